@@ -1,0 +1,31 @@
+/** Limits: everything has one, with a name and a default. Each has a test at the edge and one past it. */
+
+const MIB = 1024 * 1024;
+
+/** What a log takes and holds at most. */
+export interface LogLimits {
+  /** The longest line, LF not counted. */
+  readonly lineBytesMax: number;
+  /** The most that one `appendLines` takes and one write carries, LFs counted. */
+  readonly batchBytesMax: number;
+  /** The most that waits in memory for its turn; past it `append` refuses with QUEUE_FULL. */
+  readonly queueBytesMax: number;
+}
+
+export const LOG_LIMITS: LogLimits = {
+  lineBytesMax: 16 * MIB,
+  batchBytesMax: 16 * MIB + 1,
+  queueBytesMax: 64 * MIB,
+};
+
+/**
+ * How much of a log's end is written anew on opening when nobody knows how far it was synced.
+ * A `disk` writer never has more than one batch un-synced, so this must hold a batch.
+ */
+export const DOUBTFUL_BYTES = LOG_LIMITS.batchBytesMax;
+
+/** The longest segment of an id, in bytes of UTF-8: file systems stop at 255, and we add endings. */
+export const ID_SEGMENT_BYTES_MAX = 200;
+
+/** Bad lines a reader's report lists one by one; beyond it they are only counted. */
+export const BAD_LINES_LISTED_MAX = 100;

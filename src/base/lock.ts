@@ -1,0 +1,16 @@
+/**
+ * Lock: kernel locks on open files. The only place that knows the native package.
+ *
+ * On Linux these are open-file-description locks: they belong to the handle, exclude other
+ * handles of this process too, and are gone the moment their holder is (docs/decisions/0003).
+ */
+
+import native from "fs-native-extensions";
+
+export function tryLockDescriptor(descriptor: number, kind: "exclusive" | "shared"): boolean {
+  return native.tryLock(descriptor, 0, 0, { shared: kind === "shared" });
+}
+
+export function unlockDescriptor(descriptor: number): void {
+  native.unlock(descriptor);
+}

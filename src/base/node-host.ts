@@ -1,0 +1,21 @@
+/** Node host: the real clock, process and disk. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Host } from "./host.ts";
+import { createNodeFiles } from "./node-files.ts";
+
+export const nodeHost: Host = {
+  files: createNodeFiles(),
+  clock: {
+    async sleep(ms, signal) {
+      try {
+        await sleep(ms, undefined, signal ? { signal } : {});
+      } catch (cause) {
+        signal?.throwIfAborted(); // The caller's reason, not the timer's wrapping of it.
+        throw cause;
+      }
+    },
+    monotonicMs: () => performance.now(),
+  },
+  process: { pid: process.pid, started: new Date(performance.timeOrigin).toISOString() },
+};

@@ -1,0 +1,28 @@
+/**
+ * Offsets and line numbers: numbers that must not be mixed have types.
+ *
+ * O1  A `ByteOffset` is on a line boundary: 0, or one past an LF.
+ */
+
+import { assert } from "./assert.ts";
+
+declare const byteOffset: unique symbol;
+declare const lineNumber: unique symbol;
+
+/** A place in a log: bytes from the start of the file, always on a line boundary. */
+export type ByteOffset = number & { readonly [byteOffset]: true };
+
+/** Lines before this one, from 0. Shown to people from 1. */
+export type LineNumber = number & { readonly [lineNumber]: true };
+
+export const START = 0 as ByteOffset;
+
+export function toByteOffset(bytes: number): ByteOffset {
+  assert(Number.isSafeInteger(bytes) && bytes >= 0, "an offset is a whole number of bytes");
+  return bytes as ByteOffset;
+}
+
+export function toLineNumber(lines: number): LineNumber {
+  assert(Number.isSafeInteger(lines) && lines >= 0, "a line number counts from 0");
+  return lines as LineNumber;
+}

@@ -1,0 +1,40 @@
+/**
+ * `verbatim-log/log`: append-only files of lines that survive kill -9, power cuts and full disks.
+ *
+ * @example
+ * const log = await openLog("session.jsonl");
+ * await log.append(encodeLine({ role: "user", content: "hello" })); // on the disk when it resolves
+ * await log.close();
+ * for await (const line of readLog("session.jsonl")) console.log(line.value);
+ */
+
+import { nodeHost } from "./base/node-host.ts";
+import { LogReader, type ReadOptions } from "./log/reader.ts";
+import { type LogOptions, LogWriter } from "./log/writer.ts";
+
+/** Opens a log to append: makes it when missing, repairs its tail when a crash tore it. */
+export function openLog(path: string, options?: LogOptions): Promise<LogWriter> {
+  return LogWriter.open(nodeHost, path, options);
+}
+
+/** A reader of a log: iterate it, or ask it for `forward`, `backward`, `last` or `follow`. */
+export function readLog(path: string, options?: ReadOptions): LogReader {
+  return new LogReader(nodeHost, path, options);
+}
+
+export type { LogLimits } from "./base/limits.ts";
+export type { ByteOffset, LineNumber } from "./base/offset.ts";
+export { toByteOffset } from "./base/offset.ts";
+export { encodeLine } from "./log/json.ts";
+export { LogFile, type Stored } from "./log/log-file.ts";
+export type {
+  BadLine,
+  FollowOptions,
+  LogLine,
+  LogReader,
+  ReadOptions,
+  ReadRange,
+  ReadReport,
+} from "./log/reader.ts";
+export type { Recovery } from "./log/repair.ts";
+export type { Durability, LogMode, LogOptions, LogWriter } from "./log/writer.ts";

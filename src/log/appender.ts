@@ -1,0 +1,112 @@
+/**
+ * Appender: the open end of one log file: writing whole lines there, undoing what the disk
+ * did not take, and knowing when to stop for good.
+ *
+ * Knows nothing of queues or of who waits (`writer.ts`), nor of locks: its caller holds one.
+ *
+ * W1  `end` moves only after a write was taken whole, `synced` only after a sync succeeded.
+ *     Nobody is told of a byte before the one that covers it has moved.
+ * W2  A failed sync leaves the file in a state nobody can know: the kernel may have dropped
+ *     the dirty pages yet still show them to readers, and a later sync that succeeds proves
+ *     nothing about them. So a sync is never retried. This appender is finished; opening the
+ *     log again writes the doubtful stretch anew (repair.ts, R2).
+ */
+
+import { isNoSpace, VerbatimError } from "../base/errors.ts";
+import type { OpenFile } from "../base/files.ts";
+import type { ByteOffset } from "../base/offset.ts";
+
+export class Appender {
+  readonly #path: string;
+  readonly #file: OpenFile;
+  #end: ByteOffset;
+  #synced: ByteOffset;
+  #failure: VerbatimError | null = null;
+
+  /** Takes over a recovered log: everything before `end` is durable. */
+  constructor(path: string, file: OpenFile, end: ByteOffset) {
+    this.#path = path;
+    this.#file = file;
+    this.#end = end;
+    this.#synced = end;
+  }
+
+  /** After the last whole line that the kernel has. */
+  get end(): ByteOffset {
+    return this.#end;
+  }
+
+  /** Everything before this is durable. */
+  get synced(): ByteOffset {
+    return this.#synced;
+  }
+
+  /** Why this appender is finished, or null. */
+  get failure(): VerbatimError | null {
+    return this.#failure;
+  }
+
+  /** Goes on after lines that another writer appended. */
+  moveTo(end: ByteOffset): void {
+    this.#end = end;
+  }
+
+  /** Appends the first `length` bytes, whole lines, in one write; answers where they start. */
+  write(lines: Uint8Array, length: number): ByteOffset {
+    if (this.#failure) throw this.#failure;
+    const start = this.#end;
+    let taken = 0;
+    try {
+      taken = this.#file.write(lines, length);
+    } catch (cause) {
+      throw this.#undo(start, length, cause);
+    }
+    if (taken !== length) throw this.#undo(start, length, { code: "ENOSPC", taken });
+    this.#end = (start + length) as ByteOffset;
+    return start;
+  }
+
+  /** Makes everything written so far durable. */
+  async sync(): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    const end = this.#end;
+    try {
+      await this.#file.sync();
+    } catch (cause) {
+      throw this.fail("the sync failed", cause);
+    }
+    if (end > this.#synced) this.#synced = end;
+  }
+
+  /** Ends this appender for good (W2). */
+  fail(what: string, cause?: unknown): VerbatimError {
+    this.#failure ??= new VerbatimError(
+      "LOG_WRITER_FAILED",
+      `${this.#path}: ${what} after byte ${this.#synced}; nothing after it was vouched for. ` +
+        "Close this writer and open the log again to recover",
+      { path: this.#path, end: this.#synced },
+      { cause },
+    );
+    return this.#failure;
+  }
+
+  /** Cuts a write that was not taken whole, so that no later line is fused to its remains. */
+  #undo(start: ByteOffset, length: number, cause: unknown): VerbatimError {
+    try {
+      const size = this.#file.size();
+      // Bytes of someone who does not ask for our lock are not ours to cut.
+      if (size < start || size > start + length) return this.fail("someone else wrote", cause);
+      this.#file.truncate(start);
+    } catch (second) {
+      return this.fail("a write failed, and so did taking it back", second);
+    }
+    if (!isNoSpace(cause)) return this.fail("a write failed", cause);
+    return new VerbatimError(
+      "NO_SPACE",
+      `no room for ${length} bytes in ${this.#path}; the log is as it was before, and takes ` +
+        "appends again when there is room",
+      { path: this.#path, end: start, bytes: length },
+      { cause },
+    );
+  }
+}

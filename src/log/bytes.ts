@@ -1,0 +1,48 @@
+/** Bytes: the two that frame a log, and reading stretches of a file. */
+
+import type { OpenFile } from "../base/files.ts";
+
+export const LF = 0x0a;
+export const NUL = 0x00;
+
+/** Forward reads want few, large calls; backward ones mostly want the last few lines. */
+const CHUNK_BYTES = 256 * 1024;
+const BACKWARD_CHUNK_BYTES = 64 * 1024;
+
+/** The bytes of `[from, to)`, fewer where the file ends before `to`. */
+export async function readStretch(file: OpenFile, from: number, to: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(to - from);
+  const count = await file.read(bytes, from);
+  return bytes.subarray(0, count);
+}
+
+/** The stretch `[from, to)` in chunks, in order; ends early where the file does. */
+export async function* readChunks(
+  file: OpenFile,
+  from: number,
+  to: number,
+  signal?: AbortSignal,
+): AsyncGenerator<Buffer> {
+  for (let at = from; at < to; ) {
+    signal?.throwIfAborted();
+    const chunk = await readStretch(file, at, Math.min(at + CHUNK_BYTES, to));
+    if (chunk.length === 0) return;
+    yield chunk;
+    at += chunk.length;
+  }
+}
+
+/** The stretch `[from, to)` in chunks, last one first, each with the place it starts at. */
+export async function* readChunksBackward(
+  file: OpenFile,
+  from: number,
+  to: number,
+  signal?: AbortSignal,
+): AsyncGenerator<{ chunk: Buffer; at: number }> {
+  for (let end = to; end > from; ) {
+    signal?.throwIfAborted();
+    const at = Math.max(from, end - BACKWARD_CHUNK_BYTES);
+    yield { chunk: await readStretch(file, at, end), at };
+    end = at;
+  }
+}

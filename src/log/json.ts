@@ -1,0 +1,51 @@
+/**
+ * JSON: what a line's bytes mean, and the bytes of the lines we serialise ourselves.
+ *
+ * J1  A line is UTF-8 JSON or it is bad, and the reason is said. Bytes that are not UTF-8
+ *     are never patched up with replacement characters and passed on as if they were read.
+ */
+
+import { isUtf8 } from "node:buffer";
+import { assert } from "../base/assert.ts";
+import type { LineFault } from "../base/errors.ts";
+import { NUL } from "./bytes.ts";
+
+export type Decoded =
+  | { readonly value: unknown; readonly fault: null }
+  | { readonly value: undefined; readonly fault: LineFault };
+
+const REPLACEMENT = "\ufffd";
+/** What JSON.stringify leaves bare although terminals and script tags choke on it. */
+const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029]/g;
+
+/** Decodes the line `[from, to)` of `bytes`, LF not included. Never throws. */
+export function decodeLine(bytes: Buffer, from: number, to: number): Decoded {
+  const text = bytes.toString("utf8", from, to);
+  // A replacement character is either in the file as such or stands for broken bytes. Looking
+  // for one costs nothing in the usual, ASCII case; only then are the bytes judged.
+  if (text.includes(REPLACEMENT) && !isUtf8(bytes.subarray(from, to))) return bad("not UTF-8");
+  try {
+    return { value: JSON.parse(text), fault: null };
+  } catch {
+    return bad(bytes.subarray(from, to).includes(NUL) ? "holds NUL" : "not JSON");
+  }
+}
+
+/**
+ * The line of a value: compact JSON, safe to print, without the LF that `append` adds.
+ *
+ * @example await log.append(encodeLine({ role: "user", content: "hello" }));
+ */
+export function encodeLine(value: unknown): Uint8Array {
+  const json = JSON.stringify(value) as string | undefined;
+  assert(json !== undefined, "a value without JSON (undefined, a function) cannot be a line");
+  return Buffer.from(json.replace(UNPRINTABLE, escape), "utf8");
+}
+
+function escape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+function bad(fault: LineFault): Decoded {
+  return { value: undefined, fault };
+}

@@ -1,0 +1,139 @@
+/**
+ * Log lock: one writer at a time, across processes.
+ *
+ * The kernel's lock on `<log>.lock` decides, and goes with its holder. The file's text is a
+ * hint for messages, and remembers how far the log is known to be durable.
+ *
+ * L1  Waiting is polling. A blocking lock call would sit in one of Node's four worker threads;
+ *     four waiters would leave none for the sync of the holder they wait for.
+ * L2  Whoever holds `exclusive` also locks the log itself. People delete lock files; without
+ *     this a second writer would then walk in.
+ * L3  Readers never lock `<log>.lock` to read. One that finds bytes without an LF asks for a
+ *     moment's shared lock to learn whether a writer is at work, so a first refusal is
+ *     asked again before it is believed.
+ */
+
+import { errnoOf, type LockHolder, VerbatimError } from "../base/errors.ts";
+import type { Directory, OpenFile } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+
+/** Refusals that a reader's probe (L3) can explain, and the pause between them. */
+const PROBE_TRIES = 3;
+const PROBE_PAUSE_MS = 2;
+const POLL_MS_MAX = 8;
+
+/** What a lock file says. Every part may be missing or wrong: it is a hint. */
+export interface LockHint {
+  readonly holder: LockHolder;
+  /** Everything before this was synced, and no later sync is known to have failed on it. */
+  readonly synced: number | null;
+}
+
+const NO_HINT: LockHint = { holder: "unknown", synced: null };
+
+export class LogLock {
+  readonly #logPath: string;
+  readonly #file: OpenFile;
+  readonly #host: Host;
+
+  private constructor(logPath: string, file: OpenFile, host: Host) {
+    this.#logPath = logPath;
+    this.#file = file;
+    this.#host = host;
+  }
+
+  static open(host: Host, directory: Directory, logName: string): LogLock {
+    const file = directory.open(`${logName}.lock`, "update");
+    return new LogLock(`${directory.path}/${logName}`, file, host);
+  }
+
+  tryAcquire(): boolean {
+    return this.#file.tryLock("exclusive");
+  }
+
+  /** Resolves with the lock held, or refuses with LOG_LOCKED after about `waitMs`. */
+  async acquire(waitMs: number, signal?: AbortSignal): Promise<void> {
+    const { clock } = this.#host;
+    const deadline = clock.monotonicMs() + waitMs;
+    for (let tries = 1; !this.tryAcquire(); tries++) {
+      signal?.throwIfAborted();
+      if (tries > PROBE_TRIES && clock.monotonicMs() >= deadline) throw await this.lockedError();
+      await clock.sleep(Math.min(PROBE_PAUSE_MS * tries, POLL_MS_MAX), signal);
+    }
+  }
+
+  release(): void {
+    this.#file.unlock();
+  }
+
+  async hint(): Promise<LockHint> {
+    const text = Buffer.alloc(512);
+    const count = await this.#file.read(text, 0);
+    return parseHint(text.toString("utf8", 0, count));
+  }
+
+  /** Says who holds the lock. How far the log is durable is unknown while it is written. */
+  sayHeld(): void {
+    this.#write(this.#host.process);
+  }
+
+  /** Says how far the log is durable, for whoever opens it next. */
+  saySynced(synced: number): void {
+    this.#write({ synced });
+  }
+
+  /** Closing frees the lock too. */
+  close(): void {
+    this.#file.close();
+  }
+
+  #write(hint: object): void {
+    try {
+      this.#file.truncate(0);
+      this.#file.writeAt(Buffer.from(`${JSON.stringify(hint)}\n`), 0);
+    } catch {
+      // A hint that is missing or cut short reads as "unknown", which is always safe.
+    }
+  }
+
+  async lockedError(): Promise<VerbatimError> {
+    const { holder } = await this.hint();
+    const who = holder === "unknown" ? "unknown" : `pid ${holder.pid}, since ${holder.started}`;
+    return new VerbatimError(
+      "LOG_LOCKED",
+      `${this.#logPath} is being written by another process (${who}); ` +
+        "wait for it, stop it, or open with a longer lockWaitMs",
+      { path: this.#logPath, holder },
+    );
+  }
+}
+
+/** Whether a writer is at work on the log right now (L3). */
+export function isBeingWritten(directory: Directory, logName: string): boolean {
+  let file: OpenFile;
+  try {
+    file = directory.open(`${logName}.lock`, "read");
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") return false;
+    throw cause;
+  }
+  try {
+    return !file.tryLock("shared");
+  } finally {
+    file.close();
+  }
+}
+
+function parseHint(text: string): LockHint {
+  try {
+    const { pid, started, synced } = JSON.parse(text) as Record<string, unknown>;
+    const isHeld = typeof pid === "number" && typeof started === "string";
+    const isEnd = typeof synced === "number" && Number.isSafeInteger(synced) && synced >= 0;
+    return {
+      holder: isHeld ? { pid, started } : "unknown",
+      synced: isEnd ? synced : null,
+    };
+  } catch {
+    return NO_HINT;
+  }
+}

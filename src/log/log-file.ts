@@ -1,0 +1,104 @@
+/**
+ * Log file: the append-only file of the JSONL-logger document, over our writer: bytes in, a
+ * position out, positioned reads back.
+ */
+
+import { assert } from "../base/assert.ts";
+import { ioError, VerbatimError } from "../base/errors.ts";
+import type { OpenFile } from "../base/files.ts";
+import { nodeHost } from "../base/node-host.ts";
+import { readStretch } from "./bytes.ts";
+import { openPlace, openToRead } from "./place.ts";
+import { type LogOptions, LogWriter } from "./writer.ts";
+
+/** Where data stands in a log file: `length` bytes from `bytePos`, its LF not counted. */
+export interface Stored {
+  readonly bytePos: number;
+  readonly length: number;
+}
+
+export class LogFile {
+  readonly path: string;
+  readonly #writer: LogWriter;
+  readonly #file: OpenFile;
+  #closing: Promise<void> | null = null;
+
+  private constructor(writer: LogWriter, file: OpenFile) {
+    this.path = writer.path;
+    this.#writer = writer;
+    this.#file = file;
+  }
+
+  static async open(path: string, options: LogOptions = {}, host = nodeHost): Promise<LogFile> {
+    const writer = await LogWriter.open(host, path, options);
+    try {
+      const place = await openPlace(host, path, { create: false, root: options.root });
+      try {
+        return new LogFile(writer, openToRead(place));
+      } finally {
+        place.directory.close();
+      }
+    } catch (cause) {
+      await writer.close();
+      throw cause;
+    }
+  }
+
+  /** The size of the file up to the last line that was acknowledged. */
+  get size(): number {
+    return this.#writer.end;
+  }
+
+  /** Writes the data and an LF in one write; resolves once it is as durable as was asked. */
+  async append(data: Uint8Array): Promise<Stored> {
+    const { length } = data;
+    const end = await this.#writer.append(data);
+    return { bytePos: end - length - 1, length };
+  }
+
+  /** The `length` bytes at `bytePos`, which must lie within the file. */
+  async readAt(bytePos: number, length: number): Promise<Uint8Array> {
+    assert(Number.isSafeInteger(bytePos) && bytePos >= 0, "a position is a whole number");
+    assert(Number.isSafeInteger(length) && length >= 0, "a length is a whole number");
+    this.#refuseWhenClosed();
+    if (bytePos + length > this.size) throw this.#outOfRange(bytePos, length);
+    try {
+      const bytes = await readStretch(this.#file, bytePos, bytePos + length);
+      if (bytes.length < length) throw this.#outOfRange(bytePos, length);
+      return bytes;
+    } catch (cause) {
+      throw ioError(this.path, "reading", cause);
+    }
+  }
+
+  /** The data of several entries, in the order asked. */
+  readRange(entries: readonly Stored[]): Promise<Uint8Array[]> {
+    return Promise.all(entries.map(({ bytePos, length }) => this.readAt(bytePos, length)));
+  }
+
+  /** Everything from `bytePos` to the end, LFs included. */
+  readFrom(bytePos: number): Promise<Uint8Array> {
+    return this.readAt(bytePos, Math.max(0, this.size - bytePos));
+  }
+
+  /** Resolves after everything accepted is durable. May be called again. */
+  close(): Promise<void> {
+    this.#closing ??= this.#writer.close().finally(() => this.#file.close());
+    return this.#closing;
+  }
+
+  #refuseWhenClosed(): void {
+    if (!this.#closing) return;
+    throw new VerbatimError("LOG_CLOSED", `${this.path} was closed; open it again to read`, {
+      path: this.path,
+    });
+  }
+
+  #outOfRange(offset: number, length: number): VerbatimError {
+    return new VerbatimError(
+      "OUT_OF_RANGE",
+      `${length} bytes at ${offset} are not all in ${this.path}, which ends at ${this.size}`,
+      { path: this.path, offset, length, end: this.size },
+    );
+  }
+}

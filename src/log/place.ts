@@ -1,0 +1,52 @@
+/** Place: the directory and the name that a log's path stands for. */
+
+import { basename, dirname, join, resolve } from "node:path";
+import { errnoOf, ioError, VerbatimError } from "../base/errors.ts";
+import type { Directory, OpenFile } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+import { idSegments } from "../base/ids.ts";
+
+export interface Place {
+  readonly directory: Directory;
+  readonly name: string;
+  readonly path: string;
+}
+
+export interface PlaceOptions {
+  readonly create: boolean;
+  /** `path` is an id below this directory, and nothing outside it is ever opened. */
+  readonly root?: string | undefined;
+}
+
+export async function openPlace(
+  host: Host,
+  path: string,
+  { create, root }: PlaceOptions,
+): Promise<Place> {
+  const full = root === undefined ? resolve(path) : join(resolve(root), ...idSegments(path));
+  try {
+    const directory = await host.files.openDirectory(dirname(full), { create, root });
+    return { directory, name: basename(full), path: full };
+  } catch (cause) {
+    throw notFoundOr(full, "opening", cause);
+  }
+}
+
+/** Opens the log at a place for reading. */
+export function openToRead({ directory, name, path }: Place): OpenFile {
+  try {
+    return directory.open(name, "read");
+  } catch (cause) {
+    throw notFoundOr(path, "opening", cause);
+  }
+}
+
+function notFoundOr(path: string, operation: string, cause: unknown): VerbatimError {
+  if (errnoOf(cause) !== "ENOENT") return ioError(path, operation, cause);
+  return new VerbatimError(
+    "LOG_NOT_FOUND",
+    `there is no log at ${path}; check the path, or open it to append, which makes it`,
+    { path },
+    { cause },
+  );
+}

@@ -1,0 +1,284 @@
+/**
+ * Log reader: the lines of a log, forward, backward or as they come, in constant memory.
+ *
+ * Takes no lock and writes nothing. A pass reads up to the end as it was when the pass began.
+ *
+ * D1  Every line before the end is delivered or reported as bad; none is passed over in silence.
+ * D2  Bytes after the end are reported as torn only when no writer is at work on them.
+ */
+
+import { assert } from "../base/assert.ts";
+import { type LineFault, VerbatimError } from "../base/errors.ts";
+import type { OpenFile } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+import { BAD_LINES_LISTED_MAX, LOG_LIMITS } from "../base/limits.ts";
+import { type ByteOffset, type LineNumber, START } from "../base/offset.ts";
+import { LF, readStretch } from "./bytes.ts";
+import { Alarm, Delivered } from "./follow.ts";
+import { decodeLine } from "./json.ts";
+import { isBeingWritten } from "./lock.ts";
+import { openPlace, openToRead, type Place } from "./place.ts";
+import { type Span, spansBackward, spansForward } from "./spans.ts";
+import { findTail } from "./tail.ts";
+
+export interface LogLine {
+  /** What the line's JSON says. */
+  readonly value: unknown;
+  /** The line as it stands in the file, without its LF. */
+  readonly bytes: Uint8Array;
+  readonly start: ByteOffset;
+  /** The offset after the line: where to go on reading. */
+  readonly end: ByteOffset;
+  /** Lines before this one; null when the pass did not begin at the start of the log. */
+  readonly number: LineNumber | null;
+}
+
+export interface BadLine {
+  /** Counted from 1, as people do; null when the pass did not begin at the start of the log. */
+  readonly line: number | null;
+  readonly offset: ByteOffset;
+  readonly reason: LineFault;
+}
+
+/** What a reader met, over all its passes. */
+export interface ReadReport {
+  lines: number;
+  badLines: number;
+  /** The first bad lines; `badLines` counts all. */
+  readonly badLinesListed: BadLine[];
+  /** Bytes after the end that a crash left, as the last pass saw them. */
+  tornBytes: number;
+  /** Bytes after the end that a writer was at work on when the last pass began. */
+  unfinishedBytes: number;
+}
+
+export interface ReadOptions {
+  /** What to do with a line that is no UTF-8 JSON. `skip` and a function count it in the report. */
+  readonly onBadLine?: "throw" | "skip" | ((bad: BadLine) => void);
+  /** Takes `path` as an id below this directory, and never leaves it. */
+  readonly root?: string;
+  readonly lineBytesMax?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface ReadRange {
+  /** Line boundaries, as `start` and `end` of a line say them. Default: the whole log. */
+  readonly from?: ByteOffset;
+  readonly to?: ByteOffset;
+}
+
+export interface FollowOptions {
+  readonly from?: ByteOffset;
+  /** Lines delivered from `to` up to `from` are no longer there. */
+  readonly onRewound?: (rewound: { from: ByteOffset; to: ByteOffset }) => void;
+}
+
+export class LogReader implements AsyncIterable<LogLine> {
+  readonly path: string;
+  readonly report: ReadReport = {
+    lines: 0,
+    badLines: 0,
+    badLinesListed: [],
+    tornBytes: 0,
+    unfinishedBytes: 0,
+  };
+  readonly #host: Host;
+  readonly #options: ReadOptions;
+
+  constructor(host: Host, path: string, options: ReadOptions = {}) {
+    this.#host = host;
+    this.path = path;
+    this.#options = options;
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<LogLine> {
+    return this.forward();
+  }
+
+  /** The lines in order. */
+  async *forward(range: ReadRange = {}): AsyncGenerator<LogLine> {
+    const { place, file } = await this.#open();
+    try {
+      const { from, to } = await this.#within(place, file, range);
+      yield* this.#deliver(file, from, to, from === 0 ? 0 : null);
+    } finally {
+      file.close();
+      place.directory.close();
+    }
+  }
+
+  /** The lines, last one first. */
+  async *backward(range: ReadRange = {}): AsyncGenerator<LogLine> {
+    const { place, file } = await this.#open();
+    try {
+      const { from, to } = await this.#within(place, file, range);
+      for await (const spans of spansBackward(file, this.#stretch(from, to))) {
+        for (const span of spans) {
+          const line = this.#decode(span, null);
+          if (line) yield line;
+        }
+      }
+    } finally {
+      file.close();
+      place.directory.close();
+    }
+  }
+
+  /** The last `count` lines, in order, however long the log. */
+  async last(count: number): Promise<LogLine[]> {
+    assert(Number.isSafeInteger(count) && count >= 0, "last takes a whole number of lines");
+    const lines: LogLine[] = [];
+    if (count === 0) return lines;
+    for await (const line of this.backward()) {
+      lines.push(line);
+      if (lines.length === count) break;
+    }
+    return lines.reverse();
+  }
+
+  /**
+   * The lines, and then those that any process appends, as they come; ends by `signal` only.
+   * Lines that were delivered and then taken back are told to `onRewound`, or thrown as
+   * LOG_REWOUND; what stands in their place is delivered after that.
+   */
+  async *follow({ from = START, onRewound }: FollowOptions = {}): AsyncGenerator<LogLine> {
+    const { signal } = this.#options;
+    const delivered = new Delivered(from);
+    const { place, file } = await this.#open();
+    file.close();
+    const alarm = new Alarm(this.#host.clock, place.directory, place.name);
+    try {
+      while (true) {
+        // Opened anew each time: a log that was replaced is judged by what it now holds (G1).
+        const file = openToRead(place);
+        try {
+          const { end } = await findTail(file);
+          const before = delivered.end;
+          if ((await delivered.forgetChanged(file)) || before > end) {
+            const to = Math.min(delivered.end, end);
+            if (!onRewound) throw rewound(this.path, before, to);
+            onRewound({ from: before as ByteOffset, to: to as ByteOffset });
+          }
+          const lines = this.#deliver(file, delivered.end, end, delivered.nextNumber);
+          for await (const line of lines) {
+            delivered.add(line.start, line.bytes, line.number);
+            yield line;
+          }
+        } finally {
+          file.close();
+        }
+        await alarm.wait(signal);
+      }
+    } finally {
+      alarm.close();
+      place.directory.close();
+    }
+  }
+
+  async #open(): Promise<{ place: Place; file: OpenFile }> {
+    const place = await openPlace(this.#host, this.path, {
+      create: false,
+      root: this.#options.root,
+    });
+    try {
+      return { place, file: openToRead(place) };
+    } catch (cause) {
+      place.directory.close();
+      throw cause;
+    }
+  }
+
+  async *#deliver(
+    file: OpenFile,
+    from: number,
+    to: number,
+    firstNumber: number | null,
+  ): AsyncGenerator<LogLine> {
+    let number = firstNumber;
+    for await (const spans of spansForward(file, this.#stretch(from, to))) {
+      for (const span of spans) {
+        const line = this.#decode(span, number);
+        if (number !== null) number++;
+        if (line) yield line;
+      }
+    }
+  }
+
+  /** Puts the wanted range into the log as it is now, and reports what stands after its end. */
+  async #within(
+    place: Place,
+    file: OpenFile,
+    { from = START, to }: ReadRange,
+  ): Promise<{ from: number; to: number }> {
+    const end = await this.#findEnd(place, file);
+    if (from > end) throw rewound(this.path, from, end);
+    for (const boundary of [from, Math.min(to ?? end, end)]) {
+      if (boundary > 0 && (await readStretch(file, boundary - 1, boundary))[0] !== LF) {
+        throw new VerbatimError(
+          "OUT_OF_RANGE",
+          `byte ${boundary} of ${this.path} is not between two lines; use a line's start or end`,
+          { path: this.path, offset: boundary, length: 0, end },
+        );
+      }
+    }
+    return { from, to: Math.max(from, Math.min(to ?? end, end)) };
+  }
+
+  async #findEnd({ directory, name }: Place, file: OpenFile): Promise<ByteOffset> {
+    const seen = await findTail(file);
+    const isAtWork = seen.tornBytes > 0 && isBeingWritten(directory, name);
+    // The writer may have finished between our look and the question, so look again (D2).
+    const tail = seen.tornBytes > 0 && !isAtWork ? await findTail(file) : seen;
+    this.report.tornBytes = isAtWork ? 0 : tail.tornBytes;
+    this.report.unfinishedBytes = isAtWork ? tail.tornBytes : 0;
+    return tail.end;
+  }
+
+  #stretch(from: number, to: number) {
+    const { lineBytesMax = LOG_LIMITS.lineBytesMax, signal } = this.#options;
+    return { from, to, lineBytesMax, signal };
+  }
+
+  #decode(span: Span, number: number | null): LogLine | null {
+    const start = span.start as ByteOffset;
+    if (span.bytes === null) return this.#bad(start, number, "too long");
+    const { value, fault } = decodeLine(span.bytes, span.from, span.to);
+    if (fault !== null) return this.#bad(start, number, fault);
+    this.report.lines++;
+    return {
+      value,
+      bytes: span.bytes.subarray(span.from, span.to),
+      start,
+      end: (start + span.length + 1) as ByteOffset,
+      number: number as LineNumber | null,
+    };
+  }
+
+  #bad(offset: ByteOffset, number: number | null, reason: LineFault): null {
+    const bad: BadLine = { line: number === null ? null : number + 1, offset, reason };
+    const { onBadLine = "throw" } = this.#options;
+    if (onBadLine === "throw") {
+      const where = bad.line === null ? `the line at byte ${offset}` : `line ${bad.line}`;
+      throw new VerbatimError(
+        "BAD_LINE",
+        `${where} of ${this.path} is bad: ${reason}; read with onBadLine: "skip" to pass over it`,
+        { path: this.path, line: bad.line, offset, reason },
+      );
+    }
+    this.report.badLines++;
+    if (this.report.badLinesListed.length < BAD_LINES_LISTED_MAX) {
+      this.report.badLinesListed.push(bad);
+    }
+    if (typeof onBadLine === "function") onBadLine(bad);
+    return null;
+  }
+}
+
+function rewound(path: string, from: number, to: number): VerbatimError {
+  return new VerbatimError(
+    "LOG_REWOUND",
+    `${path} now ends, or differs, after byte ${to}, although it was read up to byte ${from}; ` +
+      "read it again from there",
+    { path, from, to },
+  );
+}

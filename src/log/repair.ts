@@ -1,0 +1,142 @@
+/**
+ * Repair: makes the end of a log fit to append to. Its caller holds the lock.
+ *
+ * Looking is `tail.ts`; this writes. Format: docs/formats/log.md, "Torn tails".
+ *
+ * R1  What is cut is first copied to `<log>.torn-<n>`, durably. Nothing is ever thrown away.
+ * R2  No cached page is trusted. After a failed sync the kernel may show pages it will never
+ *     write, and a later sync succeeds without them. So before an end is reported, the
+ *     stretch that may be such pages is written again in place, and synced.
+ * R3  Repairing a repaired log changes nothing.
+ */
+
+import { errnoOf, ioError, isNoSpace, VerbatimError } from "../base/errors.ts";
+import type { OpenFile } from "../base/files.ts";
+import { DOUBTFUL_BYTES } from "../base/limits.ts";
+import { type ByteOffset, toByteOffset } from "../base/offset.ts";
+import { LF, readChunks } from "./bytes.ts";
+import type { Place } from "./place.ts";
+import { findTail } from "./tail.ts";
+
+export interface TailRepair {
+  /** Where the log ends now. */
+  readonly end: ByteOffset;
+  /** Bytes of a torn tail that were cut off, and the file that keeps them. */
+  readonly cutBytes: number;
+  readonly cutKeptAt: string | null;
+  /** The last line was whole but for its LF, and got it. */
+  readonly addedLf: boolean;
+}
+
+/** What opening a log to append found and did. */
+export interface Recovery extends TailRepair {
+  /** Bytes before the end that were written anew because nobody could vouch for them (R2). */
+  readonly rewrittenBytes: number;
+}
+
+/** Repairs the tail, then makes everything before the end durable. */
+export async function recover(
+  place: Place,
+  file: OpenFile,
+  synced: number | null,
+): Promise<Recovery> {
+  const repair = await repairTail(place, file);
+  const { end } = repair;
+  const from = synced !== null && synced <= end ? synced : Math.max(0, end - DOUBTFUL_BYTES);
+  await rewrite(place, file, from, end);
+  return { ...repair, rewrittenBytes: end - from };
+}
+
+/** Gives a whole last line its LF, or keeps a torn tail aside and cuts it. Does not sync the log. */
+export async function repairTail(place: Place, file: OpenFile): Promise<TailRepair> {
+  const { end, tornBytes, lacksOnlyLf } = await findTail(file);
+  const size = end + tornBytes;
+  if (tornBytes === 0) return { end, cutBytes: 0, cutKeptAt: null, addedLf: false };
+  try {
+    if (lacksOnlyLf) {
+      mustTakeAll(file.write(Buffer.of(LF)), 1);
+      return { end: toByteOffset(size + 1), cutBytes: 0, cutKeptAt: null, addedLf: true };
+    }
+    const cutKeptAt = await keepAside(place, file, end, size);
+    file.truncate(end);
+    return { end, cutBytes: tornBytes, cutKeptAt, addedLf: false };
+  } catch (cause) {
+    if (!isNoSpace(cause)) throw ioError(place.path, "repair of the torn tail", cause);
+    throw new VerbatimError(
+      "NO_SPACE",
+      `no room to keep the torn tail of ${place.path} aside; nothing was cut: make room, then ` +
+        "open the log again",
+      { path: place.path, end, bytes: tornBytes },
+      { cause },
+    );
+  }
+}
+
+/** Copies `[from, to)` of the log into a new file beside it, durably; answers its path. */
+async function keepAside(
+  { directory, name }: Place,
+  file: OpenFile,
+  from: number,
+  to: number,
+): Promise<string> {
+  const { keptName, kept } = openUnused((n) => {
+    const keptName = `${name}.torn-${n}`;
+    return { keptName, kept: directory.open(keptName, "new") };
+  });
+  try {
+    for await (const chunk of readChunks(file, from, to)) {
+      mustTakeAll(kept.write(chunk), chunk.length);
+    }
+    await kept.sync();
+    await directory.sync();
+  } catch (cause) {
+    directory.remove(keptName); // The log still has these bytes; half a copy would only confuse.
+    throw cause;
+  } finally {
+    kept.close();
+  }
+  return `${directory.path}/${keptName}`;
+}
+
+function openUnused<T>(open: (n: number) => T): T {
+  for (let n = 0; ; n++) {
+    try {
+      return open(n);
+    } catch (cause) {
+      if (errnoOf(cause) !== "EEXIST") throw cause;
+    }
+  }
+}
+
+/** Writes `[from, to)` again in place and syncs (R2). */
+async function rewrite(place: Place, file: OpenFile, from: number, to: number): Promise<void> {
+  try {
+    // O_APPEND would send every write to the end, so this takes a handle of its own.
+    const inPlace = place.directory.open(place.name, "update");
+    try {
+      if (inPlace.identity() !== file.identity()) throw new Error("the log was replaced");
+      let at = from;
+      for await (const chunk of readChunks(file, from, to)) {
+        mustTakeAll(inPlace.writeAt(chunk, at), chunk.length);
+        at += chunk.length;
+      }
+      if (at !== to) throw new Error(`the log can be read only up to byte ${at}`);
+      await inPlace.sync();
+    } finally {
+      inPlace.close();
+    }
+  } catch (cause) {
+    throw new VerbatimError(
+      "LOG_SUSPECT",
+      `bytes ${from} to ${to} of ${place.path} could not be made durable; the disk is not to be ` +
+        "trusted: copy the file elsewhere, then open the copy",
+      { path: place.path, from, to },
+      { cause },
+    );
+  }
+}
+
+function mustTakeAll(taken: number, bytes: number): void {
+  if (taken === bytes) return;
+  throw Object.assign(new Error(`only ${taken} of ${bytes} bytes were taken`), { code: "ENOSPC" });
+}

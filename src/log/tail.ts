@@ -1,0 +1,77 @@
+/**
+ * Tail: where does the trustworthy part of a log end?
+ *
+ * Answers that one question, and writes nothing. Cutting a torn tail off is
+ * `repair.ts`, which copies it aside first. Format: docs/formats/log.md, "Torn tails".
+ *
+ * T1  A line is whole if and only if it ends in LF and holds no NUL (append refuses
+ *     both inside a line). Whether its JSON parses is not asked here: bytes we
+ *     acknowledged are never dropped for being ugly.
+ * T2  A torn tail holds no acknowledged byte, because an append is acknowledged
+ *     only after the LF of its last line is durable (appender.ts, W1).
+ * T3  Whole lines after a line with NULs are before the end: a hole that a power cut left
+ *     between surviving lines never costs the lines after it.
+ */
+
+import type { OpenFile } from "../base/files.ts";
+import { LOG_LIMITS } from "../base/limits.ts";
+import { type ByteOffset, toByteOffset } from "../base/offset.ts";
+import { LF, NUL, readChunksBackward, readStretch } from "./bytes.ts";
+import { decodeLine } from "./json.ts";
+
+export interface Tail {
+  /** One past the last whole line: where the next append goes. */
+  readonly end: ByteOffset;
+  /** Bytes after `end`, left by an append that a crash cut short. Usually 0. */
+  readonly tornBytes: number;
+  /** The torn bytes include one whole JSON object or array at the very end, lacking only its LF. */
+  readonly lacksOnlyLf: boolean;
+}
+
+/** Looks at the end of a log, reading backward only as far as it must. */
+export async function findTail(file: OpenFile): Promise<Tail> {
+  const size = file.size();
+  const afterLastLf = await findAfterLastLf(file, size);
+  const end = await findLastWholeLineEnd(file, afterLastLf);
+  return {
+    end: toByteOffset(end),
+    tornBytes: size - end,
+    lacksOnlyLf: await isWholeJson(file, afterLastLf, size),
+  };
+}
+
+async function findAfterLastLf(file: OpenFile, size: number): Promise<number> {
+  for await (const { chunk, at } of readChunksBackward(file, 0, size)) {
+    const lf = chunk.lastIndexOf(LF);
+    if (lf !== -1) return at + lf + 1;
+  }
+  return 0;
+}
+
+/** The last place, at or before `to`, that is right after a whole line (T1), or 0. */
+async function findLastWholeLineEnd(file: OpenFile, to: number): Promise<number> {
+  if (to === 0) return 0;
+  let lineEnd = to;
+  let holdsNul = false;
+  // The byte before `to` is the last line's own LF, so the search starts before it.
+  for await (const { chunk, at } of readChunksBackward(file, 0, to - 1)) {
+    let unread = chunk.length;
+    while (true) {
+      const lf = unread === 0 ? -1 : chunk.lastIndexOf(LF, unread - 1);
+      holdsNul ||= chunk.subarray(lf + 1, unread).includes(NUL);
+      if (lf === -1) break;
+      if (!holdsNul) return lineEnd;
+      lineEnd = at + lf + 1;
+      holdsNul = false;
+      unread = lf;
+    }
+  }
+  return holdsNul ? 0 : lineEnd;
+}
+
+async function isWholeJson(file: OpenFile, from: number, to: number): Promise<boolean> {
+  if (from === to || to - from > LOG_LIMITS.lineBytesMax) return false;
+  const bytes = await readStretch(file, from, to);
+  const { value } = decodeLine(bytes, 0, bytes.length);
+  return typeof value === "object" && value !== null;
+}

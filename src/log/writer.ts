@@ -1,0 +1,326 @@
+/**
+ * Log writer: appends to one log, and says so only when the bytes are as safe as was asked.
+ *
+ *   append ──> queue ──> one batch in flight: lock · catch up · write · sync · unlock ──> acknowledge
+ *                └ gathers meanwhile; the next batch is written after the sync
+ *
+ * With `os` and nobody else at work the line is written at once, without the queue.
+ *
+ * W3  One batch is in flight. So with `disk` never more than a batch is un-synced, which is
+ *     what recovery counts on (limits.ts, DOUBTFUL_BYTES).
+ * W4  Lines land in the order in which `append` was called, whether they waited or not.
+ */
+
+import { assert } from "../base/assert.ts";
+import { ioError, VerbatimError } from "../base/errors.ts";
+import type { OpenFile } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+import { DOUBTFUL_BYTES, LOG_LIMITS, type LogLimits } from "../base/limits.ts";
+import type { ByteOffset } from "../base/offset.ts";
+import { Appender } from "./appender.ts";
+import { Batch } from "./batch.ts";
+import { LF } from "./bytes.ts";
+import { checkLine, checkLines } from "./framing.ts";
+import { LogLock } from "./lock.ts";
+import { openPlace, type Place } from "./place.ts";
+import { type Recovery, recover, repairTail } from "./repair.ts";
+
+/** `disk` survives a power cut. `os` survives the death of this process, not of the machine. */
+export type Durability = "disk" | "os";
+
+/** `exclusive` holds the log while open; `shared` takes turns with other processes, per append. */
+export type LogMode = "exclusive" | "shared";
+
+export interface LogOptions {
+  readonly durability?: Durability;
+  readonly mode?: LogMode;
+  /** How long to wait for another writer. Default: 0 for `exclusive`, 30 s for `shared`. */
+  readonly lockWaitMs?: number;
+  /** Takes `path` as an id below this directory, and never leaves it, whatever links are there. */
+  readonly root?: string;
+  readonly limits?: Partial<LogLimits>;
+  /** Gives up waiting for the lock on opening. */
+  readonly signal?: AbortSignal;
+}
+
+const SHARED_WAIT_MS = 30_000;
+
+interface Parts {
+  readonly place: Place;
+  readonly file: OpenFile;
+  readonly lock: LogLock;
+  readonly recovery: Recovery;
+  readonly durability: Durability;
+  readonly mode: LogMode;
+  readonly lockWaitMs: number;
+  readonly limits: LogLimits;
+}
+
+export class LogWriter {
+  readonly path: string;
+  /** What opening found and repaired. */
+  readonly recovery: Recovery;
+  readonly #place: Place;
+  readonly #file: OpenFile;
+  readonly #lock: LogLock;
+  readonly #appender: Appender;
+  readonly #durability: Durability;
+  readonly #mode: LogMode;
+  readonly #lockWaitMs: number;
+  readonly #limits: LogLimits;
+  readonly #queue: Batch[] = [];
+  #queuedBytes = 0;
+  /** The run that empties the queue, or null when there is nothing to do. */
+  #draining: Promise<void> | null = null;
+  #line = Buffer.allocUnsafe(4096);
+  #isDirectorySynced: boolean;
+  /** Shared: how far the lock file says the log is durable. */
+  #saidSynced: number;
+  #closing: Promise<void> | null = null;
+
+  private constructor(parts: Parts) {
+    this.path = parts.place.path;
+    this.recovery = parts.recovery;
+    this.#place = parts.place;
+    this.#file = parts.file;
+    this.#lock = parts.lock;
+    this.#appender = new Appender(parts.place.path, parts.file, parts.recovery.end);
+    this.#durability = parts.durability;
+    this.#mode = parts.mode;
+    this.#lockWaitMs = parts.lockWaitMs;
+    this.#limits = parts.limits;
+    this.#isDirectorySynced = parts.durability === "disk";
+    this.#saidSynced = parts.recovery.end;
+  }
+
+  /** Opens a log to append, making it when missing and repairing its tail when torn. */
+  static async open(host: Host, path: string, options: LogOptions = {}): Promise<LogWriter> {
+    const { durability = "disk", mode = "exclusive" } = options;
+    const { lockWaitMs = mode === "shared" ? SHARED_WAIT_MS : 0 } = options;
+    const limits = { ...LOG_LIMITS, ...options.limits };
+    assert(limits.batchBytesMax <= DOUBTFUL_BYTES, "a batch is never longer than 16 MiB (W3)");
+    const place = await openPlace(host, path, { create: true, root: options.root });
+    const opened: { close(): void }[] = [place.directory];
+    try {
+      refuseSharingOverNetwork(place, mode);
+      const lock = LogLock.open(host, place.directory, place.name);
+      opened.push(lock);
+      await lock.acquire(lockWaitMs, options.signal);
+      const file = place.directory.open(place.name, "append");
+      opened.push(file);
+      if (!file.tryLock("exclusive")) throw await lock.lockedError(); // lock.ts, L2
+      const recovery = await recover(place, file, (await lock.hint()).synced);
+      if (durability === "disk") await place.directory.sync();
+      if (mode === "exclusive") {
+        lock.sayHeld();
+      } else {
+        lock.saySynced(recovery.end);
+        file.unlock();
+        lock.release();
+      }
+      return new LogWriter({ place, file, lock, recovery, durability, mode, lockWaitMs, limits });
+    } catch (cause) {
+      for (const handle of opened.reverse()) handle.close();
+      throw options.signal?.aborted ? cause : ioError(place.path, "opening", cause);
+    }
+  }
+
+  /** After the last line that was acknowledged here or found on opening. */
+  get end(): ByteOffset {
+    return this.#durability === "disk" ? this.#appender.synced : this.#appender.end;
+  }
+
+  /**
+   * Appends one line, given without its LF. Resolves to the offset after it, once it is as
+   * safe as the log's durability says.
+   */
+  async append(line: Uint8Array): Promise<ByteOffset> {
+    this.#refuseWhenDone();
+    checkLine(this.path, line, this.#limits);
+    if (this.#mayWriteNow()) return this.#writeNow(line);
+    return this.#enqueue(line.length + 1, (batch) => batch.addLine(line));
+  }
+
+  /** Appends whole lines, each with its LF, in one write: all of them or, refused, none. */
+  async appendLines(lines: Uint8Array): Promise<ByteOffset> {
+    this.#refuseWhenDone();
+    checkLines(this.path, lines, this.#limits);
+    if (this.#mayWriteNow()) return this.#writeNow(lines, true);
+    return this.#enqueue(lines.length, (batch) => batch.addLines(lines));
+  }
+
+  /** Resolves once everything that was acknowledged is on the disk, also with `os`. */
+  async flush(): Promise<void> {
+    this.#refuseWhenDone();
+    await this.#makeDurable();
+  }
+
+  /** Resolves after everything accepted is durable and the lock is free. Further calls wait too. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#makeDurable();
+      this.#saySyncedIfSure();
+    } finally {
+      this.#file.close();
+      this.#lock.close();
+      this.#place.directory.close();
+    }
+  }
+
+  async #makeDurable(): Promise<void> {
+    while (this.#draining) await this.#draining;
+    if (this.#appender.failure) throw this.#appender.failure;
+    if (this.#durability === "os" && this.#appender.synced < this.#appender.end) {
+      await this.#sync();
+    }
+    if (this.#isDirectorySynced) return;
+    try {
+      await this.#place.directory.sync();
+      this.#isDirectorySynced = true;
+    } catch (cause) {
+      throw this.#appender.fail("the directory's sync failed", cause);
+    }
+  }
+
+  async #sync(): Promise<void> {
+    try {
+      await this.#appender.sync();
+    } catch (cause) {
+      // Whoever opens the log next learns from where on to trust nothing (repair.ts, R2).
+      this.#lock.saySynced(this.#appender.synced);
+      throw cause;
+    }
+  }
+
+  /** `os` and the lock is ours, or free and nobody wrote since: no reason to wait. */
+  #mayWriteNow(): boolean {
+    if (this.#durability === "disk" || this.#draining) return false;
+    if (this.#mode === "exclusive") return true;
+    if (!this.#lock.tryAcquire()) return false;
+    if (this.#file.size() === this.#appender.end) return true;
+    this.#lock.release();
+    return false;
+  }
+
+  #writeNow(bytes: Uint8Array, hasLf = false): ByteOffset {
+    try {
+      if (hasLf) {
+        this.#appender.write(bytes, bytes.length);
+      } else {
+        const { length } = bytes;
+        if (length >= this.#line.length) this.#line = Buffer.allocUnsafe(2 * length);
+        this.#line.set(bytes);
+        this.#line[length] = LF;
+        this.#appender.write(this.#line, length + 1);
+      }
+      return this.#appender.end;
+    } finally {
+      if (this.#mode === "shared") this.#lock.release();
+    }
+  }
+
+  #enqueue(bytes: number, add: (batch: Batch) => Promise<ByteOffset>): Promise<ByteOffset> {
+    const { queueBytesMax, batchBytesMax } = this.#limits;
+    if (this.#queuedBytes + bytes > queueBytesMax) {
+      throw new VerbatimError(
+        "QUEUE_FULL",
+        `${this.path} has ${this.#queuedBytes} bytes waiting for the disk; ` +
+          "await earlier appends before making more",
+        { path: this.path, queuedBytes: this.#queuedBytes, bytesMax: queueBytesMax },
+      );
+    }
+    let batch = this.#queue.at(-1);
+    if (!batch || batch.length + bytes > batchBytesMax) {
+      batch = new Batch();
+      this.#queue.push(batch);
+    }
+    this.#queuedBytes += bytes;
+    const appended = add(batch);
+    this.#draining ??= this.#drain();
+    return appended;
+  }
+
+  async #drain(): Promise<void> {
+    while (true) {
+      await callersHaveRun();
+      const batch = this.#queue.shift();
+      if (!batch) break;
+      try {
+        batch.resolve(await this.#commit(batch));
+      } catch (error) {
+        batch.reject(error);
+      }
+      this.#queuedBytes -= batch.length;
+    }
+    this.#draining = null;
+  }
+
+  async #commit(batch: Batch): Promise<ByteOffset> {
+    if (this.#mode === "shared") await this.#lock.acquire(this.#lockWaitMs);
+    try {
+      await this.#catchUp();
+      const start = this.#appender.write(batch.bytes, batch.length);
+      if (this.#durability === "disk") await this.#sync();
+      return start;
+    } finally {
+      if (this.#mode === "shared") {
+        this.#saySyncedNowAndThen();
+        this.#lock.release();
+      }
+    }
+  }
+
+  /** Goes on after what other writers appended, and repairs what one of them left torn. */
+  async #catchUp(): Promise<void> {
+    if (this.#appender.failure) throw this.#appender.failure;
+    const size = this.#file.size();
+    if (size === this.#appender.end) return;
+    if (size < this.#appender.end) throw this.#appender.fail("someone cut the log back");
+    this.#appender.moveTo((await repairTail(this.#place, this.#file)).end);
+  }
+
+  /** Keeps what a later opener must write anew short, however long we share the log. */
+  #saySyncedNowAndThen(): void {
+    const { synced, failure } = this.#appender;
+    if (failure || synced - this.#saidSynced < DOUBTFUL_BYTES) return;
+    this.#lock.saySynced(synced);
+    this.#saidSynced = synced;
+  }
+
+  #saySyncedIfSure(): void {
+    if (this.#mode === "shared" && !this.#lock.tryAcquire()) return; // Its holder will say it.
+    if (this.#file.size() === this.#appender.synced) this.#lock.saySynced(this.#appender.synced);
+  }
+
+  #refuseWhenDone(): void {
+    if (this.#appender.failure) throw this.#appender.failure;
+    if (!this.#closing) return;
+    throw new VerbatimError("LOG_CLOSED", `${this.path} was closed; open it again to append`, {
+      path: this.path,
+    });
+  }
+}
+
+/**
+ * Resolves after every promise callback that is due has run: callers who were just answered
+ * have then made their next append, and share the coming sync.
+ */
+function callersHaveRun(): Promise<void> {
+  return new Promise((resolve) => queueMicrotask(() => process.nextTick(resolve)));
+}
+
+function refuseSharingOverNetwork({ directory, path }: Place, mode: LogMode): void {
+  const fileSystem = mode === "shared" ? directory.networkFileSystem : null;
+  if (fileSystem === null) return;
+  throw new VerbatimError(
+    "UNSUPPORTED_FILE_SYSTEM",
+    `${path} is on ${fileSystem}, whose locks cannot be relied on between machines; ` +
+      "open it in exclusive mode, or keep it on a local disk",
+    { path, fileSystem },
+  );
+}

@@ -1,0 +1,56 @@
+/**
+ * Imports: what one source file asks for, as the TypeScript parser sees it.
+ *
+ * Reads syntax only. What a specifier means is for `rules.ts` to say.
+ */
+
+import ts from "typescript";
+
+export interface Import {
+  readonly specifier: string;
+  /**
+   * Gone after compiling. `import { type A } from "x"` is not: under `verbatimModuleSyntax` its
+   * braces go empty and the module is still loaded.
+   */
+  readonly isTypeOnly: boolean;
+}
+
+export interface Imports {
+  readonly imports: readonly Import[];
+  /** `import()` of something other than a string literal: nobody can say where it leads. */
+  readonly unreadable: readonly string[];
+}
+
+export function findImports(path: string, source: string): Imports {
+  const file = ts.createSourceFile(path, source, ts.ScriptTarget.ES2023, true);
+  const imports: Import[] = [];
+  const unreadable: string[] = [];
+
+  const add = (specifier: ts.Node, isTypeOnly: boolean) => {
+    if (ts.isStringLiteralLike(specifier)) imports.push({ specifier: specifier.text, isTypeOnly });
+    else unreadable.push(specifier.getText(file));
+  };
+
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) {
+      add(node.moduleSpecifier, node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword);
+    } else if (ts.isExportDeclaration(node) && node.moduleSpecifier) {
+      add(node.moduleSpecifier, node.isTypeOnly);
+    } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+      add(node.argument.literal, true);
+    } else if (ts.isExternalModuleReference(node)) {
+      add(node.expression, false);
+    } else if (ts.isCallExpression(node) && isLoad(node.expression) && node.arguments[0]) {
+      add(node.arguments[0], false);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return { imports, unreadable };
+}
+
+/** `import(…)`, and `require(…)`, which `createRequire` gives to ES modules. */
+function isLoad(callee: ts.Expression): boolean {
+  if (callee.kind === ts.SyntaxKind.ImportKeyword) return true;
+  return ts.isIdentifier(callee) && callee.text === "require";
+}

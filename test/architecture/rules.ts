@@ -1,0 +1,278 @@
+/**
+ * Rules: what the source tree may look like, as one pure function over its files.
+ *
+ * Pure, so that a test can plant a violation in a copy in memory and see it reported.
+ * The numbers and tables are in `table.ts`; the lock file has its own rules in `lock-file.ts`.
+ *
+ * A file's part is its folder under `src`, or `doors` for a file directly in `src`, or the folder at
+ * the root (`viewer`, `test`). A test in `src` (`*.test.ts`) may import what its folder may, and
+ * `torture` and `test`. What is in `test` may import anything.
+ */
+
+import { builtinModules } from "node:module";
+import { posix } from "node:path";
+import { findImports, type Import } from "./imports.ts";
+import {
+  ASSEMBLY,
+  BROWSER_SAFE,
+  EMPTY_NAMES,
+  FILE_LINES_MAX,
+  IMPORT_TABLE,
+  PACKAGES,
+  README_LINES_MAX,
+  TEST_FOLDERS,
+  TEST_PACKAGES,
+} from "./table.ts";
+
+/** Paths from the root of the repository, "/" between segments, and the files' text. */
+export type Tree = ReadonlyMap<string, string>;
+
+export interface Violation {
+  readonly rule: Rule;
+  readonly path: string;
+  readonly message: string;
+}
+
+export type Rule =
+  | "import-table"
+  | "unknown-folder"
+  | "unresolved-import"
+  | "unreadable-import"
+  | "package-place"
+  | "package-undeclared"
+  | "browser-safe"
+  | "cycle"
+  | "barrel"
+  | "empty-name"
+  | "readme"
+  | "file-length";
+
+interface SourceFile {
+  readonly path: string;
+  readonly part: string;
+  readonly isTest: boolean;
+  readonly source: string;
+  readonly imports: readonly Import[];
+  readonly unreadable: readonly string[];
+}
+
+type Report = (rule: Rule, path: string, message: string) => void;
+
+export function checkTree(tree: Tree): Violation[] {
+  const violations: Violation[] = [];
+  const report: Report = (rule, path, message) => violations.push({ rule, path, message });
+  const files = new Map<string, SourceFile>();
+  for (const [path, source] of tree) {
+    if (isSource(path)) files.set(path, readSource(path, source));
+  }
+
+  checkFolders(tree, report);
+  const declared = declaredPackages(tree);
+  for (const file of files.values()) {
+    checkName(file, report);
+    if (lineCount(file.source) > FILE_LINES_MAX) {
+      report("file-length", file.path, `is longer than ${FILE_LINES_MAX} lines`);
+    }
+    // Tests load what they break; everything else must be readable to this checker.
+    if (file.part !== "test") {
+      for (const text of file.unreadable) {
+        report("unreadable-import", file.path, `imports ${text}, which is not a literal`);
+      }
+    }
+    for (const { specifier } of file.imports) {
+      if (isRelative(specifier)) checkRelative(file, specifier, files, report);
+      else if (!isNode(specifier)) checkPackage(file, specifier, declared, report);
+    }
+  }
+  checkBrowserSafe(files, report);
+  checkCycles(files, report);
+  return violations;
+}
+
+function isSource(path: string): boolean {
+  return /^(src|viewer|test)\/.*\.[cm]?[jt]sx?$/.test(path);
+}
+
+/** Parsed files: a test checks dozens of trees that differ in a file or two. */
+const parsed = new Map<string, SourceFile>();
+
+function readSource(path: string, source: string): SourceFile {
+  const known = parsed.get(path);
+  if (known?.source === source) return known;
+  const isTest = path.startsWith("test/") || /\.test\.tsx?$/.test(path);
+  const file = { path, part: partOf(path), isTest, source, ...findImports(path, source) };
+  parsed.set(path, file);
+  return file;
+}
+
+function partOf(path: string): string {
+  const [top = "", folder = "", ...rest] = path.split("/");
+  if (top !== "src") return top;
+  return rest.length === 0 ? "doors" : folder;
+}
+
+function checkFolders(tree: Tree, report: Report): void {
+  const folders = new Set<string>();
+  for (const path of tree.keys()) {
+    if (path.startsWith("src/") && partOf(path) !== "doors") folders.add(partOf(path));
+  }
+  for (const folder of folders) {
+    const path = `src/${folder}`;
+    if (folder === "viewer" || !(folder in IMPORT_TABLE || folder === "cli")) {
+      report("unknown-folder", path, "is not in the import table");
+    }
+    const readme = tree.get(`${path}/README.md`);
+    if (readme === undefined) {
+      report("readme", path, "has no README.md");
+    } else if (lineCount(readme) > README_LINES_MAX) {
+      report("readme", `${path}/README.md`, `is longer than ${README_LINES_MAX} lines`);
+    }
+  }
+}
+
+function checkName({ path }: SourceFile, report: Report): void {
+  if (/^src\/.+\/index\.[^/]+$/.test(path)) {
+    report("barrel", path, "is a barrel: import the file that holds the thing");
+  }
+  for (const segment of path.split("/")) {
+    const [name = ""] = segment.split(".");
+    if (EMPTY_NAMES.includes(name)) {
+      report("empty-name", path, `is named "${name}": name it for the thing inside`);
+    }
+  }
+}
+
+function checkRelative(
+  file: SourceFile,
+  specifier: string,
+  files: ReadonlyMap<string, SourceFile>,
+  report: Report,
+): void {
+  if (file.part === "test") return;
+  const path = resolve(file.path, specifier);
+  const target = files.get(path);
+  if (target === undefined) {
+    // Written out, so that "./x.js", which TypeScript takes to mean "./x.ts", cannot slip past.
+    report("unresolved-import", file.path, `imports ${specifier}, which names no source file`);
+  } else if (target.part !== "test" && target.isTest) {
+    report("import-table", file.path, `imports the test ${path}`);
+  } else if (!mayImport(file, target.part)) {
+    report(
+      "import-table",
+      file.path,
+      `imports ${path}: ${file.part} may not import ${target.part}`,
+    );
+  }
+}
+
+function mayImport(file: SourceFile, part: string): boolean {
+  if (file.part === part) return true;
+  if (file.isTest && TEST_FOLDERS.includes(part)) return true;
+  if (isAssembly(file.part)) return part in IMPORT_TABLE && part !== "viewer";
+  return IMPORT_TABLE[file.part]?.includes(part) ?? false;
+}
+
+function isAssembly(part: string): boolean {
+  return ASSEMBLY.some((assembly) => assembly === part);
+}
+
+function checkPackage(
+  file: SourceFile,
+  specifier: string,
+  declared: ReadonlySet<string>,
+  report: Report,
+): void {
+  if (file.part === "test") return;
+  const name = packageOf(specifier);
+  if (file.isTest && TEST_PACKAGES.includes(name)) return;
+
+  const place = PACKAGES[name];
+  if (place === undefined) {
+    report("package-place", file.path, `imports ${name}, which is not in the table of packages`);
+  } else if (place.endsWith("/") ? !file.path.startsWith(place) : file.path !== place) {
+    report("package-place", file.path, `imports ${name}, which belongs in ${place} alone`);
+  } else if (!file.isTest && !declared.has(name)) {
+    // A dev dependency is there for us and missing for users.
+    report("package-undeclared", file.path, `imports ${name}, which users do not get`);
+  }
+}
+
+function declaredPackages(tree: Tree): ReadonlySet<string> {
+  const manifest = JSON.parse(tree.get("package.json") ?? "{}");
+  return new Set([
+    ...Object.keys(manifest.dependencies ?? {}),
+    ...Object.keys(manifest.optionalDependencies ?? {}),
+    ...Object.keys(manifest.peerDependencies ?? {}),
+  ]);
+}
+
+function checkBrowserSafe(files: ReadonlyMap<string, SourceFile>, report: Report): void {
+  for (const file of files.values()) {
+    if (!BROWSER_SAFE.includes(file.part) || file.isTest) continue;
+    const chain = findNodeImport(file, files, new Set());
+    if (chain) report("browser-safe", file.path, `needs Node: ${chain.join(" -> ")}`);
+  }
+}
+
+/** The way from a file to a Node module that is loaded with it, if there is one. */
+function findNodeImport(
+  file: SourceFile,
+  files: ReadonlyMap<string, SourceFile>,
+  seen: Set<string>,
+): string[] | undefined {
+  seen.add(file.path);
+  for (const { specifier, isTypeOnly } of file.imports) {
+    if (isTypeOnly) continue;
+    if (isNode(specifier)) return [file.path, specifier];
+    const target = isRelative(specifier) ? files.get(resolve(file.path, specifier)) : undefined;
+    if (target === undefined || seen.has(target.path)) continue;
+    const chain = findNodeImport(target, files, seen);
+    if (chain) return [file.path, ...chain];
+  }
+  return undefined;
+}
+
+/** Type-only imports count: files that need each other's types are one thing in two places. */
+function checkCycles(files: ReadonlyMap<string, SourceFile>, report: Report): void {
+  const finished = new Set<string>();
+  const trail: string[] = [];
+
+  const visit = (file: SourceFile): void => {
+    if (finished.has(file.path)) return;
+    const start = trail.indexOf(file.path);
+    if (start >= 0) {
+      const cycle = [...trail.slice(start), file.path];
+      report("cycle", file.path, `imports itself: ${cycle.join(" -> ")}`);
+      return;
+    }
+    trail.push(file.path);
+    for (const { specifier } of file.imports) {
+      const target = isRelative(specifier) ? files.get(resolve(file.path, specifier)) : undefined;
+      if (target) visit(target);
+    }
+    trail.pop();
+    finished.add(file.path);
+  };
+  for (const file of files.values()) visit(file);
+}
+
+function resolve(from: string, specifier: string): string {
+  return posix.join(posix.dirname(from), specifier);
+}
+
+function isRelative(specifier: string): boolean {
+  return specifier.startsWith(".") || specifier.startsWith("/");
+}
+
+function isNode(specifier: string): boolean {
+  return specifier.startsWith("node:") || builtinModules.includes(specifier);
+}
+
+function packageOf(specifier: string): string {
+  const segments = specifier.split("/");
+  return segments.slice(0, specifier.startsWith("@") ? 2 : 1).join("/");
+}
+
+function lineCount(text: string): number {
+  return text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
+}

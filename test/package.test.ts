@@ -1,0 +1,153 @@
+/**
+ * The package as users get it: packed, installed into an empty folder, imported and run from there.
+ *
+ * Method: real `npm pack` and `npm install`, a Node child for ES modules, the real compiler for
+ * types. Nothing in the folder can see this repository but Node's own types, which every
+ * TypeScript user on Node has.
+ */
+
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { isBuilt } from "../scripts/setup.mjs";
+import { declaredDoors, listedNames, listPath, root } from "./public-api/doors.ts";
+
+const execute = promisify(execFile);
+const doors = declaredDoors();
+
+let folder: string;
+let user: string;
+let packed: string[];
+
+beforeAll(async () => {
+  expect(isBuilt(), "dist is older than src: run `npm run build` first").toBe(true);
+  folder = await mkdtemp(join(tmpdir(), "verbatim-package-"));
+  user = join(folder, "user");
+  await mkdir(user);
+  // What is packed is what was built for the tests; building anew would pull it from under others.
+  const pack = ["pack", "--ignore-scripts", "--json", "--pack-destination", folder];
+  const { stdout } = await execute("npm", pack, { cwd: root });
+  const [{ filename, files }] = JSON.parse(stdout);
+  packed = files.map(({ path }: { path: string }) => path);
+
+  await writeFile(join(user, "package.json"), '{ "private": true, "type": "module" }\n');
+  const install = [
+    "install",
+    "--prefer-offline",
+    "--no-audit",
+    "--no-fund",
+    join(folder, filename),
+  ];
+  await execute("npm", install, { cwd: user });
+  await mkdir(join(user, "node_modules", "@types"), { recursive: true });
+  const nodeTypes = join("node_modules", "@types", "node");
+  await symlink(join(root, nodeTypes), join(user, nodeTypes));
+}, 120_000);
+
+afterAll(async () => {
+  if (folder) await rm(folder, { recursive: true, force: true });
+});
+
+test("the package holds the built files, their types and the papers, and nothing else", () => {
+  const others = packed.filter((path) => !/^dist\/.*(?<!\.test)(\.d\.ts|\.js)$/.test(path));
+
+  expect(others.filter((path) => !path.startsWith("docs/formats/")).sort()).toEqual([
+    "CHANGELOG.md",
+    "LICENSE",
+    "README.md",
+    "package.json",
+  ]);
+  expect(packed.filter((path) => path.includes(".test."))).toEqual([]);
+});
+
+test("no packed file points to a source map that is not there", async () => {
+  const installed = join(user, "node_modules", "verbatim-log");
+  const pointing: string[] = [];
+  for (const path of packed.filter((name) => name.startsWith("dist/"))) {
+    const text = await readFile(join(installed, path), "utf8");
+    if (text.includes("//# sourceMappingURL=")) pointing.push(path);
+  }
+
+  expect(pointing).toEqual([]);
+});
+
+test("every door can be imported from an ES module and has the listed names", async () => {
+  const list = await readFile(listPath, "utf8");
+  const program = `
+    const found = {};
+    for (const door of process.argv.slice(1)) found[door] = Object.keys(await import(door)).sort();
+    console.log(JSON.stringify(found));`;
+  const specifiers = doors.map(({ specifier }) => specifier);
+  const argv = ["--input-type=module", "--eval", program, ...specifiers];
+  const { stdout } = await execute(process.execPath, argv, { cwd: user });
+
+  const listed = specifiers.map((specifier) => [specifier, listedNames(list, specifier).values]);
+  expect(JSON.parse(stdout)).toEqual(Object.fromEntries(listed));
+});
+
+test.each([
+  ["NodeNext", "NodeNext"],
+  ["ESNext", "Bundler"],
+])(
+  "every door has its types in TypeScript with module %s, moduleResolution %s",
+  async (module, moduleResolution) => {
+    const project = join(user, moduleResolution);
+    await mkdir(project);
+    const list = await readFile(listPath, "utf8");
+    const files: string[] = [];
+    for (const [index, { specifier }] of doors.entries()) {
+      files.push(`door-${index}.ts`);
+      await writeFile(join(project, `door-${index}.ts`), consumer(specifier, list));
+    }
+    const compilerOptions = {
+      target: "ES2022",
+      module,
+      moduleResolution,
+      types: ["node"],
+      strict: true,
+      skipLibCheck: false,
+      noEmit: true,
+    };
+    await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
+
+    expect(await compile(project)).toBe("");
+  },
+);
+
+test("the installed command runs", async () => {
+  const { stdout } = await execute(join(user, "node_modules", ".bin", "verbatim"), ["--help"]);
+
+  expect(stdout).toContain("verbatim");
+});
+
+/** Names every export of a door, and does not compile if a value's type was lost on the way. */
+function consumer(specifier: string, list: string): string {
+  const { types, values } = listedNames(list, specifier);
+  return [
+    `import * as door from "${specifier}";`,
+    `import type { ${types.join(", ")} } from "${specifier}";`,
+    "type IsAny<T> = 0 extends 1 & T ? true : false;",
+    ...values.map(
+      (name, index) => `export const value${index}: IsAny<typeof door.${name}> = false;`,
+    ),
+    `export type { ${types.join(", ")} };`,
+    "// @ts-expect-error A door that is typed has no such name; one that is `any` would.",
+    "export const missing = door.thereIsNoSuchName;",
+    "",
+  ].join("\n");
+}
+
+/** What the compiler has to say about a project: nothing when all is well. */
+async function compile(project: string): Promise<string> {
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  try {
+    const { stdout } = await execute(process.execPath, [tsc, "--project", project]);
+    return stdout;
+  } catch (error) {
+    if (error instanceof Error && "stdout" in error) return String(error.stdout);
+    throw error;
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * Doors: the public entry points as package.json names them, and the list of what each exports.
+ *
+ * The list is a text file, one name a line, so that a change of the public names shows in a diff:
+ *
+ *     verbatim-log/log
+ *       type LogFile
+ *       value LogFile
+ *
+ * A value is there at run time; a type is there for TypeScript; a class is both.
+ */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+export const listPath = join(root, "test", "public-api.txt");
+
+export interface Door {
+  /** What users import: `verbatim-log/log`. */
+  readonly specifier: string;
+  /** What it is made from, below the root: `src/log.ts`. */
+  readonly source: string;
+}
+
+export interface Names {
+  readonly types: readonly string[];
+  readonly values: readonly string[];
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly exports: Readonly<Record<string, unknown>>;
+}
+
+/** The doors in the order of package.json. Throws on a key that is not a plain, typed door. */
+export function declaredDoors(): Door[] {
+  const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const keys = Object.keys(manifest.exports).filter((key) => key !== "./package.json");
+  return keys.map((key) => {
+    const name = key === "." ? "index" : key.replace(/^\.\//, "");
+    const target = { types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` };
+    if (
+      !/^[a-z-]+$/.test(name) ||
+      JSON.stringify(manifest.exports[key]) !== JSON.stringify(target)
+    ) {
+      throw new Error(`exports["${key}"] in package.json is not ${JSON.stringify(target)}`);
+    }
+    return { specifier: manifest.name + key.slice(1), source: `src/${name}.ts` };
+  });
+}
+
+/** The files directly in `src`: each is to be a door. */
+export function doorSources(): string[] {
+  return readdirSync(join(root, "src"), { withFileTypes: true })
+    .filter(({ name }) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
+    .map(({ name }) => `src/${name}`);
+}
+
+export function formatList(doors: ReadonlyMap<string, Names>): string {
+  let text = "";
+  for (const [specifier, { types, values }] of doors) {
+    text += `${specifier}\n`;
+    for (const name of types) text += `  type ${name}\n`;
+    for (const name of values) text += `  value ${name}\n`;
+  }
+  return text;
+}
+
+/** The names the list gives to a door. */
+export function listedNames(list: string, specifier: string): Names {
+  const types: string[] = [];
+  const values: string[] = [];
+  let door: string | undefined;
+  for (const line of list.split("\n")) {
+    const [, kind, name = ""] = /^ {2}(type|value) (\S+)$/.exec(line) ?? [];
+    if (kind === undefined) door = line;
+    else if (door === specifier) (kind === "type" ? types : values).push(name);
+  }
+  return { types, values };
+}
