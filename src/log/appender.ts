@@ -10,6 +10,9 @@
  *     the dirty pages yet still show them to readers, and a later sync that succeeds proves
  *     nothing about them. So a sync is never retried. This appender is finished; opening the
  *     log again writes the doubtful stretch anew (repair.ts, R2).
+ * W3  Where bytes were cut off, nothing is written before the cut is durable. Else a power
+ *     cut could bring back the old size, with the new line's first page before the old
+ *     one's remains: two lines fused into one that nobody wrote.
  */
 
 import { isNoSpace, VerbatimError } from "../base/errors.ts";
@@ -22,6 +25,8 @@ export class Appender {
   #end: ByteOffset;
   #synced: ByteOffset;
   #failure: VerbatimError | null = null;
+  #cuts = 0;
+  #cutsSynced = 0;
 
   /** Takes over a recovered log: everything before `end` is durable. */
   constructor(path: string, file: OpenFile, end: ByteOffset) {
@@ -46,9 +51,15 @@ export class Appender {
     return this.#failure;
   }
 
-  /** Goes on after lines that another writer appended. */
-  moveTo(end: ByteOffset): void {
+  /** Whether the next write must wait for a sync (W3). */
+  get hasUnsyncedCut(): boolean {
+    return this.#cuts !== this.#cutsSynced;
+  }
+
+  /** Goes on after lines that another writer appended, and what it left torn was cut. */
+  moveTo(end: ByteOffset, wasCut: boolean): void {
     this.#end = end;
+    if (wasCut) this.#cuts++;
   }
 
   /** Appends the first `length` bytes, whole lines, in one write; answers where they start. */
@@ -69,13 +80,14 @@ export class Appender {
   /** Makes everything written so far durable. */
   async sync(): Promise<void> {
     if (this.#failure) throw this.#failure;
-    const end = this.#end;
+    const [end, cuts] = [this.#end, this.#cuts];
     try {
       await this.#file.sync();
     } catch (cause) {
       throw this.fail("the sync failed", cause);
     }
     if (end > this.#synced) this.#synced = end;
+    this.#cutsSynced = cuts;
   }
 
   /** Ends this appender for good (W2). */
@@ -97,6 +109,7 @@ export class Appender {
       // Bytes of someone who does not ask for our lock are not ours to cut.
       if (size < start || size > start + length) return this.fail("someone else wrote", cause);
       this.#file.truncate(start);
+      this.#cuts++;
     } catch (second) {
       return this.fail("a write failed, and so did taking it back", second);
     }

@@ -39,10 +39,10 @@ export function decodeLine(bytes: Buffer, from: number, to: number): Decoded {
 export function encodeLine(value: unknown): Uint8Array {
   const json = JSON.stringify(value) as string | undefined;
   assert(json !== undefined, "a value without JSON (undefined, a function) cannot be a line");
-  return Buffer.from(json.replace(UNPRINTABLE, escape), "utf8");
+  return Buffer.from(json.replace(UNPRINTABLE, escaped), "utf8");
 }
 
-function escape(character: string): string {
+function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 

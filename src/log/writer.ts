@@ -6,9 +6,9 @@
  *
  * With `os` and nobody else at work the line is written at once, without the queue.
  *
- * W3  One batch is in flight. So with `disk` never more than a batch is un-synced, which is
+ * W4  One batch is in flight. So with `disk` never more than a batch is un-synced, which is
  *     what recovery counts on (limits.ts, DOUBTFUL_BYTES).
- * W4  Lines land in the order in which `append` was called, whether they waited or not.
+ * W5  Lines land in the order in which `append` was called, whether they waited or not.
  */
 
 import { assert } from "../base/assert.ts";
@@ -54,6 +54,7 @@ interface Parts {
   readonly mode: LogMode;
   readonly lockWaitMs: number;
   readonly limits: LogLimits;
+  readonly isDirectorySynced: boolean;
 }
 
 export class LogWriter {
@@ -89,7 +90,7 @@ export class LogWriter {
     this.#mode = parts.mode;
     this.#lockWaitMs = parts.lockWaitMs;
     this.#limits = parts.limits;
-    this.#isDirectorySynced = parts.durability === "disk";
+    this.#isDirectorySynced = parts.isDirectorySynced;
     this.#saidSynced = parts.recovery.end;
   }
 
@@ -98,7 +99,7 @@ export class LogWriter {
     const { durability = "disk", mode = "exclusive" } = options;
     const { lockWaitMs = mode === "shared" ? SHARED_WAIT_MS : 0 } = options;
     const limits = { ...LOG_LIMITS, ...options.limits };
-    assert(limits.batchBytesMax <= DOUBTFUL_BYTES, "a batch is never longer than 16 MiB (W3)");
+    assert(limits.batchBytesMax <= DOUBTFUL_BYTES, "a batch is never longer than 16 MiB (W4)");
     const place = await openPlace(host, path, { create: true, root: options.root });
     const opened: { close(): void }[] = [place.directory];
     try {
@@ -110,7 +111,10 @@ export class LogWriter {
       opened.push(file);
       if (!file.tryLock("exclusive")) throw await lock.lockedError(); // lock.ts, L2
       const recovery = await recover(place, file, (await lock.hint()).synced);
-      if (durability === "disk") await place.directory.sync();
+      // With `os` a new log's name may wait for the first flush, but what an opening reports
+      // as there must stay there.
+      const isDirectorySynced = durability === "disk" || recovery.end > 0;
+      if (isDirectorySynced) await place.directory.sync();
       if (mode === "exclusive") {
         lock.sayHeld();
       } else {
@@ -118,7 +122,8 @@ export class LogWriter {
         file.unlock();
         lock.release();
       }
-      return new LogWriter({ place, file, lock, recovery, durability, mode, lockWaitMs, limits });
+      const settings = { durability, mode, lockWaitMs, limits, isDirectorySynced };
+      return new LogWriter({ place, file, lock, recovery, ...settings });
     } catch (cause) {
       for (const handle of opened.reverse()) handle.close();
       throw options.signal?.aborted ? cause : ioError(place.path, "opening", cause);
@@ -199,7 +204,8 @@ export class LogWriter {
 
   /** `os` and the lock is ours, or free and nobody wrote since: no reason to wait. */
   #mayWriteNow(): boolean {
-    if (this.#durability === "disk" || this.#draining) return false;
+    if (this.#durability === "disk" || this.#draining || this.#appender.hasUnsyncedCut)
+      return false;
     if (this.#mode === "exclusive") return true;
     if (!this.#lock.tryAcquire()) return false;
     if (this.#file.size() === this.#appender.end) return true;
@@ -264,6 +270,7 @@ export class LogWriter {
     if (this.#mode === "shared") await this.#lock.acquire(this.#lockWaitMs);
     try {
       await this.#catchUp();
+      if (this.#appender.hasUnsyncedCut) await this.#sync(); // appender.ts, W3
       const start = this.#appender.write(batch.bytes, batch.length);
       if (this.#durability === "disk") await this.#sync();
       return start;
@@ -281,7 +288,8 @@ export class LogWriter {
     const size = this.#file.size();
     if (size === this.#appender.end) return;
     if (size < this.#appender.end) throw this.#appender.fail("someone cut the log back");
-    this.#appender.moveTo((await repairTail(this.#place, this.#file)).end);
+    const { end, cutBytes } = await repairTail(this.#place, this.#file);
+    this.#appender.moveTo(end, cutBytes > 0);
   }
 
   /** Keeps what a later opener must write anew short, however long we share the log. */

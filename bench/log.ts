@@ -1,0 +1,200 @@
+/**
+ * `npm run bench -- log`: how close the log comes to what the disk and the processor allow.
+ *
+ * Prints ratios to bare loops that do the same work without promising anything, and to peers.
+ * Exits with 1 when a median misses its bound. Floors are for `exclusive`; `shared` takes a lock
+ * for every append, and is shown beside it.
+ */
+
+import { cpus, loadavg } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Appending, BATCH_LINES, LINE_BYTES, WAVE_LINES } from "./log/appending.ts";
+import * as reading from "./log/reading.ts";
+import { compare, type Plan, type Way } from "./measure/compare.ts";
+import {
+  type Bound,
+  isReached,
+  memory,
+  type Result,
+  slowness,
+  speed,
+  toJson,
+  toTable,
+} from "./measure/result.ts";
+import { makeScratch, memoryFileSystem } from "./measure/scratch.ts";
+
+const MB = 1024 * 1024;
+const USAGE = "usage: npm run bench -- log [--quick] [--json] [--dir <directory on a real disk>]\n";
+
+interface Effort {
+  readonly writing: Plan;
+  /** A disk's answers vary more than a processor's. */
+  readonly syncing: Plan;
+  /** A slice is at least one pass over the log. */
+  readonly passes: Plan;
+  readonly readMb: number;
+  readonly largeMb: number;
+  readonly memoryRuns: number;
+}
+
+const FULL: Effort = {
+  writing: { runs: 7, slicesPerRun: 12, sliceMs: 30 },
+  syncing: { runs: 7, slicesPerRun: 10, sliceMs: 100 },
+  passes: { runs: 7, slicesPerRun: 2, sliceMs: 1 },
+  readMb: 64,
+  largeMb: 1024,
+  memoryRuns: 3,
+};
+
+const QUICK: Effort = {
+  writing: { runs: 5, slicesPerRun: 4, sliceMs: 20 },
+  syncing: { runs: 5, slicesPerRun: 4, sliceMs: 40 },
+  passes: { runs: 5, slicesPerRun: 1, sliceMs: 1 },
+  readMb: 16,
+  largeMb: 256,
+  memoryRuns: 1,
+};
+
+async function main(): Promise<number> {
+  const { quick, json, dir } = parseOptions();
+  const effort = quick ? QUICK : FULL;
+  const directory = makeScratch(dir);
+  const inMemory = memoryFileSystem(directory);
+  if (inMemory !== null) {
+    say(`warning: ${directory} is on ${inMemory}, not on a disk; choose another with --dir`);
+  }
+  const loadBefore = loadavg()[0] ?? 0;
+
+  const results = [
+    ...(await measureAppending(new Appending(directory), effort)),
+    ...(await measureReading(directory, effort)),
+  ];
+
+  const machine = {
+    node: process.version,
+    platform: `${process.platform}-${process.arch}`,
+    processors: `${cpus().length} x ${cpus()[0]?.model ?? "unknown"}`,
+    fileSystemInMemory: inMemory,
+    /** Processes that wanted a processor on average; one of them is this one. */
+    load: [loadBefore, loadavg()[0] ?? 0],
+  };
+  const isOk = results.every(isReached);
+  process.stdout.write(
+    json
+      ? `${JSON.stringify({ ok: isOk, quick, machine, results: results.map(toJson) }, null, 2)}\n`
+      : `${toTable(results)}\n\n${JSON.stringify(machine)}\n`,
+  );
+  return isOk ? 0 : 1;
+}
+
+async function measureAppending(to: Appending, effort: Effort): Promise<Result[]> {
+  const { writing, syncing } = effort;
+  const small = `${LINE_BYTES}-byte lines`;
+  const both = (ours: (mode: "exclusive" | "shared") => Way) => [ours("exclusive"), ours("shared")];
+  return [
+    ...(await measure(`os, ${small}, against writeSync`, {
+      ways: both((mode) => to.ours("os", mode)),
+      reference: to.bare(),
+      plan: writing,
+      bounds: [{ atLeast: 0.6 }, { atLeast: 0.25 }],
+    })),
+    ...(await measure(`os, batches of ${BATCH_LINES}, against writeSync`, {
+      ways: both((mode) => to.oursInBatches("os", mode)),
+      reference: to.bareInBatches(),
+      plan: writing,
+      bounds: [{ atLeast: 0.9 }, null],
+    })),
+    ...(await measure(`os, ${small}, against sonic-boom`, {
+      ways: both((mode) => to.ours("os", mode)),
+      reference: to.sonicBoom(),
+      plan: writing,
+      bounds: [{ atLeast: 1 }, null],
+    })),
+    ...(await measure(`os, ${small}, against hypercore`, {
+      ways: [to.ours("os", "exclusive")],
+      reference: to.hypercore(),
+      plan: writing,
+      bounds: [null],
+    })),
+    ...(await measure(`disk, ${small}, against write + fdatasync`, {
+      ways: both((mode) => to.ours("disk", mode)),
+      reference: to.bareDurable(),
+      plan: syncing,
+      bounds: [{ atLeast: 0.9 }, null],
+    })),
+    ...(await measure(`disk, ${WAVE_LINES} at once, against group commit`, {
+      ways: both((mode) => to.oursInWaves("disk", mode)),
+      reference: to.bareInWaves(),
+      plan: syncing,
+      bounds: [{ atLeast: 0.8 }, null],
+    })),
+  ];
+}
+
+async function measureReading(directory: string, effort: Effort): Promise<Result[]> {
+  const { readMb, largeMb, passes, writing, memoryRuns } = effort;
+  const middle = reading.makeLog(join(directory, "middle"), readMb * MB);
+  const whole = await measure(`read and parse ${reading.LINE_BYTES}-byte lines`, {
+    ways: [reading.oursWhole(middle)],
+    reference: reading.bareWhole(middle),
+    plan: passes,
+    bounds: [{ atLeast: 0.8 }],
+  });
+
+  const large = reading.makeLog(join(directory, "large"), largeMb * MB);
+  const small = reading.makeLog(join(directory, "small"), 1 * MB);
+  const last = await measure(`last(${reading.LAST_LINES}) of ${largeMb} MB, time against 1 MB`, {
+    ways: [reading.last(large)],
+    reference: reading.last(small),
+    plan: writing,
+    bounds: [{ atMost: 2 }],
+    show: slowness,
+  });
+
+  const name = `peak memory reading ${largeMb} MB, in MB`;
+  say(name);
+  const megabytes: number[] = [];
+  for (let run = 0; run < memoryRuns; run++) megabytes.push(await reading.peakMegabytes(large));
+  return [...whole, ...last, memory(name, megabytes, { atMost: 120 })];
+}
+
+interface Measure {
+  readonly ways: readonly Way[];
+  readonly reference: Way;
+  readonly plan: Plan;
+  /** One for each of `ways`. */
+  readonly bounds: readonly Bound[];
+  readonly show?: typeof speed;
+}
+
+async function measure(name: string, { show = speed, ...what }: Measure): Promise<Result[]> {
+  say(name);
+  const { ways, reference } = await compare(what.ways, what.reference, what.plan);
+  return ways.map((ours, n) => {
+    const full = ways.length > 1 ? `${name}, ${ours.name}` : name;
+    return show(full, ours, reference, what.bounds[n] ?? null);
+  });
+}
+
+function parseOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        quick: { type: "boolean", default: false },
+        json: { type: "boolean", default: false },
+        dir: { type: "string" },
+      },
+    });
+    return values;
+  } catch (error) {
+    say(`${error instanceof Error ? error.message : error}\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+function say(message: string): void {
+  process.stderr.write(`${message}\n`);
+}
+
+process.exitCode = await main();

@@ -1,0 +1,28 @@
+/**
+ * The little of the peers that is used here. Their own types are not: type checking must not need
+ * them installed.
+ */
+
+declare module "sonic-boom" {
+  interface Options {
+    readonly dest: string;
+    readonly sync: boolean;
+    readonly contentMode?: "utf8" | "buffer";
+  }
+
+  export default class SonicBoom {
+    constructor(options: Options);
+    write(text: string): boolean;
+    end(): void;
+    once(event: "close", listener: () => void): this;
+  }
+}
+
+declare module "hypercore" {
+  export default class Hypercore {
+    constructor(directory: string);
+    ready(): Promise<void>;
+    append(block: Uint8Array): Promise<unknown>;
+    close(): Promise<void>;
+  }
+}

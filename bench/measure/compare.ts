@@ -1,0 +1,129 @@
+/**
+ * Compare: how fast are some ways to do a thing, as ratios to a reference way?
+ *
+ * The machine is never quiet, and its speed drifts by more than what we look for. So a rate alone
+ * says little, and only ratios of what ran side by side are judged.
+ *
+ * C1  A run is made of short slices. All ways take turns, slice by slice, and the order changes
+ *     from turn to turn: what disturbs the machine for longer than a slice disturbs all alike.
+ * C2  Slices last about equally long whatever the way, so that each sees the same disturbances;
+ *     each way does as many operations in one as it was seen to manage while warming up.
+ * C3  Only `run` is on the clock. Opening and closing are not: a run has files of its own.
+ */
+
+import { setImmediate as turn } from "node:timers/promises";
+
+export interface Way {
+  readonly name: string;
+  open(): Promise<Trial> | Trial;
+}
+
+/** A way, set up for one run. */
+export interface Trial {
+  run(operations: number): Promise<void> | void;
+  close(): Promise<void> | void;
+}
+
+export interface Plan {
+  readonly runs: number;
+  readonly slicesPerRun: number;
+  readonly sliceMs: number;
+}
+
+/** What one way did over all runs: operations per second, and how that compares, run by run. */
+export interface Outcome {
+  readonly name: string;
+  readonly rates: readonly number[];
+  /** This way's rate over the reference's in the same run. */
+  readonly ratios: readonly number[];
+}
+
+export interface Comparison {
+  /** In the order given. */
+  readonly ways: readonly Outcome[];
+  readonly reference: Outcome;
+}
+
+/** Measures all ways and the reference side by side. */
+export async function compare(
+  ways: readonly Way[],
+  reference: Way,
+  plan: Plan,
+): Promise<Comparison> {
+  const all = [...ways, reference];
+  const counts = await inTrials(all, (trials) => warmUp(trials, plan.sliceMs));
+  const runs: number[][] = [];
+  for (let run = 0; run < plan.runs; run++) {
+    runs.push(await inTrials(all, (trials) => ratesOfRun(trials, counts, plan, run)));
+  }
+  const outcomes = all.map(({ name }, way) => ({
+    name,
+    rates: runs.map((rates) => at(rates, way)),
+    ratios: runs.map((rates) => at(rates, way) / at(rates, ways.length)),
+  }));
+  return { ways: outcomes.slice(0, -1), reference: at(outcomes, ways.length) };
+}
+
+/** How many operations each way does in about a slice, found by doing more and more (C2). */
+async function warmUp(trials: readonly Trial[], sliceMs: number): Promise<number[]> {
+  const counts: number[] = [];
+  for (const trial of trials) {
+    let count = 1;
+    let rate = 0;
+    for (let spentMs = 0; spentMs < 4 * sliceMs; ) {
+      const ms = await timeMs(trial, count);
+      spentMs += ms;
+      rate = count / ms;
+      count = Math.max(1, Math.min(2 * count, Math.round(rate * sliceMs)));
+    }
+    counts.push(Math.max(1, Math.round(rate * sliceMs)));
+  }
+  return counts;
+}
+
+/** One run: operations per second of each way (C1). */
+async function ratesOfRun(
+  trials: readonly Trial[],
+  counts: readonly number[],
+  { slicesPerRun }: Plan,
+  run: number,
+): Promise<number[]> {
+  const spentMs = trials.map(() => 0);
+  for (let slice = 0; slice < slicesPerRun; slice++) {
+    const order = trials.map((_, turn) => (turn + slice + run) % trials.length);
+    if ((slice + run) % 2 === 1) order.reverse();
+    for (const way of order) {
+      spentMs[way] = at(spentMs, way) + (await timeMs(at(trials, way), at(counts, way)));
+    }
+  }
+  return spentMs.map((ms, way) => (1000 * slicesPerRun * at(counts, way)) / ms);
+}
+
+async function timeMs(trial: Trial, operations: number): Promise<number> {
+  await turn(); // Lets a ctrl-C through, and what earlier slices left to do.
+  const start = performance.now();
+  await trial.run(operations);
+  return performance.now() - start;
+}
+
+async function inTrials<T>(ways: readonly Way[], use: (trials: Trial[]) => Promise<T>): Promise<T> {
+  const trials: Trial[] = [];
+  try {
+    for (const way of ways) trials.push(await way.open());
+    return await use(trials);
+  } finally {
+    for (const trial of trials) await trial.close();
+  }
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1
+    ? at(sorted, middle)
+    : (at(sorted, middle - 1) + at(sorted, middle)) / 2;
+}
+
+function at<T>(values: readonly T[], index: number): T {
+  return values[index] as T;
+}

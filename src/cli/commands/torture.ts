@@ -1,0 +1,49 @@
+/** `verbatim torture`: lets anyone try to break the log on a disk that lies. */
+
+import { tortureLog } from "../../torture/log-torture.ts";
+import type { TortureReport } from "../../torture/report.ts";
+import { type CliCommand, wholeNumber } from "../command.ts";
+
+export const torture: CliCommand = {
+  name: "torture",
+  summary: "Try to make the log lose or bend what it acknowledged, on a simulated faulty disk",
+  options: [
+    { flags: "--seed <number>", summary: "which run; the same seed does the same", default: "1" },
+    { flags: "--steps <number>", summary: "how many things to do to it", default: "20000" },
+    { flags: "--json", summary: "print the counts and violations as one line of JSON" },
+  ],
+  examples: [
+    "verbatim torture --seed 42 --steps 100000",
+    "verbatim torture --seed 1 --steps 20000 --json | jq .counts",
+  ],
+
+  async run({ options, io }) {
+    const seed = wholeNumber("--seed", options.seed, 0) >>> 0;
+    const steps = wholeNumber("--steps", options.steps, 1);
+    const report = await tortureLog({
+      seed,
+      steps,
+      onProgress: (done) => io.progress(`${done} of ${steps} steps`),
+    });
+    io.progress(null);
+    io.out(options.json ? JSON.stringify(report) : describe(report));
+    return report.violations.length === 0 ? 0 : 1;
+  },
+};
+
+function describe({ seed, steps, episodes, counts, violations }: TortureReport): string {
+  const lines = [`seed ${seed}: ${steps} steps in ${episodes} episodes`];
+  for (const [name, count] of Object.entries(counts)) {
+    lines.push(
+      `  ${String(count).padStart(8)}  ${name.replace(/[A-Z]/g, (c) => ` ${c.toLowerCase()}`)}`,
+    );
+  }
+  for (const { seed, step, what } of violations) {
+    lines.push(
+      `VIOLATION at step ${step}: ${what}`,
+      `  again: verbatim torture --seed ${seed} --steps ${step}`,
+    );
+  }
+  lines.push(`${violations.length} violations`);
+  return lines.join("\n");
+}

@@ -1,0 +1,195 @@
+/**
+ * Fault disk: a disk and its page cache, as adversarial as a real one is allowed to be.
+ *
+ * What is read is the cache; what a power cut leaves is the platter. Between a write and its
+ * sync each page may have reached the platter or not, whole or in part, in any order, and the
+ * file may have any size it had meanwhile: what is inside the size but never arrived is zeros.
+ * Names behave the same way: one made or removed since the directory's last sync may be
+ * there or not.
+ *
+ * P1  After a failed sync the pages it did not write read back as written, count as clean,
+ *     and are gone after the crash. Every handle that was open is told once, by its next
+ *     sync; a handle opened later is told nothing. (What Linux does since 4.13.)
+ */
+
+import type { Random } from "./random.ts";
+
+const SECTOR_BYTES = 16;
+
+/** One file: its bytes in the cache, its bytes on the platter, and which pages differ. */
+export class FileNode {
+  readonly id: number;
+  readonly #pageBytes: number;
+  #cache: Buffer = Buffer.alloc(0);
+  #platter: Buffer = Buffer.alloc(0);
+  /** Pages written since they last reached the platter, each with the write that did it. */
+  readonly #dirty = new Map<number, number>();
+  #writes = 0;
+  #failedSyncs = 0;
+  #syncsBegun = 0;
+  #newestSync = 0;
+  #syncsInFlight = 0;
+  /** Sizes the platter may end up with: every one since the last sync. */
+  #sizes: { readonly size: number; readonly write: number }[] = [{ size: 0, write: 0 }];
+
+  constructor(id: number, pageBytes: number) {
+    this.id = id;
+    this.#pageBytes = pageBytes;
+  }
+
+  get size(): number {
+    return this.#cache.length;
+  }
+
+  get failedSyncs(): number {
+    return this.#failedSyncs;
+  }
+
+  read(into: Uint8Array, at: number): number {
+    if (at >= this.size) return 0;
+    return this.#cache.copy(into, 0, at, Math.min(at + into.length, this.size));
+  }
+
+  write(bytes: Uint8Array, at: number): void {
+    this.#cache = withBytes(this.#cache, bytes, at);
+    this.#touch(at, at + bytes.length);
+  }
+
+  truncate(size: number): void {
+    const before = this.size;
+    this.#cache = resized(this.#cache, size);
+    this.#touch(size, Math.max(before, size));
+  }
+
+  /** Begins a sync of everything written so far; the answer ends it, well or with a failure. */
+  beginSync(): (failure: Random | null) => void {
+    const begun = ++this.#syncsBegun;
+    const upTo = this.#writes;
+    const pages = new Map(this.#dirty);
+    const bytes = Buffer.from(this.#cache);
+    this.#syncsInFlight++;
+    return (failure) => {
+      // One that began later has done all of this, or the power went meanwhile.
+      if (begun < this.#newestSync) return;
+      this.#syncsInFlight--;
+      this.#newestSync = begun;
+      for (const [page, write] of pages) {
+        if (failure === null || failure.chance(0.3)) this.#writeOut(page, bytes);
+        if (this.#dirty.get(page) === write) this.#dirty.delete(page);
+      }
+      if (failure) {
+        this.#failedSyncs++;
+        return;
+      }
+      this.#platter = resized(this.#platter, bytes.length);
+      const later = this.#sizes.filter(({ write }) => write > upTo);
+      this.#sizes = [{ size: bytes.length, write: upTo }, ...later];
+    };
+  }
+
+  /** The kernel writes some pages out whenever it likes. */
+  writeBack(random: Random): void {
+    if (this.#syncsInFlight > 0) return; // It is at it already.
+    for (const page of [...this.#dirty.keys()]) {
+      if (!random.chance(0.5)) continue;
+      this.#writeOut(page, this.#cache);
+      this.#dirty.delete(page);
+    }
+    if (random.chance(0.5)) {
+      this.#platter = resized(this.#platter, this.size);
+      this.#sizes = [{ size: this.size, write: this.#writes }];
+    }
+  }
+
+  /** Power goes: the cache becomes what the platter turns out to hold. */
+  crash(random: Random): void {
+    const from = this.#cache;
+    for (const page of this.#dirty.keys()) {
+      const fate = random.below(3);
+      if (fate === 0) this.#writeOut(page, from);
+      if (fate === 1)
+        this.#writeOut(page, from, SECTOR_BYTES * random.below(this.#pageBytes / SECTOR_BYTES));
+    }
+    this.#platter = resized(this.#platter, random.pick(this.#sizes).size);
+    this.#cache = Buffer.from(this.#platter);
+    this.#dirty.clear();
+    this.#sizes = [{ size: this.size, write: this.#writes }];
+    this.#newestSync = ++this.#syncsBegun;
+    this.#syncsInFlight = 0;
+  }
+
+  /** Brings a page, or its first bytes, to the platter; the platter's size is another matter. */
+  #writeOut(page: number, from: Buffer, bytes = this.#pageBytes): void {
+    const at = page * this.#pageBytes;
+    const arrived = from.subarray(at, Math.min(at + bytes, from.length));
+    if (arrived.length > 0) this.#platter = withBytes(this.#platter, arrived, at);
+  }
+
+  #touch(from: number, to: number): void {
+    this.#writes++;
+    const last = Math.floor(Math.max(from, to - 1) / this.#pageBytes);
+    for (let page = Math.floor(from / this.#pageBytes); page <= last; page++) {
+      this.#dirty.set(page, this.#writes);
+    }
+    this.#sizes.push({ size: this.size, write: this.#writes });
+  }
+}
+
+/** One directory: the names it shows, and the names the platter has. */
+export class DirectoryNode {
+  #names = new Map<string, FileNode>();
+  #platter = new Map<string, FileNode>();
+
+  get(name: string): FileNode | undefined {
+    return this.#names.get(name);
+  }
+
+  set(name: string, file: FileNode): void {
+    this.#names.set(name, file);
+  }
+
+  delete(name: string): void {
+    this.#names.delete(name);
+  }
+
+  names(): string[] {
+    return [...this.#names.keys()];
+  }
+
+  files(): FileNode[] {
+    return [...new Set([...this.#names.values(), ...this.#platter.values()])];
+  }
+
+  beginSync(): () => void {
+    const names = new Map(this.#names);
+    return () => {
+      this.#platter = names;
+    };
+  }
+
+  crash(random: Random): void {
+    for (const name of new Set([...this.#names.keys(), ...this.#platter.keys()])) {
+      const [shown, stored] = [this.#names.get(name), this.#platter.get(name)];
+      if (shown === stored || random.chance(0.5)) continue;
+      if (shown) this.#platter.set(name, shown);
+      else this.#platter.delete(name);
+    }
+    this.#names = new Map(this.#platter);
+    for (const file of this.#names.values()) file.crash(random);
+  }
+}
+
+function resized(bytes: Buffer, size: number): Buffer {
+  if (size <= bytes.length) return bytes.subarray(0, size);
+  const larger = Buffer.alloc(size);
+  bytes.copy(larger);
+  return larger;
+}
+
+function withBytes(into: Buffer, bytes: Uint8Array, at: number): Buffer {
+  // Always a copy: what a sync took must not change under it.
+  const result = Buffer.alloc(Math.max(into.length, at + bytes.length));
+  into.copy(result);
+  result.set(bytes, at);
+  return result;
+}

@@ -1,0 +1,282 @@
+/**
+ * Fault files: the seam of `base/files.ts` over a fault disk, for processes that can be killed.
+ *
+ * A machine has one disk and many processes. Killing a process closes its files and frees its
+ * locks, and leaves the page cache; a power cut kills all of them and crashes the disk. A call
+ * of a dead process throws, or never comes back.
+ */
+
+import type { Directory, Files, OpenFile, OpenMode } from "../base/files.ts";
+import { DirectoryNode, FileNode } from "./fault-disk.ts";
+import type { Random } from "./random.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+export type Call = "open" | "read" | "write" | "writeAt" | "sync" | "truncate" | "syncDirectory";
+
+/** What goes wrong with one call: an error, a short write, or the caller's death during it. */
+export type Fault =
+  | { readonly errno: "EIO" | "ENOSPC" | "EDQUOT" }
+  | { readonly lacks: number; readonly caller: "returns" | "dies" };
+
+/** Asked before every call; answers null to let it through. `name` is the file's. */
+export type FaultPlan = (call: Call, name: string) => Fault | null;
+
+export interface MachineOptions {
+  readonly random: Random;
+  readonly scheduler: Scheduler;
+  readonly pageBytes: number;
+  readonly plan: FaultPlan;
+  /** Says that the disk is another machine's. */
+  readonly networkFileSystem?: string;
+}
+
+export class Machine {
+  readonly options: MachineOptions;
+  readonly #directories = new Map<string, DirectoryNode>();
+  readonly #processes = new Set<Process>();
+  #files = 0;
+
+  constructor(options: MachineOptions) {
+    this.options = options;
+  }
+
+  /** The calls of a spared process never fail: for those who only look. */
+  startProcess(isSpared = false): Process {
+    const process = new Process(this, isSpared);
+    this.#processes.add(process);
+    return process;
+  }
+
+  powerCut(): void {
+    for (const process of this.#processes) process.kill();
+    this.#processes.clear();
+    for (const directory of this.#directories.values()) directory.crash(this.options.random);
+  }
+
+  /** The kernel writes some dirty pages out by itself. */
+  writeBack(): void {
+    for (const directory of this.#directories.values()) {
+      for (const file of directory.files()) file.writeBack(this.options.random);
+    }
+  }
+
+  /** What is in a file now, as any process would read it; null when there is none. */
+  contents(directory: string, name: string): Buffer | null {
+    const file = this.#directories.get(directory)?.get(name);
+    if (!file) return null;
+    const bytes = Buffer.alloc(file.size);
+    file.read(bytes, 0);
+    return bytes;
+  }
+
+  names(directory: string): string[] {
+    return this.#directories.get(directory)?.names() ?? [];
+  }
+
+  /** Directories are taken to be durable once made: it is names of files that come and go. */
+  directoryAt(path: string, create: boolean): DirectoryNode {
+    const found = this.#directories.get(path);
+    if (found) return found;
+    if (!create) throw failure("ENOENT");
+    const made = new DirectoryNode();
+    this.#directories.set(path, made);
+    return made;
+  }
+
+  newFile(): FileNode {
+    return new FileNode(++this.#files, this.options.pageBytes);
+  }
+
+  /** Whether another open file holds a lock that excludes this one. */
+  isLockedAgainst(asking: FaultFile, kind: "exclusive" | "shared"): boolean {
+    for (const process of this.#processes) {
+      for (const other of process.openFiles) {
+        if (other === asking || other.node !== asking.node || other.lock === null) continue;
+        if (kind === "exclusive" || other.lock === "exclusive") return true;
+      }
+    }
+    return false;
+  }
+}
+
+export class Process implements Files {
+  readonly machine: Machine;
+  readonly openFiles = new Set<FaultFile>();
+  readonly #isSpared: boolean;
+  #isAlive = true;
+
+  constructor(machine: Machine, isSpared: boolean) {
+    this.machine = machine;
+    this.#isSpared = isSpared;
+  }
+
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  kill(): void {
+    this.#isAlive = false;
+    this.openFiles.clear();
+  }
+
+  async openDirectory(path: string, { create }: { create: boolean }): Promise<Directory> {
+    this.mustLive();
+    return new FaultDirectory(this, path, this.machine.directoryAt(path, create));
+  }
+
+  mustLive(): void {
+    if (!this.#isAlive) throw failure("EDEAD");
+  }
+
+  /** Lets the plan fail this call. A fault that is about bytes is the writer's to carry out. */
+  plan(call: Call, name: string): Fault | null {
+    this.mustLive();
+    const fault = this.#isSpared ? null : this.machine.options.plan(call, name);
+    if (fault && "errno" in fault && call !== "sync" && call !== "syncDirectory") {
+      throw failure(fault.errno);
+    }
+    return fault;
+  }
+
+  /** A dead process is never told how its call ended. */
+  async returned(): Promise<void> {
+    if (!this.#isAlive) await new Promise(() => {});
+  }
+}
+
+class FaultDirectory implements Directory {
+  readonly path: string;
+  readonly #process: Process;
+  readonly #node: DirectoryNode;
+
+  constructor(process: Process, path: string, node: DirectoryNode) {
+    this.#process = process;
+    this.path = path;
+    this.#node = node;
+  }
+
+  get networkFileSystem(): string | null {
+    return this.#process.machine.options.networkFileSystem ?? null;
+  }
+
+  open(name: string, mode: OpenMode): OpenFile {
+    this.#process.plan("open", name);
+    let node = this.#node.get(name);
+    if (node && mode === "new") throw failure("EEXIST");
+    if (!node && mode === "read") throw failure("ENOENT");
+    if (!node) {
+      node = this.#process.machine.newFile();
+      this.#node.set(name, node);
+    }
+    const file = new FaultFile(this.#process, name, node);
+    this.#process.openFiles.add(file);
+    return file;
+  }
+
+  remove(name: string): void {
+    this.#process.mustLive();
+    this.#node.delete(name);
+  }
+
+  async sync(): Promise<void> {
+    const fault = this.#process.plan("syncDirectory", ".");
+    const finish = this.#node.beginSync();
+    await this.#process.machine.options.scheduler.turn();
+    await this.#process.returned();
+    if (fault && "errno" in fault) throw failure(fault.errno);
+    finish();
+  }
+
+  watch(): () => void {
+    return () => {}; // Whoever watches also polls.
+  }
+
+  close(): void {}
+}
+
+export class FaultFile implements OpenFile {
+  readonly node: FileNode;
+  lock: "exclusive" | "shared" | null = null;
+  readonly #process: Process;
+  readonly #name: string;
+  #failedSyncsTold: number;
+
+  constructor(process: Process, name: string, node: FileNode) {
+    this.#process = process;
+    this.#name = name;
+    this.node = node;
+    this.#failedSyncsTold = node.failedSyncs;
+  }
+
+  async read(into: Uint8Array, at: number): Promise<number> {
+    this.#process.plan("read", this.#name);
+    return this.node.read(into, at);
+  }
+
+  write(bytes: Uint8Array, length = bytes.length): number {
+    return this.#write("write", bytes.subarray(0, length), this.node.size);
+  }
+
+  writeAt(bytes: Uint8Array, at: number): number {
+    return this.#write("writeAt", bytes, at);
+  }
+
+  async sync(): Promise<void> {
+    const fault = this.#process.plan("sync", this.#name);
+    const { random, scheduler } = this.#process.machine.options;
+    const finish = this.node.beginSync();
+    await scheduler.turn();
+    finish(fault ? random : null); // Also for a caller that died meanwhile: the kernel goes on.
+    await this.#process.returned();
+    if (this.#failedSyncsTold === this.node.failedSyncs) return;
+    this.#failedSyncsTold = this.node.failedSyncs;
+    throw failure(fault && "errno" in fault ? fault.errno : "EIO");
+  }
+
+  truncate(size: number): void {
+    this.#process.plan("truncate", this.#name);
+    this.node.truncate(size);
+  }
+
+  size(): number {
+    this.#process.mustLive();
+    return this.node.size;
+  }
+
+  identity(): string {
+    return String(this.node.id);
+  }
+
+  tryLock(kind: "exclusive" | "shared"): boolean {
+    this.#process.mustLive();
+    if (this.#process.machine.isLockedAgainst(this, kind)) return false;
+    this.lock = kind;
+    return true;
+  }
+
+  unlock(): void {
+    this.lock = null;
+  }
+
+  close(): void {
+    this.#process.openFiles.delete(this);
+  }
+
+  #write(call: "write" | "writeAt", bytes: Uint8Array, at: number): number {
+    const fault = this.#process.plan(call, this.#name);
+    if (!fault || "errno" in fault) {
+      this.node.write(bytes, at);
+      return bytes.length;
+    }
+    const taken = Math.max(0, bytes.length - fault.lacks);
+    if (taken > 0) this.node.write(bytes.subarray(0, taken), at);
+    this.node.writeBack(this.#process.machine.options.random); // Before it can be taken back.
+    if (fault.caller === "returns") return taken;
+    this.#process.kill();
+    throw failure("EDEAD");
+  }
+}
+
+function failure(errno: string): Error {
+  return Object.assign(new Error(`${errno} (planned)`), { code: errno });
+}

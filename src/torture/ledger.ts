@@ -1,0 +1,99 @@
+/**
+ * Ledger: what a log promised, and whether it keeps it.
+ *
+ * Judges bytes by its own notes alone, with no code of the log's: an oracle that shares the
+ * bug it looks for finds nothing.
+ *
+ * Promises, strongest first:
+ *   durable  acknowledged with `disk`, flushed, or before an end that an opening reported:
+ *            there after a power cut, byte for byte, at the same place
+ *   held     acknowledged with `os`: there while the machine has power
+ *   issued   given to `append`, not acknowledged: there whole, once and in order, or not at all
+ */
+
+interface Acknowledged {
+  readonly start: number;
+  readonly text: string;
+  readonly writer: number;
+  isDurable: boolean;
+}
+
+interface Issued {
+  readonly writer: number;
+  readonly order: number;
+}
+
+const NUL = "\0";
+
+export class Ledger {
+  readonly #issued = new Map<string, Issued>();
+  #acknowledged: Acknowledged[] = [];
+  /** The whole log as the last opening reported it: durable from then on. */
+  #reported: Buffer = Buffer.alloc(0);
+
+  issue(text: string, writer: number): void {
+    this.#issued.set(text, { writer, order: this.#issued.size });
+  }
+
+  /** `end` is what the append resolved to. */
+  acknowledge(text: string, writer: number, end: number, isDurable: boolean): void {
+    const start = end - Buffer.byteLength(text) - 1;
+    this.#acknowledged.push({ start, text, writer, isDurable });
+  }
+
+  /** Call at the start of a writer's flush or close, and the answer when it has succeeded. */
+  flushing(writer: number): () => void {
+    const covered = this.#acknowledged.filter((line) => line.writer === writer);
+    return () => {
+      for (const line of covered) line.isDurable = true;
+    };
+  }
+
+  powerWasCut(): void {
+    this.#acknowledged = this.#acknowledged.filter(({ isDurable }) => isDurable);
+  }
+
+  /** An opening has reported that the log ends here; what it holds is durable from now on. */
+  reported(log: Buffer): void {
+    this.#reported = Buffer.from(log);
+    this.#acknowledged = this.#acknowledged.filter(({ start }) => start >= log.length);
+  }
+
+  /** What is wrong with the log, `null` standing for a file that is not there. */
+  faults(log: Buffer | null): string[] {
+    const bytes = log ?? Buffer.alloc(0);
+    const faults: string[] = [];
+    if (!bytes.subarray(0, this.#reported.length).equals(this.#reported)) {
+      faults.push(`the ${this.#reported.length} bytes that an opening reported are not all there`);
+    }
+    for (const { start, text, isDurable } of this.#acknowledged) {
+      const line = Buffer.from(`${text}\n`);
+      if (bytes.subarray(start, start + line.length).equals(line)) continue;
+      faults.push(
+        `a line acknowledged ${isDurable ? "as durable " : ""}is not at ${start}: ${text}`,
+      );
+    }
+    return faults;
+  }
+
+  /** What is wrong with the lines of a log that recovery has just gone over. */
+  faultsOfLines(log: Buffer): string[] {
+    if (log.length > 0 && log.at(-1) !== 0x0a) return ["the log does not end in LF"];
+    const faults: string[] = [];
+    const seen = new Set<string>();
+    const orders = new Map<number, number>();
+    for (const text of log.toString("utf8").split("\n").slice(0, -1)) {
+      const issued = this.#issued.get(text);
+      if (!issued) {
+        // A hole that a power cut left is known by its NULs; anything else was never issued.
+        if (!text.includes(NUL)) faults.push(`a line that nobody appended: ${text}`);
+        continue;
+      }
+      if (seen.has(text)) faults.push(`a line stands twice: ${text}`);
+      seen.add(text);
+      if (issued.order < (orders.get(issued.writer) ?? -1)) faults.push(`out of order: ${text}`);
+      orders.set(issued.writer, issued.order);
+    }
+    return faults;
+  }
+}

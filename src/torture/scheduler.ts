@@ -1,0 +1,76 @@
+/**
+ * Scheduler: when slow things finish, and what time it is, as the driver says. Nothing here
+ * waits for a real clock, so a run is as fast as the machine and the same every time.
+ */
+
+import type { Clock } from "../base/host.ts";
+import type { Random } from "./random.ts";
+
+interface Sleeper {
+  readonly at: number;
+  readonly wake: () => void;
+}
+
+export class Scheduler implements Clock {
+  readonly #random: Random;
+  #nowMs = 0;
+  #sleepers: Sleeper[] = [];
+  #waiting: (() => void)[] = [];
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  monotonicMs(): number {
+    return this.#nowMs;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const stop = () => reject(signal?.reason);
+      if (signal?.aborted) return stop();
+      signal?.addEventListener("abort", stop, { once: true });
+      const wake = () => {
+        signal?.removeEventListener("abort", stop);
+        resolve();
+      };
+      this.#sleepers.push({ at: this.#nowMs + ms, wake });
+    });
+  }
+
+  /** Resolves when the driver lets it: the time that a disk takes. */
+  turn(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Lets one slow thing finish, or time pass when there is none, and what follows from it happen. */
+  async tick(): Promise<void> {
+    const { length } = this.#waiting;
+    if (length > 0) {
+      for (const done of this.#waiting.splice(this.#random.below(length), 1)) done();
+    }
+    if (length === 0 || this.#random.chance(0.3)) this.#advance(1 + this.#random.below(100));
+    await new Promise(setImmediate);
+  }
+
+  /** Ticks until `work` has settled. */
+  async finish<T>(work: Promise<T>): Promise<T> {
+    let isSettled = false;
+    const settle = () => {
+      isSettled = true;
+    };
+    work.then(settle, settle);
+    for (let ticks = 0; !isSettled; ticks++) {
+      if (ticks > 100_000) throw new Error("it never came to an end");
+      await this.tick();
+    }
+    return work;
+  }
+
+  #advance(ms: number): void {
+    this.#nowMs += ms;
+    const due = this.#sleepers.filter(({ at }) => at <= this.#nowMs);
+    this.#sleepers = this.#sleepers.filter(({ at }) => at > this.#nowMs);
+    for (const { wake } of due) wake();
+  }
+}

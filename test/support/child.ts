@@ -1,0 +1,74 @@
+/** A child: a TypeScript program in a process of its own, which a test talks to in lines and kills. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+export class Child {
+  readonly pid: number;
+  readonly #process: ChildProcess;
+  /** Resolves once the process and its output are at their end. */
+  readonly #ended: Promise<unknown>;
+  #lines: string[] = [];
+  #rest = "";
+  #hasEnded = false;
+  #wake: () => void = () => {};
+
+  constructor(process: ChildProcess) {
+    if (process.pid === undefined) throw new Error("the child was not started");
+    this.pid = process.pid;
+    this.#process = process;
+    process.stdin?.on("error", () => {}); // A child that was killed reads no more.
+    process.stdout?.setEncoding("utf8").on("data", (text: string) => this.#take(text));
+    this.#ended = once(process, "close").then(() => {
+      this.#hasEnded = true;
+      this.#wake();
+    });
+  }
+
+  /** The next line it prints, or null after the last. What a kill cut short is not a line. */
+  async line(): Promise<string | null> {
+    while (this.#lines.length === 0 && !this.#hasEnded) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    return this.#lines.shift() ?? null;
+  }
+
+  say(line: string): void {
+    this.#process.stdin?.write(`${line}\n`);
+  }
+
+  /** Kills it with -9, and resolves when it is gone. */
+  async kill(): Promise<void> {
+    this.#process.kill("SIGKILL");
+    await this.#ended;
+  }
+
+  /** Resolves to its exit code when it has ended by itself. */
+  async exitCode(): Promise<number | null> {
+    await this.#ended;
+    return this.#process.exitCode;
+  }
+
+  #take(text: string): void {
+    const lines = (this.#rest + text).split("\n");
+    this.#rest = lines.pop() ?? "";
+    this.#lines.push(...lines);
+    this.#wake();
+  }
+}
+
+/** Starts a program of this repository, named from its root. It is killed when the test is over. */
+export function startChild(program: string, ...args: string[]): Child {
+  const command = ["--import", "tsx", program, ...args];
+  const child = new Child(
+    spawn(process.execPath, command, { cwd: root, stdio: ["pipe", "pipe", "inherit"] }),
+  );
+  onTestFinished(() => child.kill());
+  return child;
+}

@@ -1,0 +1,39 @@
+/** Opening a log in a test: closed when the test is over, whatever became of it. */
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Host } from "../../src/base/host.ts";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { type LogOptions, LogWriter } from "../../src/log/writer.ts";
+import { tempDirectory } from "./temp-directory.ts";
+
+export async function openWriter(
+  path: string,
+  options: LogOptions = {},
+  host: Host = nodeHost,
+): Promise<LogWriter> {
+  const log = await LogWriter.open(host, path, options);
+  onTestFinished(() => log.close().catch(() => {})); // A test that broke it looked at that itself.
+  return log;
+}
+
+/** The path of a log that does not exist yet, in a directory of its own. */
+export function newLogPath(): string {
+  return join(tempDirectory(), "log.jsonl");
+}
+
+/** The path of a log that holds `content`. */
+export function logHolding(content: string | Uint8Array): string {
+  const path = newLogPath();
+  writeFileSync(path, content);
+  return path;
+}
+
+export function contentOf(path: string): string {
+  return readFileSync(path, "utf8");
+}
+
+export function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
