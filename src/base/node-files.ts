@@ -135,14 +135,11 @@ class NodeDirectory implements Directory {
     } catch (cause) {
       throw isSymbolicLink(reached) ? unsafePath(path, this.path, cause) : cause;
     }
-    // A directory opens for reading, and a pipe or device would be taken for a log.
-    if (!fstatSync(descriptor).isFile()) {
+    try {
+      this.#refuseUnlessInPlace(descriptor, path);
+    } catch (cause) {
       closeSync(descriptor);
-      throw unsafePath(path, this.path, new Error("not a regular file"));
-    }
-    if (this.#mustBeAt !== null && !this.#isStillInPlace(descriptor, path)) {
-      closeSync(descriptor);
-      throw unsafePath(path, this.#mustBeAt, new Error("the directory was moved while opening"));
+      throw cause;
     }
     return new NodeFile(descriptor);
   }
@@ -169,10 +166,16 @@ class NodeDirectory implements Directory {
     closeSync(this.#descriptor);
   }
 
-  #isStillInPlace(descriptor: number, path: string): boolean {
-    if (realpathSync(this.path) !== this.#mustBeAt) return false;
-    const [opened, found] = [fstatSync(descriptor), lstatSync(path)];
-    return opened.ino === found.ino && opened.dev === found.dev;
+  #refuseUnlessInPlace(descriptor: number, path: string): void {
+    const opened = fstatSync(descriptor);
+    // A directory opens for reading, and a pipe or device would be taken for a log.
+    if (!opened.isFile()) throw unsafePath(path, this.path, new Error("not a regular file"));
+    if (this.#mustBeAt === null) return;
+    if (realpathSync(this.path) === this.#mustBeAt) {
+      const found = lstatSync(path);
+      if (opened.ino === found.ino && opened.dev === found.dev) return;
+    }
+    throw unsafePath(path, this.#mustBeAt, new Error("the directory was moved while opening"));
   }
 }
 

@@ -104,15 +104,17 @@ export class Episode {
           : writer.log.appendLines(lines);
       appended.then(
         (end) => this.#acknowledge(writer, texts, end),
-        (error: unknown) => this.#refused(writer, error),
+        (error: unknown) => this.#refused(writer, texts, error),
       );
       lines.fill(0x21); // The log must have taken a copy.
     }
   }
 
-  #refused(writer: Writer, error: unknown): void {
+  #refused(writer: Writer, texts: readonly string[], error: unknown): void {
     this.#counts.refused++;
-    if (error instanceof VerbatimError && error.code === "LOG_WRITER_FAILED") {
+    if (!(error instanceof VerbatimError)) return; // Its process has died.
+    if (error.code === "NO_SPACE") for (const text of texts) this.#ledger.takeBack(text);
+    if (error.code === "LOG_WRITER_FAILED") {
       this.#forget(writer);
       writer.log.close().catch(() => {}); // It says the same again.
     }

@@ -8,6 +8,7 @@
  *   durable  acknowledged with `disk`, flushed, or before an end that an opening reported:
  *            there after a power cut, byte for byte, at the same place
  *   held     acknowledged with `os`: there while the machine has power
+ *   refused  for want of space: not there, unless a power cut undid the cut
  *   issued   given to `append`, not acknowledged: there whole, once and in order, or not at all
  */
 
@@ -28,6 +29,7 @@ const NUL = "\0";
 export class Ledger {
   readonly #issued = new Map<string, Issued>();
   #acknowledged: Acknowledged[] = [];
+  readonly #takenBack = new Set<string>();
   /** The whole log as the last opening reported it: durable from then on. */
   #reported: Buffer = Buffer.alloc(0);
 
@@ -41,6 +43,11 @@ export class Ledger {
     this.#acknowledged.push({ start, text, writer, isDurable });
   }
 
+  /** The append was refused for want of space, so the log is as it was before. */
+  takeBack(text: string): void {
+    this.#takenBack.add(text);
+  }
+
   /** Call at the start of a writer's flush or close, and the answer when it has succeeded. */
   flushing(writer: number): () => void {
     const covered = this.#acknowledged.filter((line) => line.writer === writer);
@@ -50,6 +57,7 @@ export class Ledger {
   }
 
   powerWasCut(): void {
+    this.#takenBack.clear();
     this.#acknowledged = this.#acknowledged.filter(({ isDurable }) => isDurable);
   }
 
@@ -89,6 +97,7 @@ export class Ledger {
         if (!text.includes(NUL)) faults.push(`a line that nobody appended: ${text}`);
         continue;
       }
+      if (this.#takenBack.has(text)) faults.push(`a refused line was not taken back: ${text}`);
       if (seen.has(text)) faults.push(`a line stands twice: ${text}`);
       seen.add(text);
       if (issued.order < (orders.get(issued.writer) ?? -1)) faults.push(`out of order: ${text}`);

@@ -1,0 +1,246 @@
+/** What a writer does when the disk is full or fails, and what it leaves in the file. */
+
+import assert from "node:assert/strict";
+import { appendFileSync, readFileSync, truncateSync } from "node:fs";
+import { test } from "vitest";
+import {
+  bytesOf,
+  contentOf,
+  logHolding,
+  openWriter,
+} from "../../test/support/open-log.ts";
+import { errno, refusal } from "../../test/support/refusal.ts";
+import { WRITER_KINDS, type WriterKind } from "../../test/support/writer-kinds.ts";
+import { type FileCall, WatchedFiles } from "../../test/support/watched-files.ts";
+
+const LOG = "log.jsonl";
+const BEFORE = '{"n":0}\n';
+
+test.for(WRITER_KINDS)(
+  "a disk without room refuses with NO_SPACE, leaves the log as it was, and the log goes on (%s)",
+  async ([, kind]) => {
+    const { path, disk, log } = await opened(kind);
+    for (const code of ["ENOSPC", "EDQUOT", "EFBIG"]) {
+      disk.before = failing("write", code);
+      const before = readFileSync(path);
+      const { details } = await refusal(log.append(bytesOf("12345")), "NO_SPACE");
+      assert.deepEqual(details, { path, end: before.length, bytes: 6 });
+      await refusal(log.appendLines(bytesOf("1\n2\n")), "NO_SPACE");
+      assert.deepEqual(readFileSync(path), before);
+
+      disk.before = () => undefined;
+      assert.equal(await log.append(bytesOf(`"${code}"`)), before.length + code.length + 3);
+    }
+    await log.close();
+    assert.equal(contentOf(path), `${BEFORE}"ENOSPC"\n"EDQUOT"\n"EFBIG"\n`);
+  },
+);
+
+test.for(WRITER_KINDS)(
+  "a write that is cut short anywhere is taken back whole (%s)",
+  async ([, kind]) => {
+    const { path, disk, log } = await opened(kind);
+    const lines = '{"a":1}\n{"é":2}\n';
+    for (let taken = 0; taken < Buffer.byteLength(lines); taken++) {
+      disk.takes = () => taken;
+      await refusal(log.appendLines(bytesOf(lines)), "NO_SPACE");
+      assert.equal(contentOf(path), BEFORE, `${taken} bytes taken`);
+    }
+    disk.takes = ({ bytes }) => bytes;
+    await log.appendLines(bytesOf(lines));
+    await log.close();
+    assert.equal(contentOf(path), BEFORE + lines);
+  },
+);
+
+test.for(WRITER_KINDS)(
+  "callers who shared a batch that found no room are all told so (%s)",
+  async ([, kind]) => {
+    const { path, disk, log } = await opened(kind);
+    disk.takes = () => 3;
+    const refused = [1, 2, 3].map((n) => refusal(log.append(bytesOf(`${n}${n}${n}`)), "NO_SPACE"));
+    await Promise.all(refused);
+    disk.takes = ({ bytes }) => bytes;
+
+    await log.append(bytesOf("4"));
+    assert.equal(contentOf(path), `${BEFORE}4\n`);
+  },
+);
+
+test.for(WRITER_KINDS)(
+  "nothing is written after a roll-back before the cut is durable (%s)",
+  async ([, kind]) => {
+    const { disk, log } = await opened(kind);
+    disk.takes = () => 3;
+    await refusal(log.append(bytesOf("12345")), "NO_SPACE");
+    disk.takes = ({ bytes }) => bytes;
+    disk.calls.length = 0;
+    await log.append(bytesOf("1"));
+
+    const steps = disk.calls.filter(({ name }) => name === LOG).map(({ call }) => call);
+    assert.equal(steps[0], "sync");
+    assert.ok(steps.includes("write"));
+  },
+);
+
+test.for(WRITER_KINDS)(
+  "when taking back fails too, the writer is finished (%s)",
+  async ([, kind]) => {
+    const { path, disk, log } = await opened(kind);
+    disk.takes = () => 3;
+    disk.before = failing("truncate", "EIO");
+    await isFinished(() => log.append(bytesOf("12345")), path, BEFORE.length);
+    disk.takes = ({ bytes }) => bytes;
+    disk.before = () => undefined;
+    await isFinished(() => log.append(bytesOf("1")), path, BEFORE.length);
+    await isFinished(() => log.close(), path, BEFORE.length);
+
+    const again = await openWriter(path);
+    await again.append(bytesOf("2"));
+    assert.equal(contentOf(path), `${BEFORE}2\n`);
+    assert.equal(contentOf(`${path}.torn-0`), "123");
+  },
+);
+
+test.for(WRITER_KINDS)(
+  "a write that fails for another reason ends the writer, with its bytes taken back (%s)",
+  async ([, kind]) => {
+    const { path, disk, log } = await opened(kind);
+    disk.before = failing("write", "EIO");
+    await isFinished(() => log.append(bytesOf("1")), path, BEFORE.length);
+    disk.before = () => undefined;
+    await isFinished(() => log.append(bytesOf("1")), path, BEFORE.length);
+    await isFinished(() => log.flush(), path, BEFORE.length);
+    await isFinished(() => log.close(), path, BEFORE.length);
+
+    assert.equal(contentOf(path), BEFORE);
+  },
+);
+
+test.for(WRITER_KINDS)(
+  "a failed sync ends the writer for good: it is never tried again (%s)",
+  async ([, kind]) => {
+    const { path, disk, log } = await opened(kind);
+    await log.append(bytesOf("1"));
+    await log.flush();
+    disk.before = failing("sync", "EIO");
+    const synced = BEFORE.length + 2;
+    const sync =
+      kind.durability === "disk"
+        ? () => log.append(bytesOf("2"))
+        : () => log.append(bytesOf("2")).then(() => log.flush());
+    await isFinished(sync, path, synced);
+
+    disk.before = () => undefined;
+    disk.calls.length = 0;
+    for (const refused of [
+      () => log.append(bytesOf("3")),
+      () => log.appendLines(bytesOf("3\n")),
+      () => log.flush(),
+      () => log.close(),
+    ]) {
+      await isFinished(refused, path, synced);
+    }
+    assert.deepEqual(disk.made("sync", LOG), []);
+    assert.deepEqual(disk.made("write", LOG), []);
+  },
+);
+
+test("everybody who waits for a sync that fails is refused, those who waited for the next one too", async () => {
+  const { path, disk, log } = await opened({ durability: "disk", mode: "exclusive" });
+  disk.before = ({ call }) => {
+    if (call !== "sync") return undefined;
+    for (let n = 0; n < 5; n++) later.push(isFinished(() => log.append(bytesOf("2")), path, 8));
+    throw errno("EIO");
+  };
+  const later: Promise<void>[] = [];
+  const first = [1, 2, 3].map(() => isFinished(() => log.append(bytesOf("1")), path, 8));
+  await Promise.all(first);
+  assert.equal(later.length, 5);
+  await Promise.all(later);
+});
+
+test.for(WRITER_KINDS)(
+  "a writer that failed lets go of the lock when it is closed (%s)",
+  async ([, kind]) => {
+    const { path, disk, log } = await opened(kind);
+    disk.before = failing("write", "EIO");
+    await isFinished(() => log.append(bytesOf("1")), path, BEFORE.length);
+    await refusal(log.close(), "LOG_WRITER_FAILED");
+
+    await openWriter(path, { lockWaitMs: 0 });
+  },
+);
+
+test.for(WRITER_KINDS)(
+  "lines that somebody appended without our lock are never cut by a roll-back (%s)",
+  async ([, kind]) => {
+    // Whether they came before our write or in the midst of it, and however long they are.
+    for (const foreign of ["1\n", "foreign line\n", `${"f".repeat(300)}\n`]) {
+      for (const takes of [0, 3]) {
+        for (const when of ["before", "between"] as const) {
+          const { path, disk, log } = await opened(kind);
+          const intrude = () => appendFileSync(path, foreign);
+          disk.takes = () => takes;
+          if (when === "before") intrude();
+          else {
+            disk.before = ({ call }) => {
+              if (call === "write") intrude();
+              return undefined;
+            };
+          }
+          await assert.rejects(log.append(bytesOf("x".repeat(100))));
+          await log.close().catch(() => {}); // A writer that gave up says so again.
+
+          const left = contentOf(path);
+          assert.ok(left.startsWith(BEFORE + foreign), `${foreign.length} bytes ${when}, ${takes}`);
+        }
+      }
+    }
+  },
+);
+
+test.for(WRITER_KINDS)(
+  "after lines that somebody appended without our lock, offsets are still true (%s)",
+  async ([, kind]) => {
+    const { path, log } = await opened(kind);
+    appendFileSync(path, "foreign\n");
+    const end = await log.append(bytesOf("mine"));
+
+    assert.equal(contentOf(path), `${BEFORE}foreign\nmine\n`);
+    assert.equal(end, contentOf(path).length);
+  },
+);
+
+test.for(WRITER_KINDS)(
+  "a log that somebody cut back ends the writer, which does not write into the gap (%s)",
+  async ([, kind]) => {
+    const { path, disk, log } = await opened(kind);
+    await log.append(bytesOf("1"));
+    const { truncateSync } = await import("node:fs");
+    truncateSync(path, 3);
+    disk.calls.length = 0;
+
+    await refusal(log.append(bytesOf("2")), "LOG_WRITER_FAILED");
+    assert.equal(contentOf(path), BEFORE.slice(0, 3));
+  },
+);
+
+async function opened(kind: WriterKind) {
+  const path = logHolding(BEFORE);
+  const disk = new WatchedFiles();
+  const log = await openWriter(path, kind, disk.host);
+  return { path, disk, log };
+}
+
+function failing(call: FileCall["call"], code: string): WatchedFiles["before"] {
+  return (made) => {
+    if (made.call === call && made.name === LOG) throw errno(code);
+    return undefined;
+  };
+}
+
+async function isFinished(use: () => Promise<unknown>, path: string, end: number): Promise<void> {
+  const { details } = await refusal(use(), "LOG_WRITER_FAILED");
+  assert.deepEqual(details, { path, end });
+}

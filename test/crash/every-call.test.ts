@@ -1,0 +1,142 @@
+/**
+ * Every call: one ordinary life of a log, with each call to the disk failing in turn, in each
+ * way it can, and the power going afterwards. No call can be forgotten.
+ */
+
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { VerbatimError } from "../../src/base/errors.ts";
+import { type Durability, type LogMode, LogWriter } from "../../src/log/writer.ts";
+import { type Call, type Fault, Machine } from "../../src/torture/fault-files.ts";
+import { Ledger } from "../../src/torture/ledger.ts";
+import { Random } from "../../src/torture/random.ts";
+import { Scheduler } from "../../src/torture/scheduler.ts";
+
+const [DIRECTORY, NAME] = ["/logs", "log.jsonl"];
+
+/** The ways in which a kind of call can fail. */
+const FAULTS: Record<Call, readonly Fault[]> = {
+  open: [{ errno: "EIO" }, { errno: "ENOSPC" }],
+  read: [{ errno: "EIO" }],
+  write: [
+    { errno: "EIO" },
+    { errno: "ENOSPC" },
+    { lacks: 1, caller: "returns" },
+    { lacks: 9, caller: "returns" },
+    { lacks: 1, caller: "dies" },
+    { lacks: 9, caller: "dies" },
+  ],
+  writeAt: [{ errno: "EIO" }, { lacks: 3, caller: "returns" }, { lacks: 3, caller: "dies" }],
+  sync: [{ errno: "EIO" }, { errno: "ENOSPC" }],
+  truncate: [{ errno: "EIO" }],
+  syncDirectory: [{ errno: "EIO" }],
+};
+
+class Life {
+  readonly calls: Call[] = [];
+  readonly #scheduler: Scheduler;
+  readonly #machine: Machine;
+  readonly #ledger = new Ledger();
+  #lines = 0;
+  /** The last opening is the judge's, and must succeed. */
+  #isOver = false;
+
+  constructor(seed: number, failing: { readonly call: number; readonly fault: Fault } | null) {
+    const random = new Random(seed);
+    this.#scheduler = new Scheduler(random);
+    this.#machine = new Machine({
+      random,
+      scheduler: this.#scheduler,
+      pageBytes: 16,
+      plan: (call) => {
+        if (this.#isOver) return null;
+        return this.calls.push(call) - 1 === failing?.call ? failing.fault : null;
+      },
+    });
+  }
+
+  /** Opens in each way, appends, flushes, leaves a torn tail, loses power; answers what is wrong. */
+  async live(): Promise<string[]> {
+    await this.#session(0, "exclusive", "disk");
+    await this.#session(1, "exclusive", "os");
+    this.#leaveTornTail();
+    await this.#session(2, "shared", "disk");
+    await this.#session(3, "shared", "os");
+    this.#machine.powerCut();
+    this.#ledger.powerWasCut();
+    const faults = this.#ledger.faults(this.#contents());
+    this.#isOver = true;
+    await this.#open("exclusive", "disk");
+    return [...faults, ...this.#ledger.faultsOfLines(this.#contents())];
+  }
+
+  async #session(writer: number, mode: LogMode, durability: Durability): Promise<void> {
+    const log = await this.#open(mode, durability).catch(expectRefusal);
+    if (!log) return;
+    this.#ledger.reported(this.#contents().subarray(0, log.recovery.end));
+    for (let round = 0; round < 3; round++) {
+      const appends = [1, 2].map(() => this.#append(log, writer, durability));
+      await this.#scheduler.finish(Promise.all(appends));
+    }
+    const flushed = this.#ledger.flushing(writer);
+    const closing = log.flush().then(() => log.close());
+    await this.#scheduler.finish(closing).then(flushed, async (error: unknown) => {
+      expectRefusal(error);
+      await this.#scheduler.finish(log.close().catch(() => {})); // It says the same again.
+    });
+  }
+
+  #append(log: LogWriter, writer: number, durability: Durability): Promise<void> {
+    const text = JSON.stringify({ writer, line: this.#lines++ });
+    this.#ledger.issue(text, writer);
+    const isDurable = durability === "disk";
+    return log.append(Buffer.from(text)).then((end) => {
+      this.#ledger.acknowledge(text, writer, end, isDurable);
+    }, expectRefusal);
+  }
+
+  #open(mode: LogMode, durability: Durability): Promise<LogWriter> {
+    const host = {
+      files: this.#machine.startProcess(),
+      clock: this.#scheduler,
+      process: { pid: 1, started: "2026-01-01T00:00:00.000Z" },
+    };
+    const options = { mode, durability, lockWaitMs: 50 };
+    return this.#scheduler.finish(LogWriter.open(host, `${DIRECTORY}/${NAME}`, options));
+  }
+
+  #leaveTornTail(): void {
+    const directory = this.#machine.startProcess(true).openDirectory(DIRECTORY, { create: true });
+    void directory.then((opened) => opened.open(NAME, "append").write(Buffer.from('{"torn":')));
+  }
+
+  #contents(): Buffer {
+    return this.#machine.contents(DIRECTORY, NAME) ?? Buffer.alloc(0);
+  }
+}
+
+/** A failing disk is told as an error of ours, or the process died; nothing else is thrown. */
+function expectRefusal(error: unknown): undefined {
+  const isDeath = error instanceof Error && "code" in error && error.code === "EDEAD";
+  assert.ok(error instanceof VerbatimError || isDeath, String(error));
+}
+
+test("whichever call to the disk fails, and however, nothing acknowledged is lost", async () => {
+  const sound = new Life(1, null);
+  assert.deepEqual(await sound.live(), []);
+  for (const call of Object.keys(FAULTS)) assert.ok(sound.calls.includes(call as Call), call);
+
+  for (const [call, kind] of sound.calls.entries()) {
+    for (const fault of FAULTS[kind]) {
+      for (const seed of [1, 2, 3]) {
+        const life = new Life(seed, { call, fault });
+        const faults = await life.live();
+        assert.deepEqual(
+          faults,
+          [],
+          `call ${call} (${kind}), ${JSON.stringify(fault)}, seed ${seed}`,
+        );
+      }
+    }
+  }
+});

@@ -1,0 +1,104 @@
+/**
+ * Mutants: bugs planted in a copy of the sources, each of which torture must find.
+ *
+ * This is the test of the test: a fault file system that misses the absence of a sync would
+ * prove nothing by being content with its presence.
+ */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { onTestFinished, test } from "vitest";
+import type { TortureReport } from "../../src/torture/report.ts";
+
+const SOURCES = new URL("../../src/", import.meta.url).pathname;
+/** What CI spends on the sound log; a mutant must be found within it. */
+const STEPS = 40_000;
+
+interface Mutant {
+  readonly bug: string;
+  readonly file: string;
+  readonly line: string;
+  readonly becomes: string;
+}
+
+const MUTANTS: readonly Mutant[] = [
+  {
+    bug: "skips the sync",
+    file: "log/appender.ts",
+    line: "await this.#file.sync();",
+    becomes: "",
+  },
+  {
+    bug: "acknowledges before the sync has ended",
+    file: "log/writer.ts",
+    line: 'if (this.#durability === "disk") await this.#sync();',
+    becomes: 'if (this.#durability === "disk") this.#sync().catch(() => {});',
+  },
+  {
+    bug: "does not take back a write that was cut short",
+    file: "log/appender.ts",
+    line: "this.#file.truncate(start);",
+    becomes: "",
+  },
+  {
+    bug: "does not write the doubtful stretch anew on opening",
+    file: "log/repair.ts",
+    line: "mustTakeAll(inPlace.writeAt(chunk, at), chunk.length);",
+    becomes: "",
+  },
+  {
+    bug: "does not sync the directory",
+    file: "log/writer.ts",
+    line: "if (isDirectorySynced) await place.directory.sync();",
+    becomes: "",
+  },
+  {
+    bug: "writes where bytes were cut before the cut is durable",
+    file: "log/appender.ts",
+    line: "return this.#cuts !== this.#cutsSynced;",
+    becomes: "return false;",
+  },
+  {
+    bug: "does not cut a torn tail",
+    file: "log/repair.ts",
+    line: "file.truncate(end);",
+    becomes: "",
+  },
+  {
+    bug: "does not look for what other writers appended",
+    file: "log/writer.ts",
+    line: "await this.#catchUp();",
+    becomes: "",
+  },
+];
+
+for (const mutant of MUTANTS) {
+  test(`torture finds a log that ${mutant.bug}`, async () => {
+    const report = await torture(mutant);
+    assert.notEqual(report.violations.length, 0, `not found in ${STEPS} steps`);
+  });
+}
+
+async function torture({ file, line, becomes }: Mutant): Promise<TortureReport> {
+  const copy = mkdtempSync(join(tmpdir(), "verbatim-mutant-"));
+  onTestFinished(() => rmSync(copy, { recursive: true }));
+  cpSync(SOURCES, join(copy, "src"), { recursive: true });
+  writeFileSync(join(copy, "package.json"), '{"type":"module"}');
+
+  const sound = readFileSync(join(copy, "src", file), "utf8");
+  assert.equal(sound.split(line).length, 2, `${file} has this line once: ${line}`);
+  writeFileSync(join(copy, "src", file), sound.replace(line, becomes));
+
+  const program = `
+    import { tortureLog } from "./src/torture/log-torture.ts";
+    const report = await tortureLog({ seed: 1, steps: ${STEPS}, stopAtFirst: true });
+    process.stdout.write(JSON.stringify(report));`;
+  writeFileSync(join(copy, "run.ts"), program);
+  const node = ["--import", import.meta.resolve("tsx"), "run.ts"];
+  const { stdout } = await promisify(execFile)(process.execPath, node, { cwd: copy });
+  return JSON.parse(stdout) as TortureReport;
+}
