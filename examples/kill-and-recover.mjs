@@ -13,6 +13,8 @@ import { fileURLToPath } from "node:url";
 import { encodeLine, openLog, readLog } from "verbatim-log/log";
 
 const ROUNDS_MAX = 20;
+/** The long append takes about this; a kill at a random moment often lands inside its write. */
+const KILL_WITHIN_MS = 25;
 const [, , role, path] = process.argv;
 
 if (role === "write") await write(path);
@@ -53,6 +55,7 @@ async function killAndRecover(path) {
     }
     say("the kill missed the write; once more");
   }
+  say(`no kill landed inside a write in ${ROUNDS_MAX} rounds; run it again to see one`);
 }
 
 /** Starts a writer, kills it while it appends a long line; resolves to the lines it vouched for. */
@@ -64,7 +67,7 @@ async function writeAndKill(path) {
   let acknowledged = 0;
   for await (const word of createInterface({ input: writer.stdout })) {
     if (word === "acknowledged") acknowledged++;
-    else writer.kill("SIGKILL");
+    else setTimeout(() => writer.kill("SIGKILL"), Math.random() * KILL_WITHIN_MS);
   }
   await gone;
   return acknowledged;

@@ -28,6 +28,8 @@ export interface ErrorDetails {
   /** A follower delivered lines that the log no longer holds. */
   LOG_REWOUND: { path: string; from: number; to: number };
   OUT_OF_RANGE: { path: string; offset: number; length: number; end: number };
+  /** An entry that its dialect does not allow; `field` names what is wrong with it. */
+  INVALID_ENTRY: { field: string; reason: string };
   BAD_ID: { id: string; reason: string };
   UNSAFE_PATH: { path: string; root: string };
   UNSUPPORTED_FILE_SYSTEM: { path: string; fileSystem: string };

@@ -12,22 +12,18 @@ import {
 import { refusal } from "../../test/support/refusal.ts";
 import { WRITER_KINDS } from "../../test/support/writer-kinds.ts";
 
+test.for(WRITER_KINDS)("an append resolves to the offset after its line (%s)", async ([, kind]) => {
+  const path = logHolding('{"n":0}\n');
+  const log = await openWriter(path, kind);
+  assert.equal(log.end, 8);
 
-test.for(WRITER_KINDS)(
-  "an append resolves to the offset after its line (%s)",
-  async ([, kind]) => {
-    const path = logHolding('{"n":0}\n');
-    const log = await openWriter(path, kind);
-    assert.equal(log.end, 8);
-
-    assert.equal(await log.append(bytesOf('{"n":1}')), 16);
-    assert.equal(await log.append(bytesOf("")), 17);
-    assert.equal(await log.append(bytesOf('"é"')), 22);
-    assert.equal(await log.appendLines(bytesOf("1\n2\n")), 26);
-    assert.equal(log.end, 26);
-    assert.equal(contentOf(path), '{"n":0}\n{"n":1}\n\n"é"\n1\n2\n');
-  },
-);
+  assert.equal(await log.append(bytesOf('{"n":1}')), 16);
+  assert.equal(await log.append(bytesOf("")), 17);
+  assert.equal(await log.append(bytesOf('"é"')), 22);
+  assert.equal(await log.appendLines(bytesOf("1\n2\n")), 26);
+  assert.equal(log.end, 26);
+  assert.equal(contentOf(path), '{"n":0}\n{"n":1}\n\n"é"\n1\n2\n');
+});
 
 test.for(WRITER_KINDS)(
   "64 appends at once land in the order of their calls (%s)",

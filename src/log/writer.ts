@@ -98,8 +98,7 @@ export class LogWriter {
   static async open(host: Host, path: string, options: LogOptions = {}): Promise<LogWriter> {
     const { durability = "disk", mode = "exclusive" } = options;
     const { lockWaitMs = mode === "shared" ? SHARED_WAIT_MS : 0 } = options;
-    const limits = { ...LOG_LIMITS, ...options.limits };
-    assert(limits.batchBytesMax <= DOUBTFUL_BYTES, "a batch is never longer than 16 MiB (W4)");
+    const limits = withinBatch({ ...LOG_LIMITS, ...options.limits });
     const place = await openPlace(host, path, { create: true, root: options.root });
     const opened: { close(): void }[] = [place.directory];
     try {
@@ -320,6 +319,13 @@ export class LogWriter {
  */
 function callersHaveRun(): Promise<void> {
   return new Promise((resolve) => queueMicrotask(() => process.nextTick(resolve)));
+}
+
+/** A batch holds what recovery can write anew (W4), and a line fits into a batch. */
+function withinBatch(limits: LogLimits): LogLimits {
+  const { batchBytesMax } = limits;
+  assert(batchBytesMax <= DOUBTFUL_BYTES, `a batch is at most ${DOUBTFUL_BYTES} bytes`);
+  return { ...limits, lineBytesMax: Math.min(limits.lineBytesMax, batchBytesMax - 1) };
 }
 
 function refuseSharingOverNetwork({ directory, path }: Place, mode: LogMode): void {

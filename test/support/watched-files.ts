@@ -36,6 +36,8 @@ export class WatchedFiles implements Files {
   /** How many bytes of a write the disk takes. */
   takes: (call: FileCall) => number = ({ bytes }) => bytes;
   networkFileSystem: string | null = null;
+  /** Whether watching a file tells of changes. */
+  hasWatches = true;
   readonly #files = createNodeFiles();
   readonly #awaited: { fits: (call: FileCall) => boolean; left: number; done: () => void }[] = [];
 
@@ -102,7 +104,7 @@ class WatchedDirectory implements Directory {
   }
 
   watch(name: string, onChange: () => void): () => void {
-    return this.#directory.watch(name, onChange);
+    return this.#watched.hasWatches ? this.#directory.watch(name, onChange) : () => {};
   }
 
   close(): void {

@@ -1,0 +1,76 @@
+/**
+ * Entry: what a line of a session means, in words that no dialect owns.
+ *
+ * Every dialect decodes its lines into these, so that showing, searching, costing and resuming
+ * are written once. Nothing is dropped on the way: `native` is the line as it was parsed.
+ */
+
+export type Role = "system" | "user" | "assistant" | "tool";
+
+export type Part =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "reasoning"; readonly text: string }
+  | {
+      readonly type: "tool_call";
+      readonly callId: string | null;
+      readonly tool: string;
+      readonly input: unknown;
+    }
+  | {
+      readonly type: "tool_result";
+      readonly callId: string | null;
+      readonly output: unknown;
+      /** Why the tool failed; null when it did not. */
+      readonly error: string | null;
+      readonly durationMs: number | null;
+    }
+  /** A session that this one began. */
+  | { readonly type: "child"; readonly session: string; readonly agent: string | null };
+
+export interface Usage {
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  /** As recorded; not always the sum of the others. */
+  readonly totalTokens: number | null;
+  /** Money as recorded, in US dollars; null when nobody recorded any. */
+  readonly spend: number | null;
+}
+
+export interface Entry {
+  /**
+   * `start` and `end` bound a session, `turn_start` and `turn_end` an LLM round trip;
+   * `other` is kept and shown, not understood.
+   */
+  readonly kind: "start" | "message" | "turn_start" | "turn_end" | "end" | "other";
+  /** ISO 8601, UTC; null when the line has no time. */
+  readonly at: string | null;
+  readonly role: Role | null;
+  readonly parts: readonly Part[];
+  readonly model: string | null;
+  /** Of one turn on `turn_end` and messages, of the whole session on `end`. */
+  readonly usage: Usage | null;
+  /** How a session ended; null on all other kinds. */
+  readonly outcome: "completed" | "error" | null;
+  /** Why it ended in an error. */
+  readonly error: { readonly code: string; readonly detail: string } | null;
+  /** The line as parsed, unknown keys included. */
+  readonly native: Readonly<Record<string, unknown>>;
+}
+
+/** What a caller gives to `append`: an entry without what reading it adds. */
+export type NewEntry = Partial<Omit<Entry, "native">> & Pick<Entry, "kind">;
+
+/** An entry in which nothing is known yet: the start of every decoding. */
+export function emptyEntry(native: Readonly<Record<string, unknown>>): Entry {
+  return {
+    kind: "other",
+    at: null,
+    role: null,
+    parts: [],
+    model: null,
+    usage: null,
+    outcome: null,
+    error: null,
+    native,
+  };
+}
