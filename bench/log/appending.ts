@@ -17,12 +17,14 @@ export const BATCH_LINES = 100;
 export const WAVE_LINES = 64;
 
 const LF = Buffer.from("\n");
-/** A whole number of batches and waves, so that all ways go through them alike. */
-const lines = smallLines(BATCH_LINES * WAVE_LINES, LINE_BYTES);
+/**
+ * A whole number of batches and waves, and few enough to stay in the processor's cache: whoever
+ * appends a line has just made it.
+ */
+const lines = smallLines((BATCH_LINES * WAVE_LINES) / 4, LINE_BYTES);
 const whole = lines.map((line) => Buffer.concat([line, LF]));
 const batches = inGroups(whole, BATCH_LINES);
 const waves = inGroups(whole, WAVE_LINES);
-const texts = whole.map((line) => line.toString("utf8"));
 
 export class Appending {
   readonly #directory: string;
@@ -83,13 +85,13 @@ export class Appending {
     });
   }
 
-  /** Pino's writer as pino uses it: strings in, each written before `write` returns. */
+  /** Pino's writer. It is given bytes, as we are, which it takes faster than strings. */
   sonicBoom(): Way {
     return this.#way("sonic-boom", (path) => {
-      const file = new SonicBoom({ dest: path, sync: true });
+      const file = new SonicBoom({ dest: path, sync: true, contentMode: "buffer" });
       return {
         run(operations) {
-          for (let n = 0; n < operations; n++) file.write(nth(texts, n));
+          for (let n = 0; n < operations; n++) file.write(nth(whole, n));
         },
         close: () =>
           new Promise<void>((resolve) => {

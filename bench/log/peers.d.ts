@@ -7,12 +7,12 @@ declare module "sonic-boom" {
   interface Options {
     readonly dest: string;
     readonly sync: boolean;
-    readonly contentMode?: "utf8" | "buffer";
+    readonly contentMode: "buffer";
   }
 
   export default class SonicBoom {
     constructor(options: Options);
-    write(text: string): boolean;
+    write(bytes: Uint8Array): boolean;
     end(): void;
     once(event: "close", listener: () => void): this;
   }

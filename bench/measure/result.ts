@@ -7,19 +7,25 @@ export type Bound = { readonly atLeast: number } | { readonly atMost: number } |
 
 export interface Result {
   readonly measure: string;
-  /** Ours and the reference, with their unit: "412k/s", "87 MB". */
-  readonly ours: string;
-  readonly reference: string;
-  readonly unit: "x" | "MB";
-  /** One value per run: ratios, or megabytes. */
+  /** Operations per second, medians; null where there are none to count. */
+  readonly ours: number | null;
+  readonly reference: number | null;
+  /** One for each run: ratios or megabytes, as `unit` says. */
   readonly values: readonly number[];
+  readonly unit: "x" | "MB";
   readonly bound: Bound;
 }
 
 /** Our rate over the reference's: 1 is as fast, more is faster. */
 export function speed(measure: string, ours: Outcome, reference: Outcome, bound: Bound): Result {
-  const values = ours.ratios;
-  return { measure, ours: rate(ours), reference: rate(reference), unit: "x", values, bound };
+  return {
+    measure,
+    ours: median(ours.rates),
+    reference: median(reference.rates),
+    values: ours.ratios,
+    unit: "x",
+    bound,
+  };
 }
 
 /** Our time over the reference's: 1 is as fast, more is slower. */
@@ -28,9 +34,8 @@ export function slowness(measure: string, ours: Outcome, reference: Outcome, bou
   return { ...speed(measure, ours, reference, bound), values };
 }
 
-/** Megabytes, run by run. */
-export function memory(measure: string, values: readonly number[], bound: Bound): Result {
-  return { measure, ours: "", reference: "", unit: "MB", values, bound };
+export function memory(measure: string, megabytes: readonly number[], bound: Bound): Result {
+  return { measure, ours: null, reference: null, values: megabytes, unit: "MB", bound };
 }
 
 export function isReached({ values, bound }: Result): boolean {
@@ -40,36 +45,30 @@ export function isReached({ values, bound }: Result): boolean {
 
 export function toJson(result: Result): object {
   const { values } = result;
-  return {
-    ...result,
-    median: median(values),
-    min: Math.min(...values),
-    max: Math.max(...values),
-    ok: isReached(result),
-  };
+  const [min, max] = [Math.min(...values), Math.max(...values)];
+  return { ...result, median: median(values), min, max, ok: isReached(result) };
 }
 
 export function toTable(results: readonly Result[]): string {
   const head = ["measure", "ours", "reference", "median", "spread", "bound", ""];
   const rows = [head, ...results.map(cells)];
   const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => pad(cell, widths[column] ?? 0, column === 0))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  const padded = rows.map((row) =>
+    row.map((cell, column) => {
+      const width = widths[column] ?? 0;
+      return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+    }),
+  );
+  return padded.map((row) => row.join("  ").trimEnd()).join("\n");
 }
 
 function cells(result: Result): string[] {
   const { measure, ours, reference, values, bound } = result;
-  const show = (value: number) => (result.unit === "x" ? value.toFixed(2) : value.toFixed(0));
+  const show = (value: number) => value.toFixed(result.unit === "x" ? 2 : 0);
   return [
     measure,
-    ours,
-    reference,
+    rate(ours),
+    rate(reference),
     show(median(values)),
     `${show(Math.min(...values))}..${show(Math.max(...values))}`,
     bound === null ? "-" : "atLeast" in bound ? `>= ${bound.atLeast}` : `<= ${bound.atMost}`,
@@ -77,13 +76,8 @@ function cells(result: Result): string[] {
   ];
 }
 
-function rate({ rates }: Outcome): string {
-  const perSecond = median(rates);
-  return perSecond >= 10_000
-    ? `${(perSecond / 1000).toFixed(0)}k/s`
-    : `${perSecond >= 100 ? perSecond.toFixed(0) : perSecond.toFixed(1)}/s`;
-}
-
-function pad(cell: string, width: number, isText: boolean): string {
-  return isText ? cell.padEnd(width) : cell.padStart(width);
+function rate(perSecond: number | null): string {
+  if (perSecond === null) return "-";
+  if (perSecond >= 10_000) return `${Math.round(perSecond / 1000)}k/s`;
+  return `${perSecond.toFixed(perSecond >= 100 ? 0 : 1)}/s`;
 }

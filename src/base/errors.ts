@@ -24,12 +24,14 @@ export interface ErrorDetails {
   LOG_WRITER_FAILED: { path: string; end: number };
   LOG_SUSPECT: { path: string; from: number; to: number };
   /** A reader that was told to throw met a line it cannot vouch for. `line` counts from 1. */
-  BAD_LINE: { path: string; line: number | null; offset: number; reason: LineFault };
+  BAD_LINE: { path: string; line: number | null; offset: number; reason: string };
   /** A follower delivered lines that the log no longer holds. */
   LOG_REWOUND: { path: string; from: number; to: number };
   OUT_OF_RANGE: { path: string; offset: number; length: number; end: number };
   /** An entry that its dialect does not allow; `field` names what is wrong with it. */
   INVALID_ENTRY: { field: string; reason: string };
+  SESSION_NOT_FOUND: { session: string };
+  SESSION_EXISTS: { session: string };
   BAD_ID: { id: string; reason: string };
   UNSAFE_PATH: { path: string; root: string };
   UNSUPPORTED_FILE_SYSTEM: { path: string; fileSystem: string };

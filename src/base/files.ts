@@ -37,6 +37,8 @@ export interface OpenFile {
   size(): number;
   /** Names the file itself, not its path: two handles of one file agree. */
   identity(): string;
+  /** Whether the file still has a name: false once it was deleted or replaced. */
+  isLinked(): boolean;
   /** A kernel lock on the whole file, freed with the handle or the process. Never waits. */
   tryLock(kind: "exclusive" | "shared"): boolean;
   unlock(): void;
@@ -49,6 +51,8 @@ export interface Directory {
   readonly networkFileSystem: string | null;
   open(name: string, mode: OpenMode): OpenFile;
   remove(name: string): void;
+  /** Puts `from` in the place of `to`, whole or not at all. Durable after `sync`. */
+  rename(from: string, to: string): void;
   /** Makes the names in this directory durable. */
   sync(): Promise<void>;
   /** Calls back, some time, after `name` may have changed. A hint; whoever watches also polls. */
@@ -64,5 +68,7 @@ export interface DirectoryOptions {
 }
 
 export interface Files {
+  /** Makes one directory, and those above it that are missing; whether it was not there before. */
+  makeDirectory(path: string, options: { readonly root?: string | undefined }): Promise<boolean>;
   openDirectory(path: string, options: DirectoryOptions): Promise<Directory>;
 }

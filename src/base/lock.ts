@@ -7,8 +7,10 @@
 
 import native from "fs-native-extensions";
 
+const OPTIONS = { exclusive: { shared: false }, shared: { shared: true } } as const;
+
 export function tryLockDescriptor(descriptor: number, kind: "exclusive" | "shared"): boolean {
-  return native.tryLock(descriptor, 0, 0, { shared: kind === "shared" });
+  return native.tryLock(descriptor, 0, 0, OPTIONS[kind]);
 }
 
 export function unlockDescriptor(descriptor: number): void {

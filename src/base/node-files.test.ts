@@ -57,6 +57,32 @@ describe.each([
     assert.deepEqual(readdirSync(root), []);
   });
 
+  test("a directory is made once: whoever makes it again is told that it was there", async () => {
+    const root = tempDirectory();
+    assert.equal(await files.makeDirectory(join(root, "a/b"), { root }), true);
+    assert.equal(await files.makeDirectory(join(root, "a/b"), { root }), false);
+    for (const made of ["a", "a/b"]) assert.equal(modeOf(join(root, made)), 0o700);
+  });
+
+  test("no directory is made behind a symbolic link, or outside the root", async () => {
+    const [root, victim] = [tempDirectory(), tempDirectory()];
+    symlinkSync(victim, join(root, "link"));
+    for (const path of [join(root, "link/a"), join(root, "link/a/b"), join(victim, "a")]) {
+      await refusal(files.makeDirectory(path, { root }), "UNSAFE_PATH");
+    }
+    assert.deepEqual(readdirSync(victim), []);
+  });
+
+  test("a file put in the place of another replaces it whole", async () => {
+    const root = tempDirectory();
+    writeFileSync(join(root, "new"), "new");
+    writeFileSync(join(root, "old"), "old");
+    (await openDirectory(files, root, false, root)).rename("new", "old");
+
+    assert.deepEqual(readdirSync(root), ["old"]);
+    assert.equal(readFileSync(join(root, "old"), "utf8"), "new");
+  });
+
   test("a symbolic link in place of a file is refused in every mode and its target is untouched", async () => {
     const [root, victim] = [tempDirectory(), tempDirectory()];
     writeFileSync(join(victim, "precious"), "untouched");

@@ -21,12 +21,13 @@ import {
   openSync,
   read,
   realpathSync,
+  renameSync,
   statfsSync,
   unlinkSync,
   watch,
   writeSync,
 } from "node:fs";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { errnoOf, VerbatimError } from "./errors.ts";
 import type { Directory, DirectoryOptions, Files, OpenFile, OpenMode } from "./files.ts";
 import { tryLockDescriptor, unlockDescriptor } from "./lock.ts";
@@ -94,6 +95,10 @@ class NodeFile implements OpenFile {
     return `${dev}:${ino}`;
   }
 
+  isLinked(): boolean {
+    return fstatSync(this.#descriptor).nlink > 0;
+  }
+
   tryLock(kind: "exclusive" | "shared"): boolean {
     return tryLockDescriptor(this.#descriptor, kind);
   }
@@ -148,6 +153,15 @@ class NodeDirectory implements Directory {
     unlinkSync(`${this.#reach}/${name}`);
   }
 
+  rename(from: string, to: string): void {
+    renameSync(`${this.#reach}/${from}`, `${this.#reach}/${to}`);
+  }
+
+  /** Whether it was not there before. */
+  makeDirectory(name: string): Promise<boolean> {
+    return makeDirectory(`${this.#reach}/${name}`, this.#descriptor);
+  }
+
   sync(): Promise<void> {
     return settled((done) => fsync(this.#descriptor, done));
   }
@@ -187,50 +201,63 @@ export interface NodeFilesOptions {
 export function createNodeFiles(options: NodeFilesOptions = {}): Files {
   const byDescriptor = options.byDescriptor ?? existsSync("/proc/self/fd");
 
-  return {
-    async openDirectory(path: string, { create, root }: DirectoryOptions): Promise<Directory> {
-      if (process.platform === "win32") {
-        throw new VerbatimError(
-          "UNSUPPORTED_PLATFORM",
-          "Verbatim does not run on Windows; use Linux, or WSL",
-          { platform: process.platform },
-        );
+  return { makeDirectory: makeOne, openDirectory };
+
+  async function makeOne(path: string, { root }: { root?: string | undefined }): Promise<boolean> {
+    const parent = await openDirectory(dirname(path), { create: true, root });
+    try {
+      return await parent.makeDirectory(basename(path));
+    } finally {
+      parent.close();
+    }
+  }
+
+  async function openDirectory(
+    path: string,
+    { create, root }: DirectoryOptions,
+  ): Promise<NodeDirectory> {
+    if (process.platform === "win32") {
+      throw new VerbatimError(
+        "UNSUPPORTED_PLATFORM",
+        "Verbatim does not run on Windows; use Linux, or WSL",
+        { platform: process.platform },
+      );
+    }
+    const top = resolve(root ?? path);
+    const below = relative(top, resolve(path));
+    if (below === ".." || below.startsWith(`..${sep}`)) throw unsafePath(path, top);
+    if (create) await makeDirectories(top);
+    const topPath = realpathSync(top);
+    let descriptor = openSync(topPath, O_RDONLY | O_DIRECTORY);
+    let at = topPath;
+    for (const segment of below.split(sep).filter(Boolean)) {
+      const parent = descriptor;
+      try {
+        const reach = byDescriptor ? `/proc/self/fd/${parent}` : at;
+        if (create) await makeDirectory(`${reach}/${segment}`, parent);
+        descriptor = openSync(`${reach}/${segment}`, O_RDONLY | O_DIRECTORY | SAFELY);
+      } catch (cause) {
+        const link = isSymbolicLink(join(at, segment));
+        throw link ? unsafePath(join(at, segment), topPath, cause) : cause;
+      } finally {
+        closeSync(parent);
       }
-      const top = resolve(root ?? path);
-      const below = relative(top, resolve(path));
-      if (below === ".." || below.startsWith(`..${sep}`)) throw unsafePath(path, top);
-      if (create) await makeDirectories(top);
-      const topPath = realpathSync(top);
-      let descriptor = openSync(topPath, O_RDONLY | O_DIRECTORY);
-      let at = topPath;
-      for (const segment of below.split(sep).filter(Boolean)) {
-        const parent = descriptor;
-        try {
-          const reach = byDescriptor ? `/proc/self/fd/${parent}` : at;
-          if (create) await makeDirectory(`${reach}/${segment}`, parent);
-          descriptor = openSync(`${reach}/${segment}`, O_RDONLY | O_DIRECTORY | SAFELY);
-        } catch (cause) {
-          const link = isSymbolicLink(join(at, segment));
-          throw link ? unsafePath(join(at, segment), topPath, cause) : cause;
-        } finally {
-          closeSync(parent);
-        }
-        at = join(at, segment);
-      }
-      return new NodeDirectory(at, descriptor, byDescriptor, root === undefined ? null : at);
-    },
-  };
+      at = join(at, segment);
+    }
+    return new NodeDirectory(at, descriptor, byDescriptor, root === undefined ? null : at);
+  }
 }
 
-/** Makes one directory, durable in its parent; one that is there already is left as it is. */
-async function makeDirectory(path: string, parentDescriptor: number): Promise<void> {
+/** Makes one directory, durable in its parent; answers whether it was not there before. */
+async function makeDirectory(path: string, parentDescriptor: number): Promise<boolean> {
   try {
     mkdirSync(path, 0o700);
   } catch (cause) {
     if (errnoOf(cause) !== "EEXIST") throw cause;
-    return;
+    return false;
   }
   await settled((done) => fsync(parentDescriptor, done));
+  return true;
 }
 
 /** Makes a directory and those above it that are missing. For the caller's own path: links count. */

@@ -41,9 +41,11 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** A whole number of at least `least`, or wrong usage. */
-export function wholeNumber(flag: string, text: unknown, least: number): number {
-  const number = typeof text === "string" && /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= least) return number;
-  throw new UsageError(`${flag} takes a whole number from ${least} up, not ${String(text)}`);
+/** A whole number from `least` to `most`, or wrong usage. */
+export function wholeNumber(flag: string, text: unknown, least: number, most = 1e15): number {
+  const number = typeof text === "string" && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= least && number <= most) return number;
+  throw new UsageError(
+    `${flag} takes a whole number from ${least} to ${most}, not ${String(text)}`,
+  );
 }

@@ -70,9 +70,9 @@ export class Appender {
     try {
       taken = this.#file.write(lines, length);
     } catch (cause) {
-      throw this.#undo(start, length, cause);
+      throw this.#undo(start, length, 0, cause);
     }
-    if (taken !== length) throw this.#undo(start, length, { code: "ENOSPC", taken });
+    if (taken !== length) throw this.#undo(start, length, taken, { code: "ENOSPC" });
     this.#end = (start + length) as ByteOffset;
     return start;
   }
@@ -103,11 +103,10 @@ export class Appender {
   }
 
   /** Cuts a write that was not taken whole, so that no later line is fused to its remains. */
-  #undo(start: ByteOffset, length: number, cause: unknown): VerbatimError {
+  #undo(start: ByteOffset, length: number, taken: number, cause: unknown): VerbatimError {
     try {
-      const size = this.#file.size();
       // Bytes of someone who does not ask for our lock are not ours to cut.
-      if (size < start || size > start + length) return this.fail("someone else wrote", cause);
+      if (this.#file.size() !== start + taken) return this.fail("someone else wrote", cause);
       this.#file.truncate(start);
       this.#cuts++;
     } catch (second) {

@@ -4,7 +4,7 @@
  * A writer takes back a write that the disk did not hold (appender.ts). A follower may have
  * delivered lines of it already, and new ones may stand in their place, as long or longer.
  *
- * G1  Before it goes on, a follower reads its last delivered line again. When it changed, the
+ * G1  Before it goes on, a follower reads its last line again. When it changed, the
  *     newest remembered line that still stands is where it goes on; when none does, nothing
  *     it delivered can be vouched for, and it starts over.
  */
@@ -13,39 +13,53 @@ import { crc32 } from "node:zlib";
 import type { Directory, OpenFile } from "../base/files.ts";
 import type { Clock } from "../base/host.ts";
 import { LF, readStretch } from "./bytes.ts";
+import type { Span } from "./spans.ts";
 
 /** More than a write that was taken back can hold of lines that were also seen. */
 const REMEMBERED_LINES_MAX = 1000;
 /** A safety net under the directory's watch, which may miss changes. */
 const POLL_MS = 250;
 
+const BEGINNING = { offset: 0, nextNumber: 0 };
+
 interface Mark {
   readonly start: number;
   readonly length: number;
-  readonly crc: number;
+  /** Null for a line too long to have been held: only its place can be checked. */
+  readonly crc: number | null;
   readonly nextNumber: number | null;
+  readonly wasDelivered: boolean;
 }
 
 export class Delivered {
   /** Where to go on when no mark is left: where following began, or the very start. */
-  #begin: { readonly offset: number; readonly nextNumber: number | null };
+  #begin: { readonly offset: number; readonly nextNumber: number | null } = BEGINNING;
   #marks: Mark[] = [];
 
   /** `offset` is where following began: nothing before it was delivered. */
   constructor(offset: number) {
-    this.#begin = { offset, nextNumber: offset === 0 ? 0 : null };
+    this.restartAt(offset);
   }
 
-  add(start: number, bytes: Uint8Array, number: number | null): void {
+  /** Goes on here, having no line to go back to. */
+  restartAt(offset: number): void {
+    this.#begin = { offset, nextNumber: offset === 0 ? 0 : null };
+    this.#marks = [];
+  }
+
+  /** The next line, delivered or passed over as bad. */
+  add({ start, length, bytes, from, to }: Span, wasDelivered: boolean): void {
+    const number = this.nextNumber;
     const nextNumber = number === null ? null : number + 1;
-    this.#marks.push({ start, length: bytes.length, crc: crc32(bytes), nextNumber });
+    const crc = bytes === null ? null : crc32(bytes.subarray(from, to));
+    this.#marks.push({ start, length, crc, nextNumber, wasDelivered });
     if (this.#marks.length > 2 * REMEMBERED_LINES_MAX) {
       this.#marks = this.#marks.slice(-REMEMBERED_LINES_MAX);
-      this.#begin = { offset: 0, nextNumber: 0 };
+      this.#begin = BEGINNING;
     }
   }
 
-  /** The end of the last delivered line. */
+  /** The end of the last line: where to go on. */
   get end(): number {
     const last = this.#marks.at(-1);
     return last ? last.start + last.length + 1 : this.#begin.offset;
@@ -55,17 +69,22 @@ export class Delivered {
     return (this.#marks.at(-1) ?? this.#begin).nextNumber;
   }
 
-  /** Forgets lines that no longer stand in the file; whether there were any. */
+  /** Forgets lines that no longer stand in the file; whether any of them had been delivered. */
   async forgetChanged(file: OpenFile): Promise<boolean> {
-    const delivered = this.#marks.length;
+    let wasDelivered = false;
     for (let mark = this.#marks.at(-1); mark; mark = this.#marks.at(-1)) {
-      const bytes = await readStretch(file, mark.start, mark.start + mark.length + 1);
-      const isWhole = bytes.length === mark.length + 1 && bytes.at(-1) === LF;
-      if (isWhole && crc32(bytes.subarray(0, -1)) === mark.crc) break;
+      if (await stillStands(file, mark)) break;
+      wasDelivered ||= mark.wasDelivered;
       this.#marks.pop();
     }
-    return this.#marks.length < delivered;
+    return wasDelivered;
   }
+}
+
+async function stillStands(file: OpenFile, { start, length, crc }: Mark): Promise<boolean> {
+  if (crc === null) return (await readStretch(file, start + length, start + length + 1))[0] === LF;
+  const bytes = await readStretch(file, start, start + length + 1);
+  return bytes.length === length + 1 && bytes.at(-1) === LF && crc32(bytes.subarray(0, -1)) === crc;
 }
 
 /** Wakes its owner when the log may have changed. */

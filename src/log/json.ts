@@ -23,12 +23,17 @@ export function decodeLine(bytes: Buffer, from: number, to: number): Decoded {
   const text = bytes.toString("utf8", from, to);
   // A replacement character is either in the file as such or stands for broken bytes. Looking
   // for one costs nothing in the usual, ASCII case; only then are the bytes judged.
-  if (text.includes(REPLACEMENT) && !isUtf8(bytes.subarray(from, to))) return bad("not UTF-8");
-  try {
-    return { value: JSON.parse(text), fault: null };
-  } catch {
-    return bad(bytes.subarray(from, to).includes(NUL) ? "holds NUL" : "not JSON");
+  const line = () => bytes.subarray(from, to);
+  const isBroken = text.includes(REPLACEMENT) && !isUtf8(line());
+  if (!isBroken) {
+    try {
+      return { value: JSON.parse(text), fault: null };
+    } catch {
+      // Which fault it is follows.
+    }
   }
+  if (line().includes(NUL)) return bad("holds NUL");
+  return bad(isBroken ? "not UTF-8" : "not JSON");
 }
 
 /**

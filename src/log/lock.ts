@@ -6,8 +6,8 @@
  *
  * L1  Waiting is polling. A blocking lock call would sit in one of Node's four worker threads;
  *     four waiters would leave none for the sync of the holder they wait for.
- * L2  Whoever holds `exclusive` also locks the log itself. People delete lock files; without
- *     this a second writer would then walk in.
+ * L2  People delete lock files. So whoever holds `exclusive` also locks the log itself, and
+ *     who shares goes over to the new lock file as soon as others turn out to have written.
  * L3  Readers never lock `<log>.lock` to read. One that finds bytes without an LF asks for a
  *     moment's shared lock to learn whether a writer is at work, so a first refusal is
  *     asked again before it is believed.
@@ -33,20 +33,18 @@ const NO_HINT: LockHint = { holder: "unknown", synced: null };
 
 export class LogLock {
   readonly #logPath: string;
-  readonly #file: OpenFile;
   readonly #host: Host;
+  readonly #open: () => OpenFile;
+  #file: OpenFile;
 
-  private constructor(logPath: string, file: OpenFile, host: Host) {
-    this.#logPath = logPath;
-    this.#file = file;
+  constructor(host: Host, directory: Directory, logName: string) {
+    this.#logPath = `${directory.path}/${logName}`;
     this.#host = host;
+    this.#open = () => directory.open(`${logName}.lock`, "update");
+    this.#file = this.#open();
   }
 
-  static open(host: Host, directory: Directory, logName: string): LogLock {
-    const file = directory.open(`${logName}.lock`, "update");
-    return new LogLock(`${directory.path}/${logName}`, file, host);
-  }
-
+  /** Takes the lock if it is free, without asking whether its file was deleted (L2). */
   tryAcquire(): boolean {
     return this.#file.tryLock("exclusive");
   }
@@ -55,11 +53,20 @@ export class LogLock {
   async acquire(waitMs: number, signal?: AbortSignal): Promise<void> {
     const { clock } = this.#host;
     const deadline = clock.monotonicMs() + waitMs;
-    for (let tries = 1; !this.tryAcquire(); tries++) {
+    for (let tries = 1; !this.#acquireLinked(); tries++) {
       signal?.throwIfAborted();
       if (tries > PROBE_TRIES && clock.monotonicMs() >= deadline) throw await this.lockedError();
       await clock.sleep(Math.min(PROBE_PAUSE_MS * tries, POLL_MS_MAX), signal);
     }
+  }
+
+  #acquireLinked(): boolean {
+    while (this.tryAcquire()) {
+      if (this.#file.isLinked()) return true;
+      this.#file.close();
+      this.#file = this.#open();
+    }
+    return false;
   }
 
   release(): void {
@@ -101,7 +108,7 @@ export class LogLock {
     const who = holder === "unknown" ? "unknown" : `pid ${holder.pid}, since ${holder.started}`;
     return new VerbatimError(
       "LOG_LOCKED",
-      `${this.#logPath} is being written by another process (${who}); ` +
+      `${this.#logPath} is being written by another (${who}); ` +
         "wait for it, stop it, or open with a longer lockWaitMs",
       { path: this.#logPath, holder },
     );

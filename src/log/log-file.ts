@@ -6,6 +6,7 @@
 import { assert } from "../base/assert.ts";
 import { ioError, VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
+import { InFlight } from "../base/in-flight.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { readStretch } from "./bytes.ts";
 import { openPlace, openToRead } from "./place.ts";
@@ -21,6 +22,7 @@ export class LogFile {
   readonly path: string;
   readonly #writer: LogWriter;
   readonly #file: OpenFile;
+  readonly #reads = new InFlight();
   #closing: Promise<void> | null = null;
 
   private constructor(writer: LogWriter, file: OpenFile) {
@@ -63,7 +65,8 @@ export class LogFile {
     this.#refuseWhenClosed();
     if (bytePos + length > this.size) throw this.#outOfRange(bytePos, length);
     try {
-      const bytes = await readStretch(this.#file, bytePos, bytePos + length);
+      const reading = readStretch(this.#file, bytePos, bytePos + length);
+      const bytes = await this.#reads.track(reading);
       if (bytes.length < length) throw this.#outOfRange(bytePos, length);
       return bytes;
     } catch (cause) {
@@ -83,8 +86,17 @@ export class LogFile {
 
   /** Resolves after everything accepted is durable. May be called again. */
   close(): Promise<void> {
-    this.#closing ??= this.#writer.close().finally(() => this.#file.close());
+    this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#writer.close();
+    } finally {
+      await this.#reads.ended();
+      this.#file.close();
+    }
   }
 
   #refuseWhenClosed(): void {

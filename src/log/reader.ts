@@ -155,14 +155,17 @@ export class LogReader implements AsyncIterable<LogLine> {
           const { end } = await findTail(file);
           const before = delivered.end;
           if ((await delivered.forgetChanged(file)) || before > end) {
-            const to = Math.min(delivered.end, end);
+            if (delivered.end > end) delivered.restartAt(end);
+            const to = delivered.end;
             if (!onRewound) throw rewound(this.path, before, to);
             onRewound({ from: before as ByteOffset, to: to as ByteOffset });
           }
-          const lines = this.#deliver(file, delivered.end, end, delivered.nextNumber);
-          for await (const line of lines) {
-            delivered.add(line.start, line.bytes, line.number);
-            yield line;
+          for await (const spans of spansForward(file, this.#stretch(delivered.end, end))) {
+            for (const span of spans) {
+              const line = this.#decode(span, delivered.nextNumber);
+              delivered.add(span, line !== null);
+              if (line) yield line;
+            }
           }
         } finally {
           file.close();

@@ -7,8 +7,8 @@
  * T1  A line is whole if and only if it ends in LF and holds no NUL (append refuses
  *     both inside a line). Whether its JSON parses is not asked here: bytes we
  *     acknowledged are never dropped for being ugly.
- * T2  A torn tail holds no acknowledged byte, because an append is acknowledged
- *     only after the LF of its last line is durable (appender.ts, W1).
+ * T2  A torn tail holds no byte that was acknowledged as durable, because that is
+ *     said only after the LF of its last line is durable (appender.ts, W1).
  * T3  Whole lines after a line with NULs are before the end: a hole that a power cut left
  *     between surviving lines never costs the lines after it.
  */

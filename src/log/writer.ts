@@ -15,11 +15,13 @@ import { assert } from "../base/assert.ts";
 import { ioError, VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
+import { InFlight } from "../base/in-flight.ts";
 import { DOUBTFUL_BYTES, LOG_LIMITS, type LogLimits } from "../base/limits.ts";
 import type { ByteOffset } from "../base/offset.ts";
 import { Appender } from "./appender.ts";
 import { Batch } from "./batch.ts";
 import { LF } from "./bytes.ts";
+import type { Companion } from "./companion.ts";
 import { checkLine, checkLines } from "./framing.ts";
 import { LogLock } from "./lock.ts";
 import { openPlace, type Place } from "./place.ts";
@@ -41,6 +43,7 @@ export interface LogOptions {
   readonly limits?: Partial<LogLimits>;
   /** Gives up waiting for the lock on opening. */
   readonly signal?: AbortSignal;
+  readonly companion?: Companion;
 }
 
 const SHARED_WAIT_MS = 30_000;
@@ -55,6 +58,7 @@ interface Parts {
   readonly lockWaitMs: number;
   readonly limits: LogLimits;
   readonly isDirectorySynced: boolean;
+  readonly companion: Companion | undefined;
 }
 
 export class LogWriter {
@@ -69,6 +73,7 @@ export class LogWriter {
   readonly #mode: LogMode;
   readonly #lockWaitMs: number;
   readonly #limits: LogLimits;
+  readonly #companion: Companion | undefined;
   readonly #queue: Batch[] = [];
   #queuedBytes = 0;
   /** The run that empties the queue, or null when there is nothing to do. */
@@ -77,6 +82,7 @@ export class LogWriter {
   #isDirectorySynced: boolean;
   /** Shared: how far the lock file says the log is durable. */
   #saidSynced: number;
+  readonly #flushes = new InFlight();
   #closing: Promise<void> | null = null;
 
   private constructor(parts: Parts) {
@@ -90,20 +96,22 @@ export class LogWriter {
     this.#mode = parts.mode;
     this.#lockWaitMs = parts.lockWaitMs;
     this.#limits = parts.limits;
+    this.#companion = parts.companion;
     this.#isDirectorySynced = parts.isDirectorySynced;
     this.#saidSynced = parts.recovery.end;
   }
 
   /** Opens a log to append, making it when missing and repairing its tail when torn. */
   static async open(host: Host, path: string, options: LogOptions = {}): Promise<LogWriter> {
-    const { durability = "disk", mode = "exclusive" } = options;
+    const { durability = "disk", mode = "exclusive", companion } = options;
     const { lockWaitMs = mode === "shared" ? SHARED_WAIT_MS : 0 } = options;
     const limits = withinBatch({ ...LOG_LIMITS, ...options.limits });
     const place = await openPlace(host, path, { create: true, root: options.root });
     const opened: { close(): void }[] = [place.directory];
     try {
+      refuseBesideName(place);
       refuseSharingOverNetwork(place, mode);
-      const lock = LogLock.open(host, place.directory, place.name);
+      const lock = new LogLock(host, place.directory, place.name);
       opened.push(lock);
       await lock.acquire(lockWaitMs, options.signal);
       const file = place.directory.open(place.name, "append");
@@ -114,6 +122,7 @@ export class LogWriter {
       // as there must stay there.
       const isDirectorySynced = durability === "disk" || recovery.end > 0;
       if (isDirectorySynced) await place.directory.sync();
+      await companion?.caughtUp(recovery.end);
       if (mode === "exclusive") {
         lock.sayHeld();
       } else {
@@ -121,7 +130,7 @@ export class LogWriter {
         file.unlock();
         lock.release();
       }
-      const settings = { durability, mode, lockWaitMs, limits, isDirectorySynced };
+      const settings = { durability, mode, lockWaitMs, limits, isDirectorySynced, companion };
       return new LogWriter({ place, file, lock, recovery, ...settings });
     } catch (cause) {
       for (const handle of opened.reverse()) handle.close();
@@ -156,7 +165,7 @@ export class LogWriter {
   /** Resolves once everything that was acknowledged is on the disk, also with `os`. */
   async flush(): Promise<void> {
     this.#refuseWhenDone();
-    await this.#makeDurable();
+    await this.#flushes.track(this.#makeDurable());
   }
 
   /** Resolves after everything accepted is durable and the lock is free. Further calls wait too. */
@@ -170,6 +179,8 @@ export class LogWriter {
       await this.#makeDurable();
       this.#saySyncedIfSure();
     } finally {
+      await this.#flushes.ended();
+      this.#companion?.close();
       this.#file.close();
       this.#lock.close();
       this.#place.directory.close();
@@ -214,19 +225,22 @@ export class LogWriter {
 
   #writeNow(bytes: Uint8Array, hasLf = false): ByteOffset {
     try {
-      if (hasLf) {
-        this.#appender.write(bytes, bytes.length);
-      } else {
-        const { length } = bytes;
-        if (length >= this.#line.length) this.#line = Buffer.allocUnsafe(2 * length);
-        this.#line.set(bytes);
-        this.#line[length] = LF;
-        this.#appender.write(this.#line, length + 1);
-      }
+      const lines = hasLf ? bytes : this.#withLf(bytes);
+      const length = hasLf ? bytes.length : bytes.length + 1;
+      const start = this.#appender.write(lines, length);
+      this.#companion?.appended(lines, length, start);
       return this.#appender.end;
     } finally {
       if (this.#mode === "shared") this.#lock.release();
     }
+  }
+
+  /** The line and its LF at the start of a buffer that every line uses. */
+  #withLf(line: Uint8Array): Uint8Array {
+    if (line.length >= this.#line.length) this.#line = Buffer.allocUnsafe(2 * line.length);
+    this.#line.set(line);
+    this.#line[line.length] = LF;
+    return this.#line;
   }
 
   #enqueue(bytes: number, add: (batch: Batch) => Promise<ByteOffset>): Promise<ByteOffset> {
@@ -258,7 +272,7 @@ export class LogWriter {
       try {
         batch.resolve(await this.#commit(batch));
       } catch (error) {
-        batch.reject(error);
+        batch.reject(ioError(this.path, "appending", error));
       }
       this.#queuedBytes -= batch.length;
     }
@@ -271,7 +285,9 @@ export class LogWriter {
       await this.#catchUp();
       if (this.#appender.hasUnsyncedCut) await this.#sync(); // appender.ts, W3
       const start = this.#appender.write(batch.bytes, batch.length);
+      this.#companion?.appended(batch.bytes, batch.length, start);
       if (this.#durability === "disk") await this.#sync();
+      if (this.#durability === "disk") await this.#companion?.madeDurable();
       return start;
     } finally {
       if (this.#mode === "shared") {
@@ -289,6 +305,7 @@ export class LogWriter {
     if (size < this.#appender.end) throw this.#appender.fail("someone cut the log back");
     const { end, cutBytes } = await repairTail(this.#place, this.#file);
     this.#appender.moveTo(end, cutBytes > 0);
+    await this.#companion?.caughtUp(end);
   }
 
   /** Keeps what a later opener must write anew short, however long we share the log. */
@@ -326,6 +343,16 @@ function withinBatch(limits: LogLimits): LogLimits {
   const { batchBytesMax } = limits;
   assert(batchBytesMax <= DOUBTFUL_BYTES, `a batch is at most ${DOUBTFUL_BYTES} bytes`);
   return { ...limits, lineBytesMax: Math.min(limits.lineBytesMax, batchBytesMax - 1) };
+}
+
+/** A log with such a name would be taken for what another log keeps beside it, and emptied. */
+function refuseBesideName({ name }: Place): void {
+  if (!/\.(lock|checkpoints|torn-\d+|tmp)$/.test(name)) return;
+  const reason = "it ends like a file that stands beside a log";
+  throw new VerbatimError("BAD_ID", `a log cannot be named ${name}: ${reason}; end it in .jsonl`, {
+    id: name,
+    reason,
+  });
 }
 
 function refuseSharingOverNetwork({ directory, path }: Place, mode: LogMode): void {

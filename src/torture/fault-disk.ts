@@ -152,6 +152,10 @@ export class DirectoryNode {
     this.#names.delete(name);
   }
 
+  has(file: FileNode): boolean {
+    return [...this.#names.values()].includes(file);
+  }
+
   names(): string[] {
     return [...this.#names.keys()];
   }

@@ -73,6 +73,12 @@ export class Machine {
     return this.#directories.get(directory)?.names() ?? [];
   }
 
+  makeDirectory(path: string): boolean {
+    const isNew = !this.#directories.has(path);
+    this.directoryAt(path, true);
+    return isNew;
+  }
+
   /** Directories are taken to be durable once made: it is names of files that come and go. */
   directoryAt(path: string, create: boolean): DirectoryNode {
     const found = this.#directories.get(path);
@@ -85,6 +91,10 @@ export class Machine {
 
   newFile(): FileNode {
     return new FileNode(++this.#files, this.options.pageBytes);
+  }
+
+  isNamed(file: FileNode): boolean {
+    return [...this.#directories.values()].some((directory) => directory.has(file));
   }
 
   /** Whether another open file holds a lock that excludes this one. */
@@ -117,6 +127,11 @@ export class Process implements Files {
   kill(): void {
     this.#isAlive = false;
     this.openFiles.clear();
+  }
+
+  async makeDirectory(path: string): Promise<boolean> {
+    this.mustLive();
+    return this.machine.makeDirectory(path);
   }
 
   async openDirectory(path: string, { create }: { create: boolean }): Promise<Directory> {
@@ -176,6 +191,14 @@ class FaultDirectory implements Directory {
   remove(name: string): void {
     this.#process.mustLive();
     this.#node.delete(name);
+  }
+
+  rename(from: string, to: string): void {
+    this.#process.mustLive();
+    const node = this.#node.get(from);
+    if (!node) throw failure("ENOENT");
+    this.#node.set(to, node);
+    this.#node.delete(from);
   }
 
   async sync(): Promise<void> {
@@ -245,6 +268,10 @@ export class FaultFile implements OpenFile {
 
   identity(): string {
     return String(this.node.id);
+  }
+
+  isLinked(): boolean {
+    return this.#process.machine.isNamed(this.node);
   }
 
   tryLock(kind: "exclusive" | "shared"): boolean {

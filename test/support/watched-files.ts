@@ -18,7 +18,7 @@ import { nodeHost } from "../../src/base/node-host.ts";
 export interface FileCall {
   readonly call:
     | ("open" | "read" | "write" | "writeAt" | "sync" | "truncate" | "close")
-    | ("remove" | "syncDirectory");
+    | ("remove" | "rename" | "syncDirectory");
   /** Of the file, or of the directory for a call on that itself. */
   readonly name: string;
   /** Where a read or a write in place starts, or the size a file is cut to. */
@@ -54,6 +54,10 @@ export class WatchedFiles implements Files {
   /** Resolves when a call that fits is made for the `times`-th time from now. */
   next(fits: (call: FileCall) => boolean, times = 1): Promise<void> {
     return new Promise((done) => this.#awaited.push({ fits, left: times, done }));
+  }
+
+  makeDirectory(path: string, options: { root?: string | undefined }): Promise<boolean> {
+    return this.#files.makeDirectory(path, options);
   }
 
   async openDirectory(path: string, options: DirectoryOptions): Promise<Directory> {
@@ -95,6 +99,11 @@ class WatchedDirectory implements Directory {
   remove(name: string): void {
     this.#watched.tell({ call: "remove", name, at: 0, bytes: 0, mode: null });
     this.#directory.remove(name);
+  }
+
+  rename(from: string, to: string): void {
+    this.#watched.tell({ call: "rename", name: from, at: 0, bytes: 0, mode: null });
+    this.#directory.rename(from, to);
   }
 
   async sync(): Promise<void> {
@@ -154,6 +163,10 @@ class WatchedFile implements OpenFile {
 
   identity(): string {
     return this.#file.identity();
+  }
+
+  isLinked(): boolean {
+    return this.#file.isLinked();
   }
 
   tryLock(kind: "exclusive" | "shared"): boolean {

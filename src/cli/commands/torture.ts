@@ -18,7 +18,7 @@ export const torture: CliCommand = {
   ],
 
   async run({ options, io }) {
-    const seed = wholeNumber("--seed", options.seed, 0) >>> 0;
+    const seed = wholeNumber("--seed", options.seed, 0, 0xffffffff);
     const steps = wholeNumber("--steps", options.steps, 1);
     const report = await tortureLog({
       seed,

@@ -1,0 +1,22 @@
+/**
+ * In flight: work on a file that has begun and not ended.
+ *
+ * A descriptor that is closed while a call on it is under way may be another file's by the time
+ * the call is carried out. So whoever closes waits for these first.
+ */
+export class InFlight {
+  readonly #work = new Set<Promise<unknown>>();
+
+  /** Remembers the work until it ends, and hands it on. */
+  track<T>(work: Promise<T>): Promise<T> {
+    this.#work.add(work);
+    const forget = () => this.#work.delete(work);
+    work.then(forget, forget);
+    return work;
+  }
+
+  /** Resolves when all of it has ended, well or not. */
+  async ended(): Promise<void> {
+    await Promise.allSettled(this.#work);
+  }
+}

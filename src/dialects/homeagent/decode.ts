@@ -1,0 +1,99 @@
+/**
+ * Decode: what a turn record means in neutral words. Page: docs/formats/homeagent.md, "Reading".
+ *
+ * On the way of every line that is read, so it builds the entry in one go and looks at nothing
+ * twice. The record itself goes along untouched as `native`.
+ */
+
+import type { Entry, Part, Usage } from "../../model/entry.ts";
+import type { Understood } from "../dialect.ts";
+import { entryFault } from "./entry-check.ts";
+import type { TranscriptEntry } from "./schema.ts";
+
+type Metadata = NonNullable<TranscriptEntry["metadata"]>;
+
+/**
+ * Below it a `ts` counts seconds. The document says `number` and no unit; its own world writes
+ * `Date.now()`. As milliseconds 1e11 is March 1973, as seconds it is the year 5138.
+ */
+const MILLISECONDS_MIN = 1e11;
+
+/** The years that ISO 8601 writes with four digits. Outside them a `ts` is no time. */
+const YEAR_0_MS = -62_167_219_200_000;
+const YEAR_10000_MS = 253_402_300_800_000;
+
+export function decode(value: unknown): Understood {
+  const fault = entryFault(value);
+  if (fault !== null) return { entry: null, fault: `${fault.field}: ${fault.reason}` };
+  return { entry: entryOf(value as TranscriptEntry), fault: null };
+}
+
+function entryOf(native: TranscriptEntry): Entry {
+  const { metadata } = native;
+  return {
+    kind: "message",
+    at: timeOf(native.ts),
+    role: native.role,
+    parts: partsOf(native),
+    model: metadata?.model ?? null,
+    usage: metadata === undefined ? null : usageOf(metadata),
+    outcome: null,
+    error: null,
+    native,
+  };
+}
+
+function timeOf(ts: number): string | null {
+  const ms = ts < MILLISECONDS_MIN ? ts * 1000 : ts;
+  return ms >= YEAR_0_MS && ms < YEAR_10000_MS ? new Date(ms).toISOString() : null;
+}
+
+function partsOf({ content, toolCalls, toolResults, metadata }: TranscriptEntry): Part[] {
+  const parts: Part[] = [];
+  const reasoning = metadata?.reasoning;
+  if (typeof reasoning === "string" && reasoning !== "") {
+    parts.push({ type: "reasoning", text: reasoning });
+  }
+  if (content) parts.push({ type: "text", text: content });
+  if (toolCalls !== undefined) {
+    for (const { id, name, args } of toolCalls) {
+      parts.push({ type: "tool_call", callId: id || null, tool: name, input: args });
+    }
+  }
+  if (toolResults !== undefined) {
+    for (const { callId, result, error, durationMs } of toolResults) {
+      parts.push({
+        type: "tool_result",
+        callId: callId || null,
+        output: result,
+        error: error ?? null,
+        durationMs: numberOrNull(durationMs),
+      });
+    }
+  }
+  if (Array.isArray(metadata?.children)) pushChildren(parts, metadata.children);
+  return parts;
+}
+
+function pushChildren(parts: Part[], children: readonly unknown[]): void {
+  for (const child of children) {
+    const { session, agent } = (child ?? {}) as { session?: unknown; agent?: unknown };
+    if (typeof session !== "string") continue; // Another program's word: it stays in `native`.
+    parts.push({ type: "child", session, agent: typeof agent === "string" ? agent : null });
+  }
+}
+
+function usageOf({ tokens, spend }: Metadata): Usage | null {
+  const spent = numberOrNull(spend);
+  if (tokens === undefined && spent === null) return null;
+  return {
+    inputTokens: tokens?.prompt ?? null,
+    outputTokens: tokens?.completion ?? null,
+    totalTokens: numberOrNull(tokens?.total),
+    spend: spent,
+  };
+}
+
+function numberOrNull(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}

@@ -1,0 +1,99 @@
+/**
+ * Express: a neutral entry as a turn record. Page: docs/formats/homeagent.md, "Neutral entries".
+ *
+ * A turn record is a message. What the document has no field for but belongs to a message goes
+ * under keys that its schema lets through, and `decode.ts` reads them back. The other kinds
+ * (start, end, turns) have no record here, and become none.
+ */
+
+import { VerbatimError } from "../../base/errors.ts";
+import type { NewEntry, Part, Usage } from "../../model/entry.ts";
+import type { Native, WriterFacts } from "../dialect.ts";
+
+export function express(entry: NewEntry, facts: WriterFacts): readonly Native[] {
+  if (entry.kind !== "message") return [];
+  const role = entry.role ?? null;
+  if (role === null) throw invalid("role", "a message needs one");
+
+  const parts = entry.parts ?? [];
+  const content = textOf(parts, "text");
+  const toolCalls = parts.filter((part) => part.type === "tool_call").map(toolCallOf);
+  const toolResults = parts.filter((part) => part.type === "tool_result").map(toolResultOf);
+  const metadata = metadataOf(entry, parts);
+  return [
+    {
+      turnId: facts.newId(),
+      role,
+      ...(content === null ? {} : { content }),
+      ...(toolCalls.length === 0 ? {} : { toolCalls }),
+      ...(toolResults.length === 0 ? {} : { toolResults }),
+      ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+      ts: timestampOf(entry.at ?? null, facts.nowMs),
+    },
+  ];
+}
+
+/** All parts of one type as one text, a blank line between them; null when there are none. */
+function textOf(parts: readonly Part[], type: "text" | "reasoning"): string | null {
+  const texts: string[] = [];
+  for (const part of parts) if (part.type === type) texts.push(part.text);
+  return texts.length === 0 ? null : texts.join("\n\n");
+}
+
+function toolCallOf(part: Extract<Part, { type: "tool_call" }>): Native {
+  const { callId, tool, input } = part;
+  // The document's `args` is an object: any other input is put into one.
+  const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
+  return { id: callId ?? "", name: tool, args: isObject ? input : { input } };
+}
+
+function toolResultOf(part: Extract<Part, { type: "tool_result" }>): Native {
+  const { callId, output, error, durationMs } = part;
+  return {
+    callId: callId ?? "",
+    result: output,
+    ...(error === null ? {} : { error }),
+    ...(durationMs === null ? {} : { durationMs }),
+  };
+}
+
+function metadataOf(entry: NewEntry, parts: readonly Part[]): Native {
+  const reasoning = textOf(parts, "reasoning");
+  const children = parts
+    .filter((part) => part.type === "child")
+    .map(({ session, agent }) => ({ session, agent }));
+  return {
+    ...(entry.model ? { model: entry.model } : {}),
+    ...usageOf(entry.usage ?? null),
+    ...(reasoning === null ? {} : { reasoning }),
+    ...(children.length === 0 ? {} : { children }),
+  };
+}
+
+/** The document's `tokens` has both counts or is absent: a count nobody made is not written as 0. */
+function usageOf(usage: Usage | null): Native {
+  if (usage === null) return {};
+  const { inputTokens, outputTokens, totalTokens, spend } = usage;
+  const total = totalTokens === null ? {} : { total: totalTokens };
+  return {
+    ...(inputTokens === null || outputTokens === null
+      ? {}
+      : { tokens: { prompt: inputTokens, completion: outputTokens, ...total } }),
+    ...(spend === null ? {} : { spend }),
+  };
+}
+
+function timestampOf(at: string | null, nowMs: number): number {
+  if (at === null) return nowMs;
+  const ms = Date.parse(at);
+  if (Number.isNaN(ms)) throw invalid("at", "it is no time");
+  return ms;
+}
+
+function invalid(field: string, reason: string): VerbatimError<"INVALID_ENTRY"> {
+  return new VerbatimError(
+    "INVALID_ENTRY",
+    `the entry is refused: ${field}: ${reason}; nothing was written`,
+    { field, reason },
+  );
+}

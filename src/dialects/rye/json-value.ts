@@ -1,0 +1,34 @@
+/**
+ * JSON value: what a caller's object says once it is a line.
+ *
+ * A Date, an undefined, a NaN, a -0 or a toJSON is one thing in memory and another in the log.
+ * Resolving them before a line is made keeps what is rendered live equal to what is read back.
+ */
+
+/** Deeper values take the slow path. Also ends the walk of an object that contains itself. */
+const PLAIN_DEPTH_MAX = 100;
+
+/** The value itself when it is plain JSON, else what it serialises to; undefined when it cannot. */
+export function toJsonValue(value: unknown): unknown {
+  if (isPlain(value, PLAIN_DEPTH_MAX)) return value;
+  try {
+    return JSON.parse(JSON.stringify(value));
+  } catch {
+    return undefined; // A cycle, a BigInt, a depth beyond the engine's: the caller refuses it.
+  }
+}
+
+function isPlain(value: unknown, depthLeft: number): boolean {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return true;
+  if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0);
+  if (typeof value !== "object" || depthLeft === 0) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (Array.isArray(value)) {
+    if (prototype !== Array.prototype) return false;
+    // Not `every`: it passes over holes, which JSON writes as null.
+    for (const item of value) if (!isPlain(item, depthLeft - 1)) return false;
+    return true;
+  }
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  return Object.values(value).every((item) => isPlain(item, depthLeft - 1));
+}

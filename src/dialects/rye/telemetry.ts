@@ -1,0 +1,110 @@
+/**
+ * Telemetry: adds up `thread.json` files, without reading any.
+ *
+ * The store finds the files and hands in what they parse to, whatever that is.
+ *
+ * TL1  No file's content can break a count: values of the wrong type count as nothing, and names
+ *      are collected in maps, so that `__proto__` or `total` is a name like any other.
+ * TL2  Every thread handed in is counted in `total`, counted in `skipped`, or too old.
+ */
+
+import { tokensOf } from "./facts.ts";
+import { get, getNumber, getObject, getString, isObject } from "./fields.ts";
+import { parseTime } from "./time.ts";
+
+export const TELEMETRY_DAYS = 7;
+const MICROS_PER_DAY = 86_400_000_000;
+
+export interface TelemetryGroup {
+  readonly count: number;
+  readonly spend: number;
+  readonly tokens: number;
+}
+
+export interface TelemetryStats {
+  readonly total: number;
+  readonly completed: number;
+  readonly error: number;
+  readonly total_spend: number;
+  readonly total_tokens: number;
+  readonly by_directive: Readonly<Record<string, TelemetryGroup>>;
+  readonly by_model: Readonly<Record<string, TelemetryGroup>>;
+  /** Threads whose `thread.json` is missing, corrupt or without a usable `created_at`. */
+  readonly skipped: number;
+  /** And one count for every other status that was found. */
+  readonly [status: string]: number | Readonly<Record<string, TelemetryGroup>>;
+}
+
+/** Names in the result that are no status. A status named so is counted as `unknown`. */
+const TAKEN = ["total", "total_spend", "total_tokens", "by_directive", "by_model", "skipped"];
+/** Stands for a status, directive or model that is no string. */
+const UNKNOWN = "unknown";
+
+export class Telemetry {
+  readonly #nowMicros: number;
+  readonly #days: number;
+  #skipped = 0;
+  #all: TelemetryGroup = { count: 0, spend: 0, tokens: 0 };
+  readonly #statuses = new Map([
+    ["completed", 0],
+    ["error", 0],
+  ]);
+  readonly #directives = new Map<string, TelemetryGroup>();
+  readonly #models = new Map<string, TelemetryGroup>();
+
+  constructor(nowMs: number, days: number = TELEMETRY_DAYS) {
+    this.#nowMicros = nowMs * 1000;
+    this.#days = days;
+  }
+
+  /** A thread whose `thread.json` is missing or cannot be parsed. */
+  skip(): void {
+    this.#skipped++;
+  }
+
+  /** A thread, by what its `thread.json` parsed to. */
+  add(meta: unknown): void {
+    if (!isObject(meta)) return this.skip();
+    const created = parseTime(getString(meta, "created_at") ?? "");
+    if (!created || created.isNaive) return this.skip();
+    // Whole days, as Python's timedelta.days: a thread of 7 days and 23 hours is within 7.
+    const days = Math.floor((this.#nowMicros - created.micros) / MICROS_PER_DAY);
+    if (days > this.#days) return;
+
+    const cost = getObject(meta, "cost");
+    const spend = getNumber(cost, "spend") ?? 0;
+    const tokens = tokensOf(cost) ?? 0;
+    const status = nameIn(get(meta, "status"));
+    const counted = TAKEN.includes(status) ? UNKNOWN : status;
+    this.#statuses.set(counted, (this.#statuses.get(counted) ?? 0) + 1);
+    this.#all = grown(this.#all, spend, tokens);
+    for (const [groups, key] of [
+      [this.#directives, nameIn(get(meta, "directive"))],
+      [this.#models, nameIn(get(meta, "model"))],
+    ] as const) {
+      groups.set(key, grown(groups.get(key), spend, tokens));
+    }
+  }
+
+  stats(): TelemetryStats {
+    // Object.fromEntries defines keys and assigns none, so `__proto__` becomes a key.
+    return {
+      total: this.#all.count,
+      ...(Object.fromEntries(this.#statuses) as { completed: number; error: number }),
+      total_spend: this.#all.spend,
+      total_tokens: this.#all.tokens,
+      by_directive: Object.fromEntries(this.#directives),
+      by_model: Object.fromEntries(this.#models),
+      skipped: this.#skipped,
+    };
+  }
+}
+
+function nameIn(value: unknown): string {
+  return typeof value === "string" ? value : UNKNOWN;
+}
+
+function grown(group: TelemetryGroup | undefined, spend: number, tokens: number): TelemetryGroup {
+  const { count, spend: spent, tokens: used } = group ?? { count: 0, spend: 0, tokens: 0 };
+  return { count: count + 1, spend: spent + spend, tokens: used + tokens };
+}

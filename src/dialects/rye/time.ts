@@ -1,0 +1,73 @@
+/**
+ * Time: how rye's files spell it, and back.
+ *
+ * Owns the two spellings that are found (ISO 8601 text, seconds since 1970 as a number) and the one
+ * that we write: Python's `datetime.isoformat()` in UTC, always with six digits of a second, where
+ * Python itself leaves out six zeros. No clock here: `nowMs` comes in.
+ */
+
+const MICROS_PER_MS = 1000;
+/** Python's datetime knows the years 1 to 9999, and so do we. */
+const MS_MIN = Date.parse("0001-01-01T00:00:00Z");
+const MS_MAX = Date.parse("9999-12-31T23:59:59.999Z");
+
+const DATE = String.raw`(\d{4}-\d\d-\d\d)`;
+const CLOCK = String.raw`([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,](\d+))?)?`;
+const ZONE = String.raw`(Z|([+-])([01]\d|2[0-3])(?::?([0-5]\d)(?::?([0-5]\d))?)?)?`;
+const ISO = new RegExp(`^${DATE}[T ]${CLOCK}${ZONE}$`);
+
+export interface ParsedTime {
+  /** Microseconds since 1970, exact up to the year 2255. A naive time is read as UTC. */
+  readonly micros: number;
+  /** It names no offset from UTC. */
+  readonly isNaive: boolean;
+}
+
+/** `2026-02-09T04:03:50.365000+00:00` */
+export function isoFormat(nowMs: number): string {
+  return formatMicros(Math.floor(nowMs) * MICROS_PER_MS) ?? "";
+}
+
+/** The same for seconds since 1970 with a fraction; null outside the years 1 to 9999. */
+export function isoFromSeconds(seconds: number): string | null {
+  return formatMicros(Math.round(seconds * 1e6));
+}
+
+/**
+ * Reads what Python 3.11's `datetime.fromisoformat` reads of a date with a time, in the extended
+ * form (with `-` and `:`); the separator is `T` or a space. Null for everything else.
+ */
+export function parseTime(text: string): ParsedTime | null {
+  const match = ISO.exec(text);
+  if (!match) return null;
+  const [, date = "", hour, minute, second, fraction = "", zone, sign, ...offset] = match;
+  const midnightMs = Date.parse(`${date}T00:00:00Z`);
+  // Engines differ in what they make of 30 February; going there and back tells.
+  if (Number.isNaN(midnightMs) || midnightMs < MS_MIN) return null;
+  if (!new Date(midnightMs).toISOString().startsWith(date)) return null;
+
+  const seconds = secondsOf([hour, minute, second]) - secondsOf(offset) * (sign === "-" ? -1 : 1);
+  const fractionMicros = Number(fraction.slice(0, 6).padEnd(6, "0"));
+  return {
+    micros: midnightMs * MICROS_PER_MS + seconds * 1e6 + fractionMicros,
+    isNaive: zone === undefined,
+  };
+}
+
+/** A time as every dialect gives it: ISO 8601 in UTC with milliseconds; null when it is no time. */
+export function utcOf(text: string): string | null {
+  const time = parseTime(text);
+  return time && new Date(Math.floor(time.micros / MICROS_PER_MS)).toISOString();
+}
+
+/** Of hours, minutes and seconds, the later ones perhaps absent. */
+function secondsOf([hours, minutes, seconds]: readonly (string | undefined)[]): number {
+  return (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60 + Number(seconds ?? 0);
+}
+
+function formatMicros(micros: number): string | null {
+  const ms = Math.floor(micros / MICROS_PER_MS);
+  if (!(ms >= MS_MIN && ms <= MS_MAX)) return null;
+  const rest = String(micros - ms * MICROS_PER_MS).padStart(3, "0");
+  return `${new Date(ms).toISOString().slice(0, -1)}${rest}+00:00`;
+}

@@ -1,0 +1,43 @@
+/**
+ * Vocabulary: the event types of a thread, and the other names that real files use for them.
+ *
+ * Owns names only. What each event says in markdown is `markdown.ts`, what it means as an entry
+ * is `decode.ts`. Format: docs/formats/rye.md, "Events".
+ */
+
+/** The twelve events of the thread-transcripts document. */
+export const EVENT_TYPES = [
+  "thread_start",
+  "user_message",
+  "step_start",
+  "assistant_text",
+  "assistant_reasoning",
+  "tool_call_start",
+  "tool_call_result",
+  "step_finish",
+  "thread_complete",
+  "thread_error",
+  "hook_triggered",
+  "spawn_child",
+] as const;
+
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** The type of a signed head. Only a signer writes these lines; a caller's own are refused. */
+export const CHECKPOINT_TYPE = "checkpoint";
+
+/** A map, not an object: a type named `constructor` must find nothing. */
+const MEANINGS: ReadonlyMap<string, EventType> = new Map<string, EventType>([
+  ...EVENT_TYPES.map((type) => [type, type] as const),
+  ["cognition_in", "user_message"],
+  ["cognition_out", "assistant_text"],
+  ["thread_completed", "thread_complete"],
+]);
+
+/**
+ * Which of the twelve a type is, or null for one that is stored and says nothing: `checkpoint`,
+ * `token_delta`, `checkpoint_saved`, `directive_return`, and every type we have not heard of.
+ */
+export function meaningOf(type: string): EventType | null {
+  return MEANINGS.get(type) ?? null;
+}

@@ -1,0 +1,82 @@
+/**
+ * Pool: a bounded number of open sessions, for doors whose callers never say that they are done.
+ *
+ * A session in use is never closed; the one not used for longest is, when there are too many.
+ * Open sessions keep no process alive.
+ */
+
+import { VerbatimError } from "../base/errors.ts";
+import type { Session } from "./session.ts";
+
+/** Each open session holds three to five files. */
+const OPEN_SESSIONS_MAX = 64;
+
+interface Pooled {
+  readonly session: Session;
+  users: number;
+  /** Its writer has failed: the next use opens the log anew, which recovers. */
+  hasFailed: boolean;
+}
+
+export class SessionPool {
+  readonly #open: (id: string) => Session;
+  readonly #openMax: number;
+  /** The least recently used first. */
+  readonly #pooled = new Map<string, Pooled>();
+  readonly #closing = new Set<Promise<void>>();
+
+  constructor(open: (id: string) => Session, openMax = OPEN_SESSIONS_MAX) {
+    this.#open = open;
+    this.#openMax = openMax;
+  }
+
+  /** Runs `use` on the session, which stays open for the next one. */
+  async with<T>(id: string, use: (session: Session) => Promise<T>): Promise<T> {
+    const pooled = this.#pooled.get(id) ?? this.#start(id);
+    this.#pooled.delete(id);
+    this.#pooled.set(id, pooled);
+    pooled.users++;
+    try {
+      return await use(pooled.session);
+    } catch (cause) {
+      if (cause instanceof VerbatimError && cause.code === "LOG_WRITER_FAILED") {
+        pooled.hasFailed = true;
+        if (this.#pooled.get(id) === pooled) this.#pooled.delete(id);
+      }
+      throw cause;
+    } finally {
+      pooled.users--;
+      if (pooled.hasFailed && pooled.users === 0) this.#release(pooled.session);
+      this.#closeIdle();
+    }
+  }
+
+  /** Puts every session down, once nobody uses it. */
+  async close(): Promise<void> {
+    for (const { session } of this.#pooled.values()) this.#release(session);
+    this.#pooled.clear();
+    await Promise.all(this.#closing);
+  }
+
+  #start(id: string): Pooled {
+    return { session: this.#open(id), users: 0, hasFailed: false };
+  }
+
+  #closeIdle(): void {
+    for (const [id, { session, users }] of this.#pooled) {
+      if (this.#pooled.size <= this.#openMax) return;
+      if (users > 0) continue;
+      this.#pooled.delete(id);
+      this.#release(session);
+    }
+  }
+
+  #release(session: Session): void {
+    // A failure to close was told before, to whoever's append it was.
+    const closed = session
+      .release()
+      .catch(() => {})
+      .finally(() => this.#closing.delete(closed));
+    this.#closing.add(closed);
+  }
+}

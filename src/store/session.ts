@@ -1,0 +1,234 @@
+/**
+ * Session: one conversation in a store: read it without asking anyone, append to it through
+ * the log's lock.
+ *
+ * The writer is opened by the first append, so that looking at a session never locks it.
+ */
+
+import { VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import type { ByteOffset } from "../base/offset.ts";
+import type { Dialect, Native, WriterFacts } from "../dialects/dialect.ts";
+import { encodeLine } from "../log/json.ts";
+import { type BadLine, LogReader, type ReadOptions, type ReadRange } from "../log/reader.ts";
+import { type LogOptions, LogWriter } from "../log/writer.ts";
+import type { Entry, NewEntry } from "../model/entry.ts";
+import type { Beside } from "./beside.ts";
+
+/** An entry and where it stands. */
+export interface StoredEntry extends Entry {
+  readonly start: ByteOffset;
+  readonly end: ByteOffset;
+  /** Counted from 1; null when the reading did not begin at the start of the log. */
+  readonly line: number | null;
+}
+
+/** A line that is no entry: not JSON, or JSON that its dialect does not know. */
+export interface BadEntry {
+  readonly line: number | null;
+  readonly offset: ByteOffset;
+  readonly reason: string;
+}
+
+export interface EntryOptions extends ReadRange {
+  /** Default: throws BAD_LINE. */
+  readonly onBadLine?: "throw" | "skip" | ((bad: BadEntry) => void);
+  readonly signal?: AbortSignal;
+}
+
+export interface SessionParts {
+  readonly host: Host;
+  readonly id: string;
+  readonly root: string;
+  readonly dialect: Dialect;
+  readonly agent: string | null;
+  readonly newId: () => string;
+  readonly nowMs: () => number;
+  readonly logOptions: Omit<LogOptions, "root" | "companion">;
+  /** Makes what the dialect keeps beside the log; null when it keeps nothing. */
+  readonly openBeside: ((session: Session) => Beside) | null;
+  readonly onClosed: (session: Session) => Promise<void>;
+}
+
+export class Session {
+  readonly id: string;
+  readonly dialect: Dialect;
+  /** The log's path below the store's root. */
+  readonly logId: string;
+  readonly root: string;
+  readonly #parts: SessionParts;
+  readonly #facts: WriterFacts;
+  #opening: Promise<LogWriter> | null = null;
+  #writer: LogWriter | null = null;
+  #beside: Beside | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(parts: SessionParts) {
+    this.id = parts.id;
+    this.dialect = parts.dialect;
+    this.root = parts.root;
+    this.logId = parts.dialect.logPath(parts.id).join("/");
+    this.#parts = parts;
+    const { id, agent, newId, nowMs } = parts;
+    this.#facts = {
+      id,
+      agent,
+      newId,
+      get nowMs() {
+        return nowMs();
+      },
+    };
+  }
+
+  /** The log file. */
+  get path(): string {
+    return `${this.root}/${this.logId}`;
+  }
+
+  /** Appends what the entry says, in the dialect's words; resolves to the offset after it. */
+  async append(entry: NewEntry): Promise<ByteOffset> {
+    return this.#write(this.dialect.express(entry, this.#facts));
+  }
+
+  /** Appends one entry in the dialect's own shape, without what the writer adds. */
+  async appendNative(native: Native): Promise<ByteOffset> {
+    return this.#write([native]);
+  }
+
+  async #write(natives: readonly Native[]): Promise<ByteOffset> {
+    const lines = natives.map((native) => {
+      const completed = this.dialect.complete(native, this.#facts);
+      return { native: completed, line: encodeLine(completed) };
+    });
+    const writer = this.#writer ?? (await this.openToAppend());
+    this.#refuseWhenClosed();
+    const [first, ...others] = lines;
+    if (!first) return writer.end;
+    if (others.length === 0) {
+      this.#beside?.expect(first.line, first.native);
+      return writer.append(first.line);
+    }
+    for (const { line, native } of lines) this.#beside?.expect(line, native);
+    return writer.appendLines(withLfs(lines.map(({ line }) => line)));
+  }
+
+  /** Takes the lock (in `exclusive`), repairs what a crash left. The first append does this. */
+  async openToAppend(): Promise<LogWriter> {
+    this.#refuseWhenClosed();
+    this.#opening ??= this.#openWriter();
+    return this.#opening;
+  }
+
+  async #openWriter(): Promise<LogWriter> {
+    try {
+      const { host, root, logOptions, openBeside } = this.#parts;
+      this.#beside = openBeside?.(this) ?? null;
+      const companion = this.#beside ? { companion: this.#beside } : {};
+      this.#writer = await LogWriter.open(host, this.logId, { ...logOptions, root, ...companion });
+      return this.#writer;
+    } catch (cause) {
+      this.#opening = null; // The next append tries again.
+      throw cause;
+    }
+  }
+
+  /** The entries in order. */
+  async *entries(options: EntryOptions = {}): AsyncGenerator<StoredEntry> {
+    yield* this.#understand(this.reader(options).forward(options), options);
+  }
+
+  /** The last `count` entries, in order, however long the session. */
+  async last(count: number, options: EntryOptions = {}): Promise<StoredEntry[]> {
+    const entries: StoredEntry[] = [];
+    const backward = this.reader(options).backward(options);
+    for await (const entry of this.#understand(backward, options)) {
+      if (entries.push(entry) === count) break;
+    }
+    return entries.reverse();
+  }
+
+  /** The entries from `from` on, and then those that any process appends. */
+  async *follow(options: EntryOptions = {}): AsyncGenerator<StoredEntry> {
+    const { from } = options;
+    const lines = this.reader(options).follow({
+      ...(from === undefined ? {} : { from }),
+      // Lines that were taken back were never acknowledged; what replaced them is delivered.
+      onRewound: () => {},
+    });
+    yield* this.#understand(lines, options);
+  }
+
+  /** A reader of the session's bare lines. */
+  reader({ onBadLine = "throw", signal }: EntryOptions = {}): LogReader {
+    const options: ReadOptions = {
+      root: this.root,
+      onBadLine: typeof onBadLine === "function" ? (bad: BadLine) => onBadLine(bad) : onBadLine,
+      ...(signal ? { signal } : {}),
+    };
+    return new LogReader(this.#parts.host, this.logId, options);
+  }
+
+  /** Resolves once everything is durable and the lock is free. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** As `close`, for whoever only puts the session down for now: its state stays as it is. */
+  async release(): Promise<void> {
+    this.#closing ??= (async () => (await this.#opening)?.close())();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const writer = await this.#opening;
+    try {
+      if (writer && this.#parts.logOptions.mode !== "shared") await this.#beside?.pause(writer);
+    } finally {
+      await writer?.close();
+      await this.#parts.onClosed(this);
+    }
+  }
+
+  async *#understand(
+    lines: AsyncIterable<{
+      value: unknown;
+      start: ByteOffset;
+      end: ByteOffset;
+      number: number | null;
+    }>,
+    { onBadLine = "throw" }: EntryOptions,
+  ): AsyncGenerator<StoredEntry> {
+    for await (const { value, start, end, number } of lines) {
+      const line = number === null ? null : number + 1;
+      const { entry, fault } = this.dialect.decode(value);
+      if (entry) {
+        yield { ...entry, start, end, line };
+      } else if (onBadLine === "throw") {
+        throw badEntry(this.path, { line, offset: start, reason: fault });
+      } else if (typeof onBadLine === "function") {
+        onBadLine({ line, offset: start, reason: fault });
+      }
+    }
+  }
+
+  #refuseWhenClosed(): void {
+    if (!this.#closing) return;
+    throw new VerbatimError("LOG_CLOSED", `${this.path} was closed; open the session again`, {
+      path: this.path,
+    });
+  }
+}
+
+function withLfs(lines: readonly Uint8Array[]): Uint8Array {
+  return Buffer.concat(lines.flatMap((line) => [line, Buffer.of(0x0a)]));
+}
+
+function badEntry(path: string, { line, offset, reason }: BadEntry): VerbatimError {
+  const where = line === null ? `the line at byte ${offset}` : `line ${line}`;
+  return new VerbatimError(
+    "BAD_LINE",
+    `${where} of ${path} is bad: ${reason}; read with onBadLine: "skip" to pass over it`,
+    { path, line, offset, reason },
+  );
+}

@@ -1,0 +1,130 @@
+/**
+ * Store: a directory of sessions in one dialect, and the only way to write one.
+ *
+ * Joins the dialect (what lines look like), the log (how they are kept) and what stands beside
+ * the log. An id is won by making what only one can make: the directory or the file itself.
+ */
+
+import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
+import { assert } from "../base/assert.ts";
+import { errnoOf, ioError, VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import { homeagentRoot } from "../base/node-places.ts";
+import type { Dialect, DialectName } from "../dialects/dialect.ts";
+import { homeagent } from "../dialects/homeagent/dialect.ts";
+import { type Envelope, newThreadId, ryeDialect } from "../dialects/rye/dialect.ts";
+import { openPlace, openToRead } from "../log/place.ts";
+import type { Durability, LogMode } from "../log/writer.ts";
+import { RyeBeside } from "./rye-beside.ts";
+import { Session } from "./session.ts";
+
+export interface StoreOptions {
+  readonly dialect: DialectName;
+  /** rye: the project; homeagent: its base. Default: the current directory; `~/.homeagent`. */
+  readonly root?: string;
+  readonly durability?: Durability;
+  /** Default: `exclusive`, a session is this process's while it is open to append. */
+  readonly mode?: LogMode;
+  readonly lockWaitMs?: number;
+  /** Who is at work when an entry does not say: rye's directive, HomeAgent's agent id. */
+  readonly agent?: string;
+  /** rye: which envelope new threads get. Default: `flat`. */
+  readonly envelope?: Envelope;
+  /** rye: whether `transcript.md` grows as events land. Default: true. */
+  readonly markdown?: boolean;
+  /** What went wrong beside the log, where nothing is lost. Default: a process warning. */
+  readonly onWarning?: (warning: string) => void;
+}
+
+export interface CreateOptions {
+  /** Default: a new one, after the dialect's fashion. */
+  readonly id?: string;
+  readonly agent?: string;
+  /** rye: waits for the next second when this one's id is taken. Default: refuses. */
+  readonly wait?: boolean;
+}
+
+export class Store {
+  readonly dialect: DialectName;
+  readonly root: string;
+  readonly #host: Host;
+  readonly #options: StoreOptions;
+  readonly #sessions = new Set<Session>();
+
+  constructor(host: Host, options: StoreOptions) {
+    this.#host = host;
+    this.#options = options;
+    this.dialect = options.dialect;
+    this.root = resolve(options.root ?? (options.dialect === "rye" ? "." : homeagentRoot()));
+  }
+
+  /** Begins a session. Refuses with SESSION_EXISTS when the id is taken. */
+  async create(options: CreateOptions = {}): Promise<Session> {
+    const agent = options.agent ?? this.#options.agent ?? null;
+    const id = options.id ?? (await this.#winNewId(agent, options.wait ?? false));
+    if (options.id !== undefined && !(await this.#win(id))) throw sessionExists(id);
+    const session = this.session(id, agent);
+    await session.openToAppend();
+    return session;
+  }
+
+  /** A session that is there, to read or to continue. */
+  async open(id: string, options: { readonly agent?: string } = {}): Promise<Session> {
+    const agent = options.agent ?? this.#options.agent ?? null;
+    if (await this.has(id)) return this.session(id, agent);
+    throw new VerbatimError(
+      "SESSION_NOT_FOUND",
+      `there is no session ${id} in ${this.root}; list them, or create it`,
+      { session: id },
+    );
+  }
+
+  /** Whether the session's log is there. */
+  async has(id: string): Promise<boolean> {
+    const logId = this.#dialect().logPath(id).join("/");
+    try {
+      const place = await openPlace(this.#host, logId, { create: false, root: this.root });
+      try {
+        openToRead(place).close();
+        return true;
+      } finally {
+        place.directory.close();
+      }
+    } catch (cause) {
+      if (cause instanceof VerbatimError && cause.code === "LOG_NOT_FOUND") return false;
+      throw cause;
+    }
+  }
+
+  /** A session by its id, whether it is there or not: the first append makes it. */
+  session(id: string, agent: string | null = this.#options.agent ?? null): Session {
+    const { durability = "disk", mode = "exclusive", lockWaitMs } = this.#options;
+    const session: Session = new Session({
+      host: this.#host,
+      id,
+      root: this.root,
+      dialect: this.#dialect(),
+      agent,
+      newId: randomUUID,
+      nowMs: Date.now,
+      logOptions: { durability, mode, ...(lockWaitMs === undefined ? {} : { lockWaitMs }) },
+      openBeside: this.dialect === "rye" ? (session) => this.#ryeBeside(session) : null,
+      onClosed: async (session) => {
+        this.#sessions.delete(session);
+      },
+    });
+    this.#sessions.add(session);
+    return session;
+  }
+
+  /** Closes every session that is open. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#sessions].map((session) => session.close()));
+  }
+
+  #dialect(): Dialect {
+    if (this.dialect === "homeagent") return homeagent;
+    return ryeDialect({ envelope: this.#options.envelope ?? "flat" });
+  }
+}

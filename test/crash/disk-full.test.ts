@@ -1,0 +1,130 @@
+/**
+ * A disk that is really full. What was acknowledged stays, what found no room is not there in
+ * part, and the log goes on when there is room again.
+ */
+
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "vitest";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { LogReader } from "../../src/log/reader.ts";
+import { bytesOf, contentOf, openWriter } from "../support/open-log.ts";
+import { valuesOf } from "../support/read-log.ts";
+import { refusal } from "../support/refusal.ts";
+import { WRITER_KINDS } from "../support/writer-kinds.ts";
+import { SmallDisk } from "./small-disk.ts";
+
+test.for(WRITER_KINDS)(
+  "on a full disk appends are refused whole, and go on when there is room (%s)",
+  async ([, kind], context) => {
+    const disk = smallDisk(context);
+    const path = join(disk.path, "log.jsonl");
+    const log = await openWriter(path, kind);
+    const acknowledged: string[] = [];
+    // Lines of every length up to a few pages: some end where a page does, some are cut by the end.
+    for (let cycle = 0; cycle < 3; cycle++) {
+      disk.fill(40_000);
+      let refused = 0;
+      for (let n = 0; refused < 40; n++) {
+        const line = JSON.stringify({ cycle, n, pad: "x".repeat((n * 677) % 9000) });
+        const before = readFileSync(path);
+        try {
+          await log.append(bytesOf(line));
+          acknowledged.push(line);
+        } catch (error) {
+          const { details } = await refusal(Promise.reject(error), "NO_SPACE");
+          assert.deepEqual(details, { path, end: before.length, bytes: line.length + 1 });
+          assert.ok(readFileSync(path).equals(before), "part of a refused line was left");
+          refused++;
+        }
+      }
+      assert.ok(disk.freeBytes < 9000);
+      disk.empty();
+      const line = JSON.stringify({ cycle, after: true });
+      await log.append(bytesOf(line));
+      acknowledged.push(line);
+    }
+    await log.close();
+
+    assert.equal(contentOf(path), acknowledged.map((line) => `${line}\n`).join(""));
+    const values = await valuesOf(new LogReader(nodeHost, path));
+    assert.deepEqual(
+      values,
+      acknowledged.map((line) => JSON.parse(line) as unknown),
+    );
+  },
+);
+
+test.for(WRITER_KINDS)(
+  "a batch that does not fit on the disk is refused as a whole, to everybody in it (%s)",
+  async ([, kind], context) => {
+    const disk = smallDisk(context);
+    const path = join(disk.path, "log.jsonl");
+    const log = await openWriter(path, kind);
+    await log.append(bytesOf("1"));
+    disk.fill(4096);
+    await refusal(log.appendLines(bytesOf(`${"x".repeat(99)}\n`.repeat(1000))), "NO_SPACE");
+    assert.equal(contentOf(path), "1\n");
+
+    await log.append(bytesOf("2"));
+    assert.equal(contentOf(path), "1\n2\n");
+  },
+);
+
+test("a torn tail that a full disk cannot keep aside is not cut", async (context) => {
+  const disk = smallDisk(context);
+  const path = join(disk.path, "log.jsonl");
+  const content = `{"n":1}\n{"torn":"${"x".repeat(20_000)}`;
+  writeFileSync(path, content);
+  disk.fill(8192);
+  for (const [, kind] of WRITER_KINDS) {
+    await refusal(openWriter(path, kind), "NO_SPACE");
+    assert.equal(contentOf(path), content);
+    assert.equal(existsSync(`${path}.torn-0`), false);
+  }
+  const reader = new LogReader(nodeHost, path);
+  assert.deepEqual(await valuesOf(reader), [{ n: 1 }]);
+  assert.equal(reader.report.tornBytes, content.length - 8);
+
+  disk.empty();
+  const log = await openWriter(path);
+  assert.equal(log.recovery.cutBytes, content.length - 8);
+  assert.equal(contentOf(path) + contentOf(`${path}.torn-0`), content);
+});
+
+test("a log that ends well opens on a full disk, and takes a line where its page has room", async (context) => {
+  const disk = smallDisk(context);
+  const path = join(disk.path, "log.jsonl");
+  writeFileSync(path, "1\n");
+  disk.fill();
+  assert.equal(disk.freeBytes, 0);
+  const log = await openWriter(path);
+  await log.append(bytesOf("2"));
+  await refusal(log.append(bytesOf("x".repeat(5000))), "NO_SPACE");
+  await log.close();
+
+  assert.equal(contentOf(path), "1\n2\n");
+  assert.deepEqual(readdirSync(disk.path).sort(), ["filler", "log.jsonl", "log.jsonl.lock"]);
+  // Nothing that the lock file could not say was taken as said.
+  assert.equal((await openWriter(path)).end, 4);
+});
+
+/** A small disk; without one the test is skipped, and says who shows the same instead. */
+function smallDisk(context: TestContext): SmallDisk {
+  const disk = SmallDisk.mount();
+  const isMounted = typeof disk !== "string";
+  say(
+    isMounted
+      ? "disk full: shown on a real disk, a small tmpfs"
+      : `disk full: no tmpfs may be mounted here (${disk}); the fault file system covers it`,
+  );
+  return isMounted ? disk : context.skip(disk);
+}
+
+const said = new Set<string>();
+
+function say(sentence: string): void {
+  if (!said.has(sentence)) console.log(sentence);
+  said.add(sentence);
+}

@@ -1,0 +1,127 @@
+/**
+ * Real processes, really killed. A writer appends and says what was acknowledged; it is killed
+ * with -9 at a random moment, another one opens the log after it, and so on. After each death
+ * every acknowledged line stands in the log once, in order, byte for byte.
+ */
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "vitest";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { LogReader } from "../../src/log/reader.ts";
+import type { Durability } from "../../src/log/writer.ts";
+import { type Child, compiledChild, startChild } from "../support/child.ts";
+import { openWriter } from "../support/open-log.ts";
+import { splitAfterLf } from "../support/tail-oracle.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { lineOf, unit } from "./lines.ts";
+import { seed } from "./seed.ts";
+import type { WriterOrder } from "./writer-child.ts";
+
+/** At least 100 in all. */
+const ROUNDS_PER_DURABILITY = 54;
+/** A log lives through some deaths, so that each recovery meets what the last one left. */
+const ROUNDS_PER_LOG = 9;
+
+const program = compiledChild("test/crash/writer-child.ts");
+
+interface Round {
+  readonly order: WriterOrder & { writer: number; seed: number };
+  readonly child: Child;
+  /** Killed on this line of its output, counted from 0: "opening", "opened", "ack 0" … */
+  readonly killedOn: number;
+}
+
+const DURABILITIES: readonly Durability[] = ["disk", "os"];
+
+test.for(DURABILITIES)(
+  "a writer killed at any moment loses nothing it acknowledged (%s)",
+  { timeout: 120_000 },
+  async (durability) => {
+    const directory = tempDirectory();
+    let [acknowledged, unacknowledged, torn] = [0, 0, 0];
+    let next = prepare(0, directory, durability);
+    let expected: Buffer[] = [];
+    for (let n = 0; n < ROUNDS_PER_DURABILITY; n++) {
+      const round = next;
+      if (n + 1 < ROUNDS_PER_DURABILITY) next = prepare(n + 1, directory, durability);
+      if (n % ROUNDS_PER_LOG === 0) expected = [];
+      const acks = await runUntilKilled(round);
+
+      const { path } = round.order;
+      const found = existsSync(path) ? splitAfterLf(readFileSync(path)) : [];
+      if (found.at(-1)?.at(-1) !== 0x0a && found.pop()) torn++;
+      const kept = found.length - expected.length;
+      const message = `seed ${seed}, ${durability}, round ${n}: ${acks} acknowledged, ${kept} kept`;
+      assert.ok(kept >= acks, message);
+      for (let k = 0; k < kept; k++) {
+        expected.push(Buffer.concat([lineOf({ sizes: "mixed", ...round.order, n: k }), LF]));
+      }
+      for (const [k, line] of found.entries()) {
+        assert.ok(expected[k]?.equals(line), `${message}; line ${k + 1} differs`);
+      }
+      acknowledged += acks;
+      unacknowledged += kept - acks;
+      if (n % ROUNDS_PER_LOG === ROUNDS_PER_LOG - 1) await isWholeInTheEnd(path, expected);
+    }
+    console.log(
+      `kill -9, ${durability}, seed ${seed}: ${ROUNDS_PER_DURABILITY} deaths, ` +
+        `${acknowledged} lines acknowledged, ${unacknowledged} more kept, ${torn} torn tails`,
+    );
+  },
+);
+
+const LF = Buffer.from("\n");
+
+/** Starts a writer ahead of its round: it waits for its "go", so that starting costs no time. */
+function prepare(n: number, directory: string, durability: Durability): Round {
+  const roundSeed = seed + 1000 * n + (durability === "disk" ? 1 : 2);
+  const order = {
+    path: join(directory, `${Math.floor(n / ROUNDS_PER_LOG)}.jsonl`),
+    durability,
+    mode: unit(roundSeed, 1) < 0.3 ? ("shared" as const) : ("exclusive" as const),
+    writer: (n % 9) + 1,
+    lines: 100_000,
+    atOnce: 1 + Math.floor(unit(roundSeed, 2) * 8),
+    seed: roundSeed,
+    sizes: "mixed" as const,
+  };
+  const child = startChild(program(), JSON.stringify(order));
+  return { order, child, killedOn: Math.floor(unit(roundSeed, 3) ** 2 * 60) };
+}
+
+/** Lets the writer work, kills it, and answers how many lines it said were acknowledged. */
+async function runUntilKilled({ child, killedOn }: Round): Promise<number> {
+  let acks = 0;
+  child.say("go");
+  for (let seen = 0; seen <= killedOn; seen++) acks += isNextAck(await child.line(), acks);
+  const killed = child.kill();
+  for (let line = await child.line(); line !== null; line = await child.line()) {
+    acks += isNextAck(line, acks);
+  }
+  await killed;
+  return acks;
+}
+
+/** Lines are acknowledged in the order in which they were appended, whoever waits for them. */
+function isNextAck(line: string | null, n: number): 0 | 1 {
+  assert.notEqual(line, null, "the writer ended before it was killed");
+  if (!line?.startsWith("ack")) return 0;
+  assert.equal(line, `ack ${n}`);
+  return 1;
+}
+
+/** Opened once more, the log ends after its last whole line, and a reader agrees with it. */
+async function isWholeInTheEnd(path: string, expected: readonly Buffer[]): Promise<void> {
+  const log = await openWriter(path);
+  assert.equal(
+    log.end,
+    expected.reduce((sum, line) => sum + line.length, 0),
+  );
+  await log.close();
+  assert.equal(statSync(path).size, log.end);
+  const reader = new LogReader(nodeHost, path);
+  for await (const _ of reader);
+  assert.equal(reader.report.lines, expected.length);
+}

@@ -1,0 +1,8 @@
+/** The seed of everything random in these tests; each run has its own unless one is given. */
+
+import { randomInt } from "node:crypto";
+
+const given = process.env.VERBATIM_SEED;
+
+/** Printed by the tests that use it: `VERBATIM_SEED=<seed> npx vitest run test/crash` repeats it. */
+export const seed = given === undefined ? randomInt(1_000_000) : Number(given);
