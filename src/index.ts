@@ -1,4 +1,21 @@
-/** `verbatim-log`: what every door shares. The log itself is `verbatim-log/log`. */
+/**
+ * `verbatim-log`: stores of sessions, in the dialect of your choice.
+ *
+ * @example
+ * const store = openStore({ dialect: "rye", root: ".", agent: "hello_world" });
+ * const session = await store.create();
+ * await session.append({ kind: "message", role: "user", parts: [{ type: "text", text: "Hi" }] });
+ * for await (const entry of session.entries()) console.log(entry.kind, entry.parts);
+ * await store.close();
+ */
+
+import { nodeHost } from "./base/node-host.ts";
+import { Store, type StoreOptions } from "./store/store.ts";
+
+/** A store of sessions; nothing is made on the disk before the first session is. */
+export function openStore(options: StoreOptions): Store {
+  return new Store(nodeHost, options);
+}
 
 export {
   type ErrorCode,
@@ -7,3 +24,7 @@ export {
   type LockHolder,
   VerbatimError,
 } from "./base/errors.ts";
+export type { DialectName, Native } from "./dialects/dialect.ts";
+export type { Entry, NewEntry, Part, Role, Usage } from "./model/entry.ts";
+export type { BadEntry, EntryOptions, Session, StoredEntry } from "./store/session.ts";
+export type { CreateOptions, Store, StoreOptions } from "./store/store.ts";

@@ -7,11 +7,10 @@
 
 import type { Native } from "../dialects/dialect.ts";
 import type { Companion } from "../log/companion.ts";
-import type { LogWriter } from "../log/writer.ts";
 
 export interface Beside extends Companion {
   /** A line that is about to be appended, and what it says: saves parsing it again. */
   expect(line: Uint8Array, native: Native): void;
   /** The session ends here for now, cleanly. Called with the lock held, before the log closes. */
-  pause(writer: LogWriter): Promise<void>;
+  pause(): Promise<void>;
 }

@@ -47,17 +47,19 @@ export interface SessionParts {
   readonly logOptions: Omit<LogOptions, "root" | "companion">;
   /** Makes what the dialect keeps beside the log; null when it keeps nothing. */
   readonly openBeside: ((session: Session) => Beside) | null;
-  readonly onClosed: (session: Session) => Promise<void>;
+  /** The dialect in which a log that begins with this value goes on; null: always the same. */
+  readonly adopt: ((first: unknown) => Dialect) | null;
+  readonly onClosed: () => void;
 }
 
 export class Session {
   readonly id: string;
-  readonly dialect: Dialect;
   /** The log's path below the store's root. */
   readonly logId: string;
   readonly root: string;
   readonly #parts: SessionParts;
   readonly #facts: WriterFacts;
+  #dialect: Dialect;
   #opening: Promise<LogWriter> | null = null;
   #writer: LogWriter | null = null;
   #beside: Beside | null = null;
@@ -65,7 +67,7 @@ export class Session {
 
   constructor(parts: SessionParts) {
     this.id = parts.id;
-    this.dialect = parts.dialect;
+    this.#dialect = parts.dialect;
     this.root = parts.root;
     this.logId = parts.dialect.logPath(parts.id).join("/");
     this.#parts = parts;
@@ -78,6 +80,10 @@ export class Session {
         return nowMs();
       },
     };
+  }
+
+  get dialect(): Dialect {
+    return this.#dialect;
   }
 
   /** The log file. */
@@ -96,20 +102,27 @@ export class Session {
   }
 
   async #write(natives: readonly Native[]): Promise<ByteOffset> {
-    const lines = natives.map((native) => {
-      const completed = this.dialect.complete(native, this.#facts);
-      return { native: completed, line: encodeLine(completed) };
-    });
-    const writer = this.#writer ?? (await this.openToAppend());
+    // Judged before anything is opened: a refused entry leaves no trace.
+    let lines = this.#encode(natives);
+    let writer = this.#writer;
+    if (!writer) {
+      const dialect = this.#dialect;
+      writer = await this.openToAppend();
+      if (this.#dialect !== dialect) lines = this.#encode(natives);
+    }
     this.#refuseWhenClosed();
     const [first, ...others] = lines;
     if (!first) return writer.end;
-    if (others.length === 0) {
-      this.#beside?.expect(first.line, first.native);
-      return writer.append(first.line);
-    }
     for (const { line, native } of lines) this.#beside?.expect(line, native);
+    if (others.length === 0) return writer.append(first.line);
     return writer.appendLines(withLfs(lines.map(({ line }) => line)));
+  }
+
+  #encode(natives: readonly Native[]): { readonly native: Native; readonly line: Uint8Array }[] {
+    return natives.map((given) => {
+      const native = this.#dialect.complete(given, this.#facts);
+      return { native, line: encodeLine(native) };
+    });
   }
 
   /** Takes the lock (in `exclusive`), repairs what a crash left. The first append does this. */
@@ -124,8 +137,15 @@ export class Session {
       const { host, root, logOptions, openBeside } = this.#parts;
       this.#beside = openBeside?.(this) ?? null;
       const companion = this.#beside ? { companion: this.#beside } : {};
-      this.#writer = await LogWriter.open(host, this.logId, { ...logOptions, root, ...companion });
-      return this.#writer;
+      const writer = await LogWriter.open(host, this.logId, { ...logOptions, root, ...companion });
+      if (this.#parts.adopt && writer.end > 0) {
+        for await (const { value } of this.reader({ onBadLine: "skip" }).forward()) {
+          this.#dialect = this.#parts.adopt(value);
+          break;
+        }
+      }
+      this.#writer = writer;
+      return writer;
     } catch (cause) {
       this.#opening = null; // The next append tries again.
       throw cause;
@@ -183,10 +203,10 @@ export class Session {
   async #close(): Promise<void> {
     const writer = await this.#opening;
     try {
-      if (writer && this.#parts.logOptions.mode !== "shared") await this.#beside?.pause(writer);
+      if (writer && this.#parts.logOptions.mode !== "shared") await this.#beside?.pause();
     } finally {
+      this.#parts.onClosed();
       await writer?.close();
-      await this.#parts.onClosed(this);
     }
   }
 

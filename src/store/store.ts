@@ -6,14 +6,21 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { assert } from "../base/assert.ts";
-import { errnoOf, ioError, VerbatimError } from "../base/errors.ts";
+import { errnoOf, VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { homeagentRoot } from "../base/node-places.ts";
 import type { Dialect, DialectName } from "../dialects/dialect.ts";
 import { homeagent } from "../dialects/homeagent/dialect.ts";
-import { type Envelope, newThreadId, ryeDialect } from "../dialects/rye/dialect.ts";
+import {
+  type Envelope,
+  LOG_NAME,
+  newThreadId,
+  ryeDialect,
+  threadSegments,
+} from "../dialects/rye/dialect.ts";
+import { readEnvelope } from "../dialects/rye/envelope.ts";
 import { openPlace, openToRead } from "../log/place.ts";
 import type { Durability, LogMode } from "../log/writer.ts";
 import { RyeBeside } from "./rye-beside.ts";
@@ -31,6 +38,8 @@ export interface StoreOptions {
   readonly agent?: string;
   /** rye: which envelope new threads get. Default: `flat`. */
   readonly envelope?: Envelope;
+  /** rye: the root is the directory of threads itself, not the project. Default: false. */
+  readonly isThreadsRoot?: boolean;
   /** rye: whether `transcript.md` grows as events land. Default: true. */
   readonly markdown?: boolean;
   /** What went wrong beside the log, where nothing is lost. Default: a process warning. */
@@ -109,10 +118,9 @@ export class Store {
       newId: randomUUID,
       nowMs: Date.now,
       logOptions: { durability, mode, ...(lockWaitMs === undefined ? {} : { lockWaitMs }) },
+      adopt: this.dialect === "rye" ? (first) => this.#ryeLike(first) : null,
       openBeside: this.dialect === "rye" ? (session) => this.#ryeBeside(session) : null,
-      onClosed: async (session) => {
-        this.#sessions.delete(session);
-      },
+      onClosed: () => this.#sessions.delete(session),
     });
     this.#sessions.add(session);
     return session;
@@ -124,7 +132,80 @@ export class Store {
   }
 
   #dialect(): Dialect {
-    if (this.dialect === "homeagent") return homeagent;
-    return ryeDialect({ envelope: this.#options.envelope ?? "flat" });
+    return this.dialect === "homeagent" ? homeagent : this.#rye(this.#options.envelope ?? "flat");
   }
+
+  #rye(envelope: Envelope): Dialect {
+    const dialect = ryeDialect({ envelope });
+    if (!this.#options.isThreadsRoot) return dialect;
+    return { ...dialect, logPath: (id) => [...threadSegments(id), LOG_NAME] };
+  }
+
+  /** The dialect in which a thread goes on: one file has one envelope, its first line's. */
+  #ryeLike(first: unknown): Dialect {
+    return this.#rye(readEnvelope(first).event?.envelope ?? this.#options.envelope ?? "flat");
+  }
+
+  #ryeBeside({ id, logId }: Session): RyeBeside {
+    const { durability = "disk", markdown = true, onWarning = processWarning } = this.#options;
+    return new RyeBeside({
+      host: this.#host,
+      threadId: id,
+      logId,
+      root: this.root,
+      durability,
+      hasMarkdown: markdown,
+      nowMs: Date.now,
+      onMeta: () => {},
+      onWarning,
+    });
+  }
+
+  async #winNewId(agent: string | null, wait: boolean): Promise<string> {
+    assert(agent !== null, "a new session needs an agent (rye: a directive), or an id of its own");
+    if (this.dialect === "homeagent") {
+      const id = `${agent}/${randomUUID()}`;
+      await this.#win(id);
+      return id;
+    }
+    while (true) {
+      const nowMs = Date.now();
+      const id = newThreadId(agent, nowMs);
+      if (await this.#win(id)) return id;
+      if (!wait) throw sessionExists(id);
+      await this.#host.clock.sleep(1000 - (nowMs % 1000));
+    }
+  }
+
+  /** Makes what only one can make: a thread's directory, a session's file. */
+  async #win(id: string): Promise<boolean> {
+    const { files } = this.#host;
+    const path = join(this.root, ...this.#dialect().logPath(id));
+    if (this.dialect === "rye") {
+      await files.openDirectory(this.root, { create: true }).then((root) => root.close());
+      return files.makeDirectory(dirname(path), { root: this.root });
+    }
+    const directory = await files.openDirectory(dirname(path), { create: true, root: this.root });
+    try {
+      directory.open(basename(path), "new").close();
+      return true;
+    } catch (cause) {
+      if (errnoOf(cause) === "EEXIST") return false;
+      throw cause;
+    } finally {
+      directory.close();
+    }
+  }
+}
+
+function sessionExists(id: string): VerbatimError {
+  return new VerbatimError(
+    "SESSION_EXISTS",
+    `the session ${id} is there already; open it to go on, or choose another id`,
+    { session: id },
+  );
+}
+
+function processWarning(warning: string): void {
+  process.emitWarning(warning, "VerbatimWarning");
 }

@@ -6,17 +6,18 @@
  * C2  The JSON returned is the caller's, byte for byte, or the entry is refused.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
 import type { Native } from "../dialect.ts";
 import { entryFault } from "./entry-check.ts";
+import { invalidEntry } from "./invalid-entry.ts";
 
 export function complete(given: Native): Native {
   const json = jsonOf(given);
   const native: unknown = JSON.parse(json);
   const fault = entryFault(native);
-  if (fault !== null) throw invalid(fault.field, fault.reason);
+  if (fault !== null) throw invalidEntry(fault.field, fault.reason);
   // Node 22's JSON.rawJSON can put digits into a text that no number gives back.
-  if (JSON.stringify(native) !== json) throw invalid("entry", "its JSON does not read back alike");
+  if (JSON.stringify(native) !== json)
+    throw invalidEntry("entry", "its JSON does not read back alike");
   return native as Native;
 }
 
@@ -25,9 +26,13 @@ function jsonOf(given: Native): string {
   try {
     json = JSON.stringify(given);
   } catch (cause) {
-    throw invalid(fieldWithoutJson(given), "it has no JSON (a BigInt, a cycle, too deep)", cause);
+    throw invalidEntry(
+      fieldWithoutJson(given),
+      "it has no JSON (a BigInt, a cycle, too deep)",
+      cause,
+    );
   }
-  if (json === undefined) throw invalid("entry", "expected object");
+  if (json === undefined) throw invalidEntry("entry", "expected object");
   return json;
 }
 
@@ -45,13 +50,4 @@ function fieldWithoutJson(given: Native): string {
     // Not even the keys can be listed: a proxy. There is no field to name.
   }
   return "entry";
-}
-
-function invalid(field: string, reason: string, cause?: unknown): VerbatimError<"INVALID_ENTRY"> {
-  return new VerbatimError(
-    "INVALID_ENTRY",
-    `the entry is refused: ${field}: ${reason}; nothing was written`,
-    { field, reason },
-    { cause },
-  );
 }

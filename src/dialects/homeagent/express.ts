@@ -6,14 +6,14 @@
  * (start, end, turns) have no record here, and become none.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
 import type { NewEntry, Part, Usage } from "../../model/entry.ts";
 import type { Native, WriterFacts } from "../dialect.ts";
+import { invalidEntry } from "./invalid-entry.ts";
 
 export function express(entry: NewEntry, facts: WriterFacts): readonly Native[] {
   if (entry.kind !== "message") return [];
   const role = entry.role ?? null;
-  if (role === null) throw invalid("role", "a message needs one");
+  if (role === null) throw invalidEntry("role", "a message needs one");
 
   const parts = entry.parts ?? [];
   const content = textOf(parts, "text");
@@ -86,14 +86,6 @@ function usageOf(usage: Usage | null): Native {
 function timestampOf(at: string | null, nowMs: number): number {
   if (at === null) return nowMs;
   const ms = Date.parse(at);
-  if (Number.isNaN(ms)) throw invalid("at", "it is no time");
+  if (Number.isNaN(ms)) throw invalidEntry("at", "it is no time");
   return ms;
-}
-
-function invalid(field: string, reason: string): VerbatimError<"INVALID_ENTRY"> {
-  return new VerbatimError(
-    "INVALID_ENTRY",
-    `the entry is refused: ${field}: ${reason}; nothing was written`,
-    { field, reason },
-  );
 }

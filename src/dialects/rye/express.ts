@@ -1,17 +1,34 @@
 /**
  * Express: how a neutral entry is said in rye's events, as flat lines before `complete`.
  *
- * A message becomes one event per part, in order. What rye has no word for is refused with
- * INVALID_ENTRY and never dropped in silence; only `at` is, because the writer's time wins.
+ * A message becomes one event per part, in order; whose part it is follows from the event, but for
+ * texts. What rye has no word for is refused with INVALID_ENTRY, not dropped in silence. Only `at`
+ * is dropped, because the writer's time wins.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
 import type { NewEntry, Part, Role, Usage } from "../../model/entry.ts";
 import type { Native } from "../dialect.ts";
 
+/** What an entry of each kind can say besides its model and, on messages, its role. */
+const SAYS: Readonly<Record<NewEntry["kind"], readonly (keyof NewEntry)[]>> = {
+  start: [],
+  message: ["parts", "usage"],
+  turn_start: [],
+  turn_end: ["usage"],
+  end: ["usage", "outcome", "error"],
+  other: ["parts"],
+};
+
 export function express(entry: NewEntry): readonly Native[] {
+  if (!Object.hasOwn(SAYS, entry.kind)) refuse("kind", "unknown");
+  for (const field of ["parts", "usage", "outcome", "error"] as const) {
+    const value = entry[field];
+    const isSaid =
+      value !== null && value !== undefined && !(Array.isArray(value) && !value.length);
+    if (isSaid && !SAYS[entry.kind].includes(field)) refuse(field, `not said by a ${entry.kind}`);
+  }
   const model = entry.model === null || entry.model === undefined ? {} : { model: entry.model };
-  const parts = entry.parts ?? [];
   switch (entry.kind) {
     case "start":
       return [{ type: "thread_start", ...model }];
@@ -24,11 +41,7 @@ export function express(entry: NewEntry): readonly Native[] {
     case "message":
       return message(entry, model);
     case "other":
-      if (parts.length === 0) refuse("kind", "rye has no line for an entry that says nothing");
-      return parts.map((part) => {
-        if (part.type !== "child") refuse("kind", "only the begin of a child is said so");
-        return { ...said(part, null), ...model };
-      });
+      return other(entry, model);
   }
 }
 
@@ -40,6 +53,12 @@ function message({ parts = [], role = null, usage }: NewEntry, model: object): r
     ...model,
     ...(at === shown.length - 1 ? turnUsage(usage) : {}),
   }));
+}
+
+function other({ parts = [] }: NewEntry, model: object): readonly Native[] {
+  const isChild = parts.length > 0 && parts.every((part) => part.type === "child");
+  if (!isChild) refuse("kind", "other, of which rye can only say that a child begins");
+  return parts.map((part) => ({ ...said(part, null), ...model }));
 }
 
 function said(part: Part, role: Role | null): Native {
@@ -71,7 +90,8 @@ function said(part: Part, role: Role | null): Native {
 }
 
 function ending({ outcome, error }: NewEntry): Native {
-  if (outcome === "completed" || (!outcome && !error)) return { type: "thread_complete" };
+  if (outcome === "completed" && error) refuse("error", "given although it completed");
+  if (outcome !== "error" && !error) return { type: "thread_complete" };
   return {
     type: "thread_error",
     ...(error ? { error_code: error.code, detail: error.detail } : {}),
@@ -107,5 +127,9 @@ function filled(key: string, numbers: Readonly<Record<string, number | null>>): 
 }
 
 function refuse(field: string, reason: string): never {
-  throw new VerbatimError("INVALID_ENTRY", `the entry is refused: ${reason}`, { field, reason });
+  throw new VerbatimError(
+    "INVALID_ENTRY",
+    `the entry is refused: ${field} is ${reason}; write a rye event instead`,
+    { field, reason },
+  );
 }

@@ -26,7 +26,10 @@ export function pythonNumber(value: number): string {
 export function pythonFixed(value: number, digits: number): string {
   if (Number.isNaN(value)) return "nan";
   if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
-  if (Math.abs(value) >= 1e21) return `${BigInt(value)}.${"0".repeat(digits)}`;
+  if (Math.abs(value) >= 1e21) {
+    // toFixed gives up here. Such a number is whole, and Python prints all its digits.
+    return `${BigInt(value)}${digits > 0 ? `.${"0".repeat(digits)}` : ""}`;
+  }
   const text = (value === 0 ? 0 : value).toFixed(digits);
   // A double lies midway between two such decimals only if it is an odd multiple of
   // 2^-(digits+1). toFixed goes away from zero then; the last digit is odd if that was wrong,

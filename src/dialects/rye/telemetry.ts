@@ -64,9 +64,11 @@ export class Telemetry {
 
   /** A thread, by what its `thread.json` parsed to. */
   add(meta: unknown): void {
-    if (!isObject(meta)) return this.skip();
-    const created = parseTime(getString(meta, "created_at") ?? "");
-    if (!created || created.isNaive) return this.skip();
+    const created = isObject(meta) ? parseTime(getString(meta, "created_at") ?? "") : null;
+    if (!isObject(meta) || !created || created.isNaive) {
+      this.skip();
+      return;
+    }
     // Whole days, as Python's timedelta.days: a thread of 7 days and 23 hours is within 7.
     const days = Math.floor((this.#nowMicros - created.micros) / MICROS_PER_DAY);
     if (days > this.#days) return;

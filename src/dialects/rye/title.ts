@@ -42,7 +42,8 @@ function titleCase(character: string): string {
   if (rest.length === 0 || character === "\u0149") return upper;
   if (GREEK_WITH_IOTA.test(character) && upper.endsWith("\u0399")) {
     // The iota stays below the letter instead of becoming a capital behind it.
-    return `${upper.slice(0, -1)}\u0345`.normalize("NFC");
+    const below = `${upper.slice(0, -1)}\u0345`;
+    return rest.length === 1 ? below.normalize("NFC") : below;
   }
   return first + rest.join("").toLowerCase();
 }

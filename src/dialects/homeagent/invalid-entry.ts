@@ -1,0 +1,16 @@
+/** Invalid entry: how this dialect refuses what it will not write. */
+
+import { VerbatimError } from "../../base/errors.ts";
+
+export function invalidEntry(
+  field: string,
+  reason: string,
+  cause?: unknown,
+): VerbatimError<"INVALID_ENTRY"> {
+  return new VerbatimError(
+    "INVALID_ENTRY",
+    `the entry is refused: ${field}: ${reason}; nothing was written`,
+    { field, reason },
+    cause === undefined ? {} : { cause },
+  );
+}

@@ -1,0 +1,51 @@
+/**
+ * Expected lines: what the lines about to be appended say, so that nobody parses them again.
+ *
+ * Lines land in the order in which they were given; one that was refused never lands, and is
+ * known by not being what landed next.
+ */
+
+import type { Native } from "../dialects/dialect.ts";
+
+const LF = 0x0a;
+
+export class ExpectedLines {
+  #expected: { readonly line: Uint8Array; readonly native: Native }[] = [];
+
+  add(line: Uint8Array, native: Native): void {
+    this.#expected.push({ line, native });
+  }
+
+  /** What the first `length` bytes of `lines` say, line by line. */
+  take(lines: Uint8Array, length: number): Native[] {
+    const bytes = Buffer.from(lines.buffer, lines.byteOffset, length);
+    const natives: Native[] = [];
+    let used = 0;
+    for (let from = 0; from < length; ) {
+      const to = bytes.indexOf(LF, from);
+      for (; used < this.#expected.length; used++) {
+        const line = this.#expected[used]?.line;
+        if (
+          line &&
+          line.length === to - from &&
+          bytes.compare(line, 0, line.length, from, to) === 0
+        ) {
+          break;
+        }
+      }
+      const expected = this.#expected[used++];
+      natives.push(expected ? expected.native : parse(bytes.subarray(from, to)));
+      from = to + 1;
+    }
+    this.#expected = used >= this.#expected.length ? [] : this.#expected.slice(used);
+    return natives;
+  }
+}
+
+function parse(line: Buffer): Native {
+  try {
+    return JSON.parse(line.toString("utf8")) as Native;
+  } catch {
+    return {}; // No event; it stands in the log all the same.
+  }
+}

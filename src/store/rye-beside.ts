@@ -1,0 +1,221 @@
+/**
+ * Rye beside: `transcript.md` and `thread.json`, kept in step with a thread's log.
+ *
+ * The markdown grows by each event's rendering, in log order, under the log's lock. thread.json
+ * is replaced when a start, a completion or an error lands, and when a paused thread goes on.
+ * Both are views (B1): what a crash or another program did to them is mended on opening.
+ */
+
+import { dirname } from "node:path";
+import type { Directory } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+import { type ByteOffset, START, toByteOffset } from "../base/offset.ts";
+import { readSmallFile, replaceFile, replaceFileDurably } from "../base/replace.ts";
+import type { Native } from "../dialects/dialect.ts";
+import { MARKDOWN_NAME, META_NAME } from "../dialects/rye/dialect.ts";
+import { type RyeEvent, readEnvelope } from "../dialects/rye/envelope.ts";
+import { LIVE_OPTIONS, renderEvent } from "../dialects/rye/markdown.ts";
+import { MetaRebuilder } from "../dialects/rye/rebuild-meta.ts";
+import {
+  formatThreadMeta,
+  isThreadMeta,
+  metaAfter,
+  pausedMeta,
+  resumedMeta,
+  type StoredThreadMeta,
+} from "../dialects/rye/thread-meta.ts";
+import { LogReader } from "../log/reader.ts";
+import type { Durability } from "../log/writer.ts";
+import type { Beside } from "./beside.ts";
+import { ExpectedLines } from "./expected-lines.ts";
+import { MarkdownFile } from "./markdown-file.ts";
+
+/** Beyond this a log's markdown is believed when its end is right; reading all would take long. */
+const CHECKED_WHOLE_BYTES_MAX = 4 * 1024 * 1024;
+const CHECKED_EVENTS = 50;
+/** How much text is compared or written at once while mending. */
+const MEND_CHARS = 64 * 1024;
+/** Events with which a thread goes on that had ended; others may trail behind an end. */
+const GOES_ON = new Set(["thread_start", "user_message", "step_start"]);
+
+export interface RyeBesideParts {
+  readonly host: Host;
+  readonly threadId: string;
+  /** The log, below the root. */
+  readonly logId: string;
+  readonly root: string;
+  readonly durability: Durability;
+  readonly hasMarkdown: boolean;
+  readonly nowMs: () => number;
+  readonly onMeta: (meta: StoredThreadMeta) => void;
+  readonly onWarning: (warning: string) => void;
+}
+
+export class RyeBeside implements Beside {
+  readonly #parts: RyeBesideParts;
+  readonly #expected = new ExpectedLines();
+  #directory: Directory | null = null;
+  #markdown: MarkdownFile | null = null;
+  #meta: StoredThreadMeta | null = null;
+  #unsavedMeta: StoredThreadMeta | null = null;
+  #logEnd: ByteOffset | null = null;
+
+  constructor(parts: RyeBesideParts) {
+    this.#parts = parts;
+  }
+
+  expect(line: Uint8Array, native: Native): void {
+    this.#expected.add(line, native);
+  }
+
+  async caughtUp(end: ByteOffset): Promise<void> {
+    try {
+      const { host, logId, root } = this.#parts;
+      const path = `${root}/${dirname(logId)}`;
+      this.#directory ??= await host.files.openDirectory(path, { create: true, root });
+      await this.#mendMarkdown(this.#directory, end);
+      this.#meta = await this.#readMeta(this.#directory, end);
+    } catch (cause) {
+      this.#dropMarkdown(cause);
+    }
+    this.#logEnd = end;
+  }
+
+  appended(lines: Uint8Array, length: number, start: ByteOffset): void {
+    let text = "";
+    for (const native of this.#expected.take(lines, length)) {
+      const { event } = readEnvelope(native);
+      if (!event) continue;
+      if (this.#markdown) text += renderEvent(event, LIVE_OPTIONS);
+      this.#follow(event);
+    }
+    this.#logEnd = toByteOffset(start + length);
+    try {
+      if (text !== "") this.#markdown?.append(text);
+    } catch (cause) {
+      this.#dropMarkdown(cause);
+    }
+  }
+
+  async madeDurable(): Promise<void> {
+    const meta = this.#unsavedMeta;
+    this.#unsavedMeta = null;
+    if (!meta || !this.#directory) return;
+    try {
+      await replaceFileDurably(this.#directory, META_NAME, formatThreadMeta(meta));
+      this.#parts.onMeta(meta);
+    } catch (cause) {
+      this.#warn(META_NAME, cause);
+    }
+  }
+
+  async pause(): Promise<void> {
+    if (!this.#meta) return;
+    const paused = pausedMeta(this.#meta, this.#parts.nowMs());
+    if (paused !== this.#meta) this.#save(paused);
+    await this.madeDurable();
+  }
+
+  close(): void {
+    this.#markdown?.close();
+    this.#directory?.close();
+  }
+
+  #follow(event: RyeEvent): void {
+    let meta = metaAfter(this.#parts.threadId, this.#meta, event);
+    if (meta !== null && meta === this.#meta) {
+      const goesOn = meta.status === "paused" || GOES_ON.has(event.meaning ?? "");
+      if (goesOn) meta = resumedMeta(meta, this.#parts.nowMs());
+    }
+    if (meta !== null && meta !== this.#meta) this.#save(meta);
+  }
+
+  /** With `os` at once; with `disk` once the event that says it is durable. */
+  #save(meta: StoredThreadMeta): void {
+    this.#meta = meta;
+    if (this.#parts.durability === "disk") {
+      this.#unsavedMeta = meta;
+      return;
+    }
+    try {
+      if (this.#directory) replaceFile(this.#directory, META_NAME, formatThreadMeta(meta));
+      this.#parts.onMeta(meta);
+    } catch (cause) {
+      this.#warn(META_NAME, cause);
+    }
+  }
+
+  async #mendMarkdown(directory: Directory, end: ByteOffset): Promise<void> {
+    if (!this.#parts.hasMarkdown) return;
+    const isFirst = this.#markdown === null;
+    this.#markdown ??= MarkdownFile.open(directory, MARKDOWN_NAME);
+    if (!isFirst && this.#logEnd !== null) {
+      await this.#markdown.mend(this.#markdown.size, this.#render(this.#logEnd, end));
+    } else if (end <= CHECKED_WHOLE_BYTES_MAX || !(await this.#endsRight(this.#markdown))) {
+      await this.#markdown.mend(0, this.#render(START, end));
+    }
+  }
+
+  /** The events of a stretch of the log as markdown, some at a time. */
+  async *#render(from: ByteOffset, to: ByteOffset): AsyncGenerator<string> {
+    let text = "";
+    if (from === to) return;
+    for await (const event of this.#events(from, to)) {
+      text += renderEvent(event, LIVE_OPTIONS);
+      if (text.length < MEND_CHARS) continue;
+      yield text;
+      text = "";
+    }
+    if (text !== "") yield text;
+  }
+
+  async #endsRight(markdown: MarkdownFile): Promise<boolean> {
+    const last = await this.#reader().last(CHECKED_EVENTS);
+    const events = last.map(({ value }) => readEnvelope(value).event);
+    const text = events.map((event) => (event ? renderEvent(event, LIVE_OPTIONS) : "")).join("");
+    return text !== "" && (await markdown.endsWith(text));
+  }
+
+  /** thread.json, or what the log says when that is missing or corrupt. */
+  async #readMeta(directory: Directory, end: ByteOffset): Promise<StoredThreadMeta | null> {
+    const stored = parseMeta(await readSmallFile(directory, META_NAME));
+    if (stored || end === 0) return stored;
+    const rebuilder = new MetaRebuilder(this.#parts.threadId);
+    for await (const event of this.#events(START, end)) rebuilder.add(event);
+    return rebuilder.meta();
+  }
+
+  async *#events(from: ByteOffset, to: ByteOffset): AsyncGenerator<RyeEvent> {
+    for await (const { value } of this.#reader().forward({ from, to })) {
+      const { event } = readEnvelope(value);
+      if (event) yield event;
+    }
+  }
+
+  #reader(): LogReader {
+    const { host, logId, root } = this.#parts;
+    return new LogReader(host, logId, { root, onBadLine: "skip" });
+  }
+
+  #dropMarkdown(cause: unknown): void {
+    this.#markdown?.close();
+    this.#markdown = null;
+    this.#warn(MARKDOWN_NAME, cause);
+  }
+
+  #warn(name: string, cause: unknown): void {
+    const { threadId, onWarning } = this.#parts;
+    onWarning(`${name} of ${threadId} could not be written and is mended later: ${String(cause)}`);
+  }
+}
+
+/** A thread.json's text as meta; null when it is missing or corrupt. */
+export function parseMeta(text: string | null): StoredThreadMeta | null {
+  if (text === null) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isThreadMeta(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
