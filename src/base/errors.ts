@@ -9,7 +9,7 @@
 export type LockHolder = { readonly pid: number; readonly started: string } | "unknown";
 
 /** Why a line cannot be taken or read. */
-export type LineFault = "holds LF" | "holds NUL" | "not UTF-8" | "not JSON" | "too long";
+export type LineFault = "holds LF" | "holds NUL" | "not UTF-8" | "not JSON" | "too long" | "blank";
 
 export interface ErrorDetails {
   /** A line that would break the log's framing was given to `append`. */

@@ -32,6 +32,7 @@ export function decodeLine(bytes: Buffer, from: number, to: number): Decoded {
       // Which fault it is follows.
     }
   }
+  if (/^[ \t\r]*$/.test(text)) return bad("blank");
   if (line().includes(NUL)) return bad("holds NUL");
   return bad(isBroken ? "not UTF-8" : "not JSON");
 }

@@ -18,7 +18,7 @@ import { Alarm, Delivered } from "./follow.ts";
 import { decodeLine } from "./json.ts";
 import { isBeingWritten } from "./lock.ts";
 import { openPlace, openToRead, type Place } from "./place.ts";
-import { type Span, spansBackward, spansForward } from "./spans.ts";
+import { type Span, type Stretch, spansBackward, spansForward } from "./spans.ts";
 import { findTail } from "./tail.ts";
 
 export interface LogLine {
@@ -58,6 +58,11 @@ export interface ReadOptions {
   /** Takes `path` as an id below this directory, and never leaves it. */
   readonly root?: string;
   readonly lineBytesMax?: number;
+  /**
+   * Delivers a last line that is one whole JSON object or array and lacks only its LF, while no
+   * writer is at work: opening to append would keep it too. Default: it counts as torn.
+   */
+  readonly takesUnterminated?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -71,6 +76,12 @@ export interface FollowOptions {
   readonly from?: ByteOffset;
   /** Lines delivered from `to` up to `from` are no longer there. */
   readonly onRewound?: (rewound: { from: ByteOffset; to: ByteOffset }) => void;
+}
+
+/** Where a pass ends, and whether that is inside a last line that lacks its LF. */
+interface End {
+  readonly end: number;
+  readonly lacksLastLf: boolean;
 }
 
 export class LogReader implements AsyncIterable<LogLine> {
@@ -99,8 +110,15 @@ export class LogReader implements AsyncIterable<LogLine> {
   async *forward(range: ReadRange = {}): AsyncGenerator<LogLine> {
     const { place, file } = await this.#open();
     try {
-      const { from, to } = await this.#within(place, file, range);
-      yield* this.#deliver(file, from, to, from === 0 ? 0 : null);
+      const stretch = await this.#within(place, file, range);
+      let number = stretch.from === 0 ? 0 : null;
+      for await (const spans of spansForward(file, stretch)) {
+        for (const span of spans) {
+          const line = this.#decode(span, number);
+          if (number !== null) number++;
+          if (line) yield line;
+        }
+      }
     } finally {
       file.close();
       place.directory.close();
@@ -111,8 +129,8 @@ export class LogReader implements AsyncIterable<LogLine> {
   async *backward(range: ReadRange = {}): AsyncGenerator<LogLine> {
     const { place, file } = await this.#open();
     try {
-      const { from, to } = await this.#within(place, file, range);
-      for await (const spans of spansBackward(file, this.#stretch(from, to))) {
+      const stretch = await this.#within(place, file, range);
+      for await (const spans of spansBackward(file, stretch)) {
         for (const span of spans) {
           const line = this.#decode(span, null);
           if (line) yield line;
@@ -191,31 +209,13 @@ export class LogReader implements AsyncIterable<LogLine> {
     }
   }
 
-  async *#deliver(
-    file: OpenFile,
-    from: number,
-    to: number,
-    firstNumber: number | null,
-  ): AsyncGenerator<LogLine> {
-    let number = firstNumber;
-    for await (const spans of spansForward(file, this.#stretch(from, to))) {
-      for (const span of spans) {
-        const line = this.#decode(span, number);
-        if (number !== null) number++;
-        if (line) yield line;
-      }
-    }
-  }
-
   /** Puts the wanted range into the log as it is now, and reports what stands after its end. */
-  async #within(
-    place: Place,
-    file: OpenFile,
-    { from = START, to }: ReadRange,
-  ): Promise<{ from: number; to: number }> {
-    const end = await this.#findEnd(place, file);
+  async #within(place: Place, file: OpenFile, range: ReadRange): Promise<Stretch> {
+    const { end, lacksLastLf } = await this.#findEnd(place, file);
+    const from = range.from ?? START;
+    const to = Math.min(range.to ?? end, end);
     if (from > end) throw rewound(this.path, from, end);
-    for (const boundary of [from, Math.min(to ?? end, end)]) {
+    for (const boundary of lacksLastLf && to === end ? [from] : [from, to]) {
       if (boundary > 0 && (await readStretch(file, boundary - 1, boundary))[0] !== LF) {
         throw new VerbatimError(
           "OUT_OF_RANGE",
@@ -224,22 +224,23 @@ export class LogReader implements AsyncIterable<LogLine> {
         );
       }
     }
-    return { from, to: Math.max(from, Math.min(to ?? end, end)) };
+    return { ...this.#stretch(from, Math.max(from, to)), lacksLastLf: lacksLastLf && to === end };
   }
 
-  async #findEnd({ directory, name }: Place, file: OpenFile): Promise<ByteOffset> {
+  async #findEnd({ directory, name }: Place, file: OpenFile): Promise<End> {
     const seen = await findTail(file);
     const isAtWork = seen.tornBytes > 0 && isBeingWritten(directory, name);
     // The writer may have finished between our look and the question, so look again (D2).
     const tail = seen.tornBytes > 0 && !isAtWork ? await findTail(file) : seen;
-    this.report.tornBytes = isAtWork ? 0 : tail.tornBytes;
+    const lacksLastLf = Boolean(this.#options.takesUnterminated && tail.lacksOnlyLf && !isAtWork);
+    this.report.tornBytes = isAtWork || lacksLastLf ? 0 : tail.tornBytes;
     this.report.unfinishedBytes = isAtWork ? tail.tornBytes : 0;
-    return tail.end;
+    return { end: lacksLastLf ? tail.end + tail.tornBytes : tail.end, lacksLastLf };
   }
 
-  #stretch(from: number, to: number) {
+  #stretch(from: number, to: number): Stretch {
     const { lineBytesMax = LOG_LIMITS.lineBytesMax, signal } = this.#options;
-    return { from, to, lineBytesMax, signal };
+    return { from, to, lineBytesMax, signal, lacksLastLf: false };
   }
 
   #decode(span: Span, number: number | null): LogLine | null {

@@ -23,9 +23,11 @@ export interface Stretch {
   readonly to: number;
   readonly lineBytesMax: number;
   readonly signal: AbortSignal | undefined;
+  /** The stretch ends in a line that lacks its LF. */
+  readonly lacksLastLf: boolean;
 }
 
-/** The lines of a stretch that starts and ends on line boundaries, some at a time, in order. */
+/** The lines of a stretch that starts and ends where lines do, some at a time, in order. */
 export async function* spansForward(file: OpenFile, stretch: Stretch): AsyncGenerator<Span[]> {
   const open = new OpenLine(stretch.lineBytesMax);
   let start = stretch.from;
@@ -41,6 +43,7 @@ export async function* spansForward(file: OpenFile, stretch: Stretch): AsyncGene
     if (at < chunk.length) open.add(chunk.subarray(at));
     if (spans.length > 0) yield spans;
   }
+  if (stretch.lacksLastLf) yield [open.close(start, Buffer.alloc(0), 0, 0, "after")];
 }
 
 /** The same, last line first. */
@@ -48,7 +51,8 @@ export async function* spansBackward(file: OpenFile, stretch: Stretch): AsyncGen
   if (stretch.from === stretch.to) return;
   const open = new OpenLine(stretch.lineBytesMax);
   // The byte before `to` is the last line's own LF, so the search starts before it.
-  const chunks = readChunksBackward(file, stretch.from, stretch.to - 1, stretch.signal);
+  const searched = stretch.lacksLastLf ? stretch.to : stretch.to - 1;
+  const chunks = readChunksBackward(file, stretch.from, searched, stretch.signal);
   for await (const { chunk, at } of chunks) {
     const spans: Span[] = [];
     let unread = chunk.length;

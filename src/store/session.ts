@@ -182,6 +182,8 @@ export class Session {
   reader({ onBadLine = "throw", signal }: EntryOptions = {}): LogReader {
     const options: ReadOptions = {
       root: this.root,
+      // Files of other programs often lack their last LF.
+      takesUnterminated: true,
       onBadLine: typeof onBadLine === "function" ? (bad: BadLine) => onBadLine(bad) : onBadLine,
       ...(signal ? { signal } : {}),
     };

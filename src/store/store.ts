@@ -168,9 +168,14 @@ export class Store {
       await this.#win(id);
       return id;
     }
+    return this.winThreadId(agent, wait);
+  }
+
+  /** rye: wins `{directive}-{epoch_seconds}`, this second's or, when told to wait, a later one's. */
+  async winThreadId(directive: string, wait: boolean): Promise<string> {
     while (true) {
       const nowMs = Date.now();
-      const id = newThreadId(agent, nowMs);
+      const id = newThreadId(directive, nowMs);
       if (await this.#win(id)) return id;
       if (!wait) throw sessionExists(id);
       await this.#host.clock.sleep(1000 - (nowMs % 1000));

@@ -158,7 +158,7 @@ test("no reason quotes what a field holds", () => {
 
 test("the check written by hand and the Zod schema agree on any JSON value", () => {
   fc.assert(
-    fc.property(fc.jsonValue({ noNullPrototype: true }), (value) => void judged(value)),
+    fc.property(fc.jsonValue(), (value) => void judged(value)),
     { numRuns: 2000 },
   );
 });

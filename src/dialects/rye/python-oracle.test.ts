@@ -143,16 +143,15 @@ test.skipIf(!hasPython)(
       { thinking: true, toolDetails: true, assistantMetadata: true },
       { thinking: false, toolDetails: false, assistantMetadata: false },
     ] as const satisfies readonly MarkdownOptions[];
-    for (const chosen of options) {
-      agree(
-        texts,
-        (json) => ({ ask: "render", json, ...chosen }),
-        (json) => {
-          const { event, fault } = readEnvelope(reread(json));
-          assert.equal(fault, null);
-          return renderEvent(event, chosen);
-        },
-      );
-    }
+    agree(
+      texts.flatMap((json) => {
+        const { event, fault } = readEnvelope(reread(json));
+        assert.equal(fault, null);
+        return options.map((chosen) => ({
+          question: { ask: "render", json, ...chosen },
+          ours: renderEvent(event, chosen),
+        }));
+      }),
+    );
   },
 );

@@ -13,7 +13,7 @@ import { get, getNumber, getObject, getString, isObject } from "./fields.ts";
 import { parseTime } from "./time.ts";
 
 export const TELEMETRY_DAYS = 7;
-const MICROS_PER_DAY = 86_400_000_000;
+const MS_PER_DAY = 86_400_000;
 
 export interface TelemetryGroup {
   readonly count: number;
@@ -41,7 +41,7 @@ const TAKEN = ["total", "total_spend", "total_tokens", "by_directive", "by_model
 const UNKNOWN = "unknown";
 
 export class Telemetry {
-  readonly #nowMicros: number;
+  readonly #nowMs: number;
   readonly #days: number;
   #skipped = 0;
   #all: TelemetryGroup = { count: 0, spend: 0, tokens: 0 };
@@ -53,7 +53,7 @@ export class Telemetry {
   readonly #models = new Map<string, TelemetryGroup>();
 
   constructor(nowMs: number, days: number = TELEMETRY_DAYS) {
-    this.#nowMicros = nowMs * 1000;
+    this.#nowMs = nowMs;
     this.#days = days;
   }
 
@@ -70,8 +70,8 @@ export class Telemetry {
       return;
     }
     // Whole days, as Python's timedelta.days: a thread of 7 days and 23 hours is within 7.
-    const days = Math.floor((this.#nowMicros - created.micros) / MICROS_PER_DAY);
-    if (days > this.#days) return;
+    const ageMs = this.#nowMs - created.ms - created.micros / 1000;
+    if (Math.floor(ageMs / MS_PER_DAY) > this.#days) return;
 
     const cost = getObject(meta, "cost");
     const spend = getNumber(cost, "spend") ?? 0;

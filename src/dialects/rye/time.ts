@@ -6,7 +6,6 @@
  * Python itself leaves out six zeros. No clock here: `nowMs` comes in.
  */
 
-const MICROS_PER_MS = 1000;
 /** Python's datetime knows the years 1 to 9999, and so do we. */
 const MS_MIN = Date.parse("0001-01-01T00:00:00Z");
 const MS_MAX = Date.parse("9999-12-31T23:59:59.999Z");
@@ -17,7 +16,9 @@ const ZONE = String.raw`(Z|([+-])([01]\d|2[0-3])(?::?([0-5]\d)(?::?([0-5]\d))?)?
 const ISO = new RegExp(`^${DATE}[T ]${CLOCK}${ZONE}$`);
 
 export interface ParsedTime {
-  /** Microseconds since 1970, exact up to the year 2255. A naive time is read as UTC. */
+  /** Whole milliseconds since 1970. A naive time is read as UTC. */
+  readonly ms: number;
+  /** And the microseconds past them, 0 to 999. Apart, because a double does not hold both. */
   readonly micros: number;
   /** It names no offset from UTC. */
   readonly isNaive: boolean;
@@ -25,12 +26,14 @@ export interface ParsedTime {
 
 /** `2026-02-09T04:03:50.365000+00:00` */
 export function isoFormat(nowMs: number): string {
-  return formatMicros(Math.floor(nowMs) * MICROS_PER_MS) ?? "";
+  return format(Math.floor(nowMs), 0) ?? "";
 }
 
 /** The same for seconds since 1970 with a fraction; null outside the years 1 to 9999. */
 export function isoFromSeconds(seconds: number): string | null {
-  return formatMicros(Math.round(seconds * 1e6));
+  const whole = Math.floor(seconds);
+  const micros = Math.round((seconds - whole) * 1e6);
+  return format(whole * 1000 + Math.floor(micros / 1000), micros % 1000);
 }
 
 /**
@@ -49,7 +52,8 @@ export function parseTime(text: string): ParsedTime | null {
   const seconds = secondsOf([hour, minute, second]) - secondsOf(offset) * (sign === "-" ? -1 : 1);
   const fractionMicros = Number(fraction.slice(0, 6).padEnd(6, "0"));
   return {
-    micros: midnightMs * MICROS_PER_MS + seconds * 1e6 + fractionMicros,
+    ms: midnightMs + seconds * 1000 + Math.floor(fractionMicros / 1000),
+    micros: fractionMicros % 1000,
     isNaive: zone === undefined,
   };
 }
@@ -57,7 +61,7 @@ export function parseTime(text: string): ParsedTime | null {
 /** A time as every dialect gives it: ISO 8601 in UTC with milliseconds; null when it is no time. */
 export function utcOf(text: string): string | null {
   const time = parseTime(text);
-  return time && new Date(Math.floor(time.micros / MICROS_PER_MS)).toISOString();
+  return time && new Date(time.ms).toISOString();
 }
 
 /** Of hours, minutes and seconds, the later ones perhaps absent. */
@@ -65,9 +69,7 @@ function secondsOf([hours, minutes, seconds]: readonly (string | undefined)[]): 
   return (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60 + Number(seconds ?? 0);
 }
 
-function formatMicros(micros: number): string | null {
-  const ms = Math.floor(micros / MICROS_PER_MS);
+function format(ms: number, micros: number): string | null {
   if (!(ms >= MS_MIN && ms <= MS_MAX)) return null;
-  const rest = String(micros - ms * MICROS_PER_MS).padStart(3, "0");
-  return `${new Date(ms).toISOString().slice(0, -1)}${rest}+00:00`;
+  return `${new Date(ms).toISOString().slice(0, -1)}${String(micros).padStart(3, "0")}+00:00`;
 }

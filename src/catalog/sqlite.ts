@@ -1,0 +1,209 @@
+/**
+ * SQLite: opens a database that is only a cache, and the few calls we need of it.
+ *
+ * The only file that knows the driver (@photostructure/sqlite, whose API is node:sqlite's). It is
+ * loaded on the first open: that costs some 20 ms, which commands without a catalog do not pay.
+ *
+ * Q1  Nothing here is worth an error. A file that is damaged, or of another version, is emptied
+ *     and begun anew; one that cannot be opened at all (read-only home, full disk) is done
+ *     without. Only for databases that can be rebuilt from elsewhere.
+ * Q2  A damaged file is deleted under a kernel lock, and only after a second look. Of two
+ *     processes that find it, one replaces it; the other finds the replacement.
+ * Q3  The database file is never opened here other than by SQLite, except to create it. Closing
+ *     any descriptor of a file drops the POSIX locks that SQLite holds on it in this process.
+ */
+
+import { chmodSync, closeSync, constants, lstatSync, mkdirSync, openSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
+import { errnoOf } from "../base/errors.ts";
+
+export type SqlValue = null | number | string;
+
+export type OpenedCache =
+  | { readonly cache: Cache; readonly problem: null }
+  /** It is done without; the reason in a word ("EROFS", "SQLITE_FULL"). */
+  | { readonly cache: null; readonly problem: string };
+
+/** How long a statement waits for another process's transaction; ours take milliseconds. */
+const BUSY_TIMEOUT_MS = 2000;
+
+type Driver = typeof import("@photostructure/sqlite");
+
+export class Cache {
+  readonly #database: DatabaseSyncInstance;
+  readonly #statements = new Map<string, StatementSyncInstance>();
+
+  /** @internal Use `openCache`. */
+  constructor(database: DatabaseSyncInstance) {
+    this.#database = database;
+  }
+
+  /** The first column of the first row, or null. */
+  value(sql: string, ...values: readonly SqlValue[]): SqlValue {
+    const row = this.#statement(sql).get(...values) as Record<string, SqlValue> | undefined;
+    return row === undefined ? null : (Object.values(row)[0] ?? null);
+  }
+
+  run(sql: string, ...values: readonly SqlValue[]): void {
+    this.#statement(sql).run(...values);
+  }
+
+  /** All that `work` does, or nothing of it. */
+  transaction(work: () => void): void {
+    // IMMEDIATE: a transaction that reads first and writes later can fail in the middle, when
+    // another process wrote in between. One that announces itself waits its turn instead.
+    this.#database.exec("BEGIN IMMEDIATE");
+    try {
+      work();
+      this.#database.exec("COMMIT");
+    } catch (cause) {
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+      throw cause;
+    }
+  }
+
+  /** The next open begins anew. */
+  spoil(): void {
+    this.#database.exec("PRAGMA user_version = 0");
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#database.close();
+  }
+
+  #statement(sql: string): StatementSyncInstance {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+/**
+ * Opens the cache at `path`, making it (0600, in directories of 0700) or making it anew (Q1).
+ * `schema` is the SQL that makes an empty database into ours; a file that another one made is
+ * of another version. With `isSuspect`, every page is looked at first.
+ */
+export async function openCache(
+  path: string,
+  schema: string,
+  { isSuspect = false } = {},
+): Promise<OpenedCache> {
+  try {
+    const driver = await import("@photostructure/sqlite");
+    makeFile(path);
+    try {
+      if (!isSuspect) return { cache: open(driver, path, schema), problem: null };
+    } catch (cause) {
+      if (!isDamage(cause)) throw cause;
+    }
+    return { cache: await replaceDamaged(driver, path, schema), problem: null };
+  } catch (cause) {
+    return { cache: null, problem: problemOf(cause) };
+  }
+}
+
+/** Whether an error says that the file's bytes are not those of a sound database. */
+export function isDamage(error: unknown): boolean {
+  return ["SQLITE_CORRUPT", "SQLITE_NOTADB"].includes(problemOf(error));
+}
+
+export function problemOf(error: unknown): string {
+  const name = (error as { sqliteCodeName?: unknown } | null | undefined)?.sqliteCodeName;
+  return typeof name === "string" ? name : errnoOf(error);
+}
+
+/** SQLite would make the file readable for all; its -wal and -shm files take after it. */
+function makeFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    closeSync(openSync(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600));
+  } catch (cause) {
+    if (errnoOf(cause) !== "EEXIST") throw cause;
+    const found = lstatSync(path);
+    if (!found.isFile()) throw Object.assign(new Error("not a file"), { code: "EINVAL" });
+    if ((found.mode & 0o077) !== 0) chmodSync(path, 0o600);
+  }
+}
+
+function open({ DatabaseSync }: Driver, path: string, schema: string): Cache {
+  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    beginWriteAheadLog(database);
+    database.exec("PRAGMA synchronous = NORMAL");
+    const cache = new Cache(database);
+    if (cache.value("PRAGMA user_version") !== versionOf(schema)) beginAnew(cache, database, schema);
+    return cache;
+  } catch (cause) {
+    database.close();
+    throw cause;
+  }
+}
+
+function beginWriteAheadLog(database: DatabaseSyncInstance): void {
+  try {
+    database.exec("PRAGMA journal_mode = WAL");
+  } catch (cause) {
+    // Another process is making the same change at this moment; its change serves us too.
+    if (problemOf(cause) !== "SQLITE_BUSY") throw cause;
+  }
+}
+
+/** In place, in one transaction: safe beside processes that have the file open. */
+function beginAnew(cache: Cache, database: DatabaseSyncInstance, schema: string): void {
+  cache.transaction(() => {
+    // Another process may have been first, while this one waited for its turn.
+    if (cache.value("PRAGMA user_version") === versionOf(schema)) return;
+    const tables = database
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+      .all() as { name: string }[];
+    for (const { name } of tables) database.exec(`DROP TABLE "${name.replaceAll('"', '""')}"`);
+    database.exec(schema);
+    database.exec(`PRAGMA user_version = ${versionOf(schema)}`);
+  });
+}
+
+/** A number of 31 bits that changes with the schema (FNV-1a): nobody can forget to raise it. */
+function versionOf(schema: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(schema)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return (hash >>> 1) | 1; // Never 0, which is the version of an empty file.
+}
+
+async function replaceDamaged(driver: Driver, path: string, schema: string): Promise<Cache> {
+  const { tryLockDescriptor } = await import("../base/lock.ts");
+  const lock = openSync(`${path}.lock`, constants.O_CREAT | constants.O_RDWR | constants.O_NOFOLLOW, 0o600);
+  try {
+    if (!tryLockDescriptor(lock, "exclusive")) {
+      throw Object.assign(new Error("another process is replacing it"), { code: "EBUSY" });
+    }
+    const replaced = openIfSound(driver, path, schema);
+    if (replaced !== null) return replaced;
+    // The log files first: one left beside a new database would be played into it.
+    for (const ending of ["-wal", "-shm", ""]) rmSync(path + ending, { force: true });
+    makeFile(path);
+    return open(driver, path, schema);
+  } finally {
+    closeSync(lock);
+  }
+}
+
+/** Looks at every page, which opening does not. */
+function openIfSound(driver: Driver, path: string, schema: string): Cache | null {
+  let cache: Cache | null = null;
+  try {
+    cache = open(driver, path, schema);
+    if (cache.value("PRAGMA quick_check(1)") === "ok") return cache;
+  } catch (cause) {
+    if (!isDamage(cause)) {
+      cache?.close();
+      throw cause;
+    }
+  }
+  cache?.close();
+  return null;
+}

@@ -1,0 +1,199 @@
+/**
+ * Summary: what a listing says of a session, folded from its entries one at a time.
+ *
+ * Pure, in constant memory: a session of any length is read once, and nothing of it is kept.
+ *
+ * U1  Every text is one line without control characters or terminal escapes, so that a listing
+ *     can print what an agent wrote; and it is what SQLite gives back (no NUL, well-formed).
+ * U2  Numbers have 15 significant digits at most, for the same reason: the catalog hands rows
+ *     over as JSON that SQLite writes, and it writes no more. Fresh and kept rows are equal.
+ */
+
+import type { Entry, Part, Usage } from "../model/entry.ts";
+
+export type SessionStatus = "completed" | "error" | "running" | "paused";
+
+export interface Summary {
+  /** The first thing a user said. */
+  readonly title: string | null;
+  readonly agent: string | null;
+  /** The last one named. */
+  readonly model: string | null;
+  readonly status: SessionStatus | null;
+  readonly turns: number;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly totalTokens: number | null;
+  readonly spend: number | null;
+  /** The first and the last time in the session, ISO 8601, UTC. */
+  readonly createdAt: string | null;
+  readonly updatedAt: string | null;
+  /** All lines, the bad ones included. */
+  readonly lines: number;
+  readonly badLines: number;
+}
+
+/** What the entries do not say: whose session it is, and how it stands while it has no end. */
+export interface SummaryFacts {
+  readonly agent: string | null;
+  readonly status?: SessionStatus | null;
+}
+
+/** The longest title, agent or model, in characters. */
+export const SUMMARY_TEXT_MAX = 200;
+
+/** How much of a text is looked at to find that much: escapes and blanks may fill some of it. */
+const TEXT_LOOKED_AT = 4096;
+
+/**
+ * Takes a session's entries in order and says what they come to.
+ *
+ * @example
+ * const fold = new SummaryFold();
+ * for await (const entry of session.entries()) fold.add(entry);
+ * fold.summary({ agent: "cook" });
+ */
+export class SummaryFold {
+  #title: string | null = null;
+  #model: string | null = null;
+  #outcome: "completed" | "error" | null = null;
+  #turnEnds = 0;
+  #assistantMessages = 0;
+  #createdAt: string | null = null;
+  #updatedAt: string | null = null;
+  #lines = 0;
+  #badLines = 0;
+  /** What the last end said of the whole session, and what was used before and after it. */
+  #endUsage: Usage | null = null;
+  readonly #used = new TurnUsage();
+  #usedSinceEnd = new TurnUsage();
+
+  add(entry: Entry): void {
+    this.#lines++;
+    if (entry.at !== null) {
+      this.#createdAt ??= entry.at;
+      this.#updatedAt = entry.at;
+    }
+    if (entry.model !== null) this.#model = entry.model;
+    if (entry.kind === "end") this.#end(entry);
+    else if (entry.kind !== "other") this.#goOn(entry);
+  }
+
+  /** A line that is no entry. */
+  addBadLine(): void {
+    this.#lines++;
+    this.#badLines++;
+  }
+
+  summary({ agent, status = null }: SummaryFacts): Summary {
+    return {
+      title: this.#title,
+      agent: agent === null ? null : oneLine(agent),
+      model: this.#model === null ? null : oneLine(this.#model),
+      status: this.#outcome ?? status,
+      turns: this.#turnEnds || this.#assistantMessages,
+      inputTokens: this.#total("inputTokens"),
+      outputTokens: this.#total("outputTokens"),
+      totalTokens: this.#total("totalTokens"),
+      spend: this.#total("spend"),
+      createdAt: this.#createdAt,
+      updatedAt: this.#updatedAt,
+      lines: this.#lines,
+      badLines: this.#badLines,
+    };
+  }
+
+  #end({ outcome, usage }: Entry): void {
+    this.#outcome = outcome;
+    if (usage === null) return;
+    this.#endUsage = usage;
+    this.#usedSinceEnd = new TurnUsage();
+  }
+
+  #goOn({ kind, role, parts, usage }: Entry): void {
+    this.#outcome = null; // A session that goes on after its end is not at its end.
+    if (kind === "turn_end") this.#turnEnds++;
+    if (kind === "message" && role === "assistant") this.#assistantMessages++;
+    if (kind === "message" && role === "user") this.#title ??= titleOf(parts);
+    if (usage !== null) {
+      this.#used.add(kind, usage);
+      this.#usedSinceEnd.add(kind, usage);
+    }
+  }
+
+  #total(field: keyof Usage): number | null {
+    const atEnd = this.#endUsage === null ? null : recorded(this.#endUsage, field);
+    if (atEnd === null) return rounded(this.#used.total(field));
+    return rounded(atEnd + (this.#usedSinceEnd.total(field) ?? 0));
+  }
+}
+
+/**
+ * What turns used. Some dialects record it where a turn ends, some on its messages, some on both:
+ * the ends count when they say anything, so that nothing is counted twice.
+ */
+class TurnUsage {
+  readonly #atTurnEnds = new Map<keyof Usage, number>();
+  readonly #onMessages = new Map<keyof Usage, number>();
+
+  add(kind: Entry["kind"], usage: Usage): void {
+    const sums = kind === "turn_end" ? this.#atTurnEnds : this.#onMessages;
+    for (const field of FIELDS) {
+      const value = recorded(usage, field);
+      if (value !== null) sums.set(field, (sums.get(field) ?? 0) + value);
+    }
+  }
+
+  total(field: keyof Usage): number | null {
+    return this.#atTurnEnds.get(field) ?? this.#onMessages.get(field) ?? null;
+  }
+}
+
+const FIELDS = ["inputTokens", "outputTokens", "totalTokens", "spend"] as const;
+
+/** One number of a usage; a total that nobody recorded is the sum of its two counts. */
+function recorded(usage: Usage, field: keyof Usage): number | null {
+  const value = usage[field];
+  if (value !== null) return Number.isFinite(value) ? value : null;
+  if (field !== "totalTokens") return null;
+  const { inputTokens, outputTokens } = usage;
+  return inputTokens === null || outputTokens === null ? null : inputTokens + outputTokens;
+}
+
+function rounded(value: number | null): number | null {
+  return value === null ? null : Number(value.toPrecision(15));
+}
+
+function titleOf(parts: readonly Part[]): string | null {
+  for (const part of parts) {
+    const text = part.type === "text" ? oneLine(part.text) : null;
+    if (text !== null) return text;
+  }
+  return null;
+}
+
+// biome-ignore-start lint/suspicious/noControlCharactersInRegex: they are what it looks for.
+/** CSI, the strings (OSC, DCS, SOS, PM, APC) up to their end or the text's, and the short ones. */
+const ESCAPES =
+  /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]?/g;
+/** Controls, line and paragraph separators, and what turns the direction of the text around. */
+const UNPRINTABLE = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]+/g;
+// biome-ignore-end lint/suspicious/noControlCharactersInRegex: as above.
+
+/** A text as one printable line of at most SUMMARY_TEXT_MAX characters; null when none is left. */
+function oneLine(text: string): string | null {
+  const clean = text
+    .trimStart()
+    .slice(0, TEXT_LOOKED_AT)
+    .toWellFormed()
+    .replace(ESCAPES, "")
+    .replace(UNPRINTABLE, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+  const characters = Array.from(clean);
+  const line =
+    characters.length > SUMMARY_TEXT_MAX
+      ? `${characters.slice(0, SUMMARY_TEXT_MAX - 1).join("").trimEnd()}…`
+      : clean;
+  return line === "" ? null : line;
+}

@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { test } from "vitest";
+import { thrownRefusal } from "../../../test/support/refusal.ts";
+import type { Native, WriterFacts } from "../dialect.ts";
+import { homeagent } from "./dialect.ts";
+
+const facts: WriterFacts = { id: "a/s", nowMs: 5, agent: "x", newId: () => assert.fail("asked") };
+const GOOD = { turnId: "t", role: "user", content: "hi", ts: 1 };
+
+/** The JSON that would be written. */
+function written(given: unknown): string {
+  return JSON.stringify(homeagent.complete(given as Native, facts));
+}
+
+function refusedField(given: unknown): string {
+  const { details, message } = thrownRefusal(
+    () => homeagent.complete(given as Native, facts),
+    "INVALID_ENTRY",
+  );
+  assert.ok(message.includes(details.field) && message.includes(details.reason));
+  return details.field;
+}
+
+test("what is written is the caller's object: nothing added, reordered or taken away", () => {
+  const given = { ts: 1, unknown: { b: 1, a: [null] }, role: "user", turnId: "t", 7: "seven" };
+  assert.equal(written(given), JSON.stringify(given));
+  assert.deepEqual(given, {
+    ts: 1,
+    unknown: { b: 1, a: [null] },
+    role: "user",
+    turnId: "t",
+    7: "seven",
+  });
+});
+
+test("an entry that the schema refuses is refused, and the refusal names the field (S0-5)", () => {
+  assert.equal(refusedField({ ...GOOD, turnId: 5 }), "turnId");
+  assert.equal(refusedField({ ...GOOD, role: "boss" }), "role");
+  assert.equal(
+    refusedField({ ...GOOD, metadata: { tokens: { prompt: 1 } } }),
+    "metadata.tokens.completion",
+  );
+  assert.equal(
+    refusedField({ ...GOOD, toolCalls: [{ id: "c", name: "n", args: "x" }] }),
+    "toolCalls.0.args",
+  );
+  for (const given of [null, undefined, [], "text", 5, () => 1, Symbol("s")]) {
+    assert.equal(refusedField(given), "entry");
+  }
+});
+
+test("what JSON leaves out is judged as left out", () => {
+  assert.equal(written({ ...GOOD, content: undefined }), '{"turnId":"t","role":"user","ts":1}');
+  assert.equal(refusedField({ ...GOOD, turnId: undefined }), "turnId");
+  assert.equal(refusedField({ ...GOOD, ts: Number.NaN }), "ts");
+  assert.equal(refusedField({ ...GOOD, ts: Number.POSITIVE_INFINITY }), "ts");
+  assert.equal(refusedField({ ...GOOD, toolCalls: [undefined] }), "toolCalls.0");
+});
+
+test("fields that are inherited and so would not be written do not count", () => {
+  assert.equal(refusedField(Object.create(GOOD)), "turnId");
+  assert.equal(refusedField({ __proto__: GOOD, role: "user" }), "turnId");
+});
+
+test("a __proto__ key of its own is a key like others, written and harmless", () => {
+  const given = JSON.parse(
+    '{"turnId":"t","role":"user","ts":1,"__proto__":{"role":"boss"}}',
+  ) as Native;
+  const completed = homeagent.complete(given, facts);
+  assert.equal(JSON.stringify(completed), JSON.stringify(given));
+  assert.equal(Object.getPrototypeOf(completed), Object.prototype);
+});
+
+test("a date is written as JSON writes it, and is no ts", () => {
+  const day = new Date(0);
+  assert.match(written({ ...GOOD, day }), /"day":"1970-01-01T00:00:00.000Z"/);
+  assert.equal(refusedField({ ...GOOD, ts: day }), "ts");
+});
+
+test("an object that answers differently each time is written as it was judged", () => {
+  let asked = 0;
+  const turning = {
+    ...GOOD,
+    get role() {
+      return asked++ === 0 ? "user" : "boss";
+    },
+  };
+  const completed = homeagent.complete(turning, facts);
+  assert.deepEqual([completed.role, completed.role, asked], ["user", "user", 1]);
+
+  const good = { ...GOOD, toJSON: () => ({ turnId: "t", role: "boss", ts: 1 }) };
+  assert.equal(refusedField(good), "role");
+  const bad = { role: 5, toJSON: () => GOOD };
+  assert.equal(written(bad), JSON.stringify(GOOD));
+});
+
+test("an entry without JSON is refused, and the refusal names the field that has none", () => {
+  const cycle: Record<string, unknown> = { ...GOOD };
+  cycle.self = { deep: [cycle] };
+  assert.equal(refusedField(cycle), "self");
+  assert.equal(refusedField({ ...GOOD, big: { n: 5n } }), "big");
+  assert.equal(refusedField({ ...GOOD, toJSON: () => assert.fail("no") }), "entry");
+  let deep: unknown = null;
+  for (let depth = 0; depth < 100_000; depth++) deep = [deep];
+  assert.equal(refusedField({ ...GOOD, deep }), "deep");
+  const trap = new Proxy({}, { ownKeys: () => assert.fail("no") });
+  assert.equal(refusedField(trap), "entry");
+});
+
+test("an entry whose JSON would not read back alike is refused rather than changed", () => {
+  // Method: a proxy lists its keys in an order that no parsed object has. Node 22's JSON.rawJSON,
+  // which can write more digits than a number holds, comes to the same.
+  const source: Record<string, unknown> = { ...GOOD, 1: "one" };
+  const keys = ["turnId", "role", "content", "ts", "1"];
+  const reordered = new Proxy(source, { ownKeys: () => keys });
+  assert.ok(JSON.stringify(reordered).endsWith('"1":"one"}'));
+  assert.equal(refusedField(reordered), "entry");
+});
+
+test("a refusal quotes nothing of what the entry holds", () => {
+  const secret = "sk-secret";
+  for (const given of [
+    { ...GOOD, role: secret },
+    { ...GOOD, metadata: secret },
+    { x: secret, n: 1n },
+  ]) {
+    const { message, details } = thrownRefusal(
+      () => homeagent.complete(given, facts),
+      "INVALID_ENTRY",
+    );
+    assert.ok(!message.includes(secret) && !JSON.stringify(details).includes(secret));
+  }
+});
+
+test("any good entry is written as JSON.stringify would write it, in one line (S0-1)", () => {
+  const value = fc.jsonValue({ stringUnit: "binary" });
+  fc.assert(
+    fc.property(fc.dictionary(fc.string({ unit: "binary" }), value), (extra) => {
+      const given = { ...extra, ...GOOD };
+      const line = written(given);
+      assert.equal(line, JSON.stringify(given));
+      assert.ok(!line.includes("\n"));
+    }),
+    { numRuns: 1000 },
+  );
+});

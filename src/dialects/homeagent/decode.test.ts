@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import type { Entry } from "../../model/entry.ts";
+import { homeagent } from "./dialect.ts";
+
+/** The entry of a line that must be good. */
+function entryOf(native: Readonly<Record<string, unknown>>): Entry {
+  const { entry, fault } = homeagent.decode({ turnId: "t", role: "user", ts: 1, ...native });
+  assert.equal(fault, null);
+  return entry as Entry;
+}
+
+test("a record is read as a message with its text, calls, results, model, tokens and time", () => {
+  const native = {
+    turnId: "t7",
+    role: "assistant",
+    content: "Looking.",
+    toolCalls: [{ id: "c1", name: "read", args: { path: "a.txt" } }],
+    toolResults: [
+      { callId: "c0", result: ["x"] },
+      { callId: "c9", error: "no such file" },
+    ],
+    metadata: { model: "m-1", tokens: { prompt: 12, completion: 3 }, runId: "r", provider: "p" },
+    ts: 1_731_650_000_123,
+  };
+
+  assert.deepEqual(homeagent.decode(native), {
+    entry: {
+      kind: "message",
+      at: "2024-11-15T05:53:20.123Z",
+      role: "assistant",
+      parts: [
+        { type: "text", text: "Looking." },
+        { type: "tool_call", callId: "c1", tool: "read", input: { path: "a.txt" } },
+        { type: "tool_result", callId: "c0", output: ["x"], error: null, durationMs: null },
+        {
+          type: "tool_result",
+          callId: "c9",
+          output: undefined,
+          error: "no such file",
+          durationMs: null,
+        },
+      ],
+      model: "m-1",
+      usage: { inputTokens: 12, outputTokens: 3, totalTokens: null, spend: null },
+      outcome: null,
+      error: null,
+      native,
+    },
+    fault: null,
+  });
+});
+
+test("what is read is the line as parsed: the same object, unknown keys included", () => {
+  const native = { turnId: "t", role: "user", ts: 1, colour: { deep: [1] } };
+  const { entry } = homeagent.decode(native);
+  assert.equal(entry?.native, native);
+  assert.deepEqual(native, { turnId: "t", role: "user", ts: 1, colour: { deep: [1] } });
+});
+
+test("a record with nothing but its required fields is a message without parts", () => {
+  const { parts, model, usage } = entryOf({});
+  assert.deepEqual({ parts, model, usage }, { parts: [], model: null, usage: null });
+  assert.deepEqual(entryOf({ content: "" }).parts, []);
+  assert.equal(entryOf({ metadata: { runId: "r" } }).usage, null);
+});
+
+test("a line that is no record is a fault that names the field (S0-10, S0-15)", () => {
+  const call = { id: "c", args: {} };
+  assert.deepEqual(homeagent.decode({ turnId: "t", role: "user", toolCalls: [call], ts: 1 }), {
+    entry: null,
+    fault: "toolCalls.0.name: expected string",
+  });
+  assert.deepEqual(homeagent.decode([]), { entry: null, fault: "entry: expected object" });
+});
+
+test("ts counts milliseconds from 1e11 on, and seconds below", () => {
+  assert.equal(entryOf({ ts: 1e11 }).at, "1973-03-03T09:46:40.000Z");
+  assert.equal(entryOf({ ts: 1e11 - 1 }).at, "5138-11-16T09:46:39.000Z");
+  assert.equal(entryOf({ ts: 1_731_650_000 }).at, "2024-11-15T05:53:20.000Z");
+  assert.equal(entryOf({ ts: 1_731_650_000.5 }).at, "2024-11-15T05:53:20.500Z");
+  assert.equal(entryOf({ ts: 0 }).at, "1970-01-01T00:00:00.000Z");
+});
+
+test("a ts outside the years 0 to 9999 is no time", () => {
+  assert.equal(entryOf({ ts: 253_402_300_799_999 }).at, "9999-12-31T23:59:59.999Z");
+  assert.equal(entryOf({ ts: -62_167_219_200 }).at, "0000-01-01T00:00:00.000Z");
+  for (const ts of [253_402_300_800_000, -62_167_219_201, 1e300, -1e300, Number.MAX_VALUE]) {
+    assert.equal(entryOf({ ts }).at, null, String(ts));
+  }
+});
+
+test("keys of our own that hold something else are another program's, and are left alone", () => {
+  const odd = { reasoning: 5, children: [null, 1, {}, { session: 2 }, "x"], spend: "free" };
+  const { parts, usage } = entryOf({
+    metadata: { ...odd, tokens: { prompt: 1, completion: 2, total: "3" } },
+    toolResults: [{ callId: "c", durationMs: "long" }],
+  });
+  assert.deepEqual(parts, [
+    { type: "tool_result", callId: "c", output: undefined, error: null, durationMs: null },
+  ]);
+  assert.deepEqual(usage, { inputTokens: 1, outputTokens: 2, totalTokens: null, spend: null });
+  assert.deepEqual(entryOf({ metadata: { children: "none" } }).parts, []);
+});

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { test } from "vitest";
+import { findImports } from "../../../test/architecture/imports.ts";
+import { homeagent } from "./dialect.ts";
+import { judgeEntry } from "./schema.ts";
+
+const page = readFileSync(new URL("../../../docs/formats/homeagent.md", import.meta.url), "utf8");
+
+/** The lines of the page's code blocks with this info string. */
+function lines(info: string): string[] {
+  const blocks = page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm);
+  return [...blocks].flatMap(([, found, body = ""]) =>
+    found === info ? body.trimEnd().split("\n") : [],
+  );
+}
+
+test("the example lines of the format page are good, and there is one for each role (S0-4)", () => {
+  const examples = lines("jsonl homeagent-line");
+  const roles = new Set<unknown>();
+  for (const line of examples) {
+    const value = JSON.parse(line) as unknown;
+    const { entry, fault } = homeagent.decode(value);
+    assert.equal(fault, null, line);
+    assert.equal(judgeEntry(value), null, line);
+    assert.equal(JSON.stringify(value), line, "compact, as we would write it");
+    roles.add(entry?.role);
+  }
+  assert.deepEqual([...roles].sort(), ["assistant", "system", "tool", "user"]);
+});
+
+test("the lines that the format page calls bad are bad, for the reason it gives", () => {
+  const bad = lines("jsonl homeagent-bad-line");
+  const reasons = lines("text homeagent-reason");
+  assert.ok(bad.length > 0);
+  assert.deepEqual(
+    bad.map((line) => homeagent.decode(JSON.parse(line)).fault),
+    reasons,
+  );
+});
+
+test("reading and writing load neither Zod nor Node", () => {
+  // Method: every file that is loaded with the dialect, by its imports.
+  const seen = new Set<string>();
+  const visit = (file: URL): void => {
+    if (seen.has(file.href)) return;
+    seen.add(file.href);
+    const { imports } = findImports(fileURLToPath(file), readFileSync(file, "utf8"));
+    for (const { specifier, isTypeOnly } of imports) {
+      if (isTypeOnly) continue;
+      assert.match(specifier, /^\./, `${file.href} imports ${specifier}`);
+      visit(new URL(specifier, file));
+    }
+  };
+  visit(new URL("./dialect.ts", import.meta.url));
+  assert.ok(seen.size > 5);
+  assert.ok(![...seen].some((href) => href.endsWith("/schema.ts")));
+});

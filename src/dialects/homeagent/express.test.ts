@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { test } from "vitest";
+import { thrownRefusal } from "../../../test/support/refusal.ts";
+import type { NewEntry, Part } from "../../model/entry.ts";
+import type { WriterFacts } from "../dialect.ts";
+import { homeagent } from "./dialect.ts";
+
+const NOW = 1_731_650_000_123;
+const facts: WriterFacts = { id: "a/s", nowMs: NOW, agent: null, newId: () => "fresh" };
+
+test("a message becomes one record, with a fresh turn id and the writer's time (S0-1)", () => {
+  const entry: NewEntry = {
+    kind: "message",
+    role: "assistant",
+    parts: [
+      { type: "text", text: "Looking." },
+      { type: "tool_call", callId: "c1", tool: "read", input: { path: "a" } },
+      { type: "tool_result", callId: "c1", output: 3, error: "slow", durationMs: 8 },
+    ],
+    model: "m-1",
+    usage: { inputTokens: 12, outputTokens: 3, totalTokens: 15, spend: 0.01 },
+  };
+
+  assert.deepEqual(homeagent.express(entry, facts), [
+    {
+      turnId: "fresh",
+      role: "assistant",
+      content: "Looking.",
+      toolCalls: [{ id: "c1", name: "read", args: { path: "a" } }],
+      toolResults: [{ callId: "c1", result: 3, error: "slow", durationMs: 8 }],
+      metadata: { model: "m-1", tokens: { prompt: 12, completion: 3, total: 15 }, spend: 0.01 },
+      ts: NOW,
+    },
+  ]);
+});
+
+test("what an entry does not have is not written", () => {
+  assert.deepEqual(homeagent.express({ kind: "message", role: "user" }, facts), [
+    { turnId: "fresh", role: "user", ts: NOW },
+  ]);
+});
+
+test("an entry's own time is kept, and one that is no time is refused", () => {
+  const at = "2020-01-02T03:04:05.678Z";
+  const [native] = homeagent.express({ kind: "message", role: "user", at }, facts);
+  assert.equal(native?.ts, Date.parse(at));
+  const { details } = thrownRefusal(
+    () => homeagent.express({ kind: "message", role: "user", at: "noon" }, facts),
+    "INVALID_ENTRY",
+  );
+  assert.equal(details.field, "at");
+});
+
+test("a message without a role is refused", () => {
+  const { details } = thrownRefusal(
+    () => homeagent.express({ kind: "message" }, facts),
+    "INVALID_ENTRY",
+  );
+  assert.equal(details.field, "role");
+});
+
+test("kinds that a turn record cannot say become no line", () => {
+  for (const kind of ["start", "turn_start", "turn_end", "end", "other"] as const) {
+    assert.deepEqual(homeagent.express({ kind, role: "assistant" }, facts), []);
+  }
+});
+
+test("several texts are joined by a blank line", () => {
+  const parts: Part[] = [
+    { type: "text", text: "one" },
+    { type: "reasoning", text: "r1" },
+    { type: "text", text: "two" },
+    { type: "reasoning", text: "r2" },
+  ];
+  const [native] = homeagent.express({ kind: "message", role: "assistant", parts }, facts);
+  assert.equal(native?.content, "one\n\ntwo");
+  assert.deepEqual(native?.metadata, { reasoning: "r1\n\nr2" });
+});
+
+test("a tool's input that is no object is put into one", () => {
+  for (const input of ["text", 5, null, true, ["list"]]) {
+    const part: Part = { type: "tool_call", callId: null, tool: "t", input };
+    const [native] = homeagent.express({ kind: "message", role: "tool", parts: [part] }, facts);
+    assert.deepEqual(native?.toolCalls, [{ id: "", name: "t", args: { input } }]);
+  }
+});
+
+test("a token count that nobody made is not written as zero", () => {
+  for (const [inputTokens, outputTokens] of [
+    [null, 3],
+    [3, null],
+    [null, null],
+  ] as const) {
+    const usage = { inputTokens, outputTokens, totalTokens: 7, spend: 0 };
+    const [native] = homeagent.express({ kind: "message", role: "assistant", usage }, facts);
+    assert.deepEqual(native?.metadata, { spend: 0 });
+  }
+});
+
+test("a message comes back from its record as it was given", () => {
+  // Method: any message that the page's rules keep whole: one text of each kind, in the order of
+  // reading, call ids that are not empty, both token counts or none.
+  const text = fc.string({ minLength: 1 });
+  const callId = fc.option(text);
+  const count = fc.nat();
+  const part = <T extends Part>(of: fc.Arbitrary<T>) => fc.array(of, { maxLength: 2 });
+  const parts: fc.Arbitrary<Part[]> = fc
+    .tuple(
+      fc.array(fc.record({ type: fc.constant("reasoning" as const), text }), { maxLength: 1 }),
+      fc.array(fc.record({ type: fc.constant("text" as const), text }), { maxLength: 1 }),
+      part(
+        fc.record({
+          type: fc.constant("tool_call" as const),
+          callId,
+          tool: fc.string(),
+          input: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 1 })),
+        }),
+      ),
+      part(
+        fc.record({
+          type: fc.constant("tool_result" as const),
+          callId,
+          output: fc.jsonValue({ maxDepth: 1 }),
+          error: fc.option(fc.string()),
+          durationMs: fc.option(count),
+        }),
+      ),
+      part(
+        fc.record({
+          type: fc.constant("child" as const),
+          session: fc.string(),
+          agent: fc.option(fc.string()),
+        }),
+      ),
+    )
+    .map((lists) => lists.flat());
+  const usage = fc.record({
+    inputTokens: count,
+    outputTokens: count,
+    totalTokens: fc.option(count),
+    spend: fc.option(fc.double({ noNaN: true, noDefaultInfinity: true, min: 0 })),
+  });
+
+  fc.assert(
+    fc.property(
+      fc.constantFrom("system" as const, "user" as const, "assistant" as const, "tool" as const),
+      parts,
+      fc.option(text),
+      fc.option(usage),
+      fc.date({ min: new Date(1e11), max: new Date(4e12), noInvalidDate: true }),
+      (role, parts, model, usage, date) => {
+        const at = date.toISOString();
+        const given = { kind: "message" as const, role, parts, model, usage, at };
+        const [native] = homeagent.express(given, facts).map((n) => homeagent.complete(n, facts));
+        const { entry } = homeagent.decode(native);
+
+        const { native: _, outcome, error, ...read } = entry ?? assert.fail("no entry");
+        assert.deepEqual(plain(read), plain(given));
+        assert.deepEqual([outcome, error], [null, null]);
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});
+
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}

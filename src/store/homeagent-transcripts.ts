@@ -1,0 +1,94 @@
+/**
+ * HomeAgent transcripts: the writer that the HomeAgent document asks for, over the store.
+ *
+ * Its callers never say that they are done, so sessions are shared, opened as needed and kept
+ * in a bounded pool. Several processes may append to one session.
+ */
+
+import { VerbatimError } from "../base/errors.ts";
+import { nodeHost } from "../base/node-host.ts";
+import type { TranscriptEntry } from "../dialects/homeagent/schema.ts";
+import { sessionIdOf } from "../dialects/homeagent/session-id.ts";
+import type { Durability } from "../log/writer.ts";
+import { badLineWarning } from "./bad-line-warning.ts";
+import { SessionPool } from "./pool.ts";
+import type { BadEntry } from "./session.ts";
+import { Store } from "./store.ts";
+
+export interface TranscriptWriterOptions {
+  readonly durability?: Durability;
+}
+
+export interface ReadTranscriptOptions {
+  /** Default: bad lines are skipped, and told in one process warning with their numbers. */
+  readonly onBadLine?: "throw" | ((bad: BadEntry) => void);
+  readonly signal?: AbortSignal;
+}
+
+export class TranscriptWriter {
+  readonly #store: Store;
+  readonly #pool: SessionPool;
+
+  /** `basePath` is HomeAgent's own directory. Default: `~/.homeagent`. */
+  constructor(basePath?: string, { durability = "disk" }: TranscriptWriterOptions = {}) {
+    const root = basePath === undefined ? {} : { root: basePath };
+    this.#store = new Store(nodeHost, {
+      dialect: "homeagent",
+      mode: "shared",
+      durability,
+      ...root,
+    });
+    this.#pool = new SessionPool((id) => this.#store.session(id));
+  }
+
+  /** Appends one turn. Resolves once it is durable; an invalid one is refused unwritten. */
+  async append(agentId: string, sessionId: string, entry: TranscriptEntry): Promise<void> {
+    const id = sessionIdOf(agentId, sessionId);
+    await this.#pool.with(id, (session) => session.appendNative(entry));
+  }
+
+  /** All turns of a session, each as its line says it. */
+  async read(
+    agentId: string,
+    sessionId: string,
+    options: ReadTranscriptOptions = {},
+  ): Promise<TranscriptEntry[]> {
+    const entries: TranscriptEntry[] = [];
+    for await (const entry of this.readStream(agentId, sessionId, options)) entries.push(entry);
+    return entries;
+  }
+
+  /** The turns of a session one by one, in constant memory. */
+  async *readStream(
+    agentId: string,
+    sessionId: string,
+    { onBadLine, signal }: ReadTranscriptOptions = {},
+  ): AsyncGenerator<TranscriptEntry> {
+    const session = this.#store.session(sessionIdOf(agentId, sessionId));
+    const warning = badLineWarning(session.path);
+    const entries = session.entries({
+      onBadLine: onBadLine ?? warning.add,
+      ...(signal ? { signal } : {}),
+    });
+    try {
+      for await (const { native } of entries) yield native as TranscriptEntry;
+    } catch (cause) {
+      if (cause instanceof VerbatimError && cause.code === "LOG_NOT_FOUND") {
+        throw new VerbatimError(
+          "SESSION_NOT_FOUND",
+          `there is no session ${session.id} in ${this.#store.root}; check both ids`,
+          { session: session.id },
+        );
+      }
+      throw cause;
+    } finally {
+      warning.emit();
+      await session.release();
+    }
+  }
+
+  /** Puts all sessions down. Not needed for durability: what was appended is durable. */
+  async close(): Promise<void> {
+    await this.#pool.close();
+  }
+}

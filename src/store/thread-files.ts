@@ -1,0 +1,96 @@
+/** Thread files: reading and replacing a thread's `thread.json`, and rendering its log. */
+
+import { join } from "node:path";
+import { VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import { readSmallFile, replaceFileDurably } from "../base/replace.ts";
+import { META_NAME, rye, THREADS_PATH, threadSegments } from "../dialects/rye/dialect.ts";
+import { type RyeEvent, readEnvelope } from "../dialects/rye/envelope.ts";
+import { type MarkdownOptions, renderEvent } from "../dialects/rye/markdown.ts";
+import { MetaRebuilder } from "../dialects/rye/rebuild-meta.ts";
+import { formatThreadMeta, type StoredThreadMeta } from "../dialects/rye/thread-meta.ts";
+import { LogReader } from "../log/reader.ts";
+import { parseMeta } from "./rye-beside.ts";
+
+/** The events of a thread in order; lines that are none are passed over. */
+export async function* threadEvents(
+  host: Host,
+  projectPath: string,
+  threadId: string,
+): AsyncGenerator<RyeEvent> {
+  const logId = rye.logPath(threadId).join("/");
+  const options = { root: projectPath, onBadLine: "skip", takesUnterminated: true } as const;
+  for await (const { value } of new LogReader(host, logId, options)) {
+    const { event } = readEnvelope(value);
+    if (event) yield event;
+  }
+}
+
+/**
+ * A thread's `thread.json`; rebuilt from its log, and marked `reconstructed`, when that is
+ * missing or corrupt; null when there is neither. Writes nothing.
+ */
+export async function readThreadMeta(
+  host: Host,
+  projectPath: string,
+  threadId: string,
+): Promise<StoredThreadMeta | null> {
+  try {
+    const directory = await host.files.openDirectory(threadPath(projectPath, threadId), {
+      create: false,
+      root: projectPath,
+    });
+    try {
+      const stored = parseMeta(await readSmallFile(directory, META_NAME));
+      if (stored) return stored;
+    } finally {
+      directory.close();
+    }
+    const rebuilder = new MetaRebuilder(threadId);
+    for await (const event of threadEvents(host, projectPath, threadId)) rebuilder.add(event);
+    return rebuilder.meta();
+  } catch (cause) {
+    if (isMissing(cause)) return null;
+    throw cause;
+  }
+}
+
+/** Replaces a thread's `thread.json`, whole and durably. */
+export async function writeThreadMeta(
+  host: Host,
+  projectPath: string,
+  threadId: string,
+  meta: StoredThreadMeta,
+): Promise<void> {
+  const directory = await host.files.openDirectory(threadPath(projectPath, threadId), {
+    create: true,
+    root: projectPath,
+  });
+  try {
+    await replaceFileDurably(directory, META_NAME, formatThreadMeta(meta));
+  } finally {
+    directory.close();
+  }
+}
+
+/** A thread's log as markdown, one event at a time. */
+export async function* renderThread(
+  host: Host,
+  projectPath: string,
+  threadId: string,
+  options: MarkdownOptions,
+): AsyncGenerator<string> {
+  for await (const event of threadEvents(host, projectPath, threadId)) {
+    const text = renderEvent(event, options);
+    if (text !== "") yield text;
+  }
+}
+
+function threadPath(projectPath: string, threadId: string): string {
+  return join(projectPath, ...THREADS_PATH, ...threadSegments(threadId));
+}
+
+function isMissing(cause: unknown): boolean {
+  if (cause instanceof VerbatimError) return cause.code === "LOG_NOT_FOUND";
+  return (cause as { code?: unknown } | null)?.code === "ENOENT";
+}
