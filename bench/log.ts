@@ -113,10 +113,16 @@ async function measureAppending(to: Appending, effort: Effort): Promise<Result[]
       bounds: [{ atLeast: 0.9 }, null],
     })),
     ...(await measure(`os, ${small}, against sonic-boom`, {
-      ways: both((mode) => to.ours("os", mode)),
-      reference: to.sonicBoom(),
+      ways: [to.ours("os", "exclusive")],
+      reference: to.sonicBoom("utf8"),
       plan: writing,
-      bounds: [{ atLeast: 1 }, null],
+      bounds: [{ atLeast: 1 }],
+    })),
+    ...(await measure(`os, ${small}, against sonic-boom given bytes`, {
+      ways: [to.ours("os", "exclusive")],
+      reference: to.sonicBoom("buffer"),
+      plan: writing,
+      bounds: [null],
     })),
     ...(await measure(`os, ${small}, against hypercore`, {
       ways: [to.ours("os", "exclusive")],

@@ -72,8 +72,8 @@ export class ThreadTelemetry {
     options: { readonly days?: number } = {},
   ): Promise<TelemetryStats> {
     const telemetry = new Telemetry(Date.now(), options.days);
-    for await (const meta of findThreadMetas(projectPath)) {
-      if (meta === null) telemetry.skip();
+    for await (const { meta } of findThreadMetas(projectPath)) {
+      if (meta === undefined) telemetry.skip();
       else telemetry.add(meta);
     }
     return telemetry.stats();

@@ -25,6 +25,7 @@ const lines = smallLines((BATCH_LINES * WAVE_LINES) / 4, LINE_BYTES);
 const whole = lines.map((line) => Buffer.concat([line, LF]));
 const batches = inGroups(whole, BATCH_LINES);
 const waves = inGroups(whole, WAVE_LINES);
+const texts = whole.map((line) => line.toString("utf8"));
 
 export class Appending {
   readonly #directory: string;
@@ -85,13 +86,14 @@ export class Appending {
     });
   }
 
-  /** Pino's writer. It is given bytes, as we are, which it takes faster than strings. */
-  sonicBoom(): Way {
+  /** Pino's writer, given strings, as pino does, or bytes, as we are, which it takes faster. */
+  sonicBoom(contentMode: "utf8" | "buffer"): Way {
+    const given = contentMode === "utf8" ? texts : whole;
     return this.#way("sonic-boom", (path) => {
-      const file = new SonicBoom({ dest: path, sync: true, contentMode: "buffer" });
+      const file = new SonicBoom({ dest: path, sync: true, contentMode });
       return {
         run(operations) {
-          for (let n = 0; n < operations; n++) file.write(nth(whole, n));
+          for (let n = 0; n < operations; n++) file.write(nth<string | Uint8Array>(given, n));
         },
         close: () =>
           new Promise<void>((resolve) => {

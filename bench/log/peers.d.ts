@@ -7,12 +7,12 @@ declare module "sonic-boom" {
   interface Options {
     readonly dest: string;
     readonly sync: boolean;
-    readonly contentMode: "buffer";
+    readonly contentMode: "utf8" | "buffer";
   }
 
   export default class SonicBoom {
     constructor(options: Options);
-    write(bytes: Uint8Array): boolean;
+    write(content: string | Uint8Array): boolean;
     end(): void;
     once(event: "close", listener: () => void): this;
   }

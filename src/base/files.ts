@@ -35,6 +35,8 @@ export interface OpenFile {
   sync(): Promise<void>;
   truncate(size: number): void;
   size(): number;
+  /** Whether the file has exactly this size; cheaper than asking for it. */
+  endsAt(size: number): boolean;
   /** Names the file itself, not its path: two handles of one file agree. */
   identity(): string;
   /** Whether the file still has a name: false once it was deleted or replaced. */

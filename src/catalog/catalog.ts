@@ -10,22 +10,23 @@
  *     meanwhile is stale the next time, never wrongly fresh.
  * K2  No failure of the database reaches the caller. Without one, sessions are summarised each
  *     time, and `problem` says why.
- * K3  A listing that changes nothing writes nothing.
+ * K3  A listing that finds nothing changed writes nothing.
  */
 
-import { existsSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { type FoundLog, type SessionRow, type SessionSort, sortRows } from "./session-row.ts";
 import { type Cache, isDamage, isSqliteError, openCache, problemOf } from "./sqlite.ts";
-import type { Summary } from "./summary.ts";
-import { COLUMNS, READ_PAGE, rowOf, SCHEMA, type StoredRow, UPSERT, valuesOf } from "./table.ts";
+import { NOTHING_KNOWN, type Summary } from "./summary.ts";
+import { isFresh, type Place, readRows, removeRows, SCHEMA, writeRows } from "./table.ts";
 
 /** Logs that are summarised at the same time. */
 const SUMMARISED_AT_ONCE = 8;
 /** Rows written in one transaction: what an interrupted first listing loses at most. */
 const ROWS_PER_WRITE = 256;
-/** Rows read in one piece, some 5 MB of JSON. */
-const ROWS_PER_READ = 20_000;
+
+/** Reads a session's log and says what is in it. */
+export type Summarise = (id: string) => Promise<Summary>;
 
 /** How far a freshening is: sessions summarised, of those that need it. */
 export type FreshenProgress = (done: number, total: number) => void;
@@ -34,9 +35,15 @@ export interface Freshened {
   /** One per log found, in the order of finding. */
   readonly rows: readonly SessionRow[];
   /** Logs that could not be summarised. Their rows have only what was found, and are not kept. */
-  readonly failures: readonly { readonly id: string; readonly error: unknown }[];
+  readonly failures: readonly SummariseFailure[];
+  /** Logs that were read, and rows of logs that are gone. */
   readonly summarised: number;
   readonly removed: number;
+}
+
+export interface SummariseFailure {
+  readonly id: string;
+  readonly error: unknown;
 }
 
 export interface RowOptions {
@@ -76,48 +83,33 @@ export class Catalog {
     dialect: string,
     root: string,
     found: Iterable<FoundLog>,
-    summarise: (id: string) => Promise<Summary>,
+    summarise: Summarise,
     onProgress: FreshenProgress = () => {},
   ): Promise<Freshened> {
-    const at: Place = { dialect, root: realRoot(root) };
-    const kept = new Map<string, StoredRow>();
-    for (const stored of await this.#attempt((cache) => readRows(cache, at), [])) {
-      kept.set(stored[0], stored);
-    }
+    const place: Place = { dialect, root: realRoot(root) };
+    const kept = new Map<string, SessionRow>();
+    for (const row of await this.#rows(place)) kept.set(row.id, row);
 
-    const rows: (SessionRow | null)[] = [];
-    const stale: { readonly index: number; readonly log: FoundLog }[] = [];
+    const rows: SessionRow[] = [];
+    const stale: number[] = [];
     for (const log of found) {
-      const stored = kept.get(log.id);
-      kept.delete(log.id);
-      const isFresh = stored !== undefined && isSame(stored, log);
-      if (!isFresh) stale.push({ index: rows.length, log });
-      rows.push(isFresh ? rowOf(stored, log) : null);
+      const row = kept.get(log.id);
+      if (row !== undefined) kept.delete(log.id);
+      if (row !== undefined && isFresh(row, log)) {
+        rows.push(row);
+      } else {
+        stale.push(rows.length);
+        rows.push(bareRow(log));
+      }
     }
 
     const vanished = [...kept.keys()];
-    if (vanished.length > 0) await this.#attempt((cache) => removeRows(cache, at, vanished), null);
-    const failures: { id: string; error: unknown }[] = [];
-    const unwritten: SessionRow[] = [];
-    let done = 0;
-    await inParallel(stale, async ({ index, log }) => {
-      const summary = await summarise(log.id).catch((error: unknown) => {
-        failures.push({ id: log.id, error });
-        return null;
-      });
-      const row = { ...location(log), ...(summary ?? NOTHING_KNOWN) };
-      rows[index] = row;
-      if (summary !== null) unwritten.push(row);
-      if (unwritten.length === ROWS_PER_WRITE) await this.#write(at, unwritten.splice(0));
-      onProgress(++done, stale.length);
-    });
-    if (unwritten.length > 0) await this.#write(at, unwritten);
-    return {
-      rows: rows.filter((row) => row !== null),
-      failures,
-      summarised: stale.length - failures.length,
-      removed: vanished.length,
-    };
+    if (vanished.length > 0) {
+      await this.#attempt((cache) => removeRows(cache, place, vanished), undefined);
+    }
+    const failures = await this.#summarise(place, rows, stale, summarise, onProgress);
+    const summarised = stale.length - failures.length;
+    return { rows, failures, summarised, removed: vanished.length };
   }
 
   /** The rows as they are kept, without a look at the disk. */
@@ -126,12 +118,7 @@ export class Catalog {
     root: string,
     { limit, sort = "updated" }: RowOptions = {},
   ): Promise<SessionRow[]> {
-    const at: Place = { dialect, root: realRoot(root) };
-    const stored = await this.#attempt((cache) => readRows(cache, at), []);
-    return sortRows(
-      stored.map((row) => rowOf(row)),
-      sort,
-    ).slice(0, limit);
+    return sortRows(await this.#rows({ dialect, root: realRoot(root) }), sort).slice(0, limit);
   }
 
   close(): void {
@@ -139,11 +126,45 @@ export class Catalog {
     this.#cache = null;
   }
 
-  async #write(at: Place, rows: readonly SessionRow[]): Promise<void> {
-    await this.#attempt((cache) => writeRows(cache, at, rows), null);
+  /** Summarises the stale ones among the rows, in place, and writes them as they come. */
+  async #summarise(
+    place: Place,
+    rows: SessionRow[],
+    stale: readonly number[],
+    summarise: Summarise,
+    onProgress: FreshenProgress,
+  ): Promise<SummariseFailure[]> {
+    const failures: SummariseFailure[] = [];
+    let unwritten: SessionRow[] = [];
+    let done = 0;
+    const write = async () => {
+      const written = unwritten;
+      unwritten = [];
+      if (written.length > 0) {
+        await this.#attempt((cache) => writeRows(cache, place, written), undefined);
+      }
+    };
+    await inParallel(stale, SUMMARISED_AT_ONCE, async (index) => {
+      const bare = rows[index] as SessionRow;
+      try {
+        const row = { ...bare, ...(await summarise(bare.id)) };
+        rows[index] = row;
+        unwritten.push(row);
+      } catch (error) {
+        failures.push({ id: bare.id, error });
+      }
+      if (unwritten.length >= ROWS_PER_WRITE) await write();
+      onProgress(++done, stale.length);
+    });
+    await write();
+    return failures;
   }
 
-  /** Does `work` on the database; `otherwise` when there is none, or no more (K2). */
+  #rows(place: Place): Promise<SessionRow[]> {
+    return this.#attempt((cache) => readRows(cache, place), []);
+  }
+
+  /** Does `work` on the database; gives `otherwise` when there is none, or no more (K2). */
   async #attempt<T>(work: (cache: Cache) => T, otherwise: T): Promise<T> {
     if (this.#cache === null) return otherwise;
     try {
@@ -151,11 +172,11 @@ export class Catalog {
     } catch (cause) {
       if (!isSqliteError(cause)) throw cause;
       if (!isDamage(cause) || this.#isReplaced) {
-        this.#giveUp(cause);
+        this.#giveUp(problemOf(cause));
         return otherwise;
       }
     }
-    this.#isReplaced = true;
+    this.#isReplaced = true; // Once: a place where files go bad at once is no place for one.
     this.close();
     const { cache, problem } = await openCache(this.path, SCHEMA, { isSuspect: true });
     this.#cache = cache;
@@ -163,33 +184,37 @@ export class Catalog {
     return this.#attempt(work, otherwise);
   }
 
-  #giveUp(cause: unknown): void {
-    this.#problem = problemOf(cause);
-    // Our statements are right, so the tables are not those we made: another version's, perhaps.
-    if (this.#problem === "SQLITE_ERROR") this.#cache?.spoil();
+  #giveUp(problem: string): void {
+    this.#problem = problem;
+    // Our statements are right, so the tables are not ours: another version's, or somebody's.
+    if (problem === "SQLITE_ERROR") this.#cache?.spoil();
     this.close();
   }
 }
 
-/** A root in one dialect. */
-interface Place {
-  readonly dialect: string;
-  /** Its real path: a root reached through a link is the same root. */
-  readonly root: string;
+/** A row that says only what was found. */
+function bareRow({ id, path, size, mtimeMs }: FoundLog): SessionRow {
+  return { id, logPath: path, size, mtimeMs, ...NOTHING_KNOWN };
 }
 
-const NOTHING_KNOWN: Summary = {
-  title: null,
-  agent: null,
-  model: null,
-  status: null,
-  turns: 0,
-  inputTokens: null,
-  outputTokens: null,
-  totalTokens: null,
-  spend: null,
-  createdAt: null,
-  updatedAt: null,
-  lines: 0,
-  badLines: 0,
-};
+/** A root that is not there (any more) has a path all the same. */
+function realRoot(root: string): string {
+  try {
+    return realpathSync(root);
+  } catch {
+    return resolve(root);
+  }
+}
+
+/** Runs `work` for each, at most `atOnce` at a time; rejects with the first failure. */
+async function inParallel<T>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = items.values();
+  const worker = async () => {
+    for (const item of queue) await work(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}

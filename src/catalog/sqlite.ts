@@ -63,9 +63,13 @@ export class Cache {
     }
   }
 
-  /** The next open begins anew. */
+  /** Marks the file so that the next open begins anew. */
   spoil(): void {
-    this.#database.exec("PRAGMA user_version = 0");
+    try {
+      this.#database.exec("PRAGMA user_version = 0");
+    } catch (cause) {
+      if (!isSqliteError(cause)) throw cause; // It is given up anyway (Q1).
+    }
   }
 
   close(): void {
@@ -112,6 +116,12 @@ export function isDamage(error: unknown): boolean {
   return ["SQLITE_CORRUPT", "SQLITE_NOTADB"].includes(problemOf(error));
 }
 
+/** Whether an error is the database's, and not ours. */
+export function isSqliteError(error: unknown): boolean {
+  return errnoOf(error) === "ERR_SQLITE_ERROR";
+}
+
+/** An error in a word: SQLite's name for it, or the operating system's. */
 export function problemOf(error: unknown): string {
   const name = (error as { sqliteCodeName?: unknown } | null | undefined)?.sqliteCodeName;
   return typeof name === "string" ? name : errnoOf(error);
@@ -136,7 +146,8 @@ function open({ DatabaseSync }: Driver, path: string, schema: string): Cache {
     beginWriteAheadLog(database);
     database.exec("PRAGMA synchronous = NORMAL");
     const cache = new Cache(database);
-    if (cache.value("PRAGMA user_version") !== versionOf(schema)) beginAnew(cache, database, schema);
+    if (cache.value("PRAGMA user_version") !== versionOf(schema))
+      beginAnew(cache, database, schema);
     return cache;
   } catch (cause) {
     database.close();
@@ -159,7 +170,9 @@ function beginAnew(cache: Cache, database: DatabaseSyncInstance, schema: string)
     // Another process may have been first, while this one waited for its turn.
     if (cache.value("PRAGMA user_version") === versionOf(schema)) return;
     const tables = database
-      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+      .prepare(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+      )
       .all() as { name: string }[];
     for (const { name } of tables) database.exec(`DROP TABLE "${name.replaceAll('"', '""')}"`);
     database.exec(schema);
@@ -176,7 +189,11 @@ function versionOf(schema: string): number {
 
 async function replaceDamaged(driver: Driver, path: string, schema: string): Promise<Cache> {
   const { tryLockDescriptor } = await import("../base/lock.ts");
-  const lock = openSync(`${path}.lock`, constants.O_CREAT | constants.O_RDWR | constants.O_NOFOLLOW, 0o600);
+  const lock = openSync(
+    `${path}.lock`,
+    constants.O_CREAT | constants.O_RDWR | constants.O_NOFOLLOW,
+    0o600,
+  );
   try {
     if (!tryLockDescriptor(lock, "exclusive")) {
       throw Object.assign(new Error("another process is replacing it"), { code: "EBUSY" });

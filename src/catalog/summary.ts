@@ -33,6 +33,23 @@ export interface Summary {
   readonly badLines: number;
 }
 
+/** The summary of a session that nobody has read. */
+export const NOTHING_KNOWN: Summary = {
+  title: null,
+  agent: null,
+  model: null,
+  status: null,
+  turns: 0,
+  inputTokens: null,
+  outputTokens: null,
+  totalTokens: null,
+  spend: null,
+  createdAt: null,
+  updatedAt: null,
+  lines: 0,
+  badLines: 0,
+};
+
 /** What the entries do not say: whose session it is, and how it stands while it has no end. */
 export interface SummaryFacts {
   readonly agent: string | null;
@@ -177,7 +194,8 @@ function titleOf(parts: readonly Part[]): string | null {
 const ESCAPES =
   /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]?/g;
 /** Controls, line and paragraph separators, and what turns the direction of the text around. */
-const UNPRINTABLE = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]+/g;
+const UNPRINTABLE =
+  /[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]+/g;
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: as above.
 
 /** A text as one printable line of at most SUMMARY_TEXT_MAX characters; null when none is left. */
@@ -193,7 +211,10 @@ function oneLine(text: string): string | null {
   const characters = Array.from(clean);
   const line =
     characters.length > SUMMARY_TEXT_MAX
-      ? `${characters.slice(0, SUMMARY_TEXT_MAX - 1).join("").trimEnd()}…`
+      ? `${characters
+          .slice(0, SUMMARY_TEXT_MAX - 1)
+          .join("")
+          .trimEnd()}…`
       : clean;
   return line === "" ? null : line;
 }

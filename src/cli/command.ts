@@ -1,18 +1,36 @@
 /**
  * Command: what one subcommand of `verbatim` declares. `main.ts` makes a command line of these.
  *
- * A command parses, calls the library and prints. Results go to `io.out`, everything else to
- * `io.err`. It returns its exit code: 0 well, 2 wrong usage, 7 not found or I/O, and 1 where
- * it was asked to look for something bad and found it.
+ * A command parses, calls the library and prints. Results go to `io.out` and `io.print`, everything
+ * else to `io.err`. It returns its exit code: 0 well, 2 wrong usage, 7 not found or I/O, and 1
+ * where it was asked to look for something bad and found it.
+ *
+ * C1  A command's file loads nothing heavy by itself: `run` imports what it needs. All commands are
+ *     loaded to print one's help.
  */
 
 export interface Io {
-  /** Results, for people and pipes. */
-  out(text: string): void;
-  /** Everything else. */
+  /** One line of results. */
+  out(line: string): void;
+  /**
+   * Results as they are, however many; resolves when there is room for more. Throws OutputClosed
+   * when nobody reads them any longer.
+   */
+  print(text: string): Promise<void>;
+  /** Everything else. Control characters in it are shown, not sent. */
   err(text: string): void;
   /** A line that replaces the one before it, on a terminal only; null takes it away. */
   progress(text: string | null): void;
+  /** Whether results go to a terminal, and so to a person. */
+  readonly isTerminal: boolean;
+  /** Whether they may be coloured: on a terminal, unless NO_COLOR is set. */
+  readonly hasColour: boolean;
+  /** How wide the terminal is. */
+  readonly columns: number;
+  /** What is piped in. */
+  readonly input: NodeJS.ReadStream;
+  /** From now on SIGINT and SIGTERM abort this signal instead of ending the process; once. */
+  interruption(): AbortSignal;
 }
 
 export interface CommandOption {
@@ -20,6 +38,14 @@ export interface CommandOption {
   readonly flags: string;
   readonly summary: string;
   readonly default?: string;
+  /** The only values it takes. */
+  readonly choices?: readonly string[];
+}
+
+export interface CommandArgument {
+  /** `<session>` when it must be given, `[session]` when it may. */
+  readonly name: string;
+  readonly summary: string;
 }
 
 export interface Run {
@@ -31,14 +57,20 @@ export interface Run {
 export interface CliCommand {
   readonly name: string;
   readonly summary: string;
+  readonly args?: readonly CommandArgument[];
   readonly options: readonly CommandOption[];
   readonly examples: readonly string[];
   run(run: Run): Promise<number>;
 }
 
-/** Wrong usage: the message is shown with the command's help, and the exit code is 2. */
+/** Wrong usage: the message is shown with where to find help, and the exit code is 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
+}
+
+/** Whoever read our results has seen enough (`verbatim … | head`). No failure. */
+export class OutputClosed extends Error {
+  override readonly name = "OutputClosed";
 }
 
 /** A whole number from `least` to `most`, or wrong usage. */
@@ -48,4 +80,11 @@ export function wholeNumber(flag: string, text: unknown, least: number, most = 1
   throw new UsageError(
     `${flag} takes a whole number from ${least} to ${most}, not ${String(text)}`,
   );
+}
+
+/** An option's text; undefined when it was not given, wrong usage when it is empty. */
+export function textOption(flag: string, value: string | boolean | undefined): string | undefined {
+  if (typeof value !== "string") return undefined;
+  if (value === "") throw new UsageError(`${flag} takes a value that is not empty`);
+  return value;
 }

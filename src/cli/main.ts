@@ -2,58 +2,76 @@
 /** Main: `verbatim`, put together from its commands. */
 
 import { readFileSync } from "node:fs";
-import { Command, CommanderError } from "commander";
-import { VerbatimError } from "../base/errors.ts";
-import { type CliCommand, type Io, UsageError } from "./command.ts";
+import { Command, CommanderError, Option } from "commander";
+import { errnoOf, VerbatimError } from "../base/errors.ts";
+import { safeText } from "../render/safe-text.ts";
+import { type CliCommand, type Io, OutputClosed, UsageError } from "./command.ts";
+import { ls } from "./commands/ls.ts";
+import { record } from "./commands/record.ts";
+import { render } from "./commands/render.ts";
+import { show } from "./commands/show.ts";
+import { stats } from "./commands/stats.ts";
+import { tail } from "./commands/tail.ts";
 import { torture } from "./commands/torture.ts";
+import { processIo } from "./process-io.ts";
 
-const COMMANDS: readonly CliCommand[] = [torture];
+const COMMANDS: readonly CliCommand[] = [record, ls, show, tail, render, stats, torture];
 
 const EXIT_USAGE = 2;
 const EXIT_IO = 7;
 
-const io: Io = {
-  out: (text) => process.stdout.write(`${text}\n`),
-  err: (text) => process.stderr.write(`${text}\n`),
-  progress(text) {
-    if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text ?? ""}`);
-  },
-};
-
-async function main(argv: readonly string[]): Promise<number> {
+async function main(argv: readonly string[], io: Io): Promise<number> {
   let exitCode = 0;
   const program = new Command("verbatim")
     .description("The record of what AI agents said and did: append-only, durable, provable.")
     .version(version(), "-V, --version")
-    .exitOverride();
+    .exitOverride()
+    .configureOutput({ writeErr: (text) => process.stderr.write(safeText(text)) })
+    .showHelpAfterError("`verbatim --help` lists the commands");
   for (const command of COMMANDS) {
-    const sub = program.command(command.name).description(command.summary).exitOverride();
-    for (const option of command.options) sub.option(option.flags, option.summary, option.default);
-    sub.addHelpText(
-      "after",
-      ["", "Examples:", ...command.examples.map((e) => `  ${e}`)].join("\n"),
-    );
-    sub.action(async () => {
-      exitCode = await command.run({ args: sub.args, options: sub.opts(), io });
-    });
+    const sub = program.command(command.name).description(command.summary);
+    for (const { name, summary } of command.args ?? []) sub.argument(name, summary);
+    for (const option of command.options) {
+      const { flags, summary, choices } = option;
+      const made = new Option(flags, summary);
+      if (choices) made.choices(choices);
+      if (option.default !== undefined) made.default(option.default);
+      sub.addOption(made);
+    }
+    sub
+      .showHelpAfterError(`\`verbatim ${command.name} --help\` has examples`)
+      .addHelpText("after", ["", "Examples:", ...command.examples.map((e) => `  ${e}`)].join("\n"))
+      .action(async () => {
+        exitCode = await command.run({ args: sub.args, options: sub.opts(), io });
+      });
   }
   try {
     await program.parseAsync(argv, { from: "user" });
     return exitCode;
   } catch (error) {
     io.progress(null);
-    // Commander has said what was wrong by itself; help that was asked for is no error.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
-    if (error instanceof UsageError) {
-      io.err(`error: ${error.message}`);
-      return EXIT_USAGE;
-    }
-    if (error instanceof VerbatimError) {
-      io.err(`error: ${error.message} (${error.code})`);
-      return EXIT_IO;
-    }
-    throw error;
+    return exitCodeOf(error, argv[0] ?? "", io);
   }
+}
+
+/** Says what went wrong, without a stack unless it is a fault of ours. */
+function exitCodeOf(error: unknown, commandName: string, io: Io): number {
+  if (error instanceof OutputClosed) return 0;
+  // Commander has said what was wrong by itself; help that was asked for is no error.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+  if (error instanceof UsageError) {
+    io.err(`error: ${error.message}\n\`verbatim ${commandName} --help\` has examples`);
+    return EXIT_USAGE;
+  }
+  if (error instanceof VerbatimError) {
+    io.err(`error: ${error.message} (${error.code})`);
+    return error.code === "BAD_ID" ? EXIT_USAGE : EXIT_IO;
+  }
+  if (error instanceof Error && "syscall" in error) {
+    io.err(`error: ${error.message} (${errnoOf(error)})`);
+    return EXIT_IO;
+  }
+  throw error;
 }
 
 function version(): string {
@@ -61,10 +79,4 @@ function version(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-// A reader that has seen enough (`verbatim … | head`) is no failure.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
-  process.exitCode = 0;
-});
-
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await main(process.argv.slice(2), processIo());

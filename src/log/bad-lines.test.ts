@@ -18,7 +18,7 @@ const PARTS: readonly (readonly [string | Buffer, BadLine["reason"] | null])[] =
   ["oops", "not JSON"],
   ["2", null],
   [Buffer.of(0x22, 0xff, 0x22), "not UTF-8"],
-  ["", "not JSON"],
+  ["", "blank"],
   ['{"a":"\0\0', "holds NUL"],
   [`"${"x".repeat(50)}"`, "too long"],
   ["\ufeff3", "not JSON"],

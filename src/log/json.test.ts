@@ -108,8 +108,14 @@ test("a line that holds NUL is bad for that, whatever else is wrong with it", ()
   assert.deepEqual(decoded(hole), { value: undefined, fault: "holds NUL" });
 });
 
-test("a line that is no JSON is bad for that, a byte order mark and an empty line included", () => {
-  for (const line of ["", " ", "\r", "{", "{}{}", "nul", "'a'", "\ufeff{}", "{}\u2028", "NaN"]) {
+test("a line of nothing but white space is bad for being blank", () => {
+  for (const line of ["", " ", "\r", " \t\r"]) {
+    assert.deepEqual(decoded(line), { value: undefined, fault: "blank" });
+  }
+});
+
+test("a line that is no JSON is bad for that, a byte order mark included", () => {
+  for (const line of ["{", "{}{}", "nul", "'a'", "\ufeff{}", "{}\u2028", "NaN"]) {
     assert.deepEqual(decoded(line), { value: undefined, fault: "not JSON" });
   }
 });

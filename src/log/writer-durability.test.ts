@@ -1,7 +1,7 @@
 /** When the disk is asked to keep what was written, and who is told before and after. */
 
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
+import { appendFileSync, mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { test } from "vitest";
 import { Gate, isPending } from "../../test/support/gate.ts";
@@ -102,6 +102,17 @@ test.for(MODES)(
     assert.equal(disk.made("sync", LOG).length, 2);
   },
 );
+
+test("with os, an append that goes on after another writer's line does not sync either", async () => {
+  const path = newLogPath();
+  const disk = new WatchedFiles();
+  const log = await openWriter(path, { mode: "shared", durability: "os" }, disk.host);
+  disk.calls.length = 0;
+  appendFileSync(path, "1\n");
+  assert.equal(await log.append(bytesOf("2")), 4);
+
+  assert.deepEqual(disk.made("sync", LOG), []);
+});
 
 test.for(MODES)("with os, flush resolves only after the sync (%s)", async (mode) => {
   const disk = new WatchedFiles();

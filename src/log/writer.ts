@@ -218,7 +218,7 @@ export class LogWriter {
       return false;
     if (this.#mode === "exclusive") return true;
     if (!this.#lock.tryAcquire()) return false;
-    if (this.#file.size() === this.#appender.end) return true;
+    if (this.#file.endsAt(this.#appender.end)) return true;
     this.#lock.release();
     return false;
   }
@@ -300,9 +300,10 @@ export class LogWriter {
   /** Goes on after what other writers appended, and repairs what one of them left torn. */
   async #catchUp(): Promise<void> {
     if (this.#appender.failure) throw this.#appender.failure;
-    const size = this.#file.size();
-    if (size === this.#appender.end) return;
-    if (size < this.#appender.end) throw this.#appender.fail("someone cut the log back");
+    if (this.#file.endsAt(this.#appender.end)) return;
+    if (this.#file.size() < this.#appender.end) {
+      throw this.#appender.fail("someone cut the log back");
+    }
     const { end, cutBytes } = await repairTail(this.#place, this.#file);
     this.#appender.moveTo(end, cutBytes > 0);
     await this.#companion?.caughtUp(end);
@@ -318,7 +319,7 @@ export class LogWriter {
 
   #saySyncedIfSure(): void {
     if (this.#mode === "shared" && !this.#lock.tryAcquire()) return; // Its holder will say it.
-    if (this.#file.size() === this.#appender.synced) this.#lock.saySynced(this.#appender.synced);
+    if (this.#file.endsAt(this.#appender.synced)) this.#lock.saySynced(this.#appender.synced);
   }
 
   #refuseWhenDone(): void {

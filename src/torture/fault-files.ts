@@ -266,6 +266,10 @@ export class FaultFile implements OpenFile {
     return this.node.size;
   }
 
+  endsAt(size: number): boolean {
+    return this.size() === size;
+  }
+
   identity(): string {
     return String(this.node.id);
   }

@@ -1,4 +1,9 @@
-/** A gate: holds those who come to it until it is opened, and tells when the first has come. */
+/**
+ * A gate: holds those who come to it until it is opened, and tells when the first has come.
+ * It opens at the latest when the test is over, so that one that failed can be cleaned up after.
+ */
+
+import { onTestFinished } from "vitest";
 
 export class Gate {
   /** Resolves once somebody waits at the gate. */
@@ -14,6 +19,7 @@ export class Gate {
     this.#opened = new Promise((resolve) => {
       this.#open = resolve;
     });
+    onTestFinished(() => this.open());
   }
 
   pass(): Promise<void> {

@@ -165,6 +165,10 @@ class WatchedFile implements OpenFile {
     return this.#file.identity();
   }
 
+  endsAt(size: number): boolean {
+    return this.#file.endsAt(size);
+  }
+
   isLinked(): boolean {
     return this.#file.isLinked();
   }

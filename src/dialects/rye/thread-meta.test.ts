@@ -167,7 +167,7 @@ test("a thread.json whose fields have the wrong sort is corrupt", () => {
   }
 });
 
-test("the file's text is Python's json.dumps(meta, indent=2) (S2-9)", () => {
+test("the file's text is Python's json.dumps(meta, indent=2)", () => {
   const golden = new URL("../../../test/golden/rye/values.json", import.meta.url);
   const rows = JSON.parse(readFileSync(golden, "utf8")) as { json?: string; answer: unknown }[];
   const row = rows.find(({ json }) => json?.includes('"thread_mode"'));

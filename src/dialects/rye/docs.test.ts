@@ -1,0 +1,75 @@
+/** The examples of docs/formats/rye.md, fed to the code: the page cannot drift. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "vitest";
+import { decode } from "./decode.ts";
+import { completeNative, type RyeEvent, readEnvelope } from "./envelope.ts";
+import { LIVE_OPTIONS, renderEvent } from "./markdown.ts";
+import { INDENTED_CHARS_MAX } from "./python.ts";
+import { Telemetry } from "./telemetry.ts";
+import { formatThreadMeta, metaAfter, type StoredThreadMeta } from "./thread-meta.ts";
+import { EVENT_TYPES } from "./vocabulary.ts";
+
+const page = readFileSync(new URL("../../../docs/formats/rye.md", import.meta.url), "utf8");
+
+/** What the fences with this info string hold. */
+function blocks(info: string): string[] {
+  const fences = page.matchAll(/^(`{3,})([^`\n]*)\n([\s\S]*?)^\1$/gm);
+  const found = [...fences]
+    .filter(([, , named]) => named === info)
+    .map(([, , , body = ""]) => body);
+  assert.notEqual(found.length, 0, `the page has no ${info}`);
+  return found;
+}
+
+const lines = blocks("jsonl rye-line").flatMap((block) => block.trimEnd().split("\n"));
+const events = lines.map((line): RyeEvent => {
+  const { event, fault } = readEnvelope(JSON.parse(line));
+  assert.equal(fault, null, line);
+  return event;
+});
+const flat = events.filter(({ envelope }) => envelope === "flat");
+
+test("every example line is understood, and there is one for each of the twelve events (S2-2)", () => {
+  for (const line of lines) assert.equal(decode(JSON.parse(line)).fault, null, line);
+  assert.deepEqual(flat.map(({ type }) => type).sort(), [...EVENT_TYPES].sort());
+});
+
+test("the example lines of the flat envelope are what the writer makes of their data (S2-1)", () => {
+  for (const [n, { native, at, threadId, type, data }] of flat.entries()) {
+    const facts = { envelope: "flat", defaultDirective: null } as const;
+    const nowMs = Date.parse(at ?? "");
+    const made = completeNative({ type, ...data }, { ...facts, threadId: threadId ?? "", nowMs });
+    assert.equal(JSON.stringify(made), lines[n]);
+    assert.deepEqual(made, native);
+  }
+});
+
+test("the example markdown is what its events print (S2-7)", () => {
+  const shown = ["thread_start", "tool_call_start", "tool_call_result"];
+  const printed = flat
+    .filter(({ type }) => shown.includes(type))
+    .map((event) => renderEvent(event, LIVE_OPTIONS));
+  assert.deepEqual(blocks("markdown rye-markdown"), [printed.join("")]);
+});
+
+test("the example thread.json is what its start and completion make (S2-8)", () => {
+  let meta: StoredThreadMeta | null = null;
+  for (const event of flat) {
+    if (event.type !== "thread_error") meta = metaAfter("hello_world-1739012630", meta, event);
+  }
+  assert.ok(meta);
+  assert.deepEqual(blocks("json rye-meta"), [`${formatThreadMeta(meta)}\n`]);
+
+  const telemetry = new Telemetry(Date.parse("2026-02-10T00:00:00Z"));
+  telemetry.add(meta);
+  assert.deepEqual(
+    blocks("json rye-stats").map((block): unknown => JSON.parse(block)),
+    [telemetry.stats()],
+  );
+});
+
+test("the page names the limit that the code has", () => {
+  assert.ok(page.includes(`${INDENTED_CHARS_MAX.toLocaleString("en-US")} characters`));
+});

@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { test } from "vitest";
+import { thrownRefusal } from "../../../test/support/refusal.ts";
+import type { Entry, NewEntry, Part, Usage } from "../../model/entry.ts";
+import type { WriterFacts } from "../dialect.ts";
+import { ryeDialect } from "./dialect.ts";
+import { express } from "./express.ts";
+
+const FACTS: WriterFacts = { id: "t-1", nowMs: 0, agent: "d", newId: () => "" };
+
+test("a message becomes one event per part, in order (S2-2)", () => {
+  const call = { type: "tool_call", callId: "1", tool: "fs_read", input: {} } as const;
+  const parts = [
+    { type: "reasoning", text: "Hm" },
+    { type: "text", text: "I read it" },
+    call,
+  ] as const;
+  assert.deepEqual(express({ kind: "message", role: "assistant", model: "m", parts }), [
+    { type: "assistant_reasoning", text: "Hm", model: "m" },
+    { type: "assistant_text", text: "I read it", model: "m" },
+    { type: "tool_call_start", tool: "fs_read", call_id: "1", input: {}, model: "m" },
+  ]);
+});
+
+test("a tool's result carries its duration, and its error when it failed (S2-3)", () => {
+  const result = { type: "tool_result", callId: "1", output: "x" } as const;
+  const said = (error: string | null, durationMs: number | null) =>
+    express({ kind: "message", parts: [{ ...result, error, durationMs }] });
+  const base = { type: "tool_call_result", call_id: "1", output: "x" };
+  assert.deepEqual(said(null, 12), [{ ...base, duration_ms: 12 }]);
+  assert.deepEqual(said("gone", null), [{ ...base, error: "gone" }]);
+});
+
+test("what the neutral words cannot know is left out of the events", () => {
+  assert.deepEqual(express({ kind: "start", model: "m" }), [{ type: "thread_start", model: "m" }]);
+  assert.deepEqual(express({ kind: "turn_start" }), [{ type: "step_start" }]);
+  assert.deepEqual(express({ kind: "turn_end" }), [{ type: "step_finish" }]);
+  assert.deepEqual(express({ kind: "end" }), [{ type: "thread_complete" }]);
+  assert.deepEqual(express({ kind: "end", outcome: "error" }), [{ type: "thread_error" }]);
+});
+
+test("a text without a role is a user's, and a message without parts has an empty text", () => {
+  const text = { type: "user_message", text: "Hi", role: "user" };
+  assert.deepEqual(express({ kind: "message", parts: [{ type: "text", text: "Hi" }] }), [text]);
+  assert.deepEqual(express({ kind: "message" }), [{ ...text, text: "" }]);
+});
+
+test("what rye has no word for is refused, and the refusal names it", () => {
+  const text: Part = { type: "text", text: "x" };
+  const usage: Usage = { inputTokens: 1, outputTokens: null, totalTokens: null, spend: null };
+  const error = { code: "x", detail: "y" };
+  const refusals: readonly (readonly [NewEntry, string])[] = [
+    [{ kind: "start", parts: [text] }, "parts"],
+    [{ kind: "turn_start", usage }, "usage"],
+    [{ kind: "turn_end", outcome: "error" }, "outcome"],
+    [{ kind: "message", error }, "error"],
+    [{ kind: "end", outcome: "completed", error }, "error"],
+    [{ kind: "other" }, "kind"],
+    [{ kind: "other", parts: [text] }, "kind"],
+    [JSON.parse('{"kind":"toString"}') as NewEntry, "kind"],
+  ];
+  for (const [entry, field] of refusals) {
+    assert.equal(thrownRefusal(() => express(entry), "INVALID_ENTRY").details.field, field);
+  }
+});
+
+// What rye can say of each kind of entry.
+
+const number = fc.option(fc.integer({ min: 0 }), { nil: null });
+const usage: fc.Arbitrary<Usage | null> = fc.option(
+  fc
+    .record({
+      inputTokens: number,
+      outputTokens: number,
+      totalTokens: number,
+      spend: fc.option(
+        fc.double({ min: 0, max: 1e6, noNaN: true }).map((n) => n || 0),
+        { nil: null },
+      ),
+    })
+    .filter((given) => Object.values(given).some((value) => value !== null)),
+  { nil: null },
+);
+const json = fc.jsonValue().map((value): unknown => JSON.parse(JSON.stringify(value)));
+const callId = fc.option(fc.string(), { nil: null });
+const text = fc.string({ unit: "binary" }).map((said) => ({ type: "text" as const, text: said }));
+const assistantPart: fc.Arbitrary<Part> = fc.oneof(
+  text,
+  fc.record({ type: fc.constant("reasoning" as const), text: fc.string() }),
+  fc.record({ type: fc.constant("tool_call" as const), callId, tool: fc.string(), input: json }),
+);
+const result: fc.Arbitrary<Part> = fc.record({
+  type: fc.constant("tool_result" as const),
+  callId,
+  output: json,
+  error: fc.option(fc.string({ minLength: 1 }), { nil: null }),
+  durationMs: number,
+});
+const child: fc.Arbitrary<Part> = fc.record({
+  type: fc.constant("child" as const),
+  session: fc.string(),
+  agent: fc.option(fc.string(), { nil: null }),
+});
+const model = fc.option(fc.string(), { nil: null });
+const some = <T>(part: fc.Arbitrary<T>) => fc.array(part, { minLength: 1, maxLength: 4 });
+const error = fc.option(fc.record({ code: fc.string(), detail: fc.string() }), { nil: null });
+const sayable: fc.Arbitrary<NewEntry> = fc.oneof(
+  fc.record({ kind: fc.constantFrom("start" as const, "turn_start" as const), model }),
+  fc.record({ kind: fc.constant("turn_end" as const), model, usage }),
+  fc.record({
+    kind: fc.constant("message" as const),
+    role: fc.constantFrom("user" as const, "system" as const, "tool" as const),
+    parts: some(text),
+    model,
+    usage,
+  }),
+  fc.record({
+    kind: fc.constant("message" as const),
+    role: fc.constant("assistant" as const),
+    parts: some(assistantPart),
+    model,
+    usage,
+  }),
+  fc.record({
+    kind: fc.constant("message" as const),
+    role: fc.constant("tool" as const),
+    parts: some(result),
+    model,
+    usage,
+  }),
+  fc.record({ kind: fc.constant("other" as const), parts: some(child), model }),
+  fc.record({
+    kind: fc.constant("end" as const),
+    outcome: fc.constant("completed" as const),
+    usage,
+  }),
+  fc.record({
+    kind: fc.constant("end" as const),
+    outcome: fc.constant("error" as const),
+    error,
+    usage,
+  }),
+);
+
+test("any entry that rye can say reads back as it was, in either envelope", () => {
+  fc.assert(
+    fc.property(
+      sayable,
+      fc.constantFrom("flat" as const, "payload" as const),
+      (sample, envelope) => {
+        const given = JSON.parse(JSON.stringify(sample)) as NewEntry;
+        const dialect = ryeDialect({ envelope });
+        const read = dialect.express(given, FACTS).map((native): Entry => {
+          const line = JSON.stringify(dialect.complete(native, FACTS));
+          const { entry, fault } = dialect.decode(JSON.parse(line));
+          assert.equal(fault, null);
+          return entry;
+        });
+        for (const entry of read) {
+          assert.equal(entry.kind, given.kind);
+          assert.equal(entry.role, given.role ?? null);
+          assert.equal(entry.model, given.model ?? null);
+          assert.equal(entry.outcome, given.outcome ?? null);
+          assert.deepEqual(entry.error, given.error ?? null);
+        }
+        assert.deepEqual(
+          read.flatMap(({ parts }) => parts),
+          given.parts ?? [],
+        );
+        assert.deepEqual(read.at(-1)?.usage, given.usage ?? null);
+        assert.ok(read.slice(0, -1).every(({ usage }) => usage === null));
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});

@@ -1,0 +1,153 @@
+/**
+ * Entry markdown: what one entry looks like, whichever dialect it came from.
+ *
+ * EM1  A fence is one backtick longer than the longest run of backticks inside it, at least three,
+ *      so that no tool output can end its own fence and pose as text.
+ * EM2  A value that stands within a line is kept on it: a tool's name cannot begin a heading.
+ * EM3  "" means that the entry says nothing to a reader; whoever shows entries counts these.
+ *
+ * Control characters pass through: what a terminal must not see is `safe-text.ts`.
+ */
+
+import type { Entry, Part, Role, Usage } from "../model/entry.ts";
+import { indentedJson } from "./json-text.ts";
+
+export interface EntryMarkdownOptions {
+  /** Print what the model thought. Default: false. */
+  readonly thinking?: boolean;
+  /** Print what went into tools and came out; otherwise only their names. Default: true. */
+  readonly tools?: boolean;
+}
+
+const RULE = "---\n\n";
+
+const HEADINGS: Readonly<Record<Role, string>> = {
+  system: "System",
+  user: "User",
+  assistant: "Assistant",
+  tool: "Tool",
+};
+
+/** The Markdown of one entry, ended by an empty line; "" for one that says nothing (EM3). */
+export function renderEntry(entry: Entry, options: EntryMarkdownOptions = {}): string {
+  switch (entry.kind) {
+    case "start":
+      return `_${joined(["Started", timeOf(entry.at), entry.model])}_\n\n${RULE}`;
+    case "message":
+      return renderMessage(entry, options);
+    case "turn_start":
+      return "";
+    case "turn_end":
+      return `${renderUsage("Turn", entry.usage)}${RULE}`;
+    case "end":
+      return renderEnd(entry);
+    case "other":
+      return renderParts(entry.parts, options);
+  }
+}
+
+function renderMessage(entry: Entry, options: EntryMarkdownOptions): string {
+  // Calls and results have captions of their own; only what somebody says gets a heading.
+  const isSaid = entry.parts.some((part) => part.type === "text");
+  const heading = joined([HEADINGS[entry.role ?? "user"], entry.model, timeOf(entry.at)]);
+  const body = renderParts(entry.parts, options);
+  if (body === "") return "";
+  return `${isSaid ? `## ${heading}\n\n` : ""}${body}${renderUsage("Usage", entry.usage)}`;
+}
+
+function renderParts(parts: readonly Part[], options: EntryMarkdownOptions): string {
+  let text = "";
+  for (const part of parts) text += renderPart(part, options);
+  return text;
+}
+
+function renderPart(part: Part, { thinking = false, tools = true }: EntryMarkdownOptions): string {
+  switch (part.type) {
+    case "text":
+      return `${part.text}\n\n`;
+    case "reasoning":
+      return thinking ? `_Thinking:_\n\n${part.text}\n\n` : "";
+    case "tool_call": {
+      const caption = `**Tool: ${inline(part.tool)}**\n\n`;
+      return tools && !isEmpty(part.input)
+        ? `${caption}${fenced(indentedJson(part.input), "json")}`
+        : caption;
+    }
+    case "tool_result":
+      return tools ? renderResult(part) : "";
+    case "child":
+      return `_${joined([`Began ${inline(part.session)}`, part.agent])}_\n\n`;
+  }
+}
+
+function renderResult({ output, error, durationMs }: Extract<Part, { type: "tool_result" }>) {
+  const took = durationMs === null ? null : durationOf(durationMs);
+  const failed = error === null ? "" : `**${joined(["Error", took])}**\n\n${fenced(error)}`;
+  // A tool that failed may have said something all the same.
+  if (failed !== "" && isEmpty(output)) return failed;
+  const text = typeof output === "string" ? output : indentedJson(output ?? null);
+  return `${failed}**${joined(["Output", failed === "" ? took : null])}**\n\n${fenced(text)}`;
+}
+
+function renderEnd({ outcome, error, usage, at }: Entry): string {
+  const how = outcome === "error" ? "Failed" : "Completed";
+  const line = `${RULE}**${how}**${joined(["", usageOf(usage), timeOf(at)])}\n\n`;
+  if (!error) return line;
+  return `${line}**${inline(error.code) || "Error"}**\n\n${fenced(error.detail)}`;
+}
+
+function renderUsage(what: string, usage: Usage | null): string {
+  const used = usageOf(usage);
+  return used === null ? "" : `_${what}: ${used}_\n\n`;
+}
+
+function usageOf(usage: Usage | null): string | null {
+  if (usage === null) return null;
+  const { inputTokens, outputTokens, totalTokens, spend } = usage;
+  const facts = [
+    inputTokens === null ? null : `${grouped(inputTokens)} in`,
+    outputTokens === null ? null : `${grouped(outputTokens)} out`,
+    totalTokens === null ? null : `${grouped(totalTokens)} tokens`,
+    spend === null ? null : `$${spend.toFixed(4)}`,
+  ];
+  return joined(facts) || null;
+}
+
+/** Facts on one line, those that are not known left out. */
+function joined(facts: readonly (string | null)[]): string {
+  return facts
+    .filter((fact) => fact !== null)
+    .map(inline)
+    .join(" · ");
+}
+
+/** EM2. Also no lone CR: some readers of Markdown take it for a line's end. */
+function inline(text: string): string {
+  return text.replace(/\s*[\r\n\u2028\u2029]+\s*/g, " ");
+}
+
+function timeOf(at: string | null): string | null {
+  return at === null ? null : `${at.slice(0, 19)}Z`;
+}
+
+function durationOf(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+/** 1234567 as 1,234,567. */
+function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === undefined || value === "") return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+function fenced(text: string, language = ""): string {
+  // EM1
+  let longest = 2;
+  for (const [run] of text.matchAll(/`{3,}/g)) longest = Math.max(longest, run.length);
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${text}\n${fence}\n\n`;
+}

@@ -1,0 +1,9 @@
+/** Writes events to one thread, for the test in which several processes do. */
+
+import { TranscriptWriter } from "../../src/rye.ts";
+
+const [, , transcriptDir = "", id = "", name = "", count = "0"] = process.argv;
+const writer = new TranscriptWriter({ transcriptDir, defaultDirective: `child-${name}` });
+for (let n = 0; n < Number(count); n++) {
+  await writer.writeEvent(id, "assistant_text", { text: `${name}-${n} ${"x".repeat(n * 20)}` });
+}
