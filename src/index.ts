@@ -26,5 +26,6 @@ export {
 } from "./base/errors.ts";
 export type { DialectName, Native } from "./dialects/dialect.ts";
 export type { Entry, NewEntry, Part, Role, Usage } from "./model/entry.ts";
+export type { ListOptions, SessionSummary } from "./store/list.ts";
 export type { BadEntry, EntryOptions, Session, StoredEntry } from "./store/session.ts";
 export type { CreateOptions, Store, StoreOptions } from "./store/store.ts";

@@ -35,6 +35,8 @@ export interface LevelLayout extends LayoutBase {
 export type Layout = NamedLayout | LevelLayout;
 
 export interface FindOptions {
+  /** False: link counts are relied on nowhere (D2). For tests. */
+  readonly byLinkCount?: false;
   /** Told of what is there and cannot be looked at, by its path below the root. */
   readonly onUnreadable?: (path: string, errno: string) => void;
 }
@@ -69,11 +71,11 @@ class Search {
   /** The device on which link counts can be relied on (D2), or null. */
   readonly #countingDevice: number | null;
 
-  constructor(root: string, { idAt }: Layout, { onUnreadable = () => {} }: FindOptions) {
+  constructor(root: string, { idAt }: Layout, options: FindOptions) {
     this.#root = root;
     this.#idAt = idAt;
-    this.#onUnreadable = onUnreadable;
-    this.#countingDevice = countingDevice(root);
+    this.#onUnreadable = options.onUnreadable ?? (() => {});
+    this.#countingDevice = options.byLinkCount === false ? null : countingDevice(root);
   }
 
   isDirectory(path: string): boolean {

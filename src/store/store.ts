@@ -10,7 +10,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { assert } from "../base/assert.ts";
 import { errnoOf, VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
-import { homeagentRoot } from "../base/node-places.ts";
+import { catalogPath as defaultCatalogPath, homeagentRoot } from "../base/node-places.ts";
 import type { Dialect, DialectName } from "../dialects/dialect.ts";
 import { homeagent } from "../dialects/homeagent/dialect.ts";
 import {
@@ -23,6 +23,7 @@ import {
 import { readEnvelope } from "../dialects/rye/envelope.ts";
 import { openPlace, openToRead } from "../log/place.ts";
 import type { Durability, LogMode } from "../log/writer.ts";
+import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";
 import { RyeBeside } from "./rye-beside.ts";
 import { Session } from "./session.ts";
 
@@ -42,6 +43,8 @@ export interface StoreOptions {
   readonly isThreadsRoot?: boolean;
   /** rye: whether `transcript.md` grows as events land. Default: true. */
   readonly markdown?: boolean;
+  /** The index of sessions, a cache. Default: the user's own. */
+  readonly catalogPath?: string;
   /** What went wrong beside the log, where nothing is lost. Default: a process warning. */
   readonly onWarning?: (warning: string) => void;
 }
@@ -104,6 +107,14 @@ export class Store {
       if (cause instanceof VerbatimError && cause.code === "LOG_NOT_FOUND") return false;
       throw cause;
     }
+  }
+
+  /** Every session of the store with what is known of it, in no order. */
+  list(options: ListOptions = {}): Promise<SessionSummary[]> {
+    const { root, dialect } = this;
+    const catalogPath = this.#options.catalogPath ?? defaultCatalogPath();
+    const open = (id: string) => this.session(id);
+    return listSessions({ host: this.#host, root, dialect, catalogPath, open }, options);
   }
 
   /** A session by its id, whether it is there or not: the first append makes it. */

@@ -36,19 +36,33 @@ export async function readThreadMeta(
   threadId: string,
 ): Promise<StoredThreadMeta | null> {
   try {
+    const stored = await readStoredMeta(host, projectPath, threadId);
+    if (stored) return stored;
+    const rebuilder = new MetaRebuilder(threadId);
+    for await (const event of threadEvents(host, projectPath, threadId)) rebuilder.add(event);
+    return rebuilder.meta();
+  } catch (cause) {
+    if (isMissing(cause)) return null;
+    throw cause;
+  }
+}
+
+/** A thread's `thread.json` as it is; null when it is missing or corrupt. */
+export async function readStoredMeta(
+  host: Host,
+  projectPath: string,
+  threadId: string,
+): Promise<StoredThreadMeta | null> {
+  try {
     const directory = await host.files.openDirectory(threadPath(projectPath, threadId), {
       create: false,
       root: projectPath,
     });
     try {
-      const stored = parseMeta(await readSmallFile(directory, META_NAME));
-      if (stored) return stored;
+      return parseMeta(await readSmallFile(directory, META_NAME));
     } finally {
       directory.close();
     }
-    const rebuilder = new MetaRebuilder(threadId);
-    for await (const event of threadEvents(host, projectPath, threadId)) rebuilder.add(event);
-    return rebuilder.meta();
   } catch (cause) {
     if (isMissing(cause)) return null;
     throw cause;

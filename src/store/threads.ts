@@ -54,24 +54,33 @@ export interface FoundMeta {
 }
 
 /**
- * What every thread's thread.json parses to, in no order. `onProgress` is told now and then how
- * many threads were found so far.
+ * What every thread's thread.json parses to, in no order, a slice's worth at a time: a promise for
+ * each would cost as much as reading it. `onProgress` is told how many were found so far.
+ *
+ * @example
+ * for await (const found of findThreadMetas(project)) {
+ *   for (const { meta } of found) meta === undefined ? telemetry.skip() : telemetry.add(meta);
+ * }
  */
 export async function* findThreadMetas(
   root: string,
   onProgress: (found: number) => void = () => {},
   options: ThreadsOptions = {},
-): AsyncGenerator<FoundMeta> {
+): AsyncGenerator<readonly FoundMeta[]> {
   const buffer = Buffer.allocUnsafe(META_BYTES_MAX + 1);
   const slice = new Slice();
-  let found = 0;
+  let count = 0;
+  let found: FoundMeta[] = [];
   for (const { below, path, hasMeta } of threadDirectories(root, options)) {
-    found++;
-    yield { below, meta: hasMeta ? readMeta(`${path}/${META_NAME}`, buffer) : undefined };
+    count++;
+    found.push({ below, meta: hasMeta ? readMeta(`${path}/${META_NAME}`, buffer) : undefined });
     if (!slice.isOver) continue;
-    onProgress(found);
+    yield found;
+    found = [];
+    onProgress(count);
     await slice.next();
   }
+  yield found;
 }
 
 class Slice {

@@ -369,7 +369,7 @@ test("a runner's thread writes every event, also when a tool or a step throws (S
   const meta = await readThreadMeta(project, thread.id);
   assert.equal(meta?.status, "completed");
   assert.equal(meta?.parent_thread_id, "parent-1");
-  const { tokens } = meta?.cost as { tokens?: number };
+  const { tokens } = (meta?.cost ?? {}) as { tokens?: number };
   assert.equal(tokens, 15);
 });
 

@@ -152,6 +152,14 @@ test("what is stored and silent is an entry of kind other, kept whole", () => {
   }
 });
 
+test("a time is given in UTC, and none when the line has no time", () => {
+  assert.equal(
+    decode({ ts: "2026-02-09T04:03:50+01:00", type: "x" }).entry?.at,
+    "2026-02-09T03:03:50.000Z",
+  );
+  for (const ts of ["T", "", null, {}]) assert.equal(decode({ ts, type: "x" }).entry?.at, null);
+});
+
 test("a line of no envelope has a fault and no entry (S2-14)", () => {
   assert.deepEqual(decode({ type: "x" }), { entry: null, fault: "missing ts/type" });
   assert.deepEqual(decode([]), { entry: null, fault: "not an object" });

@@ -11,6 +11,7 @@ import { type RyeEvent, readEnvelope } from "./envelope.ts";
 import { errorOf, threadUsageOf, turnUsageOf } from "./facts.ts";
 import { get, getNumber, getString, type JsonObject } from "./fields.ts";
 import { isTruthy, printed } from "./python.ts";
+import { utcOf } from "./time.ts";
 
 export function decode(value: unknown): Understood {
   const { event, fault } = readEnvelope(value);
@@ -19,7 +20,8 @@ export function decode(value: unknown): Understood {
 
 export function entryOf(event: RyeEvent): Entry {
   const { data } = event;
-  const entry = { ...emptyEntry(event.native), at: event.at, model: getString(data, "model") };
+  const at = event.ts === null ? null : utcOf(event.ts);
+  const entry = { ...emptyEntry(event.native), at, model: getString(data, "model") };
   switch (event.meaning) {
     case "thread_start":
       return { ...entry, kind: "start" };

@@ -37,9 +37,9 @@ test("every example line is understood, and there is one for each of the twelve 
 });
 
 test("the example lines of the flat envelope are what the writer makes of their data (S2-1)", () => {
-  for (const [n, { native, at, threadId, type, data }] of flat.entries()) {
+  for (const [n, { native, ts, threadId, type, data }] of flat.entries()) {
     const facts = { envelope: "flat", defaultDirective: null } as const;
-    const nowMs = Date.parse(at ?? "");
+    const nowMs = Date.parse(ts ?? "");
     const made = completeNative({ type, ...data }, { ...facts, threadId: threadId ?? "", nowMs });
     assert.equal(JSON.stringify(made), lines[n]);
     assert.deepEqual(made, native);

@@ -14,10 +14,10 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
-import { get, getString, has, isObject, type JsonObject, without } from "./fields.ts";
+import { get, getString, has, isObject, type JsonObject } from "./fields.ts";
 import { toJsonValue } from "./json-value.ts";
 import { isTruthy } from "./python.ts";
-import { isoFormat, isoFromSeconds, utcOf } from "./time.ts";
+import { isoFormat, isoFromSeconds } from "./time.ts";
 import { CHECKPOINT_TYPE, type EventType, meaningOf } from "./vocabulary.ts";
 
 export type Envelope = "flat" | "payload";
@@ -33,8 +33,6 @@ export interface RyeEvent {
   readonly directive: string | null;
   /** The time as the line spells it, seconds since 1970 as ISO; null when it is neither. */
   readonly ts: string | null;
-  /** The time in UTC with milliseconds; null when it is no time. */
-  readonly at: string | null;
   /** What a caller would hand to the writer again, `directive` included when the line has one. */
   readonly data: JsonObject;
   /** The line as parsed. */
@@ -53,7 +51,6 @@ export type ReadEnvelope =
   | { readonly event: RyeEvent; readonly fault: null }
   | { readonly event: null; readonly fault: EnvelopeFault };
 
-const FLAT_KEYS = ["ts", "type", "thread_id"];
 const PAYLOAD_KEYS = ["timestamp", "thread_id", "event_type", "payload"];
 
 /** Reads a line of either envelope; a fault when it is no event. Never throws. */
@@ -73,8 +70,8 @@ export function readEnvelope(value: unknown): ReadEnvelope {
     return readEvent("payload", value, get(value, "timestamp"), get(value, "event_type"), payload);
   }
   if (!has(value, "ts") || !has(value, "type")) return faulty("missing ts/type");
-  const data = without(value, FLAT_KEYS);
-  return readEvent("flat", value, get(value, "ts"), get(value, "type"), data);
+  const { ts, type, thread_id, ...data } = value;
+  return readEvent("flat", value, ts, type, data);
 }
 
 function readEvent(
@@ -94,7 +91,6 @@ function readEvent(
     threadId: getString(native, "thread_id"),
     directive: getString(data, "directive") ?? getString(native, "directive"),
     ts: typeof ts === "string" ? ts : null,
-    at: typeof ts === "string" ? utcOf(ts) : null,
     data,
     native,
   };
@@ -129,14 +125,15 @@ export function completeEvent(facts: EventFacts): JsonObject {
   const data = toJsonValue(facts.data);
   if (!isObject(data)) refuse("data", "not JSON");
   const directive = directiveOf(type, data, facts.defaultDirective);
-  const ts = isoFormat(facts.nowMs);
-  const rest = without(data, ["directive"]);
+  const now = isoFormat(facts.nowMs);
+  const { directive: given, ...payload } = data;
   if (facts.envelope === "payload") {
-    const payload = { directive, ...rest };
-    return { timestamp: ts, thread_id: threadId, event_type: type, payload };
+    const line = { timestamp: now, thread_id: threadId, event_type: type };
+    return { ...line, payload: { directive, ...payload } };
   }
   if (has(data, "event_type")) refuse("event_type", "reserved for the other envelope");
-  return { ts, type, thread_id: threadId, directive, ...without(rest, FLAT_KEYS) };
+  const { ts, type: overridden, thread_id, ...rest } = payload;
+  return { ts: now, type, thread_id: threadId, directive, ...rest };
 }
 
 /**
@@ -150,7 +147,8 @@ export function completeNative(
   if (!isObject(native)) refuse("entry", "not an object");
   if (!has(native, "event_type")) {
     if (!has(native, "type")) refuse("type", "missing");
-    return completeEvent({ ...facts, type: native.type, data: without(native, FLAT_KEYS) });
+    const { ts, type, thread_id, ...data } = native;
+    return completeEvent({ ...facts, type, data });
   }
   if (has(native, "type")) refuse("event_type", "given besides type");
   const stray = Object.keys(native).find((key) => !PAYLOAD_KEYS.includes(key));

@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { tempDirectory } from "../../test/support/temp-directory.ts";
+import { FIND_DEPTH_MAX, findLogs, type LevelLayout, type NamedLayout } from "./find.ts";
+
+/** As rye has it. */
+const named: NamedLayout = {
+  under: [".ai", "threads"],
+  logName: "log.jsonl",
+  idAt: (path) => path.slice(2, -1).join("/"),
+};
+
+/** As homeagent has it. */
+const level: LevelLayout = {
+  under: ["agents"],
+  levels: [null, "sessions"],
+  isLog: (name) => name.endsWith(".jsonl"),
+  idAt: ([, agent, , name]) => (name?.startsWith("bad") ? null : `${agent}/${name?.slice(0, -6)}`),
+};
+
+function put(root: string, path: string, content = "{}\n"): string {
+  const file = join(root, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+  return file;
+}
+
+function ids(root: string, layout: NamedLayout | LevelLayout): string[] {
+  const counted = findLogs(root, layout);
+  const listed = findLogs(root, layout, { byLinkCount: false });
+  assert.deepEqual(counted, listed, "found with link counts and without");
+  return counted.map(({ id }) => id).sort();
+}
+
+test("a log is found with its path, its size and when it last changed", () => {
+  const root = tempDirectory();
+  const file = put(root, ".ai/threads/a/log.jsonl", "12345\n");
+  utimesSync(file, 1, 1_731_650_000.125);
+
+  assert.deepEqual(findLogs(root, named), [
+    { id: "a", path: ".ai/threads/a/log.jsonl", size: 6, mtimeMs: 1_731_650_000_125 },
+  ]);
+});
+
+test("logs with one name are found at any depth, inside another session's directory too", () => {
+  const root = tempDirectory();
+  for (const id of ["a", "b/c/d", "a/inside", "a/inside/deeper/e", "é 😀"]) {
+    put(root, `.ai/threads/${id}/log.jsonl`);
+  }
+  for (const other of ["x/other.jsonl", "log.jsonl", "registry.db", "y/log.jsonl.lock"]) {
+    put(root, `.ai/threads/${other}`);
+  }
+  mkdirSync(join(root, ".ai/threads/z/log.jsonl"), { recursive: true });
+
+  assert.deepEqual(
+    ids(root, named),
+    ["a", "a/inside", "a/inside/deeper/e", "b/c/d", "é 😀"].sort(),
+  );
+});
+
+test("logs at one level are found there and nowhere else", () => {
+  const root = tempDirectory();
+  for (const path of ["a/sessions/1", "a/sessions/2.x", "b/sessions/1"]) {
+    put(root, `agents/${path}.jsonl`);
+  }
+  for (const other of [
+    "a/sessions/1.jsonl.lock",
+    "a/sessions/bad.jsonl",
+    "a/sessions/deep/1.jsonl",
+    "a/1.jsonl",
+    "a/other/1.jsonl",
+    "1.jsonl",
+  ]) {
+    put(root, `agents/${other}`);
+  }
+  assert.deepEqual(ids(root, level), ["a/1", "a/2.x", "b/1"]);
+});
+
+test("a root, or a place in it, that is not there has no logs", () => {
+  const root = tempDirectory();
+  assert.deepEqual(ids(join(root, "nowhere"), named), []);
+  assert.deepEqual(ids(root, named), []);
+  put(root, ".ai/threads");
+  assert.deepEqual(ids(root, named), []);
+  assert.deepEqual(ids(put(root, "file"), named), []);
+});
+
+test("no symbolic link is followed below the root, and one to the root is", () => {
+  const outside = tempDirectory();
+  put(outside, "t/log.jsonl");
+  put(outside, "t/sessions/1.jsonl");
+  const root = tempDirectory();
+  put(root, ".ai/threads/real/log.jsonl");
+  symlinkSync(join(outside, "t"), join(root, ".ai/threads/linked"));
+  mkdirSync(join(root, ".ai/threads/file"));
+  symlinkSync(join(outside, "t/log.jsonl"), join(root, ".ai/threads/file/log.jsonl"));
+  mkdirSync(join(root, "agents/a"), { recursive: true });
+  symlinkSync(join(outside, "t"), join(root, "agents/b"));
+  symlinkSync(join(outside, "t/sessions"), join(root, "agents/a/sessions"));
+  const link = join(outside, "root");
+  symlinkSync(root, link);
+
+  assert.deepEqual(ids(root, named), ["real"]);
+  assert.deepEqual(ids(link, named), ["real"]);
+  assert.deepEqual(ids(root, level), []);
+
+  rmSync(join(root, ".ai"), { recursive: true });
+  mkdirSync(join(outside, "threads/x"), { recursive: true });
+  put(outside, "threads/x/log.jsonl");
+  symlinkSync(outside, join(root, ".ai"));
+  assert.deepEqual(ids(root, named), []);
+});
+
+test("what is neither a file nor a directory is passed over, and never opened", () => {
+  const root = tempDirectory();
+  mkdirSync(join(root, ".ai/threads/a"), { recursive: true });
+  execFileSync("mkfifo", [join(root, ".ai/threads/a/log.jsonl"), join(root, ".ai/threads/b")]);
+  assert.deepEqual(ids(root, named), []);
+});
+
+test("directories are looked into 32 levels deep, and no deeper", () => {
+  const root = tempDirectory();
+  assert.equal(FIND_DEPTH_MAX, 32);
+  const at = (depth: number) => Array(depth).fill("d").join("/");
+  put(root, `.ai/threads/${at(32)}/log.jsonl`);
+  put(root, `.ai/threads/${at(33)}/log.jsonl`);
+  assert.deepEqual(ids(root, named), [at(32)]);
+});
+
+test("what cannot be looked at is reported, and the rest is found", () => {
+  const root = tempDirectory();
+  put(root, ".ai/threads/a/log.jsonl");
+  put(root, ".ai/threads/closed/sub/log.jsonl");
+  put(root, ".ai/threads/unlisted/sub/log.jsonl");
+  chmodSync(join(root, ".ai/threads/closed"), 0o000);
+  chmodSync(join(root, ".ai/threads/unlisted"), 0o111);
+  const unreadable: [string, string][] = [];
+
+  const found = asOrdinaryUser(root, () =>
+    findLogs(root, named, { onUnreadable: (path, errno) => unreadable.push([path, errno]) }),
+  );
+  assert.deepEqual(
+    found.map(({ id }) => id),
+    ["a"],
+  );
+  assert.deepEqual(unreadable.sort(), [
+    [".ai/threads/closed", "EACCES"],
+    [".ai/threads/closed/log.jsonl", "EACCES"],
+    [".ai/threads/unlisted", "EACCES"],
+  ]);
+  chmodSync(join(root, ".ai/threads/closed"), 0o700);
+});
+
+test("whatever the tree, the logs found are those that listing every directory finds", () => {
+  // Method: random trees of directories and files, against a search that knows no short cuts.
+  const name = fc.constantFrom("a", "b", "c", "log.jsonl", "x.md");
+  const path = fc.array(name, { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(fc.array(path, { maxLength: 12 }), (paths) => {
+      const root = tempDirectory();
+      const top = join(root, ".ai/threads");
+      mkdirSync(top, { recursive: true });
+      for (const segments of paths) {
+        try {
+          put(top, segments.join("/"));
+        } catch {
+          // A file stands where a directory would have to be, or the reverse: another tree.
+        }
+      }
+      const all = readdirSync(top, { recursive: true, withFileTypes: true });
+      const expected = all
+        .filter((entry) => entry.isFile() && entry.name === "log.jsonl" && entry.parentPath !== top)
+        .map((entry) => entry.parentPath.slice(top.length + 1));
+
+      expect(ids(root, named)).toEqual(expected.sort());
+      rmSync(root, { recursive: true });
+    }),
+    { numRuns: 100 },
+  );
+});
+
+/** The superuser may look at everything, so he becomes nobody for a moment. */
+function asOrdinaryUser<T>(root: string, work: () => T): T {
+  if (process.getuid?.() !== 0) return work();
+  chmodSync(root, 0o755);
+  process.seteuid?.(65534);
+  try {
+    return work();
+  } finally {
+    process.seteuid?.(0);
+  }
+}

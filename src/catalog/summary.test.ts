@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { test } from "vitest";
+import { type Entry, emptyEntry, type Usage } from "../model/entry.ts";
+import { NOTHING_KNOWN, SUMMARY_TEXT_MAX, type Summary, SummaryFold } from "./summary.ts";
+
+function summaryOf(entries: readonly Partial<Entry>[], agent: string | null = null): Summary {
+  const fold = new SummaryFold();
+  for (const entry of entries) fold.add({ ...emptyEntry({}), ...entry });
+  return fold.summary({ agent });
+}
+
+function said(text: string, role: Entry["role"] = "user"): Partial<Entry> {
+  return { kind: "message", role, parts: [{ type: "text", text }] };
+}
+
+function usage(used: Partial<Usage>): Usage {
+  return { inputTokens: null, outputTokens: null, totalTokens: null, spend: null, ...used };
+}
+
+function titleOf(text: string): string | null {
+  return summaryOf([said(text)]).title;
+}
+
+test("a session of no entries comes to nothing", () => {
+  assert.deepEqual(summaryOf([]), NOTHING_KNOWN);
+});
+
+test("the title is the first thing a user said", () => {
+  const { title } = summaryOf([
+    said("Be brief.", "system"),
+    said("Hello!", "assistant"),
+    { kind: "message", role: "user", parts: [{ type: "reasoning", text: "hm" }] },
+    said("  \n "),
+    said("Fix the build"),
+    said("Thanks"),
+  ]);
+  assert.equal(title, "Fix the build");
+});
+
+test("a title is one line, whatever white space the text has", () => {
+  assert.equal(titleOf("\n\n  Fix \t the\r\nbuild\u2028now \u00a0 "), "Fix the build now");
+});
+
+test("terminal escapes and control characters do not reach a title", () => {
+  // Method: one of each kind that terminals know, whole and cut short.
+  const sequences = [
+    "\x1b[31m",
+    "\x1b[1;38;5;9m",
+    "\x1b[2J",
+    "\x1b[?25l",
+    "\x9b31m",
+    "\x1b]0;owned\x07",
+    "\x1b]8;;http://example.org\x1b\\",
+    "\x9d0;owned\x9c",
+    "\x1bPq#0\x1b\\",
+    "\x1b_apc\x1b\\",
+    "\x1b(B",
+    "\x1bc",
+    "\x1b7",
+  ];
+  for (const sequence of sequences) {
+    assert.equal(titleOf(`a${sequence}b`), "ab", JSON.stringify(sequence));
+  }
+  assert.equal(titleOf("a\x00\x07\x7f\x85b"), "a b");
+  assert.equal(titleOf("a\u202etxt.exe\u2066b"), "a txt.exe b");
+  assert.equal(titleOf("\x1b]0;never ended"), null);
+  assert.equal(titleOf("\x1b["), null);
+});
+
+test("no text of any kind leaves anything in a title that a terminal would obey", () => {
+  const unit = fc.oneof(
+    fc.constantFrom("\x1b", "[", "]", "\x9b", "\x07", "m", "0", ";", "\\", "P", " ", "a"),
+    fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),
+  );
+  fc.assert(
+    fc.property(fc.string({ unit, maxLength: 400 }), (text) => {
+      const title = titleOf(text);
+      if (title === null) return;
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there.
+      assert.doesNotMatch(title, /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/);
+      assert.ok(title.isWellFormed() && title === title.trim() && title !== "");
+      assert.ok(Array.from(title).length <= SUMMARY_TEXT_MAX);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("a title of 200 characters is whole, and one of 201 is cut and says so", () => {
+  assert.equal(SUMMARY_TEXT_MAX, 200);
+  for (const character of ["a", "é", "😀"]) {
+    assert.equal(titleOf(character.repeat(200)), character.repeat(200));
+    assert.equal(titleOf(character.repeat(201)), `${character.repeat(199)}…`);
+  }
+  assert.equal(titleOf("x".repeat(16 * 1024 * 1024))?.length, 200);
+});
+
+test("the agent is the one given, the model the last one named", () => {
+  const { agent, model } = summaryOf(
+    [{ model: "m-1" }, { model: "m-2\x1b[31m" }, { model: null }],
+    "co\0ok",
+  );
+  assert.deepEqual({ agent, model }, { agent: "co ok", model: "m-2" });
+});
+
+test("a session begins with its first time and was updated at its last", () => {
+  const { createdAt, updatedAt } = summaryOf([
+    { at: null },
+    { at: "2026-01-01T00:00:00.000Z" },
+    { at: "2026-01-02T00:00:00.000Z" },
+    { at: null },
+  ]);
+  assert.deepEqual(
+    [createdAt, updatedAt],
+    ["2026-01-01T00:00:00.000Z", "2026-01-02T00:00:00.000Z"],
+  );
+});
+
+test("turns are counted by their ends, else by what the assistant said", () => {
+  const spoken = [said("q"), said("a", "assistant"), said("b", "assistant")];
+  assert.equal(summaryOf(spoken).turns, 2);
+  assert.equal(summaryOf([...spoken, { kind: "turn_end" }]).turns, 1);
+});
+
+test("every line counts, and the bad ones are counted beside", () => {
+  const fold = new SummaryFold();
+  fold.add(emptyEntry({}));
+  fold.addBadLine();
+  fold.addBadLine();
+  const { lines, badLines } = fold.summary({ agent: null });
+  assert.deepEqual({ lines, badLines }, { lines: 3, badLines: 2 });
+});
+
+test("an end says how a session stands, and what was given says it while there is none", () => {
+  const fold = new SummaryFold();
+  const status = () => fold.summary({ agent: null, status: "running" }).status;
+  assert.equal(status(), "running");
+  fold.add({ ...emptyEntry({}), kind: "end", outcome: "error" });
+  assert.equal(status(), "error");
+  fold.add(emptyEntry({}));
+  assert.equal(status(), "error", "a line that is not understood changes nothing");
+  fold.add({ ...emptyEntry({}), kind: "message", role: "user" });
+  assert.equal(status(), "running", "a session that goes on is not at its end");
+  fold.add({ ...emptyEntry({}), kind: "end", outcome: "completed" });
+  assert.equal(status(), "completed");
+  assert.equal(summaryOf([said("q")]).status, null);
+});
+
+test("usage is summed over turns, and what nobody recorded stays unknown", () => {
+  const summary = summaryOf([
+    { kind: "turn_end", usage: usage({ inputTokens: 5, spend: 0.1 }) },
+    { kind: "turn_end", usage: usage({ inputTokens: 7, spend: 0.2 }) },
+    { kind: "turn_end", usage: null },
+  ]);
+  const { inputTokens, outputTokens, totalTokens, spend } = summary;
+  assert.deepEqual([inputTokens, outputTokens, totalTokens, spend], [12, null, null, 0.3]);
+});
+
+test("usage recorded on messages and again where their turn ends is counted once", () => {
+  const both: Partial<Entry>[] = [
+    { kind: "message", role: "assistant", usage: usage({ inputTokens: 5, outputTokens: 1 }) },
+    { kind: "turn_end", usage: usage({ inputTokens: 5 }) },
+  ];
+  assert.equal(summaryOf(both).inputTokens, 5);
+  assert.equal(summaryOf(both).outputTokens, 1);
+  assert.equal(summaryOf(both.slice(0, 1)).inputTokens, 5);
+});
+
+test("what an end says of the whole session wins over the sum of its turns", () => {
+  const turn: Partial<Entry> = {
+    kind: "turn_end",
+    usage: usage({ inputTokens: 5, outputTokens: 1 }),
+  };
+  const end: Partial<Entry> = { kind: "end", usage: usage({ inputTokens: 100, spend: 2 }) };
+
+  const ended = summaryOf([turn, turn, end]);
+  assert.deepEqual([ended.inputTokens, ended.outputTokens, ended.spend], [100, 2, 2]);
+
+  const goneOn = summaryOf([turn, turn, end, turn]);
+  assert.deepEqual([goneOn.inputTokens, goneOn.outputTokens, goneOn.spend], [105, 3, 2]);
+
+  const endedAgain = summaryOf([turn, end, turn, { ...end, usage: usage({ inputTokens: 110 }) }]);
+  assert.deepEqual([endedAgain.inputTokens, endedAgain.spend], [110, null]);
+});
+
+test("a total that was recorded is kept, and one that was not is the sum of its counts", () => {
+  const recorded = usage({ inputTokens: 5, outputTokens: 2, totalTokens: 9 });
+  const unrecorded = usage({ inputTokens: 5, outputTokens: 2 });
+  assert.equal(summaryOf([{ kind: "turn_end", usage: recorded }]).totalTokens, 9);
+  assert.equal(summaryOf([{ kind: "message", usage: unrecorded }]).totalTokens, 7);
+  assert.equal(summaryOf([{ kind: "end", usage: unrecorded }]).totalTokens, 7);
+});
+
+test("a number that nobody can have counted is not counted", () => {
+  const odd = usage({ inputTokens: Number.POSITIVE_INFINITY, spend: Number.NaN, outputTokens: 1 });
+  const { inputTokens, outputTokens, spend } = summaryOf([{ kind: "turn_end", usage: odd }]);
+  assert.deepEqual([inputTokens, outputTokens, spend], [null, 1, null]);
+});

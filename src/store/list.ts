@@ -1,0 +1,103 @@
+/**
+ * List: the sessions of a store, by way of the catalog: only logs that changed are read.
+ *
+ * A running thread is paused after its last line, which its log does not show. So of threads that
+ * were running thread.json is asked each time; every other change of status comes with a line.
+ */
+
+import type { Host } from "../base/host.ts";
+import { Catalog, type FreshenProgress } from "../catalog/catalog.ts";
+import { findLogs, type Layout } from "../catalog/find.ts";
+import type { SessionRow } from "../catalog/session-row.ts";
+import { type SessionStatus, type Summary, SummaryFold } from "../catalog/summary.ts";
+import type { DialectName } from "../dialects/dialect.ts";
+import { homeagent } from "../dialects/homeagent/dialect.ts";
+import { LOG_NAME, rye, THREADS_PATH } from "../dialects/rye/dialect.ts";
+import type { Session } from "./session.ts";
+import { readStoredMeta } from "./thread-files.ts";
+
+export interface SessionSummary extends SessionRow {
+  readonly dialect: DialectName;
+  readonly root: string;
+  /** The log file. */
+  readonly path: string;
+}
+
+export interface ListOptions {
+  /** How many of the logs that must be read have been. */
+  readonly onProgress?: FreshenProgress;
+}
+
+/** What listing needs of a store. */
+export interface Listed {
+  readonly host: Host;
+  readonly dialect: DialectName;
+  readonly root: string;
+  readonly catalogPath: string;
+  readonly open: (id: string) => Session;
+}
+
+const LAYOUTS: Record<DialectName, Layout> = {
+  rye: { under: THREADS_PATH, logName: LOG_NAME, idAt: rye.idAt },
+  homeagent: {
+    under: ["agents"],
+    levels: [null, "sessions"],
+    isLog: (name) => name.endsWith(".jsonl"),
+    idAt: homeagent.idAt,
+  },
+};
+
+/** All sessions of the store, in no order. */
+export async function listSessions(
+  listed: Listed,
+  { onProgress }: ListOptions,
+): Promise<SessionSummary[]> {
+  const { dialect, root, catalogPath } = listed;
+  const found = findLogs(root, LAYOUTS[dialect]);
+  const catalog = await Catalog.open(catalogPath);
+  try {
+    const summarise = (id: string) => summariseSession(listed, id);
+    const { rows } = await catalog.freshen(dialect, root, found, summarise, onProgress);
+    const sessions: SessionSummary[] = [];
+    for (const row of rows) {
+      const status = row.status === "running" ? await statusOf(listed, row.id) : row.status;
+      sessions.push({ ...row, status, dialect, root, path: `${root}/${row.logPath}` });
+    }
+    return sessions;
+  } finally {
+    catalog.close();
+  }
+}
+
+async function summariseSession(listed: Listed, id: string): Promise<Summary> {
+  const session = listed.open(id);
+  const fold = new SummaryFold();
+  let agent: string | null = null;
+  try {
+    for await (const entry of session.entries({ onBadLine: () => fold.addBadLine() })) {
+      fold.add(entry);
+      if (typeof entry.native.directive === "string") agent ??= entry.native.directive;
+    }
+  } finally {
+    await session.release();
+  }
+  return fold.summary({
+    agent: await agentOf(listed, id, agent),
+    status: await statusOf(listed, id),
+  });
+}
+
+/** HomeAgent: the first half of the id. rye: what the events, else thread.json, else the id say. */
+async function agentOf(listed: Listed, id: string, said: string | null): Promise<string | null> {
+  if (listed.dialect === "homeagent") return id.slice(0, id.indexOf("/"));
+  if (said !== null) return said;
+  const meta = await readStoredMeta(listed.host, listed.root, id);
+  return meta?.directive || id.replace(/-\d+$/, "");
+}
+
+/** How a thread stands that has not ended, as thread.json has it. */
+async function statusOf(listed: Listed, id: string): Promise<SessionStatus | null> {
+  if (listed.dialect !== "rye") return null;
+  const status = (await readStoredMeta(listed.host, listed.root, id))?.status;
+  return status === "running" || status === "paused" ? status : null;
+}
