@@ -76,7 +76,7 @@ async function main(): Promise<number> {
   ];
 
   const isOk = results.every(isReached);
-  const machine = describeMachine(loadBefore);
+  const machine = describeMachine(inMemory ?? "disk", loadBefore);
   process.stdout.write(
     json
       ? `${JSON.stringify({ ok: isOk, quick, machine, results: results.map(toJson) }, null, 2)}\n`
@@ -86,11 +86,12 @@ async function main(): Promise<number> {
 }
 
 /** What a reader of the table must know. A load well above 1 means that others were at work too. */
-function describeMachine(loadBefore: number) {
+function describeMachine(fileSystem: string, loadBefore: number) {
   return {
     node: `Node ${process.versions.node}`,
     platform: `${process.platform} ${process.arch}`,
     processors: `${cpus().length} x ${cpus()[0]?.model ?? "unknown processor"}`,
+    files: `files on ${fileSystem}`,
     load: `load ${loadBefore.toFixed(1)} before and ${(loadavg()[0] ?? 0).toFixed(1)} after`,
   };
 }

@@ -67,19 +67,22 @@ export async function compare(
   return { ways: outcomes.slice(0, -1), reference: at(outcomes, ways.length) };
 }
 
-/** How many operations each way does in about a slice, found by doing more and more (C2). */
+/**
+ * How many operations each way does in about a slice, found by doing more and more (C2). The best
+ * rate counts: one disturbed moment here would make every slice too short to be fair.
+ */
 async function warmUp(trials: readonly Trial[], sliceMs: number): Promise<number[]> {
   const counts: number[] = [];
   for (const trial of trials) {
     let count = 1;
-    let rate = 0;
-    for (let spentMs = 0; spentMs < 4 * sliceMs; ) {
+    let perMs = 0;
+    for (let spentMs = 0; spentMs < 10 * sliceMs; ) {
       const ms = await timeMs(trial, count);
       spentMs += ms;
-      rate = count / ms;
-      count = Math.max(1, Math.min(2 * count, Math.round(rate * sliceMs)));
+      perMs = Math.max(perMs, count / ms);
+      count = Math.max(1, Math.min(2 * count, Math.round(perMs * sliceMs)));
     }
-    counts.push(Math.max(1, Math.round(rate * sliceMs)));
+    counts.push(Math.max(1, Math.round(perMs * sliceMs)));
   }
   return counts;
 }

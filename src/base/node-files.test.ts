@@ -209,6 +209,34 @@ test("a file opened to append is written at its end, one opened to update in pla
   update.close();
 });
 
+test("a file ends at its size and nowhere else", async () => {
+  const directory = await openDirectory(createNodeFiles(), tempDirectory(), false);
+  const file = directory.open("file", "append");
+  for (let size = 0; size <= 3; size++) {
+    for (let at = 0; at <= 5; at++) assert.equal(file.endsAt(at), at === size);
+    file.write(Buffer.from("x"));
+  }
+  file.close();
+});
+
+test("a file that was deleted or replaced has no name any more", async () => {
+  const directory = await openDirectory(createNodeFiles(), tempDirectory(), false);
+  const [deleted, replaced] = [directory.open("a", "append"), directory.open("b", "append")];
+  const replacing = directory.open("c", "append");
+  assert.deepEqual(
+    [deleted, replaced, replacing].map((file) => file.isLinked()),
+    [true, true, true],
+  );
+
+  directory.remove("a");
+  directory.rename("c", "b");
+  assert.deepEqual(
+    [deleted, replaced, replacing].map((file) => file.isLinked()),
+    [false, false, true],
+  );
+  for (const file of [deleted, replaced, replacing]) file.close();
+});
+
 test("a file opened as new must not exist yet", async () => {
   const root = tempDirectory();
   const directory = await openDirectory(createNodeFiles(), root, false);

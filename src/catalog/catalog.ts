@@ -17,8 +17,8 @@ import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { type FoundLog, type SessionRow, type SessionSort, sortRows } from "./session-row.ts";
 import { type Cache, isDamage, isSqliteError, openCache, problemOf } from "./sqlite.ts";
-import { NOTHING_KNOWN, type Summary } from "./summary.ts";
-import { isFresh, type Place, readRows, removeRows, SCHEMA, writeRows } from "./table.ts";
+import type { Summary } from "./summary.ts";
+import { bareRow, isFresh, type Place, readRows, removeRows, SCHEMA, writeRows } from "./table.ts";
 
 /** Logs that are summarised at the same time. */
 const SUMMARISED_AT_ONCE = 8;
@@ -190,11 +190,6 @@ export class Catalog {
     if (problem === "SQLITE_ERROR") this.#cache?.spoil();
     this.close();
   }
-}
-
-/** A row that says only what was found. */
-function bareRow({ id, path, size, mtimeMs }: FoundLog): SessionRow {
-  return { id, logPath: path, size, mtimeMs, ...NOTHING_KNOWN };
 }
 
 /** A root that is not there (any more) has a path all the same. */

@@ -11,6 +11,8 @@
  *     processes that find it, one replaces it; the other finds the replacement.
  * Q3  The database file is never opened here other than by SQLite, except to create it. Closing
  *     any descriptor of a file drops the POSIX locks that SQLite holds on it in this process.
+ * Q4  Statements are made once and used again. The driver (1.2.1) frees one only when it is
+ *     collected as garbage, and until then a closed database keeps its files open.
  */
 
 import { chmodSync, closeSync, constants, lstatSync, mkdirSync, openSync, rmSync } from "node:fs";
@@ -28,6 +30,9 @@ export type OpenedCache =
 /** How long a statement waits for another process's transaction; ours take milliseconds. */
 const BUSY_TIMEOUT_MS = 2000;
 
+/** All but SQLite's own. */
+const TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'";
+
 type Driver = typeof import("@photostructure/sqlite");
 
 export class Cache {
@@ -43,6 +48,10 @@ export class Cache {
   value(sql: string, ...values: readonly SqlValue[]): SqlValue {
     const row = this.#statement(sql).get(...values) as Record<string, SqlValue> | undefined;
     return row === undefined ? null : (Object.values(row)[0] ?? null);
+  }
+
+  all(sql: string, ...values: readonly SqlValue[]): Record<string, SqlValue>[] {
+    return this.#statement(sql).all(...values) as Record<string, SqlValue>[];
   }
 
   run(sql: string, ...values: readonly SqlValue[]): void {
@@ -90,15 +99,17 @@ export class Cache {
 /**
  * Opens the cache at `path`, making it (0600, in directories of 0700) or making it anew (Q1).
  * `schema` is the SQL that makes an empty database into ours; a file that another one made is
- * of another version. With `isSuspect`, every page is looked at first.
+ * of another version. With `isSuspect`, every page is looked at first. With `keepsForeign`, a
+ * file that is damaged or that somebody else made is left alone, and done without.
  */
 export async function openCache(
   path: string,
   schema: string,
-  { isSuspect = false } = {},
+  { isSuspect = false, keepsForeign = false } = {},
 ): Promise<OpenedCache> {
   try {
     const driver = await import("@photostructure/sqlite");
+    if (keepsForeign) return { cache: openOurs(driver, path, schema), problem: null };
     makeFile(path);
     try {
       if (!isSuspect) return { cache: open(driver, path, schema), problem: null };
@@ -113,7 +124,7 @@ export async function openCache(
 
 /** Whether an error says that the file's bytes are not those of a sound database. */
 export function isDamage(error: unknown): boolean {
-  return ["SQLITE_CORRUPT", "SQLITE_NOTADB"].includes(problemOf(error));
+  return /^SQLITE_(CORRUPT|NOTADB)/.test(problemOf(error));
 }
 
 /** Whether an error is the database's, and not ours. */
@@ -155,6 +166,24 @@ function open({ DatabaseSync }: Driver, path: string, schema: string): Cache {
   }
 }
 
+/** Opens a file that others may have made under the same name, and touches only our own. */
+function openOurs(driver: Driver, path: string, schema: string): Cache {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) makeFile(path);
+  else if (!found.isFile()) throw Object.assign(new Error("not a file"), { code: "EINVAL" });
+  const database = new driver.DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  let isOurs: boolean;
+  try {
+    const cache = new Cache(database);
+    const version = cache.value("PRAGMA user_version");
+    isOurs = version === versionOf(schema) || (version === 0 && cache.all(TABLES).length === 0);
+  } finally {
+    database.close();
+  }
+  if (!isOurs) throw Object.assign(new Error("somebody else's"), { code: "FOREIGN" });
+  return open(driver, path, schema);
+}
+
 function beginWriteAheadLog(database: DatabaseSyncInstance): void {
   try {
     database.exec("PRAGMA journal_mode = WAL");
@@ -169,12 +198,9 @@ function beginAnew(cache: Cache, database: DatabaseSyncInstance, schema: string)
   cache.transaction(() => {
     // Another process may have been first, while this one waited for its turn.
     if (cache.value("PRAGMA user_version") === versionOf(schema)) return;
-    const tables = database
-      .prepare(
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
-      )
-      .all() as { name: string }[];
-    for (const { name } of tables) database.exec(`DROP TABLE "${name.replaceAll('"', '""')}"`);
+    for (const { name } of cache.all(TABLES)) {
+      database.exec(`DROP TABLE "${String(name).replaceAll('"', '""')}"`);
+    }
     database.exec(schema);
     database.exec(`PRAGMA user_version = ${versionOf(schema)}`);
   });
@@ -200,7 +226,7 @@ async function replaceDamaged(driver: Driver, path: string, schema: string): Pro
     }
     const replaced = openIfSound(driver, path, schema);
     if (replaced !== null) return replaced;
-    // The log files first: one left beside a new database would be played into it.
+    // The logs too, and first: they are the old file's, and no part of the new one.
     for (const ending of ["-wal", "-shm", ""]) rmSync(path + ending, { force: true });
     makeFile(path);
     return open(driver, path, schema);

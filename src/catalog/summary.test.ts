@@ -192,7 +192,9 @@ test("a total that was recorded is kept, and one that was not is the sum of its 
 });
 
 test("a number that nobody can have counted is not counted", () => {
-  const odd = usage({ inputTokens: Number.POSITIVE_INFINITY, spend: Number.NaN, outputTokens: 1 });
-  const { inputTokens, outputTokens, spend } = summaryOf([{ kind: "turn_end", usage: odd }]);
-  assert.deepEqual([inputTokens, outputTokens, spend], [null, 1, null]);
+  for (const odd of [Number.POSITIVE_INFINITY, Number.NaN, 1e15 + 1, -1e300]) {
+    const counted = usage({ inputTokens: odd, outputTokens: 1e15, spend: odd });
+    const { inputTokens, outputTokens, spend } = summaryOf([{ kind: "turn_end", usage: counted }]);
+    assert.deepEqual([inputTokens, outputTokens, spend], [null, 1e15, null]);
+  }
 });

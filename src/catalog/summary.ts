@@ -166,19 +166,25 @@ class TurnUsage {
   }
 }
 
+/** More than this nobody has counted (NaN and Infinity included); less than that nobody has paid. */
+const COUNT_MAX = 1e15;
+const AMOUNT_MIN = 1e-9;
+
 const FIELDS = ["inputTokens", "outputTokens", "totalTokens", "spend"] as const;
 
 /** One number of a usage; a total that nobody recorded is the sum of its two counts. */
 function recorded(usage: Usage, field: keyof Usage): number | null {
   const value = usage[field];
-  if (value !== null) return Number.isFinite(value) ? value : null;
+  if (value !== null) return Math.abs(value) <= COUNT_MAX ? value : null;
   if (field !== "totalTokens") return null;
-  const { inputTokens, outputTokens } = usage;
-  return inputTokens === null || outputTokens === null ? null : inputTokens + outputTokens;
+  const input = recorded(usage, "inputTokens");
+  const output = recorded(usage, "outputTokens");
+  return input === null || output === null ? null : input + output;
 }
 
 function rounded(value: number | null): number | null {
-  return value === null ? null : Number(value.toPrecision(15));
+  if (value === null) return null;
+  return Math.abs(value) < AMOUNT_MIN ? 0 : Number(value.toPrecision(15));
 }
 
 function titleOf(parts: readonly Part[]): string | null {

@@ -1,8 +1,8 @@
 /**
  * Table: the catalog's SQL, and rows in and out of it. Page: docs/formats/catalog.md.
  *
- * B1  Rows come out as one JSON text per twenty thousand. Handing over a value costs ten times what making
- *     and parsing its JSON does: 10,000 rows take some 20 ms this way, and 100 the other.
+ * B1  Rows come out as JSON, many in one text. Handing over single values costs several times
+ *     what it costs to write and parse the JSON of all.
  * B2  Times of change are kept as whole microseconds. As SQLite writes JSON with 15 digits, the
  *     float that Node gives would not come back as it was; the whole number does.
  */
@@ -10,7 +10,7 @@
 import { existsSync } from "node:fs";
 import type { FoundLog, SessionRow } from "./session-row.ts";
 import type { Cache, SqlValue } from "./sqlite.ts";
-import type { SessionStatus } from "./summary.ts";
+import { NOTHING_KNOWN, type SessionStatus } from "./summary.ts";
 
 /** A root in one dialect. */
 export interface Place {
@@ -74,8 +74,8 @@ type StoredRow = readonly [
   badLines: number,
 ];
 
-/** Rows read in one piece, some 5 MB of JSON: a limit for the text, not for the catalog. */
-const ROWS_PER_READ = 20_000;
+/** Rows read in one piece. Longer texts leave more garbage than fits into the young heap. */
+export const ROWS_PER_READ = 2000;
 
 const ROOT = "(SELECT root FROM roots WHERE dialect = ? AND path = ?)";
 
@@ -121,6 +121,11 @@ export function writeRows(cache: Cache, place: Place, rows: readonly SessionRow[
 
 export function removeRows(cache: Cache, { dialect, root }: Place, ids: readonly string[]): void {
   cache.run(REMOVE, dialect, root, JSON.stringify(ids));
+}
+
+/** A row that says only what was found. */
+export function bareRow({ id, path, size, mtimeMs }: FoundLog): SessionRow {
+  return { id, logPath: path, size, mtimeMs: microseconds(mtimeMs) / 1000, ...NOTHING_KNOWN };
 }
 
 /** Whether a log is still as it was when its row was made. */

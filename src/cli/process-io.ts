@@ -14,6 +14,7 @@ const COLUMNS_DEFAULT = 80;
 export function processIo(): Io {
   const { stdout, stderr } = process;
   let isClosed = false;
+  let hasProgress = false;
   // The only error that is not ours to report; `print` tells whoever goes on printing.
   stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
@@ -33,7 +34,9 @@ export function processIo(): Io {
     },
     err: (text) => void stderr.write(`${safeText(text)}\n`),
     progress(text) {
-      if (stderr.isTTY) stderr.write(`\r\u001b[K${safeText(text ?? "")}`);
+      if (!stderr.isTTY || (text === null && !hasProgress)) return;
+      stderr.write(`\r\u001b[K${safeText(text ?? "")}`);
+      hasProgress = text !== null;
     },
     isTerminal: stdout.isTTY === true,
     hasColour: stdout.isTTY === true && !process.env.NO_COLOR,

@@ -74,7 +74,11 @@ test("lines of another process arrive in order, none twice, across its kill -9 a
     const order = { path, writer, lines: 100_000, atOnce: 4, durability: "os" };
     const child = startChild("test/crash/writer-child.ts", JSON.stringify(order));
     child.say("go");
-    for (let seen = 0; seen < acks; ) if ((await child.line())?.startsWith("ack")) seen++;
+    for (let seen = 0; seen < acks; ) {
+      const line = await child.line();
+      assert.notEqual(line, null, "the writer ended before it was killed");
+      if (line?.startsWith("ack")) seen++;
+    }
     await child.kill();
   }
   const log = await openWriter(path);

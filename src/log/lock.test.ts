@@ -146,6 +146,20 @@ test("two shared writers still take turns after somebody deleted their lock file
   assert.equal(outcome?.status, "rejected", "the second wrote while it was the first one's turn");
 });
 
+test("an exclusive writer has the log to itself, though others shared a lock file that was deleted", async () => {
+  for (const durability of ["disk", "os"] as const) {
+    const path = newLogPath();
+    const shared = await openWriter(path, { durability, mode: "shared", lockWaitMs: 0 });
+    await shared.append(bytesOf("1"));
+    rmSync(`${path}.lock`);
+    const exclusive = await openWriter(path, { durability: "os" });
+
+    await refusal(shared.append(bytesOf("2")), "LOG_LOCKED");
+    assert.equal(await exclusive.append(bytesOf("3")), 4);
+    assert.equal(contentOf(path), "1\n3\n");
+  }
+});
+
 test("a reader is not kept out by a writer, nor does it keep one out", async () => {
   const path = logHolding("1\n{torn");
   const log = await openWriter(path);

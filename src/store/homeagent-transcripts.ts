@@ -90,5 +90,6 @@ export class TranscriptWriter {
   /** Puts all sessions down. Not needed for durability: what was appended is durable. */
   async close(): Promise<void> {
     await this.#pool.close();
+    await this.#store.close();
   }
 }

@@ -79,5 +79,6 @@ export class TranscriptWriter {
   /** Puts all threads down. Not needed for durability: what was written is durable. */
   async close(): Promise<void> {
     await this.#pool.close();
+    await this.#store.close();
   }
 }

@@ -198,8 +198,13 @@ export class Session {
 
   /** As `close`, for whoever only puts the session down for now: its state stays as it is. */
   async release(): Promise<void> {
-    this.#closing ??= (async () => (await this.#opening)?.close())();
+    this.#closing ??= this.#release();
     return this.#closing;
+  }
+
+  async #release(): Promise<void> {
+    this.#parts.onClosed();
+    await (await this.#opening)?.close();
   }
 
   async #close(): Promise<void> {
@@ -207,8 +212,7 @@ export class Session {
     try {
       if (writer && this.#parts.logOptions.mode !== "shared") await this.#beside?.pause();
     } finally {
-      this.#parts.onClosed();
-      await writer?.close();
+      await this.#release();
     }
   }
 

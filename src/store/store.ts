@@ -18,12 +18,14 @@ import {
   LOG_NAME,
   newThreadId,
   ryeDialect,
+  THREADS_PATH,
   threadSegments,
 } from "../dialects/rye/dialect.ts";
 import { readEnvelope } from "../dialects/rye/envelope.ts";
 import { openPlace, openToRead } from "../log/place.ts";
 import type { Durability, LogMode } from "../log/writer.ts";
 import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";
+import { Registrar } from "./registrar.ts";
 import { RyeBeside } from "./rye-beside.ts";
 import { Session } from "./session.ts";
 
@@ -63,12 +65,18 @@ export class Store {
   readonly #host: Host;
   readonly #options: StoreOptions;
   readonly #sessions = new Set<Session>();
+  readonly #registrar: Registrar | null;
 
   constructor(host: Host, options: StoreOptions) {
     this.#host = host;
     this.#options = options;
     this.dialect = options.dialect;
     this.root = resolve(options.root ?? (options.dialect === "rye" ? "." : homeagentRoot()));
+    this.#registrar = this.#openRegistrar();
+  }
+
+  get #onWarning(): (warning: string) => void {
+    return this.#options.onWarning ?? processWarning;
   }
 
   /** Begins a session. Refuses with SESSION_EXISTS when the id is taken. */
@@ -140,6 +148,7 @@ export class Store {
   /** Closes every session that is open. */
   async close(): Promise<void> {
     await Promise.all([...this.#sessions].map((session) => session.close()));
+    await this.#registrar?.close();
   }
 
   #dialect(): Dialect {
@@ -158,7 +167,7 @@ export class Store {
   }
 
   #ryeBeside({ id, logId }: Session): RyeBeside {
-    const { durability = "disk", markdown = true, onWarning = processWarning } = this.#options;
+    const { durability = "disk", markdown = true } = this.#options;
     return new RyeBeside({
       host: this.#host,
       threadId: id,
@@ -167,9 +176,18 @@ export class Store {
       durability,
       hasMarkdown: markdown,
       nowMs: Date.now,
-      onMeta: () => {},
-      onWarning,
+      onMeta: (meta) => this.#registrar?.note(meta),
+      onWarning: this.#onWarning,
     });
+  }
+
+  /** A directory of threads that is in no project has nobody who would ask its registry. */
+  #openRegistrar(): Registrar | null {
+    if (this.dialect !== "rye") return null;
+    const below = join(...THREADS_PATH);
+    const threads = this.#options.isThreadsRoot ? this.root : join(this.root, below);
+    if (!threads.endsWith(`/${below}`)) return null;
+    return new Registrar(threads.slice(0, -below.length), threads, this.#onWarning);
   }
 
   async #winNewId(agent: string | null, wait: boolean): Promise<string> {

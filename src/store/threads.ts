@@ -19,7 +19,7 @@ import {
 } from "node:fs";
 import { setImmediate as othersRun } from "node:timers/promises";
 import { errnoOf } from "../base/errors.ts";
-import { LOG_NAME, META_NAME, rye, THREADS_PATH } from "../dialects/rye/dialect.ts";
+import { LOG_NAME, META_NAME, THREADS_PATH } from "../dialects/rye/dialect.ts";
 
 /** How long nobody else in this process gets a turn (TH2). */
 const SLICE_MS = 5;
@@ -27,24 +27,6 @@ const SLICE_MS = 5;
 export const META_BYTES_MAX = 1024 * 1024;
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const LIST_OPTIONS = { withFileTypes: true } as const;
-
-export interface ThreadsOptions {
-  /** The root is the directory of threads itself, not the project. Default: false. */
-  readonly isThreadsRoot?: boolean;
-}
-
-/** Every thread that has a log, by its id, in no order. */
-export async function* findThreadIds(
-  root: string,
-  options: ThreadsOptions = {},
-): AsyncGenerator<string> {
-  const slice = new Slice();
-  for (const { below, hasLog } of threadDirectories(root, options)) {
-    const id = hasLog ? rye.idAt([...THREADS_PATH, ...below.split("/"), LOG_NAME]) : null;
-    if (id !== null) yield id;
-    if (slice.isOver) await slice.next();
-  }
-}
 
 export interface FoundMeta {
   /** The thread's directory, below the directory of threads. */
@@ -54,33 +36,23 @@ export interface FoundMeta {
 }
 
 /**
- * What every thread's thread.json parses to, in no order, a slice's worth at a time: a promise for
- * each would cost as much as reading it. `onProgress` is told how many were found so far.
- *
- * @example
- * for await (const found of findThreadMetas(project)) {
- *   for (const { meta } of found) meta === undefined ? telemetry.skip() : telemetry.add(meta);
- * }
+ * What every thread's thread.json parses to, in no order. `onProgress` is told now and then how
+ * many threads were found so far.
  */
 export async function* findThreadMetas(
   root: string,
   onProgress: (found: number) => void = () => {},
-  options: ThreadsOptions = {},
-): AsyncGenerator<readonly FoundMeta[]> {
+): AsyncGenerator<FoundMeta> {
   const buffer = Buffer.allocUnsafe(META_BYTES_MAX + 1);
   const slice = new Slice();
-  let count = 0;
-  let found: FoundMeta[] = [];
-  for (const { below, path, hasMeta } of threadDirectories(root, options)) {
-    count++;
-    found.push({ below, meta: hasMeta ? readMeta(`${path}/${META_NAME}`, buffer) : undefined });
+  let found = 0;
+  for (const { below, path, hasMeta } of threadDirectories(root)) {
+    found++;
+    yield { below, meta: hasMeta ? readMeta(`${path}/${META_NAME}`, buffer) : undefined };
     if (!slice.isOver) continue;
-    yield found;
-    found = [];
-    onProgress(count);
+    onProgress(found);
     await slice.next();
   }
-  yield found;
 }
 
 class Slice {
@@ -99,34 +71,29 @@ class Slice {
 interface ThreadDirectory {
   readonly below: string;
   readonly path: string;
-  readonly hasLog: boolean;
   readonly hasMeta: boolean;
 }
 
-/**
- * A directory is a thread's when a log or a thread.json stands in it, or when nothing does: an id
- * is won by making its directory. It may be above other threads all the same.
- */
-function* threadDirectories(
-  root: string,
-  { isThreadsRoot = false }: ThreadsOptions,
-): Generator<ThreadDirectory> {
-  const top = isThreadsRoot ? root : realDirectory(root, THREADS_PATH);
+function* threadDirectories(root: string): Generator<ThreadDirectory> {
+  const top = realDirectory(root, THREADS_PATH);
   if (top === null) return;
   const waiting = listed(top).directories;
   for (let below = waiting.pop(); below !== undefined; below = waiting.pop()) {
     const path = `${top}/${below}`;
-    const { directories, hasLog, hasMeta, isEmpty } = listed(path);
+    const { directories, isThread, hasMeta } = listed(path);
     for (const name of directories) waiting.push(`${below}/${name}`);
-    if (hasLog || hasMeta || isEmpty) yield { below, path, hasLog, hasMeta };
+    if (isThread) yield { below, path, hasMeta };
   }
 }
 
 interface Listed {
   readonly directories: string[];
-  readonly hasLog: boolean;
+  /**
+   * A log or a thread.json stands in it, or nothing does: an id is won by making its directory.
+   * It may be above other threads all the same.
+   */
+  readonly isThread: boolean;
   readonly hasMeta: boolean;
-  readonly isEmpty: boolean;
 }
 
 function listed(path: string): Listed {
@@ -137,17 +104,17 @@ function listed(path: string): Listed {
   } catch (cause) {
     // Removed since it was listed, or another user's: not ours to count, and no reason to stop.
     if (!["ENOENT", "ENOTDIR", "EACCES", "EPERM"].includes(errnoOf(cause))) throw cause;
-    return { directories, hasLog: false, hasMeta: false, isEmpty: false };
+    return { directories, isThread: false, hasMeta: false };
   }
-  let hasLog = false;
+  let isThread = entries.length === 0;
   let hasMeta = false;
   for (const entry of entries) {
     // An entry says what it is itself; a link is neither a directory nor a file (TH1).
     if (entry.isDirectory()) directories.push(entry.name);
-    else if (entry.name === LOG_NAME) hasLog = entry.isFile();
+    else if (entry.name === LOG_NAME) isThread ||= entry.isFile();
     else if (entry.name === META_NAME) hasMeta = entry.isFile();
   }
-  return { directories, hasLog, hasMeta, isEmpty: entries.length === 0 };
+  return { directories, isThread: isThread || hasMeta, hasMeta };
 }
 
 function readMeta(path: string, buffer: Buffer): unknown {
@@ -157,7 +124,7 @@ function readMeta(path: string, buffer: Buffer): unknown {
       // One read: of a file, it is short at the end only.
       const length = readSync(descriptor, buffer, 0, buffer.length, 0);
       if (length > META_BYTES_MAX) return undefined;
-      return JSON.parse(buffer.utf8Slice(0, length));
+      return JSON.parse(buffer.toString("utf8", 0, length));
     } finally {
       closeSync(descriptor);
     }

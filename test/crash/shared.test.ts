@@ -97,7 +97,11 @@ async function killSomeTime(child: Child, acksMin: number): Promise<number> {
   const count = (line: string | null) => {
     if (line?.startsWith("ack")) acks++;
   };
-  while (acks < acksMin) count(await child.line());
+  while (acks < acksMin) {
+    const line = await child.line();
+    assert.notEqual(line, null, "a writer ended before it was killed");
+    count(line);
+  }
   const killed = child.kill();
   for (let line = await child.line(); line !== null; line = await child.line()) count(line);
   await killed;

@@ -1,6 +1,5 @@
 /** `verbatim torture`: lets anyone try to break the log on a disk that lies. */
 
-import { tortureLog } from "../../torture/log-torture.ts";
 import type { TortureReport } from "../../torture/report.ts";
 import { type CliCommand, wholeNumber } from "../command.ts";
 
@@ -20,6 +19,7 @@ export const torture: CliCommand = {
   async run({ options, io }) {
     const seed = wholeNumber("--seed", options.seed, 0, 0xffffffff);
     const steps = wholeNumber("--steps", options.steps, 1);
+    const { tortureLog } = await import("../../torture/log-torture.ts");
     const report = await tortureLog({
       seed,
       steps,

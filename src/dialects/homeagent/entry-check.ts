@@ -25,66 +25,69 @@ export function entryFault(value: unknown): EntryFault | null {
   if (typeof value.turnId !== "string") return fault("turnId", "string");
   if (!isRole(value.role)) return { field: "role", reason: ROLE_EXPECTED };
   return (
-    optionalString(value, "content", "") ??
+    optionalString(value, "content") ??
     optionalArray(value, "toolCalls", toolCallFault) ??
     optionalArray(value, "toolResults", toolResultFault) ??
-    metadataFault(value.metadata) ??
+    optionalObject(value, "metadata", metadataFault) ??
     (Number.isFinite(value.ts) ? null : fault("ts", "number"))
   );
 }
 
-function toolCallFault(call: Fields, at: string): EntryFault | null {
-  if (typeof call.id !== "string") return fault(`${at}.id`, "string");
-  if (typeof call.name !== "string") return fault(`${at}.name`, "string");
-  return isObject(call.args) ? null : fault(`${at}.args`, "record");
+function toolCallFault(call: Fields): EntryFault | null {
+  if (typeof call.id !== "string") return fault("id", "string");
+  if (typeof call.name !== "string") return fault("name", "string");
+  return isObject(call.args) ? null : fault("args", "record");
 }
 
-function toolResultFault(result: Fields, at: string): EntryFault | null {
-  if (typeof result.callId !== "string") return fault(`${at}.callId`, "string");
-  return optionalString(result, "error", `${at}.`);
+function toolResultFault(result: Fields): EntryFault | null {
+  if (typeof result.callId !== "string") return fault("callId", "string");
+  return optionalString(result, "error");
 }
 
-function metadataFault(metadata: unknown): EntryFault | null {
-  if (metadata === undefined) return null;
-  if (!isObject(metadata)) return fault("metadata", "object");
+function metadataFault(metadata: Fields): EntryFault | null {
   return (
-    optionalString(metadata, "model", "metadata.") ??
-    tokensFault(metadata.tokens) ??
-    optionalString(metadata, "runId", "metadata.") ??
-    optionalString(metadata, "provider", "metadata.")
+    optionalString(metadata, "model") ??
+    optionalObject(metadata, "tokens", tokensFault) ??
+    optionalString(metadata, "runId") ??
+    optionalString(metadata, "provider")
   );
 }
 
-function tokensFault(tokens: unknown): EntryFault | null {
-  if (tokens === undefined) return null;
-  if (!isObject(tokens)) return fault("metadata.tokens", "object");
+function tokensFault({ prompt, completion }: Fields): EntryFault | null {
   // 1e999 is JSON, and parses as Infinity: a number, but none that was counted.
-  if (!Number.isFinite(tokens.prompt)) return fault("metadata.tokens.prompt", "number");
-  if (!Number.isFinite(tokens.completion)) return fault("metadata.tokens.completion", "number");
-  return null;
+  if (!Number.isFinite(prompt)) return fault("prompt", "number");
+  return Number.isFinite(completion) ? null : fault("completion", "number");
 }
 
-function optionalArray(
-  of: Fields,
-  key: string,
-  judge: (element: Fields, at: string) => EntryFault | null,
-): EntryFault | null {
+/** Judges the fields of an object or an element; the fault's field is named from there on. */
+type Judge = (fields: Fields) => EntryFault | null;
+
+function optionalString(of: Fields, key: string): EntryFault | null {
+  const value = of[key];
+  return value === undefined || typeof value === "string" ? null : fault(key, "string");
+}
+
+function optionalObject(of: Fields, key: string, judge: Judge): EntryFault | null {
+  const value = of[key];
+  if (value === undefined) return null;
+  return isObject(value) ? under(key, judge(value)) : fault(key, "object");
+}
+
+function optionalArray(of: Fields, key: string, judge: Judge): EntryFault | null {
   const array = of[key];
   if (array === undefined) return null;
   if (!Array.isArray(array)) return fault(key, "array");
-  for (const [index, element] of array.entries()) {
-    const at = `${key}.${index}`;
-    const found = isObject(element) ? judge(element, at) : fault(at, "object");
-    if (found !== null) return found;
+  for (let index = 0; index < array.length; index++) {
+    const element: unknown = array[index];
+    if (!isObject(element)) return fault(`${key}.${index}`, "object");
+    const found = judge(element);
+    if (found !== null) return under(`${key}.${index}`, found);
   }
   return null;
 }
 
-function optionalString(of: Fields, key: string, prefix: string): EntryFault | null {
-  const value = of[key];
-  return value === undefined || typeof value === "string"
-    ? null
-    : fault(`${prefix}${key}`, "string");
+function under(place: string, found: EntryFault | null): EntryFault | null {
+  return found && { field: `${place}.${found.field}`, reason: found.reason };
 }
 
 function isObject(value: unknown): value is Fields {

@@ -1,0 +1,70 @@
+/**
+ * Registry: rye's `registry.db`, a list of a project's threads for programs that ask it.
+ *
+ * It follows the threads' directories and may be deleted: it is filled anew from them. A
+ * `registry.db` that another program made is never written to.
+ */
+
+import { type Cache, openCache } from "./sqlite.ts";
+
+const SCHEMA = `
+CREATE TABLE threads (
+  thread_id TEXT PRIMARY KEY,
+  directive TEXT NOT NULL,
+  status TEXT NOT NULL,
+  parent_thread_id TEXT,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL
+) WITHOUT ROWID;
+`;
+
+const UPSERT = `INSERT OR REPLACE INTO threads VALUES (?, ?, ?, ?, ?, ?)`;
+
+/** What the registry keeps of a thread. */
+export interface RegisteredThread {
+  readonly thread_id: string;
+  readonly status: string;
+  readonly directive?: string | null;
+  readonly parent_thread_id?: string | null;
+  readonly created_at?: string | null;
+  readonly updated_at?: string | null;
+}
+
+export class Registry {
+  readonly #cache: Cache;
+
+  private constructor(cache: Cache) {
+    this.#cache = cache;
+  }
+
+  /** The registry at `path`; null when it cannot be had, or is not ours. */
+  static async open(path: string): Promise<Registry | null> {
+    const { cache } = await openCache(path, SCHEMA, { keepsForeign: true });
+    return cache && new Registry(cache);
+  }
+
+  /** Nothing is in it: it is new, or nobody has made a thread yet. */
+  get isEmpty(): boolean {
+    return this.#cache.value("SELECT count(*) FROM threads") === 0;
+  }
+
+  put(threads: Iterable<RegisteredThread>): void {
+    this.#cache.transaction(() => {
+      for (const thread of threads) {
+        this.#cache.run(
+          UPSERT,
+          thread.thread_id,
+          thread.directive ?? "",
+          thread.status,
+          thread.parent_thread_id ?? null,
+          thread.created_at ?? "",
+          thread.updated_at ?? "",
+        );
+      }
+    });
+  }
+
+  close(): void {
+    this.#cache.close();
+  }
+}

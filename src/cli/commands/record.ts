@@ -1,0 +1,164 @@
+/** `verbatim record`: entries from any program, as JSON lines on stdin, each one durable append. */
+
+import { VerbatimError } from "../../base/errors.ts";
+import type { Durability } from "../../log/writer.ts";
+import type { Session } from "../../store/session.ts";
+import type { Store, StoreOptions } from "../../store/store.ts";
+import { type CliCommand, type Run, textOption, UsageError } from "../command.ts";
+import type { Outcome } from "../recording.ts";
+
+const EXIT: Readonly<Record<Outcome, number>> = { recorded: 0, malformed: 2, failed: 7 };
+
+export const record: CliCommand = {
+  name: "record",
+  summary: "Record entries, given as JSON lines on stdin, each in one durable append",
+  options: [
+    {
+      flags: "--dialect <name>",
+      summary: "the on-disk layout, and the shape of the entries",
+      choices: ["rye", "homeagent"],
+    },
+    { flags: "--directive <name>", summary: "rye: what the thread is about; part of a new id" },
+    { flags: "--agent <id>", summary: "homeagent: whose session it is" },
+    { flags: "--session <id>", summary: "continue this session, or begin it; default: a new one" },
+    { flags: "--root <dir>", summary: "rye: the project, default here; homeagent: its base" },
+    {
+      flags: "--durability <level>",
+      summary: "what counts as recorded: on the disk, or handed to the operating system",
+      choices: ["disk", "os"],
+      default: "disk",
+    },
+    {
+      flags: "--envelope <shape>",
+      summary: "rye: the shape of a new thread's lines",
+      choices: ["flat", "payload"],
+    },
+    { flags: "--no-markdown", summary: "rye: keep no transcript.md" },
+    { flags: "--ack", summary: 'print {"offset":N} for each entry once it is durable' },
+    {
+      flags: "--on-error <action>",
+      summary: "at a malformed line: stop, with exit code 2, or skip it and go on",
+      choices: ["stop", "skip"],
+      default: "stop",
+    },
+  ],
+  examples: [
+    "my-agent | verbatim record --dialect rye --directive hello_world",
+    'echo \'{"type":"user_message","text":"hi"}\' | verbatim record --dialect rye --directive hi --ack',
+    "my-agent | verbatim record --dialect homeagent --agent kitchen --session 2026-11-15",
+    "my-agent | verbatim record --dialect rye --session hello_world-1739012630 --on-error skip",
+  ],
+
+  async run(run) {
+    const { options, io } = run;
+    const asked = askedFor(options);
+    const session = await (asked.dialect === "rye" ? openThread(asked) : openTurns(asked));
+    const writer = await session.openToAppend();
+    const { LOG_LIMITS } = await import("../../base/limits.ts");
+    const { InputLines } = await import("../input-lines.ts");
+    const { recordInput } = await import("../recording.ts");
+    const signal = io.interruption();
+    io.out(JSON.stringify({ session: session.id, path: session.path }));
+    if (io.input.isTTY) io.err("reading entries, one JSON object a line; Ctrl-D ends");
+    try {
+      const outcome = await recordInput(session, {
+        input: new InputLines(io.input, { lineBytesMax: LOG_LIMITS.lineBytesMax, signal }),
+        isSkipping: options.onError === "skip",
+        isAcknowledging: options.ack === true,
+        start: asked.dialect === "rye" && writer.end === 0 ? THREAD_START : null,
+        io,
+      });
+      return EXIT[outcome];
+    } finally {
+      await session.close();
+    }
+  },
+};
+
+/** What is known of a thread whose first event is not its start. */
+const THREAD_START = { type: "thread_start", inputs: {} };
+
+interface Asked {
+  readonly dialect: "rye" | "homeagent";
+  readonly root: string | undefined;
+  readonly directive: string | undefined;
+  readonly agent: string | undefined;
+  readonly sessionId: string | undefined;
+  readonly storeOptions: Partial<StoreOptions>;
+}
+
+function askedFor(options: Run["options"]): Asked {
+  const { dialect, durability, envelope } = options;
+  if (dialect !== "rye" && dialect !== "homeagent") {
+    throw new UsageError("say with --dialect how to record: rye or homeagent");
+  }
+  const asked: Asked = {
+    dialect,
+    root: textOption("--root", options.root),
+    directive: textOption("--directive", options.directive),
+    agent: textOption("--agent", options.agent),
+    sessionId: textOption("--session", options.session),
+    storeOptions: {
+      durability: durability as Durability,
+      markdown: options.markdown !== false,
+      ...(envelope === undefined ? {} : { envelope: envelope as "flat" | "payload" }),
+    },
+  };
+  if (dialect === "homeagent" && asked.agent === undefined) {
+    throw new UsageError("homeagent needs --agent: whose session it is");
+  }
+  if (dialect === "homeagent" && (asked.directive !== undefined || envelope !== undefined)) {
+    throw new UsageError("--directive and --envelope are rye's; homeagent takes --agent");
+  }
+  if (dialect === "rye" && asked.agent !== undefined) {
+    throw new UsageError("--agent is homeagent's; rye takes --directive");
+  }
+  return asked;
+}
+
+async function openStore({ dialect, root, storeOptions }: Asked): Promise<Store> {
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const { Store } = await import("../../store/store.ts");
+  return new Store(nodeHost, { dialect, ...(root === undefined ? {} : { root }), ...storeOptions });
+}
+
+async function openTurns(asked: Asked): Promise<Session> {
+  const { agent = "", sessionId } = asked;
+  const store = await openStore(asked);
+  const { sessionIdOf } = await import("../../dialects/homeagent/session-id.ts");
+  if (sessionId !== undefined) return store.session(sessionIdOf(agent, sessionId));
+  const { randomUUID } = await import("node:crypto");
+  return store.session(sessionIdOf(agent, randomUUID()));
+}
+
+async function openThread(asked: Asked): Promise<Session> {
+  const { directive, sessionId } = asked;
+  const store = await openStore(asked);
+  if (sessionId === undefined) {
+    if (directive === undefined) {
+      throw new UsageError("rye needs --directive, or --session of a thread that is there");
+    }
+    return store.create({ agent: directive, wait: true });
+  }
+  const known = directive ?? (await directiveOf(store, sessionId));
+  if (known === null) {
+    throw new UsageError(`nothing says what ${sessionId} is about; give --directive`);
+  }
+  return store.session(sessionId, known);
+}
+
+/** The directive of a thread that is there, from its thread.json or its first event. */
+async function directiveOf({ root }: Store, threadId: string): Promise<string | null> {
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const { readStoredMeta, threadEvents } = await import("../../store/thread-files.ts");
+  const stored = (await readStoredMeta(nodeHost, root, threadId))?.directive;
+  if (stored) return stored;
+  try {
+    for await (const { directive } of threadEvents(nodeHost, root, threadId)) {
+      if (directive) return directive;
+    }
+  } catch (cause) {
+    if (!(cause instanceof VerbatimError && cause.code === "LOG_NOT_FOUND")) throw cause;
+  }
+  return null;
+}

@@ -1,0 +1,72 @@
+/** `verbatim render`: a session as a Markdown document, in its dialect's own words. */
+
+import { type CliCommand, type Run, textOption, UsageError } from "../command.ts";
+import {
+  BadLines,
+  openNamed,
+  shownMarkdown,
+  tellTornTail,
+  WHERE_OPTIONS,
+  whereOf,
+} from "../reading.ts";
+
+export const render: CliCommand = {
+  name: "render",
+  summary: "Render a session as a Markdown document",
+  args: [{ name: "[session]", summary: "an id, the beginning of one, or the path of a log" }],
+  options: [
+    { flags: "--thread-id <id>", summary: "the rye thread with exactly this id" },
+    { flags: "--thinking", summary: "print what the model thought, too" },
+    { flags: "--no-tools", summary: "print only the names of tools" },
+    { flags: "--no-metadata", summary: "rye: no heading above what the assistant says" },
+    { flags: "--output <file>", summary: "write to this file, whole or not at all" },
+    ...WHERE_OPTIONS,
+  ],
+  examples: [
+    "verbatim render hello_world-1739012630 > transcript.md",
+    "verbatim render --thread-id hello_world-1739012630 --root ~/project",
+    "verbatim render hello --thinking --output transcript.md",
+  ],
+
+  async run(run) {
+    const { options, io } = run;
+    const output = textOption("--output", options.output);
+    const { documentOf } = await import("../document.ts");
+    const session = await openGiven(run);
+    const badLines = new BadLines();
+    const pieces = documentOf(session, {
+      thinking: options.thinking === true,
+      toolDetails: options.tools !== false,
+      assistantMetadata: options.metadata !== false,
+      onBadLine: badLines.add,
+    });
+    if (output === undefined) {
+      // A person gets what is safe to look at, a program or a file the document to the letter.
+      for await (const piece of pieces) {
+        await io.print(io.isTerminal ? shownMarkdown(piece, io) : piece);
+      }
+    } else {
+      const { writeWhole } = await import("../output-file.ts");
+      await writeWhole(output, pieces, session.path);
+    }
+    badLines.tell(io);
+    await tellTornTail(session, io);
+    return 0;
+  },
+};
+
+async function openGiven(run: Run) {
+  const { args, options } = run;
+  const threadId = textOption("--thread-id", options.threadId);
+  const [name] = args;
+  if ((threadId === undefined) === (name === undefined)) {
+    throw new UsageError("name one session, by itself or with --thread-id");
+  }
+  if (threadId === undefined) return openNamed(name ?? "", run);
+  if (options.dialect === "homeagent") throw new UsageError("--thread-id names a rye thread");
+  const { findStores } = await import("../../store/find-session.ts");
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const { Store } = await import("../../store/store.ts");
+  const [store] = findStores({ ...whereOf(options), dialect: "rye" });
+  return new Store(nodeHost, { dialect: "rye", root: store?.root ?? "." }).open(threadId);
+}

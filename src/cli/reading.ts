@@ -1,0 +1,127 @@
+/**
+ * Reading: what the commands that read one session have in common: naming it, printing its
+ * entries, and saying at the end what could not be read.
+ */
+
+import type { DialectName } from "../dialects/dialect.ts";
+import { type EntryMarkdownOptions, renderEntry } from "../render/entry-markdown.ts";
+import { jsonText } from "../render/json-text.ts";
+import { safeText } from "../render/safe-text.ts";
+import { colourMarkdown } from "../render/terminal.ts";
+import type { Where } from "../store/find-session.ts";
+import type { BadEntry, Session, StoredEntry } from "../store/session.ts";
+import type { CommandArgument, CommandOption, Io, Run } from "./command.ts";
+import { textOption } from "./command.ts";
+
+export const SESSION_ARGUMENT: CommandArgument = {
+  name: "<session>",
+  summary: "an id, the beginning of one, or the path of a log",
+};
+
+export const WHERE_OPTIONS: readonly CommandOption[] = [
+  { flags: "--root <dir>", summary: "look in this store: a rye project, or HomeAgent's base" },
+  {
+    flags: "--dialect <name>",
+    summary: "look only for sessions of this dialect",
+    choices: ["rye", "homeagent"],
+  },
+];
+
+/** How entries are printed; `--json` gives them whole. */
+export const VIEW_OPTIONS: readonly CommandOption[] = [
+  { flags: "--json", summary: "one entry a line, as JSON" },
+  { flags: "--thinking", summary: "show what the model thought, too" },
+  { flags: "--no-tools", summary: "show only the names of tools, not what went in and came out" },
+];
+
+/** Where to look, as the options say it. */
+export function whereOf(options: Run["options"]): Where {
+  return {
+    cwd: process.cwd(),
+    root: textOption("--root", options.root),
+    dialect: options.dialect as DialectName | undefined,
+  };
+}
+
+/** The session that a person means; says so when nobody can tell which one it is. */
+export async function openNamed(name: string, { options, io }: Run): Promise<Session> {
+  const { findSession, openFound } = await import("../store/find-session.ts");
+  const { nodeHost } = await import("../base/node-host.ts");
+  const found = await findSession(nodeHost, name, whereOf(options));
+  if (found.id === null) {
+    io.err(`identity: unknown; ${found.path} lies in no store and is read as ${found.dialect}`);
+  }
+  return openFound(nodeHost, found);
+}
+
+/** A value as one line that no terminal acts on, and that is the same JSON. */
+export function jsonLine(value: unknown): string {
+  return `${safeText(jsonText(value))}\n`;
+}
+
+/** Markdown as people see it: always escaped, coloured where there is colour. */
+export function shownMarkdown(markdown: string, io: Io): string {
+  const safe = safeText(markdown);
+  return io.hasColour ? colourMarkdown(safe) : safe;
+}
+
+/** Prints entries as the options ask, and counts those of which nothing was shown. */
+export class EntryPrinter {
+  readonly #io: Io;
+  readonly #isJson: boolean;
+  readonly #options: EntryMarkdownOptions;
+  #unshown = 0;
+
+  constructor({ options, io }: Run) {
+    this.#io = io;
+    this.#isJson = options.json === true;
+    this.#options = { thinking: options.thinking === true, tools: options.tools !== false };
+  }
+
+  async print(entry: StoredEntry): Promise<void> {
+    if (this.#isJson) return this.#io.print(jsonLine(entry));
+    const markdown = renderEntry(entry, this.#options);
+    if (markdown !== "") return this.#io.print(shownMarkdown(markdown, this.#io));
+    if (entry.kind === "other") this.#unshown++;
+  }
+
+  /** Nothing is passed over in silence. */
+  tellUnshown(): void {
+    if (this.#unshown === 0) return;
+    const entries = this.#unshown === 1 ? "1 entry says" : `${this.#unshown} entries say`;
+    this.#io.err(`${entries} nothing that can be shown; --json prints them`);
+  }
+}
+
+const BAD_LINES_LISTED_MAX = 5;
+
+/** Bad lines that were passed over, to be told at the end. */
+export class BadLines {
+  readonly #listed: string[] = [];
+  #count = 0;
+
+  readonly add = ({ line, offset, reason }: BadEntry): void => {
+    if (reason === "blank") return; // An empty line; nothing stood in it.
+    this.#count++;
+    if (this.#count > BAD_LINES_LISTED_MAX) return;
+    this.#listed.push(`${line === null ? `at byte ${offset}` : `line ${line}`} (${reason})`);
+  };
+
+  tell(io: Io): void {
+    if (this.#count === 0) return;
+    const more = this.#count - this.#listed.length;
+    const lines = this.#count === 1 ? "1 bad line was" : `${this.#count} bad lines were`;
+    const listed = [...this.#listed, ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
+    io.err(`${lines} passed over: ${listed}`);
+  }
+}
+
+/** Says when the log ends in bytes that a crash left. */
+export async function tellTornTail(session: Session, io: Io): Promise<void> {
+  const reader = session.reader({ onBadLine: "skip" });
+  // Reading one line from the end is looking at the end.
+  for await (const _ of reader.backward()) break;
+  const { tornBytes } = reader.report;
+  if (tornBytes === 0) return;
+  io.err(`after its last line the log holds ${tornBytes} torn bytes, left by a crash; not shown`);
+}

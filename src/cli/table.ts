@@ -1,0 +1,60 @@
+/**
+ * Table: rows as aligned text.
+ *
+ * Cells are escaped here: ids and names come from directories and transcripts. Widths count
+ * characters; one that a terminal shows two columns wide only moves what stands behind it.
+ */
+
+import { safeLine } from "../render/safe-text.ts";
+
+export interface Column {
+  readonly heading: string;
+  readonly align?: "right";
+  /** Cut to this at the least when a line is too long. Columns without it are never cut. */
+  readonly widthMin?: number;
+}
+
+const GAP = "  ";
+const CUT = "…";
+
+/** Lines of at most `width` characters where columns may be cut; `width` null never cuts. */
+export function formatTable(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  width: number | null = null,
+): string[] {
+  const cells = [columns.map(({ heading }) => heading), ...rows.map((row) => row.map(safeLine))];
+  const widths = columns.map((_, at) => Math.max(...cells.map((row) => lengthOf(row[at] ?? ""))));
+  if (width !== null) shrink(widths, columns, width);
+  return cells.map((row) =>
+    row
+      .map((cell, at) => padded(cell, widths[at] ?? 0, columns[at]?.align === "right"))
+      .join(GAP)
+      .trimEnd(),
+  );
+}
+
+/** Takes from the widest column that may still be cut, until the line fits or none may. */
+function shrink(widths: number[], columns: readonly Column[], width: number): void {
+  const sum = () => widths.reduce((total, each) => total + each, 0);
+  for (let over = sum() + GAP.length * (widths.length - 1) - width; over > 0; over--) {
+    let widest = -1;
+    for (const [at, { widthMin }] of columns.entries()) {
+      const each = widths[at] ?? 0;
+      if (widthMin !== undefined && each > widthMin && each > (widths[widest] ?? 0)) widest = at;
+    }
+    if (widest < 0) return;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+}
+
+function padded(cell: string, width: number, isRight: boolean): string {
+  const characters = Array.from(cell);
+  const fitting = characters.length > width ? characters.slice(0, width - 1).join("") + CUT : cell;
+  const padding = " ".repeat(Math.max(0, width - characters.length));
+  return isRight ? padding + fitting : fitting + padding;
+}
+
+function lengthOf(text: string): number {
+  return Array.from(text).length;
+}

@@ -1,0 +1,235 @@
+/**
+ * Find session: which session a person means by an id, the beginning of one, or a path.
+ *
+ *   an id          exactly, in the stores that are found from where the person stands
+ *   a path         of a log, or of a rye thread's directory
+ *   a beginning    of an id, or of its last part, when only one session has it
+ *
+ * FS1  Finding reads directories, and of logs at most the first lines of one whose path was given.
+ * FS2  No link is followed below a store's root.
+ * FS3  What may be one of several is never guessed: SESSION_NOT_FOUND, with what it may be.
+ */
+
+import { randomUUID } from "node:crypto";
+import { type Stats, statSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import { homeagentRoot } from "../base/node-places.ts";
+import { findLogs } from "../catalog/find.ts";
+import type { Dialect, DialectName } from "../dialects/dialect.ts";
+import { homeagent } from "../dialects/homeagent/dialect.ts";
+import { LOG_NAME, rye } from "../dialects/rye/dialect.ts";
+import { LogReader } from "../log/reader.ts";
+import { LAYOUTS } from "./layouts.ts";
+import { Session } from "./session.ts";
+import { Store } from "./store.ts";
+
+/** Where a person stands, and what they said about where to look. */
+export interface Where {
+  readonly cwd: string;
+  /** Look in this store instead of those found from `cwd`. */
+  readonly root?: string | undefined;
+  readonly dialect?: DialectName | undefined;
+}
+
+export interface FoundStore {
+  readonly dialect: DialectName;
+  readonly root: string;
+}
+
+export interface FoundSession extends FoundStore {
+  /** Null for a log that lies in no store: who it is, nobody can say. */
+  readonly id: string | null;
+  /** The log file. */
+  readonly path: string;
+}
+
+const DIALECTS: Readonly<Record<DialectName, Dialect>> = { rye, homeagent };
+const DIALECT_NAMES: readonly DialectName[] = ["rye", "homeagent"];
+const CANDIDATES_LISTED_MAX = 10;
+/** A file whose first lines belong to no dialect is none's. */
+const JUDGED_LINES_MAX = 20;
+
+/** The stores that `where` names, or that are found from there. */
+export function findStores({ cwd, root, dialect }: Where): FoundStore[] {
+  const wanted = dialect === undefined ? DIALECT_NAMES : [dialect];
+  if (root === undefined) {
+    return wanted.flatMap((name) => {
+      const found = name === "rye" ? projectAbove(cwd) : homeagentRoot();
+      // Asked for by name, it is where it would be; otherwise it must be there.
+      if (dialect !== undefined) return [{ dialect: name, root: found ?? cwd }];
+      return found !== null && isStore(name, found) ? [{ dialect: name, root: found }] : [];
+    });
+  }
+  const at = resolve(cwd, root);
+  if (!statOf(at)?.isDirectory()) {
+    throw new VerbatimError("IO_ERROR", `there is no directory ${at}; check --root`, {
+      path: at,
+      operation: "opening",
+      errno: "ENOENT",
+    });
+  }
+  const names = dialect === undefined ? wanted.filter((name) => isStore(name, at)) : wanted;
+  return names.map((name) => ({ dialect: name, root: at }));
+}
+
+/** The one session that `name` means; refuses with SESSION_NOT_FOUND. */
+export async function findSession(host: Host, name: string, where: Where): Promise<FoundSession> {
+  const stores = findStores(where);
+  const exact: FoundSession[] = [];
+  for (const store of stores) {
+    if (await hasSession(host, store, name)) exact.push(sessionIn(store, name));
+  }
+  if (exact[0] && exact.length === 1) return exact[0];
+  const matches = exact.length > 1 ? exact : null;
+  const atPath = matches === null ? await sessionAtPath(host, name, where) : null;
+  return atPath ?? theOnly(matches ?? beginningWith(stores, name), name, stores);
+}
+
+/** The session, to read. One whose identity is unknown is read by its path. */
+export function openFound(host: Host, { dialect, root, id, path }: FoundSession): Session {
+  if (id !== null) return new Store(host, { dialect, root }).session(id);
+  const name = basename(path);
+  return new Session({
+    host,
+    id: name,
+    root: dirname(path),
+    dialect: { ...DIALECTS[dialect], logPath: () => [name] },
+    agent: null,
+    newId: randomUUID,
+    nowMs: Date.now,
+    logOptions: {},
+    openBeside: null,
+    adopt: null,
+    onClosed: () => {},
+  });
+}
+
+/** The nearest directory, from here upwards, that has rye's threads in it. */
+function projectAbove(directory: string): string | null {
+  for (let at = resolve(directory); ; at = dirname(at)) {
+    if (isStore("rye", at)) return at;
+    if (at === dirname(at)) return null;
+  }
+}
+
+function isStore(dialect: DialectName, root: string): boolean {
+  return statOf(join(root, ...LAYOUTS[dialect].under))?.isDirectory() ?? false;
+}
+
+async function hasSession(host: Host, { dialect, root }: FoundStore, id: string): Promise<boolean> {
+  try {
+    return await new Store(host, { dialect, root }).has(id);
+  } catch (cause) {
+    // What can be no id, or lies below a file, is not there under that name.
+    const { code, details } = cause instanceof VerbatimError ? cause : { code: "", details: {} };
+    if (code === "BAD_ID") return false;
+    if (code === "IO_ERROR" && "errno" in details && details.errno === "ENOTDIR") return false;
+    throw cause;
+  }
+}
+
+function sessionIn({ dialect, root }: FoundStore, id: string): FoundSession {
+  return { dialect, root, id, path: join(root, ...DIALECTS[dialect].logPath(id)) };
+}
+
+/** The best matches by name: the last part of an id as a whole, else beginnings of either. */
+function beginningWith(stores: readonly FoundStore[], name: string): FoundSession[] {
+  const whole: FoundSession[] = [];
+  const begun: FoundSession[] = [];
+  for (const store of stores) {
+    for (const { id } of findLogs(store.root, LAYOUTS[store.dialect])) {
+      const lastPart = id.slice(id.lastIndexOf("/") + 1);
+      if (lastPart === name) whole.push(sessionIn(store, id));
+      if (id.startsWith(name) || lastPart.startsWith(name)) begun.push(sessionIn(store, id));
+    }
+  }
+  return whole.length > 0 ? whole : begun;
+}
+
+function theOnly(
+  matches: readonly FoundSession[],
+  name: string,
+  stores: readonly FoundStore[],
+): FoundSession {
+  const [first, ...others] = matches;
+  if (first && others.length === 0) return first;
+  const details = { session: name };
+  if (!first) {
+    const places = stores.map(({ root }) => root).join(" and ");
+    throw new VerbatimError(
+      "SESSION_NOT_FOUND",
+      `there is no session ${name}, neither as a path nor in ` +
+        `${places || "a store, since none was found from here"}; \`verbatim ls\` lists them`,
+      details,
+    );
+  }
+  const listed = matches.map(({ id, dialect }) => `  ${id}  (${dialect})`).sort();
+  const more = listed.length - CANDIDATES_LISTED_MAX;
+  throw new VerbatimError(
+    "SESSION_NOT_FOUND",
+    [
+      `${name} may be one of ${matches.length} sessions; say more of its id, or --dialect:`,
+      ...listed.slice(0, CANDIDATES_LISTED_MAX),
+      ...(more > 0 ? [`  and ${more} more`] : []),
+    ].join("\n"),
+    details,
+  );
+}
+
+async function sessionAtPath(host: Host, name: string, where: Where): Promise<FoundSession | null> {
+  const { cwd, root } = where;
+  const places = [resolve(cwd, name), ...(root === undefined ? [] : [resolve(cwd, root, name)])];
+  for (const place of places) {
+    const path = statOf(place)?.isDirectory() ? join(place, LOG_NAME) : place;
+    if (!statOf(path)?.isFile()) continue;
+    const shaped = sessionByShape(path, where);
+    if (shaped) return shaped;
+    const dialect = where.dialect ?? (await dialectOf(host, path));
+    return { dialect, root: dirname(path), id: null, path };
+  }
+  return null;
+}
+
+/** What a log's path says about it, when it lies where a store has its logs. */
+function sessionByShape(path: string, { cwd, root, dialect }: Where): FoundSession | null {
+  const segments = path.split("/");
+  const roots = segments.map((_, at) => segments.slice(0, at + 1).join("/") || "/").reverse();
+  // The given root first, then the nearest one above the log.
+  if (root !== undefined) roots.unshift(resolve(cwd, root));
+  for (const above of roots) {
+    const below = relative(above, path).split("/");
+    for (const name of dialect === undefined ? DIALECT_NAMES : [dialect]) {
+      const id = DIALECTS[name].idAt(below);
+      if (id !== null) return { dialect: name, root: above, id, path };
+    }
+  }
+  return null;
+}
+
+/** Whose lines a file holds, by the first that are anybody's. */
+async function dialectOf(host: Host, path: string): Promise<DialectName> {
+  const reader = new LogReader(host, path, { onBadLine: "skip", takesUnterminated: true });
+  let judged = 0;
+  for await (const { value } of reader) {
+    // A turn record is the more particular of the two: nothing else has its three fields.
+    if (homeagent.decode(value).entry) return "homeagent";
+    if (rye.decode(value).entry) return "rye";
+    if (++judged === JUDGED_LINES_MAX) break;
+  }
+  if (basename(path) === LOG_NAME) return "rye";
+  throw new VerbatimError(
+    "SESSION_NOT_FOUND",
+    `${path} begins with no line of a dialect we know; say which it is with --dialect`,
+    { session: path },
+  );
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined; // Below a file, or not ours to see: for us it is not there.
+  }
+}

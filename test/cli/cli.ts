@@ -1,0 +1,146 @@
+/**
+ * The command line as a user runs it: a process of its own, with a home directory of the test's.
+ *
+ * From `dist` when that was made from the sources as they are, else from the sources themselves,
+ * which takes longer to start.
+ */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { onTestFinished } from "vitest";
+import { isBuilt } from "../../scripts/setup.mjs";
+import { Child } from "../support/child.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+
+const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
+const main = isBuilt()
+  ? [join(root, "dist/cli/main.js")]
+  : ["--import", tsx, join(root, "src/cli/main.ts")];
+
+export interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly input?: string | Buffer;
+  /** Reads no further than this many bytes of stdout, as `head` does. */
+  readonly stdoutBytesMax?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A directory to run in and a home, both empty at first, for one test. */
+export class CliUser {
+  readonly cwd = tempDirectory();
+  readonly home = tempDirectory();
+
+  /** Runs a command to its end. */
+  async run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+    const child = this.spawn(args, options.env);
+    child.stdin?.on("error", () => {}); // It may end before it has read everything.
+    child.stdin?.end(options.input ?? "");
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    let read = 0;
+    child.stdout?.on("data", (chunk: Buffer) => {
+      out.push(chunk);
+      read += chunk.length;
+      if (read >= (options.stdoutBytesMax ?? Number.POSITIVE_INFINITY)) child.stdout?.destroy();
+    });
+    child.stderr?.on("data", (chunk: Buffer) => err.push(chunk));
+    const [code] = (await once(child, "close")) as [number | null];
+    return { code, stdout: textOf(out), stderr: textOf(err) };
+  }
+
+  /** Starts a command that is talked to while it runs; killed when the test is over. */
+  start(args: readonly string[]): Running {
+    const running = new Running(this.spawn(args));
+    onTestFinished(() => running.kill());
+    return running;
+  }
+
+  /** Runs a command in a terminal of its own; what the terminal was sent, stderr included. */
+  async runInTerminal(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
+    const command = [process.execPath, ...main, ...args].map(quoted).join(" ");
+    const child = spawn("script", ["-qec", `stty cols 80; ${command}`, "/dev/null"], {
+      cwd: this.cwd,
+      env: { ...this.#env(env), TERM: "xterm", SHELL: "/bin/sh" },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const out: Buffer[] = [];
+    child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
+    await once(child, "close");
+    return textOf(out).replaceAll("\r\n", "\n"); // The terminal's own line ends.
+  }
+
+  spawn(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
+    return spawn(process.execPath, [...main, ...args], { cwd: this.cwd, env: this.#env(env) });
+  }
+
+  #env(env: Readonly<Record<string, string>>): Record<string, string> {
+    return { PATH: process.env.PATH ?? "", HOME: this.home, ...env };
+  }
+}
+
+/** A command under way. */
+export class Running extends Child {
+  readonly #process: ChildProcess;
+  readonly #err: Buffer[] = [];
+
+  constructor(process: ChildProcess) {
+    super(process);
+    this.#process = process;
+    process.stderr?.on("data", (chunk: Buffer) => this.#err.push(chunk));
+  }
+
+  get stderr(): string {
+    return textOf(this.#err);
+  }
+
+  /** Bytes as they are, without a line's end. */
+  write(text: string): void {
+    this.#process.stdin?.write(text);
+  }
+
+  endInput(): void {
+    this.#process.stdin?.end();
+  }
+
+  signal(signal: "SIGINT" | "SIGTERM"): void {
+    this.#process.kill(signal);
+  }
+
+  /** The next line it prints, as JSON. */
+  async json(): Promise<Record<string, unknown>> {
+    const line = await this.line();
+    if (line === null) throw new Error(`it printed nothing more; stderr: ${this.stderr}`);
+    return JSON.parse(line);
+  }
+}
+
+/** Every line of a command's output, as JSON. */
+export function jsonLines(text: string): Record<string, unknown>[] {
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+}
+
+/** Values as lines of input. */
+export function asLines(...values: readonly unknown[]): string {
+  return values.map((value) => `${JSON.stringify(value)}\n`).join("");
+}
+
+function textOf(chunks: readonly Buffer[]): string {
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function quoted(argument: string): string {
+  return `'${argument.replaceAll("'", `'\\''`)}'`;
+}

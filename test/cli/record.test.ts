@@ -1,0 +1,252 @@
+/** `verbatim record`: what is piped in is what is in the log, and nothing is passed over unsaid. */
+
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { asLines, CliUser, jsonLines } from "./cli.ts";
+
+const RYE = ["record", "--dialect", "rye"];
+const HOMEAGENT = ["record", "--dialect", "homeagent"];
+
+function eventsAt(path: string): Record<string, unknown>[] {
+  return jsonLines(readFileSync(path, "utf8"));
+}
+
+function metaBeside(log: string): Record<string, unknown> {
+  return JSON.parse(readFileSync(log.replace("transcript.jsonl", "thread.json"), "utf8"));
+}
+
+test("record begins a thread, writes its start, and leaves it paused (S2-1, S2-4, S2-8)", async () => {
+  const user = new CliUser();
+  // Some lines end in CR LF, one is empty, the last has no end at all.
+  const input =
+    '{"type":"user_message","text":"hello"}\r\n' +
+    "\n\r\n" +
+    '{"type":"assistant_text","text":"hi","ts":"not this","thread_id":"nor this"}\n' +
+    '{"type":"step_finish","cost":{"spend":0.01}}';
+  const { code, stdout, stderr } = await user.run(
+    [...RYE, "--directive", "hello_world", "--root", "project", "--ack"],
+    { input },
+  );
+
+  assert.deepEqual([code, stderr], [0, ""]);
+  const [first, ...acks] = jsonLines(stdout);
+  const id = String(first?.session);
+  assert.match(id, /^hello_world-\d{10}$/);
+  const path = join(user.cwd, "project/.ai/threads", id, "transcript.jsonl");
+  assert.deepEqual(first, { session: id, path });
+
+  const events = eventsAt(path);
+  assert.deepEqual(
+    events.map(({ type, thread_id, directive }) => [type, thread_id, directive]),
+    ["thread_start", "user_message", "assistant_text", "step_finish"].map((type) => [
+      type,
+      id,
+      "hello_world",
+    ]),
+  );
+  assert.notEqual(events[2]?.ts, "not this");
+  // One acknowledgment per input entry, each the offset after its line; the start has none.
+  const lines = readFileSync(path, "utf8").split(/(?<=\n)/);
+  const ends = lines.map((_, at) => Buffer.byteLength(lines.slice(0, at + 1).join("")));
+  assert.deepEqual(
+    acks,
+    ends.slice(1).map((offset) => ({ offset })),
+  );
+  assert.equal(metaBeside(path).status, "paused");
+  assert.ok(existsSync(path.replace(".jsonl", ".md")));
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+});
+
+test("record continues a thread with its own directive, and an end ends it", async () => {
+  const user = new CliUser();
+  const begin = [
+    ...RYE,
+    "--session",
+    "work/day-1",
+    "--directive",
+    "daily",
+    "--envelope",
+    "payload",
+  ];
+  const begun = await user.run([...begin, "--no-markdown"], {
+    input: asLines({ type: "thread_start", model: "m1", inputs: { a: 1 } }),
+  });
+  const input = asLines(
+    { event_type: "user_message", payload: { text: "on" } },
+    { type: "thread_complete", cost: { turns: 1, tokens: 5, spend: 0.5 } },
+  );
+  const continued = await user.run([...RYE, "--session", "work/day-1"], { input });
+
+  assert.deepEqual([begun.code, continued.code], [0, 0], begun.stderr + continued.stderr);
+  assert.equal(begun.stdout, continued.stdout);
+  const path = join(user.cwd, ".ai/threads/work/day-1/transcript.jsonl");
+  // One start, because the first input was one; and the envelope of the first line is kept.
+  assert.deepEqual(
+    eventsAt(path).map(({ event_type, payload }) => [event_type, payload]),
+    [
+      ["thread_start", { directive: "daily", model: "m1", inputs: { a: 1 } }],
+      ["user_message", { directive: "daily", text: "on" }],
+      ["thread_complete", { directive: "daily", cost: { turns: 1, tokens: 5, spend: 0.5 } }],
+    ],
+  );
+  assert.equal(metaBeside(path).status, "completed");
+});
+
+test("without input a thread still begins, and is paused", async () => {
+  const user = new CliUser();
+  const { code, stdout } = await user.run([...RYE, "--directive", "idle"]);
+
+  assert.equal(code, 0);
+  const path = String(jsonLines(stdout)[0]?.path);
+  assert.deepEqual(
+    eventsAt(path).map(({ type }) => type),
+    ["thread_start"],
+  );
+  assert.equal(metaBeside(path).status, "paused");
+});
+
+test("record keeps HomeAgent's turn records as they are given (S0-1, S0-2, S0-3, S0-8)", async () => {
+  const user = new CliUser();
+  const records = [
+    { turnId: "1", role: "user", content: "hé\u2028llo\u0085", ts: 1, extra: { kept: [1.5] } },
+    { turnId: "2", role: "tool", toolResults: [{ callId: "c", result: null }], ts: 2 },
+  ];
+  const agent = [...HOMEAGENT, "--agent", "kitchen"];
+  const named = await user.run([...agent, "--session", "s1", "--ack"], {
+    input: asLines(records[0]),
+  });
+  const again = await user.run([...agent, "--session", "s1"], { input: asLines(records[1]) });
+  const fresh = await user.run([...agent, "--root", "base"], { input: asLines(records[0]) });
+
+  assert.deepEqual([named.code, again.code, fresh.code], [0, 0, 0]);
+  const path = join(user.home, ".homeagent/agents/kitchen/sessions/s1.jsonl");
+  assert.deepEqual(jsonLines(named.stdout)[0], { session: "kitchen/s1", path });
+  assert.deepEqual(eventsAt(path), records);
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  const other = jsonLines(fresh.stdout)[0];
+  expect(other?.session).toMatch(/^kitchen\/[0-9a-f-]{36}$/);
+  expect(other?.path).toContain(join(user.cwd, "base/agents/kitchen/sessions"));
+});
+
+test("a malformed line stops the recording with exit code 2, and nothing after it is recorded", async () => {
+  const malformed: Record<string, [string | Buffer, string]> = {
+    "not JSON": ['{"type":', "not JSON"],
+    "not UTF-8": [Buffer.from([0x7b, 0xff, 0x7d]), "not UTF-8"],
+    "no object": ["[1]", "not a JSON object"],
+    "no event": ['{"text":"x"}', "type is missing"],
+    "a checkpoint of the caller's own": ['{"type":"checkpoint"}', "reserved"],
+    "a number that would be altered": ['{"type":"x","id":9007199254740993}', "9007199254740993"],
+  };
+  const user = new CliUser();
+  const cases = Object.entries(malformed).map(async ([what, [line, reason]], at) => {
+    const before = asLines(
+      { type: "user_message", text: "1" },
+      { type: "assistant_text", text: "2" },
+    );
+    const after = asLines({ type: "user_message", text: "after" });
+    const input = Buffer.concat([before, line, "\n", after].map((part) => Buffer.from(part)));
+    const args = [...RYE, "--directive", "strict", "--session", `strict-${at}`, "--ack"];
+    const { code, stdout, stderr } = await user.run(args, { input });
+
+    assert.equal(code, 2, what);
+    expect(stderr, what).toContain("line 3: ");
+    expect(stderr, what).toContain(reason);
+    assert.equal(jsonLines(stdout).length, 3, what);
+    const events = eventsAt(String(jsonLines(stdout)[0]?.path));
+    assert.deepEqual(
+      events.map(({ text }) => text),
+      [undefined, "1", "2"],
+      what,
+    );
+  });
+  await Promise.all(cases);
+});
+
+test("with --on-error skip malformed lines are told by number and passed over", async () => {
+  const user = new CliUser();
+  const ok = { turnId: "1", role: "user", ts: 1 };
+  const input = `nonsense\n${asLines(ok)}${asLines({ turnId: "2", role: "king", ts: 1 })}${asLines(ok)}`;
+  const { code, stdout, stderr } = await user.run(
+    [...HOMEAGENT, "--agent", "a", "--on-error", "skip", "--ack"],
+    { input },
+  );
+
+  assert.equal(code, 0);
+  const [first, ...acks] = jsonLines(stdout);
+  assert.deepEqual(eventsAt(String(first?.path)), [ok, ok]);
+  assert.equal(acks.length, 2);
+  expect(stderr).toMatch(/^line 1: not JSON\nline 3: .*role.*\n2 malformed lines were skipped\n$/);
+});
+
+test("a line over the limit is told and never held", async () => {
+  const user = new CliUser();
+  const limit = 16 * 1024 * 1024;
+  const record = (length: number) => {
+    const empty = JSON.stringify({ turnId: "1", role: "user", content: "", ts: 1 });
+    return JSON.stringify({
+      turnId: "1",
+      role: "user",
+      content: "x".repeat(length - empty.length),
+      ts: 1,
+    });
+  };
+  const input = `${record(limit + 1)}\n${record(limit)}\n`;
+  const { code, stdout, stderr } = await user.run(
+    [...HOMEAGENT, "--agent", "a", "--on-error", "skip", "--ack", "--durability", "os"],
+    { input },
+  );
+
+  assert.equal(code, 0, stderr);
+  expect(stderr).toContain("line 1: too long");
+  assert.equal(statSync(String(jsonLines(stdout)[0]?.path)).size, limit + 1);
+});
+
+test("many entries are acknowledged in order, with both durabilities", async () => {
+  const user = new CliUser();
+  const entries = Array.from({ length: 3000 }, (_, n) => ({
+    type: "user_message",
+    text: String(n),
+  }));
+  for (const durability of ["disk", "os"]) {
+    const args = [...RYE, "--directive", durability, "--ack", "--durability", durability];
+    const { code, stdout } = await user.run(args, { input: asLines(...entries) });
+
+    assert.equal(code, 0);
+    const [first, ...acks] = jsonLines(stdout);
+    const log = readFileSync(String(first?.path));
+    assert.equal(acks.length, entries.length);
+    // Each offset is after the line of the entry that it acknowledges.
+    for (const [n, { offset }] of acks.entries()) {
+      const end = Number(offset) - 1;
+      const line = log.subarray(log.lastIndexOf("\n", end - 1) + 1, end).toString("utf8");
+      assert.equal(JSON.parse(line).text, String(n));
+    }
+    assert.equal(acks.at(-1)?.offset, log.length);
+  }
+});
+
+test("what record needs and was not told is wrong usage, and leaves no trace", async () => {
+  const user = new CliUser();
+  const wrong: [string[], string][] = [
+    [["record"], "--dialect"],
+    [RYE, "--directive"],
+    [[...RYE, "--session", "not-there"], "--directive"],
+    [HOMEAGENT, "--agent"],
+    [[...HOMEAGENT, "--agent", "a/b"], "agentId"],
+    [[...RYE, "--directive", "../x"], "refused"],
+    [[...RYE, "--directive", ""], "--directive"],
+    [[...RYE, "--directive", "x", "--durability", "none"], "--durability"],
+    [[...RYE, "--directive", "x", "--sesion", "y"], "Did you mean --session?"],
+  ];
+  const ran = wrong.map(async ([args, hint]) => {
+    const { code, stdout, stderr } = await user.run(args);
+
+    assert.deepEqual([code, stdout], [2, ""], args.join(" "));
+    expect(stderr).toContain(hint);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+  await Promise.all(ran);
+  assert.deepEqual(readdirSync(user.cwd), []);
+});
