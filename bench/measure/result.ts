@@ -12,7 +12,7 @@ export interface Result {
   readonly reference: number | null;
   /** One for each run: ratios or megabytes, as `unit` says. */
   readonly values: readonly number[];
-  readonly unit: "x" | "MB";
+  readonly unit: "x" | "MB" | "ms";
   readonly bound: Bound;
 }
 

@@ -11,7 +11,7 @@ import { colourMarkdown } from "../render/terminal.ts";
 import type { Where } from "../store/find-session.ts";
 import type { BadEntry, Session, StoredEntry } from "../store/session.ts";
 import type { CommandArgument, CommandOption, Io, Run } from "./command.ts";
-import { textOption } from "./command.ts";
+import { textOption, UsageError } from "./command.ts";
 
 export const SESSION_ARGUMENT: CommandArgument = {
   name: "<session>",
@@ -45,6 +45,7 @@ export function whereOf(options: Run["options"]): Where {
 
 /** The session that a person means; says so when nobody can tell which one it is. */
 export async function openNamed(name: string, { options, io }: Run): Promise<Session> {
+  if (name === "") throw new UsageError("name a session: the name given is empty");
   const { findSession, openFound } = await import("../store/find-session.ts");
   const { nodeHost } = await import("../base/node-host.ts");
   const found = await findSession(nodeHost, name, whereOf(options));

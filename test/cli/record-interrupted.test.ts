@@ -18,7 +18,7 @@ function statusOf(log: string): unknown {
   return JSON.parse(readFileSync(join(dirname(log), "thread.json"), "utf8")).status;
 }
 
-/** Feeds entries until it is told to stop; resolves to the log's path. */
+/** Resolves, once the session is open, to its log. */
 async function begin(running: Running): Promise<string> {
   const { path } = await running.json();
   return String(path);

@@ -1,0 +1,107 @@
+/**
+ * Recording: a 20-turn, 50 KB rye thread with its markdown and thread.json, against the bare log
+ * appends of the same lines.
+ *
+ * Making the thread is not on the clock. One operation is the whole thread, again and again in
+ * the same one: each time it goes on and ends, so thread.json is replaced twice.
+ */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Durability } from "../../src/log.ts";
+import type { Trial, Way } from "../measure/compare.ts";
+import { openLog, openStore } from "./built.ts";
+
+const TURNS = 20;
+const events = threadEvents();
+
+export class Recording {
+  readonly #directory: string;
+  readonly #durability: Durability;
+  #made = 0;
+
+  constructor(directory: string, durability: Durability) {
+    this.#directory = directory;
+    this.#durability = durability;
+  }
+
+  ours(): Way {
+    return {
+      name: "ours",
+      open: async (): Promise<Trial> => {
+        const store = await openStore({
+          dialect: "rye",
+          root: this.#newPath(),
+          agent: "bench",
+          durability: this.#durability,
+        });
+        const session = await store.create({ id: "thread" });
+        await session.appendNative({ type: "thread_start", model: "m", inputs: {} });
+        return {
+          async run(operations) {
+            for (let n = 0; n < operations; n++) {
+              for (const event of events) await session.appendNative(event);
+            }
+          },
+          close: () => store.close(),
+        };
+      },
+    };
+  }
+
+  /** The lines are those that ours wrote. */
+  async bare(): Promise<Way> {
+    const lines = await this.#linesOfOurs();
+    return {
+      name: "bare",
+      open: async (): Promise<Trial> => {
+        const log = await openLog(`${this.#newPath()}.jsonl`, { durability: this.#durability });
+        return {
+          async run(operations) {
+            for (let n = 0; n < operations; n++) for (const line of lines) await log.append(line);
+          },
+          close: () => log.close(),
+        };
+      },
+    };
+  }
+
+  async #linesOfOurs(): Promise<Buffer[]> {
+    const root = this.#newPath();
+    const store = await openStore({ dialect: "rye", root, agent: "bench", durability: "os" });
+    const session = await store.create({ id: "thread" });
+    for (const event of events) await session.appendNative(event);
+    await store.close();
+    const text = readFileSync(join(root, ".ai/threads/thread/transcript.jsonl"), "utf8");
+    return text
+      .trimEnd()
+      .split("\n")
+      .map((line) => Buffer.from(line));
+  }
+
+  #newPath(): string {
+    return join(this.#directory, `${this.#durability}-${this.#made++}`);
+  }
+}
+
+/** What a runner writes in twenty turns, each with a tool call, and the end: about 50 KB. */
+function threadEvents(): Record<string, unknown>[] {
+  const text = "It was the best of times, it was the worst of times, it was the age of wisdom. ";
+  const turns = Array.from({ length: TURNS }, (_, turn) => [
+    { type: "step_start", turn_number: turn + 1 },
+    { type: "assistant_text", text: text.repeat(6) },
+    { type: "tool_call_start", tool: "read", call_id: `c${turn}`, input: { path: `/src/${turn}` } },
+    { type: "tool_call_result", call_id: `c${turn}`, output: text.repeat(14), duration_ms: 12 },
+    {
+      type: "step_finish",
+      cost: { spend: 0.0012 },
+      tokens: { input_tokens: 900, output_tokens: 120 },
+      finish_reason: "tool_use",
+    },
+  ]);
+  return [
+    { type: "user_message", text: text.repeat(4), role: "user" },
+    ...turns.flat(),
+    { type: "thread_complete", cost: { turns: TURNS, tokens: 20_400, spend: 0.024 } },
+  ];
+}

@@ -1,0 +1,187 @@
+/** How a session is named: by id, by the beginning of one, or by a path. Never by guessing. */
+
+import assert from "node:assert/strict";
+import { appendFileSync, mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { findSession, findStores } from "../../src/store/find-session.ts";
+import { refusal } from "../support/refusal.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { CliUser } from "./cli.ts";
+import { event, put, putThread, putTurns, turn } from "./stores.ts";
+
+test("a session is found by id, by beginning, and by path, from wherever one stands", async () => {
+  const cwd = tempDirectory();
+  const log = putThread(cwd, "test/tools/write-1771");
+  putThread(cwd, "hello-1");
+  putThread(cwd, "hello-12");
+  const inside = join(cwd, "src/deep");
+  mkdirSync(inside, { recursive: true });
+  const find = async (name: string, from = cwd, root?: string) => {
+    const { dialect, id, path } = await findSession(nodeHost, name, { cwd: from, root });
+    return [dialect, id, path];
+  };
+  const nested = ["rye", "test/tools/write-1771", log];
+
+  assert.deepEqual(await find("test/tools/write-1771"), nested);
+  assert.deepEqual(await find("test/to"), nested);
+  assert.deepEqual(await find("write-17"), nested, "by its last part");
+  assert.deepEqual(await find("write-17", inside), nested, "from below the project");
+  assert.deepEqual(await find(".ai/threads/test/tools/write-1771"), nested, "by its directory");
+  assert.deepEqual(await find(log, "/"), nested, "by its absolute path");
+  assert.deepEqual(await find("../../.ai/threads/test/tools/write-1771", inside), nested);
+  assert.deepEqual(
+    await find(".ai/threads/test/tools/write-1771", "/", cwd),
+    nested,
+    "below --root",
+  );
+  // An id that is whole is meant, although it begins another's.
+  assert.equal((await find("hello-1"))[1], "hello-1");
+});
+
+test("HomeAgent's sessions are found by both ids, by either's beginning, and by path", async () => {
+  const base = tempDirectory();
+  const path = put(join(base, "agents/cook/sessions/2026-11-15.jsonl"), "");
+  put(join(base, "agents/nurse/sessions/2026-11-16.jsonl"), "");
+  const find = async (name: string) => findSession(nodeHost, name, { cwd: "/", root: base });
+
+  for (const name of ["cook/2026-11-15", "cook", "cook/2026", "2026-11-15", path]) {
+    assert.deepEqual(await find(name), {
+      dialect: "homeagent",
+      root: base,
+      id: "cook/2026-11-15",
+      path,
+    });
+  }
+  await refusal(find("2026-11-1"), "SESSION_NOT_FOUND");
+});
+
+test("what may be several sessions is refused with what it may be, ten of them at most", async () => {
+  const user = new CliUser();
+  for (let n = 10; n < 23; n++) putThread(user.cwd, `hello-${n}`);
+  putTurns(user, "hello-agent/s1");
+  const { code, stdout, stderr } = await user.run(["show", "hello-"]);
+
+  assert.deepEqual([code, stdout], [7, ""]);
+  expect(stderr).toContain("one of 14 sessions");
+  assert.equal(stderr.match(/^ {2}hello-.*\((rye|homeagent)\)$/gm)?.length, 10);
+  expect(stderr).toContain("and 4 more");
+  expect(stderr).toContain("SESSION_NOT_FOUND");
+  const narrowed = await user.run(["show", "hello-", "--dialect", "homeagent"]);
+  assert.equal(narrowed.code, 0);
+  expect(narrowed.stdout).toContain("I am hello-agent/s1");
+});
+
+test("what is nowhere is SESSION_NOT_FOUND and exit code 7, with where it was looked for", async () => {
+  const user = new CliUser();
+  const { cwd } = user;
+  putThread(cwd, "hello-1");
+  put(join(cwd, "plain-file"), "");
+  const names = ["nope", "../nope", "a..b", "nope.jsonl", "plain-file/x", "\\", "x".repeat(300)];
+  for (const name of names) {
+    const { message } = await refusal(findSession(nodeHost, name, { cwd }), "SESSION_NOT_FOUND");
+    expect(message).toContain(cwd);
+  }
+  const nowhere = await user.run(["show", "nope"]);
+  assert.deepEqual([nowhere.code, nowhere.stdout], [7, ""]);
+  expect(nowhere.stderr).toMatch(/^error: .*SESSION_NOT_FOUND\)\n$/);
+  const noRoot = await user.run(["show", "hello-1", "--root", "nowhere"]);
+  assert.equal(noRoot.code, 7);
+  expect(noRoot.stderr).toContain(join(cwd, "nowhere"));
+  // An empty name, which a script gives by mistake, begins every id: it is refused as such.
+  assert.equal((await user.run(["show", ""])).code, 2);
+});
+
+test("a log that lies in no store is read by its first line, and its identity is unknown", async () => {
+  const user = new CliUser();
+  put(
+    join(user.cwd, "copy/transcript.jsonl"),
+    `${JSON.stringify(event("user_message", { text: "a thread" }))}\n`,
+  );
+  put(
+    join(user.cwd, "turns.jsonl"),
+    `not JSON\n${JSON.stringify(turn("user", { content: "a turn" }))}`,
+  );
+  put(join(user.cwd, "strange.jsonl"), '{"some":"thing"}\n');
+
+  const thread = await user.run(["show", "copy"]);
+  assert.equal(thread.code, 0, thread.stderr);
+  expect(thread.stdout).toContain("a thread");
+  expect(thread.stderr).toMatch(/^identity: unknown; .*\/copy\/transcript.jsonl .* rye\n$/);
+  const turns = await user.run(["show", "turns.jsonl"]);
+  expect(turns.stdout).toContain("a turn");
+  expect(turns.stderr).toMatch(/identity: unknown; .* homeagent\n/);
+  const strange = await user.run(["show", "strange.jsonl"]);
+  assert.equal(strange.code, 7);
+  expect(strange.stderr).toContain("--dialect");
+  const told = await user.run(["show", "strange.jsonl", "--dialect", "rye"]);
+  assert.equal(told.code, 0);
+  expect(told.stderr).toContain("line 1 (missing ts/type)");
+});
+
+test("finding follows no link", async () => {
+  const user = new CliUser();
+  const elsewhere = tempDirectory();
+  putThread(elsewhere, "secret-1");
+  putThread(user.cwd, "hello-1");
+  const threads = join(user.cwd, ".ai/threads");
+  symlinkSync(join(elsewhere, ".ai/threads/secret-1"), join(threads, "secret-1"));
+  mkdirSync(join(threads, "secret-2"));
+  symlinkSync(
+    join(elsewhere, ".ai/threads/secret-1/transcript.jsonl"),
+    join(threads, "secret-2/transcript.jsonl"),
+  );
+
+  const where = { cwd: user.cwd };
+  await refusal(findSession(nodeHost, "secret", where), "SESSION_NOT_FOUND");
+  await refusal(findSession(nodeHost, "secret-1", where), "UNSAFE_PATH");
+  const { code, stdout } = await user.run(["show", "secret-2"]);
+  assert.deepEqual([code, stdout], [7, ""]);
+});
+
+test("stores are found upwards from the current directory, at HomeAgent's base, or as told", async () => {
+  const cwd = tempDirectory();
+  const base = tempDirectory();
+  assert.deepEqual(findStores({ cwd, root: base }), []);
+  mkdirSync(join(base, "agents"));
+  assert.deepEqual(findStores({ cwd, root: base }), [{ dialect: "homeagent", root: base }]);
+  mkdirSync(join(base, ".ai/threads"), { recursive: true });
+  assert.deepEqual(
+    findStores({ cwd, root: base }).map(({ dialect }) => dialect),
+    ["rye", "homeagent"],
+  );
+  assert.deepEqual(findStores({ cwd, dialect: "rye" }), [{ dialect: "rye", root: cwd }]);
+  assert.deepEqual(findStores({ cwd: join(base, "agents"), dialect: "rye" }), [
+    { dialect: "rye", root: base },
+  ]);
+});
+
+test("every command has help with examples, and a misspelt one gets a suggestion", async () => {
+  const user = new CliUser();
+  const names = ["record", "ls", "show", "tail", "render", "stats", "torture"];
+  const helped = names.map(async (name) => {
+    const { code, stdout, stderr } = await user.run([name, "--help"]);
+    assert.deepEqual([code, stderr], [0, ""]);
+    expect(stdout).toMatch(new RegExp(`\nExamples:\n.*verbatim ${name}`, "s"));
+  });
+  await Promise.all(helped);
+  const { code, stdout } = await user.run(["--version"]);
+  assert.equal(code, 0);
+  assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
+  const misspelt = await user.run(["shwo", "x"]);
+  assert.equal(misspelt.code, 2);
+  expect(misspelt.stderr).toContain("Did you mean show?");
+  assert.equal((await user.run([])).code, 2);
+});
+
+test("a torn tail is told, not shown, and not touched", async () => {
+  const user = new CliUser();
+  const path = putThread(user.cwd, "hello-1");
+  appendFileSync(path, '{"ts":"x","ty');
+  const { code, stdout, stderr } = await user.run(["show", "hello-1"]);
+
+  assert.equal(code, 0);
+  expect(stdout).toContain("I am hello-1");
+  expect(stderr).toContain("13 torn bytes");
+});

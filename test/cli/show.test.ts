@@ -1,0 +1,209 @@
+/** `verbatim show` and `verbatim tail`: what is in a log, for people and for programs. */
+
+import assert from "node:assert/strict";
+import { appendFileSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { asLines, CliUser, jsonLines } from "./cli.ts";
+import { event, putThread, putTurns, TS, turn } from "./stores.ts";
+
+const THREAD = [
+  event("thread_start", { model: "claude-x" }),
+  event("user_message", { text: "do it" }),
+  event("assistant_reasoning", { text: "let me think" }),
+  event("assistant_text", { text: "doing it" }),
+  event("tool_call_start", { tool: "shell", call_id: "c1", input: { command: "ls" } }),
+  event("tool_call_result", { call_id: "c1", output: "file\n```\nnot a fence", duration_ms: 1500 }),
+  event("token_delta", { text: "x" }),
+  event("step_finish", {
+    tokens: { input_tokens: 1200, output_tokens: 34 },
+    cost: { spend: 0.0123 },
+  }),
+  event("thread_error", { error_code: "LIMIT", detail: "too many\nturns" }),
+];
+
+test("show renders a session as Markdown, and says what it does not show", async () => {
+  const user = new CliUser();
+  putThread(user.cwd, "hello-1", THREAD);
+  const { code, stdout, stderr } = await user.run(["show", "hello"]);
+
+  assert.equal(code, 0);
+  assert.equal(
+    stdout,
+    [
+      "_Started · 2026-02-09T04:03:50Z · claude-x_\n\n---\n",
+      "## User · 2026-02-09T04:03:50Z\n\ndo it\n",
+      "## Assistant · 2026-02-09T04:03:50Z\n\ndoing it\n",
+      '**Tool: shell**\n\n```json\n{\n  "command": "ls"\n}\n```\n',
+      "**Output · 1.5 s**\n\n````\nfile\n```\nnot a fence\n````\n",
+      "_Turn: 1,200 in · 34 out · $0.0123_\n\n---\n",
+      "---\n\n**Failed** · 2026-02-09T04:03:50Z\n",
+      "**LIMIT**\n\n```\ntoo many\nturns\n```\n\n",
+    ].join("\n"),
+  );
+  assert.equal(stderr, "1 entry says nothing that can be shown; --json prints them\n");
+  const more = await user.run(["show", "hello", "--thinking", "--no-tools"]);
+  expect(more.stdout).toContain("_Thinking:_\n\nlet me think\n");
+  expect(more.stdout).toContain("**Tool: shell**\n");
+  expect(more.stdout).not.toContain("```json");
+  expect(more.stdout).not.toContain("Output");
+});
+
+test("show --json prints every entry whole, one a line, with where it stands", async () => {
+  const user = new CliUser();
+  const path = putTurns(user, "cook/s1", [
+    turn("user", { content: "\u009b31m \u202e hi", custom: 1 }),
+    "",
+    turn("assistant", {
+      toolCalls: [{ id: "c", name: "oven", args: { on: true } }],
+      metadata: { model: "m", tokens: { prompt: 3, completion: 4 } },
+    }),
+  ]);
+  const { code, stdout, stderr } = await user.run(["show", "cook", "--json"]);
+
+  assert.deepEqual([code, stderr], [0, ""]);
+  const entries = jsonLines(stdout);
+  const lines = readFileSync(path, "utf8").split("\n");
+  assert.deepEqual(
+    entries.map(({ native }) => native),
+    [lines[0], lines[2]].map((line) => JSON.parse(line ?? "")),
+  );
+  assert.deepEqual(
+    entries.map(({ kind, role, line, start, end, at }) => [kind, role, line, start, end, at]),
+    [
+      ["message", "user", 1, 0, Buffer.byteLength(`${lines[0]}\n`), "2026-02-09T04:03:50.365Z"],
+      [
+        "message",
+        "assistant",
+        3,
+        Buffer.byteLength(`${lines[0]}\n\n`),
+        readFileSync(path).length,
+        "2026-02-09T04:03:50.365Z",
+      ],
+    ],
+  );
+  assert.deepEqual(entries[1]?.usage, {
+    inputTokens: 3,
+    outputTokens: 4,
+    totalTokens: null,
+    spend: null,
+  });
+  // The same JSON, but nothing in it that a terminal would act on.
+  expect(stdout).toContain("\\u009b31m \\u202e hi");
+});
+
+test("bad lines are passed over, counted, and told by number (S0-15, S2-14)", async () => {
+  const user = new CliUser();
+  const bad = ["not JSON", "\u0000", '{"ts":"x"}', "[]", "3", '{"type":"x"}', "{", "}"];
+  putThread(user.cwd, "hello-1", [event("user_message", { text: "first" }), ...bad, ...THREAD]);
+  const { code, stdout, stderr } = await user.run(["show", "hello-1", "--json"]);
+
+  assert.equal(code, 0);
+  assert.equal(jsonLines(stdout).length, 1 + THREAD.length);
+  assert.equal(
+    stderr,
+    "8 bad lines were passed over: line 2 (not JSON), line 3 (holds NUL), " +
+      "line 4 (missing ts/type), line 5 (not an object), line 6 (not an object), and 3 more\n",
+  );
+});
+
+test("show --last gives the last entries, in order, and says where bad ones are", async () => {
+  const user = new CliUser();
+  const path = putThread(user.cwd, "hello-1", [
+    ...THREAD,
+    "bad",
+    event("user_message", { text: "last" }),
+  ]);
+  const { code, stdout, stderr } = await user.run(["show", "hello-1", "--last", "2", "--json"]);
+
+  assert.equal(code, 0);
+  assert.deepEqual(
+    jsonLines(stdout).map(({ kind, line }) => [kind, line]),
+    [
+      ["end", null],
+      ["message", null],
+    ],
+  );
+  const offset = readFileSync(path, "utf8").indexOf("bad\n");
+  assert.equal(stderr, `1 bad line was passed over: at byte ${offset} (not JSON)\n`);
+  const all = await user.run(["show", "hello-1", "--last", "1000"]);
+  expect(all.stdout).toContain("do it");
+});
+
+test("an entry nested deeper than any stack is shown and printed", async () => {
+  const user = new CliUser();
+  const depth = 200_000;
+  const deep = `${"[".repeat(depth)}${"]".repeat(depth)}`;
+  const line = `{"ts":"${TS}","type":"tool_call_start","tool":"deep","input":${deep}}`;
+  putThread(user.cwd, "hello-1", [line]);
+  const shown = await user.run(["show", "hello-1"]);
+  const printed = await user.run(["show", "hello-1", "--json"]);
+
+  assert.deepEqual([shown.code, printed.code], [0, 0], shown.stderr + printed.stderr);
+  expect(shown.stdout.includes(deep)).toBe(true);
+  expect(printed.stdout.includes(`"input":${deep}`)).toBe(true);
+});
+
+test("a reader that has seen enough ends show and tail quietly", async () => {
+  const user = new CliUser();
+  const entries = Array.from({ length: 20_000 }, (_, n) =>
+    event("user_message", { text: String(n) }),
+  );
+  putThread(user.cwd, "hello-1", entries);
+  for (const args of [
+    ["show", "hello-1"],
+    ["show", "hello-1", "--json"],
+    ["tail", "hello-1", "--last", "20000"],
+  ]) {
+    const { code, stdout, stderr } = await user.run(args, { stdoutBytesMax: 100 });
+
+    assert.deepEqual([code, stderr], [0, ""], args.join(" "));
+    assert.ok(stdout.length < 1_000_000);
+  }
+});
+
+test("tail shows the last entries, then what another process appends, each once", async () => {
+  const user = new CliUser();
+  const log = putThread(user.cwd, "hello-1", THREAD.slice(0, 4));
+  const recorder = user.start(["record", "--dialect", "rye", "--session", "hello-1", "--ack"]);
+  assert.equal((await recorder.json()).path, log);
+  const tail = user.start(["tail", "hello-1", "--last", "2", "--json"]);
+  const texts = [(await tail.json()).native, (await tail.json()).native];
+  for (let n = 0; n < 50; n++) {
+    recorder.say(JSON.stringify({ type: "user_message", text: `new ${n}` }));
+    await recorder.json();
+    texts.push((await tail.json()).native);
+  }
+  // Written past us, and bad: passed over, told at the end, and no reason to stop.
+  recorder.endInput();
+  assert.equal(await recorder.exitCode(), 0);
+  appendFileSync(log, `bad\n${asLines(event("assistant_text", { text: "good" }))}`);
+  texts.push((await tail.json()).native);
+  tail.signal("SIGINT");
+
+  assert.equal(await tail.exitCode(), 0);
+  assert.equal(await tail.line(), null);
+  assert.deepEqual(
+    texts.map((native) => (native as { text: string }).text),
+    ["let me think", "doing it", ...Array.from({ length: 50 }, (_, n) => `new ${n}`), "good"],
+  );
+  expect(tail.stderr).toContain("1 bad line was passed over");
+});
+
+test("tail --last 0 begins after what is there, also where the last line lacks its LF", async () => {
+  const user = new CliUser();
+  const log = putTurns(user, "cook/s1", [turn("user", { content: "old" })]);
+  appendFileSync(log, JSON.stringify(turn("user", { content: "unfinished" })));
+  const none = user.start(["tail", "cook/s1", "--last", "0", "--json"]);
+  const one = user.start(["tail", "cook/s1", "--last", "1", "--json"]);
+  const contentOf = async (tail: typeof one) => (await tail.json()).native as { content: string };
+  assert.equal((await contentOf(one)).content, "unfinished");
+  const args = ["record", "--dialect", "homeagent", "--agent", "cook", "--session", "s1"];
+  // The first one says when it follows; only then is something appended.
+  const recorded = await user.run(args, { input: asLines(turn("user", { content: "new" })) });
+  assert.equal(recorded.code, 0);
+
+  assert.equal((await contentOf(one)).content, "new");
+  assert.equal((await contentOf(none)).content, "new");
+  for (const tail of [none, one]) tail.signal("SIGTERM");
+  assert.deepEqual([await none.exitCode(), await one.exitCode()], [0, 0]);
+});
