@@ -57,6 +57,11 @@ export interface Directory {
   rename(from: string, to: string): void;
   /** Makes the names in this directory durable. */
   sync(): Promise<void>;
+  /**
+   * Makes the directories above this one durable: whoever made them may have been killed before
+   * it came to that.
+   */
+  syncAncestors(): Promise<void>;
   /** Calls back, some time, after `name` may have changed. A hint; whoever watches also polls. */
   watch(name: string, onChange: () => void): () => void;
   close(): void;

@@ -147,7 +147,8 @@ class NodeDirectory implements Directory {
     try {
       descriptor = openSync(reached, FLAGS[mode], 0o600);
     } catch (cause) {
-      throw isSymbolicLink(reached) ? unsafePath(path, this.path, cause) : cause;
+      const isTaken = errnoOf(cause) === "EEXIST"; // By whatever it is; `new` asked just that.
+      throw !isTaken && isSymbolicLink(reached) ? unsafePath(path, this.path, cause) : cause;
     }
     try {
       this.#refuseUnlessInPlace(descriptor, path);
@@ -173,6 +174,24 @@ class NodeDirectory implements Directory {
 
   sync(): Promise<void> {
     return settled((done) => fsync(this.#descriptor, done));
+  }
+
+  async syncAncestors(): Promise<void> {
+    for (let path = dirname(this.path); ; path = dirname(path)) {
+      let descriptor: number;
+      try {
+        descriptor = openSync(path, O_RDONLY | O_DIRECTORY);
+      } catch (cause) {
+        if (!["EACCES", "EPERM"].includes(errnoOf(cause))) throw cause;
+        return; // What we may not read we have not made, nor has a process like ours.
+      }
+      try {
+        await settled((done) => fsync(descriptor, done));
+      } finally {
+        closeSync(descriptor);
+      }
+      if (path === dirname(path)) return;
+    }
   }
 
   watch(name: string, onChange: () => void): () => void {

@@ -21,7 +21,7 @@ import { tempDirectory } from "../../test/support/temp-directory.ts";
 import type { Files } from "./files.ts";
 import { createNodeFiles } from "./node-files.ts";
 
-const OPENINGS = 1500;
+const OPENINGS = 450;
 
 /** Puts `parent` away, a link to `victim` in its place, and a new directory in place of that. */
 const SWAPPER = `

@@ -146,7 +146,7 @@ test("two shared writers still take turns after somebody deleted their lock file
   assert.equal(outcome?.status, "rejected", "the second wrote while it was the first one's turn");
 });
 
-test("an exclusive writer has the log to itself, though others shared a lock file that was deleted", async () => {
+test("once an exclusive writer has written, those who shared a deleted lock file are kept out", async () => {
   for (const durability of ["disk", "os"] as const) {
     const path = newLogPath();
     const shared = await openWriter(path, { durability, mode: "shared", lockWaitMs: 0 });
@@ -154,9 +154,9 @@ test("an exclusive writer has the log to itself, though others shared a lock fil
     rmSync(`${path}.lock`);
     const exclusive = await openWriter(path, { durability: "os" });
 
-    await refusal(shared.append(bytesOf("2")), "LOG_LOCKED");
-    assert.equal(await exclusive.append(bytesOf("3")), 4);
-    assert.equal(contentOf(path), "1\n3\n");
+    assert.equal(await exclusive.append(bytesOf("2")), 4);
+    await refusal(shared.append(bytesOf("3")), "LOG_LOCKED");
+    assert.equal(contentOf(path), "1\n2\n");
   }
 });
 

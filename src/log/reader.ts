@@ -170,15 +170,18 @@ export class LogReader implements AsyncIterable<LogLine> {
         // Opened anew each time: a log that was replaced is judged by what it now holds (G1).
         const file = openToRead(place);
         try {
-          const { end } = await findTail(file);
+          const { end, tornBytes, lacksOnlyLf } = await findTail(file);
+          // The last line was delivered before it had its LF; it has none still.
+          const isAhead = lacksOnlyLf && delivered.end === end + tornBytes + 1;
           const before = delivered.end;
-          if ((await delivered.forgetChanged(file)) || before > end) {
+          if ((await delivered.forgetChanged(file)) || (before > end && !isAhead)) {
             if (delivered.end > end) delivered.restartAt(end);
             const to = delivered.end;
             if (!onRewound) throw rewound(this.path, before, to);
             onRewound({ from: before as ByteOffset, to: to as ByteOffset });
           }
-          for await (const spans of spansForward(file, this.#stretch(delivered.end, end))) {
+          const stretch = this.#stretch(delivered.end, Math.max(delivered.end, end));
+          for await (const spans of spansForward(file, stretch)) {
             for (const span of spans) {
               const line = this.#decode(span, delivered.nextNumber);
               delivered.add(span, line !== null);
@@ -214,6 +217,8 @@ export class LogReader implements AsyncIterable<LogLine> {
     const { end, lacksLastLf } = await this.#findEnd(place, file);
     const from = range.from ?? START;
     const to = Math.min(range.to ?? end, end);
+    // Such a line ends where its LF will; who has read it reads on from there.
+    if (lacksLastLf && from === end + 1) return this.#stretch(from, from);
     if (from > end) throw rewound(this.path, from, end);
     for (const boundary of lacksLastLf && to === end ? [from] : [from, to]) {
       if (boundary > 0 && (await readStretch(file, boundary - 1, boundary))[0] !== LF) {

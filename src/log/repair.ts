@@ -90,7 +90,11 @@ async function keepAside(
     await kept.sync();
     await directory.sync();
   } catch (cause) {
-    directory.remove(keptName); // The log still has these bytes; half a copy would only confuse.
+    try {
+      directory.remove(keptName); // The log still has these bytes; half a copy would only confuse.
+    } catch {
+      // It stays as it is; what failed first is what matters.
+    }
     throw cause;
   } finally {
     kept.close();

@@ -9,7 +9,7 @@ import { type FileCall, WatchedFiles } from "../../test/support/watched-files.ts
 import { WRITER_KINDS, type WriterKind } from "../../test/support/writer-kinds.ts";
 
 const LOG = "log.jsonl";
-/** With `os` and `exclusive` a writer does not look at the file before it writes: it would cost a third. */
+/** With `os` and `exclusive` a writer does not look at the file first: that is one call more per line. */
 const LOOKING_KINDS = WRITER_KINDS.filter(([name]) => name !== "os, exclusive");
 const BEFORE = '{"n":0}\n';
 

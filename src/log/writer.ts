@@ -122,6 +122,7 @@ export class LogWriter {
       // as there must stay there.
       const isDirectorySynced = durability === "disk" || recovery.end > 0;
       if (isDirectorySynced) await place.directory.sync();
+      if (isDirectorySynced && recovery.end === 0) await place.directory.syncAncestors();
       await companion?.caughtUp(recovery.end);
       if (mode === "exclusive") {
         lock.sayHeld();
@@ -196,6 +197,7 @@ export class LogWriter {
     if (this.#isDirectorySynced) return;
     try {
       await this.#place.directory.sync();
+      await this.#place.directory.syncAncestors();
       this.#isDirectorySynced = true;
     } catch (cause) {
       throw this.#appender.fail("the directory's sync failed", cause);

@@ -210,6 +210,8 @@ class FaultDirectory implements Directory {
     finish();
   }
 
+  async syncAncestors(): Promise<void> {} // Directories are durable once made.
+
   watch(): () => void {
     return () => {}; // Whoever watches also polls.
   }

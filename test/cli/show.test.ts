@@ -189,21 +189,48 @@ test("tail shows the last entries, then what another process appends, each once"
   expect(tail.stderr).toContain("1 bad line was passed over");
 });
 
-test("tail --last 0 begins after what is there, also where the last line lacks its LF", async () => {
+test("tail goes on after a last line that lacked its LF, which it shows once", async () => {
   const user = new CliUser();
   const log = putTurns(user, "cook/s1", [turn("user", { content: "old" })]);
   appendFileSync(log, JSON.stringify(turn("user", { content: "unfinished" })));
-  const none = user.start(["tail", "cook/s1", "--last", "0", "--json"]);
   const one = user.start(["tail", "cook/s1", "--last", "1", "--json"]);
-  const contentOf = async (tail: typeof one) => (await tail.json()).native as { content: string };
-  assert.equal((await contentOf(one)).content, "unfinished");
-  const args = ["record", "--dialect", "homeagent", "--agent", "cook", "--session", "s1"];
-  // The first one says when it follows; only then is something appended.
-  const recorded = await user.run(args, { input: asLines(turn("user", { content: "new" })) });
-  assert.equal(recorded.code, 0);
+  const shown = [contentOf(await one.json())];
+  const recorder = user.start([...RECORD_COOK, "--ack"]);
+  await recorder.json();
+  recorder.say(JSON.stringify(turn("user", { content: "new" })));
+  shown.push(contentOf(await one.json()));
+  one.signal("SIGTERM");
 
-  assert.equal((await contentOf(one)).content, "new");
-  assert.equal((await contentOf(none)).content, "new");
-  for (const tail of [none, one]) tail.signal("SIGTERM");
-  assert.deepEqual([await none.exitCode(), await one.exitCode()], [0, 0]);
+  assert.equal(await one.exitCode(), 0);
+  assert.deepEqual(shown, ["unfinished", "new"]);
 });
+
+test("tail --last 0 shows nothing of what is there", async () => {
+  const user = new CliUser();
+  putTurns(user, "cook/s1", [turn("user", { content: "old" })]);
+  const tail = user.start(["tail", "cook/s1", "--last", "0", "--json"]);
+  const recorder = user.start([...RECORD_COOK, "--ack"]);
+  await recorder.json();
+  // It does not say when it has begun, so entries come until it shows one; then all that follow.
+  let first: Record<string, unknown> | null = null;
+  const shown = tail.json().then((entry) => {
+    first = entry;
+  });
+  let said = 0;
+  while (first === null) {
+    recorder.say(JSON.stringify(turn("user", { content: `new ${said++}` })));
+    await recorder.json();
+  }
+  await shown;
+  const begun = Number(/^new (\d+)$/.exec(contentOf(first))?.[1]);
+  for (let n = begun + 1; n < said; n++) assert.equal(contentOf(await tail.json()), `new ${n}`);
+  tail.signal("SIGTERM");
+
+  assert.equal(await tail.exitCode(), 0);
+});
+
+const RECORD_COOK = ["record", "--dialect", "homeagent", "--agent", "cook", "--session", "s1"];
+
+function contentOf({ native }: Record<string, unknown>): string {
+  return (native as { content: string }).content;
+}

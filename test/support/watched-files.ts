@@ -112,6 +112,10 @@ class WatchedDirectory implements Directory {
     return this.#directory.sync();
   }
 
+  syncAncestors(): Promise<void> {
+    return this.#directory.syncAncestors();
+  }
+
   watch(name: string, onChange: () => void): () => void {
     return this.#watched.hasWatches ? this.#directory.watch(name, onChange) : () => {};
   }

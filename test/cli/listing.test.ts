@@ -1,0 +1,212 @@
+/** `verbatim ls` and `verbatim stats`: what there is, and what it cost. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ThreadTelemetry } from "../../src/rye.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { CliUser, jsonLines } from "./cli.ts";
+import { event, put, putThread, putTurns, turn } from "./stores.ts";
+
+const LONG_ID = `test/tools/${"deep/".repeat(20)}write-1771394855`;
+
+function fillStores(user: CliUser): void {
+  const cheap = putThread(user.cwd, LONG_ID, [
+    event("thread_start", { model: "claude-x" }),
+    event("assistant_text", { text: "hi" }),
+    event("thread_complete", { cost: { turns: 1, tokens: 10, spend: 0.5 } }),
+  ]);
+  utimesSync(cheap, 1_700_000_000, 1_700_000_000);
+  putThread(user.cwd, "dear-1", [
+    event("user_message", { text: "dear" }),
+    event("thread_complete", { cost: { turns: 1, tokens: 5, spend: 2 } }),
+    "bad",
+  ]);
+  putTurns(user, "cook/s1", [
+    turn("user", { content: "soup", ts: 1_770_700_000_000 }),
+    turn("assistant", {
+      content: "ok",
+      metadata: { model: "gpt-y", tokens: { prompt: 3, completion: 4 } },
+      ts: 1_770_700_001_000,
+    }),
+  ]);
+}
+
+test("ls lists the sessions of every store found, and --json gives all that is known", async () => {
+  const user = new CliUser();
+  fillStores(user);
+  const { code, stdout, stderr } = await user.run(["ls", "--json"]);
+
+  assert.deepEqual([code, stderr], [0, ""]);
+  const sessions = jsonLines(stdout);
+  assert.deepEqual(
+    sessions.map(
+      ({ id, dialect, agent, model, status, totalTokens, spend, live, lines, badLines }) => [
+        [id, dialect, agent, model, status],
+        [totalTokens, spend, live, lines, badLines],
+      ],
+    ),
+    [
+      [
+        ["cook/s1", "homeagent", "cook", "gpt-y", null],
+        [7, null, true, 2, 0],
+      ],
+      [
+        ["dear-1", "rye", "hello", null, "completed"],
+        [5, 2, true, 3, 1],
+      ],
+      [
+        [LONG_ID, "rye", "hello", "claude-x", "completed"],
+        [10, 0.5, false, 3, 0],
+      ],
+    ],
+  );
+  assert.equal(sessions[0]?.updatedAt, "2026-02-10T05:06:41.000Z");
+  assert.equal(sessions[1]?.path, join(user.cwd, ".ai/threads/dear-1/transcript.jsonl"));
+});
+
+test("ls sorts, limits and narrows, and in a pipe cuts no id", async () => {
+  const user = new CliUser();
+  fillStores(user);
+  const ids = async (...args: string[]) => {
+    const { code, stdout } = await user.run(["ls", ...args]);
+    assert.equal(code, 0);
+    const [heading, ...rows] = stdout.trimEnd().split("\n");
+    assert.match(heading ?? "", /^ID +AGENT +MODEL +STATUS +TURNS +TOKENS +COST +UPDATED$/);
+    return rows.map((row) => row.split(/ {2,}/)[0]);
+  };
+
+  assert.deepEqual(await ids("--sort", "cost"), ["dear-1", LONG_ID, "cook/s1"]);
+  assert.deepEqual(await ids("--sort", "tokens", "--limit", "2"), [LONG_ID, "cook/s1"]);
+  assert.deepEqual(await ids("--sort", "id", "--dialect", "rye"), ["dear-1", LONG_ID]);
+  assert.deepEqual(await ids("--root", join(user.home, ".homeagent")), ["cook/s1"]);
+  const { stdout } = await user.run(["ls", "--sort", "id"]);
+  expect(stdout).toMatch(/^cook\/s1 .* gpt-y +live +1 +7 +– +2026-02-10T05:06:41.000Z$/m);
+  expect(stdout).toMatch(/^dear-1 .* completed live +\d+ +5 +\$2.0000 +2026-02-09T04:03:50.365Z$/m);
+  const wrong = await user.run(["ls", "--sort", "color"]);
+  assert.equal(wrong.code, 2);
+});
+
+test("ls where there is nothing says so, and is no error", async () => {
+  const user = new CliUser();
+  const nothing = await user.run(["ls"]);
+  const empty = await user.run(["ls", "--dialect", "homeagent", "--json"]);
+  const nowhere = await user.run(["ls", "--root", "nowhere"]);
+
+  assert.deepEqual([nothing.code, nothing.stdout], [0, ""]);
+  expect(nothing.stderr).toContain("no store of sessions");
+  assert.deepEqual([empty.code, empty.stdout], [0, ""]);
+  expect(empty.stderr).toContain(join(user.home, ".homeagent"));
+  assert.equal(nowhere.code, 7);
+  assert.deepEqual(readdirSync(user.cwd), []);
+});
+
+test("ls does without its index when that cannot be kept", async () => {
+  const user = new CliUser();
+  fillStores(user);
+  put(join(user.home, "not-a-directory"), "");
+  const { code, stdout } = await user.run(["ls", "--json"], {
+    env: { XDG_CACHE_HOME: join(user.home, "not-a-directory") },
+  });
+
+  assert.equal(code, 0);
+  assert.equal(jsonLines(stdout).length, 3);
+});
+
+function putMeta(project: string, id: string, meta: object | string): string {
+  const text = typeof meta === "string" ? meta : JSON.stringify(meta);
+  return put(join(project, ".ai/threads", id, "thread.json"), text);
+}
+
+function daysAgo(days: number): string {
+  return new Date(Date.now() - days * 86_400_000).toISOString().replace("Z", "+00:00");
+}
+
+test("stats adds up every thread.json, nested and odd ones too (S2-8, S2-12)", async () => {
+  const user = new CliUser();
+  const metas: Record<string, object | string> = {
+    "a-1": meta("hello", "m1", "completed", { spend: 0.25, tokens: 100 }, 0),
+    "deep/er/b-1": meta(
+      "deploy",
+      "m2",
+      "error",
+      { spend: 1, input_tokens: 1, output_tokens: 2 },
+      1,
+    ),
+    "deep/c-1": meta("hello", "m1", "running", undefined, 0),
+    "d-1": meta("old", "m1", "completed", { spend: 9, tokens: 9 }, 9),
+    "e-1": "{ corrupt",
+    "f-1": {},
+    "evil-1": meta("\u001b[2Jevil", "m1", "total", { spend: "x" }, 0),
+  };
+  for (const [id, content] of Object.entries(metas)) putMeta(user.cwd, id, content);
+  putThread(user.cwd, "no-meta", []);
+  mkdirSync(join(user.cwd, ".ai/threads/only-won"));
+  // A link to threads elsewhere is not this project's.
+  const elsewhere = tempDirectory();
+  putMeta(elsewhere, "x-1", meta("hello", "m1", "completed", { spend: 5 }, 0));
+  symlinkSync(join(elsewhere, ".ai/threads"), join(user.cwd, ".ai/threads/linked"));
+
+  const { code, stdout, stderr } = await user.run(["stats", "--json"]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  const sums = JSON.parse(stdout);
+  assert.deepEqual(sums, await new ThreadTelemetry().aggregate(user.cwd));
+  assert.deepEqual(sums, {
+    total: 4,
+    completed: 1,
+    error: 1,
+    running: 1,
+    unknown: 1,
+    total_spend: 1.25,
+    total_tokens: 103,
+    by_directive: {
+      hello: { count: 2, spend: 0.25, tokens: 100 },
+      deploy: { count: 1, spend: 1, tokens: 3 },
+      "\u001b[2Jevil": { count: 1, spend: 0, tokens: 0 },
+    },
+    by_model: {
+      m1: { count: 3, spend: 0.25, tokens: 100 },
+      m2: { count: 1, spend: 1, tokens: 3 },
+    },
+    skipped: 4,
+  });
+
+  const human = await user.run(["stats", "--days", "30"]);
+  assert.equal(human.code, 0);
+  const dear = human.stdout.split("\n").filter((line) => /^(old|deploy|hello|\\u001b)/.test(line));
+  assert.deepEqual(
+    dear.map((line) => line.split(/ {2,}/)),
+    [
+      ["old", "1", "9", "$9.0000"],
+      ["deploy", "1", "3", "$1.0000"],
+      ["hello", "2", "100", "$0.2500"],
+      ["\\u001b[2Jevil", "1", "0", "$0.0000"],
+    ],
+  );
+  expect(human.stdout).toContain("5 threads within 30 days, 4 skipped (no usable thread.json)");
+  assert.equal(human.stdout.match(/^\d{4}-\d\d-\d\d +\d/gm)?.length, 3, "one line a day");
+});
+
+test("stats of a project without threads is all zeros, and says where it looked", async () => {
+  const user = new CliUser();
+  const { code, stdout, stderr } = await user.run(["stats", "--json"]);
+
+  assert.equal(code, 0);
+  assert.equal(JSON.parse(stdout).total, 0);
+  expect(stderr).toContain(user.cwd);
+  rmSync(user.cwd, { recursive: true });
+  mkdirSync(user.cwd);
+  assert.equal((await user.run(["stats", "--root", "nowhere"])).code, 7);
+  assert.equal((await user.run(["stats", "--days", "-1"])).code, 2);
+});
+
+function meta(
+  directive: string,
+  model: string,
+  status: string,
+  cost: object | undefined,
+  days: number,
+): object {
+  return { thread_id: "t", directive, model, status, cost, created_at: daysAgo(days) };
+}
