@@ -71,6 +71,9 @@ export async function build({ force = false } = {}) {
       { quiet: true },
     );
     if (code !== 0) throw new SetupError("the build failed", code);
+    const bundler = join(root, "scripts", "bundle-cli.mjs");
+    const bundled = await run(process.execPath, [bundler, next], { quiet: true });
+    if (bundled !== 0) throw new SetupError("bundling the command line failed", bundled);
     writeFileSync(join(next, ".stamp"), fingerprint);
     rmSync(dist, { recursive: true, force: true });
     renameSync(next, dist);
@@ -164,7 +167,13 @@ function sourceFingerprint() {
   const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))
     .map((path) => join("src", path));
-  const settings = ["tsconfig.json", "tsconfig.build.json", "package.json", "package-lock.json"];
+  const settings = [
+    "tsconfig.json",
+    "tsconfig.build.json",
+    "package.json",
+    "package-lock.json",
+    "scripts/bundle-cli.mjs",
+  ];
 
   const hash = createHash("sha256");
   for (const path of [...sources, ...settings].sort()) {

@@ -1,15 +1,11 @@
 /**
- * Recording: a 20-turn, 50 KB rye thread with its markdown and thread.json, against the bare log
- * appends of the same lines.
- *
- * Making the thread is not on the clock. One operation is the whole thread, again and again in
- * the same one: each time it goes on and ends, so thread.json is replaced twice.
+ * Recording: 20-turn, 50 KB rye threads with their markdown and thread.json, against the bare log
+ * appends of the same lines. Making the threads is not on the clock, nor is closing them.
  */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Durability } from "../../src/log.ts";
-import type { Trial, Way } from "../measure/compare.ts";
 import { openLog, openStore } from "./built.ts";
 
 const TURNS = 20;
@@ -25,47 +21,35 @@ export class Recording {
     this.#durability = durability;
   }
 
-  ours(): Way {
-    return {
-      name: "ours",
-      open: async (): Promise<Trial> => {
-        const store = await openStore({
-          dialect: "rye",
-          root: this.#newPath(),
-          agent: "bench",
-          durability: this.#durability,
-        });
-        const session = await store.create({ id: "thread" });
-        await session.appendNative({ type: "thread_start", model: "m", inputs: {} });
-        return {
-          async run(operations) {
-            for (let n = 0; n < operations; n++) {
-              for (const event of events) await session.appendNative(event);
-            }
-          },
-          close: () => store.close(),
-        };
-      },
-    };
-  }
-
-  /** The lines are those that ours wrote. */
-  async bare(): Promise<Way> {
+  /** How long our way takes over the bare one, for so many threads each, taken in turns. */
+  async slowness(threads: number): Promise<number> {
+    const store = await openStore({
+      dialect: "rye",
+      root: this.#newPath(),
+      agent: "bench",
+      durability: this.#durability,
+    });
     const lines = await this.#linesOfOurs();
-    return {
-      name: "bare",
-      open: async (): Promise<Trial> => {
-        const log = await openLog(`${this.#newPath()}.jsonl`, { durability: this.#durability });
-        return {
-          async run(operations) {
-            for (let n = 0; n < operations; n++) for (const line of lines) await log.append(line);
-          },
-          close: () => log.close(),
-        };
-      },
-    };
+    let [oursMs, bareMs] = [0, 0];
+    for (let n = 0; n < threads; n++) {
+      const session = await store.create({ id: `thread-${n}` });
+      await session.appendNative({ type: "thread_start", model: "m", inputs: {} });
+      oursMs += await timeMs(async () => {
+        for (const event of events) await session.appendNative(event);
+      });
+      await session.close();
+
+      const log = await openLog(`${this.#newPath()}.jsonl`, { durability: this.#durability });
+      bareMs += await timeMs(async () => {
+        for (const line of lines) await log.append(line);
+      });
+      await log.close();
+    }
+    await store.close();
+    return oursMs / bareMs;
   }
 
+  /** The lines that ours writes. */
   async #linesOfOurs(): Promise<Buffer[]> {
     const root = this.#newPath();
     const store = await openStore({ dialect: "rye", root, agent: "bench", durability: "os" });
@@ -82,6 +66,12 @@ export class Recording {
   #newPath(): string {
     return join(this.#directory, `${this.#durability}-${this.#made++}`);
   }
+}
+
+async function timeMs(work: () => Promise<void>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
 }
 
 /** What a runner writes in twenty turns, each with a tool call, and the end: about 50 KB. */

@@ -51,89 +51,93 @@ const IF_THERE = { throwIfNoEntry: false } as const;
 
 /** The logs of a layout below `root`, in no order. A root that is not there has none. */
 export function findLogs(root: string, layout: Layout, options: FindOptions = {}): FoundLog[] {
-  const search = new Search(root, layout, options);
+  const search: Search = {
+    root,
+    idAt: layout.idAt,
+    found: [],
+    countingDevice: options.byLinkCount === false ? null : countingDevice(root),
+    onUnreadable: options.onUnreadable ?? (() => {}),
+  };
   const { under } = layout;
   for (let depth = 1; depth <= under.length; depth++) {
     // The root may be reached through a link; below it there is none (D1).
-    if (!search.isDirectory(under.slice(0, depth).join("/"))) return [];
+    if (!isDirectory(search, under.slice(0, depth).join("/"))) return [];
   }
-  if ("levels" in layout) search.atLevel(under.join("/"), layout.levels, layout.isLog);
-  else search.named(under.join("/"), layout.logName, FIND_DEPTH_MAX);
+  if ("levels" in layout) findAtLevel(search, under.join("/"), layout.levels, layout.isLog);
+  else findNamed(search, under.join("/"), layout.logName, FIND_DEPTH_MAX);
   return search.found;
 }
 
-/** One search. Paths are texts below the root: ten thousand arrays of segments would show. */
-class Search {
-  readonly found: FoundLog[] = [];
-  readonly #root: string;
-  readonly #idAt: Layout["idAt"];
-  readonly #onUnreadable: (path: string, errno: string) => void;
+/** Paths are texts below the root: ten thousand arrays of segments would show. */
+interface Search {
+  readonly root: string;
+  readonly idAt: Layout["idAt"];
+  readonly found: FoundLog[];
   /** The device on which link counts can be relied on (D2), or null. */
-  readonly #countingDevice: number | null;
+  readonly countingDevice: number | null;
+  readonly onUnreadable: (path: string, errno: string) => void;
+}
 
-  constructor(root: string, { idAt }: Layout, options: FindOptions) {
-    this.#root = root;
-    this.#idAt = idAt;
-    this.#onUnreadable = options.onUnreadable ?? (() => {});
-    this.#countingDevice = options.byLinkCount === false ? null : countingDevice(root);
+/** Logs called `logName`, each in a directory of its own, anywhere below a directory. */
+function findNamed(search: Search, directory: string, logName: string, depthLeft: number): void {
+  for (const name of list(search, directory)) {
+    const path = `${directory}/${name}`;
+    const stats = look(search, path);
+    if (stats === undefined || !stats.isDirectory()) continue;
+    take(search, `${path}/${logName}`);
+    const isLeaf = stats.nlink === 2 && stats.dev === search.countingDevice;
+    if (!isLeaf && depthLeft > 1) findNamed(search, path, logName, depthLeft - 1);
   }
+}
 
-  isDirectory(path: string): boolean {
-    return this.#look(path)?.isDirectory() ?? false;
-  }
-
-  /** Logs called `logName`, each in a directory of its own, anywhere below a directory. */
-  named(directory: string, logName: string, depthLeft: number): void {
-    for (const name of this.#list(directory)) {
-      const path = `${directory}/${name}`;
-      const stats = this.#look(path);
-      if (stats === undefined || !stats.isDirectory()) continue;
-      this.#take(`${path}/${logName}`);
-      const isLeaf = stats.nlink === 2 && stats.dev === this.#countingDevice;
-      if (!isLeaf && depthLeft > 1) this.named(path, logName, depthLeft - 1);
+/** Logs that lie so many levels below a directory. */
+function findAtLevel(
+  search: Search,
+  directory: string,
+  levels: LevelLayout["levels"],
+  isLog: LevelLayout["isLog"],
+): void {
+  const [level, ...deeper] = levels;
+  if (level === undefined) {
+    for (const name of list(search, directory)) {
+      if (isLog(name)) take(search, `${directory}/${name}`);
     }
+    return;
   }
-
-  /** Logs that lie so many levels below a directory. */
-  atLevel(directory: string, levels: LevelLayout["levels"], isLog: LevelLayout["isLog"]): void {
-    const [level, ...deeper] = levels;
-    if (level === undefined) {
-      for (const name of this.#list(directory)) {
-        if (isLog(name)) this.#take(`${directory}/${name}`);
-      }
-      return;
-    }
-    for (const name of level === null ? this.#list(directory) : [level]) {
-      const path = `${directory}/${name}`;
-      if (this.isDirectory(path)) this.atLevel(path, deeper, isLog);
-    }
+  for (const name of level === null ? list(search, directory) : [level]) {
+    const path = `${directory}/${name}`;
+    if (isDirectory(search, path)) findAtLevel(search, path, deeper, isLog);
   }
+}
 
-  /** Adds what lies at a path, if it is a session's log. */
-  #take(path: string): void {
-    const stats = this.#look(path);
-    if (stats === undefined || !stats.isFile()) return;
-    const id = this.#idAt(path.split("/"));
-    if (id !== null) this.found.push({ id, path, size: stats.size, mtimeMs: stats.mtimeMs });
+/** Adds what lies at a path, if it is a session's log. */
+function take(search: Search, path: string): void {
+  const stats = look(search, path);
+  if (stats === undefined || !stats.isFile()) return;
+  const id = search.idAt(path.split("/"));
+  if (id !== null) search.found.push({ id, path, size: stats.size, mtimeMs: stats.mtimeMs });
+}
+
+function isDirectory(search: Search, path: string): boolean {
+  return look(search, path)?.isDirectory() ?? false;
+}
+
+function look(search: Search, path: string): Stats | undefined {
+  try {
+    return lstatSync(`${search.root}/${path}`, IF_THERE);
+  } catch (cause) {
+    search.onUnreadable(path, errnoOf(cause));
+    return undefined;
   }
+}
 
-  #look(path: string): Stats | undefined {
-    try {
-      return lstatSync(`${this.#root}/${path}`, IF_THERE);
-    } catch (cause) {
-      this.#onUnreadable(path, errnoOf(cause));
-      return undefined;
-    }
-  }
-
-  #list(path: string): string[] {
-    try {
-      return readdirSync(`${this.#root}/${path}`);
-    } catch (cause) {
-      // A directory that was there a moment ago and is not now has no logs.
-      if (errnoOf(cause) !== "ENOENT") this.#onUnreadable(path, errnoOf(cause));
-      return [];
-    }
+function list(search: Search, path: string): string[] {
+  try {
+    return readdirSync(`${search.root}/${path}`);
+  } catch (cause) {
+    // A directory that was there a moment ago and is not now has no logs.
+    if (errnoOf(cause) !== "ENOENT") search.onUnreadable(path, errnoOf(cause));
+    return [];
   }
 }
 

@@ -19,7 +19,8 @@ export function inexactNumber(json: string): string | null {
     const value = Number(token);
     if (!Number.isFinite(value)) return token;
     const isWhole = /^-?\d+$/.test(token);
-    if (isWhole && BigInt(token) !== BigInt(value)) return token;
+    // Kept when the value is the same, or at least the digits that will be written.
+    if (isWhole && BigInt(token) !== BigInt(value) && String(value) !== token) return token;
   }
   return null;
 }

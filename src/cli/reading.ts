@@ -10,6 +10,7 @@ import { safeText } from "../render/safe-text.ts";
 import { colourMarkdown } from "../render/terminal.ts";
 import type { Where } from "../store/find-session.ts";
 import type { BadEntry, Session, StoredEntry } from "../store/session.ts";
+import { ChunkedOutput } from "./chunked-output.ts";
 import type { CommandArgument, CommandOption, Io, Run } from "./command.ts";
 import { textOption, UsageError } from "./command.ts";
 
@@ -69,21 +70,32 @@ export function shownMarkdown(markdown: string, io: Io): string {
 /** Prints entries as the options ask, and counts those of which nothing was shown. */
 export class EntryPrinter {
   readonly #io: Io;
+  readonly #output: ChunkedOutput;
   readonly #isJson: boolean;
   readonly #options: EntryMarkdownOptions;
   #unshown = 0;
 
   constructor({ options, io }: Run) {
     this.#io = io;
+    this.#output = new ChunkedOutput(io);
     this.#isJson = options.json === true;
     this.#options = { thinking: options.thinking === true, tools: options.tools !== false };
   }
 
-  async print(entry: StoredEntry): Promise<void> {
-    if (this.#isJson) return this.#io.print(jsonLine(entry));
+  /** Prints the entry, now or with those that follow. */
+  add(entry: StoredEntry): Promise<void> {
+    return this.#output.add(this.#isJson ? jsonLine(entry) : this.#shown(entry));
+  }
+
+  flush(): Promise<void> {
+    return this.#output.flush();
+  }
+
+  #shown(entry: StoredEntry): string {
     const markdown = renderEntry(entry, this.#options);
-    if (markdown !== "") return this.#io.print(shownMarkdown(markdown, this.#io));
+    if (markdown !== "") return shownMarkdown(markdown, this.#io);
     if (entry.kind === "other") this.#unshown++;
+    return "";
   }
 
   /** Nothing is passed over in silence. */

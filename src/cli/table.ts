@@ -24,7 +24,9 @@ export function formatTable(
   width: number | null = null,
 ): string[] {
   const cells = [columns.map(({ heading }) => heading), ...rows.map((row) => row.map(safeLine))];
-  const widths = columns.map((_, at) => Math.max(...cells.map((row) => lengthOf(row[at] ?? ""))));
+  const widths = columns.map((_, at) =>
+    cells.reduce((widest, row) => Math.max(widest, lengthOf(row[at] ?? "")), 0),
+  );
   if (width !== null) shrink(widths, columns, width);
   return cells.map((row) =>
     row
@@ -49,12 +51,18 @@ function shrink(widths: number[], columns: readonly Column[], width: number): vo
 }
 
 function padded(cell: string, width: number, isRight: boolean): string {
-  const characters = Array.from(cell);
-  const fitting = characters.length > width ? characters.slice(0, width - 1).join("") + CUT : cell;
-  const padding = " ".repeat(Math.max(0, width - characters.length));
-  return isRight ? padding + fitting : fitting + padding;
+  const length = lengthOf(cell);
+  if (length > width)
+    return (
+      Array.from(cell)
+        .slice(0, width - 1)
+        .join("") + CUT
+    );
+  const padding = " ".repeat(width - length);
+  return isRight ? padding + cell : cell + padding;
 }
 
+/** Characters, not units of UTF-16; taking a text apart to count them is slow and seldom needed. */
 function lengthOf(text: string): number {
-  return Array.from(text).length;
+  return /[\ud800-\udfff]/.test(text) ? Array.from(text).length : text.length;
 }

@@ -14,6 +14,7 @@ export type Decoded =
   | { readonly value: unknown; readonly fault: null }
   | { readonly value: undefined; readonly fault: LineFault };
 
+const DEL = 0x7f;
 const REPLACEMENT = "\ufffd";
 /** What JSON.stringify leaves bare although terminals and script tags choke on it. */
 const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029]/g;
@@ -45,6 +46,9 @@ export function decodeLine(bytes: Buffer, from: number, to: number): Decoded {
 export function encodeLine(value: unknown): Uint8Array {
   const json = JSON.stringify(value) as string | undefined;
   assert(json !== undefined, "a value without JSON (undefined, a function) cannot be a line");
+  const line = Buffer.from(json, "utf8");
+  // As many bytes as characters: all ASCII, of which JSON leaves only DEL bare.
+  if (line.length === json.length && !line.includes(DEL)) return line;
   return Buffer.from(json.replace(UNPRINTABLE, escaped), "utf8");
 }
 

@@ -58,12 +58,12 @@ export async function listSessions(
   try {
     const summarise = (id: string) => summariseSession(listed, id);
     const { rows } = await catalog.freshen(dialect, root, found, summarise, onProgress);
-    const sessions: SessionSummary[] = [];
+    for (const row of rows) if (row.status === "running") await askStatus(listed, row);
+    // Added to the rows themselves: ten thousand copies take longer than all the rest.
     for (const row of rows) {
-      const status = row.status === "running" ? await statusOf(listed, row.id) : row.status;
-      sessions.push({ ...row, status, dialect, root, path: `${root}/${row.logPath}` });
+      Object.assign(row, { dialect, root, path: `${root}/${row.logPath}` });
     }
-    return sessions;
+    return rows as SessionSummary[];
   } finally {
     catalog.close();
   }
@@ -93,6 +93,10 @@ async function agentOf(listed: Listed, id: string, said: string | null): Promise
   if (said !== null) return said;
   const meta = await readStoredMeta(listed.host, listed.root, id);
   return meta?.directive || id.replace(/-\d+$/, "");
+}
+
+async function askStatus(listed: Listed, row: SessionRow): Promise<void> {
+  Object.assign(row, { status: await statusOf(listed, row.id) });
 }
 
 /** How a thread stands that has not ended, as thread.json has it. */

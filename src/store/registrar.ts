@@ -6,11 +6,15 @@
  */
 
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { InFlight } from "../base/in-flight.ts";
 import { type RegisteredThread, Registry } from "../catalog/registry.ts";
 import { REGISTRY_NAME } from "../dialects/rye/dialect.ts";
 import { isThreadMeta } from "../dialects/rye/thread-meta.ts";
 import { findThreadMetas } from "./threads.ts";
+
+/** Threads that start and end in quick succession share a transaction. */
+const GATHER_MS = 50;
 
 export class Registrar {
   readonly #projectPath: string;
@@ -43,7 +47,7 @@ export class Registrar {
 
   async #write(): Promise<void> {
     try {
-      await new Promise(setImmediate); // Whoever noted it goes first.
+      await sleep(GATHER_MS);
       if (this.#registry === undefined) {
         this.#registry = await Registry.open(join(this.#threadsPath, REGISTRY_NAME));
         if (this.#registry?.isEmpty) await this.#fill(this.#registry);
@@ -53,9 +57,9 @@ export class Registrar {
       this.#registry?.put(threads.values());
     } catch (cause) {
       this.#onWarning(`${REGISTRY_NAME} could not be written: ${String(cause)}`);
-    } finally {
-      this.#writing = null;
     }
+    this.#writing = null;
+    if (this.#waiting.size > 0 && this.#registry) this.#writing = this.#work.track(this.#write());
   }
 
   async #fill(registry: Registry): Promise<void> {

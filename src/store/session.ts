@@ -93,29 +93,31 @@ export class Session {
 
   /** Appends what the entry says, in the dialect's words; resolves to the offset after it. */
   async append(entry: NewEntry): Promise<ByteOffset> {
-    return this.#write(this.dialect.express(entry, this.#facts));
+    const natives = this.#dialect.express(entry, this.#facts);
+    const [first] = natives;
+    if (first && natives.length === 1) return this.appendNative(first);
+    // Judged before anything is opened: a refused entry leaves no trace.
+    this.#encode(natives);
+    const writer = await this.openToAppend();
+    const lines = this.#encode(natives);
+    if (lines.length === 0) return writer.end;
+    for (const { line, native } of lines) this.#beside?.expect(line, native);
+    return writer.appendLines(withLfs(lines.map(({ line }) => line)));
   }
 
   /** Appends one entry in the dialect's own shape, without what the writer adds. */
-  async appendNative(native: Native): Promise<ByteOffset> {
-    return this.#write([native]);
-  }
-
-  async #write(natives: readonly Native[]): Promise<ByteOffset> {
-    // Judged before anything is opened: a refused entry leaves no trace.
-    let lines = this.#encode(natives);
-    let writer = this.#writer;
-    if (!writer) {
-      const dialect = this.#dialect;
-      writer = await this.openToAppend();
-      if (this.#dialect !== dialect) lines = this.#encode(natives);
-    }
+  async appendNative(given: Native): Promise<ByteOffset> {
     this.#refuseWhenClosed();
-    const [first, ...others] = lines;
-    if (!first) return writer.end;
-    for (const { line, native } of lines) this.#beside?.expect(line, native);
-    if (others.length === 0) return writer.append(first.line);
-    return writer.appendLines(withLfs(lines.map(({ line }) => line)));
+    let native = this.#dialect.complete(given, this.#facts);
+    if (!this.#writer) {
+      const dialect = this.#dialect;
+      await this.openToAppend();
+      if (this.#dialect !== dialect) native = this.#dialect.complete(given, this.#facts);
+    }
+    const writer = this.#writer ?? (await this.openToAppend());
+    const line = encodeLine(native);
+    this.#beside?.expect(line, native);
+    return writer.append(line);
   }
 
   #encode(natives: readonly Native[]): { readonly native: Native; readonly line: Uint8Array }[] {

@@ -1,11 +1,14 @@
 /**
  * Threads: finds rye's thread directories and their thread.json, at any depth, by listing alone.
  *
- * Reads no log and writes nothing. What the files say is for `dialects/rye`.
+ * Reads no log and writes nothing. What the files say is for `dialects/rye`. Made to add up ten
+ * thousand threads in not much more time than reading their files takes.
  *
  * TH1  No symbolic link is followed, neither to a directory nor to a file.
  * TH2  Listing and reading are synchronous, in slices: handing each small file to another thread
  *      costs several times what reading it does. Between slices others get their turn.
+ * TH3  A directory whose link count is 2 has no directories in it, on the file systems where that
+ *      holds (catalog/find.ts, D2). There its thread.json is read without listing it first.
  */
 
 import {
@@ -16,6 +19,8 @@ import {
   openSync,
   readdirSync,
   readSync,
+  type Stats,
+  statfsSync,
 } from "node:fs";
 import { setImmediate as othersRun } from "node:timers/promises";
 import { errnoOf } from "../base/errors.ts";
@@ -27,6 +32,9 @@ const SLICE_MS = 5;
 export const META_BYTES_MAX = 1024 * 1024;
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const LIST_OPTIONS = { withFileTypes: true } as const;
+const IF_THERE = { throwIfNoEntry: false } as const;
+/** `statfs` types (Linux's magic.h) for which TH3 holds: ext, XFS, tmpfs, F2FS, overlay. */
+const COUNTS_DIRECTORIES = new Set([0xef53, 0x58465342, 0x01021994, 0xf2f52010, 0x794c7630]);
 
 export interface FoundMeta {
   /** The thread's directory, below the directory of threads. */
@@ -38,51 +46,93 @@ export interface FoundMeta {
 /**
  * What every thread's thread.json parses to, in no order. `onProgress` is told now and then how
  * many threads were found so far.
+ *
+ * @example
+ * for await (const { meta } of findThreadMetas(project)) {
+ *   if (meta === undefined) telemetry.skip();
+ *   else telemetry.add(meta);
+ * }
  */
-export async function* findThreadMetas(
+export function findThreadMetas(
   root: string,
   onProgress: (found: number) => void = () => {},
-): AsyncGenerator<FoundMeta> {
-  const buffer = Buffer.allocUnsafe(META_BYTES_MAX + 1);
-  const slice = new Slice();
-  let found = 0;
-  for (const { below, path, hasMeta } of threadDirectories(root)) {
-    found++;
-    yield { below, meta: hasMeta ? readMeta(`${path}/${META_NAME}`, buffer) : undefined };
-    if (!slice.isOver) continue;
-    onProgress(found);
-    await slice.next();
+): AsyncIterable<FoundMeta> {
+  return { [Symbol.asyncIterator]: () => new InSlices(new ThreadSearch(root).metas(), onProgress) };
+}
+
+/** By hand: the promises of an async generator cost a fifth of what reading a thread.json does. */
+class InSlices implements AsyncIterator<FoundMeta> {
+  readonly #found: Iterator<FoundMeta>;
+  readonly #onProgress: (found: number) => void;
+  #count = 0;
+  #sliceEnd = performance.now() + SLICE_MS;
+
+  constructor(found: Iterator<FoundMeta>, onProgress: (found: number) => void) {
+    this.#found = found;
+    this.#onProgress = onProgress;
+  }
+
+  async next(): Promise<IteratorResult<FoundMeta>> {
+    if (performance.now() >= this.#sliceEnd) {
+      this.#onProgress(this.#count);
+      await othersRun();
+      this.#sliceEnd = performance.now() + SLICE_MS;
+    }
+    this.#count++;
+    return this.#found.next();
   }
 }
 
-class Slice {
-  #end = performance.now() + SLICE_MS;
+class ThreadSearch {
+  /** The directory of threads; null when there is none. */
+  readonly #top: string | null;
+  /** The device on which TH3 holds, or null. */
+  readonly #countingDevice: number | null;
+  readonly #buffer = Buffer.allocUnsafe(META_BYTES_MAX + 1);
 
-  get isOver(): boolean {
-    return performance.now() >= this.#end;
+  constructor(root: string) {
+    this.#top = realDirectory(root, THREADS_PATH);
+    this.#countingDevice = this.#top === null ? null : countingDevice(this.#top);
   }
 
-  async next(): Promise<void> {
-    await othersRun();
-    this.#end = performance.now() + SLICE_MS;
+  *metas(): Generator<FoundMeta> {
+    const top = this.#top;
+    if (top === null) return;
+    const waiting = listed(top).directories;
+    for (let below = waiting.pop(); below !== undefined; below = waiting.pop()) {
+      const path = `${top}/${below}`;
+      const read = this.#isLeaf(path) ? this.#readMeta(path) : undefined;
+      if (read !== undefined) {
+        yield { below, meta: read };
+        continue;
+      }
+      const { directories, isThread, hasMeta } = listed(path);
+      for (const name of directories) waiting.push(`${below}/${name}`);
+      if (isThread) yield { below, meta: hasMeta ? this.#readMeta(path) : undefined };
+    }
   }
-}
 
-interface ThreadDirectory {
-  readonly below: string;
-  readonly path: string;
-  readonly hasMeta: boolean;
-}
+  #isLeaf(path: string): boolean {
+    if (this.#countingDevice === null) return false;
+    const { nlink, dev } = look(path) ?? { nlink: 0, dev: 0 };
+    return nlink === 2 && dev === this.#countingDevice;
+  }
 
-function* threadDirectories(root: string): Generator<ThreadDirectory> {
-  const top = realDirectory(root, THREADS_PATH);
-  if (top === null) return;
-  const waiting = listed(top).directories;
-  for (let below = waiting.pop(); below !== undefined; below = waiting.pop()) {
-    const path = `${top}/${below}`;
-    const { directories, isThread, hasMeta } = listed(path);
-    for (const name of directories) waiting.push(`${below}/${name}`);
-    if (isThread) yield { below, path, hasMeta };
+  #readMeta(path: string): unknown {
+    const buffer = this.#buffer;
+    try {
+      const descriptor = openSync(`${path}/${META_NAME}`, READ_FLAGS);
+      try {
+        // One read: of a file, it is short at the end only.
+        const length = readSync(descriptor, buffer, 0, buffer.length, 0);
+        if (length > META_BYTES_MAX) return undefined;
+        return JSON.parse(buffer.toString("utf8", 0, length));
+      } finally {
+        closeSync(descriptor);
+      }
+    } catch {
+      return undefined; // Gone, unreadable or not JSON: the caller counts it as skipped.
+    }
   }
 }
 
@@ -117,33 +167,25 @@ function listed(path: string): Listed {
   return { directories, isThread: isThread || hasMeta, hasMeta };
 }
 
-function readMeta(path: string, buffer: Buffer): unknown {
-  try {
-    const descriptor = openSync(path, READ_FLAGS);
-    try {
-      // One read: of a file, it is short at the end only.
-      const length = readSync(descriptor, buffer, 0, buffer.length, 0);
-      if (length > META_BYTES_MAX) return undefined;
-      return JSON.parse(buffer.toString("utf8", 0, length));
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch {
-    return undefined; // Gone, unreadable or not JSON: the caller counts it as skipped.
-  }
-}
-
 /** The directory below `root`, if each part of the way is one and no link; else null. */
 function realDirectory(root: string, names: readonly string[]): string | null {
   let path = root;
+  for (const name of names) {
+    path = `${path}/${name}`;
+    if (!look(path)?.isDirectory()) return null;
+  }
+  return path;
+}
+
+function look(path: string): Stats | undefined {
   try {
-    for (const name of names) {
-      path = `${path}/${name}`;
-      if (!lstatSync(path).isDirectory()) return null;
-    }
-    return path;
+    return lstatSync(path, IF_THERE);
   } catch (cause) {
-    if (["ENOENT", "ENOTDIR"].includes(errnoOf(cause))) return null;
+    if (errnoOf(cause) === "ENOTDIR") return undefined;
     throw cause;
   }
+}
+
+function countingDevice(path: string): number | null {
+  return COUNTS_DIRECTORIES.has(statfsSync(path).type) ? (look(path)?.dev ?? null) : null;
 }

@@ -4,7 +4,7 @@ import { VerbatimError } from "../../base/errors.ts";
 import type { Durability } from "../../log/writer.ts";
 import type { Session } from "../../store/session.ts";
 import type { Store, StoreOptions } from "../../store/store.ts";
-import { type CliCommand, type Run, textOption, UsageError } from "../command.ts";
+import { type CliCommand, type Io, type Run, textOption, UsageError } from "../command.ts";
 import type { Outcome } from "../recording.ts";
 
 const EXIT: Readonly<Record<Outcome, number>> = { recorded: 0, malformed: 2, failed: 7 };
@@ -52,7 +52,10 @@ export const record: CliCommand = {
   async run(run) {
     const { options, io } = run;
     const asked = askedFor(options);
-    const session = await (asked.dialect === "rye" ? openThread(asked) : openTurns(asked));
+    const store = await openStore(asked, io);
+    const session = await (asked.dialect === "rye"
+      ? openThread(store, asked)
+      : openTurns(store, asked));
     const writer = await session.openToAppend();
     const { LOG_LIMITS } = await import("../../base/limits.ts");
     const { InputLines } = await import("../input-lines.ts");
@@ -70,7 +73,7 @@ export const record: CliCommand = {
       });
       return EXIT[outcome];
     } finally {
-      await session.close();
+      await store.close();
     }
   },
 };
@@ -116,24 +119,25 @@ function askedFor(options: Run["options"]): Asked {
   return asked;
 }
 
-async function openStore({ dialect, root, storeOptions }: Asked): Promise<Store> {
+async function openStore({ dialect, root, storeOptions }: Asked, io: Io): Promise<Store> {
   const { nodeHost } = await import("../../base/node-host.ts");
   const { Store } = await import("../../store/store.ts");
-  return new Store(nodeHost, { dialect, ...(root === undefined ? {} : { root }), ...storeOptions });
+  return new Store(nodeHost, {
+    dialect,
+    ...(root === undefined ? {} : { root }),
+    ...storeOptions,
+    onWarning: (warning) => io.err(`warning: ${warning}`),
+  });
 }
 
-async function openTurns(asked: Asked): Promise<Session> {
-  const { agent = "", sessionId } = asked;
-  const store = await openStore(asked);
+async function openTurns(store: Store, { agent = "", sessionId }: Asked): Promise<Session> {
   const { sessionIdOf } = await import("../../dialects/homeagent/session-id.ts");
   if (sessionId !== undefined) return store.session(sessionIdOf(agent, sessionId));
   const { randomUUID } = await import("node:crypto");
   return store.session(sessionIdOf(agent, randomUUID()));
 }
 
-async function openThread(asked: Asked): Promise<Session> {
-  const { directive, sessionId } = asked;
-  const store = await openStore(asked);
+async function openThread(store: Store, { directive, sessionId }: Asked): Promise<Session> {
   if (sessionId === undefined) {
     if (directive === undefined) {
       throw new UsageError("rye needs --directive, or --session of a thread that is there");

@@ -1,5 +1,6 @@
 /** `verbatim render`: a session as a Markdown document, in its dialect's own words. */
 
+import { ChunkedOutput } from "../chunked-output.ts";
 import { type CliCommand, type Run, textOption, UsageError } from "../command.ts";
 import {
   BadLines,
@@ -42,9 +43,11 @@ export const render: CliCommand = {
     });
     if (output === undefined) {
       // A person gets what is safe to look at, a program or a file the document to the letter.
+      const document = new ChunkedOutput(io);
       for await (const piece of pieces) {
-        await io.print(io.isTerminal ? shownMarkdown(piece, io) : piece);
+        await document.add(io.isTerminal ? shownMarkdown(piece, io) : piece);
       }
+      await document.flush();
     } else {
       const { writeWhole } = await import("../output-file.ts");
       await writeWhole(output, pieces, session.path);

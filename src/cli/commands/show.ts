@@ -39,7 +39,8 @@ export const show: CliCommand = {
     const badLines = new BadLines();
     const reading = { onBadLine: badLines.add };
     const entries = last === null ? session.entries(reading) : await session.last(last, reading);
-    for await (const entry of entries) await printer.print(entry);
+    for await (const entry of entries) await printer.add(entry);
+    await printer.flush();
     printer.tellUnshown();
     badLines.tell(io);
     await tellTornTail(session, io);

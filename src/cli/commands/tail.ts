@@ -39,12 +39,14 @@ export const tail: CliCommand = {
     try {
       // One at the least: it is where following goes on.
       const shown = await session.last(Math.max(last, 1), { onBadLine: badLines.add });
-      if (last > 0) for (const entry of shown) await printer.print(entry);
+      if (last > 0) for (const entry of shown) await printer.add(entry);
+      await printer.flush();
       const resumed = shown.at(-1);
       const reading = { from: resumed?.start ?? START, signal, onBadLine: badLines.add };
       for await (const entry of session.follow(reading)) {
         if (resumed && isSame(entry, resumed)) continue;
-        await printer.print(entry);
+        await printer.add(entry);
+        await printer.flush();
       }
     } catch (cause) {
       if (!signal.aborted) throw cause;

@@ -24,9 +24,14 @@ export interface ParsedTime {
   readonly isNaive: boolean;
 }
 
+/** Events come many to a millisecond; spelling the time anew is a good part of what one costs. */
+let lastSpelt = { ms: Number.NaN, text: "" };
+
 /** `2026-02-09T04:03:50.365000+00:00` */
 export function isoFormat(nowMs: number): string {
-  return format(Math.floor(nowMs), 0) ?? "";
+  const ms = Math.floor(nowMs);
+  if (ms !== lastSpelt.ms) lastSpelt = { ms, text: format(ms, 0) ?? "" };
+  return lastSpelt.text;
 }
 
 /** The same for seconds since 1970 with a fraction; null outside the years 1 to 9999. */

@@ -1,0 +1,72 @@
+/**
+ * The examples run, from the built package, and do what they say.
+ *
+ * Every program in `examples` must have its place here: one that nobody runs would go stale.
+ */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { isBuilt } from "../scripts/setup.mjs";
+import { tempDirectory } from "./support/temp-directory.ts";
+
+const execute = promisify(execFile);
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** What each says, line by line; `where` is the directory that it was given. */
+const EXPECTED: Readonly<Record<string, (stdout: string, where: string) => void>> = {
+  "homeagent.mjs": (stdout, where) => {
+    assert.deepEqual(stdout.split("\n"), [
+      "user: Is the oven on?",
+      'assistant: [{"id":"call-1","name":"oven.status","args":{"room":"kitchen"}}]',
+      'tool: [{"callId":"call-1","result":{"isOn":true,"celsius":180}}]',
+      "assistant: Yes, at 180 degrees.",
+      "nurse has 3 turns",
+      "INVALID_ENTRY: role",
+      `kept in ${where}`,
+      "",
+    ]);
+    assert.ok(existsSync(join(where, "agents/kitchen/sessions/2026-11-15.jsonl")));
+  },
+  "rye.mjs": (stdout, where) => {
+    assert.deepEqual(stdout.split("\n"), [
+      "live markdown equals the rendered one: true",
+      "completed after 1 turn, $0.0004",
+      "thread_start, thread_error; 0 bad lines",
+      "2 threads: 1 completed, 1 failed, $0.0004",
+      `kept in ${where}`,
+      "",
+    ]);
+    assert.ok(existsSync(join(where, ".ai/threads/deploy-1/thread.json")));
+  },
+  "kill-and-recover.mjs": (stdout) => {
+    const rounds = [...stdout.matchAll(/^round \d+: (\d+) lines acknowledged, (\d+) found$/gm)];
+    assert.ok(rounds.length > 0);
+    for (const [, acknowledged, found] of rounds) assert.ok(Number(found) >= Number(acknowledged));
+  },
+};
+
+test("every example has its place here", () => {
+  assert.deepEqual(readdirSync(join(root, "examples")).sort(), Object.keys(EXPECTED).sort());
+});
+
+test.each(Object.entries(EXPECTED))("examples/%s does what it says", async (name, check) => {
+  expect(isBuilt(), "dist is older than src: run `npm run build` first").toBe(true);
+  const where = tempDirectory();
+  // The demo takes its argument as a part it plays; it makes a directory of its own.
+  const args = name === "kill-and-recover.mjs" ? [] : [where];
+  const { stdout, stderr } = await execute(
+    process.execPath,
+    [join(root, "examples", name), ...args],
+    {
+      env: { ...process.env, TMPDIR: where },
+    },
+  );
+
+  assert.equal(stderr, "");
+  check(stdout, where);
+});
