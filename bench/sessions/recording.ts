@@ -5,6 +5,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import type { Durability } from "../../src/log.ts";
 import { openLog, openStore } from "./built.ts";
 
@@ -36,6 +37,7 @@ export class Recording {
       await session.appendNative({ type: "thread_start", model: "m", inputs: {} });
       oursMs += await timeMs(async () => {
         for (const event of events) await session.appendNative(event);
+        await turn(); // With `os` the markdown and thread.json follow then.
       });
       await session.close();
 

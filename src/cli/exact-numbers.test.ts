@@ -38,3 +38,9 @@ test("every whole number is judged as its way there and back shows", () => {
     }),
   );
 });
+
+test("a string of any length is passed over", () => {
+  const long = '\\\\\\"x'.repeat(2_000_000);
+  assert.equal(inexactNumber(`{"a":"${long}","b":1234567890123456}`), null);
+  assert.equal(inexactNumber(`{"a":"${long}","b":12345678901234567}`), "12345678901234567");
+});

@@ -6,21 +6,37 @@
  * fractions are doubles to whoever wrote them, and come out as the same double.
  */
 
-/** Strings, so that digits in them are passed over, and numbers. */
-const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const NUMBERS = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 /** Cheap to look for, and rare: only with one of these can a number be lost. */
 const MAY_LOSE = /\d{16}|[eE]\+?\d{2}/;
 
 /** The first number that would be altered, or null. The text is known to be JSON. */
 export function inexactNumber(json: string): string | null {
   if (!MAY_LOSE.test(json)) return null;
-  for (const [token] of json.matchAll(TOKENS)) {
-    if (token.startsWith('"')) continue;
-    const value = Number(token);
-    if (!Number.isFinite(value)) return token;
-    const isWhole = /^-?\d+$/.test(token);
-    // Kept when the value is the same, or at least the digits that will be written.
-    if (isWhole && BigInt(token) !== BigInt(value) && String(value) !== token) return token;
+  for (let at = 0; at < json.length; ) {
+    const quote = json.indexOf('"', at);
+    const outside = json.slice(at, quote < 0 ? json.length : quote);
+    for (const [number] of outside.matchAll(NUMBERS)) if (isAltered(number)) return number;
+    if (quote < 0) break;
+    at = endOfString(json, quote + 1);
   }
   return null;
+}
+
+function isAltered(number: string): boolean {
+  const value = Number(number);
+  if (!Number.isFinite(value)) return true;
+  if (!/^-?\d+$/.test(number)) return false;
+  // Kept when the value is the same, or at least the digits that will be written.
+  return BigInt(number) !== BigInt(value) && String(value) !== number;
+}
+
+/** After the quote that ends the string; not by a pattern, which gives up at a few million characters. */
+function endOfString(json: string, from: number): number {
+  for (let quote = json.indexOf('"', from); quote >= 0; quote = json.indexOf('"', quote + 1)) {
+    let escapes = 0;
+    while (json[quote - 1 - escapes] === "\\" && quote - 1 - escapes >= from) escapes++;
+    if (escapes % 2 === 0) return quote + 1;
+  }
+  return json.length;
 }

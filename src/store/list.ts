@@ -35,6 +35,7 @@ export interface Listed {
   readonly root: string;
   readonly catalogPath: string;
   readonly open: (id: string) => Session;
+  readonly onWarning: (warning: string) => void;
 }
 
 const LAYOUTS: Record<DialectName, Layout> = {
@@ -57,7 +58,13 @@ export async function listSessions(
   const catalog = await Catalog.open(catalogPath);
   try {
     const summarise = (id: string) => summariseSession(listed, id);
-    const { rows } = await catalog.freshen(dialect, root, found, summarise, onProgress);
+    const fresh = await catalog.freshen(dialect, root, found, summarise, onProgress);
+    const { rows, failures } = fresh;
+    const [failure] = failures;
+    if (failure) {
+      const what = `${failures.length} of ${rows.length} sessions could not be read`;
+      listed.onWarning(`${what}; the first is ${failure.id}: ${String(failure.error)}`);
+    }
     for (const row of rows) if (row.status === "running") await askStatus(listed, row);
     // Added to the rows themselves: ten thousand copies take longer than all the rest.
     for (const row of rows) {

@@ -4,6 +4,10 @@
  * The markdown grows by each event's rendering, in log order, under the log's lock. thread.json
  * is replaced when a start, a completion or an error lands, and when a paused thread goes on.
  * Both are views (B1): what a crash or another program did to them is mended on opening.
+ *
+ * B2  With `os` and the log to ourselves, they are written once per turn of the event loop, not
+ *     once per event: nobody else can write meanwhile, and `os` promises nothing to them. In all
+ *     other cases they are written before the event is acknowledged.
  */
 
 import { dirname } from "node:path";
@@ -25,7 +29,7 @@ import {
   type StoredThreadMeta,
 } from "../dialects/rye/thread-meta.ts";
 import { LogReader } from "../log/reader.ts";
-import type { Durability } from "../log/writer.ts";
+import type { Durability, LogMode } from "../log/writer.ts";
 import type { Beside } from "./beside.ts";
 import { ExpectedLines } from "./expected-lines.ts";
 import { MarkdownFile } from "./markdown-file.ts";
@@ -45,6 +49,7 @@ export interface RyeBesideParts {
   readonly logId: string;
   readonly root: string;
   readonly durability: Durability;
+  readonly mode: LogMode;
   readonly hasMarkdown: boolean;
   readonly nowMs: () => number;
   readonly onMeta: (meta: StoredThreadMeta) => void;
@@ -58,6 +63,9 @@ export class RyeBeside implements Beside {
   #markdown: MarkdownFile | null = null;
   #meta: StoredThreadMeta | null = null;
   #unsavedMeta: StoredThreadMeta | null = null;
+  #unsavedText = "";
+  /** The coming turn of the event loop in which both are written (B2). */
+  #turn: NodeJS.Immediate | null = null;
   #logEnd: ByteOffset | null = null;
 
   constructor(parts: RyeBesideParts) {
@@ -82,18 +90,40 @@ export class RyeBeside implements Beside {
   }
 
   appended(lines: Uint8Array, length: number, start: ByteOffset): void {
-    let text = "";
     for (const native of this.#expected.take(lines, length)) {
       const { event } = readEnvelope(native);
       if (!event) continue;
-      if (this.#markdown) text += renderEvent(event, LIVE_OPTIONS);
+      if (this.#markdown) this.#unsavedText += renderEvent(event, LIVE_OPTIONS);
       this.#follow(event);
     }
     this.#logEnd = toByteOffset(start + length);
+    const { durability, mode } = this.#parts;
+    if (durability === "os" && mode === "exclusive") {
+      this.#turn ??= setImmediate(() => this.#writeOut());
+    } else {
+      this.#writeOut();
+    }
+  }
+
+  /** Brings both files up to date; with `disk`, thread.json waits for `madeDurable`. */
+  #writeOut(): void {
+    if (this.#turn) clearImmediate(this.#turn);
+    this.#turn = null;
+    const text = this.#unsavedText;
+    this.#unsavedText = "";
     try {
       if (text !== "") this.#markdown?.append(text);
     } catch (cause) {
       this.#dropMarkdown(cause);
+    }
+    if (this.#parts.durability === "disk" || !this.#unsavedMeta) return;
+    const meta = this.#unsavedMeta;
+    this.#unsavedMeta = null;
+    try {
+      if (this.#directory) replaceFile(this.#directory, META_NAME, formatThreadMeta(meta));
+      this.#parts.onMeta(meta);
+    } catch (cause) {
+      this.#warn(META_NAME, cause);
     }
   }
 
@@ -113,10 +143,12 @@ export class RyeBeside implements Beside {
     if (!this.#meta) return;
     const paused = pausedMeta(this.#meta, this.#parts.nowMs());
     if (paused !== this.#meta) this.#save(paused);
+    this.#writeOut();
     await this.madeDurable();
   }
 
   close(): void {
+    this.#writeOut();
     this.#markdown?.close();
     this.#directory?.close();
   }
@@ -130,19 +162,9 @@ export class RyeBeside implements Beside {
     if (meta !== null && meta !== this.#meta) this.#save(meta);
   }
 
-  /** With `os` at once; with `disk` once the event that says it is durable. */
   #save(meta: StoredThreadMeta): void {
     this.#meta = meta;
-    if (this.#parts.durability === "disk") {
-      this.#unsavedMeta = meta;
-      return;
-    }
-    try {
-      if (this.#directory) replaceFile(this.#directory, META_NAME, formatThreadMeta(meta));
-      this.#parts.onMeta(meta);
-    } catch (cause) {
-      this.#warn(META_NAME, cause);
-    }
+    this.#unsavedMeta = meta;
   }
 
   async #mendMarkdown(directory: Directory, end: ByteOffset): Promise<void> {

@@ -96,8 +96,7 @@ export class Session {
     const natives = this.#dialect.express(entry, this.#facts);
     const [first] = natives;
     if (first && natives.length === 1) return this.appendNative(first);
-    // Judged before anything is opened: a refused entry leaves no trace.
-    this.#encode(natives);
+    this.#encode(natives); // As there.
     const writer = await this.openToAppend();
     const lines = this.#encode(natives);
     if (lines.length === 0) return writer.end;
@@ -108,13 +107,13 @@ export class Session {
   /** Appends one entry in the dialect's own shape, without what the writer adds. */
   async appendNative(given: Native): Promise<ByteOffset> {
     this.#refuseWhenClosed();
+    // Judged before anything is opened: a refused entry leaves no trace.
     let native = this.#dialect.complete(given, this.#facts);
-    if (!this.#writer) {
-      const dialect = this.#dialect;
-      await this.openToAppend();
-      if (this.#dialect !== dialect) native = this.#dialect.complete(given, this.#facts);
+    let writer = this.#writer;
+    if (!writer) {
+      writer = await this.openToAppend();
+      native = this.#dialect.complete(given, this.#facts); // The log's own envelope is known now.
     }
-    const writer = this.#writer ?? (await this.openToAppend());
     const line = encodeLine(native);
     this.#beside?.expect(line, native);
     return writer.append(line);

@@ -122,7 +122,8 @@ export class Store {
     const { root, dialect } = this;
     const catalogPath = this.#options.catalogPath ?? defaultCatalogPath();
     const open = (id: string) => this.session(id);
-    return listSessions({ host: this.#host, root, dialect, catalogPath, open }, options);
+    const [host, onWarning] = [this.#host, this.#onWarning];
+    return listSessions({ host, root, dialect, catalogPath, open, onWarning }, options);
   }
 
   /** A session by its id, whether it is there or not: the first append makes it. */
@@ -167,13 +168,14 @@ export class Store {
   }
 
   #ryeBeside({ id, logId }: Session): RyeBeside {
-    const { durability = "disk", markdown = true } = this.#options;
+    const { durability = "disk", mode = "exclusive", markdown = true } = this.#options;
     return new RyeBeside({
       host: this.#host,
       threadId: id,
       logId,
       root: this.root,
       durability,
+      mode,
       hasMarkdown: markdown,
       nowMs: Date.now,
       onMeta: (meta) => this.#registrar?.note(meta),

@@ -44,10 +44,13 @@ export const render: CliCommand = {
     if (output === undefined) {
       // A person gets what is safe to look at, a program or a file the document to the letter.
       const document = new ChunkedOutput(io);
-      for await (const piece of pieces) {
-        await document.add(io.isTerminal ? shownMarkdown(piece, io) : piece);
+      try {
+        for await (const piece of pieces) {
+          await document.add(io.isTerminal ? shownMarkdown(piece, io) : piece);
+        }
+      } finally {
+        await document.flush();
       }
-      await document.flush();
     } else {
       const { writeWhole } = await import("../output-file.ts");
       await writeWhole(output, pieces, session.path);

@@ -39,8 +39,11 @@ export const show: CliCommand = {
     const badLines = new BadLines();
     const reading = { onBadLine: badLines.add };
     const entries = last === null ? session.entries(reading) : await session.last(last, reading);
-    for await (const entry of entries) await printer.add(entry);
-    await printer.flush();
+    try {
+      for await (const entry of entries) await printer.add(entry);
+    } finally {
+      await printer.flush(); // Also when reading fails: what came before is shown.
+    }
     printer.tellUnshown();
     badLines.tell(io);
     await tellTornTail(session, io);

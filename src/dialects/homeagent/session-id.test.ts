@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
+import { idSegments } from "../../base/ids.ts";
 import { homeagent } from "./dialect.ts";
 import { sessionIdOf } from "./session-id.ts";
 
@@ -115,3 +116,40 @@ test("ids and paths are each other's inverse, and two ids never share a path", (
   );
   assert.ok(taken > 100);
 });
+
+test("an id is taken exactly when it is one segment of an id by the common rules", () => {
+  const pieces = [
+    ".",
+    "-",
+    "_",
+    "a",
+    "7",
+    "é",
+    "/",
+    "..",
+    " ",
+    "\n",
+    "a".repeat(99),
+    "b".repeat(100),
+  ];
+  const id = fc.array(fc.constantFrom(...pieces), { maxLength: 4 }).map((parts) => parts.join(""));
+  const isOneSegment = (id: string) => isTaken(() => assert.equal(idSegments(id).length, 1));
+  fc.assert(
+    fc.property(id, (id) => {
+      assert.equal(
+        isTaken(() => sessionIdOf(id, "ok")),
+        isOneSegment(id),
+      );
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+function isTaken(take: () => unknown): boolean {
+  try {
+    take();
+    return true;
+  } catch {
+    return false;
+  }
+}

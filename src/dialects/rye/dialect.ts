@@ -66,7 +66,15 @@ export function newThreadId(directive: string, nowMs: number): string {
   return id;
 }
 
+/** Ids that need no closer look, which is nearly all: `{directive}-{epoch_seconds}` and the like. */
+const ORDINARY_ID = /^\w(?:[\w-]*\w)?$/;
+
 function idAt(path: readonly string[]): string | null {
+  const [first, second, only, log] = path;
+  if (path.length === 4 && only !== undefined && only.length <= 100 && log === LOG_NAME) {
+    const isThread = first === THREADS_PATH[0] && second === THREADS_PATH[1];
+    if (isThread && ORDINARY_ID.test(only)) return only;
+  }
   const inner = path.slice(THREADS_PATH.length, -1);
   const isLog = path.at(-1) === LOG_NAME && THREADS_PATH.every((name, at) => path[at] === name);
   if (!isLog || inner.length === 0 || inner.some((segment) => segment.includes("/"))) return null;

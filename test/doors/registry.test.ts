@@ -3,9 +3,9 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { test } from "vitest";
-import { tempDirectory } from "../../test/support/temp-directory.ts";
-import { nodeHost } from "../base/node-host.ts";
-import { Store } from "./store.ts";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { Store } from "../../src/store/store.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
 
 async function recordThread(root: string, id: string): Promise<void> {
   const store = new Store(nodeHost, { dialect: "rye", root, agent: "d" });

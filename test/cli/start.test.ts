@@ -1,0 +1,54 @@
+/** What a command loads: nothing that it does not need, so that the command line starts fast. */
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { CliUser } from "./cli.ts";
+import { putThread, putTurns } from "./stores.ts";
+
+const hook = fileURLToPath(new URL("./loaded-modules.mjs", import.meta.url));
+
+/** The modules that a command loads, by their paths. */
+async function loadedBy(user: CliUser, ...args: string[]): Promise<string[]> {
+  const list = join(user.home, "loaded");
+  if (existsSync(list)) rmSync(list);
+  const env = { NODE_OPTIONS: `--import ${hook}`, LOADED_TO: list };
+  const { code, stderr } = await user.run(args, { env });
+  assert.equal(code, 0, stderr);
+  return readFileSync(list, "utf8").split("\n");
+}
+
+test("SQLite is loaded to list, and for no other command that reads; Zod for none", async () => {
+  const user = new CliUser();
+  putThread(user.cwd, "hello-1");
+  putTurns(user, "cook/s1");
+  const heavy = /node_modules\/(zod|@photostructure)\//;
+
+  for (const args of [
+    ["show", "hello-1"],
+    ["show", "cook/s1"],
+    ["render", "hello-1"],
+    ["stats"],
+    ["record", "--dialect", "homeagent", "--agent", "cook"],
+  ]) {
+    const loaded = await loadedBy(user, ...args);
+    assert.deepEqual(
+      loaded.filter((url) => heavy.test(url)),
+      [],
+      args.join(" "),
+    );
+  }
+  const listing = await loadedBy(user, "ls");
+  expect(listing.some((url) => url.includes("@photostructure/sqlite"))).toBe(true);
+  assert.ok(!listing.some((url) => url.includes("/zod/")));
+});
+
+test("help loads neither the log nor a store (C1)", async () => {
+  const loaded = await loadedBy(new CliUser(), "show", "--help");
+  const ours = loaded.filter((url) =>
+    /\/(log|store|catalog|torture)\/[a-z-]+\.[jt]s$/.test(url),
+  );
+  assert.deepEqual(ours, []);
+});
