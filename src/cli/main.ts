@@ -13,14 +13,14 @@ import { show } from "./commands/show.ts";
 import { stats } from "./commands/stats.ts";
 import { tail } from "./commands/tail.ts";
 import { torture } from "./commands/torture.ts";
-import { processIo } from "./process-io.ts";
+import { type ProcessIo, processIo } from "./process-io.ts";
 
 const COMMANDS: readonly CliCommand[] = [record, ls, show, tail, render, stats, torture];
 
 const EXIT_USAGE = 2;
 const EXIT_IO = 7;
 
-async function main(argv: readonly string[], io: Io): Promise<number> {
+async function main(argv: readonly string[], io: ProcessIo): Promise<number> {
   let exitCode = 0;
   const program = new Command("verbatim")
     .description("The record of what AI agents said and did: append-only, durable, provable.")
@@ -47,6 +47,7 @@ async function main(argv: readonly string[], io: Io): Promise<number> {
   }
   try {
     await program.parseAsync(argv, { from: "user" });
+    await io.finish();
     return exitCode;
   } catch (error) {
     io.progress(null);

@@ -11,26 +11,40 @@ import { type Io, OutputClosed } from "./command.ts";
 
 const COLUMNS_DEFAULT = 80;
 
-export function processIo(): Io {
+export interface ProcessIo extends Io {
+  /** Resolves when what was printed is out; throws what the operating system had against it. */
+  finish(): Promise<void>;
+}
+
+export function processIo(): ProcessIo {
   const { stdout, stderr } = process;
   let isClosed = false;
+  let failure: Error | null = null;
   let hasProgress = false;
-  // The only error that is not ours to report; `print` tells whoever goes on printing.
+  // Here, not where it was printed: some streams tell of it later. `print` and `finish` pass it on.
   stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    isClosed = true;
+    if (error.code === "EPIPE") isClosed = true;
+    else failure ??= error;
   });
+  const refuseWhenDone = () => {
+    if (failure) throw failure;
+    if (isClosed) throw new OutputClosed();
+  };
 
   return {
     out(line) {
-      if (!isClosed) stdout.write(`${line}\n`);
+      if (!isClosed && !failure) stdout.write(`${line}\n`);
     },
     async print(text) {
-      if (isClosed) throw new OutputClosed();
+      refuseWhenDone();
       if (stdout.write(text)) return;
       // Whichever comes first: room, or the news that nobody reads.
       await once(stdout, "drain").catch(() => {});
-      if (isClosed) throw new OutputClosed();
+      refuseWhenDone();
+    },
+    async finish() {
+      await new Promise<void>((resolve) => stdout.write("", () => resolve()));
+      if (failure) throw failure;
     },
     err: (text) => void stderr.write(`${safeText(text)}\n`),
     progress(text) {

@@ -5,7 +5,7 @@
  * which takes longer to start.
  */
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -33,6 +33,8 @@ export interface RunOptions {
   /** Reads no further than this many bytes of stdout, as `head` does. */
   readonly stdoutBytesMax?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** Where stdout goes instead of to us. */
+  readonly stdoutTo?: number;
 }
 
 /** A directory to run in and a home, both empty at first, for one test. */
@@ -42,7 +44,8 @@ export class CliUser {
 
   /** Runs a command to its end. */
   async run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-    const child = this.spawn(args, options.env);
+    const { env, stdoutTo = "pipe" } = options;
+    const child = this.#spawn(args, { env: this.#env(env), stdio: ["pipe", stdoutTo, "pipe"] });
     child.stdin?.on("error", () => {}); // It may end before it has read everything.
     child.stdin?.end(options.input ?? "");
     const out: Buffer[] = [];
@@ -60,7 +63,7 @@ export class CliUser {
 
   /** Starts a command that is talked to while it runs; killed when the test is over. */
   start(args: readonly string[]): Running {
-    const running = new Running(this.spawn(args));
+    const running = new Running(this.#spawn(args, { env: this.#env() }));
     onTestFinished(() => running.kill());
     return running;
   }
@@ -79,11 +82,11 @@ export class CliUser {
     return textOf(out).replaceAll("\r\n", "\n"); // The terminal's own line ends.
   }
 
-  spawn(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
-    return spawn(process.execPath, [...main, ...args], { cwd: this.cwd, env: this.#env(env) });
+  #spawn(args: readonly string[], options: SpawnOptions): ChildProcess {
+    return spawn(process.execPath, [...main, ...args], { cwd: this.cwd, ...options });
   }
 
-  #env(env: Readonly<Record<string, string>>): Record<string, string> {
+  #env(env: Readonly<Record<string, string>> = {}): Record<string, string> {
     return { PATH: process.env.PATH ?? "", HOME: this.home, ...env };
   }
 }

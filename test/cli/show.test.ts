@@ -1,8 +1,8 @@
 /** `verbatim show` and `verbatim tail`: what is in a log, for people and for programs. */
 
 import assert from "node:assert/strict";
-import { appendFileSync, readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { appendFileSync, closeSync, openSync, readFileSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
 import { asLines, CliUser, jsonLines } from "./cli.ts";
 import { event, putThread, putTurns, TS, turn } from "./stores.ts";
 
@@ -159,6 +159,24 @@ test("a reader that has seen enough ends show and tail quietly", async () => {
     assert.deepEqual([code, stderr], [0, ""], args.join(" "));
     assert.ok(stdout.length < 1_000_000);
   }
+});
+
+test("a disk that takes no results is exit code 7, and stops no recording", async () => {
+  const user = new CliUser();
+  putThread(user.cwd, "hello-1", THREAD);
+  const full = openSync("/dev/full", "w");
+  onTestFinished(() => closeSync(full));
+  for (const args of [["show", "hello-1"], ["ls"], ["stats", "--json"]]) {
+    const { code, stderr } = await user.run(args, { stdoutTo: full });
+    assert.equal(code, 7, args.join(" "));
+    expect(stderr).toContain("ENOSPC");
+    expect(stderr).not.toMatch(/\n\s+at /);
+  }
+  const record = ["record", "--dialect", "rye", "--session", "hello-1", "--ack"];
+  const input = asLines({ type: "user_message", text: "still" }, { type: "thread_complete" });
+  assert.equal((await user.run(record, { input, stdoutTo: full })).code, 7);
+  const { stdout } = await user.run(["show", "hello-1", "--last", "2"]);
+  expect(stdout).toMatch(/still.*Completed/s);
 });
 
 test("tail shows the last entries, then what another process appends, each once", async () => {

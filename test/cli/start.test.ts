@@ -47,8 +47,6 @@ test("SQLite is loaded to list, and for no other command that reads; Zod for non
 
 test("help loads neither the log nor a store (C1)", async () => {
   const loaded = await loadedBy(new CliUser(), "show", "--help");
-  const ours = loaded.filter((url) =>
-    /\/(log|store|catalog|torture)\/[a-z-]+\.[jt]s$/.test(url),
-  );
+  const ours = loaded.filter((url) => /\/(log|store|catalog|torture)\/[a-z-]+\.[jt]s$/.test(url));
   assert.deepEqual(ours, []);
 });
