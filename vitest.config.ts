@@ -11,6 +11,8 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     pool: "forks",
+    // One fewer than there are cores, the default, leaves one of two idle.
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

@@ -18,9 +18,8 @@ import { tempDirectory } from "../support/temp-directory.ts";
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
-const main = isBuilt()
-  ? [join(root, "dist/cli/main.js")]
-  : ["--import", tsx, join(root, "src/cli/main.ts")];
+const source = ["--import", tsx, join(root, "src/cli/main.ts")];
+const main = isBuilt() ? [join(root, "dist/cli/main.js")] : source;
 
 export interface Ran {
   readonly code: number | null;
@@ -35,6 +34,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Where stdout goes instead of to us. */
   readonly stdoutTo?: number;
+  /** From the sources in any case, each in a module of its own. */
+  readonly isFromSource?: boolean;
 }
 
 /** A directory to run in and a home, both empty at first, for one test. */
@@ -45,7 +46,8 @@ export class CliUser {
   /** Runs a command to its end. */
   async run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
     const { env, stdoutTo = "pipe" } = options;
-    const child = this.#spawn(args, { env: this.#env(env), stdio: ["pipe", stdoutTo, "pipe"] });
+    const argv = [...(options.isFromSource ? source : main), ...args];
+    const child = this.#spawn(argv, { env: this.#env(env), stdio: ["pipe", stdoutTo, "pipe"] });
     child.stdin?.on("error", () => {}); // It may end before it has read everything.
     child.stdin?.end(options.input ?? "");
     const out: Buffer[] = [];
@@ -63,7 +65,7 @@ export class CliUser {
 
   /** Starts a command that is talked to while it runs; killed when the test is over. */
   start(args: readonly string[]): Running {
-    const running = new Running(this.#spawn(args, { env: this.#env() }));
+    const running = new Running(this.#spawn([...main, ...args], { env: this.#env() }));
     onTestFinished(() => running.kill());
     return running;
   }
@@ -82,8 +84,8 @@ export class CliUser {
     return textOf(out).replaceAll("\r\n", "\n"); // The terminal's own line ends.
   }
 
-  #spawn(args: readonly string[], options: SpawnOptions): ChildProcess {
-    return spawn(process.execPath, [...main, ...args], { cwd: this.cwd, ...options });
+  #spawn(argv: readonly string[], options: SpawnOptions): ChildProcess {
+    return spawn(process.execPath, argv, { cwd: this.cwd, ...options });
   }
 
   #env(env: Readonly<Record<string, string>> = {}): Record<string, string> {

@@ -11,11 +11,15 @@ import { putThread, putTurns } from "./stores.ts";
 const hook = fileURLToPath(new URL("./loaded-modules.mjs", import.meta.url));
 
 /** The modules that a command loads, by their paths. */
-async function loadedBy(user: CliUser, ...args: string[]): Promise<string[]> {
+async function loadedBy(
+  user: CliUser,
+  args: readonly string[],
+  isFromSource = false,
+): Promise<string[]> {
   const list = join(user.home, "loaded");
   if (existsSync(list)) rmSync(list);
   const env = { NODE_OPTIONS: `--import ${hook}`, LOADED_TO: list };
-  const { code, stderr } = await user.run(args, { env });
+  const { code, stderr } = await user.run(args, { env, isFromSource });
   assert.equal(code, 0, stderr);
   return readFileSync(list, "utf8").split("\n");
 }
@@ -33,20 +37,21 @@ test("SQLite is loaded to list, and for no other command that reads; Zod for non
     ["stats"],
     ["record", "--dialect", "homeagent", "--agent", "cook"],
   ]) {
-    const loaded = await loadedBy(user, ...args);
+    const loaded = await loadedBy(user, args);
     assert.deepEqual(
       loaded.filter((url) => heavy.test(url)),
       [],
       args.join(" "),
     );
   }
-  const listing = await loadedBy(user, "ls");
+  const listing = await loadedBy(user, ["ls"]);
   expect(listing.some((url) => url.includes("@photostructure/sqlite"))).toBe(true);
   assert.ok(!listing.some((url) => url.includes("/zod/")));
 });
 
 test("help loads neither the log nor a store (C1)", async () => {
-  const loaded = await loadedBy(new CliUser(), "show", "--help");
+  const loaded = await loadedBy(new CliUser(), ["show", "--help"], true);
   const ours = loaded.filter((url) => /\/(log|store|catalog|torture)\/[a-z-]+\.[jt]s$/.test(url));
   assert.deepEqual(ours, []);
+  assert.ok(loaded.some((url) => url.endsWith("/src/cli/commands/show.ts")));
 });

@@ -49,10 +49,11 @@ export const ls: CliCommand = {
     const { sortRows } = await import("../../catalog/session-row.ts");
     const stores = findStores(whereOf(options));
     let found: SessionSummary[] = [];
+    const onWarning = (warning: string) => io.err(`warning: ${warning}`);
     for (const store of stores) {
       const onProgress = (done: number, total: number) =>
         io.progress(`${store.dialect}: ${done} of ${total} sessions read`);
-      found = found.concat(await new Store(nodeHost, store).list({ onProgress }));
+      found = found.concat(await new Store(nodeHost, { ...store, onWarning }).list({ onProgress }));
     }
     io.progress(null);
     const sort = SORTS[String(options.sort)] ?? "updated";
