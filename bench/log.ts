@@ -43,8 +43,8 @@ interface Effort {
 const FULL: Effort = {
   writing: { runs: 9, slicesPerRun: 40, sliceMs: 5 },
   batching: { runs: 9, slicesPerRun: 24, sliceMs: 2 },
-  syncing: { runs: 7, slicesPerRun: 40, sliceMs: 25 },
-  passes: { runs: 7, slicesPerRun: 3, sliceMs: 1 },
+  syncing: { runs: 9, slicesPerRun: 40, sliceMs: 25 },
+  passes: { runs: 9, slicesPerRun: 5, sliceMs: 1 },
   readMb: 64,
   largeMb: 1024,
   memoryRuns: 3,

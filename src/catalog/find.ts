@@ -10,8 +10,9 @@
  *     Elsewhere the count says nothing (Btrfs: always 1; FUSE: anything), and all are listed.
  */
 
-import { lstatSync, readdirSync, type Stats, statfsSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { errnoOf } from "../base/errors.ts";
+import { countingDevice } from "../base/node-link-counts.ts";
 import type { FoundLog } from "./session-row.ts";
 
 interface LayoutBase {
@@ -43,9 +44,6 @@ export interface FindOptions {
 
 /** How deep below `under` directories are looked into. */
 export const FIND_DEPTH_MAX = 32;
-
-/** `statfs` types (Linux's magic.h) for which D2 holds: ext, XFS, tmpfs, F2FS, overlay. */
-const COUNTS_DIRECTORIES = new Set([0xef53, 0x58465342, 0x01021994, 0xf2f52010, 0x794c7630]);
 
 const IF_THERE = { throwIfNoEntry: false } as const;
 
@@ -138,13 +136,5 @@ function list(search: Search, path: string): string[] {
     // A directory that was there a moment ago and is not now has no logs.
     if (errnoOf(cause) !== "ENOENT") search.onUnreadable(path, errnoOf(cause));
     return [];
-  }
-}
-
-function countingDevice(root: string): number | null {
-  try {
-    return COUNTS_DIRECTORIES.has(statfsSync(root).type) ? statSync(root).dev : null;
-  } catch {
-    return null; // The root is not there, or cannot be asked: nothing is relied on.
   }
 }

@@ -81,10 +81,9 @@ export async function findSession(host: Host, name: string, where: Where): Promi
   for (const store of stores) {
     if (await hasSession(host, store, name)) exact.push(sessionIn(store, name));
   }
-  if (exact[0] && exact.length === 1) return exact[0];
-  const matches = exact.length > 1 ? exact : null;
-  const atPath = matches === null ? await sessionAtPath(host, name, where) : null;
-  return atPath ?? theOnly(matches ?? beginningWith(stores, name), name, stores);
+  if (exact.length > 0) return theOnly(exact, name, stores);
+  const atPath = await sessionAtPath(host, name, where);
+  return atPath ?? theOnly(beginningWith(stores, name), name, stores);
 }
 
 /** The session, to read. One whose identity is unknown is read by its path. */

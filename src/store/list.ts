@@ -7,12 +7,11 @@
 
 import type { Host } from "../base/host.ts";
 import { Catalog, type FreshenProgress } from "../catalog/catalog.ts";
-import { findLogs, type Layout } from "../catalog/find.ts";
+import { findLogs } from "../catalog/find.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import { type SessionStatus, type Summary, SummaryFold } from "../catalog/summary.ts";
 import type { DialectName } from "../dialects/dialect.ts";
-import { homeagent } from "../dialects/homeagent/dialect.ts";
-import { LOG_NAME, rye, THREADS_PATH } from "../dialects/rye/dialect.ts";
+import { LAYOUTS } from "./layouts.ts";
 import type { Session } from "./session.ts";
 import { readStoredMeta } from "./thread-files.ts";
 
@@ -37,16 +36,6 @@ export interface Listed {
   readonly open: (id: string) => Session;
   readonly onWarning: (warning: string) => void;
 }
-
-const LAYOUTS: Record<DialectName, Layout> = {
-  rye: { under: THREADS_PATH, logName: LOG_NAME, idAt: rye.idAt },
-  homeagent: {
-    under: ["agents"],
-    levels: [null, "sessions"],
-    isLog: (name) => name.endsWith(".jsonl"),
-    idAt: homeagent.idAt,
-  },
-};
 
 /** All sessions of the store, in no order. */
 export async function listSessions(

@@ -20,10 +20,10 @@ import {
   readdirSync,
   readSync,
   type Stats,
-  statfsSync,
 } from "node:fs";
 import { setImmediate as othersRun } from "node:timers/promises";
 import { errnoOf } from "../base/errors.ts";
+import { countingDevice } from "../base/node-link-counts.ts";
 import { LOG_NAME, META_NAME, THREADS_PATH } from "../dialects/rye/dialect.ts";
 
 /** How long nobody else in this process gets a turn (TH2). */
@@ -33,8 +33,6 @@ export const META_BYTES_MAX = 1024 * 1024;
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const LIST_OPTIONS = { withFileTypes: true } as const;
 const IF_THERE = { throwIfNoEntry: false } as const;
-/** `statfs` types (Linux's magic.h) for which TH3 holds: ext, XFS, tmpfs, F2FS, overlay. */
-const COUNTS_DIRECTORIES = new Set([0xef53, 0x58465342, 0x01021994, 0xf2f52010, 0x794c7630]);
 
 export interface FoundMeta {
   /** The thread's directory, below the directory of threads. */
@@ -184,8 +182,4 @@ function look(path: string): Stats | undefined {
     if (errnoOf(cause) === "ENOTDIR") return undefined;
     throw cause;
   }
-}
-
-function countingDevice(path: string): number | null {
-  return COUNTS_DIRECTORIES.has(statfsSync(path).type) ? (look(path)?.dev ?? null) : null;
 }
