@@ -9,20 +9,25 @@ import { LF } from "./bytes.ts";
 
 const FIRST_BYTES = 4096;
 
-interface Waiter {
-  /** Where this caller's last line ends, from the start of the batch. */
-  readonly endInBatch: number;
-  readonly resolve: (end: ByteOffset) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 export class Batch {
-  #bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  /** Where the batch stands in the log, once it is as safe as was asked: one promise for all. */
+  readonly #start: Promise<ByteOffset>;
+  #resolve!: (start: ByteOffset) => void;
+  #reject!: (error: unknown) => void;
+  #bytes: Buffer;
   #length = 0;
-  readonly #waiters: Waiter[] = [];
+
+  /** Takes over the buffer of a batch that is done with, or null. */
+  constructor(spare: Buffer | null) {
+    this.#bytes = spare ?? Buffer.allocUnsafe(FIRST_BYTES);
+    this.#start = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
 
   /** Only the first `length` bytes count. */
-  get bytes(): Uint8Array {
+  get bytes(): Buffer {
     return this.#bytes;
   }
 
@@ -35,30 +40,30 @@ export class Batch {
     this.#makeRoom(line.length + 1);
     this.#bytes.set(line, this.#length);
     this.#bytes[this.#length + line.length] = LF;
-    return this.#wait(line.length + 1);
+    return this.#end(line.length + 1);
   }
 
   /** Adds whole lines, LFs included. */
   addLines(lines: Uint8Array): Promise<ByteOffset> {
     this.#makeRoom(lines.length);
     this.#bytes.set(lines, this.#length);
-    return this.#wait(lines.length);
+    return this.#end(lines.length);
   }
 
   /** Tells each caller where its lines end, now that the batch stands at `start`. */
   resolve(start: ByteOffset): void {
-    for (const { endInBatch, resolve } of this.#waiters)
-      resolve((start + endInBatch) as ByteOffset);
+    this.#resolve(start);
   }
 
   reject(error: unknown): void {
-    for (const { reject } of this.#waiters) reject(error);
+    this.#reject(error);
   }
 
-  #wait(added: number): Promise<ByteOffset> {
+  /** Where the lines just added end. `then` is half the price of a promise with its own `resolve`. */
+  #end(added: number): Promise<ByteOffset> {
     this.#length += added;
     const endInBatch = this.#length;
-    return new Promise((resolve, reject) => this.#waiters.push({ endInBatch, resolve, reject }));
+    return this.#start.then((start) => (start + endInBatch) as ByteOffset);
   }
 
   #makeRoom(bytes: number): void {

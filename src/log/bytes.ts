@@ -16,19 +16,33 @@ export async function readStretch(file: OpenFile, from: number, to: number): Pro
   return bytes.subarray(0, count);
 }
 
-/** The stretch `[from, to)` in chunks, in order; ends early where the file does. */
+/**
+ * The stretch `[from, to)` in chunks, in order; ends early where the file does. While the caller
+ * is at work on a chunk, the next one is read.
+ */
 export async function* readChunks(
   file: OpenFile,
   from: number,
   to: number,
   signal?: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  for (let at = from; at < to; ) {
-    signal?.throwIfAborted();
-    const chunk = await readStretch(file, at, Math.min(at + CHUNK_BYTES, to));
-    if (chunk.length === 0) return;
-    yield chunk;
-    at += chunk.length;
+  const startReading = (at: number) => {
+    const chunk = readStretch(file, at, Math.max(at, Math.min(at + CHUNK_BYTES, to)));
+    chunk.catch(() => {}); // Thrown where it is awaited; until then it is nobody's failure.
+    return chunk;
+  };
+  let next = startReading(from);
+  try {
+    for (let at = from; at < to; ) {
+      signal?.throwIfAborted();
+      const chunk = await next;
+      if (chunk.length === 0) return;
+      at += chunk.length;
+      next = startReading(at);
+      yield chunk;
+    }
+  } finally {
+    await Promise.allSettled([next]); // A caller that stops early closes the file next.
   }
 }
 

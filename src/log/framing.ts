@@ -7,11 +7,14 @@ import { type ErrorDetails, VerbatimError } from "../base/errors.ts";
 import type { LogLimits } from "../base/limits.ts";
 import { LF, NUL } from "./bytes.ts";
 
+/** A Buffer's search, which a plain Uint8Array may use: its own takes many times as long (Node 20). */
+const { indexOf } = Buffer.prototype;
+
 /** Refuses a line, given without its LF, that would break the framing. */
 export function checkLine(path: string, line: Uint8Array, limits: LogLimits): void {
   if (line.length > limits.lineBytesMax) throw tooLong(path, line.length, limits);
-  if (line.includes(LF)) throw invalid(path, "holds LF");
-  if (line.includes(NUL)) throw invalid(path, "holds NUL");
+  if (indexOf.call(line, LF) !== -1) throw invalid(path, "holds LF");
+  if (indexOf.call(line, NUL) !== -1) throw invalid(path, "holds NUL");
 }
 
 /** Refuses lines, each given with its LF, unless all of them may be appended. */
@@ -26,10 +29,10 @@ export function checkLines(path: string, lines: Uint8Array, limits: LogLimits): 
     );
   }
   if (lines.at(-1) !== LF) throw invalid(path, "ends without LF");
-  if (lines.includes(NUL)) throw invalid(path, "holds NUL");
+  if (indexOf.call(lines, NUL) !== -1) throw invalid(path, "holds NUL");
   if (lines.length <= lineBytesMax) return;
   for (let from = 0; from < lines.length; ) {
-    const lf = lines.indexOf(LF, from);
+    const lf = indexOf.call(lines, LF, from);
     if (lf - from > lineBytesMax) throw tooLong(path, lf - from, limits);
     from = lf + 1;
   }

@@ -47,6 +47,8 @@ export interface LogOptions {
 }
 
 const SHARED_WAIT_MS = 30_000;
+/** A larger buffer is given back to memory after use. */
+const SPARE_BYTES_MAX = 1024 * 1024;
 
 interface Parts {
   readonly place: Place;
@@ -76,6 +78,8 @@ export class LogWriter {
   readonly #companion: Companion | undefined;
   readonly #queue: Batch[] = [];
   #queuedBytes = 0;
+  /** The buffer of the last batch, for the next: making one costs more than filling it. */
+  #spare: Buffer | null = null;
   /** The run that empties the queue, or null when there is nothing to do. */
   #draining: Promise<void> | null = null;
   #line = Buffer.allocUnsafe(4096);
@@ -148,11 +152,16 @@ export class LogWriter {
    * Appends one line, given without its LF. Resolves to the offset after it, once it is as
    * safe as the log's durability says.
    */
-  async append(line: Uint8Array): Promise<ByteOffset> {
-    this.#refuseWhenDone();
-    checkLine(this.path, line, this.#limits);
-    if (this.#mayWriteNow()) return this.#writeNow(line);
-    return this.#enqueue(line.length + 1, (batch) => batch.addLine(line));
+  append(line: Uint8Array): Promise<ByteOffset> {
+    // Not `async`: passing the batch's promise through a second one would cost as much again.
+    try {
+      this.#refuseWhenDone();
+      checkLine(this.path, line, this.#limits);
+      if (this.#mayWriteNow()) return Promise.resolve(this.#writeNow(line));
+      return this.#batchFor(line.length + 1).addLine(line);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /** Appends whole lines, each with its LF, in one write: all of them or, refused, none. */
@@ -160,7 +169,7 @@ export class LogWriter {
     this.#refuseWhenDone();
     checkLines(this.path, lines, this.#limits);
     if (this.#mayWriteNow()) return this.#writeNow(lines, true);
-    return this.#enqueue(lines.length, (batch) => batch.addLines(lines));
+    return this.#batchFor(lines.length).addLines(lines);
   }
 
   /** Resolves once everything that was acknowledged is on the disk, also with `os`. */
@@ -245,7 +254,8 @@ export class LogWriter {
     return this.#line;
   }
 
-  #enqueue(bytes: number, add: (batch: Batch) => Promise<ByteOffset>): Promise<ByteOffset> {
+  /** The batch that takes `bytes` more. It is in the queue, and will be committed. */
+  #batchFor(bytes: number): Batch {
     const { queueBytesMax, batchBytesMax } = this.#limits;
     if (this.#queuedBytes + bytes > queueBytesMax) {
       throw new VerbatimError(
@@ -257,16 +267,17 @@ export class LogWriter {
     }
     let batch = this.#queue.at(-1);
     if (!batch || batch.length + bytes > batchBytesMax) {
-      batch = new Batch();
+      batch = new Batch(this.#spare);
+      this.#spare = null;
       this.#queue.push(batch);
     }
     this.#queuedBytes += bytes;
-    const appended = add(batch);
     this.#draining ??= this.#drain();
-    return appended;
+    return batch;
   }
 
   async #drain(): Promise<void> {
+    await null; // Into a microtask, wherever `append` was called (see callersHaveRun).
     while (true) {
       await callersHaveRun();
       const batch = this.#queue.shift();
@@ -277,6 +288,7 @@ export class LogWriter {
         batch.reject(ioError(this.path, "appending", error));
       }
       this.#queuedBytes -= batch.length;
+      if (batch.bytes.length <= SPARE_BYTES_MAX) this.#spare = batch.bytes;
     }
     this.#draining = null;
   }
@@ -335,10 +347,11 @@ export class LogWriter {
 
 /**
  * Resolves after every promise callback that is due has run: callers who were just answered
- * have then made their next append, and share the coming sync.
+ * have then made their next append, and share the coming sync. To be called in a microtask: a
+ * tick that is asked for there comes after all the others, elsewhere before them.
  */
 function callersHaveRun(): Promise<void> {
-  return new Promise((resolve) => queueMicrotask(() => process.nextTick(resolve)));
+  return new Promise((resolve) => process.nextTick(resolve));
 }
 
 /** A batch holds what recovery can write anew (W4), and a line fits into a batch. */
