@@ -6,26 +6,14 @@
  * for every append, and is shown beside it.
  */
 
-import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { Appending, BATCH_LINES, LINE_BYTES, WAVE_LINES } from "./log/appending.ts";
 import * as reading from "./log/reading.ts";
-import { compare, type Plan, type Way } from "./measure/compare.ts";
-import {
-  type Bound,
-  isReached,
-  memory,
-  type Result,
-  slowness,
-  speed,
-  toJson,
-  toTable,
-} from "./measure/result.ts";
-import { makeScratch, memoryFileSystem } from "./measure/scratch.ts";
+import type { Plan, Way } from "./measure/compare.ts";
+import { measure, runBench, say } from "./measure/frame.ts";
+import { memory, type Result, slowness } from "./measure/result.ts";
 
 const MB = 1024 * 1024;
-const USAGE = "usage: npm run bench -- log [--quick] [--json] [--dir <directory on a real disk>]\n";
 
 interface Effort {
   readonly writing: Plan;
@@ -60,41 +48,13 @@ const QUICK: Effort = {
   memoryRuns: 1,
 };
 
-async function main(): Promise<number> {
-  const { quick, json, dir } = parseOptions();
-  const effort = quick ? QUICK : FULL;
-  const directory = makeScratch(dir);
-  const inMemory = memoryFileSystem(directory);
-  if (inMemory !== null) {
-    say(`warning: ${directory} is on ${inMemory}, not on a disk; choose another with --dir`);
-  }
-  const loadBefore = loadavg()[0] ?? 0;
-
-  const results = [
+await runBench("log", async ({ directory, isQuick }) => {
+  const effort = isQuick ? QUICK : FULL;
+  return [
     ...(await measureAppending(new Appending(directory), effort)),
     ...(await measureReading(directory, effort)),
   ];
-
-  const isOk = results.every(isReached);
-  const machine = describeMachine(inMemory ?? "disk", loadBefore);
-  process.stdout.write(
-    json
-      ? `${JSON.stringify({ ok: isOk, quick, machine, results: results.map(toJson) }, null, 2)}\n`
-      : `${toTable(results)}\n\n${Object.values(machine).join(", ")}\n`,
-  );
-  return isOk ? 0 : 1;
-}
-
-/** What a reader of the table must know. A load well above 1 means that others were at work too. */
-function describeMachine(fileSystem: string, loadBefore: number) {
-  return {
-    node: `Node ${process.versions.node}`,
-    platform: `${process.platform} ${process.arch}`,
-    processors: `${cpus().length} x ${cpus()[0]?.model ?? "unknown processor"}`,
-    files: `files on ${fileSystem}`,
-    load: `load ${loadBefore.toFixed(1)} before and ${(loadavg()[0] ?? 0).toFixed(1)} after`,
-  };
-}
+});
 
 async function measureAppending(to: Appending, effort: Effort): Promise<Result[]> {
   const { writing, batching, syncing } = effort;
@@ -172,43 +132,3 @@ async function measureReading(directory: string, effort: Effort): Promise<Result
   for (let run = 0; run < memoryRuns; run++) megabytes.push(await reading.peakMegabytes(large));
   return [...whole, ...last, memory(name, megabytes, { atMost: 120 })];
 }
-
-interface Measure {
-  readonly ways: readonly Way[];
-  readonly reference: Way;
-  readonly plan: Plan;
-  /** One for each of `ways`. */
-  readonly bounds: readonly Bound[];
-  readonly show?: typeof speed;
-}
-
-async function measure(name: string, { show = speed, ...what }: Measure): Promise<Result[]> {
-  say(name);
-  const { ways, reference } = await compare(what.ways, what.reference, what.plan);
-  return ways.map((ours, n) => {
-    const full = ways.length > 1 ? `${name}, ${ours.name}` : name;
-    return show(full, ours, reference, what.bounds[n] ?? null);
-  });
-}
-
-function parseOptions() {
-  try {
-    const { values } = parseArgs({
-      options: {
-        quick: { type: "boolean", default: false },
-        json: { type: "boolean", default: false },
-        dir: { type: "string" },
-      },
-    });
-    return values;
-  } catch (error) {
-    say(`${error instanceof Error ? error.message : error}\n${USAGE}`);
-    process.exit(2);
-  }
-}
-
-function say(message: string): void {
-  process.stderr.write(`${message}\n`);
-}
-
-process.exitCode = await main();
