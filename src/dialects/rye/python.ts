@@ -11,6 +11,8 @@
  * P2  Nothing here throws or recurses, whatever the value: a line may be nested a million deep.
  */
 
+import { type JsonStyle, printJson } from "../../base/print-json.ts";
+
 /** Longer texts are printed compactly: indenting can turn a line of 16 MiB into gigabytes. */
 export const INDENTED_CHARS_MAX = 64 * 1024 * 1024;
 
@@ -61,91 +63,30 @@ export function pythonJson(value: unknown, charsMax = INDENTED_CHARS_MAX): strin
 /** The same for a file that must be readable: Infinity and NaN, which JSON has not, are null. */
 export function pythonJsonFile(value: unknown, charsMax = INDENTED_CHARS_MAX): string {
   return (
-    printJson(value, { ...PYTHON, nonFinite: "null" }, charsMax) ??
-    printText(value, { ...COMPACT, nonFinite: "null" })
+    printJson(value, { ...PYTHON, number: finiteNumber }, charsMax) ??
+    printWhole(value, { ...COMPACT, number: finiteNumber })
   );
 }
 
 /** JSON without spaces, characters as they are, numbers as Python's. */
 export function compactJson(value: unknown): string {
-  return printText(value, COMPACT);
+  return printWhole(value, COMPACT);
 }
 
-interface Style {
-  readonly indent: string | null;
-  readonly string: (text: string) => string;
-  /** What Infinity and NaN print as; null for Python's names. */
-  readonly nonFinite: "null" | null;
-}
+const PYTHON: JsonStyle = { indent: "  ", string: asciiString, number: anyNumber };
+const COMPACT: JsonStyle = { indent: null, string: JSON.stringify, number: anyNumber };
 
-const PYTHON: Style = { indent: "  ", string: asciiString, nonFinite: null };
-const COMPACT: Style = { indent: null, string: JSON.stringify, nonFinite: null };
-
-/** A list or object being printed. */
-interface Open {
-  readonly keys: readonly string[] | null;
-  readonly values: readonly unknown[];
-  next: number;
-}
-
-function printText(value: unknown, style: Style): string {
+function printWhole(value: unknown, style: JsonStyle): string {
   return printJson(value, style, Number.POSITIVE_INFINITY) ?? "";
 }
 
-/** Null when the text would be longer than `charsMax`. A stack of its own, because of P2. */
-function printJson(root: unknown, style: Style, charsMax: number): string | null {
-  const stack: Open[] = [];
-  let text = "";
-  const print = (value: unknown) => {
-    const opened = open(value);
-    if (opened) stack.push(opened);
-    text += opened ? (opened.keys ? "{" : "[") : printScalar(value, style);
-  };
-  const newLine = () => {
-    if (style.indent !== null) text += `\n${style.indent.repeat(stack.length)}`;
-  };
-  print(root);
-  for (let top = stack.at(-1); top; top = stack.at(-1)) {
-    if (text.length > charsMax) return null;
-    if (top.next === top.values.length) {
-      stack.pop();
-      newLine();
-      text += top.keys ? "}" : "]";
-      continue;
-    }
-    if (top.next > 0) text += ",";
-    newLine();
-    const key = top.keys?.[top.next];
-    if (key !== undefined) text += style.string(key) + (style.indent === null ? ":" : ": ");
-    print(top.values[top.next++]);
-  }
-  return text.length > charsMax ? null : text;
+/** Infinity and NaN by Python's names, which are ours. */
+function anyNumber(value: number): string {
+  return Number.isFinite(value) ? pythonNumber(value) : String(value);
 }
 
-/** Null for what prints in one piece: scalars, and lists and objects with nothing in them. */
-function open(value: unknown): Open | null {
-  if (typeof value !== "object" || value === null) return null;
-  if (Array.isArray(value)) return value.length > 0 ? { keys: null, values: value, next: 0 } : null;
-  const entries = Object.entries(value).filter(([, held]) => held !== undefined);
-  if (entries.length === 0) return null;
-  return { keys: entries.map(([key]) => key), values: entries.map(([, held]) => held), next: 0 };
-}
-
-function printScalar(value: unknown, style: Style): string {
-  switch (typeof value) {
-    case "string":
-      return style.string(value);
-    case "number":
-      return Number.isFinite(value) ? pythonNumber(value) : (style.nonFinite ?? String(value));
-    case "boolean":
-    case "bigint":
-      return String(value);
-    case "object":
-      if (value === null) return "null";
-      return Array.isArray(value) ? "[]" : "{}";
-    default:
-      return "null";
-  }
+function finiteNumber(value: number): string {
+  return Number.isFinite(value) ? pythonNumber(value) : "null";
 }
 
 /** JSON.stringify leaves DEL and everything past ASCII bare; Python escapes each UTF-16 unit. */

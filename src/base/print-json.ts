@@ -1,0 +1,76 @@
+/**
+ * Print JSON: writes a parsed value as text, in the style that is asked for.
+ *
+ * Nothing here recurses: a line of 16 MiB can be nested eight million deep, and JSON.stringify
+ * gives up at some thousands. Indenting such a line would take gigabytes, so there is a limit.
+ */
+
+export interface JsonStyle {
+  /** What each level is indented by; null for one line without spaces. */
+  readonly indent: string | null;
+  readonly string: (text: string) => string;
+  readonly number: (value: number) => string;
+}
+
+/** A list or object of which some is printed. */
+interface Open {
+  readonly keys: readonly string[] | null;
+  readonly values: readonly unknown[];
+  next: number;
+}
+
+/** The value's JSON; null when that would be longer than `charsMax`. */
+export function printJson(root: unknown, style: JsonStyle, charsMax: number): string | null {
+  const stack: Open[] = [];
+  let text = "";
+  const print = (value: unknown) => {
+    const opened = openIfNotEmpty(value);
+    if (opened) stack.push(opened);
+    text += opened ? (opened.keys ? "{" : "[") : printScalar(value, style);
+  };
+  const newLine = () => {
+    if (style.indent !== null) text += `\n${style.indent.repeat(stack.length)}`;
+  };
+  print(root);
+  for (let top = stack.at(-1); top; top = stack.at(-1)) {
+    if (text.length > charsMax) return null;
+    if (top.next === top.values.length) {
+      stack.pop();
+      newLine();
+      text += top.keys ? "}" : "]";
+      continue;
+    }
+    if (top.next > 0) text += ",";
+    newLine();
+    const key = top.keys?.[top.next];
+    if (key !== undefined) text += style.string(key) + (style.indent === null ? ":" : ": ");
+    print(top.values[top.next++]);
+  }
+  return text.length > charsMax ? null : text;
+}
+
+/** Null for what prints in one piece: scalars, and lists and objects with nothing in them. */
+function openIfNotEmpty(value: unknown): Open | null {
+  if (typeof value !== "object" || value === null) return null;
+  if (Array.isArray(value)) return value.length > 0 ? { keys: null, values: value, next: 0 } : null;
+  const entries = Object.entries(value).filter(([, held]) => held !== undefined);
+  if (entries.length === 0) return null;
+  return { keys: entries.map(([key]) => key), values: entries.map(([, held]) => held), next: 0 };
+}
+
+function printScalar(value: unknown, style: JsonStyle): string {
+  switch (typeof value) {
+    case "string":
+      return style.string(value);
+    case "number":
+      return style.number(value);
+    case "boolean":
+    case "bigint":
+      return String(value);
+    case "object":
+      if (value === null) return "null";
+      return Array.isArray(value) ? "[]" : "{}";
+    default:
+      return "null";
+  }
+}
