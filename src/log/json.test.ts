@@ -120,6 +120,23 @@ test("a line that is no JSON is bad for that, a byte order mark included", () =>
   }
 });
 
+test("a line is what JSON.stringify gives, but for what must be escaped, to the byte", () => {
+  const plain = fc.dictionary(
+    fc.string(),
+    fc.oneof(fc.string(), fc.double(), fc.boolean(), fc.constant(null), fc.object()),
+  );
+  fc.assert(
+    fc.property(fc.oneof(plain, fc.jsonValue(), fc.object({ withDate: true })), (value) => {
+      const escaped = JSON.stringify(value).replace(
+        /[\u007f-\u009f\u2028\u2029]/g,
+        (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+      );
+      assert.equal(new TextDecoder().decode(encodeLine(value)), escaped);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
 test("a line is decoded within its bounds", () => {
   const bytes = Buffer.from('xx{"a":1}yy');
   assert.deepEqual(decodeLine(bytes, 2, 9), { value: { a: 1 }, fault: null });

@@ -105,15 +105,25 @@ export class Session {
   }
 
   /** Appends one entry in the dialect's own shape, without what the writer adds. */
-  async appendNative(given: Native): Promise<ByteOffset> {
-    this.#refuseWhenClosed();
-    // Judged before anything is opened: a refused entry leaves no trace.
-    let native = this.#dialect.complete(given, this.#facts);
-    let writer = this.#writer;
-    if (!writer) {
-      writer = await this.openToAppend();
-      native = this.#dialect.complete(given, this.#facts); // The log's own envelope is known now.
+  appendNative(given: Native): Promise<ByteOffset> {
+    // Not `async`: passing the log's promise through a second one would cost as much again.
+    try {
+      this.#refuseWhenClosed();
+      // Judged before anything is opened: a refused entry leaves no trace.
+      const native = this.#dialect.complete(given, this.#facts);
+      return this.#writer ? this.#appendLine(this.#writer, native) : this.#appendFirst(given);
+    } catch (error) {
+      return Promise.reject(error);
     }
+  }
+
+  async #appendFirst(given: Native): Promise<ByteOffset> {
+    const writer = await this.openToAppend();
+    // Completed only now: the log's own envelope is known.
+    return this.#appendLine(writer, this.#dialect.complete(given, this.#facts));
+  }
+
+  #appendLine(writer: LogWriter, native: Native): Promise<ByteOffset> {
     const line = encodeLine(native);
     this.#beside?.expect(line, native);
     return writer.append(line);
