@@ -11,7 +11,10 @@ import type { ByteOffset } from "../base/offset.ts";
 export interface Companion {
   /** The log ends here, and not all of it came through `appended`: on opening, or by others. */
   caughtUp(end: ByteOffset): Promise<void>;
-  /** The first `length` bytes of `lines` now stand at `start`. With `disk` not yet durable. */
+  /**
+   * The first `length` bytes of `lines` now stand at `start`. With `disk` not yet durable. The
+   * buffer is the writer's and is used again: what is to be kept is copied.
+   */
   appended(lines: Uint8Array, length: number, start: ByteOffset): void;
   /** What was appended has become durable. Called with `disk` only. */
   madeDurable(): Promise<void>;

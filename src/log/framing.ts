@@ -28,7 +28,7 @@ export function checkLines(path: string, lines: Uint8Array, limits: LogLimits): 
       { path, bytes: lines.length, bytesMax: batchBytesMax },
     );
   }
-  if (lines.at(-1) !== LF) throw invalid(path, "ends without LF");
+  if (lines[lines.length - 1] !== LF) throw invalid(path, "ends without LF");
   if (indexOf.call(lines, NUL) !== -1) throw invalid(path, "holds NUL");
   if (lines.length <= lineBytesMax) return;
   for (let from = 0; from < lines.length; ) {

@@ -81,6 +81,19 @@ test.for(WRITER_KINDS)(
   },
 );
 
+test("a plain Uint8Array, and a view of a larger one, are looked through as a Buffer is", async () => {
+  const path = newLogPath();
+  const log = await openWriter(path);
+  const encode = (text: string) => new TextEncoder().encode(text);
+  await refusal(log.append(encode("a\nb")), "INVALID_LINE");
+  await refusal(log.append(encode("a\0b")), "INVALID_LINE");
+  await refusal(log.appendLines(encode("a\0b\n")), "INVALID_LINE");
+  const view = encode("\n\0good\0\n").subarray(2, 6);
+  await log.append(view);
+  await log.appendLines(encode("\0x\ny\n\0").subarray(1, 5));
+  assert.equal(contentOf(path), "good\nx\ny\n");
+});
+
 test.for(WRITER_KINDS)(
   "lines that hold NUL or end without LF are all refused (%s)",
   async ([, kind]) => {

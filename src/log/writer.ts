@@ -165,11 +165,15 @@ export class LogWriter {
   }
 
   /** Appends whole lines, each with its LF, in one write: all of them or, refused, none. */
-  async appendLines(lines: Uint8Array): Promise<ByteOffset> {
-    this.#refuseWhenDone();
-    checkLines(this.path, lines, this.#limits);
-    if (this.#mayWriteNow()) return this.#writeNow(lines, true);
-    return this.#batchFor(lines.length).addLines(lines);
+  appendLines(lines: Uint8Array): Promise<ByteOffset> {
+    try {
+      this.#refuseWhenDone();
+      checkLines(this.path, lines, this.#limits);
+      if (this.#mayWriteNow()) return Promise.resolve(this.#writeNow(lines, true));
+      return this.#batchFor(lines.length).addLines(lines);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /** Resolves once everything that was acknowledged is on the disk, also with `os`. */
