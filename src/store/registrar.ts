@@ -14,7 +14,7 @@ import { isThreadMeta } from "../dialects/rye/thread-meta.ts";
 import { findThreadMetas } from "./threads.ts";
 
 /** Threads that start and end in quick succession share a transaction. */
-const GATHER_MS = 50;
+const GATHER_MS = 250;
 
 export class Registrar {
   readonly #projectPath: string;
@@ -24,6 +24,7 @@ export class Registrar {
   #waiting = new Map<string, RegisteredThread>();
   #writing: Promise<void> | null = null;
   #registry: Registry | null | undefined;
+  readonly #hurry = new AbortController();
 
   /** `threadsPath` is the directory of threads, `projectPath` the project it belongs to. */
   constructor(projectPath: string, threadsPath: string, onWarning: (warning: string) => void) {
@@ -40,14 +41,16 @@ export class Registrar {
 
   /** Resolves when everything noted is in the registry. */
   async close(): Promise<void> {
-    await this.#work.ended();
+    this.#hurry.abort();
+    while (this.#writing) await this.#work.ended();
     this.#registry?.close();
-    this.#registry = null;
+    this.#registry = undefined;
   }
 
   async #write(): Promise<void> {
     try {
-      await sleep(GATHER_MS);
+      // Rejects when somebody closes and is in a hurry, and then it is time all the same.
+      await sleep(GATHER_MS, undefined, { signal: this.#hurry.signal }).catch(() => {});
       if (this.#registry === undefined) {
         this.#registry = await Registry.open(join(this.#threadsPath, REGISTRY_NAME));
         if (this.#registry?.isEmpty) await this.#fill(this.#registry);
