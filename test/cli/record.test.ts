@@ -64,7 +64,7 @@ test("record continues a thread with its own directive, and an end ends it", asy
   const begin = [
     ...RYE,
     "--session",
-    "work/day-1",
+    "task/day-1",
     "--directive",
     "daily",
     "--envelope",
@@ -77,11 +77,11 @@ test("record continues a thread with its own directive, and an end ends it", asy
     { event_type: "user_message", payload: { text: "on" } },
     { type: "thread_complete", cost: { turns: 1, tokens: 5, spend: 0.5 } },
   );
-  const continued = await user.run([...RYE, "--session", "work/day-1"], { input });
+  const continued = await user.run([...RYE, "--session", "task/day-1"], { input });
 
   assert.deepEqual([begun.code, continued.code], [0, 0], begun.stderr + continued.stderr);
   assert.equal(begun.stdout, continued.stdout);
-  const path = join(user.cwd, ".ai/threads/work/day-1/transcript.jsonl");
+  const path = join(user.cwd, ".ai/threads/task/day-1/transcript.jsonl");
   // One start, because the first input was one; and the envelope of the first line is kept.
   assert.deepEqual(
     eventsAt(path).map(({ event_type, payload }) => [event_type, payload]),

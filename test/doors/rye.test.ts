@@ -304,7 +304,7 @@ test("threads are added up by status, directive and model; broken ones are count
   assert.deepEqual(stats.by_model.m1, { count: 3, spend: 0.75, tokens: 3000 });
 });
 
-// Ids and the runner's helper
+// Ids, and the thread of a runner
 
 test("an id is won by making its directory, and a clash names the id (S2-4)", async () => {
   const { project } = open();
