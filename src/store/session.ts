@@ -71,15 +71,7 @@ export class Session {
     this.root = parts.root;
     this.logId = parts.dialect.logPath(parts.id).join("/");
     this.#parts = parts;
-    const { id, agent, newId, nowMs } = parts;
-    this.#facts = {
-      id,
-      agent,
-      newId,
-      get nowMs() {
-        return nowMs();
-      },
-    };
+    this.#facts = new SessionFacts(parts);
   }
 
   get dialect(): Dialect {
@@ -255,6 +247,25 @@ export class Session {
     throw new VerbatimError("LOG_CLOSED", `${this.path} was closed; open the session again`, {
       path: this.path,
     });
+  }
+}
+
+/** A class, so that all sessions share its getter: one made for each would be slow in each. */
+class SessionFacts implements WriterFacts {
+  readonly id: string;
+  readonly agent: string | null;
+  readonly newId: () => string;
+  readonly #nowMs: () => number;
+
+  constructor({ id, agent, newId, nowMs }: SessionParts) {
+    this.id = id;
+    this.agent = agent;
+    this.newId = newId;
+    this.#nowMs = nowMs;
+  }
+
+  get nowMs(): number {
+    return this.#nowMs();
   }
 }
 

@@ -28,8 +28,23 @@ const PLAIN_SEGMENT = /^[A-Za-z0-9._-]+$/;
 /** D1, with what stands beside those files; in any case, since some file systems see none. */
 const OWN_NAME = /^(transcript\.jsonl|transcript\.md|thread\.json|registry\.db)/i;
 
-/** The dialect, writing lines in the given envelope; it reads both. */
+/**
+ * The dialect, writing lines in the given envelope; it reads both. Always the same object for the
+ * same envelope: functions made anew for each session would be slow anew in each.
+ */
 export function ryeDialect({ envelope = "flat" }: { readonly envelope?: Envelope } = {}): Dialect {
+  return DIALECTS[envelope];
+}
+
+const DIALECTS: Readonly<Record<Envelope, Dialect>> = {
+  flat: makeDialect("flat"),
+  payload: makeDialect("payload"),
+};
+
+/** The dialect with the envelope of the thread-transcripts document. */
+export const rye: Dialect = DIALECTS.flat;
+
+function makeDialect(envelope: Envelope): Dialect {
   return {
     name: "rye",
     logPath: (id) => [...THREADS_PATH, ...threadSegments(id), LOG_NAME],
@@ -45,9 +60,6 @@ export function ryeDialect({ envelope = "flat" }: { readonly envelope?: Envelope
       }),
   };
 }
-
-/** The dialect with the envelope of the thread-transcripts document. */
-export const rye: Dialect = ryeDialect();
 
 /** The segments of a thread's id, which are those of its directory; refuses with BAD_ID. */
 export function threadSegments(id: string): readonly string[] {
