@@ -56,3 +56,17 @@ test.for([true, false])(
     }
   },
 );
+
+test("the directories above one can be synced too, up to the top", async () => {
+  const path = join(tempDirectory(), "a/b");
+  const directory = await createNodeFiles().openDirectory(path, { create: true });
+  onTestFinished(() => directory.close());
+  steps.length = 0;
+  await directory.syncAncestors();
+  const above: string[] = [];
+  for (let at = path; at !== dirname(at); at = dirname(at)) above.push(dirname(at));
+  assert.deepEqual(
+    steps,
+    above.map((reached) => ({ call: "sync", reached })),
+  );
+});

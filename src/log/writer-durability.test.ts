@@ -215,3 +215,25 @@ test("the directories of a log are made when missing", async () => {
 function ofLog(disk: WatchedFiles): string[] {
   return disk.calls.filter(({ name }) => name === LOG).map(({ call }) => call);
 }
+
+test("the directories above a new log are synced before it is promised to be there, and never again", async () => {
+  // Whoever made them may have been killed before it came to that.
+  const synced = (disk: WatchedFiles, path: string) =>
+    disk.made("syncAncestors", basename(dirname(path))).length;
+
+  const onDisk = newLogPath();
+  const disk = new WatchedFiles();
+  const log = await openWriter(onDisk, {}, disk.host);
+  assert.equal(synced(disk, onDisk), 1);
+  await log.append(bytesOf("1"));
+  await log.close();
+  await openWriter(onDisk, {}, disk.host);
+  assert.equal(synced(disk, onDisk), 1);
+
+  const withOs = newLogPath();
+  const late = await openWriter(withOs, { durability: "os" }, disk.host);
+  await late.append(bytesOf("1"));
+  assert.equal(synced(disk, withOs), 0);
+  await late.flush();
+  assert.equal(synced(disk, withOs), 1);
+});

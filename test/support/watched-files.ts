@@ -18,7 +18,7 @@ import { nodeHost } from "../../src/base/node-host.ts";
 export interface FileCall {
   readonly call:
     | ("open" | "read" | "write" | "writeAt" | "sync" | "truncate" | "close")
-    | ("remove" | "rename" | "syncDirectory");
+    | ("remove" | "rename" | "syncDirectory" | "syncAncestors");
   /** Of the file, or of the directory for a call on that itself. */
   readonly name: string;
   /** Where a read or a write in place starts, or the size a file is cut to. */
@@ -112,7 +112,9 @@ class WatchedDirectory implements Directory {
     return this.#directory.sync();
   }
 
-  syncAncestors(): Promise<void> {
+  async syncAncestors(): Promise<void> {
+    const name = basename(this.path);
+    await this.#watched.tell({ call: "syncAncestors", name, at: 0, bytes: 0, mode: null });
     return this.#directory.syncAncestors();
   }
 
