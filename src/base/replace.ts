@@ -49,7 +49,7 @@ export async function readSmallFile(directory: Directory, name: string): Promise
 
 /**
  * Always a new file: emptying one that is there makes ext4 write it out on closing, which takes
- * ten times as long as all the rest.
+ * several times as long as making a new one.
  */
 function openTemporary(directory: Directory, name: string, text: string): OpenFile {
   const file = openNew(directory, `${name}.tmp`);

@@ -55,7 +55,7 @@ export async function listSessions(
       listed.onWarning(`${what}; the first is ${failure.id}: ${String(failure.error)}`);
     }
     for (const row of rows) if (row.status === "running") await askStatus(listed, row);
-    // Added to the rows themselves: ten thousand copies take longer than all the rest.
+    // Added to the rows themselves: ten thousand copies would show.
     for (const row of rows) {
       Object.assign(row, { dialect, root, path: `${root}/${row.logPath}` });
     }

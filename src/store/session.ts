@@ -233,7 +233,7 @@ export class Session {
       const line = number === null ? null : number + 1;
       const { entry, fault } = this.dialect.decode(value);
       if (entry) {
-        yield Object.assign(entry, { start, end, line }); // A copy costs more than the decoding.
+        yield Object.assign(entry, { start, end, line }); // Not a copy: it would show.
       } else if (onBadLine === "throw") {
         throw badEntry(this.path, { line, offset: start, reason: fault });
       } else if (typeof onBadLine === "function") {
