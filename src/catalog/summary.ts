@@ -138,7 +138,7 @@ export class SummaryFold {
     }
   }
 
-  #total(field: keyof Usage): number | null {
+  #total(field: CountedField): number | null {
     const atEnd = this.#endUsage === null ? null : recorded(this.#endUsage, field);
     if (atEnd === null) return rounded(this.#used.total(field));
     return rounded(atEnd + (this.#usedSinceEnd.total(field) ?? 0));
@@ -150,8 +150,8 @@ export class SummaryFold {
  * the ends count when they say anything, so that nothing is counted twice.
  */
 class TurnUsage {
-  readonly #atTurnEnds = new Map<keyof Usage, number>();
-  readonly #onMessages = new Map<keyof Usage, number>();
+  readonly #atTurnEnds = new Map<CountedField, number>();
+  readonly #onMessages = new Map<CountedField, number>();
 
   add(kind: Entry["kind"], usage: Usage): void {
     const sums = kind === "turn_end" ? this.#atTurnEnds : this.#onMessages;
@@ -161,7 +161,7 @@ class TurnUsage {
     }
   }
 
-  total(field: keyof Usage): number | null {
+  total(field: CountedField): number | null {
     return this.#atTurnEnds.get(field) ?? this.#onMessages.get(field) ?? null;
   }
 }
@@ -172,14 +172,17 @@ const AMOUNT_MIN = 1e-9;
 
 const FIELDS = ["inputTokens", "outputTokens", "totalTokens", "spend"] as const;
 
-/** One number of a usage; a total that nobody recorded is the sum of its two counts. */
-function recorded(usage: Usage, field: keyof Usage): number | null {
+type CountedField = (typeof FIELDS)[number];
+
+/** One number of a usage; a total that nobody recorded is the sum of its counts. */
+function recorded(usage: Usage, field: CountedField): number | null {
   const value = usage[field];
   if (value !== null) return Math.abs(value) <= COUNT_MAX ? value : null;
   if (field !== "totalTokens") return null;
   const input = recorded(usage, "inputTokens");
   const output = recorded(usage, "outputTokens");
-  return input === null || output === null ? null : input + output;
+  if (input === null || output === null) return null;
+  return input + output + (usage.cacheWriteTokens ?? 0) + (usage.cacheReadTokens ?? 0);
 }
 
 function rounded(value: number | null): number | null {

@@ -9,7 +9,14 @@ export type Role = "system" | "user" | "assistant" | "tool";
 
 export type Part =
   | { readonly type: "text"; readonly text: string }
-  | { readonly type: "reasoning"; readonly text: string }
+  | {
+      readonly type: "reasoning";
+      readonly text: string;
+      /** The provider's seal: without it, or over another text, the provider refuses the block. */
+      readonly signature?: string;
+      /** What the provider keeps unreadable instead of a text; given back to it as it is. */
+      readonly withheld?: string;
+    }
   | {
       readonly type: "tool_call";
       readonly callId: string | null;
@@ -25,11 +32,16 @@ export type Part =
       readonly durationMs: number | null;
     }
   /** A session that this one began. */
-  | { readonly type: "child"; readonly session: string; readonly agent: string | null };
+  | { readonly type: "child"; readonly session: string; readonly agent: string | null }
+  /** A block that is kept and not understood: an image, a citation, whatever comes next. */
+  | { readonly type: "other"; readonly native: unknown };
 
 export interface Usage {
+  /** Without those that a cache took or gave, where somebody told them apart. */
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
+  readonly cacheWriteTokens?: number;
+  readonly cacheReadTokens?: number;
   /** As recorded; not always the sum of the others. */
   readonly totalTokens: number | null;
   /** Money as recorded, in US dollars; null when nobody recorded any. */
@@ -47,6 +59,12 @@ export interface Entry {
   readonly role: Role | null;
   readonly parts: readonly Part[];
   readonly model: string | null;
+  /** The provider's id of the message. */
+  readonly messageId?: string;
+  /** Why the model stopped, in the provider's word. */
+  readonly stopReason?: string;
+  /** The message broke off: what is here is all that arrived of it. */
+  readonly isPartial?: true;
   /** Of one turn on `turn_end` and messages, of the whole session on `end`. */
   readonly usage: Usage | null;
   /** How a session ended; null on all other kinds. */

@@ -77,7 +77,15 @@ function renderPart(part: Part, { thinking = false, tools = true }: EntryMarkdow
       return tools ? renderResult(part) : "";
     case "child":
       return `_${joined([`Began ${inline(part.session)}`, part.agent])}_\n\n`;
+    case "other":
+      return `_${inline(blockName(part.native))}, not shown here_\n\n`;
   }
+}
+
+/** What a block says it is: an image, a document. */
+function blockName(native: unknown): string {
+  const { type } = (native ?? {}) as { type?: unknown };
+  return typeof type === "string" && type !== "" ? `Block ${type}` : "Block";
 }
 
 function renderResult({ output, error, durationMs }: Extract<Part, { type: "tool_result" }>) {

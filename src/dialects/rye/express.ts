@@ -86,6 +86,8 @@ function said(part: Part, role: Role | null): Native {
         child_thread_id: part.session,
         ...(part.agent === null ? {} : { child_directive: part.agent }),
       };
+    case "other":
+      return refuse("parts", "a block of another world");
   }
 }
 
