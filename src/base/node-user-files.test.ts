@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "vitest";
+import { thrownRefusal } from "../../test/support/refusal.ts";
+import { tempDirectory } from "../../test/support/temp-directory.ts";
+import { readUserFile, type UserFileRules, userDirectoryFault } from "./node-user-files.ts";
+
+const ANYONE: UserFileRules = { bytesMax: 100, access: "anyone" };
+const OWN: UserFileRules = { bytesMax: 100, access: "own" };
+const SECRET: UserFileRules = { bytesMax: 100, access: "secret" };
+
+const isRoot = process.geteuid?.() === 0;
+if (!isRoot) process.stderr.write("Only root can give files away: that test is skipped.\n");
+
+function fileWith(contents: string | Uint8Array, mode = 0o600): string {
+  const path = join(tempDirectory(), "file");
+  writeFileSync(path, contents);
+  chmodSync(path, mode);
+  return path;
+}
+
+function faultOf(path: string, rules: UserFileRules): string {
+  const file = readUserFile(path, rules);
+  assert.ok(file, "there is a file");
+  assert.ok(file.fault !== null, "it was taken");
+  return file.fault;
+}
+
+test("a file's text is read, and a file that is not there is null", () => {
+  for (const text of ["", "short", "ä€😀\n"]) {
+    assert.deepEqual(readUserFile(fileWith(text), SECRET), { text, fault: null });
+  }
+  const directory = tempDirectory();
+  assert.equal(readUserFile(join(directory, "none"), SECRET), null);
+  assert.equal(readUserFile(join(fileWith("x"), "below-a-file"), SECRET), null);
+});
+
+test("a file may be as large as its limit, and not a byte larger", () => {
+  const text = "x".repeat(100);
+  assert.equal(readUserFile(fileWith(text), ANYONE)?.text, text);
+  assert.match(faultOf(fileWith(`${text}x`), ANYONE), /larger than 100 bytes/);
+  assert.match(faultOf("/proc/self/environ", { bytesMax: 1, access: "anyone" }), /larger than 1/);
+});
+
+test("what is not UTF-8 is refused, not patched up", () => {
+  assert.match(faultOf(fileWith(Uint8Array.of(0x61, 0xff)), ANYONE), /not UTF-8/);
+  assert.match(faultOf(fileWith(Uint8Array.of(0xc3)), ANYONE), /not UTF-8/);
+});
+
+test("links, directories, pipes and devices are refused without waiting for them", () => {
+  const directory = tempDirectory();
+  const target = fileWith("the target");
+  symlinkSync(target, join(directory, "link"));
+  symlinkSync(join(directory, "nowhere"), join(directory, "dangling"));
+  mkdirSync(join(directory, "directory"));
+  execFileSync("mkfifo", [join(directory, "pipe")]);
+  assert.match(faultOf(join(directory, "link"), ANYONE), /symbolic link/);
+  assert.match(faultOf(join(directory, "dangling"), ANYONE), /symbolic link/);
+  assert.match(faultOf(join(directory, "directory"), ANYONE), /no regular file/);
+  assert.match(faultOf(join(directory, "pipe"), ANYONE), /no regular file/);
+  assert.match(faultOf("/dev/null", ANYONE), /no regular file/);
+});
+
+test("of all modes, a secret takes those that are its user's alone, an own file those that nobody else can change", () => {
+  const path = fileWith("text");
+  for (let others = 0; others <= 0o77; others++) {
+    chmodSync(path, 0o600 | others);
+    assert.equal(readUserFile(path, ANYONE)?.text, "text");
+    const isWritable = (others & 0o22) !== 0;
+    if (isWritable) assert.match(faultOf(path, OWN), /can change it .*chmod 600/);
+    else assert.equal(readUserFile(path, OWN)?.text, "text");
+    if (others !== 0) assert.match(faultOf(path, SECRET), /chmod 600 '.*file'/);
+    else assert.equal(readUserFile(path, SECRET)?.text, "text");
+  }
+});
+
+test("a directory that others can change is refused, one that they can look at is not", () => {
+  const path = tempDirectory();
+  for (let others = 0; others <= 0o77; others++) {
+    chmodSync(path, 0o700 | others);
+    const fault = userDirectoryFault(path);
+    if ((others & 0o22) !== 0) assert.match(fault ?? "", /can change it .*chmod 700/);
+    else assert.equal(fault, null);
+  }
+  assert.equal(userDirectoryFault(join(path, "none")), null);
+  assert.match(userDirectoryFault(fileWith("x")) ?? "", /no directory/);
+});
+
+test.skipIf(!isRoot)("what belongs to another user is refused, unless it may", () => {
+  const path = fileWith("text");
+  chownSync(path, 12345, 12345);
+  assert.match(faultOf(path, OWN), /belongs to another user \(12345\)/);
+  assert.match(faultOf(path, SECRET), /belongs to another user/);
+  assert.equal(readUserFile(path, ANYONE)?.text, "text");
+});
+
+test("what the disk refuses is an I/O error", () => {
+  const name = "x".repeat(300);
+  const { details } = thrownRefusal(() => readUserFile(`/tmp/${name}`, OWN), "IO_ERROR");
+  assert.equal(details.errno, "ENAMETOOLONG");
+});

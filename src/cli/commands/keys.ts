@@ -1,0 +1,244 @@
+/** `verbatim keys`: the keys that sign your sessions. */
+
+import { safeLine } from "../../render/safe-text.ts";
+import type { OwnKey } from "../../signing/keys.ts";
+import {
+  type CliCommand,
+  type CommandGroup,
+  type CommandOption,
+  type Run,
+  textOption,
+  UsageError,
+} from "../command.ts";
+import { jsonLine } from "../reading.ts";
+import { type Column, formatTable } from "../table.ts";
+
+const JSON_OPTION: CommandOption = { flags: "--json", summary: "print the key as a line of JSON" };
+
+const init: CliCommand = {
+  name: "init",
+  summary: "Make a key, if there is none; signing does so by itself",
+  options: [JSON_OPTION],
+  examples: ["verbatim keys init"],
+
+  async run(run) {
+    const { makeFirstKey, places, nodeHost } = await parts();
+    const { key, isNew } = await makeFirstKey(nodeHost, places);
+    if (!isNew) run.io.err("you have a key; none was made");
+    return printKey(key, run);
+  },
+};
+
+const list: CliCommand = {
+  name: "list",
+  summary: "List your keys, the current one first",
+  options: [{ flags: "--json", summary: "one key a line, as JSON" }],
+  examples: ["verbatim keys list", "verbatim keys list --json | jq -r .kid"],
+
+  async run({ options, io }) {
+    const { loadOwnKeys, places } = await parts();
+    const revoked = await revocations();
+    const keys = await loadOwnKeys(places);
+    if (keys.length === 0) io.err(`no keys in ${places.keyDirectory}; the first signing makes one`);
+    if (options.json) {
+      for (const key of keys) await io.print(jsonLine(jsonOf(key, revoked)));
+    } else if (keys.length > 0) {
+      const rows = keys.map((key) => [key.kid, key.fp, stateOf(key, revoked)]);
+      const table = formatTable(COLUMNS, rows, io.isTerminal ? io.columns : null);
+      await io.print(`${table.join("\n")}\n`);
+    }
+    return 0;
+  },
+};
+
+const show: CliCommand = {
+  name: "show",
+  summary: "Show a key: its id, its short name, its public part",
+  args: [
+    { name: "[key]", summary: "its id, the beginning of it, or its fp; default: the current" },
+  ],
+  options: [JSON_OPTION],
+  examples: ["verbatim keys show", "verbatim keys show 21fe31df --json"],
+
+  async run(run) {
+    return printKey(await askedKey(run.args[0]), run);
+  },
+};
+
+const rotate: CliCommand = {
+  name: "rotate",
+  summary: "Make a new key; the one before is retired, and stays trusted for what it signed",
+  options: [JSON_OPTION],
+  examples: ["verbatim keys rotate"],
+
+  async run(run) {
+    const { rotateKey, places, nodeHost } = await parts();
+    const { key, retired } = await rotateKey(nodeHost, places);
+    run.io.err(`retired: ${retired.kid}`);
+    return printKey(key, run);
+  },
+};
+
+const exportKey: CliCommand = {
+  name: "export",
+  summary: "Write a key as PEM: its public part, for others to trust",
+  args: [{ name: "[file]", summary: "a file that is not there yet, or - for stdout (default)" }],
+  options: [
+    { flags: "--key <id>", summary: "this key; default: the current one" },
+    { flags: "--public", summary: "the public part; so by default" },
+    { flags: "--private", summary: "the private key: whoever has it signs as you do" },
+  ],
+  examples: [
+    "verbatim keys export | ssh other 'verbatim trust add - --owner me --yes'",
+    "verbatim keys export my-key.pem",
+    "verbatim keys export --private backup.pem",
+  ],
+
+  async run({ args, options, io }) {
+    const [file = "-"] = args;
+    if (options.public && options.private) throw new UsageError("--public or --private, not both");
+    const pem = await pemOf(textOption("--key", options.key), options.private === true);
+    if (options.private) {
+      if (file === "-" && io.isTerminal) {
+        throw new UsageError("a private key is not shown on a terminal; name a file");
+      }
+      io.err("warning: this is a private key; whoever has it can sign as you do");
+    }
+    if (file === "-") await io.print(pem);
+    else {
+      const { writeNewFile } = await import("../new-file.ts");
+      await writeNewFile(file, pem);
+    }
+    return 0;
+  },
+};
+
+const importKey: CliCommand = {
+  name: "import",
+  summary: "Take in a private key: unencrypted PKCS#8 PEM, Ed25519 (as rye keeps it)",
+  args: [{ name: "<file>", summary: "the file, which only you can read, or - for stdin" }],
+  options: [
+    {
+      flags: "--as <state>",
+      summary: "to sign with from now on, or only to verify; must be said if you have a key",
+      choices: ["current", "retired"],
+    },
+    JSON_OPTION,
+  ],
+  examples: [
+    "verbatim keys import ~/.ai/config/keys/signing/private_key.pem --as retired",
+    "pass show verbatim | verbatim keys import - --as current",
+  ],
+
+  async run(run) {
+    const { args, options, io } = run;
+    const { importKey, loadOwnKeys, places, nodeHost } = await parts();
+    const key = await givenKey(args[0] ?? "", run);
+    const asked = options.as as OwnKey["state"] | undefined;
+    const current = (await loadOwnKeys(places)).find(({ state }) => state === "current");
+    if (current && asked === undefined) {
+      throw new UsageError(
+        "you have a key; say --as current to sign with this one, or --as retired",
+      );
+    }
+    const imported = await importKey(nodeHost, places, key, asked ?? "current");
+    if (current && imported.state === "current" && imported.kid !== current.kid) {
+      io.err(`retired: ${current.kid}`);
+    }
+    return printKey(imported, run);
+  },
+};
+
+export const keys: CommandGroup = {
+  name: "keys",
+  summary: "The keys that sign your sessions",
+  commands: [init, list, show, rotate, exportKey, importKey],
+};
+
+/** Not loaded to print help (C1). */
+async function parts() {
+  const { userPlaces } = await import("../../base/node-places.ts");
+  const { nodeHost } = await import("../../base/node-host.ts");
+  return { ...(await import("../../signing/keys.ts")), places: userPlaces(), nodeHost };
+}
+
+async function askedKey(name: string | undefined): Promise<OwnKey> {
+  const { loadOwnKeys, noKey, places } = await parts();
+  const own = await loadOwnKeys(places);
+  if (name !== undefined) return (await import("../../signing/key-names.ts")).namedKey(name, own);
+  const current = own.find(({ state }) => state === "current");
+  if (current) return current;
+  throw noKey(places.keyDirectory);
+}
+
+async function pemOf(name: string | undefined, isPrivate: boolean): Promise<string> {
+  const key = await askedKey(name);
+  const { publicKeyPem } = await import("../../proof/ed25519-keys.ts");
+  if (!isPrivate) return publicKeyPem(key.publicKey);
+  const { PRIVATE_NAME, readPrivateKeyFile } = await import("../../signing/key-files.ts");
+  const { privateKeyPem } = await import("../../signing/pem.ts");
+  return privateKeyPem(readPrivateKeyFile(`${key.directory}/${PRIVATE_NAME}`));
+}
+
+async function givenKey(file: string, { io }: Run) {
+  const { keyRefused, readPrivateKeyFile } = await import("../../signing/key-files.ts");
+  if (file !== "-") return readPrivateKeyFile(file);
+  const { PEM_BYTES_MAX, parsePrivatePem } = await import("../../signing/pem.ts");
+  const { readPiped } = await import("../piped-text.ts");
+  const { value, fault } = parsePrivatePem(await readPiped(io, PEM_BYTES_MAX));
+  if (fault !== null) throw keyRefused(null, fault);
+  return value;
+}
+
+type Revocations = ReadonlyMap<string, string>;
+
+/** When keys were revoked, by their ids. */
+async function revocations(): Promise<Revocations> {
+  const { readTrustFile } = await import("../../signing/trust-file.ts");
+  const { places } = await parts();
+  const revoked = readTrustFile(places.trustPath).flatMap(({ kid, revokedAt }) =>
+    revokedAt === undefined ? [] : ([[kid, revokedAt]] as const),
+  );
+  return new Map(revoked);
+}
+
+async function printKey(key: OwnKey, { options, io }: Run): Promise<number> {
+  const { inGroups } = await import("../../signing/key-names.ts");
+  const revoked = await revocations();
+  const shown = jsonOf(key, revoked);
+  if (options.json) {
+    await io.print(jsonLine(shown));
+    return 0;
+  }
+  io.out(`id          ${inGroups(shown.kid)}`);
+  io.out(`fp          ${shown.fp}`);
+  io.out(`public key  ${shown.publicKey}`);
+  io.out(`state       ${stateOf(key, revoked)}`);
+  io.out(`directory   ${safeLine(shown.directory)}`);
+  return 0;
+}
+
+const COLUMNS: readonly Column[] = [
+  { heading: "ID", widthMin: 16 },
+  { heading: "FP" },
+  { heading: "STATE" },
+];
+
+function jsonOf(key: OwnKey, revoked: Revocations) {
+  const { kid, fp, publicKey, state, directory, signer } = key;
+  return {
+    kid,
+    fp,
+    publicKey: Buffer.from(publicKey).toString("base64url"),
+    state,
+    canSign: signer !== null,
+    revokedAt: revoked.get(kid) ?? null,
+    directory,
+  };
+}
+
+function stateOf({ kid, state, signer }: OwnKey, revoked: Revocations): string {
+  const at = revoked.get(kid);
+  if (at !== undefined) return `${state}, revoked ${at}`;
+  return signer === null ? `${state}, public part only` : state;
+}

@@ -1,0 +1,267 @@
+/** `verbatim trust`: whose signatures count, beside your own. */
+
+import type { Grant, HeldKey } from "../../signing/trust.ts";
+import type { Purpose } from "../../signing/trust-entry.ts";
+import {
+  type CliCommand,
+  type CommandArgument,
+  type CommandGroup,
+  type Run,
+  textOption,
+  UsageError,
+} from "../command.ts";
+import { EXIT_DECLINED, isAgreed, YES_OPTION } from "../question.ts";
+import { jsonLine } from "../reading.ts";
+import { type Column, formatTable } from "../table.ts";
+
+const KEY_ARGUMENT: CommandArgument = {
+  name: "<key>",
+  summary: "its id, the beginning of it, or its fp",
+};
+
+const add: CliCommand = {
+  name: "add",
+  summary: "Trust somebody's key; shows its whole id, to be compared, and asks",
+  args: [{ name: "<key>", summary: "a PEM file, - for stdin, or the key in base64url" }],
+  options: [
+    { flags: "--owner <name>", summary: "whose key it is, in your words" },
+    {
+      flags: "--purpose <names>",
+      summary: "what it may sign: transcript, thread; commas between them",
+      default: "transcript",
+    },
+    {
+      flags: "--sessions <globs>",
+      summary: "which sessions: * for a part of an id, ** for any; commas between them",
+      default: "**",
+    },
+    { flags: "--valid-after <time>", summary: "from this date or time on (UTC)" },
+    { flags: "--valid-before <time>", summary: "until just before it" },
+    YES_OPTION,
+  ],
+  examples: [
+    "verbatim trust add ada.pem --owner 'Ada Lovelace'",
+    "verbatim trust add ci.pem --owner CI --sessions 'nightly/**' --valid-before 2027-01-01",
+    "ssh ada verbatim keys export | verbatim trust add - --owner Ada --yes",
+  ],
+
+  async run(run) {
+    const grant = await grantOf(run);
+    const { addTrust, places, nodeHost } = await parts();
+    const { kidOf } = await import("../../proof/ed25519-keys.ts");
+    const { nodeCrypto } = await import("../../signing/node-crypto.ts");
+    const { inGroups } = await import("../../signing/key-names.ts");
+    const { owner, purposes, sessions, validAfter, validBefore } = grant;
+    run.io.err(`id        ${inGroups(kidOf(nodeCrypto, grant.publicKey))}`);
+    run.io.err(`owner     ${owner}`);
+    run.io.err(`purposes  ${purposes.join(", ")}`);
+    run.io.err(`sessions  ${sessions.join(", ")}`);
+    if (validAfter) run.io.err(`after     ${validAfter}`);
+    if (validBefore) run.io.err(`before    ${validBefore}`);
+    if (!(await isAgreed(run, "compare the id with its owner; trust this key?"))) {
+      return EXIT_DECLINED;
+    }
+    const { kid } = await addTrust(nodeHost, places, grant, Date.now());
+    run.io.out(`trusted ${kid}`);
+    return 0;
+  },
+};
+
+const list: CliCommand = {
+  name: "list",
+  summary: "List the keys that are trusted, your own first, and those that were revoked",
+  options: [{ flags: "--json", summary: "one key a line, as JSON" }],
+  examples: ["verbatim trust list", "verbatim trust list --json | jq 'select(.revokedAt)'"],
+
+  async run({ options, io }) {
+    const { Trust, places } = await parts();
+    const { keys } = await Trust.load(places);
+    if (options.json) {
+      for (const key of keys) await io.print(jsonLine(jsonOf(key)));
+    } else if (keys.length > 0) {
+      const table = formatTable(COLUMNS, keys.map(rowOf), io.isTerminal ? io.columns : null);
+      await io.print(`${table.join("\n")}\n`);
+    }
+    if (keys.length === 0) io.err("no key is trusted; the first signing makes one of your own");
+    return 0;
+  },
+};
+
+const remove: CliCommand = {
+  name: "remove",
+  summary: "Trust a key no longer; it is then as unknown as any",
+  args: [KEY_ARGUMENT],
+  options: [YES_OPTION],
+  examples: ["verbatim trust remove 21fe31df"],
+
+  async run(run) {
+    const key = await askedKey(run.args[0] ?? "");
+    if (key.isOwn) throw new UsageError("that is your own key: it can be revoked, not removed");
+    await tell(run, key);
+    if (!(await isAgreed(run, "remove this key?"))) return EXIT_DECLINED;
+    const { removeTrust, places, nodeHost } = await parts();
+    await removeTrust(nodeHost, places, key.kid);
+    run.io.out(`removed ${key.kid}`);
+    return 0;
+  },
+};
+
+const revoke: CliCommand = {
+  name: "revoke",
+  summary: "Distrust a key for good, your own too: nothing it signed counts, whenever it was",
+  args: [KEY_ARGUMENT],
+  options: [{ flags: "--reason <text>", summary: "why, in your words" }, YES_OPTION],
+  examples: ["verbatim trust revoke 21fe31df --reason 'laptop stolen'"],
+
+  async run(run) {
+    const { isReason, REASON_CHARS_MAX } = await import("../../signing/trust-entry.ts");
+    const reason = textOption("--reason", run.options.reason);
+    if (reason !== undefined && !isReason(reason)) {
+      throw new UsageError(`--reason takes one line of at most ${REASON_CHARS_MAX} characters`);
+    }
+    const key = await askedKey(run.args[0] ?? "");
+    await tell(run, key);
+    if (!(await isAgreed(run, "revoke this key for good?"))) return EXIT_DECLINED;
+    const { revokeTrust, places, nodeHost } = await parts();
+    await revokeTrust(nodeHost, places, { kid: key.kid, reason }, Date.now());
+    run.io.out(`revoked ${key.kid}`);
+    return 0;
+  },
+};
+
+export const trust: CommandGroup = {
+  name: "trust",
+  summary: "Whose signatures count, beside your own",
+  commands: [add, list, remove, revoke],
+};
+
+/** Not loaded to print help (C1). */
+async function parts() {
+  const { userPlaces } = await import("../../base/node-places.ts");
+  const { nodeHost } = await import("../../base/node-host.ts");
+  return { ...(await import("../../signing/trust.ts")), places: userPlaces(), nodeHost };
+}
+
+async function grantOf(run: Run): Promise<Grant> {
+  const { options } = run;
+  const { isOwner, OWNER_CHARS_MAX } = await import("../../signing/trust-entry.ts");
+  const owner = textOption("--owner", options.owner);
+  if (owner === undefined) throw new UsageError("say whose key it is: --owner NAME");
+  if (!isOwner(owner)) {
+    throw new UsageError(`--owner takes one line of at most ${OWNER_CHARS_MAX} characters`);
+  }
+  const validAfter = await timeOption("--valid-after", options.validAfter);
+  const validBefore = await timeOption("--valid-before", options.validBefore);
+  return {
+    owner,
+    purposes: await purposesOf(options.purpose),
+    sessions: await sessionsOf(options.sessions),
+    ...(validAfter && { validAfter }),
+    ...(validBefore && { validBefore }),
+    publicKey: await givenKey(run),
+  };
+}
+
+async function purposesOf(value: Run["options"][string]): Promise<Purpose[]> {
+  const { PURPOSES } = await import("../../signing/trust-entry.ts");
+  return listOf(value).map((name) => {
+    const purpose = PURPOSES.find((each) => each === name);
+    if (purpose) return purpose;
+    throw new UsageError(`--purpose takes ${PURPOSES.join(", ")}, not ${name}`);
+  });
+}
+
+async function sessionsOf(value: Run["options"][string]): Promise<string[]> {
+  const { isGlob, GLOB_CHARS_MAX } = await import("../../signing/session-glob.ts");
+  const globs = listOf(value);
+  if (globs.every(isGlob)) return globs;
+  throw new UsageError(`--sessions takes globs of at most ${GLOB_CHARS_MAX} characters`);
+}
+
+/** Each once; what is empty is a slip of the finger. */
+function listOf(value: Run["options"][string]): string[] {
+  return [
+    ...new Set(
+      String(value)
+        .split(",")
+        .map((each) => each.trim()),
+    ),
+  ];
+}
+
+async function timeOption(
+  flag: string,
+  value: Run["options"][string],
+): Promise<string | undefined> {
+  const text = textOption(flag, value);
+  if (text === undefined) return undefined;
+  const { timeOf } = await import("../../signing/trust-entry.ts");
+  const time = timeOf(text);
+  if (time !== null) return time;
+  throw new UsageError(`${flag} takes 2027-01-31 or 2027-01-31T12:00:00Z, not ${text}`);
+}
+
+/** The key itself: in base64url, in a file, or piped in. */
+async function givenKey({ args, io }: Run): Promise<Uint8Array> {
+  const [source = ""] = args;
+  const { keyRefused, readPublicKeyFile } = await import("../../signing/key-files.ts");
+  const pem = await import("../../signing/pem.ts");
+  if (source !== "-" && !/^[\w-]{43}$/.test(source)) return readPublicKeyFile(source);
+  const { readPiped } = await import("../piped-text.ts");
+  const { value, fault } =
+    source === "-"
+      ? pem.parsePublicPem(await readPiped(io, pem.PEM_BYTES_MAX))
+      : pem.parseRawPublicKey(source);
+  if (fault !== null) throw keyRefused(null, fault);
+  return value;
+}
+
+async function askedKey(name: string): Promise<HeldKey> {
+  const { Trust, places } = await parts();
+  const { namedKey } = await import("../../signing/key-names.ts");
+  return namedKey(name, (await Trust.load(places)).keys);
+}
+
+/** What is about to be changed, whole. */
+async function tell({ io }: Run, { kid, owner }: HeldKey): Promise<void> {
+  const { inGroups } = await import("../../signing/key-names.ts");
+  io.err(`id     ${inGroups(kid)}`);
+  io.err(`owner  ${owner}`);
+}
+
+/** Every field is there, or null. */
+function jsonOf(key: HeldKey) {
+  const { kid, fp, publicKey, owner, isOwn, scope, entry } = key;
+  return {
+    kid,
+    fp,
+    publicKey: Buffer.from(publicKey).toString("base64url"),
+    owner,
+    own: isOwn,
+    purposes: scope.purposes,
+    sessions: scope.sessions,
+    validAfter: scope.validAfter ?? null,
+    validBefore: scope.validBefore ?? null,
+    addedAt: entry?.addedAt ?? null,
+    revokedAt: entry?.revokedAt ?? null,
+    reason: entry?.reason ?? null,
+  };
+}
+
+const COLUMNS: readonly Column[] = [
+  { heading: "ID", widthMin: 16 },
+  { heading: "OWNER", widthMin: 8 },
+  { heading: "PURPOSES" },
+  { heading: "SESSIONS", widthMin: 8 },
+  { heading: "STATE" },
+];
+
+function rowOf(key: HeldKey): string[] {
+  const { purposes, sessions, validAfter, validBefore } = key.scope;
+  const revokedAt = key.entry?.revokedAt;
+  const limits = [validAfter && `from ${validAfter}`, validBefore && `until ${validBefore}`];
+  const state = revokedAt
+    ? `revoked ${revokedAt}`
+    : ["trusted", ...limits.filter(Boolean)].join(" ");
+  return [key.kid, key.owner, purposes.join(", "), sessions.join(", "), state];
+}

@@ -1,0 +1,200 @@
+/**
+ * Canonical JSON: the one text of a JSON value that is hashed and signed, and the text of the file.
+ *
+ * The canonical form is what Python's `json.dumps(json.loads(text), sort_keys=True,
+ * separators=(",", ":"))` prints, since that is what the seed signs: ASCII, keys by code point,
+ * numbers as Python prints them. It is not RFC 8785 (JCS), which reads 1.0 as 1 and sorts by
+ * UTF-16.
+ *
+ * CJ1  What is written reads back the same: for whatever `formatPythonJson` gives a text,
+ *      `canonicalJson` of that text is `canonicalValue` of the value.
+ * CJ2  A number that was read is written as it was read; `1.0` does not become `1`.
+ */
+
+import { VerbatimError } from "../base/errors.ts";
+import { asciiJson } from "./checkpoint.ts";
+import {
+  isJsonMap,
+  JSON_LIMITS,
+  type JsonFault,
+  JsonNumber,
+  type JsonRefusal,
+  type JsonTree,
+  parseJson,
+} from "./json-tree.ts";
+import { canonicalNumber, writtenNumber } from "./python-numbers.ts";
+
+export type Canonical =
+  | { readonly canonical: string; readonly refusal: null }
+  | { readonly canonical: undefined; readonly refusal: JsonRefusal };
+
+/** The canonical form of a JSON text, or why it has none. Never throws. */
+export function canonicalJson(input: string | Uint8Array): Canonical {
+  const { tree, refusal } = parseJson(input);
+  if (refusal) return { canonical: undefined, refusal };
+  return { canonical: canonicalTree(tree), refusal: null };
+}
+
+/** The canonical form of a value that is about to be written; UNSIGNABLE_JSON when it has none. */
+export function canonicalValue(value: unknown): string {
+  return canonicalTree(jsonTree(value));
+}
+
+/** The canonical form of what was parsed. */
+export function canonicalTree(tree: JsonTree): string {
+  return printTree(tree, {
+    number: ({ text }) => canonicalNumber(text),
+    entries: (map) => [...map].sort(([a], [b]) => compareCodePoints(a, b)),
+    indent: null,
+    charsLeft: Number.POSITIVE_INFINITY,
+  });
+}
+
+/**
+ * The text of a file: Python's `json.dumps(value, indent=…)`, but for numbers that were read,
+ * which stay as they were (CJ2). Refuses with UNSIGNABLE_JSON what could not be read again.
+ */
+export function formatPythonJson(value: unknown, indent = 2): string {
+  const text = printTree(jsonTree(value), {
+    number: ({ text }) => text,
+    entries: (map) => [...map],
+    indent: " ".repeat(indent),
+    charsLeft: JSON_LIMITS.bytesMax,
+  });
+  if (text.length > JSON_LIMITS.bytesMax) throw unsignable("too long");
+  return text;
+}
+
+/**
+ * A value as a tree: lists, plain objects and Maps, strings, finite numbers, booleans, null, and
+ * trees within it. As in JSON.stringify, a field that is undefined is left out.
+ *
+ * With `was`, an older tree of the same value, a number that has not changed is written as it was
+ * there (CJ2): JSON.parse reads 1.0 and 1 as one number, and rounds those past 2^53.
+ */
+export function jsonTree(value: unknown, was?: JsonTree): JsonTree {
+  // No less than what it comes to in the end. Objects that are few in memory can be endless in
+  // text, when they hold the same ones over and over.
+  let chars = 0;
+  const counted = <T>(tree: T, added: number): T => {
+    chars += added;
+    if (chars > JSON_LIMITS.bytesMax) throw unsignable("too long");
+    return tree;
+  };
+  const string = (text: string): string => {
+    if (!text.isWellFormed()) throw unsignable("lone surrogate");
+    return counted(text, text.length + 2);
+  };
+  const build = (value: unknown, was: JsonTree | undefined, depth: number): JsonTree => {
+    if (value === null || typeof value === "boolean") return counted(value, 4);
+    if (typeof value === "string") return string(value);
+    const number = numberTree(value, was);
+    if (number) return counted(number, number.text.length);
+    // Also ends an object that contains itself.
+    if (depth === JSON_LIMITS.depthMax) throw unsignable("too deep");
+    counted(value, 2);
+    if (Array.isArray(value)) {
+      const old = Array.isArray(was) ? was : [];
+      counted(value, Math.max(0, value.length - 1));
+      const items: JsonTree[] = [];
+      // Not `map`, which passes over holes.
+      for (const item of value) items.push(build(item, old[items.length], depth + 1));
+      return items;
+    }
+    const old = isJsonMap(was) ? was : null;
+    const fields = new Map<string, JsonTree>();
+    for (const [key, field] of entriesOf(value)) {
+      if (field === undefined) continue;
+      counted(key, fields.size > 0 ? 2 : 1);
+      fields.set(string(key), build(field, old?.get(key), depth + 1));
+    }
+    return fields;
+  };
+  return build(value, was, 0);
+}
+
+/** Null when it is no number. */
+function numberTree(value: unknown, was: JsonTree | undefined): JsonNumber | null {
+  if (value instanceof JsonNumber) return value;
+  if (typeof value !== "number") return null;
+  if (!Number.isFinite(value)) throw unsignable("not finite");
+  if (was instanceof JsonNumber && Number(was.text) === value) return was;
+  return new JsonNumber(writtenNumber(value));
+}
+
+/** Of a plain object or a Map with names for keys; nothing else has fields that JSON could show. */
+function entriesOf(value: unknown): Iterable<[string, unknown]> {
+  if (value instanceof Map) {
+    if ([...value.keys()].every((key) => typeof key === "string")) return value;
+  } else if (typeof value === "object" && value !== null) {
+    const prototype: unknown = Object.getPrototypeOf(value);
+    if (prototype === null || prototype === Object.prototype) return Object.entries(value);
+  }
+  throw unsignable("not JSON");
+}
+
+function unsignable(reason: JsonFault): VerbatimError<"UNSIGNABLE_JSON"> {
+  return new VerbatimError(
+    "UNSIGNABLE_JSON",
+    `a JSON value cannot be signed (${reason}): readers would disagree about it; ` +
+      "give plain, finite, well-formed JSON within the limits",
+    { reason },
+  );
+}
+
+interface Layout {
+  readonly number: (number: JsonNumber) => string;
+  readonly entries: (map: ReadonlyMap<string, JsonTree>) => [string, JsonTree][];
+  /** What each level is indented by; null for one line without spaces. */
+  readonly indent: string | null;
+  /** Runs down as text is made: indenting can turn a megabyte into gigabytes. */
+  charsLeft: number;
+}
+
+function printTree(tree: JsonTree, layout: Layout, depth = 0): string {
+  if (isJsonMap(tree)) {
+    const colon = layout.indent === null ? ":" : ": ";
+    const fields = layout
+      .entries(tree)
+      .map(([key, field]) => asciiJson(key) + colon + printTree(field, layout, depth + 1));
+    return enclose("{", fields, "}", layout, depth);
+  }
+  if (Array.isArray(tree)) {
+    const items = tree.map((item: JsonTree) => printTree(item, layout, depth + 1));
+    return enclose("[", items, "]", layout, depth);
+  }
+  return tree instanceof JsonNumber ? layout.number(tree) : asciiJson(tree);
+}
+
+function enclose(
+  open: string,
+  items: readonly string[],
+  close: string,
+  layout: Layout,
+  depth: number,
+): string {
+  if (items.length === 0 || layout.indent === null) return open + items.join(",") + close;
+  const line = `\n${layout.indent.repeat(depth)}`;
+  const between = `,${line}${layout.indent}`;
+  // Only what is added here: the items themselves were counted where they were made.
+  layout.charsLeft -= items.length * between.length;
+  if (layout.charsLeft < 0) throw unsignable("too long");
+  return open + between.slice(1) + items.join(between) + line + close;
+}
+
+/**
+ * By code point, as Python sorts. UTF-16 puts the halves of a pair (U+D800 to U+DFFF) before
+ * U+E000, though what they spell comes after U+FFFF.
+ */
+function compareCodePoints(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at++) {
+    const [left, right] = [a.charCodeAt(at), b.charCodeAt(at)];
+    if (left !== right) return rank(left) - rank(right);
+  }
+  return a.length - b.length;
+}
+
+function rank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}

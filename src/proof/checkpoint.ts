@@ -1,0 +1,203 @@
+/**
+ * Checkpoint: the line that signs what stands before it. Its words, how it is spelled, and how a
+ * line is found to be one. Format: docs/formats/checkpoint.md.
+ *
+ * C1  One spelling: ASCII, compact, these keys in this order. A line is a checkpoint if and only
+ *     if it matches the pattern of its envelope; no JSON is parsed before that.
+ * C2  `sig2` covers the line's own bytes, envelope included, up to the last 97, which are itself.
+ * C3  Numbers are plain integers up to 2^53 - 1, without sign or leading zeros.
+ */
+
+import { asAscii, concat, fromBase64url, LF, toBase64url, utf8 } from "./bytes.ts";
+
+/** What a signature is made over begins with this, so that it can be taken for nothing else. */
+const DOMAIN = utf8("verbatim/checkpoint/v2\n");
+/** `"sig2":"`, 86 characters, `"}}`: how every checkpoint line ends. */
+export const SIG2_BYTES = 97;
+/** No checkpoint is longer; a line that is, is none. */
+export const CHECKPOINT_BYTES_MAX = 64 * 1024;
+/** The shortest string of a line that can be withheld by itself, unless genesis says otherwise. */
+export const PARTS_DEFAULT = 64;
+
+/** A stretch of bytes that a signer found unsigned: from, to. */
+export type Found = readonly [number, number];
+
+/** A signed head of another log. */
+export interface ForeignHead {
+  readonly log: string;
+  readonly seq: number;
+  readonly line: string;
+  readonly at: number;
+}
+
+export type Kind =
+  | {
+      readonly kind: "genesis";
+      readonly salt: string;
+      readonly parts: number;
+      readonly from: ForeignHead | null;
+      readonly found: Found | null;
+      readonly vouched: boolean;
+    }
+  | {
+      readonly kind: "recovery";
+      readonly cut: number;
+      readonly found: Found | null;
+      readonly vouched: boolean;
+      readonly lost: { readonly seq: number; readonly line: string } | null;
+    }
+  | { readonly kind: "rotate"; readonly next: string }
+  | { readonly kind: "link"; readonly to: { readonly id: string; readonly log: string } }
+  | { readonly kind: "turn" | "batch" | "final" };
+
+/** What a checkpoint says, its signatures apart. */
+export type CheckpointFacts = {
+  readonly turn: number;
+  /** Where the covered bytes end. In the log itself: where this line starts. */
+  readonly byteOffset: number;
+  readonly hash: string;
+  readonly fp: string;
+  readonly ts: string;
+  readonly log: string;
+  readonly seq: number;
+  readonly prev: string;
+  readonly seg: string;
+  readonly tree: { readonly size: number; readonly root: string };
+  readonly rev: number;
+  readonly kid: string;
+} & Kind;
+
+export type Checkpoint = CheckpointFacts & {
+  /** Of whom it speaks, as its envelope says. */
+  readonly session: string;
+  readonly sig: Uint8Array;
+  readonly sig2: Uint8Array;
+  /** What `sig2` is over. */
+  readonly statement: Uint8Array;
+};
+
+export type EnvelopeName = "rye-flat" | "rye-payload" | "entire" | "sidecar";
+
+// The pieces of the patterns (C1, C3).
+const TEXT = String.raw`"(?:[ !#-\[\]-~]|\\["\\bfnrt]|\\u[0-9a-f]{4})*"`;
+const NULLABLE_TEXT = `(?:null|${TEXT})`;
+const NUMBER = "(?:0|[1-9][0-9]{0,15})";
+const HASH = '"[0-9a-f]{64}"';
+const LOG = '"[0-9a-f]{32}"';
+const TIME = String.raw`"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?Z"`;
+const FOUND = String.raw`(?:null|\[${NUMBER},${NUMBER}\])`;
+const FROM = `(?:null|\\{"log":${LOG},"seq":${NUMBER},"line":${HASH},"at":${NUMBER}\\})`;
+const LOST = `(?:null|\\{"seq":${NUMBER},"line":${HASH}\\})`;
+const KINDS = [
+  `"genesis"MID"salt":${HASH},"parts":${NUMBER},"from":${FROM},"found":${FOUND},"vouched":(?:true|false),`,
+  `"recovery"MID"cut":${NUMBER},"found":${FOUND},"vouched":(?:true|false),"lost":${LOST},`,
+  `"rotate"MID"next":${HASH},`,
+  `"link"MID"to":\\{"id":${TEXT},"log":${LOG}\\},`,
+  `"(?:turn|batch|final)"MID`,
+];
+const MID =
+  `,"log":${LOG},"seq":${NUMBER},"prev":${HASH},"seg":${HASH},` +
+  `"tree":\\{"size":${NUMBER},"root":${HASH}\\},"rev":${NUMBER},"kid":${HASH},`;
+const BODY =
+  `"event_type":"checkpoint","payload":\\{"turn":${NUMBER},"byte_offset":${NUMBER},` +
+  `"hash":${HASH},"sig":"[A-Za-z0-9_-]{85}[AQgw]==","fp":"[0-9a-f]{16}","ts":${TIME},"v":2,` +
+  `"kind":(?:${KINDS.map((kind) => kind.replace("MID", MID)).join("|")})` +
+  `"sig2":"[A-Za-z0-9_-]{85}[AQgw]"\\}\\}`;
+const ENVELOPES: Readonly<Record<EnvelopeName, RegExp>> = {
+  "rye-flat": envelope(
+    `"ts":${TEXT},"type":"checkpoint","thread_id":(?<session>${TEXT}),"directive":${TEXT},`,
+  ),
+  "rye-payload": envelope(`"timestamp":${TEXT},"thread_id":(?<session>${TEXT}),`),
+  entire: envelope(
+    `"type":"checkpoint","sessionId":(?<session>${TEXT}),"uuid":${TEXT},` +
+      `"parentUuid":${NULLABLE_TEXT},"timestamp":${TEXT},"cwd":${TEXT},"version":${TEXT},`,
+  ),
+  sidecar: envelope(`"timestamp":${TEXT},"thread_id":(?<session>${TEXT}),`),
+};
+
+function envelope(before: string): RegExp {
+  return new RegExp(`^\\{${before}${BODY}$`);
+}
+
+/** The checkpoint that a line is, given without its LF; null when it is none of this envelope. */
+export function readCheckpoint(line: Uint8Array, name: EnvelopeName): Checkpoint | null {
+  if (line.length > CHECKPOINT_BYTES_MAX || line.length < SIG2_BYTES) return null;
+  const text = asAscii(line);
+  const session = ENVELOPES[name].exec(text)?.groups?.session;
+  if (session === undefined) return null;
+  // The pattern holds, so the JSON does: every key is there, once.
+  const { payload } = JSON.parse(text) as { payload: Record<string, unknown> };
+  const { byte_offset: byteOffset, sig, sig2, v: _, ...facts } = payload;
+  const first = fromBase64url((sig as string).slice(0, 86));
+  const second = fromBase64url(sig2 as string);
+  if (!first || !second || !areSafe(payload)) return null;
+  const statement = concat(DOMAIN, line.subarray(0, line.length - SIG2_BYTES));
+  const said = { ...facts, byteOffset } as unknown as CheckpointFacts;
+  return { ...said, session: JSON.parse(session), sig: first, sig2: second, statement };
+}
+
+/** C3: sixteen digits may say more than a number can hold. */
+function areSafe(value: unknown): boolean {
+  if (typeof value === "number") return Number.isSafeInteger(value);
+  if (typeof value !== "object" || value === null) return true;
+  return Object.values(value).every(areSafe);
+}
+
+/** What `sign` makes a checkpoint's two signatures with. */
+export type Sign = (message: Uint8Array) => Promise<Uint8Array>;
+
+/**
+ * The line of a checkpoint, LF included. `opening` is the envelope from its brace to the comma
+ * before the body, in ASCII.
+ */
+export async function writeCheckpoint(
+  opening: string,
+  facts: CheckpointFacts,
+  sign: Sign,
+): Promise<Uint8Array> {
+  const sig = await sign(utf8(facts.hash));
+  const before = utf8(`${opening}${bodyBefore(facts, toBase64url(sig))}`);
+  const sig2 = await sign(concat(DOMAIN, before));
+  return concat(before, utf8(`"sig2":"${toBase64url(sig2)}"}}`), Uint8Array.of(LF));
+}
+
+/** The body up to `sig2`. */
+function bodyBefore(facts: CheckpointFacts, sig: string): string {
+  const { turn, byteOffset, hash, fp, ts, kind, log, seq, prev, seg, tree, rev, kid } = facts;
+  const said = {
+    ...{ turn, byte_offset: byteOffset, hash, sig: `${sig}==`, fp, ts, v: 2, kind, log, seq, prev },
+    ...{ seg, tree: { size: tree.size, root: tree.root }, rev, kid },
+    ...kindFields(facts),
+  };
+  return `"event_type":"checkpoint","payload":${asciiJson(said).slice(0, -1)},`;
+}
+
+/** In their one order, whatever the order of the object given. */
+function kindFields(facts: Kind): object {
+  switch (facts.kind) {
+    case "genesis": {
+      const { salt, parts, found, vouched } = facts;
+      const { from } = facts;
+      const head = from && { log: from.log, seq: from.seq, line: from.line, at: from.at };
+      return { salt, parts, from: head, found, vouched };
+    }
+    case "recovery": {
+      const { cut, found, vouched, lost } = facts;
+      return { cut, found, vouched, lost: lost && { seq: lost.seq, line: lost.line } };
+    }
+    case "rotate":
+      return { next: facts.next };
+    case "link":
+      return { to: { id: facts.to.id, log: facts.to.log } };
+    default:
+      return {};
+  }
+}
+
+/** Compact JSON in ASCII; DEL is escaped too, so that the line is all printable. */
+export function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[\u007f-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

@@ -1,0 +1,90 @@
+/**
+ * Claims: which lines say of themselves that they are checkpoints, and what they are in truth.
+ *
+ * K1  A line claims to be a checkpoint when any reader of its dialect would take it for one: its
+ *     JSON object says `checkpoint` in `type` or `event_type`. Claiming and not being one is
+ *     tampering; so is being one of another envelope than the log's.
+ */
+
+import { utf8 } from "./bytes.ts";
+import { type Checkpoint, type EnvelopeName, readCheckpoint } from "./checkpoint.ts";
+
+/** A checkpoint as the Python original wrote it, before this format. */
+export interface LegacyCheckpoint {
+  readonly turn: number;
+  readonly byteOffset: number;
+  readonly hash: string;
+  readonly sig: string;
+  readonly fp: string;
+  readonly session: string | null;
+}
+
+export type Claim =
+  | { readonly is: "checkpoint"; readonly checkpoint: Checkpoint }
+  | { readonly is: "legacy"; readonly checkpoint: LegacyCheckpoint }
+  /** Of a version that this program does not know. */
+  | { readonly is: "newer"; readonly version: number }
+  | { readonly is: "impostor" };
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** What a line claims, given without its LF; null when it claims nothing. */
+export function claimOf(line: Uint8Array, envelope: EnvelopeName): Claim | null {
+  const checkpoint = readCheckpoint(line, envelope);
+  if (checkpoint) return { is: "checkpoint", checkpoint };
+  const value = parsed(line);
+  if (!isObject(value) || (value.type !== "checkpoint" && value.event_type !== "checkpoint")) {
+    return null;
+  }
+  const { payload } = value;
+  if (!isObject(payload)) return { is: "impostor" };
+  const { v } = payload;
+  if (typeof v === "number" && Number.isSafeInteger(v) && v > 2) return { is: "newer", version: v };
+  const legacy = Object.hasOwn(value, "type") ? null : legacyOf(value, payload);
+  return legacy ? { is: "legacy", checkpoint: legacy } : { is: "impostor" };
+}
+
+/** The envelope of a rye log: its first line has it, and all others with it. */
+export function ryeEnvelopeOf(firstLine: Uint8Array): "rye-flat" | "rye-payload" {
+  const value = parsed(firstLine);
+  const isPayload =
+    isObject(value) && Object.hasOwn(value, "event_type") && !Object.hasOwn(value, "type");
+  return isPayload ? "rye-payload" : "rye-flat";
+}
+
+/** A line as JSON; undefined when it is none. */
+export function parsed(line: Uint8Array): unknown {
+  try {
+    return JSON.parse(decoder.decode(line));
+  } catch {
+    return undefined;
+  }
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function legacyOf(
+  value: Readonly<Record<string, unknown>>,
+  payload: Readonly<Record<string, unknown>>,
+): LegacyCheckpoint | null {
+  const { turn, byte_offset: byteOffset, hash, sig, fp } = payload;
+  const session = typeof value.thread_id === "string" ? value.thread_id : null;
+  const isWhole =
+    Object.keys(payload).every((key) => LEGACY_KEYS.has(key)) &&
+    typeof turn === "number" &&
+    typeof byteOffset === "number" &&
+    typeof hash === "string" &&
+    /^[0-9a-f]{64}$/.test(hash) &&
+    typeof sig === "string" &&
+    /^[A-Za-z0-9_-]{86}(==)?$/.test(sig) &&
+    typeof fp === "string" &&
+    /^[0-9a-f]{16}$/.test(fp);
+  return isWhole ? { turn, byteOffset, hash, sig, fp, session } : null;
+}
+
+const LEGACY_KEYS = new Set(["turn", "byte_offset", "hash", "sig", "fp", "ts"]);
+
+/** For the quick look: no line without these bytes claims anything, unless it spells them out. */
+export const CLAIM_NEEDLE = utf8('"checkpoint"');

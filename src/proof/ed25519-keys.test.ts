@@ -1,0 +1,205 @@
+/**
+ * Which bytes are a public key.
+ *
+ * Method: the curve's group law, written here from its definition, finds the points of small order by
+ * itself. No constant of the code under test is used to judge it.
+ */
+
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHash, createPublicKey, generateKeyPairSync, verify } from "node:crypto";
+import fc from "fast-check";
+import { test } from "vitest";
+import { fpOf, isKid, kidOf, publicKeyFault, publicKeyPem } from "./ed25519-keys.ts";
+
+const P = 2n ** 255n - 19n;
+const D = mod(-121665n * inverse(121666n));
+/** The order of the base point (RFC 8032, 5.1): the curve has eight times as many points. */
+const L = 2n ** 252n + 27742317777372353535851937790883648493n;
+
+interface Point {
+  readonly x: bigint;
+  readonly y: bigint;
+}
+
+const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
+if (!hasOpenssl)
+  process.stderr.write("There is no openssl here: the test that asks it is skipped.\n");
+
+const NEUTRAL: Point = { x: 0n, y: 1n };
+
+const SMALL_ORDER = "it is a point of small order, under which anybody can sign";
+const NOT_CANONICAL = "it is not written in the one way that counts (y is not below the prime)";
+const OFF_CURVE = "it is no point of the curve";
+
+const crypto = { sha256: (bytes: Uint8Array) => createHash("sha256").update(bytes).digest() };
+
+test("the eight points of small order are refused, whatever sign their x is said to have", () => {
+  // L times any point is of small order; once that order is 8, its multiples are all of them.
+  const points = Array.from({ length: 12 }, (_, n) => pointsAt(BigInt(n + 2))).flat();
+  const generator = points.map((point) => times(point, L)).find((point) => orderOf(point) === 8);
+  assert.ok(generator);
+  const found = Array.from({ length: 8 }, (_, n) => times(generator, BigInt(n)));
+  const orders = found.map(orderOf).sort((a, b) => a - b);
+  assert.deepEqual(orders, [1, 2, 4, 4, 8, 8, 8, 8]);
+  for (const { y } of found) {
+    assert.equal(publicKeyFault(encode(y, 0)), SMALL_ORDER);
+    assert.equal(publicKeyFault(encode(y, 1)), SMALL_ORDER);
+  }
+});
+
+test("every y that is not below the prime is refused, with either sign", () => {
+  for (let y = P; y < 2n ** 255n; y++) {
+    assert.equal(publicKeyFault(encode(y, 0)), NOT_CANONICAL);
+    assert.equal(publicKeyFault(encode(y, 1)), NOT_CANONICAL);
+  }
+  assert.equal(publicKeyFault(encode(P - 1n, 0)), SMALL_ORDER, "the largest y has order 2");
+});
+
+test("a y is a key exactly when it has an x, and not when its order is small", () => {
+  for (let y = 2n; y < 200n; y++) {
+    const expected = pointsAt(y).length > 0 ? null : OFF_CURVE;
+    assert.equal(publicKeyFault(encode(y, 0)), expected, `y = ${y}`);
+    assert.equal(publicKeyFault(encode(P - y, 1)), expected, `y = -${y}`);
+  }
+});
+
+test("of arbitrary 32 bytes those are keys that are a point of large order", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
+      const y = decodeY(bytes);
+      const isPoint = y < P && pointsAt(y).length > 0;
+      assert.equal(publicKeyFault(bytes) === null, isPoint);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("whatever is not 32 bytes long is no key", () => {
+  for (let length = 0; length <= 66; length++) {
+    if (length === 32) continue;
+    assert.equal(publicKeyFault(new Uint8Array(length).fill(9)), "it is not 32 bytes long");
+  }
+});
+
+test("every key that is made passes, and has the names that Node and OpenSSL would give", () => {
+  for (let n = 0; n < 50; n++) {
+    const { publicKey } = generateKeyPairSync("ed25519");
+    const raw = Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url");
+    assert.equal(publicKeyFault(raw), null);
+    const pem = publicKey.export({ format: "pem", type: "spki" }) as string;
+    assert.equal(publicKeyPem(raw), pem);
+    assert.equal(fpOf(crypto, raw), createHash("sha256").update(pem).digest("hex").slice(0, 16));
+    assert.equal(kidOf(crypto, raw), createHash("sha256").update(raw).digest("hex"));
+    assert.ok(isKid(kidOf(crypto, raw)));
+  }
+});
+
+test("Node by itself takes the neutral point for a key, under which one signature fits all", () => {
+  // Why EK2 stands: if this ever fails, Node has begun to refuse such keys by itself.
+  const neutral = encode(1n, 0);
+  const key = createPublicKey(publicKeyPem(neutral));
+  const signature = Buffer.concat([neutral, Buffer.alloc(32)]);
+  for (const message of ["one", "another", ""]) {
+    assert.ok(verify(null, Buffer.from(message), key, signature));
+  }
+  assert.equal(publicKeyFault(neutral), SMALL_ORDER);
+});
+
+test("an id is 64 lowercase hex digits and nothing else", () => {
+  const id = "0123456789abcdef".repeat(4);
+  assert.ok(isKid(id));
+  for (const other of ["", id.slice(1), `${id}0`, id.toUpperCase(), `${id}\n`, `../${id}`]) {
+    assert.ok(!isKid(other), JSON.stringify(other));
+  }
+});
+
+test.skipIf(!hasOpenssl)("OpenSSL reads the PEM that we write", () => {
+  const base = encode(mod(4n * inverse(5n)), 0); // The base point of RFC 8032.
+  const text = execFileSync("openssl", ["pkey", "-pubin", "-noout", "-text"], {
+    input: publicKeyPem(base),
+    encoding: "utf8",
+  });
+  assert.match(text, /ED25519 Public-Key/i);
+  assert.match(text, /58:66:66:66/);
+});
+
+/** The points with this y: none, or two (x and -x), or one where x is 0. */
+function pointsAt(y: bigint): Point[] {
+  const xSquared = mod((y * y - 1n) * inverse(D * y * y + 1n));
+  const x = squareRoot(xSquared);
+  if (x === null) return [];
+  return x === 0n
+    ? [{ x, y }]
+    : [
+        { x, y },
+        { x: P - x, y },
+      ];
+}
+
+/** RFC 8032, 5.1.3: P is 5 modulo 8. */
+function squareRoot(value: bigint): bigint | null {
+  const candidate = power(value, (P + 3n) / 8n);
+  for (const root of [candidate, mod(candidate * power(2n, (P - 1n) / 4n))]) {
+    if (mod(root * root) === value) return root;
+  }
+  return null;
+}
+
+/** The group law of a twisted Edwards curve with a = -1. */
+function plus(one: Point, other: Point): Point {
+  const product = mod(D * one.x * other.x * one.y * other.y);
+  return {
+    x: mod((one.x * other.y + one.y * other.x) * inverse(1n + product)),
+    y: mod((one.y * other.y + one.x * other.x) * inverse(1n - product)),
+  };
+}
+
+function times(point: Point, scalar: bigint): Point {
+  let sum = NEUTRAL;
+  let double = point;
+  for (let rest = scalar; rest > 0n; rest >>= 1n) {
+    if (rest & 1n) sum = plus(sum, double);
+    double = plus(double, double);
+  }
+  return sum;
+}
+
+function orderOf(point: Point): number {
+  let order = 1;
+  for (let sum = point; sum.x !== 0n || sum.y !== 1n; sum = plus(sum, point)) order++;
+  return order;
+}
+
+function encode(y: bigint, sign: 0 | 1): Uint8Array {
+  const value = y | (BigInt(sign) << 255n);
+  return Buffer.from(value.toString(16).padStart(64, "0"), "hex").reverse();
+}
+
+function decodeY(bytes: Uint8Array): bigint {
+  return BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`) & (2n ** 255n - 1n);
+}
+
+function mod(value: bigint): bigint {
+  return ((value % P) + P) % P;
+}
+
+/** Euclid's way; Fermat's, by a power, takes twenty times as long. */
+function inverse(value: bigint): bigint {
+  let [a, b, x, y] = [mod(value), P, 1n, 0n];
+  while (a !== 0n) {
+    const quotient = b / a;
+    [a, b, x, y] = [b % a, a, y - quotient * x, x];
+  }
+  return mod(y);
+}
+
+function power(base: bigint, exponent: bigint): bigint {
+  let result = 1n;
+  let square = mod(base);
+  for (let rest = exponent; rest > 0n; rest >>= 1n) {
+    if (rest & 1n) result = mod(result * square);
+    square = mod(square * square);
+  }
+  return result;
+}

@@ -1,0 +1,196 @@
+/**
+ * JSON signature: the field `_signature` of a JSON object, as the seed signs it.
+ *
+ *     rye:signed:{ts}:{hash}:{sig}:{fp}
+ *
+ * `hash` is SHA-256, in hex, over the canonical form of the object without its own `_signature`;
+ * `sig` is Ed25519 over that hex, not over the bytes it stands for; `ts` is not covered, and
+ * nothing says what the object is for. So a signature of this kind proves that the key's owner
+ * signed this content as *something*: what a thread's file needs beyond that is in
+ * `thread-signature.ts`.
+ *
+ * JS1  Judging is total: every text ends in a verdict, never in an exception.
+ * JS2  A signature has one spelling, but for the padding, which the original left out in its last
+ *      months.
+ */
+
+import { assert } from "../base/assert.ts";
+import { fromBase64url, toBase64url, toHex, utf8 } from "./bytes.ts";
+import { canonicalTree, jsonTree } from "./canonical-json.ts";
+import type { Sign } from "./checkpoint.ts";
+import type { ProofCrypto } from "./crypto.ts";
+import {
+  isJsonMap,
+  type JsonMap,
+  type JsonRefusal,
+  type JsonTree,
+  parseJson,
+} from "./json-tree.ts";
+import type { KeyAnswer, KeyRefusal, Keys } from "./keys.ts";
+
+export const SIGNATURE_FIELD = "_signature";
+
+/** What a signature's text says. */
+export interface JsonSignature {
+  /** When, by the signer's clock, to the second. */
+  readonly ts: string;
+  readonly hash: string;
+  readonly sig: Uint8Array;
+  readonly fp: string;
+  readonly isPadded: boolean;
+}
+
+// A timestamp holds colons, so splitting at them, as the seed does, finds the wrong pieces.
+const SIGNATURE = new RegExp(
+  "^rye:signed:([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)" +
+    ":([0-9a-f]{64}):([A-Za-z0-9_-]{86})(==)?:([0-9a-f]{16})$",
+);
+
+/** What a signature's text says; null when it is none. */
+export function parseSignature(text: string): JsonSignature | null {
+  const [, ts, hash, encoded, padding, fp] = SIGNATURE.exec(text) ?? [];
+  if (ts === undefined || hash === undefined || encoded === undefined || fp === undefined) {
+    return null;
+  }
+  const sig = fromBase64url(encoded);
+  return sig && { ts, hash, sig, fp, isPadded: padding !== undefined };
+}
+
+/** The text of a signature, padded. */
+export function signatureText(parts: Omit<JsonSignature, "isPadded">): string {
+  const text = `rye:signed:${parts.ts}:${parts.hash}:${toBase64url(parts.sig)}==:${parts.fp}`;
+  assert(parseSignature(text), "a signature has a time, a hash, 64 bytes and a fingerprint");
+  return text;
+}
+
+/** A time as signatures state it: to the second, rounded down. */
+export function signatureTime(nowMs: number): string {
+  return `${new Date(nowMs).toISOString().slice(0, 19)}Z`;
+}
+
+/** SHA-256, in hex, over the canonical form of an object without some of its fields. */
+export function hashWithout(
+  map: JsonMap,
+  fields: readonly string[],
+  crypto: Pick<ProofCrypto, "sha256">,
+): string {
+  const content = new Map([...map].filter(([key]) => !fields.includes(key)));
+  return toHex(crypto.sha256(utf8(canonicalTree(content))));
+}
+
+export interface JsonSigner {
+  readonly sign: Sign;
+  readonly fp: string;
+  readonly crypto: Pick<ProofCrypto, "sha256">;
+  readonly nowMs: () => number;
+}
+
+/** A JSON object: a plain one, or a Map as `parseJson` gives it. */
+export type JsonObjectValue = JsonMap | Readonly<Record<string, unknown>>;
+
+/**
+ * The object with its `_signature`, which comes last, as a tree for `formatPythonJson` to write.
+ * Refuses with UNSIGNABLE_JSON what readers would not all read alike.
+ */
+export async function signJsonValue(value: JsonObjectValue, signer: JsonSigner): Promise<JsonMap> {
+  const map = jsonTree(value);
+  assert(isJsonMap(map), "what is signed is a JSON object");
+  return signMap(map, signatureTime(signer.nowMs()), signer);
+}
+
+/** The same at a given time. */
+export async function signMap(map: JsonMap, ts: string, signer: JsonSigner): Promise<JsonMap> {
+  const hash = hashWithout(map, [SIGNATURE_FIELD], signer.crypto);
+  const sig = await signer.sign(utf8(hash));
+  const signed = new Map<string, JsonTree>(map);
+  // Taken out first, or it would keep its old place.
+  signed.delete(SIGNATURE_FIELD);
+  return signed.set(SIGNATURE_FIELD, signatureText({ ts, hash, sig, fp: signer.fp }));
+}
+
+/** Why an object is not vouched for. */
+export type JsonDoubt =
+  | "malformed"
+  | "unsigned"
+  | "altered"
+  | "unknown key"
+  | "bad signature"
+  | "untrusted key";
+
+export interface Doubted<D extends string> {
+  readonly ok: false;
+  readonly reason: D;
+  /** The key that it names; null when it names none. */
+  readonly fp: string | null;
+  /** Why it is no JSON that could be signed, and where; null when it is. */
+  readonly refusal: JsonRefusal | null;
+  /** Why its key is not to be trusted; null when that is not the reason. */
+  readonly keyRefusal: KeyRefusal | null;
+}
+
+export interface Vouched {
+  readonly ok: true;
+  readonly fp: string;
+  /** SHA-256 of the raw public key, in hex. */
+  readonly kid: string;
+  readonly owner: string | null;
+  /** When it says that it was signed. By the seed's form alone nothing proves that. */
+  readonly ts: string;
+  /** What `_signature` states, and the content has. */
+  readonly hash: string;
+}
+
+export type JsonVerdict = Vouched | Doubted<JsonDoubt>;
+
+export interface JsonJudge {
+  readonly crypto: Pick<ProofCrypto, "sha256" | "verifyEd25519">;
+  readonly keys: Pick<Keys, "byFp">;
+}
+
+/** Whether a JSON text is signed by a trusted key and unaltered, by the seed's rules (JS1). */
+export function judgeJson(input: string | Uint8Array, judge: JsonJudge): JsonVerdict {
+  const { tree, refusal } = parseJson(input);
+  if (refusal) return doubted("malformed", { refusal });
+  if (!isJsonMap(tree)) return doubted("malformed");
+  const holding = holdingSignature(tree, judge);
+  return "ok" in holding ? holding : trusted(holding, judge.keys.byFp(holding.fp));
+}
+
+/** A signature that holds under a key we have, whether that is trusted or not. */
+export interface HoldingSignature extends JsonSignature {
+  readonly publicKey: Uint8Array;
+  readonly kid: string;
+}
+
+/** The signature of an object, if it holds: the right hash, signed by the key it names. */
+export function holdingSignature(
+  map: JsonMap,
+  { crypto, keys }: JsonJudge,
+): HoldingSignature | Doubted<JsonDoubt> {
+  const text = map.get(SIGNATURE_FIELD);
+  if (text === undefined) return doubted("unsigned");
+  const signature = typeof text === "string" ? parseSignature(text) : null;
+  if (!signature) return doubted("malformed");
+  const { hash, sig, fp } = signature;
+  if (hashWithout(map, [SIGNATURE_FIELD], crypto) !== hash) return doubted("altered", { fp });
+  const { publicKey } = keys.byFp(fp);
+  if (!publicKey) return doubted("unknown key", { fp });
+  if (!crypto.verifyEd25519(publicKey, utf8(hash), sig)) return doubted("bad signature", { fp });
+  return { ...signature, publicKey, kid: toHex(crypto.sha256(publicKey)) };
+}
+
+/** The verdict on a signature that holds, by what is known of its key. */
+export function trusted(
+  { fp, kid, ts, hash }: HoldingSignature,
+  { refusal: keyRefusal, owner }: KeyAnswer,
+): Vouched | Doubted<"untrusted key"> {
+  if (keyRefusal) return doubted("untrusted key", { fp, keyRefusal });
+  return { ok: true, fp, kid, owner, ts, hash };
+}
+
+export function doubted<D extends string>(
+  reason: D,
+  facts: Partial<Omit<Doubted<D>, "ok" | "reason">> = {},
+): Doubted<D> {
+  return { ok: false, reason, fp: null, refusal: null, keyRefusal: null, ...facts };
+}

@@ -1,0 +1,347 @@
+/**
+ * Judge: holds every checkpoint of a log against the bytes before it, in one pass.
+ *
+ * Pure: bytes come in through a walk, keys and crypto through arguments. What stands after the
+ * last checkpoint is `tail.ts`, pins are `pins.ts`, leaves are `deep.ts`, files are not here.
+ *
+ * J1  The newest trusted signature covers all bytes before it, older checkpoints included, so that
+ *     only the last one under each key is checked, unless every one is asked for.
+ * J2  After a fault the judge goes on, so that all is counted; but nothing after it is vouched for.
+ */
+
+import { fromBase64url, fromHex, toHex, utf8 } from "./bytes.ts";
+import type { Checkpoint, Found } from "./checkpoint.ts";
+import type { Claim, LegacyCheckpoint } from "./claims.ts";
+import type { ProofCrypto, RunningHash } from "./crypto.ts";
+import type { KeyAnswer, Keys } from "./keys.ts";
+import type { Finding, FindingCode, SignedThrough, Verdict } from "./verdict.ts";
+import type { WalkHandler } from "./walk.ts";
+
+const ZEROS = "0".repeat(64);
+/** More are counted, not listed. */
+export const FINDINGS_MAX = 100;
+
+export interface JudgeOptions {
+  readonly crypto: ProofCrypto;
+  readonly keys: Keys;
+  /** Of whom the checkpoints must speak; null when nobody knows, then they must agree. */
+  readonly session: string | null;
+  /** Check every signature, not only the last under each key (J1). */
+  readonly isEverySignature: boolean;
+  /** Read checkpoints of the Python original. */
+  readonly isLegacyProfile: boolean;
+  /** Which checkpoint of a log is pinned, to be remembered in passing; asked once, at the first. */
+  readonly pinnedSeqOf: (log: string) => number | null;
+}
+
+/** Where the bytes that a checkpoint covers end, and from where on none is under it. */
+export interface Stand {
+  readonly place: number;
+  readonly end: number;
+}
+
+/** What is wrong with a checkpoint. */
+interface Fault {
+  readonly code: FindingCode;
+  readonly message: string;
+}
+
+/** A checkpoint that held in all but its signature, which may be checked later (J1). */
+interface Standing {
+  readonly checkpoint: Checkpoint;
+  readonly through: SignedThrough;
+}
+
+export class Judge implements WalkHandler {
+  readonly findings: Finding[] = [];
+  readonly #options: JudgeOptions;
+  readonly #hash: RunningHash;
+  #session: string | null;
+  #log: string | null = null;
+  #seq = 0;
+  #prev = ZEROS;
+  #hasHashFault = false;
+  #isBroken = false;
+  #isFinal = false;
+  #pinnedSeq: number | null = null;
+  /** The last checkpoint that held, its signature not yet checked. */
+  #unchecked: Standing | null = null;
+  #through: SignedThrough | null = null;
+  #newest: { readonly turn: number; readonly offset: number; readonly key: KeyAnswer } | null =
+    null;
+  readonly #found = new Map<string, { readonly range: Found; readonly turn: number }>();
+  readonly #usedKeys = new Map<string, KeyAnswer>();
+  /** How many checkpoints there are, of either format, and in how many nothing was wrong. */
+  total = 0;
+  sound = 0;
+  legacy = 0;
+  /** Where the last line that claims ends. */
+  claimsEnd = 0;
+  /** What genesis said of leaves; null before it. */
+  genesis: { readonly salt: Uint8Array; readonly parts: number } | null = null;
+  /** The line's hash of the pinned checkpoint, when the log has one at that place. */
+  pinnedLine: string | null = null;
+
+  /** `hash` has taken what comes before the log's first byte: nothing, or a sidecar's salt. */
+  constructor(options: JudgeOptions, hash: RunningHash = options.crypto.runningSha256()) {
+    this.#options = options;
+    this.#hash = hash;
+    this.#session = options.session;
+  }
+
+  /** Of whom the checkpoints speak. */
+  get session(): string | null {
+    return this.#session;
+  }
+
+  /** The identity of the log, as its genesis has it. */
+  get log(): string | null {
+    return this.#log;
+  }
+
+  /** What the next checkpoint must say of those before it. */
+  get next(): { readonly seq: number; readonly prev: string; readonly turn: number } {
+    return { seq: this.#seq, prev: this.#prev, turn: this.#newest?.turn ?? 0 };
+  }
+
+  /** The last checkpoint's number; null when there is none. */
+  get newestSeq(): number | null {
+    return this.total === this.legacy ? null : this.#seq - 1;
+  }
+
+  get signedThrough(): SignedThrough | null {
+    return this.#through;
+  }
+
+  get keys(): readonly KeyAnswer[] {
+    return [...this.#usedKeys.values()];
+  }
+
+  lines(bytes: Uint8Array): void {
+    this.#hash.update(bytes);
+  }
+
+  claim(line: Uint8Array, start: number, claim: Claim): void {
+    const hash = toHex(this.#hash.copy().digest());
+    this.#hash.update(line);
+    this.claimsEnd = start + line.length;
+    if (claim.is === "checkpoint") {
+      this.checkpoint(claim.checkpoint, line, { place: start, end: this.claimsEnd }, hash);
+    } else if (claim.is === "legacy") {
+      this.#legacy(claim.checkpoint, start, hash);
+    } else if (claim.is === "newer") {
+      this.total++;
+      this.#say("NEWER_FORMAT", "unreadable", start, null, NEWER(claim.version));
+    } else {
+      this.#fault("NOT_A_CHECKPOINT", start, null, "a line claims to be a checkpoint");
+    }
+  }
+
+  /** Judges a checkpoint that covers the bytes up to `place`; `hash` is theirs. */
+  checkpoint(checkpoint: Checkpoint, line: Uint8Array, { place, end }: Stand, hash: string): void {
+    const { turn, seq, kid } = checkpoint;
+    if (this.total === this.legacy) this.#pinnedSeq = this.#options.pinnedSeqOf(checkpoint.log);
+    this.total++;
+    const lineHash = toHex(this.#options.crypto.sha256(line));
+    if (seq === this.#pinnedSeq) this.pinnedLine = lineHash;
+    const key = this.#keyOf(checkpoint);
+    if (this.#unchecked && this.#unchecked.checkpoint.kid !== kid) this.#settle();
+    const fault = this.#faultOf(checkpoint, place, hash);
+    if (fault) {
+      this.#settle();
+      this.#fault(fault.code, place, turn, fault.message);
+    } else if (!this.#isBroken) {
+      this.sound++;
+      const through = throughOf(checkpoint, place, end, lineHash);
+      this.#unchecked = { checkpoint, through };
+      this.#note(checkpoint, place);
+      if (this.#options.isEverySignature) this.#settle();
+    }
+    if (checkpoint.kind === "genesis" && !this.genesis) {
+      this.genesis = { salt: fromHex(checkpoint.salt), parts: checkpoint.parts };
+    }
+    this.#newest = { turn, offset: place, key };
+    this.#session ??= checkpoint.session;
+    [this.#log, this.#seq, this.#prev] = [checkpoint.log, seq + 1, lineHash];
+  }
+
+  /** After the last byte. */
+  finish(): void {
+    this.#settle();
+    for (const { range, turn } of this.#found.values()) {
+      const [from, to] = range;
+      const message = `bytes ${from} to ${to} were found unsigned, and nobody has vouched for them`;
+      this.#say("FOUND_UNSIGNED", "incomplete", from, turn, message);
+    }
+    const { key, turn, offset } = this.#newest ?? {};
+    if (key?.refusal) {
+      this.#say(key.refusal, "untrusted", offset ?? null, turn ?? null, REFUSALS[key.refusal]);
+    }
+  }
+
+  /** Bytes that nobody has vouched for, as the checkpoints tell it. */
+  get found(): readonly Found[] {
+    return [...this.#found.values()].map(({ range }) => range);
+  }
+
+  /** Checks the signature of the last checkpoint that held, and lets it vouch for the bytes. */
+  #settle(): void {
+    const standing = this.#unchecked;
+    this.#unchecked = null;
+    if (!standing || this.#isBroken) return;
+    const { checkpoint, through } = standing;
+    const { publicKey, fp, refusal } = this.#keyOf(checkpoint);
+    if (!publicKey) return; // Unknown: nothing can be said, and nothing is vouched for.
+    const { crypto } = this.#options;
+    const { statement, sig2, turn } = checkpoint;
+    if (fp !== checkpoint.fp || !crypto.verifyEd25519(publicKey, statement, sig2)) {
+      const message = `the signature of turn ${turn} is false`;
+      this.#fault("SIGNATURE_FALSE", through.byteOffset, turn, message);
+    } else if (!refusal) {
+      this.#through = through;
+    }
+  }
+
+  #faultOf({ kind, turn, seq, ...said }: Checkpoint, place: number, hash: string): Fault | null {
+    const at = `checkpoint ${seq}`;
+    if (said.byteOffset !== place) {
+      const message = `${at} says byte ${said.byteOffset} and stands at ${place}`;
+      return { code: "CHECKPOINT_MISPLACED", message };
+    }
+    if (said.hash !== hash && !this.#hasHashFault) {
+      this.#hasHashFault = true;
+      return { code: "HASH_MISMATCH", message: OTHER_BYTES(turn) };
+    }
+    if (this.#session !== null && said.session !== this.#session) {
+      return { code: "OTHER_SESSION", message: `${at} is of another session` };
+    }
+    const isFirst = this.#seq === 0;
+    if (seq !== this.#seq || said.prev !== this.#prev || (kind === "genesis") !== isFirst) {
+      return { code: "CHAIN_BROKEN", message: `${at} does not follow the one before it` };
+    }
+    if (this.#log !== null && said.log !== this.#log) {
+      return { code: "OTHER_LOG", message: `${at} is of another log` };
+    }
+    return null;
+  }
+
+  /** What a checkpoint that held says besides. */
+  #note(checkpoint: Checkpoint, place: number): void {
+    const { turn, kind } = checkpoint;
+    if (kind === "genesis") {
+      const log = toHex(this.#options.crypto.sha256(fromHex(checkpoint.salt))).slice(0, 32);
+      if (log !== checkpoint.log) {
+        this.#fault("OTHER_LOG", place, turn, "the genesis names another log than its salt makes");
+      }
+    }
+    if (this.#isFinal) {
+      this.#say("REOPENED", null, place, turn, "the session went on after its end was signed");
+    }
+    this.#isFinal = kind === "final";
+    if (kind !== "genesis" && kind !== "recovery") return;
+    if (checkpoint.found === null) return;
+    const [from, to] = checkpoint.found;
+    if (from > to || to > place) {
+      this.#fault("CHAIN_BROKEN", place, turn, "a stretch of found bytes lies outside the log");
+    } else if (checkpoint.vouched) {
+      this.#found.delete(`${from}-${to}`);
+    } else {
+      this.#found.set(`${from}-${to}`, { range: checkpoint.found, turn });
+    }
+  }
+
+  #legacy(checkpoint: LegacyCheckpoint, start: number, hash: string): void {
+    const { turn } = checkpoint;
+    this.total++;
+    const isAfterNewer = this.total > ++this.legacy;
+    if (!isAfterNewer && !this.#options.isLegacyProfile) return;
+    const key = this.#options.keys.byFp(checkpoint.fp);
+    this.#usedKeys.set(checkpoint.fp, key);
+    const fault = isAfterNewer
+      ? { code: "OLDER_FORMAT_AFTER_NEWER" as const, message: OLDER_AFTER_NEWER }
+      : this.#legacyFaultOf(checkpoint, start, hash, key);
+    if (fault) {
+      this.#fault(fault.code, start, turn, fault.message);
+      return;
+    }
+    this.sound++;
+    this.#newest = { turn, offset: start, key };
+    if (!key.publicKey || key.refusal || this.#isBroken) return;
+    const place = { byteOffset: start, end: this.claimsEnd, turn, seq: this.legacy - 1 };
+    this.#through = { ...place, line: "", kid: key.kid ?? "", kind: "legacy", ts: "" };
+  }
+
+  #legacyFaultOf(
+    { turn, byteOffset, session, ...said }: LegacyCheckpoint,
+    start: number,
+    hash: string,
+    { publicKey }: KeyAnswer,
+  ): Fault | null {
+    if (byteOffset !== start) {
+      return {
+        code: "CHECKPOINT_MISPLACED",
+        message: `turn ${turn}'s checkpoint stands elsewhere`,
+      };
+    }
+    if (said.hash !== hash) return { code: "HASH_MISMATCH", message: OTHER_BYTES(turn) };
+    if (this.#session !== null && session !== this.#session) {
+      return { code: "OTHER_SESSION", message: "a checkpoint is of another session" };
+    }
+    const sig = fromBase64url(said.sig.slice(0, 86));
+    const { crypto } = this.#options;
+    if (publicKey && !(sig && crypto.verifyEd25519(publicKey, utf8(hash), sig))) {
+      return { code: "SIGNATURE_FALSE", message: `the signature of turn ${turn} is false` };
+    }
+    return null;
+  }
+
+  #keyOf({ kid, ts }: Checkpoint): KeyAnswer {
+    const key = this.#options.keys.byKid(kid, ts);
+    this.#usedKeys.set(kid, key);
+    return key;
+  }
+
+  #fault(code: FindingCode, offset: number, turn: number | null, message: string): void {
+    this.#isBroken = true;
+    this.#say(code, "tampered", offset, turn, message);
+  }
+
+  #say(
+    code: FindingCode,
+    verdict: Verdict | null,
+    byteOffset: number | null,
+    turn: number | null,
+    message: string,
+  ): void {
+    // The first of each kind is always listed; it is the one that decides.
+    if (this.findings.length >= FINDINGS_MAX && this.findings.some((said) => said.code === code)) {
+      return;
+    }
+    this.findings.push({ code, verdict, byteOffset, turn, message });
+  }
+}
+
+function throughOf(
+  { seq, turn, kid, kind, ts }: Checkpoint,
+  byteOffset: number,
+  end: number,
+  line: string,
+): SignedThrough {
+  return { seq, turn, byteOffset, end, line, kid, kind, ts };
+}
+
+const OTHER_BYTES = (turn: number) =>
+  `bytes before turn ${turn}'s checkpoint are not those that were signed`;
+
+const OLDER_AFTER_NEWER = "a checkpoint of the older format stands after one of this format";
+
+const NEWER = (version: number) =>
+  `a checkpoint is of format ${version}, which this program does not know; update it`;
+
+const REFUSALS: Readonly<Record<NonNullable<KeyAnswer["refusal"]>, string>> = {
+  KEY_UNKNOWN: "the newest checkpoint is by a key that is not trusted here",
+  KEY_REVOKED: "the newest checkpoint is by a key that was revoked",
+  KEY_EXPIRED: "the newest checkpoint is by a key whose time is over",
+  KEY_NOT_YET_VALID: "the newest checkpoint is by a key whose time has not come",
+  KEY_OF_OTHER_PURPOSE: "the newest checkpoint is by a key that is trusted for other things",
+};

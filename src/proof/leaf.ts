@@ -1,0 +1,122 @@
+/**
+ * Leaf: the hash of one line as a leaf of the log's Merkle tree, salted so that a line or a long
+ * string in it can be withheld later and not guessed. Format: docs/formats/checkpoint.md, "Leaves".
+ *
+ * L1  Line i has salts of its own: block j of the AES-256-CTR key stream under the log's salt,
+ *     counting from u64be(i) ‖ u64be(0). Block 0 salts the line, block j its j-th part.
+ * L2  A part is the contents of a string of at least `parts` bytes, as the line spells them. What
+ *     is a string is decided by quotes and backslashes alone: it holds for any bytes.
+ */
+
+import type { ProofCrypto } from "./crypto.ts";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const BLOCK = 16;
+const HASH = 32;
+const LEAF_TAG = 0x00;
+const PART_TAG = 0x02;
+/** `at`, `len` and the part's hash. */
+const PART_BYTES = 4 + 4 + HASH;
+
+/** Where the contents of a long string stand in a line. */
+export interface Part {
+  readonly at: number;
+  readonly length: number;
+}
+
+export class LeafHasher {
+  readonly #crypto: ProofCrypto;
+  readonly #parts: number;
+  readonly #aes: (blocks: Uint8Array) => Uint8Array;
+  #scratch = new Uint8Array(4096);
+
+  /** `salt` is the log's, 32 bytes; `parts` the least length of a part, 0 for none. */
+  constructor(crypto: ProofCrypto, salt: Uint8Array, parts: number) {
+    this.#crypto = crypto;
+    this.#parts = parts;
+    this.#aes = crypto.aes256(salt);
+  }
+
+  /** The leaf of line `index`, counted from 0, given without its LF. */
+  leaf(line: Uint8Array, index: number): Uint8Array {
+    const parts = findParts(line, this.#parts);
+    const salts = this.salts(index, parts.length + 1);
+    let withheld = 0;
+    for (const { length } of parts) withheld += length;
+    const length = 1 + BLOCK + 4 + parts.length * PART_BYTES + line.length - withheld;
+    const bytes = this.#room(length);
+    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    bytes[0] = LEAF_TAG;
+    bytes.set(salts.subarray(0, BLOCK), 1);
+    view.setUint32(1 + BLOCK, parts.length);
+    let to = 1 + BLOCK + 4;
+    for (const [n, part] of parts.entries()) {
+      const contents = line.subarray(part.at, part.at + part.length);
+      view.setUint32(to, part.at);
+      view.setUint32(to + 4, part.length);
+      bytes.set(this.partHash(contents, salts.subarray((n + 1) * BLOCK, (n + 2) * BLOCK)), to + 8);
+      to += PART_BYTES;
+    }
+    let from = 0;
+    for (const part of parts) {
+      bytes.set(line.subarray(from, part.at), to);
+      to += part.at - from;
+      from = part.at + part.length;
+    }
+    bytes.set(line.subarray(from), to);
+    return this.#crypto.sha256(bytes.subarray(0, length));
+  }
+
+  /** The hash that stands for a part's contents when they are withheld. */
+  partHash(contents: Uint8Array, salt: Uint8Array): Uint8Array {
+    const bytes = new Uint8Array(1 + BLOCK + contents.length);
+    bytes[0] = PART_TAG;
+    bytes.set(salt, 1);
+    bytes.set(contents, 1 + BLOCK);
+    return this.#crypto.sha256(bytes);
+  }
+
+  /** The first `count` salts of line `index` (L1), 16 bytes each. */
+  salts(index: number, count: number): Uint8Array {
+    const counters = new Uint8Array(count * BLOCK);
+    const view = new DataView(counters.buffer);
+    const [high, low] = [Math.floor(index / 2 ** 32), index >>> 0];
+    for (let j = 0; j < count; j++) {
+      view.setUint32(j * BLOCK, high);
+      view.setUint32(j * BLOCK + 4, low);
+      view.setUint32(j * BLOCK + 12, j);
+    }
+    return this.#aes(counters);
+  }
+
+  #room(bytes: number): Uint8Array {
+    if (this.#scratch.length < bytes) this.#scratch = new Uint8Array(2 * bytes);
+    return this.#scratch;
+  }
+}
+
+/** The parts of a line (L2): the contents of its long strings, in order. */
+export function findParts(line: Uint8Array, bytesMin: number): readonly Part[] {
+  const parts: Part[] = [];
+  if (bytesMin === 0) return parts;
+  let open = line.indexOf(QUOTE);
+  while (open !== -1) {
+    const close = closingQuote(line, open + 1);
+    if (close === -1) break; // Never closed: the rest is no string.
+    const length = close - open - 1;
+    if (length >= bytesMin) parts.push({ at: open + 1, length });
+    open = line.indexOf(QUOTE, close + 1);
+  }
+  return parts;
+}
+
+/** The next quote after an even run of backslashes. */
+function closingQuote(line: Uint8Array, from: number): number {
+  for (let at = line.indexOf(QUOTE, from); at !== -1; at = line.indexOf(QUOTE, at + 1)) {
+    let backslashes = 0;
+    while (at - backslashes > from && line[at - backslashes - 1] === BACKSLASH) backslashes++;
+    if (backslashes % 2 === 0) return at;
+  }
+  return -1;
+}

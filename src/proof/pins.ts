@@ -1,0 +1,162 @@
+/**
+ * Pins: what the lines of `heads.jsonl` come to, one after the other, and how a log is judged by
+ * the head that is pinned for it. Format: docs/formats/heads.md.
+ *
+ * P1  A pin goes forward by itself, never back: a line `signed` or `verified` counts only when it
+ *     is ahead of what is pinned of the same session and log. Two processes may so write in any
+ *     order. Going back takes a person (`accepted`).
+ * P2  A pin too many is an alarm that a person can end; a pin too few is silence. So whatever is
+ *     in doubt stays pinned.
+ * P3  What a book says is needed says as much as all lines did.
+ */
+
+import type { Pin } from "./pin.ts";
+
+/** What is pinned for a session. */
+export interface Pinned {
+  readonly pin: Pin;
+  /** With an accepted pin in its own place: the head that a person gave up for it. */
+  readonly lost: Pin | null;
+}
+
+/** A session, as it is looked up. */
+export interface Whose {
+  readonly place: string;
+  readonly id: string;
+  /** The identity that the log itself states; null when it has no checkpoint. */
+  readonly log: string | null;
+}
+
+/** A pin, and how many lines came before it. */
+interface Held {
+  readonly pin: Pin;
+  readonly order: number;
+}
+
+/** All that is held of one session at one place. */
+interface Entry {
+  newest: Held;
+  /** By the log's identity: a log that was replaced may go on elsewhere. */
+  readonly byLog: Map<string, Held>;
+  /** What was pinned before a person accepted another; null once signing has gone on. */
+  given: Held | null;
+}
+
+export class PinBook {
+  readonly #entries = new Map<string, Entry>();
+  #count = 0;
+
+  /** Takes the next line. */
+  add(pin: Pin): void {
+    const held = { pin, order: this.#count++ };
+    const key = keyOf(pin);
+    const entry = this.#entries.get(key);
+    if (pin.why === "forgotten") {
+      this.#entries.set(key, { newest: held, byLog: new Map(), given: null });
+      return;
+    }
+    const known = entry?.byLog.get(pin.log);
+    if (known && pin.why !== "accepted" && pin.seq <= known.pin.seq) return; // P1
+    if (!entry) {
+      this.#entries.set(key, { newest: held, byLog: new Map([[pin.log, held]]), given: null });
+      return;
+    }
+    if (pin.why !== "accepted") entry.given = null;
+    else if (entry.newest.pin.why !== "forgotten") entry.given ??= entry.newest;
+    entry.newest = held;
+    entry.byLog.set(pin.log, held);
+  }
+
+  /**
+   * What is pinned for a session: by its place and id, else by its log's identity, should it have
+   * been moved or copied; null when nothing is.
+   */
+  lookup({ place, id, log }: Whose): Pinned | null {
+    const own = this.#entries.get(keyOf({ place, id }));
+    if (own && own.newest.pin.why !== "forgotten") return pinnedOf(own);
+    if (log === null) return null;
+    let found: Held | null = null;
+    for (const { byLog } of this.#entries.values()) {
+      const held = byLog.get(log);
+      if (held && held.order > (found?.order ?? -1)) found = held;
+    }
+    return found && { pin: found.pin, lost: null };
+  }
+
+  /** What is pinned for each session at each place, in the order of the lines. */
+  current(): Pinned[] {
+    return [...this.#entries.values()]
+      .filter(({ newest }) => newest.pin.why !== "forgotten")
+      .sort((one, other) => one.newest.order - other.newest.order)
+      .map(pinnedOf);
+  }
+
+  /** Every pin in force, one for each session and log, in the order of the lines. */
+  pins(): Pin[] {
+    return inOrder([...this.#entries.values()].flatMap(({ byLog }) => [...byLog.values()]));
+  }
+
+  /** The lines that a book must be given to be this one, in their order (P3). */
+  needed(): Pin[] {
+    const needed = new Set<Held>();
+    for (const { newest, byLog, given } of this.#entries.values()) {
+      needed.add(newest);
+      for (const held of byLog.values()) needed.add(held);
+      if (given) needed.add(given);
+    }
+    return inOrder([...needed]);
+  }
+}
+
+function inOrder(held: Held[]): Pin[] {
+  return held.sort((one, other) => one.order - other.order).map(({ pin }) => pin);
+}
+
+/** Whether a line may bear on a lookup: all others can be passed over. */
+export function concerns(pin: Pin, { place, id, log }: Whose): boolean {
+  return pin.log === log || pin.why === "forgotten" || (pin.id === id && pin.place === place);
+}
+
+/** A head is lost unless the one that was accepted for it is the same. */
+function pinnedOf({ newest, given }: Entry): Pinned {
+  const isLost = given !== null && given.pin.line !== newest.pin.line;
+  return { pin: newest.pin, lost: isLost ? given.pin : null };
+}
+
+function keyOf({ place, id }: { readonly place: string; readonly id: string }): string {
+  return `${place}\0${id}`;
+}
+
+/** The checkpoints of a log, as far as a pin can be compared with them. */
+export interface PinnableLog {
+  /** Its identity; null when it has no checkpoint, or is not there at all. */
+  readonly log: string | null;
+  /** Its newest checkpoint. */
+  readonly seq: number;
+  /** SHA-256 of the line of checkpoint `seq`; null when there is no such checkpoint. */
+  lineAt(seq: number): string | null;
+}
+
+/** `match`: the newest checkpoint is the pinned one. `ahead`: it is a later one. */
+export type Freshness = "match" | "ahead" | "none";
+
+/**
+ * `REPLACED`: this is another log. `BEHIND`: it has no checkpoint so far on. `FORK`: it has
+ * another one there.
+ */
+export type Rollback = "REPLACED" | "BEHIND" | "FORK";
+
+export type PinJudgement =
+  | { readonly freshness: Freshness; readonly rollback: null }
+  | { readonly freshness: null; readonly rollback: Rollback };
+
+/** Whether a log still has the head that is pinned for it. */
+export function judgePin(pin: Pin | null, file: PinnableLog): PinJudgement {
+  if (pin === null) return { freshness: "none", rollback: null };
+  if (file.log === null) return { freshness: null, rollback: "BEHIND" };
+  if (file.log !== pin.log) return { freshness: null, rollback: "REPLACED" };
+  const line = file.lineAt(pin.seq);
+  if (line === null) return { freshness: null, rollback: "BEHIND" };
+  if (line !== pin.line) return { freshness: null, rollback: "FORK" };
+  return { freshness: file.seq > pin.seq ? "ahead" : "match", rollback: null };
+}

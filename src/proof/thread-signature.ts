@@ -1,0 +1,151 @@
+/**
+ * Thread signature: how a `thread.json` is signed twice, and judged by both signatures.
+ *
+ * `_signature2` says what `_signature` cannot: that this is the metadata of that thread, in that
+ * revision. It is 64 bytes in base64url without padding: Ed25519 over
+ *
+ *     verbatim/thread/v2\n{thread_id}\n{rev}\n{hash}\n{ts}\n{kid}\n
+ *
+ * - `hash`: SHA-256, in hex, over the canonical form of the object without `_signature` and without
+ *   `_signature2`. It is not the hash that `_signature` states.
+ * - `thread_id`, `rev`: the object's own fields of that name.
+ * - `ts`: the time in `_signature`, as it is spelt there. One clock reading serves both.
+ * - `kid`: SHA-256 of the raw public key, in hex. The verifier has it from the key, found by `fp`.
+ *
+ * The order is `_signature2` first, then `_signature` over everything but itself, `_signature2`
+ * included. So a verifier written from the seed, which takes only `_signature` out, accepts the
+ * file, and neither signature can be taken from one file to another.
+ *
+ * TS1  Verified means both signatures hold under one trusted key, and the id is the one asked for.
+ * TS2  In such an object `_signature` is padded, `rev` a plain integer, `head` whole: one spelling.
+ */
+
+import { assert } from "../base/assert.ts";
+import { idSegments } from "../base/ids.ts";
+import { fromBase64url, toBase64url, utf8 } from "./bytes.ts";
+import { jsonTree } from "./canonical-json.ts";
+import {
+  type Doubted,
+  doubted,
+  hashWithout,
+  holdingSignature,
+  type JsonDoubt,
+  type JsonJudge,
+  type JsonObjectValue,
+  type JsonSigner,
+  SIGNATURE_FIELD,
+  signatureTime,
+  signMap,
+  trusted,
+  type Vouched,
+} from "./json-signature.ts";
+import { isJsonMap, type JsonMap, JsonNumber, type JsonTree, parseJson } from "./json-tree.ts";
+import type { Keys } from "./keys.ts";
+
+export const SIGNATURE2_FIELD = "_signature2";
+
+/** The checkpoint up to which the log stood when the file was written. */
+export interface ThreadHead {
+  readonly seq: number;
+  readonly byteOffset: number;
+  /** SHA-256 of the checkpoint's line, in hex. */
+  readonly line: string;
+}
+
+/** What a thread's file says that can be compared with its place and its log. */
+export interface ThreadFacts {
+  readonly threadId: string;
+  readonly rev: number;
+  readonly head: ThreadHead;
+}
+
+/** What `_signature2` is made over, built here alone. */
+function threadStatement(facts: ThreadFacts, hash: string, ts: string, kid: string): Uint8Array {
+  return utf8(`verbatim/thread/v2\n${facts.threadId}\n${facts.rev}\n${hash}\n${ts}\n${kid}\n`);
+}
+
+export interface ThreadSigner extends JsonSigner {
+  readonly kid: string;
+}
+
+/**
+ * The object with `_signature2` and `_signature`, which come last, as a tree for
+ * `formatPythonJson` to write. It must have `thread_id`, `rev` and `head {seq, byte_offset, line}`.
+ */
+export async function signThread(value: JsonObjectValue, signer: ThreadSigner): Promise<JsonMap> {
+  const map = jsonTree(value);
+  const facts = isJsonMap(map) ? threadFacts(map) : null;
+  assert(isJsonMap(map) && facts, "a thread that is signed has an id, a revision and a head");
+  // An id with a line end could pass for more than an id.
+  idSegments(facts.threadId);
+  const ts = signatureTime(signer.nowMs());
+  const hash = contentHash(map, signer.crypto);
+  const sig = await signer.sign(threadStatement(facts, hash, ts, signer.kid));
+  const signed = new Map<string, JsonTree>(map);
+  signed.delete(SIGNATURE2_FIELD);
+  signed.set(SIGNATURE2_FIELD, toBase64url(sig));
+  return signMap(signed, ts, signer);
+}
+
+/** Why a thread's file is not vouched for. */
+export type ThreadDoubt = JsonDoubt | "signed as version 1" | "another thread";
+
+export type ThreadVerdict = (Vouched & ThreadFacts) | Doubted<ThreadDoubt>;
+
+export interface ThreadJudge extends JsonJudge {
+  readonly keys: Keys;
+  /** Whose file it is, from where it lies and not from what it says. */
+  readonly threadId: string;
+}
+
+/** Whether a `thread.json` is that thread's, signed by a trusted key, unaltered. Never throws. */
+export function judgeThread(input: string | Uint8Array, judge: ThreadJudge): ThreadVerdict {
+  const { tree, refusal } = parseJson(input);
+  if (refusal) return doubted("malformed", { refusal });
+  if (!isJsonMap(tree)) return doubted("malformed");
+  const text2 = tree.get(SIGNATURE2_FIELD);
+  // Without its `_signature` such an object is broken, not unsigned.
+  if (text2 !== undefined && !tree.has(SIGNATURE_FIELD)) return doubted("malformed");
+  const first = holdingSignature(tree, judge);
+  if ("ok" in first) return first;
+  const { fp, publicKey, kid, ts } = first;
+  if (text2 === undefined) return doubted("signed as version 1", { fp });
+  const sig2 = typeof text2 === "string" && text2.length === 86 ? fromBase64url(text2) : null;
+  const facts = threadFacts(tree);
+  if (!sig2 || !facts || !first.isPadded) return doubted("malformed", { fp });
+  if (facts.threadId !== judge.threadId) return doubted("another thread", { fp });
+  const statement = threadStatement(facts, contentHash(tree, judge.crypto), ts, kid);
+  if (!judge.crypto.verifyEd25519(publicKey, statement, sig2)) {
+    return doubted("bad signature", { fp });
+  }
+  // Now that the time is known to be the signer's own, the key is asked about for that time.
+  const verdict = trusted(first, judge.keys.byKid(kid, ts));
+  return verdict.ok ? { ...verdict, ...facts } : verdict;
+}
+
+function contentHash(map: JsonMap, crypto: JsonSigner["crypto"]): string {
+  return hashWithout(map, [SIGNATURE_FIELD, SIGNATURE2_FIELD], crypto);
+}
+
+/** Null when one of them is missing, or spelt in another way than ours (TS2). */
+function threadFacts(map: JsonMap): ThreadFacts | null {
+  const threadId = map.get("thread_id");
+  const rev = plainInteger(map.get("rev"));
+  const head = headOf(map.get("head"));
+  return typeof threadId === "string" && rev !== null && head ? { threadId, rev, head } : null;
+}
+
+function headOf(tree: JsonTree | undefined): ThreadHead | null {
+  if (!isJsonMap(tree) || tree.size !== 3) return null;
+  const seq = plainInteger(tree.get("seq"));
+  const byteOffset = plainInteger(tree.get("byte_offset"));
+  const line = tree.get("line");
+  if (seq === null || byteOffset === null || typeof line !== "string") return null;
+  return /^[0-9a-f]{64}$/.test(line) ? { seq, byteOffset, line } : null;
+}
+
+function plainInteger(tree: JsonTree | undefined): number | null {
+  if (!(tree instanceof JsonNumber) || !/^(?:0|[1-9][0-9]{0,15})$/.test(tree.text)) return null;
+  const value = Number(tree.text);
+  return Number.isSafeInteger(value) ? value : null;
+}

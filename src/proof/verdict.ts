@@ -1,0 +1,118 @@
+/**
+ * Verdict: the words in which a session is judged, what each means for a script, and which of
+ * several wins. Format: docs/formats/checkpoint.md, "Verdicts".
+ */
+
+/** In order: the first that fits is the verdict, of a session and of many. */
+export const VERDICTS = [
+  "tampered",
+  "unreadable",
+  "rollback",
+  "untrusted",
+  "unsigned",
+  "unpinned",
+  "incomplete",
+  "verified",
+] as const;
+
+export type Verdict = (typeof VERDICTS)[number];
+
+export const EXIT_CODES: Readonly<Record<Verdict, number>> = {
+  tampered: 1,
+  unreadable: 7,
+  rollback: 6,
+  untrusted: 4,
+  unsigned: 3,
+  unpinned: 6,
+  incomplete: 5,
+  verified: 0,
+};
+
+/** Flags change the exit code, never the word. */
+export interface Allowances {
+  readonly lenient?: boolean;
+  readonly allowUnsigned?: boolean;
+}
+
+export function exitCode(verdict: Verdict, { lenient, allowUnsigned }: Allowances = {}): number {
+  if (lenient && verdict === "incomplete") return 0;
+  if (allowUnsigned && verdict === "unsigned") return 0;
+  return EXIT_CODES[verdict];
+}
+
+/** The worse of two. */
+export function worse(one: Verdict, other: Verdict): Verdict {
+  return VERDICTS.indexOf(one) <= VERDICTS.indexOf(other) ? one : other;
+}
+
+/** Why a verdict is what it is. Codes are stable. */
+export type FindingCode =
+  // tampered
+  | "CHECKPOINT_MISPLACED"
+  | "HASH_MISMATCH"
+  | "SEGMENT_MISMATCH"
+  | "TREE_MISMATCH"
+  | "CHAIN_BROKEN"
+  | "OTHER_LOG"
+  | "OTHER_SESSION"
+  | "SIGNATURE_FALSE"
+  | "NOT_A_CHECKPOINT"
+  | "OLDER_FORMAT_AFTER_NEWER"
+  | "TAIL_CONTROL_BYTE"
+  | "TAIL_NOT_UTF8"
+  | "TAIL_TWO_TYPES"
+  | "SIDECAR_FOREIGN_BYTES"
+  | "SPILL_CHANGED"
+  // unreadable
+  | "UNREADABLE"
+  | "NOT_FOUND"
+  | "TOO_LONG"
+  | "NEWER_FORMAT"
+  // rollback
+  | "BEHIND"
+  | "FORK"
+  | "REPLACED"
+  | "LOG_SHORTER_THAN_SIDECAR"
+  | "CHECKPOINTS_STRIPPED"
+  // untrusted
+  | "KEY_UNKNOWN"
+  | "KEY_REVOKED"
+  | "KEY_EXPIRED"
+  | "KEY_NOT_YET_VALID"
+  | "KEY_OF_OTHER_PURPOSE"
+  | "OLDER_FORMAT"
+  // the rest
+  | "UNSIGNED"
+  | "UNPINNED"
+  | "UNSIGNED_TAIL"
+  | "TORN_TAIL"
+  | "NUL_TAIL"
+  | "FOUND_UNSIGNED"
+  // said, of no consequence for the verdict
+  | "REOPENED"
+  | "IDENTITY_UNKNOWN"
+  | "LEGACY_TERMINAL_UNSIGNED"
+  | "PIN_MAY_BE_MISSING";
+
+export interface Finding {
+  readonly code: FindingCode;
+  /** The verdict that this finding calls for by itself; null: none, it is only said. */
+  readonly verdict: Verdict | null;
+  readonly byteOffset: number | null;
+  readonly turn: number | null;
+  readonly message: string;
+}
+
+/** The last checkpoint up to which everything holds. */
+export interface SignedThrough {
+  readonly seq: number;
+  readonly turn: number;
+  readonly byteOffset: number;
+  /** Where its line ends: everything before is under it. */
+  readonly end: number;
+  /** SHA-256 of its line, LF included. */
+  readonly line: string;
+  readonly kid: string;
+  readonly kind: string;
+  readonly ts: string;
+}

@@ -1,0 +1,70 @@
+/**
+ * Walk: a log's bytes, which come in chunks cut anywhere, as whole ordinary lines and the lines
+ * among them that claim to be checkpoints.
+ *
+ * Only LF splits. Of ordinary lines many are handed on at once: a walk is as fast as hashing.
+ *
+ * K2  The quick look finds every line that claims in plain bytes. One that spells the word with
+ *     JSON escapes is not seen here; unsigned lines are examined one by one (tail.ts), and among
+ *     signed ones there is none, since a signer refuses them.
+ */
+
+import { LF } from "./bytes.ts";
+import type { EnvelopeName } from "./checkpoint.ts";
+import { CLAIM_NEEDLE, type Claim, claimOf } from "./claims.ts";
+import type { ProofCrypto } from "./crypto.ts";
+import { WholeLines } from "./whole-lines.ts";
+
+export interface WalkHandler {
+  /** Whole ordinary lines, LFs included. The buffer is used again. */
+  lines(bytes: Uint8Array): void;
+  /** A line that claims, LF included, and where it starts. */
+  claim(line: Uint8Array, start: number, claim: Claim): void;
+}
+
+export class Walk {
+  readonly #find: ProofCrypto["indexOf"];
+  readonly #envelope: EnvelopeName;
+  readonly #handler: WalkHandler;
+  readonly #whole = new WholeLines((lines) => this.#lines(lines));
+  /** Where the next whole line starts. */
+  #end = 0;
+
+  constructor(crypto: ProofCrypto, envelope: EnvelopeName, handler: WalkHandler) {
+    this.#find = crypto.indexOf;
+    this.#envelope = envelope;
+    this.#handler = handler;
+  }
+
+  /** Where the last whole line ends. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** How many bytes stand after it. */
+  get restBytes(): number {
+    return this.#whole.restBytes;
+  }
+
+  feed(chunk: Uint8Array): void {
+    this.#whole.feed(chunk);
+  }
+
+  #lines(bytes: Uint8Array): void {
+    let from = 0;
+    let hit = this.#find(bytes, CLAIM_NEEDLE, 0);
+    while (hit !== -1) {
+      const start = bytes.lastIndexOf(LF, hit) + 1;
+      const end = bytes.indexOf(LF, hit) + 1;
+      const claim = claimOf(bytes.subarray(start, end - 1), this.#envelope);
+      if (claim) {
+        if (start > from) this.#handler.lines(bytes.subarray(from, start));
+        this.#handler.claim(bytes.subarray(start, end), this.#end + start, claim);
+        from = end;
+      }
+      hit = this.#find(bytes, CLAIM_NEEDLE, end);
+    }
+    if (from < bytes.length) this.#handler.lines(bytes.subarray(from));
+    this.#end += bytes.length;
+  }
+}

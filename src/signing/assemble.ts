@@ -1,0 +1,246 @@
+/**
+ * Assemble: a report from what the judges found. The first verdict that fits is the session's.
+ */
+
+import { VerbatimError } from "../base/errors.ts";
+import type { DeepJudge } from "../proof/deep.ts";
+import type { Judge } from "../proof/judge.ts";
+import { type Freshness, judgePin } from "../proof/pins.ts";
+import { type Finding, type FindingCode, type Verdict, worse } from "../proof/verdict.ts";
+import type { Inspection } from "./inspect.ts";
+import type { SidecarInspection } from "./inspect-beside.ts";
+import type { VerifyReport } from "./report.ts";
+import type { SessionLog } from "./session-log.ts";
+import { NOTHING_REMEMBERED, type VerifyOptions } from "./verify-options.ts";
+
+/** What inspecting found, and what it found beside the log. */
+export interface Inspected {
+  readonly inspection: Inspection;
+  readonly extra: readonly Finding[];
+}
+
+export function reportOf(
+  target: SessionLog,
+  options: VerifyOptions,
+  { inspection, extra }: Inspected,
+): VerifyReport {
+  const { judge, deep, tail, tailBytes, bytes } = inspection;
+  const { findings: pinFindings, freshness } = pinFindingsOf(judge, options);
+  // A log that lost what was signed has no hash to compare: that it is shorter is the finding.
+  const isCutBack = extra.some(({ code }) => code === "LOG_SHORTER_THAN_SIDECAR");
+  const judged = isCutBack
+    ? judge.findings.filter(({ code }) => code !== "HASH_MISMATCH")
+    : judge.findings;
+  const findings = [
+    ...judged,
+    ...(isCutBack ? [] : (deep?.findings ?? [])),
+    ...extra,
+    ...tailFindings(inspection, options),
+    ...pinFindings,
+    ...signednessFindings(judge, options, target, pinFindings),
+  ];
+  const verdict = findings.reduce<Verdict>(
+    (so, { verdict }) => (verdict === null ? so : worse(so, verdict)),
+    "verified",
+  );
+  const through = judge.signedThrough;
+  return {
+    schema: "verbatim.verify/1",
+    verdict,
+    session: target.id ?? judge.session,
+    dialect: target.dialect,
+    path: `${target.root}/${target.logId}`,
+    profile: judge.legacy > 0 && judge.legacy === judge.total ? "rye" : "v2",
+    deep: deep !== null,
+    file: { bytes },
+    signed_through: through && {
+      seq: through.seq,
+      turn: through.turn,
+      byte_offset: through.byteOffset,
+      end: through.end,
+      line: through.line,
+      ts: through.ts,
+    },
+    checkpoints: { total: judge.total, valid: judge.sound },
+    tail: {
+      bytes: tail ? tailBytes : 0,
+      lines: tail?.lines ?? 0,
+      types: Object.fromEntries(tail?.types ?? []),
+    },
+    found: judge.found,
+    bad_range: badRange(findings, deep, through?.end ?? 0),
+    freshness,
+    log: judge.log,
+    keys: judge.keys.map(({ kid, fp, owner, refusal }) => {
+      return { kid, fp, owner, trusted: refusal === null };
+    }),
+    findings: findings.map(said),
+  };
+}
+
+function tailFindings({ judge, tail }: Inspection, options: VerifyOptions): Finding[] {
+  if (!tail || judge.total === 0) return [];
+  const { fault, lines, tornBytes, hasNul } = tail;
+  const start = judge.claimsEnd;
+  const isLegacy = options.isLegacyProfile === true && judge.legacy === judge.total;
+  const findings: Finding[] = [];
+  if (fault) findings.push(finding(fault.code, "tampered", fault.byteOffset, fault.message));
+  if (hasNul) {
+    findings.push(finding("NUL_TAIL", "incomplete", start, "NUL bytes stand after what is signed"));
+  }
+  if (tornBytes > 0) {
+    const message = `${tornBytes} bytes of a torn line stand after what is signed`;
+    findings.push(finding("TORN_TAIL", "incomplete", start, message));
+  }
+  if (lines === 0) return findings;
+  const message = `${lines} ${lines === 1 ? "line stands" : "lines stand"} after what is signed`;
+  const isTerminal = isLegacy && !fault && [...tail.types.keys()].every((type) => ENDS.has(type));
+  if (isTerminal && sum(tail.types) === lines) {
+    findings.push(finding("LEGACY_TERMINAL_UNSIGNED", null, start, `${message}: only its end`));
+  } else {
+    findings.push(finding("UNSIGNED_TAIL", "incomplete", start, message));
+  }
+  return findings;
+}
+
+/** Events that add nothing to the conversation; the Python original wrote them after it signed. */
+const ENDS = new Set([
+  "thread_completed",
+  "thread_error",
+  "thread_cancelled",
+  "thread_continued",
+  "thread_resumed",
+]);
+
+function sum(counts: ReadonlyMap<string, number>): number {
+  return [...counts.values()].reduce((total, count) => total + count, 0);
+}
+
+function pinFindingsOf(
+  judge: Judge,
+  { remembered = NOTHING_REMEMBERED, requiresPin }: VerifyOptions,
+): { readonly findings: Finding[]; readonly freshness: Freshness } {
+  const findings: Finding[] = [];
+  if (remembered.isDamaged) {
+    const message = "some remembered heads cannot be read; this session's may be among them";
+    findings.push(finding("PIN_MAY_BE_MISSING", null, null, message));
+  }
+  const pin = remembered.here ?? (judge.log === null ? null : remembered.ofLog(judge.log));
+  const { freshness, rollback } = judgePin(pin, {
+    log: judge.newestSeq === null ? null : judge.log,
+    seq: judge.newestSeq ?? -1,
+    lineAt: () => judge.pinnedLine,
+  });
+  if (rollback) findings.push(finding(rollback, "rollback", null, ROLLBACKS[rollback]));
+  else if (!pin && requiresPin) {
+    findings.push(finding("UNPINNED", "unpinned", null, "no head is remembered"));
+  }
+  return { findings, freshness: freshness ?? "none" };
+}
+
+const ROLLBACKS = {
+  BEHIND: "a later checkpoint was seen before, and the log has none so far on",
+  FORK: "another checkpoint was seen before where this one stands",
+  REPLACED: "another log stands where the remembered one stood",
+} as const;
+
+function signednessFindings(
+  judge: Judge,
+  options: VerifyOptions,
+  target: SessionLog,
+  pinFindings: readonly Finding[],
+): Finding[] {
+  const findings: Finding[] = [];
+  const isRollback = pinFindings.some(({ verdict }) => verdict === "rollback");
+  if (judge.total === 0 && !isRollback && judge.findings.length === 0) {
+    findings.push(finding("UNSIGNED", "unsigned", null, "nothing in it is signed"));
+  }
+  const isLegacy = judge.total > 0 && judge.legacy === judge.total;
+  if (isLegacy && options.isLegacyProfile !== true) {
+    const message = "its checkpoints are of the older format; --profile rye reads them";
+    findings.push(finding("OLDER_FORMAT", "untrusted", null, message));
+  }
+  if (target.id === null && judge.total > 0) {
+    const message = "the file lies in no store; whose it is, only its checkpoints say";
+    findings.push(finding("IDENTITY_UNKNOWN", null, null, message));
+  }
+  return findings;
+}
+
+function badRange(
+  findings: readonly Finding[],
+  deep: DeepJudge | null,
+  from: number,
+): VerifyReport["bad_range"] {
+  const first = findings.find(({ verdict }) => verdict === "tampered");
+  if (!first) return null;
+  const turns =
+    deep && deep.turns.length > 0 ? deep.turns : first.turn === null ? [] : [first.turn];
+  return { from: Math.min(from, first.byteOffset ?? from), to: first.byteOffset ?? from, turns };
+}
+
+/** The report on a session that cannot be read. */
+export function unreadableReport(
+  target: SessionLog,
+  options: VerifyOptions,
+  cause: unknown,
+): VerifyReport {
+  const { here } = options.remembered ?? NOTHING_REMEMBERED;
+  const isMissing = cause instanceof VerbatimError && cause.code === "LOG_NOT_FOUND";
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const why =
+    isMissing && here
+      ? finding("BEHIND", "rollback", null, "the log is gone, and its head was seen before")
+      : finding(isMissing ? "NOT_FOUND" : "UNREADABLE", "unreadable", null, reason);
+  return {
+    schema: "verbatim.verify/1",
+    verdict: why.verdict ?? "unreadable",
+    session: target.id,
+    dialect: target.dialect,
+    path: `${target.root}/${target.logId}`,
+    profile: "v2",
+    deep: false,
+    file: { bytes: 0 },
+    signed_through: null,
+    checkpoints: { total: 0, valid: 0 },
+    tail: { bytes: 0, lines: 0, types: {} },
+    found: [],
+    bad_range: null,
+    freshness: "none",
+    log: null,
+    keys: [],
+    findings: [said(why)],
+  };
+}
+
+function finding(
+  code: FindingCode,
+  verdict: Verdict | null,
+  byteOffset: number | null,
+  message: string,
+): Finding {
+  return { code, verdict, byteOffset, turn: null, message };
+}
+
+function said({ code, verdict, byteOffset, turn, message }: Finding) {
+  return { code, verdict, byte_offset: byteOffset, turn, message };
+}
+
+/** What is wrong with a sidecar itself. */
+export function besideFindings(found: SidecarInspection): Finding[] {
+  const findings: Finding[] = [];
+  const { foreignAt, tornBytes } = found.sidecar;
+  if (foreignAt !== null) {
+    const message = "the file of checkpoints holds what is none";
+    findings.push(finding("SIDECAR_FOREIGN_BYTES", "tampered", foreignAt, message));
+  }
+  if (found.lostAt !== null) {
+    const message = `the log ends at byte ${found.lostAt}, and more was signed`;
+    findings.push(finding("LOG_SHORTER_THAN_SIDECAR", "rollback", found.lostAt, message));
+  }
+  if (tornBytes > 0) {
+    const message = `the last checkpoint was cut short, by a crash or otherwise`;
+    findings.push(finding("TORN_TAIL", null, null, message));
+  }
+  return findings;
+}

@@ -1,0 +1,112 @@
+/**
+ * Inspect beside: holds the checkpoints that lie beside a log against its bytes.
+ *
+ * The sidecar is read first: its writer syncs the log before it adds a checkpoint, so that whatever
+ * a checkpoint covers is in a log that is opened later. Otherwise as inspect.ts.
+ */
+
+import type { OpenFile } from "../base/files.ts";
+import { LOG_LIMITS } from "../base/limits.ts";
+import { readChunks, readStretch } from "../log/bytes.ts";
+import { fromHex, LF, toHex } from "../proof/bytes.ts";
+import { type Checkpoint, readCheckpoint } from "../proof/checkpoint.ts";
+import { DeepJudge } from "../proof/deep.ts";
+import { Judge } from "../proof/judge.ts";
+import { Ledger } from "../proof/ledger.ts";
+import { WholeLines } from "../proof/whole-lines.ts";
+import { type Inspection, type InspectOptions, inspectTail, lineTooLong } from "./inspect.ts";
+
+/** A sidecar's checkpoints in order, and what else it holds. */
+export interface SidecarLines {
+  readonly checkpoints: AsyncGenerator<{ checkpoint: Checkpoint; line: Uint8Array }>;
+  /** Where the first bytes stand that are no checkpoint line, though they end like one. */
+  foreignAt: number | null;
+  /** Bytes of a line that a crash cut short. */
+  tornBytes: number;
+}
+
+/** Reads a sidecar, up to the size it has now. */
+export function readSidecar(sidecar: OpenFile): SidecarLines {
+  const end = sidecar.size();
+  const lines: SidecarLines = { checkpoints: read(), foreignAt: null, tornBytes: 0 };
+  async function* read(): SidecarLines["checkpoints"] {
+    let ready: Uint8Array[] = [];
+    let at = 0;
+    const whole = new WholeLines((bytes) => {
+      for (let start = 0; start < bytes.length; ) {
+        const next = bytes.indexOf(LF, start) + 1;
+        ready.push(bytes.slice(start, next));
+        start = next;
+      }
+    });
+    for await (const chunk of readChunks(sidecar, 0, end)) {
+      whole.feed(chunk);
+      for (const line of ready) {
+        const checkpoint = readCheckpoint(line.subarray(0, -1), "sidecar");
+        if (checkpoint) yield { checkpoint, line };
+        else lines.foreignAt ??= at;
+        at += line.length;
+      }
+      ready = [];
+    }
+    lines.tornBytes = whole.restBytes;
+  }
+  return lines;
+}
+
+export interface SidecarInspection extends Inspection {
+  readonly sidecar: SidecarLines;
+  /** A checkpoint covers more than the log holds: from this byte on it is gone. */
+  readonly lostAt: number | null;
+}
+
+/** Holds the checkpoints beside a log against its bytes. The sidecar was opened before the log. */
+export async function inspectBeside(
+  log: OpenFile,
+  sidecar: OpenFile,
+  options: InspectOptions,
+  upTo?: number,
+): Promise<SidecarInspection> {
+  const lines = readSidecar(sidecar);
+  // Only now: what a checkpoint covers was in the log before it.
+  const bytes = upTo ?? log.size();
+  const { crypto, onProgress, onBytes } = options;
+  const hash = crypto.runningSha256();
+  const judge = new Judge(options, hash);
+  let deep: DeepJudge | null = null;
+  let [at, lostAt] = [0, null as number | null];
+  for await (const { checkpoint, line } of lines.checkpoints) {
+    const { byteOffset: place } = checkpoint;
+    if (judge.total === 0 && checkpoint.kind === "genesis") {
+      const salt = fromHex(checkpoint.salt);
+      hash.update(salt);
+      const { parts } = checkpoint;
+      const ledger = Ledger.begin({ crypto, salt, parts, isSidecar: true });
+      if (options.isDeep) deep = new DeepJudge(ledger);
+    }
+    if (place > bytes) lostAt ??= bytes;
+    for await (const chunk of readChunks(log, at, Math.min(place, bytes))) {
+      hash.update(chunk);
+      onBytes?.(chunk);
+      onProgress?.(chunk.length);
+    }
+    if (deep && place > at && place <= bytes) await feedWhole(log, at, place, deep);
+    at = Math.max(at, Math.min(place, bytes));
+    const isBoundary = at === 0 || (await readStretch(log, at - 1, at))[0] === LF;
+    const actual = isBoundary && place === at ? toHex(hash.copy().digest()) : "";
+    judge.checkpoint(checkpoint, line, { place, end: place }, actual);
+    deep?.beside(checkpoint);
+  }
+  judge.finish();
+  const tail = await inspectTail(log, at, bytes, "sidecar", null, onBytes);
+  const tailBytes = bytes - at;
+  return { judge, deep, envelope: "sidecar", bytes, tail, tailBytes, sidecar: lines, lostAt };
+}
+
+async function feedWhole(log: OpenFile, from: number, to: number, deep: DeepJudge): Promise<void> {
+  const whole = new WholeLines((lines) => deep.lines(lines));
+  for await (const chunk of readChunks(log, from, to)) {
+    whole.feed(chunk);
+    if (whole.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(to);
+  }
+}

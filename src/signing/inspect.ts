@@ -1,0 +1,164 @@
+/**
+ * Inspect: reads a log once or twice through the judges of `proof`, from one open file.
+ *
+ * V1  Everything is read from one descriptor and up to the size it had at first, so that a writer
+ *     who goes on meanwhile changes nothing.
+ * V2  Memory does not grow with the log: chunks, one line, and what the judges keep.
+ */
+
+import { VerbatimError } from "../base/errors.ts";
+import type { OpenFile } from "../base/files.ts";
+import { LOG_LIMITS } from "../base/limits.ts";
+import { readChunks, readStretch } from "../log/bytes.ts";
+import { fromHex, LF } from "../proof/bytes.ts";
+import type { EnvelopeName } from "../proof/checkpoint.ts";
+import { ryeEnvelopeOf } from "../proof/claims.ts";
+import type { ProofCrypto } from "../proof/crypto.ts";
+import { DeepJudge } from "../proof/deep.ts";
+import { Judge, type JudgeOptions } from "../proof/judge.ts";
+import { Ledger } from "../proof/ledger.ts";
+import { TailJudge } from "../proof/tail.ts";
+import { Walk, type WalkHandler } from "../proof/walk.ts";
+import { type SignedDialect, sessionKey } from "./session-log.ts";
+import type { OnProgress } from "./verify-options.ts";
+
+/** How far a log's first lines are looked for: its envelope, and usually its genesis. */
+const FIRST_LINES_BYTES = 1024 * 1024;
+
+export interface Inspection {
+  readonly judge: Judge;
+  /** What the leaves say; null when they were not asked for, or there is no genesis. */
+  readonly deep: DeepJudge | null;
+  readonly envelope: EnvelopeName;
+  /** What was looked at: the size of the log when it began. */
+  readonly bytes: number;
+  /** What stands after the last checkpoint; null when there is none. */
+  readonly tail: TailJudge | null;
+  readonly tailBytes: number;
+}
+
+export interface InspectOptions extends JudgeOptions {
+  /** Hold every line against the segments and trees, too. */
+  readonly isDeep: boolean;
+  readonly onProgress?: OnProgress | undefined;
+  readonly onBytes?: ((bytes: Uint8Array) => void) | undefined;
+}
+
+/** The spelling of checkpoints in a log of a dialect that has them inside. */
+export async function envelopeOf(dialect: SignedDialect, log: OpenFile): Promise<EnvelopeName> {
+  if (dialect !== "rye") return dialect === "entire" ? "entire" : "sidecar";
+  const head = await readStretch(log, 0, Math.min(log.size(), FIRST_LINES_BYTES));
+  const end = head.indexOf(LF);
+  return ryeEnvelopeOf(end === -1 ? head : head.subarray(0, end));
+}
+
+/** Holds the checkpoints in a log against its bytes, up to `bytes` of them. */
+export async function inspectLog(
+  log: OpenFile,
+  envelope: EnvelopeName,
+  options: InspectOptions,
+  bytes = log.size(),
+): Promise<Inspection> {
+  const { crypto, isDeep, onProgress = () => {}, onBytes } = options;
+  const judge = new Judge(options);
+  const genesis = isDeep ? await peekGenesis(log, envelope, crypto) : null;
+  let deep = genesis && deepJudge(crypto, genesis);
+  const onChunk = (chunk: Uint8Array) => {
+    onBytes?.(chunk);
+    onProgress(chunk.length);
+  };
+  await walk(log, bytes, envelope, deep ? both(judge, deep) : judge, crypto, onChunk);
+  judge.finish();
+  if (isDeep && !deep && judge.genesis) {
+    // Signed late: the salt of the first line was found far behind it.
+    deep = deepJudge(crypto, judge.genesis);
+    await walk(log, bytes, envelope, deep, crypto, (chunk) => onProgress(chunk.length));
+  }
+  const { claimsEnd } = judge;
+  const isSigned = judge.total > 0;
+  const tail = isSigned ? await inspectTail(log, claimsEnd, bytes, envelope, judge.session) : null;
+  return { judge, deep, envelope, bytes, tail, tailBytes: bytes - claimsEnd };
+}
+
+function deepJudge(crypto: ProofCrypto, genesis: Genesis): DeepJudge {
+  return new DeepJudge(Ledger.begin({ crypto, ...genesis, isSidecar: false }));
+}
+
+type Genesis = NonNullable<Judge["genesis"]>;
+
+/** The genesis of a log that was signed from its beginning, as nearly all are. */
+async function peekGenesis(
+  log: OpenFile,
+  envelope: EnvelopeName,
+  crypto: ProofCrypto,
+): Promise<Genesis | null> {
+  let genesis: Genesis | null = null;
+  const handler: WalkHandler = {
+    lines: () => {},
+    claim: (_line, _start, claim) => {
+      if (genesis || claim.is !== "checkpoint" || claim.checkpoint.kind !== "genesis") return;
+      const { salt, parts } = claim.checkpoint;
+      genesis = { salt: fromHex(salt), parts };
+    },
+  };
+  const bytes = Math.min(log.size(), FIRST_LINES_BYTES);
+  await walk(log, bytes, envelope, handler, crypto, () => {});
+  return genesis;
+}
+
+function both(one: WalkHandler, other: WalkHandler): WalkHandler {
+  return {
+    lines: (bytes) => {
+      one.lines(bytes);
+      other.lines(bytes);
+    },
+    claim: (line, start, claim) => {
+      one.claim(line, start, claim);
+      other.claim(line, start, claim);
+    },
+  };
+}
+
+async function walk(
+  log: OpenFile,
+  bytes: number,
+  envelope: EnvelopeName,
+  handler: WalkHandler,
+  crypto: ProofCrypto,
+  onChunk: (chunk: Uint8Array) => void,
+): Promise<void> {
+  const steps = new Walk(crypto, envelope, handler);
+  for await (const chunk of readChunks(log, 0, bytes)) {
+    steps.feed(chunk);
+    if (steps.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(steps.end);
+    onChunk(chunk);
+  }
+}
+
+export async function inspectTail(
+  log: OpenFile,
+  start: number,
+  end: number,
+  envelope: EnvelopeName,
+  id: string | null,
+  onBytes: (bytes: Uint8Array) => void = () => {},
+): Promise<TailJudge> {
+  const key = sessionKey(envelope);
+  const session = key !== null && id !== null ? { key, id } : null;
+  const tail = new TailJudge({ envelope, session, start, allowsTab: false });
+  for await (const chunk of readChunks(log, start, end)) {
+    tail.feed(chunk);
+    onBytes(chunk);
+  }
+  tail.finish();
+  return tail;
+}
+
+export function lineTooLong(at: number): VerbatimError {
+  const bytesMax = LOG_LIMITS.lineBytesMax;
+  return new VerbatimError(
+    "LINE_TOO_LONG",
+    `the line at byte ${at} is longer than ${bytesMax} bytes; no log of ours holds such a line`,
+    { path: "", bytes: bytesMax + 1, bytesMax },
+  );
+}

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { test } from "vitest";
+import { ParsedKeys } from "./parsed-keys.ts";
+import { rawPublicKey } from "./pem.ts";
+
+function newKeys(count: number): Uint8Array[] {
+  return Array.from({ length: count }, () =>
+    rawPublicKey(generateKeyPairSync("ed25519").publicKey),
+  );
+}
+
+test("a key is parsed once, from whichever buffer its bytes come", () => {
+  const parsed = new ParsedKeys();
+  const [raw = new Uint8Array(0)] = newKeys(1);
+  const key = parsed.get(raw);
+  assert.ok(key);
+  assert.deepEqual(rawPublicKey(key), raw);
+  assert.equal(parsed.get(raw), key);
+  assert.equal(parsed.get(Uint8Array.of(...raw)), key);
+  assert.equal(parsed.get(Uint8Array.of(0, ...raw, 0).subarray(1, 33)), key);
+  assert.equal(parsed.size, 1);
+});
+
+test("what is no key is none, also when it is asked for again", () => {
+  const parsed = new ParsedKeys();
+  for (const bytes of [new Uint8Array(32), new Uint8Array(0), new Uint8Array(33).fill(9)]) {
+    assert.equal(parsed.get(bytes), null);
+    assert.equal(parsed.get(bytes), null);
+  }
+});
+
+test("as many are kept as the limit says, and the longest unused goes first", () => {
+  const parsed = new ParsedKeys(3);
+  const [a, b, c, d] = newKeys(4);
+  assert.ok(a && b && c && d);
+  const [first, second] = [parsed.get(a), parsed.get(b)];
+  parsed.get(c);
+  assert.equal(parsed.size, 3, "at the limit all are kept");
+  parsed.get(a); // Now b is the longest unused.
+  parsed.get(d);
+  assert.equal(parsed.size, 3);
+  assert.equal(parsed.get(a), first);
+  assert.notEqual(parsed.get(b), second, "it was parsed anew");
+});

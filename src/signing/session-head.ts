@@ -1,0 +1,93 @@
+/**
+ * Session head: the newest checkpoint of a session, as a head to be pinned. Only after the session
+ * was verified: a pin says that somebody vouches for what stands there.
+ *
+ * SH1  Everything that is signed must hold, under a key that is trusted. Lines after it do not
+ *      matter, and a pin that the log contradicts is answered and not judged: `verbatim head` asks
+ *      a person about it.
+ */
+
+import { VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import type { ByteOffset } from "../base/offset.ts";
+import { LogReader } from "../log/reader.ts";
+import { concat, LF, toHex } from "../proof/bytes.ts";
+import { type Checkpoint, readCheckpoint } from "../proof/checkpoint.ts";
+import type { Head } from "../proof/pin.ts";
+import type { Rollback } from "../proof/pins.ts";
+import type { Verdict } from "../proof/verdict.ts";
+import { placeOf } from "./heads.ts";
+import type { VerifyReport } from "./report.ts";
+import { hasSidecar, type SessionLog, sidecarOf } from "./session-log.ts";
+import { verifyLog } from "./verify.ts";
+import type { VerifyOptions } from "./verify-options.ts";
+
+/** A session of a store. */
+export interface StoredLog extends SessionLog {
+  readonly id: string;
+}
+
+export interface SessionHead {
+  readonly head: Head;
+  /** In which way the log contradicts what is pinned for it; null when it does not. */
+  readonly rollback: Rollback | null;
+}
+
+/** Verdicts that say nothing against what is signed. */
+const HOLDS: ReadonlySet<Verdict> = new Set(["verified", "incomplete", "unpinned", "rollback"]);
+const ROLLBACKS: ReadonlySet<string> = new Set<Rollback>(["REPLACED", "BEHIND", "FORK"]);
+
+/** The head of a session that holds; refuses with NOT_VERIFIED. */
+export async function readHead(
+  host: Host,
+  session: StoredLog,
+  options: VerifyOptions,
+): Promise<SessionHead> {
+  const report = await verifyLog(host, session, options);
+  const { log, signed_through: through, findings } = report;
+  const against = findings.find(({ verdict }) => verdict !== null && !HOLDS.has(verdict));
+  if (against || !log || !through) throw notVerified(report, against?.message);
+  const checkpoint = await findCheckpoint(host, session, through, options.crypto);
+  if (!checkpoint) throw notVerified(report, "it was changed while it was verified");
+  const { seq, byteOffset, kind, kid, ts } = checkpoint;
+  const place = await placeOf(host, session);
+  const rollback = findings.find(({ code }) => ROLLBACKS.has(code))?.code ?? null;
+  return {
+    head: { place, id: session.id, log, seq, byteOffset, line: through.line, kind, kid, ts },
+    rollback: rollback as Rollback | null,
+  };
+}
+
+/** The checkpoint that was found good, known by the hash of its line. */
+async function findCheckpoint(
+  host: Host,
+  { root, logId, dialect }: SessionLog,
+  through: NonNullable<VerifyReport["signed_through"]>,
+  crypto: VerifyOptions["crypto"],
+): Promise<Checkpoint | null> {
+  const isBeside = hasSidecar(dialect);
+  const path = isBeside ? sidecarOf(logId) : logId;
+  const reader = new LogReader(host, path, { root, onBadLine: "skip" });
+  const range = isBeside ? {} : { to: through.end as ByteOffset };
+  for await (const { bytes } of reader.backward(range)) {
+    if (toHex(crypto.sha256(concat(bytes, Uint8Array.of(LF)))) !== through.line) continue;
+    const envelopes = isBeside ? ENVELOPES.beside : ENVELOPES.inside;
+    return envelopes.map((name) => readCheckpoint(bytes, name)).find((found) => found) ?? null;
+  }
+  return null;
+}
+
+/** It was verified: which of them it has is only a matter of reading it. */
+const ENVELOPES = {
+  beside: ["sidecar"],
+  inside: ["rye-flat", "rye-payload", "entire"],
+} as const;
+
+function notVerified({ path, verdict }: VerifyReport, why: string | undefined): VerbatimError {
+  const reason = why ?? "nothing in it is signed";
+  return new VerbatimError(
+    "NOT_VERIFIED",
+    `${path} is ${verdict}, and its head is not pinned: ${reason}; \`verbatim verify\` says more`,
+    { path, verdict },
+  );
+}

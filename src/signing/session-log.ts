@@ -1,0 +1,36 @@
+/** Session log: which file is to be signed or verified, and how its dialect spells checkpoints. */
+
+import type { EnvelopeName } from "../proof/checkpoint.ts";
+
+export type SignedDialect = "rye" | "entire" | "homeagent";
+
+export interface SessionLog {
+  readonly dialect: SignedDialect;
+  /** The store's root; the log's path lies below it, and nothing outside is ever opened. */
+  readonly root: string;
+  /** The log's path below the root. */
+  readonly logId: string;
+  /** Null for a file that lies in no store: whose it is, only its checkpoints say. */
+  readonly id: string | null;
+}
+
+/** Checkpoints lie beside the logs of dialects whose readers would see them as data. */
+export function hasSidecar(dialect: SignedDialect): boolean {
+  return dialect === "homeagent";
+}
+
+/** What stands beside a log, with its checkpoints. */
+export function sidecarOf(logName: string): string {
+  return `${logName}.checkpoints`;
+}
+
+/** Of whom a checkpoint speaks. */
+export function signedName({ dialect, id }: SessionLog): string | null {
+  return id === null || !hasSidecar(dialect) ? id : `${dialect}:${id}`;
+}
+
+/** The key of an ordinary line that names its session; null where lines name none. */
+export function sessionKey(envelope: EnvelopeName): string | null {
+  if (envelope === "sidecar") return null;
+  return envelope === "entire" ? "sessionId" : "thread_id";
+}

@@ -1,0 +1,71 @@
+/**
+ * Sidecar file: `<log>.checkpoints`, the checkpoints of a log whose readers must not see them.
+ *
+ * SC1  Written only with the log's lock held, after the log is synced: it never covers what is not
+ *      there. One line is one write; a line that a crash cut short is kept aside before the next.
+ */
+
+import { errnoOf } from "../base/errors.ts";
+import type { Directory, OpenFile } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+import { openPlace } from "../log/place.ts";
+import { repairTail } from "../log/repair.ts";
+import { type SessionLog, sidecarOf } from "./session-log.ts";
+
+export class SidecarFile {
+  readonly #directory: Directory;
+  readonly #file: OpenFile;
+
+  private constructor(directory: Directory, file: OpenFile) {
+    this.#directory = directory;
+    this.#file = file;
+  }
+
+  /** The sidecar of a log, to append to; made when missing, its torn tail kept aside and cut. */
+  static async open(host: Host, { logId, root }: SessionLog): Promise<SidecarFile> {
+    const place = await openPlace(host, sidecarOf(logId), { create: false, root });
+    try {
+      const file = place.directory.open(place.name, "append");
+      try {
+        await repairTail(place, file);
+        return new SidecarFile(place.directory, file);
+      } catch (cause) {
+        file.close();
+        throw cause;
+      }
+    } catch (cause) {
+      place.directory.close();
+      throw cause;
+    }
+  }
+
+  /** The sidecar of a log, to read; null when there is none. */
+  static async openToRead(host: Host, { logId, root }: SessionLog): Promise<OpenFile | null> {
+    const place = await openPlace(host, sidecarOf(logId), { create: false, root });
+    try {
+      return place.directory.open(place.name, "read");
+    } catch (cause) {
+      if (errnoOf(cause) === "ENOENT") return null;
+      throw cause;
+    } finally {
+      place.directory.close();
+    }
+  }
+
+  /** Appends whole lines, durably. */
+  async append(lines: Uint8Array): Promise<void> {
+    const isNew = this.#file.size() === 0;
+    const taken = this.#file.write(lines);
+    if (taken !== lines.length) {
+      this.#file.truncate(this.#file.size() - taken);
+      throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
+    }
+    await this.#file.sync();
+    if (isNew) await this.#directory.sync();
+  }
+
+  close(): void {
+    this.#file.close();
+    this.#directory.close();
+  }
+}

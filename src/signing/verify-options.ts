@@ -1,0 +1,37 @@
+/** Verify options: what a verdict is judged by, besides the log itself. */
+
+import type { ProofCrypto } from "../proof/crypto.ts";
+import type { Keys } from "../proof/keys.ts";
+import type { Pin } from "../proof/pin.ts";
+
+export type OnProgress = (bytes: number) => void;
+
+/** What is remembered of a session, read before its log is opened (verify.ts, V4). */
+export interface Remembered {
+  /** Of the session in its place. */
+  readonly here: Pin | null;
+  /** Of a log that was moved or copied, by its identity. */
+  readonly ofLog: (log: string) => Pin | null;
+  /** Some of what was remembered cannot be read. */
+  readonly isDamaged: boolean;
+}
+
+export const NOTHING_REMEMBERED: Remembered = {
+  here: null,
+  ofLog: () => null,
+  isDamaged: false,
+};
+
+export interface VerifyOptions {
+  readonly crypto: ProofCrypto;
+  readonly keys: Keys;
+  readonly remembered?: Remembered;
+  /** Check every signature, segment and tree, whatever the size. */
+  readonly isDeep?: boolean;
+  readonly requiresPin?: boolean;
+  /** Read checkpoints of the Python original. */
+  readonly isLegacyProfile?: boolean;
+  readonly onProgress?: OnProgress;
+  /** Given the bytes that are judged, in order, each once. */
+  readonly onBytes?: (bytes: Uint8Array) => void;
+}

@@ -1,0 +1,120 @@
+/**
+ * Verify: the verdict on one session's log, with everything that led to it.
+ *
+ * V3  Total: whatever the files hold, and whatever the disk says, the answer is a report. Nothing
+ *     is written, no key is made.
+ * V4  The pin is asked for before the log is opened: a writer who goes on meanwhile can only be
+ *     ahead of it.
+ */
+
+import { errnoOf } from "../base/errors.ts";
+import type { OpenFile } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+import { openPlace, openToRead, type Place } from "../log/place.ts";
+import { besideFindings, type Inspected, reportOf, unreadableReport } from "./assemble.ts";
+import { envelopeOf, type InspectOptions, inspectLog } from "./inspect.ts";
+import { inspectBeside } from "./inspect-beside.ts";
+import type { VerifyReport } from "./report.ts";
+import { hasSidecar, type SessionLog, sidecarOf, signedName } from "./session-log.ts";
+import { NOTHING_REMEMBERED, type VerifyOptions } from "./verify-options.ts";
+
+/** Files up to this size are always checked in depth. */
+export const DEEP_BYTES = 64 * 1024 * 1024;
+
+/** The verdict on a session. Never throws. */
+export async function verifyLog(
+  host: Host,
+  target: SessionLog,
+  options: VerifyOptions,
+): Promise<VerifyReport> {
+  try {
+    const place = await openPlace(host, target.logId, { create: false, root: target.root });
+    try {
+      const log = openToRead(place);
+      try {
+        return await judgeOpen(place, log, target, options);
+      } finally {
+        log.close();
+      }
+    } finally {
+      place.directory.close();
+    }
+  } catch (cause) {
+    return unreadableReport(target, options, cause);
+  }
+}
+
+/** As `verifyLog`, on a log that is already open; what the disk says is thrown. */
+export async function judgeOpen(
+  place: Place,
+  log: OpenFile,
+  target: SessionLog,
+  options: VerifyOptions,
+): Promise<VerifyReport> {
+  if (!hasSidecar(target.dialect)) {
+    return reportOf(target, options, await inspectInside(log, target, options));
+  }
+  const sidecar = openIfThere({ ...place, name: sidecarOf(place.name) });
+  try {
+    return reportOf(target, options, await inspectSidecar(log, sidecar, target, options));
+  } finally {
+    sidecar?.close();
+  }
+}
+
+async function inspectInside(
+  log: OpenFile,
+  target: SessionLog,
+  options: VerifyOptions,
+): Promise<Inspected> {
+  const envelope = await envelopeOf(target.dialect, log);
+  const inspecting = inspectOptions(target, options, log.size());
+  const inspection = await inspectLog(log, envelope, inspecting);
+  const isFalse = inspection.judge.findings.some(({ code }) => code === "SIGNATURE_FALSE");
+  if (inspecting.isEverySignature || !isFalse) return { inspection, extra: [] };
+  // Which older one still holds, only checking each of them tells.
+  const every = { ...inspecting, isEverySignature: true };
+  return { inspection: await inspectLog(log, envelope, every), extra: [] };
+}
+
+async function inspectSidecar(
+  log: OpenFile,
+  sidecar: OpenFile | null,
+  target: SessionLog,
+  options: VerifyOptions,
+): Promise<Inspected> {
+  const inspecting = inspectOptions(target, options, log.size());
+  if (!sidecar) return { inspection: await inspectLog(log, "sidecar", inspecting), extra: [] };
+  const inspection = await inspectBeside(log, sidecar, inspecting);
+  return { inspection, extra: besideFindings(inspection) };
+}
+
+function openIfThere(place: Place) {
+  try {
+    return place.directory.open(place.name, "read");
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") return null;
+    throw cause;
+  }
+}
+
+/** How a session's log is to be looked at. */
+export function inspectOptions(
+  target: SessionLog,
+  options: VerifyOptions,
+  bytes: number,
+): InspectOptions {
+  const remembered = options.remembered ?? NOTHING_REMEMBERED;
+  const isDeep = options.isDeep === true || bytes <= DEEP_BYTES;
+  return {
+    crypto: options.crypto,
+    keys: options.keys,
+    session: signedName(target),
+    isDeep,
+    isEverySignature: isDeep,
+    isLegacyProfile: options.isLegacyProfile === true && remembered.here === null,
+    pinnedSeqOf: (log) => (remembered.here ?? remembered.ofLog(log))?.seq ?? null,
+    onProgress: options.onProgress,
+    onBytes: options.onBytes,
+  };
+}

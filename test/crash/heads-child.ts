@@ -1,0 +1,40 @@
+/**
+ * A signer's pins, without the signer: pins heads of one session, one after the other, each durable
+ * before it is said. It is there to be killed.
+ *
+ * Waits for "go", prints "pinned <seq>" for each, and "done" when it has no more.
+ */
+
+import { once } from "node:events";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { Heads } from "../../src/signing/heads.ts";
+import { headOf } from "../support/pins.ts";
+
+/** What the test says of it, as JSON in the first argument. */
+export interface PinOrder {
+  readonly stateDirectory: string;
+  readonly id: string;
+  readonly log: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+run(JSON.parse(process.argv[2] ?? "{}") as PinOrder).catch((error: unknown) => {
+  console.error(error);
+  process.exit(1);
+});
+
+async function run({ stateDirectory, id, log, from, to }: PinOrder): Promise<void> {
+  await once(process.stdin, "data");
+  const onWarning = (warning: string) => {
+    throw new Error(warning);
+  };
+  const heads = new Heads({ host: nodeHost, stateDirectory, onWarning });
+  for (let seq = from; seq < to; seq++) {
+    heads.pin(headOf(id, seq, { log }), "signed");
+    await heads.flush();
+    console.log(`pinned ${seq}`);
+  }
+  console.log("done");
+  process.exit(0);
+}

@@ -1,0 +1,138 @@
+/**
+ * Every call: pinning and compacting, with each call to the disk failing in turn, in each way it
+ * can, the process dying in the midst of a write, and the power going afterwards. What was pinned
+ * durably is there, nothing is broken that was whole, and pinning never throws.
+ */
+
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import type { Files } from "../../src/base/files.ts";
+import type { Host } from "../../src/base/host.ts";
+import { COMPACT_LOOK_BYTES, lineOf } from "../../src/signing/head-file.ts";
+import { Heads } from "../../src/signing/heads.ts";
+import { type Call, type Fault, Machine } from "../../src/torture/fault-files.ts";
+import { Random } from "../../src/torture/random.ts";
+import { Scheduler } from "../../src/torture/scheduler.ts";
+import { headOf, pinOf } from "../support/pins.ts";
+
+const STATE = "/state";
+/** Long names, so that few lines fill a file up to where it is compacted. */
+const NAME = "n".repeat(8000);
+const AT_REST = [0, 1].map((n) => `${NAME}${n}`);
+const PINNED = `${NAME}-pinned`;
+
+const FAULTS: Record<Call, readonly Fault[]> = {
+  open: [{ errno: "EIO" }, { errno: "ENOSPC" }],
+  read: [{ errno: "EIO" }],
+  write: [
+    { errno: "ENOSPC" },
+    { lacks: 1, caller: "returns" },
+    { lacks: 1, caller: "dies" },
+    { lacks: 5000, caller: "dies" },
+  ],
+  writeAt: [{ errno: "EIO" }],
+  sync: [{ errno: "EIO" }],
+  truncate: [{ errno: "EIO" }],
+  syncDirectory: [{ errno: "EIO" }],
+};
+
+class Life {
+  readonly calls: Call[] = [];
+  readonly #scheduler: Scheduler;
+  readonly #machine: Machine;
+  /** The furthest pin that was durable for sure. */
+  #durable = -1;
+  #isOver = false;
+
+  constructor(seed: number, failing: { readonly call: number; readonly fault: Fault } | null) {
+    const random = new Random(seed);
+    this.#scheduler = new Scheduler(random);
+    this.#machine = new Machine({
+      random,
+      scheduler: this.#scheduler,
+      pageBytes: 4096,
+      plan: (call) => {
+        if (this.#isOver) return null;
+        return this.calls.push(call) - 1 === failing?.call ? failing.fault : null;
+      },
+    });
+  }
+
+  async live(): Promise<void> {
+    await this.#fill();
+    for (let process = 0; process < 2; process++) await this.#pinSome(2 * process);
+    this.#machine.powerCut();
+    this.#isOver = true;
+    const { found, problem } = await this.#heads(this.#machine.startProcess(true), []).read();
+    assert.equal(problem, null, "a line is broken that was whole");
+    const seqOf = (id: string) =>
+      found.lookup({ place: "rye:/project", id, log: null })?.pin.seq ?? -1;
+    for (const id of AT_REST) assert.equal(seqOf(id), 100, "a pin at rest is lost");
+    assert.ok(seqOf(PINNED) >= this.#durable, "a pin that was durable is lost");
+    await this.#pinSome(10);
+    assert.ok(this.#durable >= 10, "pinning does not go on");
+  }
+
+  get contentBytes(): number {
+    return this.#machine.contents(STATE, "heads.jsonl")?.length ?? 0;
+  }
+
+  /** Up to a line before the file is compacted, durably. */
+  async #fill(): Promise<void> {
+    const directory = await this.#machine.startProcess(true).openDirectory(STATE, { create: true });
+    const file = directory.open("heads.jsonl", "append");
+    let bytes = 0;
+    for (let seq = 0; ; seq++) {
+      const [id, log] = [AT_REST[seq % 2] ?? "", 1 + (seq % 2)];
+      const line = Buffer.from(lineOf(pinOf(id, Math.min(100, 10 * seq), { log })));
+      bytes += line.length;
+      if (bytes >= COMPACT_LOOK_BYTES) break;
+      file.write(line);
+    }
+    await this.#scheduler.finish(Promise.all([file.sync(), directory.sync()]));
+    file.close();
+  }
+
+  /** Two pins, each flushed. */
+  async #pinSome(from: number): Promise<void> {
+    const warnings: string[] = [];
+    const process = this.#machine.startProcess();
+    const heads = this.#heads(process, warnings);
+    for (const seq of [from, from + 1]) {
+      const told = warnings.length;
+      heads.pin(headOf(PINNED, seq, { log: 9 }), "signed");
+      await this.#scheduler.finish(heads.flush());
+      if (process.isAlive && warnings.length === told) this.#durable = seq;
+    }
+  }
+
+  #heads(files: Files, warnings: string[]): Heads {
+    const host: Host = {
+      files,
+      clock: this.#scheduler,
+      process: { pid: 1, started: "2026-01-01T00:00:00.000Z" },
+    };
+    const onWarning = (warning: string) => warnings.push(warning);
+    return new Heads({ host, stateDirectory: STATE, onWarning });
+  }
+}
+
+test("whichever call fails while pinning and compacting, and however, no durable pin is lost", async () => {
+  const sound = new Life(1, null);
+  await sound.live();
+  assert.ok(sound.contentBytes < COMPACT_LOOK_BYTES / 2, "it was compacted");
+  let lives = 0;
+  for (const [call, kind] of sound.calls.entries()) {
+    for (const fault of FAULTS[kind]) {
+      for (const seed of [1, 2]) {
+        await new Life(seed, { call, fault }).live().catch((cause: unknown) => {
+          throw new Error(`call ${call} (${kind}), ${JSON.stringify(fault)}, seed ${seed}`, {
+            cause,
+          });
+        });
+        lives++;
+      }
+    }
+  }
+  console.log(`heads: ${sound.calls.length} calls to the disk, ${lives} lives`);
+});

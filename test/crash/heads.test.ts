@@ -1,0 +1,144 @@
+/**
+ * Head pins of several processes at once, and of processes that are killed with -9 at a random
+ * moment, many of them while they compact the file. Whatever happens, no session's newest pin that
+ * was durable is lost, and no line is broken.
+ */
+
+import assert from "node:assert/strict";
+import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { test } from "vitest";
+import { nodeHost } from "../../src/base/node-host.ts";
+import type { PinBook } from "../../src/proof/pins.ts";
+import { COMPACT_LOOK_BYTES, lineOf } from "../../src/signing/head-file.ts";
+import { Heads } from "../../src/signing/heads.ts";
+import { type Child, compiledChild, startChild } from "../support/child.ts";
+import { pinOf } from "../support/pins.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import type { PinOrder } from "./heads-child.ts";
+import { unit } from "./lines.ts";
+import { seed } from "./seed.ts";
+
+const ROUNDS = 20;
+/** Sessions that nobody pins any more: theirs are the pins that a compaction must carry over. */
+const AT_REST = 20;
+
+const program = compiledChild("test/crash/heads-child.ts");
+
+/** A file that some more pins make worth compacting. */
+function nearlyFull(stateDirectory: string, linesToGo: number): void {
+  const lines: string[] = [];
+  let bytes = 0;
+  for (let n = 0; bytes < COMPACT_LOOK_BYTES; n++) {
+    const line = lineOf(pinOf(`rest${n % AT_REST}`, n, { log: 100 + (n % AT_REST) }));
+    lines.push(line);
+    bytes += line.length;
+  }
+  writeFileSync(join(stateDirectory, "heads.jsonl"), lines.slice(0, -linesToGo).join(""));
+}
+
+async function bookOf(stateDirectory: string): Promise<PinBook> {
+  const heads = new Heads({ host: nodeHost, stateDirectory, onWarning: assert.fail });
+  const { found, problem } = await heads.read();
+  assert.equal(problem, null);
+  return found;
+}
+
+/** What is pinned for each session that nobody pins any more. */
+function atRest(book: PinBook): string[] {
+  return book
+    .current()
+    .filter(({ pin }) => pin.id.startsWith("rest"))
+    .map(({ pin }) => `${pin.id} ${pin.seq}`)
+    .sort();
+}
+
+function seqOf(book: PinBook, { id }: PinOrder): number {
+  return book.lookup({ place: "rye:/project", id, log: null })?.pin.seq ?? -1;
+}
+
+test("processes that pin at once lose no pin, also while one of them compacts the file", async () => {
+  const stateDirectory = tempDirectory();
+  nearlyFull(stateDirectory, 40);
+  const before = atRest(await bookOf(stateDirectory));
+  const orders = ["a", "b", "c"].map((id, n): PinOrder => {
+    return { stateDirectory, id, log: n, from: 0, to: 60 };
+  });
+  const children = orders.map((order) => startChild(program(), JSON.stringify(order)));
+  for (const child of children) child.say("go");
+  for (const child of children) assert.equal(await child.exitCode(), 0);
+
+  const book = await bookOf(stateDirectory);
+  assert.deepEqual(atRest(book), before);
+  assert.equal(before.length, AT_REST);
+  for (const order of orders) assert.equal(seqOf(book, order), 59);
+  assert.ok(statSync(join(stateDirectory, "heads.jsonl")).size < COMPACT_LOOK_BYTES / 2);
+});
+
+test("a process killed at any moment, compacting or not, loses no pin that was durable", async () => {
+  const stateDirectory = tempDirectory();
+  let [compacted, interrupted, pinned] = [0, 0, 0];
+  let next = prepare(stateDirectory, 0);
+  for (let round = 0; round < ROUNDS; round++) {
+    const { order, child, linesToGo } = next;
+    if (round + 1 < ROUNDS) next = prepare(stateDirectory, round + 1);
+    nearlyFull(stateDirectory, linesToGo);
+    const path = join(stateDirectory, "heads.jsonl");
+    const full = statSync(path).size;
+    const temporary = `${path}.tmp`;
+    // The others find what a killed compaction left.
+    if (round % 2 === 0) rmSync(temporary, { force: true });
+    const wasLeft = existsSync(temporary);
+    const before = atRest(await bookOf(stateDirectory));
+    // Every other time it is killed in the midst of a compaction, as far as that can be seen.
+    const moment = async () => {
+      const isOver = () => existsSync(temporary) || statSync(path).size < full;
+      while (round % 2 === 0 && !isOver()) await new Promise(setImmediate);
+      await sleep(unit(seed + round, 2) * (round % 2 === 0 ? 8 : 25));
+    };
+    const said = await runUntilKilled(child, linesToGo, moment);
+
+    const message = `seed ${seed}, round ${round}: said ${said}`;
+    const book = await bookOf(stateDirectory);
+    assert.deepEqual(atRest(book), before, message);
+    assert.ok(seqOf(book, order) >= said, message);
+    pinned += said + 1;
+    if (statSync(path).size < full) compacted++;
+    if (!wasLeft && existsSync(temporary)) interrupted++;
+  }
+  console.log(
+    `kill -9 of pinning processes, seed ${seed}: ${ROUNDS} deaths, ${pinned} pins, ` +
+      `${compacted} compactions done, ${interrupted} interrupted`,
+  );
+});
+
+/** Starts a process ahead of its round, so that starting costs no time. */
+function prepare(
+  stateDirectory: string,
+  round: number,
+): { order: PinOrder; child: Child; linesToGo: number } {
+  const order = { stateDirectory, id: `doomed${round}`, log: round, from: 0, to: 1000 };
+  const linesToGo = 1 + Math.floor(unit(seed + round, 1) * 4);
+  return { order, child: startChild(program(), JSON.stringify(order)), linesToGo };
+}
+
+/** Kills it about when the file is compacted; answers the last pin that it said was durable. */
+async function runUntilKilled(
+  child: Child,
+  linesToGo: number,
+  moment: () => Promise<void>,
+): Promise<number> {
+  let said = -1;
+  const take = (line: string | null) => {
+    assert.notEqual(line, null, "it ended before it was killed");
+    assert.equal(line, `pinned ${++said}`);
+  };
+  child.say("go");
+  for (let n = 1; n < linesToGo; n++) take(await child.line());
+  await moment();
+  const killed = child.kill();
+  for (let line = await child.line(); line !== null; line = await child.line()) take(line);
+  await killed;
+  return said;
+}

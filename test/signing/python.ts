@@ -1,0 +1,41 @@
+/**
+ * Python: asks a real one, with the scripts beside this file, which are written from the seed.
+ *
+ * Without a python3, or without its package `cryptography` where signatures are asked about, the
+ * tests that compare are skipped, and say so.
+ */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+function found(needs: string, ...args: readonly string[]): boolean {
+  const isThere = spawnSync("python3", args).status === 0;
+  if (!isThere) process.stderr.write(`No ${needs} here: comparing with it is skipped.\n`);
+  return isThere;
+}
+
+export const hasPython = found("python3", "-c", "import json");
+export const hasCryptography =
+  hasPython && found("python3 package `cryptography`", "-c", "import cryptography");
+
+/** What a script prints, one JSON value a line, when it is given one JSON value a line. */
+export function runPython(
+  script: string,
+  args: readonly string[],
+  questions: readonly unknown[] = [],
+): unknown[] {
+  const path = fileURLToPath(new URL(`python/${script}`, import.meta.url));
+  const { status, stdout, stderr } = spawnSync("python3", [path, ...args], {
+    input: questions.map((question) => `${JSON.stringify(question)}\n`).join(""),
+    encoding: "utf8",
+    maxBuffer: 1 << 30,
+    env: { ...process.env, PYTHONIOENCODING: "utf-8" },
+  });
+  assert.equal(status, 0, stderr);
+  assert.ok(stdout.endsWith("\n"));
+  return stdout
+    .slice(0, -1)
+    .split("\n")
+    .map((line): unknown => JSON.parse(line));
+}

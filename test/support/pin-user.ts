@@ -1,0 +1,43 @@
+/** A user's pins, in a test: the file, and what is warned of. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Host } from "../../src/base/host.ts";
+import { nodeHost } from "../../src/base/node-host.ts";
+import type { Whose } from "../../src/proof/pins.ts";
+import { Heads } from "../../src/signing/heads.ts";
+import { tempDirectory } from "./temp-directory.ts";
+
+/** Their state directory is not there yet. */
+export class PinUser {
+  readonly stateDirectory = join(tempDirectory(), "state", "verbatim");
+  readonly path = join(this.stateDirectory, "heads.jsonl");
+  readonly warnings: string[] = [];
+
+  heads(host: Host = nodeHost): Heads {
+    const onWarning = (warning: string) => this.warnings.push(warning);
+    return new Heads({ host, stateDirectory: this.stateDirectory, onWarning });
+  }
+
+  /** Puts lines into the file, as they are. */
+  put(...lines: readonly string[]): void {
+    mkdirSync(this.stateDirectory, { recursive: true, mode: 0o700 });
+    writeFileSync(this.path, lines.join(""));
+  }
+
+  get lines(): string[] {
+    return readFileSync(this.path, "utf8").split("\n").slice(0, -1);
+  }
+
+  async seqOf(id: string): Promise<number | null> {
+    const { found, problem } = await this.heads().lookup(whose(id));
+    assert.equal(problem, null);
+    return found?.pin.seq ?? null;
+  }
+}
+
+/** A session by its id, in the usual place. */
+export function whose(id: string): Whose {
+  return { place: "rye:/project", id, log: null };
+}
