@@ -1,0 +1,21 @@
+/**
+ * `verbatim-log/capture`: provider streams into sessions.
+ *
+ * @example
+ * const stream = await client.messages.create({ ...request, stream: true });
+ * const captured = captureAnthropic(stream, session);
+ * for await (const event of captured) show(event); // the SDK's own events
+ * const { blocks, stopReason, usage } = await captured.result; // the message is in the session
+ */
+
+export type { Provider } from "./base/errors.ts";
+export type { CaptureLimits } from "./base/limits.ts";
+export {
+  type AnthropicResult,
+  type AnthropicUsage,
+  captureAnthropic,
+} from "./capture/anthropic.ts";
+export type { Capture, CaptureOptions, CaptureSession } from "./capture/capture.ts";
+export { captureOpenAI } from "./capture/openai.ts";
+export type { OpenAIResult, OpenAIUsage } from "./capture/openai-result.ts";
+export type { ByteStream } from "./capture/source.ts";

@@ -1,0 +1,285 @@
+/**
+ * Anthropic: the events of a Messages API stream gathered into one message.
+ *
+ * AN1  A block is what began it with its deltas put in: `text_delta`, `thinking_delta` add to the
+ *      field of that name, `signature_delta` replaces it, `citations_delta` adds to a list,
+ *      `input_json_delta` to the text of `input`. Any other delta goes to `unknown_deltas`.
+ * AN2  Usage is cumulative: what a later event says of a field wins, unless it says null.
+ *
+ * `message_start` is not asked for content: the SDK's helper fills that object while it is read.
+ */
+
+import type { VerbatimError } from "../base/errors.ts";
+import type { NewEntry, Part, Usage } from "../model/entry.ts";
+import type { Budget, Weighed } from "./budget.ts";
+import { type Capture, type CaptureOptions, type CaptureSession, capture } from "./capture.ts";
+import { assistantEntry, type Gathering } from "./gathering.ts";
+import type { ByteStream } from "./source.ts";
+import { readInput } from "./tool-input.ts";
+import {
+  badStream,
+  beyond,
+  countOf,
+  isIndex,
+  isObject,
+  type JsonDraft,
+  type JsonObject,
+  nameOf,
+  other,
+  providerError,
+} from "./wire.ts";
+
+/** The usage of a message in Anthropic's own words; more fields than these may be there. */
+export interface AnthropicUsage {
+  readonly input_tokens?: number | null;
+  readonly output_tokens?: number | null;
+  readonly cache_creation_input_tokens?: number | null;
+  readonly cache_read_input_tokens?: number | null;
+  readonly [field: string]: unknown;
+}
+
+export interface AnthropicResult {
+  /** The content blocks, as Anthropic takes them back in the next request. */
+  readonly blocks: readonly JsonObject[];
+  readonly stopReason: string | null;
+  readonly usage: AnthropicUsage | null;
+}
+
+/**
+ * Passes on the events of a Messages API stream and appends its message to a session.
+ *
+ * @example
+ * const stream = await client.messages.create({ ...request, stream: true });
+ * const captured = captureAnthropic(stream, session);
+ * for await (const event of captured) show(event);
+ * const { blocks, stopReason, usage } = await captured.result;
+ */
+export function captureAnthropic(
+  stream: ByteStream,
+  session: CaptureSession,
+  options?: CaptureOptions,
+): Capture<JsonObject, AnthropicResult>;
+export function captureAnthropic<Event extends object>(
+  stream: AsyncIterable<Event>,
+  session: CaptureSession,
+  options?: CaptureOptions,
+): Capture<Event, AnthropicResult>;
+export function captureAnthropic<Event>(
+  stream: object,
+  session: CaptureSession,
+  options: CaptureOptions = {},
+): Capture<Event, AnthropicResult> {
+  const gather = (budget: Budget) => new AnthropicMessage(budget);
+  return capture({ provider: "anthropic", stream, session, options, gather });
+}
+
+interface Block {
+  readonly native: JsonDraft;
+  /** The text of `input` so far; null when none of it came as text. */
+  json: string | null;
+  isEnded: boolean;
+}
+
+export class AnthropicMessage implements Gathering<AnthropicResult> {
+  readonly #budget: Budget;
+  readonly #blocks = new Map<number, Block>();
+  #hasStarted = false;
+  #id: string | null = null;
+  #model: string | null = null;
+  #stopReason: string | null = null;
+  /** What the end of the message says besides the stop reason. */
+  #ending: Weighed<JsonObject> | null = null;
+  #usage: Weighed<AnthropicUsage> | null = null;
+
+  constructor(budget: Budget) {
+    this.#budget = budget;
+  }
+
+  take(event: JsonObject): "whole" | VerbatimError | null {
+    switch (event.type) {
+      case "error":
+        return providerError("anthropic", isObject(event.error) ? event.error.type : null, event);
+      case "message_start":
+        this.#start(event.message);
+        break;
+      case "content_block_start":
+        this.#begin(event);
+        break;
+      case "content_block_delta":
+        this.#add(this.#blockOf(event), event.delta);
+        break;
+      case "content_block_stop":
+        this.#blockOf(event).isEnded = true;
+        break;
+      case "message_delta":
+        this.#conclude(event);
+        break;
+      case "message_stop":
+        this.#checkStarted();
+        return "whole";
+    }
+    return null; // Also for pings, and for events that we have not heard of.
+  }
+
+  isWhole(): boolean {
+    return false; // Without message_stop nobody said so.
+  }
+
+  entry(isPartial: boolean): NewEntry | null {
+    if (!this.#hasStarted) return null;
+    const parts = [
+      ...this.#finished(!isPartial).flatMap(partsOf),
+      ...beyond({ ...this.#ending?.copy, type: "message_delta" }, ["stop_reason"]),
+    ];
+    const usage = usageOf(this.#usage?.copy ?? null);
+    const said = { parts, model: this.#model, messageId: this.#id, usage };
+    return assistantEntry({ ...said, stopReason: this.#stopReason }, isPartial);
+  }
+
+  result(): AnthropicResult {
+    return {
+      blocks: this.#finished(true),
+      stopReason: this.#stopReason,
+      usage: this.#usage?.copy ?? null,
+    };
+  }
+
+  #start(message: unknown): void {
+    if (this.#hasStarted) throw this.#bad("message_start came twice");
+    if (!isObject(message)) throw this.#bad("message_start has no message");
+    this.#id = nameOf("anthropic", message.id);
+    this.#model = nameOf("anthropic", message.model);
+    this.#hasStarted = true;
+    this.#count(message.usage);
+  }
+
+  #checkStarted(): void {
+    if (!this.#hasStarted) throw this.#bad("an event came before message_start");
+  }
+
+  #begin({ index, content_block: block }: JsonObject): void {
+    this.#checkStarted();
+    if (!isIndex(index)) throw this.#bad("a block has no index");
+    if (this.#blocks.has(index)) throw this.#bad(`block ${index} began twice`);
+    if (!isObject(block) || typeof block.type !== "string") {
+      throw this.#bad(`block ${index} has no type`);
+    }
+    this.#blocks.set(index, { native: this.#budget.block(block), json: null, isEnded: false });
+  }
+
+  #blockOf({ index }: JsonObject): Block {
+    const block = isIndex(index) ? this.#blocks.get(index) : undefined;
+    if (!block) throw this.#bad("an event is for a block that never began");
+    return block;
+  }
+
+  /** AN1 */
+  #add(block: Block, delta: unknown): void {
+    if (!isObject(delta)) throw this.#bad("a delta is no object");
+    const { native } = block;
+    switch (delta.type) {
+      case "text_delta":
+        this.#addText(native, "text", delta.text);
+        break;
+      case "thinking_delta":
+        this.#addText(native, "thinking", delta.thinking);
+        break;
+      case "signature_delta":
+        native.signature = this.#budget.text(delta.signature);
+        break;
+      case "input_json_delta":
+        block.json = (block.json ?? "") + this.#budget.text(delta.partial_json);
+        break;
+      case "citations_delta":
+        this.#addTo(native, "citations", delta.citation ?? null);
+        break;
+      default:
+        this.#addTo(native, "unknown_deltas", delta);
+    }
+  }
+
+  #addText(native: JsonDraft, field: string, piece: unknown): void {
+    const before = native[field] ?? "";
+    if (typeof before !== "string") throw this.#bad("a delta adds text to what is none");
+    native[field] = before + this.#budget.text(piece);
+  }
+
+  #addTo(native: JsonDraft, field: string, value: unknown): void {
+    const list = native[field] ?? [];
+    if (!Array.isArray(list)) throw this.#bad("a delta adds to what is no list");
+    list.push(this.#budget.copy(value));
+    native[field] = list;
+  }
+
+  #conclude({ delta = {}, usage }: JsonObject): void {
+    this.#checkStarted();
+    if (!isObject(delta)) throw this.#bad("message_delta has no delta");
+    this.#stopReason = nameOf("anthropic", delta.stop_reason) ?? this.#stopReason;
+    this.#ending = this.#budget.replace(this.#ending, { ...this.#ending?.copy, ...delta });
+    this.#count(usage);
+  }
+
+  /** AN2 */
+  #count(usage: unknown): void {
+    if (usage === null || usage === undefined) return;
+    if (!isObject(usage)) throw this.#bad("usage is no object");
+    const said = Object.entries(usage).filter(([, count]) => count !== null);
+    const merged = { ...this.#usage?.copy, ...Object.fromEntries(said) };
+    this.#usage = this.#budget.replace(this.#usage, merged);
+  }
+
+  /** The blocks in order, with their tools' inputs read. */
+  #finished(isWhole: boolean): JsonObject[] {
+    return [...this.#blocks]
+      .sort(([a], [b]) => a - b)
+      .map(([, block]) => finishedBlock(block, isWhole || block.isEnded));
+  }
+
+  #bad(reason: string): VerbatimError {
+    return badStream("anthropic", reason);
+  }
+}
+
+/** A block with its input in place, or the text of it as `input_text` where it is not whole. */
+function finishedBlock({ native, json }: Block, isEnded: boolean): JsonObject {
+  const hasInput = json !== null || native.type === "tool_use";
+  if (!hasInput || (isEnded && !json)) return native;
+  const read = isEnded && json ? readInput(json) : null;
+  const { input: _, ...rest } = native;
+  return read ? { ...native, ...read } : { ...rest, input_text: json ?? "" };
+}
+
+function partsOf(block: JsonObject): readonly Part[] {
+  const { type, text, thinking, signature, data, id, name } = block;
+  if (type === "text" && typeof text === "string") {
+    return [{ type: "text", text }, ...beyond(block, ["text"])];
+  }
+  if (type === "thinking" && typeof thinking === "string") {
+    const seal = typeof signature === "string" && signature !== "" ? { signature } : {};
+    const part: Part = { type: "reasoning", text: thinking, ...seal };
+    return [part, ...beyond(block, ["thinking", "signature"])];
+  }
+  if (type === "redacted_thinking" && typeof data === "string") {
+    return [{ type: "reasoning", text: "", withheld: data }, ...beyond(block, ["data"])];
+  }
+  if (type === "tool_use" && typeof name === "string" && Object.hasOwn(block, "input")) {
+    const callId = typeof id === "string" && id !== "" ? id : null;
+    const call: Part = { type: "tool_call", callId, tool: name, input: block.input };
+    return [call, ...beyond(block, ["name", "input"], "id")];
+  }
+  return [other(block)];
+}
+
+function usageOf(usage: AnthropicUsage | null): Usage | null {
+  if (usage === null) return null;
+  const cacheWriteTokens = countOf(usage.cache_creation_input_tokens);
+  const cacheReadTokens = countOf(usage.cache_read_input_tokens);
+  return {
+    inputTokens: countOf(usage.input_tokens),
+    outputTokens: countOf(usage.output_tokens),
+    ...(cacheWriteTokens === null ? {} : { cacheWriteTokens }),
+    ...(cacheReadTokens === null ? {} : { cacheReadTokens }),
+    totalTokens: null,
+    spend: null,
+  };
+}

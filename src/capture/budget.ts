@@ -1,0 +1,111 @@
+/**
+ * Budget: what one captured message may come to.
+ *
+ * BU1  What is held can be appended: it is counted as the bytes of its JSON in a line, escapes
+ *      included, and is plain JSON of its own, so that nobody can change it afterwards.
+ * BU2  What would pass the limit is refused before it is held; what is held stays.
+ */
+
+import { type Provider, VerbatimError } from "../base/errors.ts";
+import { CAPTURED_BLOCK_BYTES, CAPTURED_DEPTH_MAX } from "../base/limits.ts";
+import { badStream } from "./wire.ts";
+
+/** What a line of the log has as six characters although JSON leaves it bare. */
+const ESCAPED = /[\u007f-\u009f\u2028\u2029]/g;
+
+export interface Weighed<T> {
+  readonly copy: T;
+  readonly bytes: number;
+}
+
+export class Budget {
+  readonly provider: Provider;
+  readonly #bytesMax: number;
+  readonly #whole: Budget | null;
+  #bytes = 0;
+
+  constructor(provider: Provider, bytesMax: number, whole: Budget | null = null) {
+    this.provider = provider;
+    this.#bytesMax = bytesMax;
+    this.#whole = whole;
+  }
+
+  /** An account within this budget, for what may be let go again. */
+  account(): Budget {
+    return new Budget(this.provider, this.#bytesMax, this);
+  }
+
+  /** Counts bytes that are to be held; fewer than none for those that are let go. */
+  spend(bytes: number): void {
+    if (this.#bytes + bytes > this.#bytesMax) throw this.#tooLarge();
+    this.#whole?.spend(bytes);
+    this.#bytes += bytes;
+  }
+
+  /** All that was counted here is let go. */
+  release(): void {
+    this.spend(-this.#bytes);
+  }
+
+  /** A piece of text, counted. */
+  text(piece: unknown): string {
+    if (typeof piece !== "string") throw badStream(this.provider, "a piece of text is none");
+    this.spend(lineBytes(JSON.stringify(piece)));
+    return piece;
+  }
+
+  /** A value that somebody else may hold as well: a copy of its own, counted. */
+  copy<T>(value: T): T {
+    return this.replace(null, value).copy;
+  }
+
+  /** A block: as `copy`, and what is written around it is counted, too. */
+  block<T>(value: T): T {
+    this.spend(CAPTURED_BLOCK_BYTES);
+    return this.copy(value);
+  }
+
+  /** A copy that is held instead of what was held before. */
+  replace<T>(before: Weighed<unknown> | null, value: T): Weighed<T> {
+    const after = this.#weigh(value);
+    this.spend(after.bytes - (before?.bytes ?? 0));
+    return after;
+  }
+
+  #weigh<T>(value: T): Weighed<T> {
+    if (isTooDeep(value, CAPTURED_DEPTH_MAX)) throw this.#noJson("it nests too deep");
+    let json: string | undefined;
+    try {
+      json = JSON.stringify(value);
+    } catch (cause) {
+      throw this.#noJson("it has no JSON", cause);
+    }
+    if (json === undefined) throw this.#noJson("it has no JSON");
+    return { copy: JSON.parse(json) as T, bytes: lineBytes(json) };
+  }
+
+  #noJson(why: string, cause?: unknown): VerbatimError {
+    return badStream(this.provider, `an event holds a value that cannot be kept (${why})`, cause);
+  }
+
+  #tooLarge(): VerbatimError {
+    const max = this.#bytesMax;
+    return new VerbatimError(
+      "STREAM_TOO_LARGE",
+      `the message of ${this.provider} is over ${max} bytes; what came before is kept as partial`,
+      { provider: this.provider, what: "message", max },
+    );
+  }
+}
+
+/** How long a JSON text is in a line of the log. */
+export function lineBytes(json: string): number {
+  return Buffer.byteLength(json) + 5 * (json.match(ESCAPED)?.length ?? 0);
+}
+
+/** True as soon as one way down is too long: an object that contains itself ends the walk, too. */
+export function isTooDeep(value: unknown, depthLeft: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (depthLeft === 0) return true;
+  return Object.values(value).some((held) => isTooDeep(held, depthLeft - 1));
+}

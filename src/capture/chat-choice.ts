@@ -1,0 +1,138 @@
+/**
+ * Chat choice: one choice of a chat completion, put together from its deltas.
+ *
+ * CC1  Text fields are joined. A tool call is told by its index, and by its id where a server
+ *      gives all of them the same index; its arguments are joined, its other fields replaced.
+ * CC2  Fields that we have not heard of are kept: texts joined, all else as a list of what came.
+ */
+
+import type { VerbatimError } from "../base/errors.ts";
+import { CAPTURED_BLOCK_BYTES } from "../base/limits.ts";
+import type { Part } from "../model/entry.ts";
+import type { Budget } from "./budget.ts";
+import { readArguments } from "./tool-input.ts";
+import { badStream, beyond, isIndex, isObject, type JsonObject, other } from "./wire.ts";
+
+interface ToolCall {
+  readonly index: number;
+  /** All but the function: a map, because a field may be called `__proto__`. */
+  readonly fields: Map<string, unknown>;
+  name: string | null;
+  /** The text of the arguments so far. */
+  json: string;
+}
+
+export class ChatChoice {
+  finishReason: string | null = null;
+  readonly #budget: Budget;
+  readonly #calls: ToolCall[] = [];
+  /** All other fields of the message. */
+  readonly #fields = new Map<string, unknown>();
+
+  constructor(budget: Budget) {
+    this.#budget = budget;
+    budget.spend(CAPTURED_BLOCK_BYTES);
+  }
+
+  add(delta: JsonObject): void {
+    for (const [field, value] of Object.entries(delta)) {
+      if (value === null || field === "role") continue;
+      if (field === "tool_calls") this.#addCalls(value);
+      else this.#addField(field, value);
+    }
+  }
+
+  /** The message as the next request takes it back. */
+  message(): JsonObject {
+    const calls = this.#callsInOrder().map(({ fields, name, json }) => ({
+      ...Object.fromEntries(fields),
+      function: { name: name ?? "", arguments: json },
+    }));
+    return {
+      role: "assistant",
+      content: null,
+      ...Object.fromEntries(this.#fields),
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    };
+  }
+
+  parts(): readonly Part[] {
+    const { content, refusal, reasoning_content, ...rest } = Object.fromEntries(this.#fields);
+    const parts: Part[] = [];
+    // The word of several servers that speak OpenAI's language; OpenAI itself tells no thoughts.
+    if (isText(reasoning_content)) parts.push({ type: "reasoning", text: reasoning_content });
+    if (isText(content)) parts.push({ type: "text", text: content });
+    if (isText(refusal)) parts.push(other({ type: "refusal", refusal }));
+    for (const call of this.#callsInOrder()) parts.push(...this.#partsOf(call));
+    return [...parts, ...beyond({ ...rest, type: "delta" }, [])];
+  }
+
+  #callsInOrder(): readonly ToolCall[] {
+    return this.#calls.toSorted((a, b) => a.index - b.index);
+  }
+
+  #partsOf({ fields, name, json }: ToolCall): readonly Part[] {
+    const native = Object.fromEntries(fields);
+    // Until the choice is finished, no call is known to be.
+    const read = this.finishReason === null ? null : readArguments(json);
+    if (!read) return [other({ ...native, function: { name }, input_text: json })];
+    const callId = isText(native.id) ? native.id : null;
+    const call: Part = { type: "tool_call", callId, tool: name ?? "", ...read };
+    return [call, ...beyond(native, [], "id")];
+  }
+
+  #addField(field: string, value: unknown): void {
+    const before = this.#fields.get(field);
+    if (typeof value === "string" || TEXT_FIELDS.includes(field)) {
+      if (before !== undefined && typeof before !== "string") throw mixed();
+      this.#fields.set(field, (before ?? "") + this.#budget.text(value));
+    } else {
+      if (before !== undefined && !Array.isArray(before)) throw mixed();
+      this.#fields.set(field, [...(before ?? []), this.#budget.copy(value)]);
+    }
+  }
+
+  #addCalls(deltas: unknown): void {
+    if (!Array.isArray(deltas)) throw badStream("openai", "tool_calls is no list");
+    for (const delta of deltas) {
+      if (!isObject(delta)) throw badStream("openai", "a tool call is no object");
+      this.#addCall(delta);
+    }
+  }
+
+  #addCall({ index = 0, function: named, ...rest }: JsonObject): void {
+    if (!isIndex(index)) throw badStream("openai", "a tool call has no index");
+    if (named !== null && named !== undefined && !isObject(named)) {
+      throw badStream("openai", "the function of a tool call is no object");
+    }
+    const call = this.#callAt(index, rest.id);
+    const { name, arguments: piece } = named ?? {};
+    if (typeof name === "string" && name !== "") call.name = this.#budget.text(name);
+    if (piece !== null && piece !== undefined) call.json += this.#budget.text(piece);
+    for (const [field, value] of Object.entries(rest)) {
+      const saysNothing = value === null || value === "" || value === call.fields.get(field);
+      if (!saysNothing) call.fields.set(field, this.#budget.copy(value));
+    }
+  }
+
+  #callAt(index: number, id: unknown): ToolCall {
+    const known = this.#calls.findLast((call) => call.index === index);
+    const knownId = known?.fields.get("id") ?? null;
+    if (known && (!isText(id) || knownId === null || knownId === id)) return known;
+    const fields = new Map<string, unknown>([["type", "function"]]);
+    const call: ToolCall = { index, fields, name: null, json: "" };
+    this.#budget.spend(CAPTURED_BLOCK_BYTES);
+    this.#calls.push(call);
+    return call;
+  }
+}
+
+const TEXT_FIELDS: readonly string[] = ["content", "refusal", "reasoning_content"];
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function mixed(): VerbatimError {
+  return badStream("openai", "a field of a message is text once, and something else another time");
+}

@@ -1,0 +1,93 @@
+/**
+ * OpenAI chat: the chunks of a chat completion gathered into one message.
+ *
+ * CH1  The choice of index 0 is the message. Others are kept behind it, each as one `other` part.
+ * CH2  A message is whole when every choice that began has a finish reason; its usage comes in a
+ *      chunk after that, so only the end of the stream ends it. The last usage wins.
+ * CH3  A choice is its deltas put together (`chat-choice.ts`); what chunks say beside the message
+ *      (log probabilities, filter results, fingerprints) is passed on and not kept.
+ */
+
+import type { VerbatimError } from "../base/errors.ts";
+import type { NewEntry, Part } from "../model/entry.ts";
+import type { Budget, Weighed } from "./budget.ts";
+import { ChatChoice } from "./chat-choice.ts";
+import { assistantEntry, type Gathering } from "./gathering.ts";
+import { type OpenAIResult, type OpenAIUsage, usageOf } from "./openai-result.ts";
+import {
+  badStream,
+  isIndex,
+  isObject,
+  type JsonObject,
+  nameOf,
+  other,
+  providerError,
+} from "./wire.ts";
+
+export class ChatMessage implements Gathering<OpenAIResult> {
+  readonly #budget: Budget;
+  readonly #choices = new Map<number, ChatChoice>();
+  #id: string | null = null;
+  #model: string | null = null;
+  #usage: Weighed<OpenAIUsage> | null = null;
+
+  constructor(budget: Budget) {
+    this.#budget = budget;
+  }
+
+  take(chunk: JsonObject): VerbatimError | null {
+    const { error, choices = [], usage } = chunk;
+    if (error) {
+      const { code, type } = isObject(error) ? error : { code: null, type: null };
+      return providerError("openai", code ?? type, chunk);
+    }
+    // Azure's first chunk has neither, only what its filter says of the prompt.
+    this.#id ??= nameOf("openai", chunk.id);
+    this.#model ??= nameOf("openai", chunk.model);
+    if (isObject(usage)) this.#usage = this.#budget.replace(this.#usage, usage);
+    if (!Array.isArray(choices)) throw badStream("openai", "choices is no list");
+    for (const choice of choices) this.#takeChoice(choice);
+    return null;
+  }
+
+  isWhole(): boolean {
+    const all = [...this.#choices.values()];
+    return this.#choices.has(0) && all.every(({ finishReason }) => finishReason !== null);
+  }
+
+  entry(isPartial: boolean): NewEntry | null {
+    if (this.#id === null && this.#choices.size === 0) return null;
+    const first = this.#choices.get(0);
+    const parts: Part[] = [...(first?.parts() ?? [])];
+    for (const [index, choice] of [...this.#choices].sort(([a], [b]) => a - b)) {
+      if (choice === first) continue;
+      const { finishReason: finish_reason } = choice;
+      parts.push(other({ type: "choice", index, finish_reason, message: choice.message() }));
+    }
+    const usage = usageOf(this.#usage?.copy ?? null);
+    const stopReason = first?.finishReason ?? null;
+    const said = { parts, model: this.#model, messageId: this.#id, stopReason, usage };
+    return assistantEntry(said, isPartial);
+  }
+
+  result(): OpenAIResult {
+    const first = this.#choices.get(0);
+    return {
+      blocks: first ? [first.message()] : [],
+      stopReason: first?.finishReason ?? null,
+      usage: this.#usage?.copy ?? null,
+    };
+  }
+
+  #takeChoice(choice: unknown): void {
+    if (!isObject(choice)) throw badStream("openai", "a choice is no object");
+    const { index = 0, delta } = choice; // Some servers have only one, and do not count it.
+    if (!isIndex(index)) throw badStream("openai", "a choice has no index");
+    const known = this.#choices.get(index);
+    const gathered = known ?? new ChatChoice(this.#budget);
+    if (!known) this.#choices.set(index, gathered);
+    if (isObject(delta)) gathered.add(delta);
+    else if (delta !== null && delta !== undefined) throw badStream("openai", "a delta is none");
+    gathered.finishReason = nameOf("openai", choice.finish_reason) ?? gathered.finishReason;
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * Source: whatever holds a provider's events, as one thing that is asked for the next.
+ *
+ * Items that are bytes or text are read as server-sent events; all others are events already, and
+ * are given on as the very objects they are.
+ *
+ * SO1  Iterating begins at once, reading does not: an SDK's helper throws away what comes before
+ *      somebody listens, and nothing may be read that nobody asked for.
+ */
+
+import { assert } from "../base/assert.ts";
+import type { Provider } from "../base/errors.ts";
+import { SseReader } from "./sse.ts";
+import { badStream, isObject, providerError } from "./wire.ts";
+
+/** A body of bytes: of `fetch`, of `node:http`, of anything that iterates. */
+export type ByteStream =
+  | AsyncIterable<Uint8Array | string>
+  /** A web stream. Not every TypeScript library knows that it iterates. */
+  | { getReader(): unknown }
+  /** A `Response`; one that is not ok is refused with PROVIDER_ERROR. */
+  | { readonly body: unknown; readonly ok: boolean; readonly status: number };
+
+/** How OpenAI says that a stream has ended. */
+const DONE = "[DONE]";
+
+export class Source {
+  readonly #provider: Provider;
+  readonly #given: object;
+  readonly #items: AsyncIterator<unknown> | null;
+  readonly #sse: SseReader;
+  #isOver = false;
+
+  constructor(provider: Provider, given: object, eventCharsMax: number) {
+    this.#provider = provider;
+    this.#given = given;
+    this.#sse = new SseReader(provider, eventCharsMax);
+    const hasNoBody = isResponse(given) && given.body === null;
+    this.#items = hasNoBody ? null : iterate(isResponse(given) ? given.body : given);
+  }
+
+  /** The next event; null when there are no more. */
+  async next(): Promise<{ readonly event: unknown } | null> {
+    const given = this.#given;
+    if (isResponse(given) && !given.ok) {
+      throw providerError(this.#provider, `http_${given.status}`, given);
+    }
+    while (true) {
+      const data = this.#sse.next();
+      if (data === DONE) return null;
+      if (data !== undefined && data !== "") return { event: this.#parse(data) };
+      if (data === "") continue;
+      if (this.#isOver) return null;
+      const step = await this.#items?.next();
+      if (!step || step.done) {
+        this.#isOver = true;
+        this.#sse.end();
+      } else if (typeof step.value === "string" || ArrayBuffer.isView(step.value)) {
+        this.#sse.feed(step.value as string | Uint8Array);
+      } else {
+        return { event: step.value };
+      }
+    }
+  }
+
+  /** Why there are no more events, when an SDK keeps that to itself; null when it does not know. */
+  async whyOver(): Promise<unknown> {
+    const { ended, done, controller } = this.#given as SdkStream;
+    if (ended === true && typeof done === "function") {
+      try {
+        await done.call(this.#given);
+      } catch (error) {
+        return error;
+      }
+    }
+    const signal = controller?.signal;
+    return signal?.aborted ? signal.reason : null;
+  }
+
+  /** Lets go of the connection. What that answers concerns nobody any more. */
+  async cancel(): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    try {
+      await this.#items?.return?.();
+      // Closing an SDK's iterator before its first event leaves the connection open.
+      (this.#given as SdkStream).controller?.abort?.();
+    } catch {
+      // The connection is gone either way, and what arrived is kept.
+    }
+  }
+
+  #parse(data: string): unknown {
+    try {
+      return JSON.parse(data);
+    } catch {
+      // No cause: its message would quote the data.
+      throw badStream(this.#provider, "an event's data is not JSON");
+    }
+  }
+}
+
+/** What the SDKs' streams have in common. Their iterators end without a word when aborted. */
+interface SdkStream {
+  readonly controller?: { readonly signal?: AbortSignal; readonly abort?: () => void };
+  readonly ended?: unknown;
+  readonly done?: unknown;
+}
+
+function isResponse(given: object): given is { body: unknown; ok: boolean; status: number } {
+  return isObject(given) && "body" in given && typeof given.ok === "boolean";
+}
+
+function iterate(body: unknown): AsyncIterator<unknown> {
+  const iterator = (body as Partial<AsyncIterable<unknown>> | null)?.[Symbol.asyncIterator]?.();
+  assert(iterator, "what is captured must be a stream: an async iterable, a body or a Response");
+  return iterator;
+}

@@ -1,0 +1,74 @@
+/**
+ * SSE: bytes, cut anywhere, to the `data` of server-sent events. The grammar is the parser's.
+ *
+ * Bytes that are not UTF-8 become replacement characters, as the standard of SSE has it and every
+ * client does; so that no cut can change what is read, nothing is refused here but size.
+ */
+
+import { createParser } from "eventsource-parser";
+import { type Provider, VerbatimError } from "../base/errors.ts";
+
+/** Room for field names around an event of the greatest size. */
+const FIELD_CHARS = 1024;
+
+export class SseReader {
+  readonly #provider: Provider;
+  readonly #charsMax: number;
+  readonly #decoder = new TextDecoder();
+  #waiting: string[] = [];
+  #nextAt = 0;
+  readonly #parser;
+  #isTooLarge = false;
+  #isAtStart = true;
+  #endsInCr = false;
+
+  constructor(provider: Provider, charsMax: number) {
+    this.#provider = provider;
+    this.#charsMax = charsMax;
+    this.#parser = createParser({
+      maxBufferSize: charsMax + FIELD_CHARS,
+      onEvent: ({ data }) => this.#waiting.push(data),
+      onError: ({ type }) => {
+        // The other errors are fields that the standard tells us to pass over.
+        if (type === "max-buffer-size-exceeded") this.#isTooLarge = true;
+      },
+    });
+  }
+
+  feed(chunk: Uint8Array | string): void {
+    if (this.#isTooLarge) return;
+    const text = typeof chunk === "string" ? chunk : this.#decoder.decode(chunk, { stream: true });
+    if (text === "") return;
+    this.#endsInCr = text.endsWith("\r");
+    // Decoding takes a byte order mark away; what somebody else decoded may still have it.
+    this.#parser.feed(this.#isAtStart && text.startsWith("\ufeff") ? text.slice(1) : text);
+    this.#isAtStart = false;
+  }
+
+  /** No more bytes come: a CR at the very end ends its line, which the parser could not know. */
+  end(): void {
+    if (this.#endsInCr) this.feed("\n");
+    this.#endsInCr = false;
+  }
+
+  /** The next event's data; undefined when more bytes are needed. Events come before refusals. */
+  next(): string | undefined {
+    const data = this.#waiting[this.#nextAt++];
+    if (data === undefined) {
+      this.#waiting = [];
+      this.#nextAt = 0;
+    }
+    if (data === undefined && this.#isTooLarge) throw this.#tooLarge();
+    if (data !== undefined && data.length > this.#charsMax) throw this.#tooLarge();
+    return data;
+  }
+
+  #tooLarge(): VerbatimError {
+    const max = this.#charsMax;
+    return new VerbatimError(
+      "STREAM_TOO_LARGE",
+      `an event of ${this.#provider} is over ${max} characters; what came before is kept as partial`,
+      { provider: this.#provider, what: "event", max },
+    );
+  }
+}

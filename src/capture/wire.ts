@@ -1,0 +1,89 @@
+/**
+ * Wire: reading what a provider sent, and the errors that tell of it.
+ *
+ * WI1  No error text holds what was sent: a provider's own words go into `cause` or, when they are
+ *      one short word, into `details`.
+ */
+
+import { type Provider, VerbatimError } from "../base/errors.ts";
+import { CAPTURED_NAME_CHARS_MAX } from "../base/limits.ts";
+import type { Part } from "../model/entry.ts";
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** An object that is being put together. */
+export type JsonDraft = Record<string, unknown>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A place in a list that comes in pieces. */
+export function isIndex(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** A count of tokens; null for everything else. */
+export function countOf(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
+}
+
+/** An id, a model, a stop reason; null when there is none. Refuses what is too long for one. */
+export function nameOf(provider: Provider, value: unknown): string | null {
+  if (typeof value !== "string" || value === "") return null;
+  if (value.length > CAPTURED_NAME_CHARS_MAX) throw badStream(provider, "a name is too long");
+  return value;
+}
+
+/**
+ * What a block has beyond the fields that its part says, as a part that follows it; none when that
+ * is nothing. Nulls, empty lists and the usual caller of a tool say nothing. With `key`, the block
+ * is named in it, too.
+ */
+export function beyond(block: JsonObject, said: readonly string[], key?: string): readonly Part[] {
+  const rest = Object.entries(block).filter(
+    ([name, value]) => name !== "type" && name !== key && !said.includes(name) && saysMore(value),
+  );
+  if (rest.length === 0) return [];
+  const named = key === undefined || !Object.hasOwn(block, key) ? [] : [[key, block[key]] as const];
+  return [other(Object.fromEntries([["type", block.type], ...named, ...rest]))];
+}
+
+export function other(native: unknown): Part {
+  return { type: "other", native };
+}
+
+function saysMore(value: unknown): boolean {
+  if (value === null || value === undefined) return false;
+  if (Array.isArray(value)) return value.length > 0;
+  return !(isObject(value) && value.type === "direct" && Object.keys(value).length === 1);
+}
+
+export function badStream(provider: Provider, reason: string, cause?: unknown): VerbatimError {
+  return new VerbatimError(
+    "BAD_STREAM",
+    `the stream of ${provider} cannot be captured: ${reason}; what came before is kept as partial`,
+    { provider, reason },
+    cause === undefined ? undefined : { cause },
+  );
+}
+
+/** What the provider itself calls an error; its whole event is the `cause`. */
+export function providerError(provider: Provider, type: unknown, cause: unknown): VerbatimError {
+  const word = typeof type === "string" && /^[\w.-]{1,64}$/.test(type) ? type : "unknown";
+  return new VerbatimError(
+    "PROVIDER_ERROR",
+    `${provider} broke the message off with ${word}; what arrived is kept as partial, ask again`,
+    { provider, type: word },
+    { cause },
+  );
+}
+
+export function incomplete(provider: Provider, reason: "ended" | "stopped"): VerbatimError {
+  const why = reason === "ended" ? "the stream ended before it did" : "nobody read on";
+  return new VerbatimError(
+    "STREAM_INCOMPLETE",
+    `the message of ${provider} is not whole: ${why}; what arrived is kept as partial`,
+    { provider, reason },
+  );
+}

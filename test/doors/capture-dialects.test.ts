@@ -1,0 +1,90 @@
+/** Captured messages in every dialect: however they are cut, and up to the greatest size. */
+
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { test } from "vitest";
+import { CAPTURE_LIMITS } from "../../src/base/limits.ts";
+import { captureAnthropic, captureOpenAI } from "../../src/capture.ts";
+import { encodeLine } from "../../src/log/json.ts";
+import { given, STREAMS, sseBytes } from "../support/provider-streams.ts";
+import { refusal } from "../support/refusal.ts";
+import { DIALECTS, expected, messagesIn, newSession, type SaidEntry } from "./captured-dialects.ts";
+
+for (const [dialect, options] of Object.entries(DIALECTS)) {
+  test(`a stream in any chunks leaves the same entry on the disk, in ${dialect}`, async () => {
+    const names = Object.keys(STREAMS);
+    const session = await newSession(options);
+    let told = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...names),
+        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 20 }),
+        async (name, cuts) => {
+          const { provider, events, sse } = STREAMS[name] ?? assert.fail(name);
+          const bytes = sseBytes(events, sse);
+          const places = [0, ...cuts.map((cut) => Math.floor(cut * bytes.length)), bytes.length];
+          places.sort((a, b) => a - b);
+          async function* pieces() {
+            for (const [n, to] of places.slice(1).entries()) yield bytes.subarray(places[n], to);
+          }
+          const capture = provider === "anthropic" ? captureAnthropic : captureOpenAI;
+          await capture(pieces(), session).result;
+          const all = await messagesIn(session);
+          assert.equal(all.length, ++told);
+          assert.deepEqual(all.at(-1), await expected(name, events));
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+}
+
+test.each(Object.entries(DIALECTS))(
+  "a stream that ends after any event leaves what arrived on the disk, in %s",
+  async (_, options) => {
+    const session = await newSession(options);
+    const said: SaidEntry[] = [];
+    for (const [name, { provider, events }] of Object.entries(STREAMS)) {
+      const capture = provider === "anthropic" ? captureAnthropic : captureOpenAI;
+      for (let count = 1; count < events.length; count++) {
+        const arrived = events.slice(0, count);
+        const [entry] = await expected(name, arrived).then(
+          (entry) => [entry],
+          () => [], // Nothing is appended of a first chunk that says nothing.
+        );
+        await capture(given(arrived) as AsyncIterable<never>, session).result.catch(() => {});
+        // rye says nothing by saying an empty text.
+        const isEmpty = options.dialect === "rye" && entry?.parts?.length === 0;
+        if (entry) said.push(isEmpty ? { ...entry, parts: [{ type: "text", text: "" }] } : entry);
+      }
+    }
+    assert.deepEqual(await messagesIn(session), said);
+  },
+);
+
+test.each(Object.entries(DIALECTS))(
+  "a message of the greatest size can be appended, whatever it holds, in %s",
+  async (_, options) => {
+    // Method: what grows most when it is written, up to the limit, and in as many blocks as fit.
+    const session = await newSession({ ...options, markdown: false });
+    const start = { type: "message_start", message: { id: "m", model: "x".repeat(100) } };
+    const block = (index: number) => ({
+      type: "content_block_start",
+      index,
+      content_block: { type: "text", text: "", mood: "x" },
+    });
+    const text = "\u007f\u0001\u2028".repeat(10_000);
+    const delta = { type: "content_block_delta", index: 0, delta: { type: "text_delta", text } };
+    for (const events of [
+      Array.from({ length: 100 }, () => delta),
+      Array.from({ length: 4000 }, (_, n) => block(n + 1)),
+    ]) {
+      const captured = captureAnthropic(given<object>([start, block(0), ...events]), session);
+      await refusal(captured.result, "STREAM_TOO_LARGE");
+    }
+    const [long, many] = await messagesIn(session);
+    assert.ok(long?.isPartial && many?.isPartial);
+    assert.ok(encodeLine(long.parts).length > 0.85 * CAPTURE_LIMITS.messageBytesMax);
+    assert.ok((many.parts?.length ?? 0) > 4000);
+  },
+);

@@ -1,0 +1,34 @@
+/** What capturing OpenAI's events comes to, for the tests of both of its APIs. */
+
+import assert from "node:assert/strict";
+import { captureOpenAI } from "../../src/capture/openai.ts";
+import type { OpenAIResult } from "../../src/capture/openai-result.ts";
+import type { NewEntry, Part } from "../../src/model/entry.ts";
+import { GatheredSession } from "./gathered-session.ts";
+import { given, type ProviderEvent } from "./provider-streams.ts";
+import { refusal } from "./refusal.ts";
+
+/** What is appended of a stream that ends with these events. */
+export async function appended(events: readonly ProviderEvent[]): Promise<NewEntry> {
+  const session = new GatheredSession();
+  await captureOpenAI(given(events), session).result.catch(() => {});
+  return session.only;
+}
+
+export async function resultOf(events: readonly ProviderEvent[]): Promise<OpenAIResult> {
+  return captureOpenAI(given(events), new GatheredSession()).result;
+}
+
+/** The reason for which `event` is refused after `before`, of which `parts` are kept. */
+export async function refusedReason(
+  before: readonly ProviderEvent[],
+  event: unknown,
+  parts: readonly Part[],
+): Promise<string> {
+  const session = new GatheredSession();
+  const { result } = captureOpenAI(given([...before, event as ProviderEvent]), session);
+  const { details } = await refusal(result, "BAD_STREAM");
+  assert.deepEqual(session.only.parts, parts);
+  assert.equal(session.only.isPartial, true);
+  return details.reason;
+}

@@ -1,0 +1,60 @@
+/**
+ * Replay server: a real HTTP server that sends a recorded stream to whoever asks, as a provider
+ * would, and can break off in the middle.
+ */
+
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setImmediate as turn } from "node:timers/promises";
+import { onTestFinished } from "vitest";
+
+export interface Replay {
+  readonly body: Buffer;
+  /** How many bytes are written at a time. Default: all. */
+  readonly chunkBytes?: number;
+  /** What happens after the last byte: the answer ends, its socket breaks, or nothing more comes. */
+  readonly after?: "end" | "break" | "hang";
+  readonly status?: number;
+}
+
+export interface ReplayServer {
+  readonly url: string;
+  /** Resolves when a client has gone away before its answer ended. */
+  readonly abandoned: Promise<void>;
+}
+
+export async function replayServer(replay: Replay): Promise<ReplayServer> {
+  let onAbandoned = () => {};
+  const abandoned = new Promise<void>((resolve) => {
+    onAbandoned = resolve;
+  });
+  const server = createServer((request, response) => {
+    request.resume();
+    response.on("close", () => {
+      if (!response.writableEnded) onAbandoned();
+    });
+    void send(response, replay);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, abandoned };
+}
+
+async function send(response: ServerResponse, replay: Replay): Promise<void> {
+  const { body, chunkBytes = body.length || 1, after = "end", status = 200 } = replay;
+  response.writeHead(status, { "content-type": "text/event-stream" });
+  response.flushHeaders();
+  for (let from = 0; from < body.length; from += chunkBytes) {
+    const isTaken = response.write(body.subarray(from, from + chunkBytes));
+    if (isTaken) await turn();
+    else await new Promise((resolve) => response.once("drain", resolve).once("close", resolve));
+    if (response.destroyed) return;
+  }
+  if (after === "end") response.end();
+  // Not before the client has what was written: a reset would take it away again.
+  if (after === "break") setTimeout(() => response.socket?.destroy(), 20);
+}

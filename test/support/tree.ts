@@ -1,0 +1,34 @@
+/** A tree: everything below a directory, so that a test can tell whether anything was changed. */
+
+import { createHash } from "node:crypto";
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+
+/** By path: kind, permissions, time of the last change, and of what is in it a hash. */
+export function treeAt(root: string): Record<string, string> {
+  const tree: Record<string, string> = {};
+  for (const name of ["", ...readdirSync(root, { recursive: true, encoding: "utf8" })].sort()) {
+    const path = join(root, name);
+    const { mode, mtimeMs, size } = lstatSync(path);
+    tree[name] = `${mode.toString(8)} ${mtimeMs} ${size} ${contentOf(path)}`;
+  }
+  return tree;
+}
+
+/**
+ * Only what the files hold, by path; without SQLite's shared memory, into which it writes when any
+ * connection of this process reads.
+ */
+export function contentsAt(root: string): Record<string, string> {
+  const contents: Record<string, string> = {};
+  for (const name of readdirSync(root, { recursive: true, encoding: "utf8" })) {
+    if (!name.endsWith("-shm")) contents[name] = contentOf(join(root, name));
+  }
+  return contents;
+}
+
+function contentOf(path: string): string {
+  const found = lstatSync(path);
+  if (found.isSymbolicLink()) return readlinkSync(path);
+  return found.isFile() ? createHash("sha256").update(readFileSync(path)).digest("hex") : "";
+}
