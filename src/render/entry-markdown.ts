@@ -11,6 +11,7 @@
 
 import type { Entry, Part, Role, Usage } from "../model/entry.ts";
 import { indentedJson } from "./json-text.ts";
+import { blockName, durationOf, isEmpty, usageOf } from "./phrases.ts";
 
 export interface EntryMarkdownOptions {
   /** Print what the model thought. Default: false. */
@@ -82,12 +83,6 @@ function renderPart(part: Part, { thinking = false, tools = true }: EntryMarkdow
   }
 }
 
-/** What a block says it is: an image, a document. */
-function blockName(native: unknown): string {
-  const { type } = (native ?? {}) as { type?: unknown };
-  return typeof type === "string" && type !== "" ? `Block ${type}` : "Block";
-}
-
 function renderResult({ output, error, durationMs }: Extract<Part, { type: "tool_result" }>) {
   const took = durationMs === null ? null : durationOf(durationMs);
   const failed = error === null ? "" : `**${joined(["Error", took])}**\n\n${fenced(error)}`;
@@ -109,18 +104,6 @@ function renderUsage(what: string, usage: Usage | null): string {
   return used === null ? "" : `_${what}: ${used}_\n\n`;
 }
 
-function usageOf(usage: Usage | null): string | null {
-  if (usage === null) return null;
-  const { inputTokens, outputTokens, totalTokens, spend } = usage;
-  const facts = [
-    inputTokens === null ? null : `${grouped(inputTokens)} in`,
-    outputTokens === null ? null : `${grouped(outputTokens)} out`,
-    totalTokens === null ? null : `${grouped(totalTokens)} tokens`,
-    spend === null ? null : `$${spend.toFixed(4)}`,
-  ];
-  return joined(facts) || null;
-}
-
 /** Facts on one line, those that are not known left out. */
 function joined(facts: readonly (string | null)[]): string {
   return facts
@@ -136,20 +119,6 @@ function inline(text: string): string {
 
 function timeOf(at: string | null): string | null {
   return at === null ? null : `${at.slice(0, 19)}Z`;
-}
-
-function durationOf(ms: number): string {
-  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
-}
-
-/** 1234567 as 1,234,567. */
-function grouped(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
-}
-
-function isEmpty(value: unknown): boolean {
-  if (value === null || value === undefined || value === "") return true;
-  return typeof value === "object" && Object.keys(value).length === 0;
 }
 
 function fenced(text: string, language = ""): string {

@@ -6,21 +6,15 @@
  * JT2  Indenting never makes much of little: what would pass `charsMax` is printed compactly.
  */
 
-import { type JsonStyle, printJson } from "../base/print-json.ts";
+import { compactJson, type JsonStyle, printJson } from "../base/print-json.ts";
 
-const COMPACT: JsonStyle = { indent: null, string: JSON.stringify, number: JSON.stringify };
-const INDENTED: JsonStyle = { ...COMPACT, indent: "  " };
+const INDENTED: JsonStyle = { indent: "  ", string: JSON.stringify, number: JSON.stringify };
 /** Indenting a deep line of 16 MiB would take gigabytes. */
 export const INDENTED_CHARS_MAX = 32 * 1024 * 1024;
 
 /** Compact JSON of a parsed value. */
 export function jsonText(value: unknown): string {
-  try {
-    return JSON.stringify(value);
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    return printJson(value, COMPACT, Number.POSITIVE_INFINITY) ?? ""; // JT1
-  }
+  return compactJson(value); // JT1
 }
 
 /** JSON with two spaces of indent, as long as that fits. */

@@ -1,4 +1,4 @@
-/** `verbatim render`: a session as a Markdown document, in its dialect's own words. */
+/** `verbatim render`: a session as a document: Markdown in its dialect's own words, or HTML. */
 
 import { ChunkedOutput } from "../chunked-output.ts";
 import { type CliCommand, type Run, textOption, UsageError } from "../command.ts";
@@ -13,13 +13,14 @@ import {
 
 export const render: CliCommand = {
   name: "render",
-  summary: "Render a session as a Markdown document",
+  summary: "Render a session as a document, in Markdown or HTML",
   args: [{ name: "[session]", summary: "an id, the beginning of one, or the path of a log" }],
   options: [
     { flags: "--thread-id <id>", summary: "the rye thread with exactly this id" },
     { flags: "--thinking", summary: "print what the model thought, too" },
     { flags: "--no-tools", summary: "print only the names of tools" },
     { flags: "--no-metadata", summary: "rye: no heading above what the assistant says" },
+    { flags: "--html", summary: "one page for a browser, as show --html gives it" },
     { flags: "--output <file>", summary: "write to this file, whole or not at all" },
     ...WHERE_OPTIONS,
   ],
@@ -27,13 +28,22 @@ export const render: CliCommand = {
     "verbatim render hello_world-1739012630 > transcript.md",
     "verbatim render --thread-id hello_world-1739012630 --root ~/project",
     "verbatim render hello --thinking --output transcript.md",
+    "verbatim render hello --html --output transcript.html",
   ],
 
   async run(run) {
     const { options, io } = run;
     const output = textOption("--output", options.output);
-    const { documentOf } = await import("../document.ts");
+    if (options.html && options.metadata === false) {
+      throw new UsageError("--no-metadata is about rye's Markdown; leave it out with --html");
+    }
     const session = await openGiven(run);
+    if (options.html) {
+      const { giveHtmlPage } = await import("../html-page.ts");
+      await giveHtmlPage(session, run, { file: output ?? null, last: null });
+      return 0;
+    }
+    const { documentOf } = await import("../document.ts");
     const badLines = new BadLines();
     const pieces = documentOf(session, {
       thinking: options.thinking === true,

@@ -1,6 +1,7 @@
 /** `verbatim show`: a session for people, or entry by entry for programs. */
 
-import { type CliCommand, wholeNumber } from "../command.ts";
+import { resolve } from "node:path";
+import { type CliCommand, textOption, UsageError, wholeNumber } from "../command.ts";
 import {
   BadLines,
   EntryPrinter,
@@ -21,12 +22,14 @@ export const show: CliCommand = {
   options: [
     ...VIEW_OPTIONS,
     { flags: "--last <n>", summary: "only the last n entries, however long the log" },
+    { flags: "--html <file>", summary: "write one page for a browser to this file; - prints it" },
     ...WHERE_OPTIONS,
   ],
   examples: [
     "verbatim show hello_world-1739012630",
     "verbatim show hello --last 20 --thinking",
     "verbatim show .ai/threads/hello_world-1739012630 --no-tools | less",
+    "verbatim show hello --html hello.html",
     "verbatim show kitchen/2026-11-15 --json | jq 'select(.role == \"user\")'",
   ],
 
@@ -34,7 +37,16 @@ export const show: CliCommand = {
     const { args, options, io } = run;
     const last =
       options.last === undefined ? null : wholeNumber("--last", options.last, 1, LAST_MAX);
+    const html = textOption("--html", options.html);
+    if (html !== undefined && options.json) throw new UsageError("choose --html or --json");
     const session = await openNamed(args[0] ?? "", run);
+    if (html !== undefined) {
+      const { giveHtmlPage } = await import("../html-page.ts");
+      const file = html === "-" ? null : resolve(html);
+      await giveHtmlPage(session, run, { file, last });
+      if (file !== null) io.err(`the page is in ${file}`);
+      return 0;
+    }
     const printer = new EntryPrinter(run);
     const badLines = new BadLines();
     const reading = { onBadLine: badLines.add };

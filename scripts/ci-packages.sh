@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that tests use when they are there: a real browser, and programs that
+# are asked for a second opinion. Does nothing where all are there, and nothing where it cannot: the
+# tests themselves say what they missed.
+set -euo pipefail
+
+packages=(chromium jq python3-cryptography)
+
+is_installed() {
+  [ "$(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+install() {
+  # Quiet, unless it fails: then what apt said is all there is to go by.
+  apt-get update -qq &&
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+}
+
+command -v apt-get >/dev/null || exit 0
+
+missing=()
+for package in "${packages[@]}"; do
+  is_installed "$package" || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+if [ "$(id -u)" -ne 0 ]; then
+  echo "ci-packages: not root, so not installed: ${missing[*]}" >&2
+  exit 0
+fi
+
+output=$(mktemp)
+trap 'rm -f "$output"' EXIT
+echo "ci-packages: installing ${missing[*]}" >&2
+# Once more after a failure: mirrors have their moments.
+if ! install "${missing[@]}" >"$output" 2>&1 && ! install "${missing[@]}" >"$output" 2>&1; then
+  cat "$output" >&2
+  echo "ci-packages: could not install ${missing[*]}; tests that need them will say so" >&2
+fi

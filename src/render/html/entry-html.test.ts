@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { ParsedHtml } from "../../../test/e2e/parsed-html.ts";
+import { type Entry, emptyEntry, type Part } from "../../model/entry.ts";
+import { CallPlaces } from "./call-places.ts";
+import { BLOCK_CHARS_MAX, type EntryContext, entryHtml, type PlacedEntry } from "./entry-html.ts";
+
+function entry(fields: Partial<Entry>): PlacedEntry {
+  return { ...emptyEntry({}), at: "2026-02-09T04:03:50.365Z", start: 70, line: 7, ...fields };
+}
+
+function said(...parts: readonly Part[]): PlacedEntry {
+  return entry({ kind: "message", role: "assistant", parts });
+}
+
+function parsed(given: PlacedEntry, context: Partial<EntryContext> = {}): ParsedHtml {
+  const shown = entryHtml(given, {
+    thinking: false,
+    tools: true,
+    calls: new CallPlaces(),
+    ...context,
+  });
+  return ParsedHtml.fragment(shown?.toString() ?? "");
+}
+
+const USAGE = { inputTokens: 1200, outputTokens: 8, totalTokens: null, spend: 0.5 };
+const CALL: Part = { type: "tool_call", callId: "c1", tool: "shell", input: { command: "ls" } };
+const RESULT: Part = {
+  type: "tool_result",
+  callId: "c1",
+  output: "out",
+  error: null,
+  durationMs: 12,
+};
+
+test("each entry has an address, a name and what is known of it (EH2)", () => {
+  const shown = parsed({
+    ...said({ type: "text", text: "**hi**" }),
+    model: "m",
+    usage: { ...USAGE, cacheReadTokens: 3000 },
+    stopReason: "max_tokens",
+    messageId: "msg_1",
+    isPartial: true,
+  });
+  const [article] = shown.elements;
+  assert.deepEqual(
+    article?.attrs.map(({ name, value }) => [name, value]),
+    [
+      ["class", "entry by-assistant"],
+      ["id", "entry-7"],
+    ],
+  );
+  assert.deepEqual(shown.named("h2"), ["Assistant"]);
+  assert.deepEqual(shown.withClass("at"), ["#7"]);
+  assert.deepEqual(shown.withClass("time"), ["2026-02-09 04:03:50"]);
+  assert.deepEqual(shown.withClass("model"), ["m"]);
+  assert.deepEqual(shown.withClass("partial"), ["broke off"]);
+  assert.deepEqual(shown.named("strong"), ["hi"]);
+  assert.deepEqual(shown.withClass("source"), ["Source**hi**"]);
+  assert.deepEqual(shown.named("footer"), [
+    "1,200 in · 3,000 from cache · 8 out · $0.5000 · stopped: max_tokensmsg_1",
+  ]);
+  const atByte = parsed({ ...said({ type: "text", text: "x" }), line: null });
+  assert.deepEqual(atByte.withClass("at"), ["@70"]);
+  assert.ok(atByte.elements[0]?.attrs.some(({ value }) => value === "byte-70"));
+});
+
+test("what begins and ends a session or a turn is a line across the page", () => {
+  const texts = (given: PlacedEntry) => parsed(given).withClass("mark");
+  assert.deepEqual(texts(entry({ kind: "start", model: "m" })), [
+    "Started · m · 2026-02-09 04:03:50#7",
+  ]);
+  assert.deepEqual(texts(entry({ kind: "turn_end", usage: USAGE })), [
+    "Turn · 1,200 in · 8 out · $0.5000#7",
+  ]);
+  const failed = parsed(
+    entry({ kind: "end", outcome: "error", error: { code: "E1", detail: "why" }, usage: USAGE }),
+  );
+  assert.deepEqual(failed.named("h2"), ["Failed"]);
+  assert.deepEqual(failed.withClass("error"), ["E1why"]);
+  const completed = parsed(entry({ kind: "end", outcome: "completed" }));
+  assert.deepEqual(completed.named("h2"), ["Completed"]);
+});
+
+test("what says nothing is nothing (EH1)", () => {
+  const silent = [
+    entry({ kind: "other" }),
+    entry({ kind: "turn_start" }),
+    entry({ kind: "message", role: "user" }),
+  ];
+  const context = { thinking: false, tools: false, calls: new CallPlaces() };
+  for (const each of [...silent, said(RESULT)]) assert.equal(entryHtml(each, context), null);
+  assert.deepEqual(parsed(said({ type: "text", text: " \n" })).withClass("none"), [
+    "An empty text",
+  ]);
+});
+
+test("tools show what went in and came out, and results lead to their calls", () => {
+  const calls = new CallPlaces();
+  const call = parsed({ ...said(CALL), line: 3 }, { calls });
+  assert.deepEqual(call.named("h2"), ["Tool call"]);
+  assert.deepEqual(call.withClass("tool"), ["shell"]);
+  assert.deepEqual(call.named("pre"), ['{\n  "command": "ls"\n}']);
+
+  const result = parsed(entry({ kind: "message", role: "tool", parts: [RESULT] }), { calls });
+  assert.deepEqual(result.withClass("caption"), ["Output · 12 ms shell"]);
+  const link = result.elements.find(({ attrs }) => attrs.some(({ value }) => value === "tool"));
+  assert.ok(link?.attrs.some(({ name, value }) => name === "href" && value === "#entry-3"));
+
+  const failed = parsed(said({ ...RESULT, error: "no", output: "half" }));
+  assert.deepEqual(failed.withClass("error"), ["Error · 12 msno"]);
+  assert.deepEqual(failed.withClass("output"), ["Outputhalf"]);
+  assert.deepEqual(failed.withClass("failed").length, 1);
+  assert.deepEqual(parsed(said({ ...RESULT, output: null })).withClass("output"), [
+    "No output · 12 ms",
+  ]);
+
+  const named = parsed(said(CALL, RESULT), { tools: false });
+  assert.deepEqual(named.withClass("tool"), ["shell"]);
+  assert.deepEqual(named.named("pre"), []);
+});
+
+test("thinking is there and folded, or open when it is asked for", () => {
+  const thought = said({ type: "reasoning", text: "hm" });
+  const isOpen = (shown: ParsedHtml) =>
+    shown.elements
+      .filter(({ tagName }) => tagName === "details")
+      .map(({ attrs }) => attrs.some(({ name }) => name === "open"));
+  assert.deepEqual(isOpen(parsed(thought)), [false]);
+  assert.deepEqual(isOpen(parsed(thought, { thinking: true })), [true]);
+  assert.deepEqual(parsed(thought).withClass("text"), ["hm"]);
+  const withheld = parsed(said({ type: "reasoning", text: "", withheld: "secret" }));
+  assert.equal(withheld.withClass("thinking")[0], "Thinking · withheld by the provider");
+  assert.ok(!withheld.text.includes("secret"));
+});
+
+test("long system prompts and whatever a tool says are folded, other messages never", () => {
+  const folds = (role: Entry["role"], text: string) => {
+    const { elements } = parsed(entry({ kind: "message", role, parts: [{ type: "text", text }] }));
+    return elements.some(({ tagName }) => tagName === "details");
+  };
+  const long = "words ".repeat(1000);
+  assert.deepEqual(
+    (["system", "tool", "user", "assistant"] as const).map((role) => folds(role, long)),
+    [true, true, false, false],
+  );
+  assert.deepEqual([folds("system", "words"), folds("tool", "words")], [false, false]);
+});
+
+test("a block that is not understood is shown up to a limit, and named beyond it", () => {
+  const block = (length: number) => {
+    const native = { type: "image", data: "" };
+    native.data = "x".repeat(length - JSON.stringify(native).length);
+    return parsed(said({ type: "other", native }));
+  };
+  assert.equal(block(BLOCK_CHARS_MAX).named("pre").length, 1);
+  const long = block(BLOCK_CHARS_MAX + 1);
+  assert.deepEqual(long.named("pre"), []);
+  assert.deepEqual(long.withClass("block"), ["Block image 10,001 characters, not shown here"]);
+  assert.deepEqual(parsed(said({ type: "other", native: undefined })).named("pre"), ["null"]);
+});
+
+test("a session that was begun is named, and who is at work in it", () => {
+  const shown = parsed(said({ type: "child", session: "s-1", agent: "cook" }));
+  assert.deepEqual(shown.withClass("child"), ["Began s-1 · cook"]);
+});

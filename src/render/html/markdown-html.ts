@@ -1,0 +1,166 @@
+/**
+ * Markdown HTML: what somebody said, as they meant it to look, in elements of ours.
+ *
+ * MH1  Built from tokens by `html` alone (markup.ts, HM1), out of a fixed set of elements. Texts of
+ *      the transcript stand in no attribute but `href`; `start` is a number that we print.
+ * MH2  A link leads to http, https or mailto, by a plain address without a name before its host, or
+ *      it is no link: its address stands beside its text. An image is a link and never loads.
+ * MH3  Nothing is dropped: what we have no element for is shown as it was written, and so is what
+ *      is nested deeper than NESTING_MAX.
+ */
+
+import type { MarkedToken, Token, Tokens } from "marked";
+import { type MarkdownPiece, markdownPieces } from "./markdown-tokens.ts";
+import { type Html, html, NOTHING } from "./markup.ts";
+
+export const NESTING_MAX = 16;
+export const HREF_CHARS_MAX = 2000;
+
+export interface MarkdownHtml {
+  readonly html: Html;
+  /** Whether anything looks other than it was written. */
+  readonly isFormatted: boolean;
+}
+
+/** A text as HTML, if it is worth that; whatever it is, it comes out whole and harmless. */
+export function markdownHtml(text: string): MarkdownHtml {
+  const pieces = markdownPieces(text);
+  return {
+    html: html`${pieces.map(pieceHtml)}`,
+    isFormatted: pieces.some(({ tokens }) => tokens !== null && !tokens.every(isAsWritten)),
+  };
+}
+
+function pieceHtml({ text, tokens }: MarkdownPiece): Html {
+  return tokens === null ? plainHtml(text) : html`${blocksHtml(tokens, 0)}`;
+}
+
+/** A text as it was written, line by line. */
+export function plainHtml(text: string): Html {
+  return html`<p class="plain">${text}</p>`;
+}
+
+function isAsWritten(token: Token): boolean {
+  if (token.type === "space") return true;
+  if (token.type !== "paragraph" && token.type !== "text") return false;
+  return (token.tokens ?? []).every((inner) => inner.type === "text" && !inner.tokens);
+}
+
+function blocksHtml(tokens: readonly Token[], depth: number): Html[] {
+  return tokens.map((token) => {
+    return depth < NESTING_MAX ? blockHtml(token as MarkedToken, depth) : plainHtml(token.raw);
+  });
+}
+
+function blockHtml(token: MarkedToken, depth: number): Html {
+  const inside = depth + 1;
+  switch (token.type) {
+    case "space":
+      return NOTHING;
+    case "hr":
+      return html`<hr>`;
+    case "heading": {
+      // Below the page's own: its title is the first, an entry's the second.
+      const level = Math.min(6, Math.max(1, token.depth) + 2);
+      return html`<h${level}>${wordsHtml(token.tokens, inside)}</h${level}>`;
+    }
+    case "paragraph":
+      return html`<p>${wordsHtml(token.tokens, inside)}</p>`;
+    case "code":
+      return codeHtml(token);
+    case "blockquote":
+      return html`<blockquote>${blocksHtml(token.tokens, inside)}</blockquote>`;
+    case "list":
+      return listHtml(token, inside);
+    case "table":
+      return tableHtml(token, inside);
+    case "def": // Markdown would hide it.
+      return plainHtml(token.raw.trimEnd());
+    default: // What stands in a tight list's item: words, without a paragraph around them.
+      return wordsHtml([token], depth);
+  }
+}
+
+function codeHtml({ lang, text }: Tokens.Code): Html {
+  const label = lang ? html`<span class="lang">${lang}</span>` : null;
+  return html`<div class="code">${label}<pre><code>${text}</code></pre></div>`;
+}
+
+function listHtml({ ordered, start, items }: Tokens.List, depth: number): Html {
+  const inside = items.map((item) => html`<li>${blocksHtml(item.tokens, depth)}</li>`);
+  if (!ordered) return html`<ul>${inside}</ul>`;
+  return typeof start === "number" && start !== 1
+    ? html`<ol start="${start}">${inside}</ol>`
+    : html`<ol>${inside}</ol>`;
+}
+
+function tableHtml({ header, rows }: Tokens.Table, depth: number): Html {
+  const head = header.map(
+    (cell) => html`<th${aligned(cell)}>${wordsHtml(cell.tokens, depth)}</th>`,
+  );
+  const body = rows.map((row) => {
+    const cells = row.map(
+      (cell) => html`<td${aligned(cell)}>${wordsHtml(cell.tokens, depth)}</td>`,
+    );
+    return html`<tr>${cells}</tr>`;
+  });
+  const table = html`<thead><tr>${head}</tr></thead><tbody>${body}</tbody>`;
+  return html`<div class="wide"><table>${table}</table></div>`;
+}
+
+function aligned({ align }: Tokens.TableCell): Html | null {
+  if (align === "right") return html` class="right"`;
+  return align === "center" ? html` class="center"` : null;
+}
+
+function wordsHtml(tokens: readonly Token[], depth: number): Html {
+  return html`${tokens.map((token) => {
+    return depth < NESTING_MAX ? wordHtml(token as MarkedToken, depth + 1) : html`${token.raw}`;
+  })}`;
+}
+
+function wordHtml(token: MarkedToken, depth: number): Html {
+  switch (token.type) {
+    case "text":
+      return token.tokens ? wordsHtml(token.tokens, depth) : html`${token.text}`;
+    case "escape":
+      return html`${token.text}`;
+    case "strong":
+      return html`<strong>${wordsHtml(token.tokens, depth)}</strong>`;
+    case "em":
+      return html`<em>${wordsHtml(token.tokens, depth)}</em>`;
+    case "del":
+      return html`<del>${wordsHtml(token.tokens, depth)}</del>`;
+    case "codespan":
+      return html`<code>${token.text}</code>`;
+    case "br":
+      return html`<br>`;
+    case "checkbox":
+      return html`${token.checked ? "☑ " : "☐ "}`;
+    case "link":
+      return linkHtml(token.href, wordsHtml(token.tokens, depth), token.text);
+    case "image": {
+      const label = html`<span class="image">Image</span> ${token.text || "without a text"}`;
+      return linkHtml(token.href, label, null);
+    }
+    default:
+      return html`${token.raw}`;
+  }
+}
+
+/** MH2. What a browser would mend or ignore in an address is not taken for a part of one. */
+const HREF = /^(?:https?:\/\/[^/?#@]+(?:[/?#].*)?|mailto:.+)$/i;
+const STRANGE = /[\s\p{C}\\"'<>`{|}^]/u;
+
+/** Whether a link may lead there. */
+export function isSafeHref(href: string): boolean {
+  return href.length <= HREF_CHARS_MAX && HREF.test(href) && !STRANGE.test(href);
+}
+
+/** A link, or its text and where it would have led. */
+function linkHtml(href: string, content: Html, text: string | null): Html {
+  if (isSafeHref(href)) {
+    return html`<a href="${href}" rel="noopener noreferrer nofollow">${content}</a>`;
+  }
+  return href === text ? content : html`${content} <span class="href">(${href})</span>`;
+}

@@ -1,0 +1,176 @@
+/**
+ * Markdown tokens: what somebody's Markdown consists of, found by `marked` within bounds of ours.
+ *
+ * `marked` finds out what is a list and what is bold; it writes no HTML here. It takes time that
+ * grows with the square of some texts, and a stack that grows with their nesting. So:
+ *
+ * MT1  A text over MARKDOWN_CHARS_MAX, and a piece in which `marked` gives up, is plain text.
+ * MT2  Fenced blocks are found here, at no cost. What stands between them is taken in pieces of
+ *      PIECE_CHARS_MAX, cut where a block surely ends; what cannot be cut so is plain text.
+ * MT3  A piece with more than CONTAINERS_MAX containers on one line, or more than LAZY_LINES_MAX
+ *      lines that go on with a block, is plain text. The words of a block are looked at as long as
+ *      this costs no more than INLINE_COST_MAX in a piece; then they are plain text too.
+ * MT4  HTML is not found: it is text, and looked at like any other.
+ */
+
+import { Lexer, type Links, type Token, Tokenizer } from "marked";
+
+/** The longest text that is looked at as Markdown. People and models write less. */
+export const MARKDOWN_CHARS_MAX = 64 * 1024;
+export const PIECE_CHARS_MAX = 16 * 1024;
+export const CONTAINERS_MAX = 16;
+export const LAZY_LINES_MAX = 200;
+/** Characters times marks among them: some 30 ns each at the worst, far less in prose. */
+export const INLINE_COST_MAX = 4_000_000;
+
+/** A stretch of the text: its tokens, or null when it is to be shown as it is. */
+export interface MarkdownPiece {
+  readonly text: string;
+  readonly tokens: readonly Token[] | null;
+}
+
+/** The text in pieces, in order. */
+export function markdownPieces(text: string): MarkdownPiece[] {
+  if (text.length > MARKDOWN_CHARS_MAX) return [{ text, tokens: null }];
+  const found = stretchesOf(text.replaceAll("\r\n", "\n")).map(blocksOf);
+  // A link may be defined anywhere in a text, so all blocks come before all words.
+  const links: Links = Object.create(null);
+  for (const { lexer } of found) if (lexer) Object.assign(links, lexer.tokens.links);
+  return found.map((stretch) => wordsOf(stretch, links));
+}
+
+interface Stretch {
+  readonly text: string;
+  /** Of a fenced block: what is in it; null for anything else. */
+  readonly code: Token | null;
+}
+
+interface Blocks extends Stretch {
+  /** Holds the blocks; null for plain text and for code. */
+  readonly lexer: Lexer | null;
+}
+
+/** MT4 */
+class TextTokenizer extends Tokenizer {
+  override html(): undefined {}
+  override tag(): undefined {}
+}
+
+function blocksOf(stretch: Stretch): Blocks {
+  const { text, code } = stretch;
+  if (code !== null || !isBounded(text)) return { ...stretch, lexer: null };
+  try {
+    const lexer = new Lexer({ gfm: true, tokenizer: new TextTokenizer() });
+    lexer.blockTokens(text, lexer.tokens);
+    return { ...stretch, lexer };
+  } catch {
+    return { ...stretch, lexer: null }; // MT1: nothing is lost, it is shown as it is.
+  }
+}
+
+function wordsOf({ text, code, lexer }: Blocks, links: Links): MarkdownPiece {
+  if (code !== null) return { text, tokens: [code] };
+  if (lexer === null) return { text, tokens: null };
+  lexer.tokens.links = links;
+  let costLeft = INLINE_COST_MAX;
+  try {
+    for (const { src, tokens } of lexer.inlineQueue) {
+      const cost = inlineCost(src);
+      if (cost > costLeft) {
+        tokens.push({ type: "text", raw: src, text: src });
+      } else {
+        costLeft -= cost;
+        lexer.inlineTokens(src, tokens);
+      }
+    }
+    return { text, tokens: lexer.tokens };
+  } catch {
+    return { text, tokens: null }; // As above.
+  }
+}
+
+/** What can be or end a mark; not the full stops, commas, quotes and dashes of prose. */
+const MARKS = /[!*_`~[\]()<>\\:|&?]/g;
+
+function inlineCost(text: string): number {
+  // With an @ about, every letter may begin an address.
+  const marks = text.includes("@") ? text.length : (text.match(MARKS)?.length ?? 0);
+  return text.length * (1 + marks);
+}
+
+const DEEP = new RegExp(`^(?:[ \\t]*(?:>|[-+*]|\\d{1,9}[.)])){${CONTAINERS_MAX + 1}}`, "m");
+/** Begins a block, or ends one. */
+const OPENING = /^[ \t]*(?:$|[-+*>|#]|\d{1,9}[.)])/;
+
+/** MT2, MT3: whether `marked` can be let loose on it. */
+function isBounded(text: string): boolean {
+  if (text.length > PIECE_CHARS_MAX || DEEP.test(text)) return false;
+  let lazyLines = 0;
+  for (const line of text.split("\n")) {
+    lazyLines = OPENING.test(line) ? 0 : lazyLines + 1;
+    if (lazyLines > LAZY_LINES_MAX) return false;
+  }
+  return true;
+}
+
+/** Fenced blocks, and what stands between them in pieces. */
+function stretchesOf(text: string): Stretch[] {
+  const stretches: Stretch[] = [];
+  const lines = text.split("\n");
+  let from = 0;
+  const endProse = (to: number) => {
+    for (const piece of piecesOf(lines.slice(from, to)))
+      stretches.push({ text: piece, code: null });
+  };
+  for (let at = 0; at < lines.length; at++) {
+    const fenced = fencedAt(lines, at);
+    if (!fenced) continue;
+    endProse(at);
+    stretches.push({ text: fenced.code.raw, code: fenced.code });
+    from = fenced.end;
+    at = fenced.end - 1;
+  }
+  endProse(lines.length);
+  return stretches;
+}
+
+const FENCE = /^(`{3,})([^`]*)$|^(~{3,})(.*)$/;
+
+/** The fenced block that begins at this line, if one does: up to its like, or to the end. */
+function fencedAt(lines: readonly string[], at: number): { code: Token; end: number } | null {
+  const found = FENCE.exec(lines[at] ?? "");
+  if (!found) return null;
+  const fence = found[1] ?? found[3] ?? "";
+  const closing = new RegExp(`^ {0,3}${fence[0]}{${fence.length},}[ \\t]*$`);
+  let close = at + 1;
+  while (close < lines.length && !closing.test(lines[close] ?? "")) close++;
+  const end = Math.min(close + 1, lines.length);
+  const raw = lines.slice(at, end).join("\n");
+  const lang = (found[2] ?? found[4] ?? "").trim();
+  return { code: { type: "code", raw, lang, text: lines.slice(at + 1, close).join("\n") }, end };
+}
+
+/** Lines in pieces of PIECE_CHARS_MAX, cut before a line that follows an empty one. */
+function piecesOf(lines: readonly string[]): string[] {
+  const pieces: string[] = [];
+  let from = 0;
+  let cut = 0;
+  let chars = 0;
+  let charsSinceCut = 0;
+  for (const [at, line] of lines.entries()) {
+    // What is indented may belong to an item of a list.
+    if (at > 0 && lines[at - 1] === "" && /^[^ \t]/.test(line)) {
+      cut = at;
+      charsSinceCut = 0;
+    }
+    chars += line.length + 1;
+    charsSinceCut += line.length + 1;
+    if (chars > PIECE_CHARS_MAX && cut > from) {
+      pieces.push(lines.slice(from, cut).join("\n"));
+      from = cut;
+      chars = charsSinceCut;
+    }
+  }
+  if (from < lines.length) pieces.push(lines.slice(from).join("\n"));
+  return pieces;
+}

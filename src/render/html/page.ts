@@ -1,0 +1,226 @@
+/**
+ * Page: a session as one HTML page, piece by piece: its head, each entry, its foot.
+ *
+ * Whoever writes it reads the session's entries in order and writes each piece as it comes; nothing
+ * of them is kept but the last calls, so that a session of any length takes no more memory.
+ *
+ * HP1  The page asks for nothing and runs nothing: it has no script, no address that loads, one
+ *      style sheet within it, and a policy that forbids all else, should the rest ever fail.
+ * HP2  What the entries do not show is counted, and told in the foot.
+ */
+
+import { grouped, moneyOf } from "../phrases.ts";
+import { CallPlaces } from "./call-places.ts";
+import {
+  anchorOf,
+  type EntryHtmlOptions,
+  entryHtml,
+  type PlacedEntry,
+  permalink,
+  timeOf,
+} from "./entry-html.ts";
+import { type Html, html } from "./markup.ts";
+import { STYLE_HASH, STYLE_SHEET } from "./style.ts";
+
+/** What the head of a page says of its session; null where nobody knows. */
+export interface PageFacts {
+  readonly session: string;
+  readonly dialect: string;
+  readonly title: string | null;
+  readonly agent: string | null;
+  readonly model: string | null;
+  readonly status: string | null;
+  readonly turns: number | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly totalTokens: number | null;
+  readonly spend: number | null;
+  /** ISO 8601, UTC. */
+  readonly createdAt: string | null;
+  readonly updatedAt: string | null;
+  readonly lines: number | null;
+  /** How many of the last entries the page is about; null for all. */
+  readonly last: number | null;
+}
+
+/** Lines that are no entries, one after the other. */
+export interface BadLineRun {
+  readonly listed: readonly BadLinePlace[];
+  /** How many more there are than those listed. */
+  readonly more: number;
+}
+
+export interface BadLinePlace {
+  readonly line: number | null;
+  readonly offset: number;
+  readonly reason: string;
+}
+
+export class SessionPage {
+  readonly #facts: PageFacts;
+  readonly #options: Required<EntryHtmlOptions>;
+  readonly #calls = new CallPlaces();
+  #unshown = 0;
+  #badLines = 0;
+
+  constructor(facts: PageFacts, { thinking = false, tools = true }: EntryHtmlOptions = {}) {
+    this.#facts = facts;
+    this.#options = { thinking, tools };
+  }
+
+  /** How many entries say nothing that can be shown, so far. */
+  get unshown(): number {
+    return this.#unshown;
+  }
+
+  head(): string {
+    const { title, session, last, lines } = this.#facts;
+    const isLong = (last ?? lines ?? 0) > LONG_LINES;
+    const name = title ?? session;
+    const subtitle = title === null ? null : html`<p class="session">${session}</p>\n`;
+    return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta http-equiv="x-dns-prefetch-control" content="off">
+<meta name="referrer" content="no-referrer">
+<meta name="robots" content="noindex">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${name}</title>
+${STYLE_SHEET}
+</head>
+<body${isLong ? html` class="long"` : null}>
+<a class="skip" href="#transcript">Skip to the transcript</a>
+<header class="top">
+<p class="about">${this.#facts.dialect} session</p>
+<h1>${name}</h1>
+${subtitle}${factList(this.#facts)}</header>
+<main id="transcript">
+${lastNote(this.#facts.last)}`.toString();
+  }
+
+  /** One entry; "" for one that says nothing. */
+  entry(entry: PlacedEntry): string {
+    const shown = entryHtml(entry, { ...this.#options, calls: this.#calls });
+    if (shown === null && entry.kind === "other") this.#unshown++;
+    return shown?.toString() ?? "";
+  }
+
+  badLines({ listed, more }: BadLineRun): string {
+    this.#badLines += listed.length + more;
+    const lines = listed.map(badLineHtml);
+    const rest =
+      more === 0
+        ? null
+        : html`<div class="bad"><p>And ${counted(more, "more bad line")}</p></div>\n`;
+    return html`${lines}${rest}`.toString();
+  }
+
+  foot({ tornBytes }: { readonly tornBytes: number }): string {
+    const notes = [
+      this.#unshown === 0
+        ? null
+        : `${counted(this.#unshown, "entry says", "entries say")} nothing that can be shown.`,
+      this.#badLines === 0
+        ? null
+        : `${counted(this.#badLines, "line")} of the log could not be read.`,
+      tornBytes === 0
+        ? null
+        : `After its last line the log holds ${counted(tornBytes, "torn byte")}, left by a crash.`,
+    ].filter((note) => note !== null);
+    return html`</main>
+<footer class="bottom">
+${notes.map((note) => html`<p>${note}</p>\n`)}<p>${CLOSING}</p>
+</footer>
+</body>
+</html>
+`.toString();
+  }
+}
+
+const CLOSING = "Times are in UTC. Made by Verbatim; this page loads nothing and runs nothing.";
+
+/** A page of more lines is laid out as it is scrolled to: all at once would take a browser long. */
+const LONG_LINES = 500;
+
+const POLICY = [
+  "default-src 'none'",
+  `style-src '${STYLE_HASH}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ");
+
+function factList(known: PageFacts): Html {
+  const { agent, model, status, turns, inputTokens, outputTokens, totalTokens, spend } = known;
+  const { createdAt, updatedAt, lines } = known;
+  const facts: [string, string | Html | null][] = [
+    ["Status", status === null ? null : statusHtml(status)],
+    ["Agent", agent],
+    ["Model", model],
+    ["Turns", turns === null ? null : grouped(turns)],
+    ["Tokens", tokensOf(totalTokens, inputTokens, outputTokens)],
+    ["Cost", spend === null ? null : moneyOf(spend)],
+    ["Began", timeOf(createdAt)],
+    ["Last entry", timeOf(updatedAt)],
+    ["Took", spanOf(createdAt, updatedAt)],
+    ["Lines", lines === null ? null : grouped(lines)],
+  ];
+  const rows = facts
+    .filter(([, fact]) => fact !== null)
+    .map(([name, fact]) => html`<div><dt>${name}</dt><dd>${fact}</dd></div>`);
+  return html`<dl class="facts">${rows}</dl>\n`;
+}
+
+const STATUSES: readonly string[] = ["completed", "error", "running", "paused"];
+
+function statusHtml(status: string): Html {
+  const kind = STATUSES.includes(status) ? status : "other";
+  return html`<span class="status ${kind}">${status}</span>`;
+}
+
+function tokensOf(total: number | null, input: number | null, output: number | null) {
+  const parts = [
+    input === null ? null : `${grouped(input)} in`,
+    output === null ? null : `${grouped(output)} out`,
+  ].filter((part) => part !== null);
+  if (total === null) return parts.join(", ") || null;
+  if (parts.length === 0) return grouped(total);
+  return html`${grouped(total)} <span class="detail">${parts.join(", ")}</span>`;
+}
+
+const UNITS = [
+  ["d", 86_400],
+  ["h", 3_600],
+  ["min", 60],
+] as const;
+
+/** From the first time to the last: 2 h 5 min. */
+function spanOf(from: string | null, to: string | null): string | null {
+  const seconds = Math.round((Date.parse(to ?? "") - Date.parse(from ?? "")) / 1000);
+  if (!(seconds > 0)) return null; // NaN too.
+  const at = UNITS.findIndex(([, length]) => seconds >= length);
+  const [unit, length] = UNITS[at] ?? ["s", 1];
+  const [smaller, part] = UNITS[at + 1] ?? ["s", 1];
+  const whole = `${Math.floor(seconds / length)} ${unit}`;
+  const rest = at < 0 ? 0 : Math.floor((seconds % length) / part);
+  return rest === 0 ? whole : `${whole} ${rest} ${smaller}`;
+}
+
+function lastNote(last: number | null): Html | null {
+  if (last === null) return null;
+  const what = last === 1 ? "Only the last entry is" : `Only the last ${grouped(last)} entries are`;
+  return html`<p class="note">${what} in this page.</p>\n`;
+}
+
+function badLineHtml({ line, offset, reason }: BadLinePlace): Html {
+  const where = line === null ? `at byte ${offset}` : `${line}`;
+  const what = html`<strong>Bad line</strong> ${where}: ${reason}. It is kept in the log.`;
+  return html`<div class="bad" id="${anchorOf(line, offset)}">
+<p>${what}</p>${permalink(line, offset)}</div>\n`;
+}
+
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${grouped(count)} ${count === 1 ? one : many}`;
+}

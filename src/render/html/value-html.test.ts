@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { test } from "vitest";
+import { anyText } from "../../../test/e2e/any-text.ts";
+import { ParsedHtml } from "../../../test/e2e/parsed-html.ts";
+import { indentedJson } from "../json-text.ts";
+import { html, shownText } from "./markup.ts";
+import {
+  boxHtml,
+  COLOURED_CHARS_MAX,
+  FOLD_CHARS_MAX,
+  FOLD_LINES_MAX,
+  foldedHtml,
+  shownInput,
+  shownPlain,
+  shownValue,
+} from "./value-html.ts";
+
+const isFolded = (text: string) =>
+  boxHtml("output", html`Output`, shownPlain(text)).toString().startsWith("<details");
+
+test("what is long is folded, and its caption says how long it is and how it begins (VH1)", () => {
+  const lines = (count: number) => "x\n".repeat(count);
+  assert.deepEqual(["", lines(FOLD_LINES_MAX), lines(FOLD_LINES_MAX + 1)].map(isFolded), [
+    false,
+    false,
+    true,
+  ]);
+  const chars = "x".repeat(FOLD_CHARS_MAX);
+  assert.deepEqual([chars, `${chars}x`].map(isFolded), [false, true]);
+
+  const folded = foldedHtml("output", html`Output`, shownPlain(`\n  first <b>\n${lines(1200)}`));
+  const parsed = ParsedHtml.fragment(folded.toString());
+  assert.deepEqual(parsed.withClass("size"), ["1,202 lines"]);
+  assert.deepEqual(parsed.withClass("preview"), ["first <b>"]);
+});
+
+test("every text in a box is there to the letter, an LF at its start too", () => {
+  const lf = fc.string({ unit: fc.constantFrom("\n", "a", "<", "\r") });
+  fc.assert(
+    fc.property(fc.oneof(lf, anyText), (text) => {
+      const shown = ParsedHtml.fragment(shownPlain(text).html.toString());
+      assert.deepEqual(shown.named("pre"), [shownText(text)]);
+    }),
+  );
+});
+
+test("JSON is coloured without a character changed, up to a limit (VH2)", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (json) => {
+      if (typeof json === "string") return;
+      const shown = ParsedHtml.fragment(shownValue(json).html.toString());
+      assert.deepEqual(shown.named("pre"), [shownText(indentedJson(json))]);
+      assert.deepEqual(shown.faults, []);
+    }),
+  );
+  const value = { name: 'te"xt', list: [1.5e3, true, null] };
+  const parsed = ParsedHtml.fragment(shownValue(value).html.toString());
+  assert.deepEqual(parsed.withClass("name"), ['"name"', '"list"']);
+  assert.deepEqual(parsed.withClass("string"), ['"te\\"xt"']);
+  assert.deepEqual(parsed.withClass("number"), ["1500", "true", "null"]);
+
+  const spans = (length: number) => {
+    const list = ["x".repeat(length - indentedJson([""]).length)];
+    return ParsedHtml.fragment(shownValue(list).html.toString()).withClass("string").length;
+  };
+  assert.deepEqual([spans(COLOURED_CHARS_MAX), spans(COLOURED_CHARS_MAX + 1)], [1, 0]);
+});
+
+test("a list of texts, as providers give it, is shown as these texts", () => {
+  const pres = (value: unknown) =>
+    ParsedHtml.fragment(shownValue(value).html.toString()).named("pre");
+  const block = (text: string) => ({ type: "text", text });
+  assert.deepEqual(pres([block("a\nb"), block("c")]), ["a\nb", "c"]);
+  for (const value of [
+    [],
+    [block("a"), { type: "image" }],
+    [{ ...block("a"), cited: true }],
+    [null],
+  ]) {
+    assert.deepEqual(pres(value), [indentedJson(value)]);
+  }
+});
+
+test("an input with texts of many lines is shown name by name, any other as JSON", () => {
+  const parsed = (input: unknown) => ParsedHtml.fragment(shownInput(input).html.toString());
+  const fields = parsed({ path: "a", text: "b\n<c>", count: 2 });
+  assert.deepEqual(fields.named("dt"), ["path", "text", "count"]);
+  assert.deepEqual(fields.named("pre"), ["a", "b\n<c>", "2"]);
+  for (const input of [{ path: "a" }, ["b\nc"], "d\ne", null, 5, {}]) {
+    assert.deepEqual(parsed(input).named("dt"), []);
+  }
+});

@@ -1,0 +1,134 @@
+/**
+ * Value HTML: what went into a tool and came out of it, and anything else that may be long.
+ *
+ * VH1  What is long is folded: it is in the page, behind a line that says how long it is and how it
+ *      begins. FOLD_LINES_MAX and FOLD_CHARS_MAX say what long is.
+ * VH2  JSON is coloured up to COLOURED_CHARS_MAX: beyond that the elements would outweigh the text.
+ */
+
+import { indentedJson } from "../json-text.ts";
+import { grouped } from "../phrases.ts";
+import { type Html, html, shownText } from "./markup.ts";
+
+export const FOLD_LINES_MAX = 24;
+export const FOLD_CHARS_MAX = 2000;
+export const COLOURED_CHARS_MAX = 64 * 1024;
+
+const PREVIEW_CHARS_MAX = 120;
+/** How far the first line that says anything is looked for. */
+const PREVIEW_LOOKED_AT = 2000;
+
+/** A value to show, and the text it is measured by. */
+export interface Shown {
+  readonly html: Html;
+  readonly text: string;
+}
+
+/** What a box is, to the style sheet and to whoever reads the page. */
+export type BoxKind = "input" | "output" | "error" | "thinking" | "system" | "block";
+
+/** A text as it is, or several as providers write them; anything else as JSON. */
+export function shownValue(value: unknown): Shown {
+  if (typeof value === "string") return shownPlain(value);
+  const texts = textsOf(value);
+  if (texts !== null) {
+    return { html: html`${texts.map((text) => shownPlain(text).html)}`, text: texts.join("\n") };
+  }
+  const text = indentedJson(value ?? null);
+  return { html: html`<pre class="json">${colouredJson(text)}</pre>`, text };
+}
+
+/** The texts of a list of `{"type":"text","text":…}`; null when anything else is in it. */
+function textsOf(value: unknown): string[] | null {
+  if (!Array.isArray(value) || value.length === 0) return null;
+  const texts: string[] = [];
+  for (const block of value) {
+    const { type, text } = (block ?? {}) as { type?: unknown; text?: unknown };
+    if (type !== "text" || typeof text !== "string") return null;
+    if (Object.keys(block as object).length !== 2) return null;
+    texts.push(text);
+  }
+  return texts;
+}
+
+export function shownPlain(text: string): Shown {
+  // A parser drops one LF right after the tag: ours, and not the text's.
+  return { html: html`<pre>\n${text}</pre>`, text };
+}
+
+/** What a tool was given: as JSON, or name by name, when a text of many lines is among it. */
+export function shownInput(input: unknown): Shown {
+  const fields = fieldsOf(input);
+  if (!fields.some(([, value]) => typeof value === "string" && value.includes("\n"))) {
+    return shownValue(input);
+  }
+  const shown = fields.map(([name, value]) => ({ name, ...shownValue(value) }));
+  const rows = shown.map((field) => html`<dt>${field.name}</dt><dd>${field.html}</dd>`);
+  return {
+    html: html`<dl class="fields">${rows}</dl>`,
+    text: shown.map(({ name, text }) => `${name}: ${text}`).join("\n"),
+  };
+}
+
+/** A caption with what it is about below it; behind it when that is long (VH1). */
+export function boxHtml(kind: BoxKind, caption: Html, shown: Shown): Html {
+  if (!isLong(shown.text)) {
+    return html`<div class="box ${kind}"><p class="caption">${caption}</p>${shown.html}</div>`;
+  }
+  return foldedHtml(kind, caption, shown);
+}
+
+/** The same, behind its caption however short; `isOpen` shows it at first. */
+export function foldedHtml(kind: BoxKind, caption: Html, shown: Shown, isOpen = false): Html {
+  const open = isOpen ? html` open` : null;
+  const facts = html` <span class="size">${sizeOf(shown.text)}</span>`;
+  const preview = html` <span class="preview">${previewOf(shown.text)}</span>`;
+  const summary = html`<summary class="caption">${caption}${facts}${preview}</summary>`;
+  return html`<details class="box ${kind}"${open}>${summary}${shown.html}</details>`;
+}
+
+export function isLong(text: string): boolean {
+  return text.length > FOLD_CHARS_MAX || lineCount(text) > FOLD_LINES_MAX;
+}
+
+/** "340 lines" or "5,200 characters", whichever says more. */
+export function sizeOf(text: string): string {
+  const lines = lineCount(text);
+  if (lines > FOLD_LINES_MAX) return `${grouped(lines)} lines`;
+  return text.length === 1 ? "1 character" : `${grouped(text.length)} characters`;
+}
+
+function lineCount(text: string): number {
+  const end = text.endsWith("\n") ? text.length - 1 : text.length;
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at >= 0 && at < end; at = text.indexOf("\n", at + 1)) lines++;
+  return lines;
+}
+
+function previewOf(text: string): string {
+  const line = shownText(text.slice(0, PREVIEW_LOOKED_AT)).trimStart().split("\n", 1)[0] ?? "";
+  return line.length > PREVIEW_CHARS_MAX ? `${line.slice(0, PREVIEW_CHARS_MAX)}…` : line;
+}
+
+function fieldsOf(input: unknown): [string, unknown][] {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) return [];
+  return Object.entries(input);
+}
+
+/** A name with its colon, another string, a number, a word. All else is brackets and blanks. */
+const JSON_TOKEN = /("[^"\\]*(?:\\.[^"\\]*)*")(:)?|-?\d[\d.eE+-]*|true|false|null/g;
+
+function colouredJson(text: string): Html {
+  if (text.length > COLOURED_CHARS_MAX) return html`${text}`;
+  const pieces: Html[] = [];
+  let from = 0;
+  for (const found of text.matchAll(JSON_TOKEN)) {
+    const [token, string, colon] = found;
+    pieces.push(html`${text.slice(from, found.index)}`);
+    if (string === undefined) pieces.push(html`<span class="number">${token}</span>`);
+    else if (colon === undefined) pieces.push(html`<span class="string">${string}</span>`);
+    else pieces.push(html`<span class="name">${string}</span>:`);
+    from = found.index + token.length;
+  }
+  return html`${pieces}${text.slice(from)}`;
+}

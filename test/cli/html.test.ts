@@ -1,0 +1,213 @@
+/** `verbatim show --html` and `verbatim render --html`: a session as one page for a browser. */
+
+import assert from "node:assert/strict";
+import {
+  appendFileSync,
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { ParsedHtml } from "../e2e/parsed-html.ts";
+import { asLines, CliUser } from "./cli.ts";
+import { event, put, putThread, putTurns, turn } from "./stores.ts";
+
+const THREAD = [
+  event("thread_start", { model: "claude-x" }),
+  event("user_message", { text: "do **it**" }),
+  event("assistant_reasoning", { text: "let me think" }),
+  event("assistant_text", { text: "doing it" }),
+  event("tool_call_start", { tool: "shell", call_id: "c1", input: { command: "ls" } }),
+  event("tool_call_result", { call_id: "c1", output: "file\n".repeat(30), duration_ms: 1500 }),
+  event("token_delta", { text: "x" }),
+  "bad <line>",
+  "",
+  event("step_finish", { tokens: { input_tokens: 1200, output_tokens: 34 }, cost: { spend: 0.5 } }),
+];
+
+/** A user with the thread hello-1, torn at its end. */
+function userOfThread(): { user: CliUser; log: string } {
+  const user = new CliUser();
+  const log = putThread(user.cwd, "hello-1", THREAD);
+  appendFileSync(log, "{torn");
+  return { user, log };
+}
+
+const TOLD =
+  "1 entry says nothing that can be shown; --json prints them\n" +
+  "1 bad line was passed over: line 8 (not JSON)\n" +
+  "after its last line the log holds 5 torn bytes, left by a crash; not shown\n";
+
+test("show --html writes a session as one page, whole or not at all, and says where", async () => {
+  const { user } = userOfThread();
+  put(
+    join(user.cwd, ".ai/threads/hello-1/thread.json"),
+    '{"thread_id":"hello-1","status":"paused"}',
+  );
+  put(join(user.cwd, "out/page.html"), "old");
+  const { code, stdout, stderr } = await user.run(["show", "hello", "--html", "out/page.html"]);
+
+  assert.deepEqual([code, stdout], [0, ""]);
+  const file = join(user.cwd, "out/page.html");
+  assert.equal(stderr, `${TOLD}the page is in ${file}\n`);
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  assert.deepEqual(readdirSync(join(user.cwd, "out")), ["page.html"]);
+
+  const page = ParsedHtml.page(readFileSync(file, "utf8"));
+  assert.deepEqual(page.faults, []);
+  assert.deepEqual(page.named("h1"), ["do **it**"]);
+  assert.deepEqual(page.withClass("session"), ["hello-1"]);
+  assert.deepEqual(page.withClass("status"), ["paused"]);
+  assert.deepEqual(page.named("strong"), ["it", "Bad line"]);
+  assert.deepEqual(page.named("dd").slice(1), [
+    "hello",
+    "claude-x",
+    "1",
+    "1,234 1,200 in, 34 out",
+    "$0.5000",
+    ...page.named("dd").slice(6),
+  ]);
+  assert.deepEqual(page.withClass("at"), ["#1", "#2", "#3", "#4", "#5", "#6", "#8", "#10"]);
+  expect(page.text).toContain("Output · 1.5 s shell 30 lines");
+  expect(page.text).toContain("1 line of the log could not be read.");
+  expect(page.text).toContain("5 torn bytes");
+});
+
+test("show --html - and render --html print the same page, render --output writes it", async () => {
+  const { user } = userOfThread();
+  const ways = [
+    ["show", "hello", "--html", "-"],
+    ["render", "hello", "--html"],
+    ["render", "--thread-id", "hello-1", "--html"],
+    ["render", "hello", "--html", "--output", "page.html"],
+  ];
+  const [shown, rendered, byId, written] = await Promise.all(ways.map((args) => user.run(args)));
+
+  for (const ran of [shown, rendered, byId, written]) {
+    assert.deepEqual([ran?.code, ran?.stderr], [0, TOLD]);
+  }
+  expect(shown?.stdout).toContain("<!doctype html>");
+  assert.equal(rendered?.stdout, shown?.stdout);
+  assert.equal(byId?.stdout, shown?.stdout);
+  assert.equal(written?.stdout, "");
+  assert.equal(readFileSync(join(user.cwd, "page.html"), "utf8"), shown?.stdout);
+});
+
+test("--last gives a session's end, bad lines in their places, and claims no totals", async () => {
+  const { user, log } = userOfThread();
+  const { code, stdout } = await user.run(["show", "hello", "--html", "-", "--last", "3"]);
+
+  assert.equal(code, 0);
+  const page = ParsedHtml.page(stdout);
+  assert.deepEqual(page.named("h1"), ["hello-1"]);
+  assert.deepEqual(page.named("dt"), ["Agent", "Last entry"]);
+  const text = readFileSync(log, "utf8");
+  const at = (part: string) => {
+    return `@${Buffer.byteLength(text.slice(0, text.lastIndexOf("\n", text.indexOf(part)) + 1))}`;
+  };
+  assert.deepEqual(page.withClass("at"), [at("file"), at("bad <"), at("step_finish")]);
+  assert.deepEqual(page.withClass("note"), ["Only the last 3 entries are in this page."]);
+});
+
+test("--thinking opens what was thought, --no-tools leaves only the names of tools", async () => {
+  const { user } = userOfThread();
+  const run = async (...args: string[]) => {
+    return ParsedHtml.page((await user.run(["show", "hello", "--html", "-", ...args])).stdout);
+  };
+  const isOpen = ({ elements }: ParsedHtml) =>
+    elements.some(({ attrs }) => attrs.some(({ name }) => name === "open"));
+  const [plain, thinking, noTools] = await Promise.all([
+    run(),
+    run("--thinking"),
+    run("--no-tools"),
+  ]);
+  assert.deepEqual([isOpen(plain), isOpen(thinking)], [false, true]);
+  for (const page of [plain, thinking, noTools]) expect(page.text).toContain("let me think");
+  assert.deepEqual(noTools.withClass("tool"), ["shell"]);
+  expect(noTools.text).not.toContain("file\n");
+});
+
+test("HomeAgent's sessions have pages, and so has a log that lies in no store", async () => {
+  const user = new CliUser();
+  putTurns(user, "cook/s1", [
+    turn("user", { content: "I am hungry" }),
+    turn("assistant", { toolCalls: [{ id: "c", name: "oven", args: { on: true } }] }),
+  ]);
+  put(join(user.cwd, "stray.jsonl"), `${JSON.stringify(turn("user", { content: "stray" }))}\n`);
+  const [stored, stray] = await Promise.all([
+    user.run(["show", "cook/s1", "--html", "-"]),
+    user.run(["show", "./stray.jsonl", "--html", "-"]),
+  ]);
+
+  assert.deepEqual([stored.code, stray.code], [0, 0], stored.stderr + stray.stderr);
+  const page = ParsedHtml.page(stored.stdout);
+  assert.deepEqual(page.named("h1"), ["I am hungry"]);
+  assert.equal(page.named("dd")[0], "cook");
+  expect(ParsedHtml.page(stray.stdout).withClass("session")).toEqual(["stray.jsonl"]);
+});
+
+test("neither the log nor a device nor a directory is ever written over", async () => {
+  const { user, log } = userOfThread();
+  const before = readFileSync(log);
+  for (const target of [log, "/dev/null", "."]) {
+    const { code, stderr } = await user.run(["show", "hello", "--html", target]);
+    assert.equal(code, 2, target);
+    expect(stderr).toContain("choose another");
+  }
+  assert.ok(readFileSync(log).equals(before));
+  assert.ok(statSync("/dev/null").isCharacterDevice());
+  const nowhere = await user.run(["show", "hello", "--html", "no/such/page.html"]);
+  assert.equal(nowhere.code, 7);
+});
+
+test("--html is not for programs, and has no use for options of other documents", async () => {
+  const { user } = userOfThread();
+  for (const args of [
+    ["show", "hello", "--html", "x", "--json"],
+    ["show", "hello", "--html", ""],
+    ["render", "hello", "--html", "--no-metadata"],
+  ]) {
+    assert.equal((await user.run(args)).code, 2, args.join(" "));
+  }
+});
+
+test("many bad lines one after the other are listed up to a limit, then counted", async () => {
+  const user = new CliUser();
+  const bad = (count: number) => Array.from({ length: count }, () => "bad");
+  putThread(user.cwd, "hello-1", [...bad(100), event("user_message", { text: "x" }), ...bad(101)]);
+  for (const args of [[], ["--last", "1"]]) {
+    const { stdout } = await user.run(["show", "hello-1", "--html", "-", ...args]);
+    const { length } = ParsedHtml.page(stdout).withClass("bad");
+    // Reading the end, those before the entry are never met.
+    assert.equal(length, args.length === 0 ? 201 : 101, args.join());
+    expect(stdout).toContain("And 1 more bad line<");
+  }
+});
+
+test("a session far larger than the memory has its page", async () => {
+  // Method: a heap of 48 MiB, and a log of 96 MiB.
+  const user = new CliUser();
+  const path = putThread(user.cwd, "hello-1", []);
+  const log = openSync(path, "a");
+  onTestFinished(() => closeSync(log));
+  const text = "Some *words*, then some more, and `code`.\n\n".repeat(100);
+  const output = "one line of many, as tools print them <x>\n".repeat(2500);
+  for (let n = 0; n < 1000; n++) {
+    const call = { call_id: `${n}`, tool: "shell", input: { n } };
+    const lines = [
+      event("assistant_text", { text }),
+      event("tool_call_start", call),
+      event("tool_call_result", { call_id: call.call_id, output }),
+    ];
+    writeSync(log, asLines(...lines));
+  }
+  const env = { NODE_OPTIONS: "--max-old-space-size=48" };
+  const { code, stderr } = await user.run(["show", "hello-1", "--html", "page.html"], { env });
+
+  assert.equal(code, 0, stderr.slice(-2000));
+  assert.ok(statSync(join(user.cwd, "page.html")).size > 96 * 1024 * 1024);
+}, 180_000);

@@ -1,0 +1,143 @@
+/**
+ * A real browser, where there is one: Chromium as the system has it, without a network.
+ *
+ * VERBATIM_CHROMIUM says where it is, if not in a usual place. Where there is none, tests that need
+ * one are skipped, and say so; with VERBATIM_REQUIRE_BROWSER=1, as in CI, that is a failure.
+ */
+
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const { VERBATIM_CHROMIUM, VERBATIM_REQUIRE_BROWSER } = process.env;
+
+const PLACES = [
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+];
+
+/** Where the browser is; null where none is found. */
+export const chromiumPath =
+  (VERBATIM_CHROMIUM ? [VERBATIM_CHROMIUM] : PLACES).find((path) => existsSync(path)) ?? null;
+export const isBrowserRequired = VERBATIM_REQUIRE_BROWSER === "1";
+
+if (chromiumPath === null) {
+  process.stderr.write("No Chromium here: what pages do in a browser is NOT tested.\n");
+}
+
+/** Nothing but what a page itself does: no updates, no reports, no first steps of the browser. */
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export interface Element {
+  readonly name: string;
+  readonly isHtml: boolean;
+  readonly attributes: readonly (readonly [string, string])[];
+}
+
+/** What a page did when it was loaded, unfolded and touched. */
+export interface Visit {
+  /** Dialogs, windows, errors of scripts, frames, addresses asked for, code that ran. */
+  readonly deeds: readonly string[];
+  /** Every element there is, those that are alike once. */
+  readonly elements: readonly Element[];
+  /** What can be read in it. */
+  readonly text: string;
+}
+
+const TOUCH = `(async () => {
+  for (const folded of document.querySelectorAll("details")) folded.open = true;
+  for (const element of document.querySelectorAll("*")) {
+    for (const type of ["mouseover", "focus"]) element.dispatchEvent(new Event(type));
+  }
+  // By the second frame, what loading and touching began has happened.
+  for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+  const elements = [...document.querySelectorAll("*")];
+  return {
+    pwned: window.__pwned !== undefined,
+    shadows: elements.filter((element) => element.shadowRoot).length,
+    text: document.documentElement.textContent,
+    elements: [...new Set(elements.map((element) => JSON.stringify({
+      name: element.localName,
+      isHtml: element.namespaceURI === "http://www.w3.org/1999/xhtml",
+      attributes: [...element.attributes].map(({ name, value }) => [name, value]),
+    })))].map((element) => JSON.parse(element)),
+  };
+})()`;
+
+/** Loads pages, one at a time, and watches what they do. */
+export class Visitor {
+  readonly #browser: Browser;
+  #page: Page;
+
+  private constructor(browser: Browser, page: Page) {
+    this.#browser = browser;
+    this.#page = page;
+  }
+
+  static async open(): Promise<Visitor> {
+    const browser = await chromium.launch({ executablePath: chromiumPath ?? "", args: FLAGS });
+    return new Visitor(browser, await browser.newPage());
+  }
+
+  /** The page that was visited last. */
+  get page(): Page {
+    return this.#page;
+  }
+
+  async visit(content: string): Promise<Visit> {
+    const path = join(tempDirectory(), "page.html");
+    writeFileSync(path, content);
+    const { href } = pathToFileURL(path);
+    const deeds: string[] = [];
+    watch(this.#page, href, deeds);
+    await this.#page.goto(href, { waitUntil: "load" });
+    const seen = (await this.#page.evaluate(TOUCH).catch(() => null)) as Seen | null;
+    this.#page.removeAllListeners();
+    if (seen === null) {
+      // It went somewhere else meanwhile. Where that ends nobody knows, so the next gets a new one.
+      await this.#page.close();
+      this.#page = await this.#browser.newPage();
+      return { deeds: [...deeds, "went away"], elements: [], text: "" };
+    }
+    if (seen.pwned) deeds.push("code ran");
+    if (seen.shadows > 0) deeds.push("shadow root");
+    if (this.#page.frames().length > 1) deeds.push("frame");
+    return { deeds, elements: seen.elements, text: seen.text };
+  }
+
+  close(): Promise<void> {
+    return this.#browser.close();
+  }
+}
+
+interface Seen extends Pick<Visit, "elements" | "text"> {
+  readonly pwned: boolean;
+  readonly shadows: number;
+}
+
+function watch(page: Page, href: string, deeds: string[]): void {
+  page.on("dialog", (dialog) => {
+    deeds.push(`dialog ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("console", (message) => {
+    if (message.type() === "error") deeds.push(`console ${message.text()}`);
+  });
+  page.on("pageerror", (error) => deeds.push(`script error ${error.message}`));
+  page.on("popup", () => deeds.push("window"));
+  page.on("request", (request) => {
+    if (request.url() !== href) deeds.push(`request ${request.url()}`);
+  });
+}

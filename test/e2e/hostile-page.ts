@@ -1,0 +1,78 @@
+/** Pages with hostile texts in every field of every entry, and of the session itself. */
+
+import { emptyEntry, type Part } from "../../src/model/entry.ts";
+import type { PlacedEntry } from "../../src/render/html/entry-html.ts";
+import { type PageFacts, SessionPage } from "../../src/render/html/page.ts";
+
+/** Every kind of entry and part, with the text in each field that holds one. */
+export function entriesWith(text: string): PlacedEntry[] {
+  const parts: Part[] = [
+    { type: "text", text },
+    { type: "reasoning", text, signature: text },
+    { type: "reasoning", text: "", withheld: text },
+    { type: "tool_call", callId: text, tool: text, input: { [text]: text, list: [text, [text]] } },
+    { type: "tool_call", callId: `${text}2`, tool: text, input: { [text]: `${text}\n${text}` } },
+    { type: "tool_call", callId: null, tool: text, input: text },
+    { type: "tool_result", callId: text, output: text, error: text, durationMs: 1 },
+    {
+      type: "tool_result",
+      callId: `${text}2`,
+      output: { [text]: text },
+      error: null,
+      durationMs: null,
+    },
+    { type: "child", session: text, agent: text },
+    { type: "other", native: { type: text, [text]: text } },
+  ];
+  const common = {
+    ...emptyEntry({ [text]: text }),
+    at: text,
+    model: text,
+    messageId: text,
+    stopReason: text,
+    isPartial: true as const,
+    usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3, spend: 0.5 },
+  };
+  const error = { code: text, detail: text };
+  const roles = ["system", "user", "assistant", "tool"] as const;
+  const entries = [
+    { ...common, kind: "start" as const },
+    ...roles.map((role) => ({ ...common, kind: "message" as const, role, parts })),
+    ...parts.map((part) => ({ ...common, kind: "message" as const, parts: [part] })),
+    { ...common, kind: "other" as const, parts },
+    { ...common, kind: "turn_end" as const },
+    { ...common, kind: "end" as const, outcome: "error" as const, error },
+  ];
+  // Places of both kinds; nobody looks for an entry here, so they may be the same in each text.
+  return entries.map((entry, at) => ({ ...entry, start: at * 10, line: at % 2 ? null : at + 1 }));
+}
+
+/** A page of such entries for each text, of a session whose every fact is all of them. */
+export function pageWith(...texts: readonly string[]): string {
+  const text = texts.join(" ");
+  const facts: PageFacts = {
+    session: text,
+    dialect: text,
+    title: text,
+    agent: text,
+    model: text,
+    status: text,
+    turns: 1,
+    inputTokens: 2,
+    outputTokens: 3,
+    totalTokens: 5,
+    spend: 0.1,
+    createdAt: text,
+    updatedAt: text,
+    lines: 6,
+    last: 7,
+  };
+  const page = new SessionPage(facts, { thinking: text.length % 2 === 0 });
+  const bad = { line: 9, offset: 90, reason: text };
+  return [
+    page.head(),
+    ...texts.flatMap(entriesWith).map((entry) => page.entry(entry)),
+    page.badLines({ listed: [bad, { ...bad, line: null }], more: 3 }),
+    page.foot({ tornBytes: 3 }),
+  ].join("");
+}

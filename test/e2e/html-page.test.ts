@@ -1,0 +1,160 @@
+/**
+ * Pages of sessions in a real browser: hostile texts in every field run nothing, ask for nothing,
+ * and are there to be read.
+ *
+ * Method: the whole corpus, each text in every field, some texts a page, each page loaded twice: as
+ * users get it, and without its policy, so that the escaping is proved by itself. First the corpus
+ * is proved: pages that do not escape are caught.
+ */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { shownText } from "../../src/render/html/markup.ts";
+import { CliUser } from "../cli/cli.ts";
+import { event, putThread } from "../cli/stores.ts";
+import { faultOf } from "./allow-list.ts";
+import { chromiumPath, isBrowserRequired, type Visit, Visitor } from "./browser.ts";
+import { pageWith } from "./hostile-page.ts";
+import { XSS_CORPUS } from "./xss-corpus.ts";
+
+const POLICY = /<meta http-equiv="Content-Security-Policy"[^>]*>\n/;
+
+const TEXTS_A_PAGE = 10;
+/** Some hundred pages are loaded. */
+const LONG = { timeout: 180_000 };
+
+let visitor: Visitor;
+
+beforeAll(async () => {
+  if (chromiumPath !== null) visitor = await Visitor.open();
+});
+
+afterAll(() => visitor?.close());
+
+/** All that a visit shows to be wrong. */
+function faults({ deeds, elements }: Visit): string[] {
+  const strangers = elements.map(({ name, isHtml, attributes }) =>
+    isHtml ? faultOf(name, attributes) : `foreign <${name}>`,
+  );
+  return [...deeds, ...strangers.filter((fault) => fault !== null)];
+}
+
+test("there is a browser where one is required", () => {
+  assert.ok(chromiumPath !== null || !isBrowserRequired, "install Chromium: no browser was found");
+});
+
+test("the corpus has more than a hundred texts, each once", () => {
+  assert.ok(XSS_CORPUS.length > 100);
+  assert.equal(new Set(XSS_CORPUS).size, XSS_CORPUS.length);
+});
+
+test.skipIf(chromiumPath === null)("a page that does not escape is caught", LONG, async () => {
+  let ran = 0;
+  let asked = 0;
+  for (const text of XSS_CORPUS) {
+    const { deeds } = await visitor.visit(`<!doctype html><p>${text}<p><a title="${text}">x</a>`);
+    if (deeds.includes("code ran")) ran++;
+    if (deeds.some((deed) => deed.startsWith("request"))) asked++;
+  }
+  assert.ok(ran > 50, `only ${ran} ran`);
+  assert.ok(asked > 10, `only ${asked} asked for something`);
+});
+
+test.skipIf(chromiumPath === null)(
+  "hostile text in every field runs nothing, loads nothing and is shown, policy or not",
+  LONG,
+  async () => {
+    for (let from = 0; from < XSS_CORPUS.length; from += TEXTS_A_PAGE) {
+      const texts = XSS_CORPUS.slice(from, from + TEXTS_A_PAGE);
+      const content = pageWith(...texts);
+      const bare = content.replace(POLICY, "");
+      assert.notEqual(bare, content);
+      for (const each of [content, bare]) {
+        const visited = await visitor.visit(each);
+        assert.deepEqual(faults(visited), [], JSON.stringify(texts));
+        for (const text of texts) assert.ok(visited.text.includes(shownText(text)), text);
+      }
+    }
+  },
+);
+
+test.skipIf(chromiumPath === null)(
+  "all hostile texts together, recorded and shown by the command, run nothing",
+  async () => {
+    const user = new CliUser();
+    putThread(
+      user.cwd,
+      "evil-1",
+      XSS_CORPUS.flatMap((text) => [
+        event("thread_start", { directive: text, model: text }),
+        event("user_message", { text }),
+        event("assistant_reasoning", { text }),
+        event("assistant_text", { text, model: text }),
+        event("tool_call_start", { tool: text, call_id: text, input: { [text]: text } }),
+        event("tool_call_result", { call_id: text, output: text, error: text }),
+        event("spawn_child", { child_thread_id: text, child_directive: text }),
+        event(text),
+        text.replaceAll("\n", " "),
+        event("thread_error", { error_code: text, detail: text }),
+      ]),
+    );
+    const { code, stderr } = await user.run(["show", "evil-1", "--html", "page.html"]);
+    assert.equal(code, 0, stderr);
+    const content = readFileSync(join(user.cwd, "page.html"), "utf8");
+
+    assert.deepEqual(faults(await visitor.visit(content.replace(POLICY, ""))), []);
+  },
+);
+
+test.skipIf(chromiumPath === null)(
+  "the page's own style is the one that its policy lets through",
+  async () => {
+    await visitor.visit(pageWith("x"));
+    const width = "getComputedStyle(document.body).maxWidth";
+    expect(await visitor.page.evaluate(width)).toBe("896px");
+    const content = pageWith("x").replace("<style>", "<style>\n");
+    const changed = await visitor.visit(content);
+    expect(await visitor.page.evaluate(width)).toBe("none");
+    expect(changed.deeds.join()).toContain("console");
+  },
+);
+
+test.skipIf(chromiumPath === null)(
+  "pages fit a telephone, and are light or dark as the reader's system is",
+  async () => {
+    const long = "x".repeat(2000);
+    const table = `|${"a|".repeat(99)}\n|${"-|".repeat(99)}`;
+    const wide = `${long}\n\n\`\`\`\n${long}\n\`\`\`\n${table}`;
+    const colours: unknown[] = [];
+    for (const colorScheme of ["light", "dark"] as const) {
+      await visitor.page.emulateMedia({ colorScheme });
+      await visitor.page.setViewportSize({ width: 360, height: 640 });
+      await visitor.visit(pageWith(wide));
+      expect(await visitor.page.evaluate("document.documentElement.scrollWidth")).toBe(360);
+      colours.push(await visitor.page.evaluate("getComputedStyle(document.body).backgroundColor"));
+    }
+    assert.notEqual(colours[0], colours[1]);
+  },
+);
+
+test.skipIf(chromiumPath === null)(
+  "what is folded can be unfolded, and is on paper in any case",
+  async () => {
+    const long = "folded\n".repeat(100);
+    // The height first: asking for it is what lays the page out.
+    const shown = `[...document.querySelectorAll("details.output > pre")].map((pre) => {
+      return pre.offsetHeight > 0 && pre.checkVisibility();
+    })`;
+    const { page } = visitor;
+    await visitor.visit(pageWith(long));
+    const all: unknown = await page.evaluate(shown);
+    assert.ok(Array.isArray(all) && all.length > 0 && all.every(Boolean)); // The visitor unfolds.
+    await page.reload();
+    expect(await page.evaluate(shown)).toEqual(all.map(() => false));
+    await page.emulateMedia({ media: "print" });
+    expect(await page.evaluate(shown)).toEqual(all);
+    await page.emulateMedia({ media: null });
+  },
+);
