@@ -71,6 +71,10 @@ export async function build({ force = false } = {}) {
       { quiet: true },
     );
     if (code !== 0) throw new SetupError("the build failed", code);
+    // Before bundling, which leaves no file per command.
+    const manual = join(root, "scripts", "man-page.mjs");
+    const written = await run(process.execPath, [manual, next], { quiet: true });
+    if (written !== 0) throw new SetupError("writing the manual page failed", written);
     const bundler = join(root, "scripts", "bundle-cli.mjs");
     const bundled = await run(process.execPath, [bundler, next], { quiet: true });
     if (bundled !== 0) throw new SetupError("bundling the command line failed", bundled);
@@ -173,6 +177,7 @@ function sourceFingerprint() {
     "package.json",
     "package-lock.json",
     "scripts/bundle-cli.mjs",
+    "scripts/man-page.mjs",
   ];
 
   const hash = createHash("sha256");

@@ -19,6 +19,44 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** What each says, line by line; `where` is the directory that it was given. */
 const EXPECTED: Readonly<Record<string, (stdout: string, where: string) => void>> = {
+  "capture.mjs": (stdout, where) => {
+    assert.deepEqual(stdout.split("\n"), [
+      "said: Let me ",
+      "said: look.",
+      "tool_use after 21 tokens",
+      "broken off: terminated",
+      'text: {"type":"text","text":"Let me look."}',
+      'tool_call: {"type":"tool_call","callId":"toolu_1","tool":"oven.status","input":{"room":"kitchen"}}',
+      'text: {"type":"text","text":"Let me look."}',
+      'other, partial: {"type":"other","native":{"type":"tool_use","id":"toolu_1","name":"oven.status","input_text":"{\\"room\\":"}}',
+      `kept in ${where}`,
+      "",
+    ]);
+    assert.ok(existsSync(join(where, ".ai/threads/kitchen-1/transcript.jsonl")));
+  },
+  "entire.mjs": (stdout, where) => {
+    assert.deepEqual(stdout.split("\n"), [
+      "prompt.txt: explain main.rs",
+      "INVALID_ENTRY: message.usage.output_tokens",
+      "user: text",
+      "assistant: text, tool_call",
+      "tool: tool_result",
+      "assistant: text",
+      "- **read_file**: src/main.rs",
+      `kept in ${where}`,
+      "",
+    ]);
+  },
+  "record.sh": (stdout, where) => {
+    assert.deepEqual(stdout.split("\n"), [
+      "4 turns are on the disk",
+      "prompt.txt: How many lines has the readme?",
+      "- **bash**: wc -l < readme",
+      "3 lines of ETF",
+      "",
+    ]);
+    assert.equal(readdirSync(join(where, ".entire/metadata")).length, 1);
+  },
   "homeagent.mjs": (stdout, where) => {
     assert.deepEqual(stdout.split("\n"), [
       "user: Is the oven on?",
@@ -60,7 +98,7 @@ test.each(Object.entries(EXPECTED))("examples/%s does what it says", async (name
   // The demo takes its argument as a part it plays; it makes a directory of its own.
   const args = name === "kill-and-recover.mjs" ? [] : [where];
   const { stdout, stderr } = await execute(
-    process.execPath,
+    name.endsWith(".sh") ? "sh" : process.execPath,
     [join(root, "examples", name), ...args],
     {
       env: { ...process.env, TMPDIR: where },

@@ -11,6 +11,9 @@ export type LockHolder = { readonly pid: number; readonly started: string } | "u
 /** Why a line cannot be taken or read. */
 export type LineFault = "holds LF" | "holds NUL" | "not UTF-8" | "not JSON" | "too long" | "blank";
 
+/** Whose stream is captured. */
+export type Provider = "anthropic" | "openai";
+
 export interface ErrorDetails {
   /** A line that would break the log's framing was given to `append`. */
   INVALID_LINE: { path: string; reason: LineFault | "ends without LF" };
@@ -30,6 +33,11 @@ export interface ErrorDetails {
   OUT_OF_RANGE: { path: string; offset: number; length: number; end: number };
   /** An entry that its dialect does not allow; `field` names what is wrong with it. */
   INVALID_ENTRY: { field: string; reason: string };
+  /** What stands in a log is not what was signed; nothing is signed on top of it. */
+  CHECKPOINT_MISMATCH: { path: string; offset: number; verdict: string };
+  /** A session that was to be read verified is not. */
+  NOT_VERIFIED: { path: string; verdict: string };
+  CHANGED_WHILE_READ: { path: string; offset: number };
   SESSION_NOT_FOUND: { session: string };
   SESSION_EXISTS: { session: string };
   BAD_ID: { id: string; reason: string };
@@ -37,6 +45,26 @@ export interface ErrorDetails {
   UNSUPPORTED_FILE_SYSTEM: { path: string; fileSystem: string };
   UNSUPPORTED_PLATFORM: { platform: string };
   IO_ERROR: { path: string; operation: string; errno: string };
+  /** A JSON value that readers would not all read alike, or that has no JSON. */
+  UNSIGNABLE_JSON: { reason: string };
+  /** A setting with a value it cannot have; `from` is its file, "environment" or "flag". */
+  BAD_SETTING: { setting: string; from: string; reason: string };
+  /** A key that must not be used: its file is not private, or it is no proper Ed25519 key. */
+  KEY_REFUSED: { path: string | null; reason: string };
+  KEY_NOT_FOUND: { key: string };
+  /** The list of trusted keys, or a change to it, that we cannot go by. */
+  TRUST_REFUSED: { path: string; reason: string };
+  /** No head is pinned for the session. */
+  PIN_NOT_FOUND: { session: string };
+  PIN_FILE_TOO_LARGE: { path: string; bytes: number; bytesMax: number };
+  /** What a provider sent is no stream of its kind. */
+  BAD_STREAM: { provider: Provider; reason: string };
+  /** A provider told of an error instead of going on; `type` is its own word for it. */
+  PROVIDER_ERROR: { provider: Provider; type: string };
+  /** A message broke off: its stream ended too early, or nobody wanted the rest. */
+  STREAM_INCOMPLETE: { provider: Provider; reason: "ended" | "stopped" };
+  /** A message or one of its events is larger than what is captured. */
+  STREAM_TOO_LARGE: { provider: Provider; what: "message" | "event"; max: number };
 }
 
 export type ErrorCode = keyof ErrorDetails;

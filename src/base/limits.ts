@@ -29,3 +29,25 @@ export const ID_SEGMENT_BYTES_MAX = 200;
 
 /** Bad lines a reader's report lists one by one; beyond it they are only counted. */
 export const BAD_LINES_LISTED_MAX = 100;
+
+/** What capturing one message of a provider takes and holds at most. */
+export interface CaptureLimits {
+  /** The message as JSON, and CAPTURED_BLOCK_BYTES for each block: it must fit one append. */
+  readonly messageBytesMax: number;
+  /** One event of the stream, in characters. The last one may repeat the message and its request. */
+  readonly eventCharsMax: number;
+}
+
+export const CAPTURE_LIMITS: CaptureLimits = {
+  messageBytesMax: 12 * MIB,
+  eventCharsMax: 32 * MIB,
+};
+
+/** What a block counts besides its JSON: some dialects write a line around each. */
+export const CAPTURED_BLOCK_BYTES = 4096;
+
+/** How deep a captured value may nest. Serialising one fails at some thousands (Node 20). */
+export const CAPTURED_DEPTH_MAX = 500;
+
+/** The longest id, model or stop reason of a message, in characters. */
+export const CAPTURED_NAME_CHARS_MAX = 1024;

@@ -12,6 +12,18 @@ export interface JsonStyle {
   readonly number: (value: number) => string;
 }
 
+const COMPACT: JsonStyle = { indent: null, string: JSON.stringify, number: JSON.stringify };
+
+/** Compact JSON of a parsed value, however deep it is nested. */
+export function compactJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    return printJson(value, COMPACT, Number.POSITIVE_INFINITY) ?? "";
+  }
+}
+
 /** A list or object of which some is printed. */
 interface Open {
   readonly keys: readonly string[] | null;

@@ -25,6 +25,8 @@ interface LayoutBase {
 /** A log has one name, in a directory of its own, at any depth (rye). */
 export interface NamedLayout extends LayoutBase {
   readonly logName: string;
+  /** How deep it can lie (entire: 1). Default: FIND_DEPTH_MAX. */
+  readonly depthMax?: number;
 }
 
 /** Logs lie together at one depth; null stands for a directory of any name (homeagent). */
@@ -62,7 +64,7 @@ export function findLogs(root: string, layout: Layout, options: FindOptions = {}
     if (!isDirectory(search, under.slice(0, depth).join("/"))) return [];
   }
   if ("levels" in layout) findAtLevel(search, under.join("/"), layout.levels, layout.isLog);
-  else findNamed(search, under.join("/"), layout.logName, FIND_DEPTH_MAX);
+  else findNamed(search, under.join("/"), layout.logName, layout.depthMax ?? FIND_DEPTH_MAX);
   return search.found;
 }
 

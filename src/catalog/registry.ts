@@ -5,7 +5,7 @@
  * `registry.db` that another program made is never written to.
  */
 
-import { type Cache, openCache } from "./sqlite.ts";
+import { type Cache, type CacheLook, lookIntoCache, openCache } from "./sqlite.ts";
 
 const SCHEMA = `
 CREATE TABLE threads (
@@ -17,6 +17,15 @@ CREATE TABLE threads (
   updated_at TEXT NOT NULL
 ) WITHOUT ROWID;
 `;
+
+const COLUMNS = [
+  "thread_id",
+  "directive",
+  "status",
+  "parent_thread_id",
+  "created_at",
+  "updated_at",
+] as const;
 
 const UPSERT = `INSERT OR REPLACE INTO threads VALUES (?, ?, ?, ?, ?, ?)`;
 
@@ -43,6 +52,16 @@ export class Registry {
     return cache && new Registry(cache);
   }
 
+  /** The threads in the registry at `path`; writes nothing, beside it neither. */
+  static async look(path: string): Promise<CacheLook<readonly RegisteredThread[]>> {
+    const look = await lookIntoCache(path, SCHEMA, "threads", COLUMNS);
+    if (look.state !== "ours") return look;
+    const seen = look.seen.map((row) => {
+      return Object.fromEntries(COLUMNS.map((column, at) => [column, row[at]]));
+    });
+    return { state: "ours", seen: seen as unknown as RegisteredThread[] };
+  }
+
   /** Nothing is in it: it is new, or nobody has made a thread yet. */
   get isEmpty(): boolean {
     return this.#cache.value("SELECT count(*) FROM threads") === 0;
@@ -50,21 +69,36 @@ export class Registry {
 
   put(threads: Iterable<RegisteredThread>): void {
     this.#cache.transaction(() => {
-      for (const thread of threads) {
-        this.#cache.run(
-          UPSERT,
-          thread.thread_id,
-          thread.directive ?? "",
-          thread.status,
-          thread.parent_thread_id ?? null,
-          thread.created_at ?? "",
-          thread.updated_at ?? "",
-        );
-      }
+      for (const thread of threads) this.#cache.run(UPSERT, ...rowOf(thread));
     });
+  }
+
+  /** Puts these threads in the place of all that are in it, in one transaction. */
+  replaceAll(threads: Iterable<RegisteredThread>): void {
+    this.#cache.transaction(() => {
+      this.#cache.run("DELETE FROM threads");
+      for (const thread of threads) this.#cache.run(UPSERT, ...rowOf(thread));
+    });
+  }
+
+  /** Writes a whole copy into the empty file at `path`. */
+  copyTo(path: string): void {
+    this.#cache.run("VACUUM INTO ?", path);
   }
 
   close(): void {
     this.#cache.close();
   }
+}
+
+/** A thread as the registry has it, column by column. */
+export function rowOf(thread: RegisteredThread): readonly (string | null)[] {
+  return [
+    thread.thread_id,
+    thread.directive ?? "",
+    thread.status,
+    thread.parent_thread_id ?? null,
+    thread.created_at ?? "",
+    thread.updated_at ?? "",
+  ];
 }

@@ -17,6 +17,7 @@
 
 import { chmodSync, closeSync, constants, lstatSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
 import { errnoOf } from "../base/errors.ts";
 
@@ -120,6 +121,74 @@ export async function openCache(
   } catch (cause) {
     return { cache: null, problem: problemOf(cause) };
   }
+}
+
+export type CacheLook<T> =
+  | { readonly state: "ours"; readonly seen: T }
+  /** There is none, or nothing has been put into it yet. */
+  | { readonly state: "missing" }
+  /** Another program made it, or another version of ours. */
+  | { readonly state: "foreign" }
+  | { readonly state: "damaged" | "unreadable"; readonly problem: string };
+
+/**
+ * The named columns of a table in the cache at `path`, row by row. Changes nothing: no file is made
+ * or written, beside it neither. Beside a process that is writing to it, what is seen may be half
+ * done; look again.
+ */
+export async function lookIntoCache(
+  path: string,
+  schema: string,
+  table: string,
+  columns: readonly string[],
+): Promise<CacheLook<readonly (readonly SqlValue[])[]>> {
+  try {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return { state: "missing" };
+    if (!found.isFile()) return { state: "unreadable", problem: "EINVAL" };
+    const { DatabaseSync } = await import("@photostructure/sqlite");
+    const database = new DatabaseSync(readOnlyUri(path), { readOnly: true });
+    try {
+      const tell = teller(database);
+      const [version] = tell("user_version", "pragma_user_version")[0] ?? [];
+      if (version === versionOf(schema)) {
+        return { state: "ours", seen: tell(columns.join(", "), table) };
+      }
+      const isEmpty = version === 0 && tell("name", `(${TABLES})`).length === 0;
+      return { state: isEmpty ? "missing" : "foreign" };
+    } finally {
+      database.close();
+    }
+  } catch (cause) {
+    return { state: isDamage(cause) ? "damaged" : "unreadable", problem: problemOf(cause) };
+  }
+}
+
+/**
+ * Gives rows by way of a function that SQL calls: `exec` ends the statement it runs, where one that
+ * is prepared keeps the closed file open (Q4), and whoever then opened it to write could not.
+ */
+function teller(database: DatabaseSyncInstance): (columns: string, from: string) => SqlValue[][] {
+  let rows: SqlValue[][] = [];
+  database.function("tell", { varargs: true }, (...values: unknown[]) => {
+    rows.push(values as SqlValue[]);
+    return null;
+  });
+  return (columns, from) => {
+    rows = [];
+    database.exec(`SELECT tell(${columns}) FROM ${from}`);
+    return rows;
+  };
+}
+
+/**
+ * SQLite makes a -wal and a -shm file also to read, unless it is told that nothing can change, or
+ * that it may not write to those that are there. What is in a -wal file counts.
+ */
+function readOnlyUri(path: string): string {
+  const log = lstatSync(`${path}-wal`, { throwIfNoEntry: false });
+  const how = log !== undefined && log.size > 0 ? "mode=ro&readonly_shm=1" : "immutable=1";
+  return `${pathToFileURL(path).href.replace("file://", "file:")}?${how}`;
 }
 
 /** Whether an error says that the file's bytes are not those of a sound database. */

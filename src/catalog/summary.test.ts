@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
 import { type Entry, emptyEntry, type Usage } from "../model/entry.ts";
-import { NOTHING_KNOWN, SUMMARY_TEXT_MAX, type Summary, SummaryFold } from "./summary.ts";
+import {
+  MESSAGES_REMEMBERED,
+  NOTHING_KNOWN,
+  SUMMARY_TEXT_MAX,
+  type Summary,
+  SummaryFold,
+} from "./summary.ts";
 
 function summaryOf(entries: readonly Partial<Entry>[], agent: string | null = null): Summary {
   const fold = new SummaryFold();
@@ -197,4 +203,32 @@ test("a number that nobody can have counted is not counted", () => {
     const { inputTokens, outputTokens, spend } = summaryOf([{ kind: "turn_end", usage: counted }]);
     assert.deepEqual([inputTokens, outputTokens, spend], [null, 1e15, null]);
   }
+});
+
+/** One of the lines in which some programs write a message, with what was counted so far. */
+function fragment(messageId: string, outputTokens: number | null): Partial<Entry> {
+  const counted = outputTokens === null ? null : usage({ inputTokens: 10, outputTokens });
+  return { kind: "message", role: "assistant", messageId, usage: counted };
+}
+
+test("a message in several lines counts once, with the most that it was said to have used", () => {
+  const lines = [
+    fragment("a", 1),
+    { kind: "message", role: "user" } as const,
+    fragment("a", null),
+    fragment("b", 7),
+    fragment("a", 30),
+    fragment("a", 5),
+    fragment("b", 7),
+  ];
+  const { turns, inputTokens, outputTokens, totalTokens } = summaryOf(lines);
+  assert.deepEqual([turns, inputTokens, outputTokens, totalTokens], [2, 20, 37, 57]);
+});
+
+test("of messages so many are remembered, and one that comes again after those counts again", () => {
+  const others = Array.from({ length: MESSAGES_REMEMBERED }, (_, n) => fragment(`m${n}`, 0));
+  const again = (between: readonly Partial<Entry>[]) =>
+    summaryOf([fragment("a", 5), ...between, fragment("a", 5)]).outputTokens;
+  assert.equal(again(others.slice(1)), 5);
+  assert.equal(again(others), 10);
 });

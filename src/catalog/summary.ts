@@ -7,8 +7,12 @@
  *     can print what an agent wrote; and it is what SQLite gives back (no NUL, well-formed).
  * U2  Numbers have 15 significant digits at most, for the same reason: the catalog hands rows
  *     over as JSON that SQLite writes, and it writes no more. Fresh and kept rows are equal.
+ * U3  A message counts once, with the most that it was said to have used: some programs write one
+ *     message in several lines, each with what was counted so far (Claude Code). Known by its id,
+ *     among the last MESSAGES_REMEMBERED; one that is told again later than that counts again.
  */
 
+import { oneLine } from "../base/one-line.ts";
 import type { Entry, Part, Usage } from "../model/entry.ts";
 
 export type SessionStatus = "completed" | "error" | "running" | "paused";
@@ -56,11 +60,14 @@ export interface SummaryFacts {
   readonly status?: SessionStatus | null;
 }
 
+/** Messages whose usage is remembered (U3). Lines of one message stand close together. */
+export const MESSAGES_REMEMBERED = 1024;
+
+/** Longer ids are nobody's, and are not remembered: a line may hold 16 MiB. */
+const ID_CHARS_MAX = 256;
+
 /** The longest title, agent or model, in characters. */
 export const SUMMARY_TEXT_MAX = 200;
-
-/** How much of a text is looked at to find that much: escapes and blanks may fill some of it. */
-const TEXT_LOOKED_AT = 4096;
 
 /**
  * Takes a session's entries in order and says what they come to.
@@ -84,6 +91,8 @@ export class SummaryFold {
   #endUsage: Usage | null = null;
   readonly #used = new TurnUsage();
   #usedSinceEnd = new TurnUsage();
+  /** What was counted of each, as far as they are remembered (U3). */
+  readonly #messages = new Map<string, Usage | null>();
 
   add(entry: Entry): void {
     this.#lines++;
@@ -105,8 +114,8 @@ export class SummaryFold {
   summary({ agent, status = null }: SummaryFacts): Summary {
     return {
       title: this.#title,
-      agent: agent === null ? null : oneLine(agent),
-      model: this.#model === null ? null : oneLine(this.#model),
+      agent: agent === null ? null : lineOf(agent),
+      model: this.#model === null ? null : lineOf(this.#model),
       status: this.#outcome ?? status,
       turns: this.#turnEnds || this.#assistantMessages,
       inputTokens: this.#total("inputTokens"),
@@ -127,15 +136,30 @@ export class SummaryFold {
     this.#usedSinceEnd = new TurnUsage();
   }
 
-  #goOn({ kind, role, parts, usage }: Entry): void {
+  #goOn({ kind, role, parts, usage, messageId = "" }: Entry): void {
     this.#outcome = null; // A session that goes on after its end is not at its end.
     if (kind === "turn_end") this.#turnEnds++;
-    if (kind === "message" && role === "assistant") this.#assistantMessages++;
-    if (kind === "message" && role === "user") this.#title ??= titleOf(parts);
-    if (usage !== null) {
-      this.#used.add(kind, usage);
-      this.#usedSinceEnd.add(kind, usage);
+    const isNamed = kind === "message" && messageId !== "" && messageId.length <= ID_CHARS_MAX;
+    const counted = isNamed ? this.#messages.get(messageId) : undefined;
+    if (kind === "message" && role === "assistant" && counted === undefined) {
+      this.#assistantMessages++;
     }
+    if (kind === "message" && role === "user") this.#title ??= titleOf(parts);
+    const isLess = counted ? (usage?.outputTokens ?? 0) < (counted.outputTokens ?? 0) : false;
+    const isMore = usage !== null && !isLess;
+    if (isNamed) this.#remember(messageId, isMore ? usage : (counted ?? null));
+    if (!isMore) return;
+    this.#used.add(kind, usage, counted ?? null);
+    this.#usedSinceEnd.add(kind, usage, counted ?? null);
+  }
+
+  /** U3 */
+  #remember(messageId: string, usage: Usage | null): void {
+    this.#messages.delete(messageId); // So that it is the latest.
+    this.#messages.set(messageId, usage);
+    if (this.#messages.size <= MESSAGES_REMEMBERED) return;
+    const [oldest] = this.#messages.keys();
+    if (oldest !== undefined) this.#messages.delete(oldest);
   }
 
   #total(field: CountedField): number | null {
@@ -153,11 +177,14 @@ class TurnUsage {
   readonly #atTurnEnds = new Map<CountedField, number>();
   readonly #onMessages = new Map<CountedField, number>();
 
-  add(kind: Entry["kind"], usage: Usage): void {
+  /** `counted` is what was counted of the same message before. */
+  add(kind: Entry["kind"], usage: Usage, counted: Usage | null): void {
     const sums = kind === "turn_end" ? this.#atTurnEnds : this.#onMessages;
     for (const field of FIELDS) {
       const value = recorded(usage, field);
-      if (value !== null) sums.set(field, (sums.get(field) ?? 0) + value);
+      const before = counted === null ? null : recorded(counted, field);
+      if (value === null && before === null) continue;
+      sums.set(field, (sums.get(field) ?? 0) + (value ?? before ?? 0) - (before ?? 0));
     }
   }
 
@@ -192,38 +219,13 @@ function rounded(value: number | null): number | null {
 
 function titleOf(parts: readonly Part[]): string | null {
   for (const part of parts) {
-    const text = part.type === "text" ? oneLine(part.text) : null;
+    const text = part.type === "text" ? lineOf(part.text) : null;
     if (text !== null) return text;
   }
   return null;
 }
 
-// biome-ignore-start lint/suspicious/noControlCharactersInRegex: they are what it looks for.
-/** CSI, the strings (OSC, DCS, SOS, PM, APC) up to their end or the text's, and the short ones. */
-const ESCAPES =
-  /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]?/g;
-/** Controls, line and paragraph separators, and what turns the direction of the text around. */
-const UNPRINTABLE =
-  /[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]+/g;
-// biome-ignore-end lint/suspicious/noControlCharactersInRegex: as above.
-
 /** A text as one printable line of at most SUMMARY_TEXT_MAX characters; null when none is left. */
-function oneLine(text: string): string | null {
-  const clean = text
-    .trimStart()
-    .slice(0, TEXT_LOOKED_AT)
-    .toWellFormed()
-    .replace(ESCAPES, "")
-    .replace(UNPRINTABLE, " ")
-    .replace(/\s+/g, " ")
-    .trim();
-  const characters = Array.from(clean);
-  const line =
-    characters.length > SUMMARY_TEXT_MAX
-      ? `${characters
-          .slice(0, SUMMARY_TEXT_MAX - 1)
-          .join("")
-          .trimEnd()}…`
-      : clean;
-  return line === "" ? null : line;
+function lineOf(text: string): string | null {
+  return oneLine(text, SUMMARY_TEXT_MAX) || null;
 }

@@ -63,6 +63,13 @@ export interface CliCommand {
   run(run: Run): Promise<number>;
 }
 
+/** A name with commands of its own: `verbatim keys rotate`. */
+export interface CommandGroup {
+  readonly name: string;
+  readonly summary: string;
+  readonly commands: readonly CliCommand[];
+}
+
 /** Wrong usage: the message is shown with where to find help, and the exit code is 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";

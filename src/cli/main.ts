@@ -5,45 +5,75 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
 import { errnoOf, VerbatimError } from "../base/errors.ts";
 import { safeText } from "../render/safe-text.ts";
-import { type CliCommand, type Io, OutputClosed, UsageError } from "./command.ts";
+import {
+  type CliCommand,
+  type CommandGroup,
+  type Io,
+  OutputClosed,
+  UsageError,
+} from "./command.ts";
+import { completions } from "./commands/completions.ts";
+import { doctor } from "./commands/doctor.ts";
+import { exportSession } from "./commands/export.ts";
+import { head } from "./commands/head.ts";
+import { keys } from "./commands/keys.ts";
 import { ls } from "./commands/ls.ts";
 import { record } from "./commands/record.ts";
 import { render } from "./commands/render.ts";
+import { repair } from "./commands/repair.ts";
 import { show } from "./commands/show.ts";
 import { stats } from "./commands/stats.ts";
 import { tail } from "./commands/tail.ts";
 import { torture } from "./commands/torture.ts";
+import { trust } from "./commands/trust.ts";
 import { type ProcessIo, processIo } from "./process-io.ts";
 
-const COMMANDS: readonly CliCommand[] = [record, ls, show, tail, render, stats, torture];
+const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
+  record,
+  ls,
+  show,
+  tail,
+  render,
+  exportSession,
+  stats,
+  doctor,
+  repair,
+  keys,
+  trust,
+  head,
+  torture,
+  completions(() => COMMANDS),
+];
 
 const EXIT_USAGE = 2;
 const EXIT_IO = 7;
 
 async function main(argv: readonly string[], io: ProcessIo): Promise<number> {
   let exitCode = 0;
+  let running = argv[0] ?? "";
   const program = new Command("verbatim")
     .description("The record of what AI agents said and did: append-only, durable, provable.")
     .version(version(), "-V, --version")
     .exitOverride()
     .configureOutput({ writeErr: (text) => process.stderr.write(safeText(text)) })
     .showHelpAfterError("`verbatim --help` lists the commands");
+  const add = (parent: Command, names: string, command: CliCommand) => {
+    const sub = addCommand(parent, names, command);
+    sub.action(async () => {
+      running = names;
+      exitCode = await command.run({ args: sub.args, options: sub.opts(), io });
+    });
+  };
   for (const command of COMMANDS) {
-    const sub = program.command(command.name).description(command.summary);
-    for (const { name, summary } of command.args ?? []) sub.argument(name, summary);
-    for (const option of command.options) {
-      const { flags, summary, choices } = option;
-      const made = new Option(flags, summary);
-      if (choices) made.choices(choices);
-      if (option.default !== undefined) made.default(option.default);
-      sub.addOption(made);
+    if ("commands" in command) {
+      const group = program
+        .command(command.name)
+        .description(command.summary)
+        .showHelpAfterError(`\`verbatim ${command.name} --help\` lists its commands`);
+      for (const each of command.commands) add(group, `${command.name} ${each.name}`, each);
+    } else {
+      add(program, command.name, command);
     }
-    sub
-      .showHelpAfterError(`\`verbatim ${command.name} --help\` has examples`)
-      .addHelpText("after", ["", "Examples:", ...command.examples.map((e) => `  ${e}`)].join("\n"))
-      .action(async () => {
-        exitCode = await command.run({ args: sub.args, options: sub.opts(), io });
-      });
   }
   try {
     await program.parseAsync(argv, { from: "user" });
@@ -51,8 +81,24 @@ async function main(argv: readonly string[], io: ProcessIo): Promise<number> {
     return exitCode;
   } catch (error) {
     io.progress(null);
-    return exitCodeOf(error, argv[0] ?? "", io);
+    return exitCodeOf(error, running, io);
   }
+}
+
+/** `names` are those that a person types to get to it. */
+function addCommand(parent: Command, names: string, command: CliCommand): Command {
+  const sub = parent.command(command.name).description(command.summary);
+  for (const { name, summary } of command.args ?? []) sub.argument(name, summary);
+  for (const option of command.options) {
+    const { flags, summary, choices } = option;
+    const made = new Option(flags, summary);
+    if (choices) made.choices(choices);
+    if (option.default !== undefined) made.default(option.default);
+    sub.addOption(made);
+  }
+  return sub
+    .showHelpAfterError(`\`verbatim ${names} --help\` has examples`)
+    .addHelpText("after", ["", "Examples:", ...command.examples.map((e) => `  ${e}`)].join("\n"));
 }
 
 /** Says what went wrong, without a stack unless it is a fault of ours. */

@@ -3,6 +3,7 @@
  *
  * OF1  Until everything is written and synced, what stood there before stands there still.
  * OF2  The log that is read is never what is written, by whatever name or link.
+ * OF3  What is no file (a device, a directory) is not replaced by one.
  */
 
 import { randomUUID } from "node:crypto";
@@ -23,7 +24,7 @@ export async function writeWhole(
   logPath: string,
 ): Promise<void> {
   const full = resolve(path);
-  refuseLog(full, logPath);
+  refuseTarget(full, logPath);
   const temporary = `.${basename(full).slice(0, 100)}.${randomUUID()}.tmp`;
   try {
     const directory = await nodeHost.files.openDirectory(dirname(full), { create: false });
@@ -65,8 +66,10 @@ function writeText(file: OpenFile, text: string): void {
   while (bytes.length > 0) bytes = bytes.subarray(file.write(bytes));
 }
 
-function refuseLog(path: string, logPath: string): void {
+function refuseTarget(path: string, logPath: string): void {
   const [target, log] = [path, logPath].map((each) => statSync(each, { throwIfNoEntry: false }));
-  if (!target || !log || target.ino !== log.ino || target.dev !== log.dev) return;
-  throw new UsageError(`--output ${path} is the log itself; choose another file`);
+  if (!target) return;
+  if (!target.isFile()) throw new UsageError(`${path} is there and no file; choose another name`);
+  if (!log || target.ino !== log.ino || target.dev !== log.dev) return;
+  throw new UsageError(`${path} is the log itself; choose another file`);
 }

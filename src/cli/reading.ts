@@ -20,11 +20,11 @@ export const SESSION_ARGUMENT: CommandArgument = {
 };
 
 export const WHERE_OPTIONS: readonly CommandOption[] = [
-  { flags: "--root <dir>", summary: "look in this store: a rye project, or HomeAgent's base" },
+  { flags: "--root <dir>", summary: "look in this store: a project, or HomeAgent's base" },
   {
     flags: "--dialect <name>",
     summary: "look only for sessions of this dialect",
-    choices: ["rye", "homeagent"],
+    choices: ["rye", "homeagent", "entire"],
   },
 ];
 
@@ -98,12 +98,16 @@ export class EntryPrinter {
     return "";
   }
 
-  /** Nothing is passed over in silence. */
   tellUnshown(): void {
-    if (this.#unshown === 0) return;
-    const entries = this.#unshown === 1 ? "1 entry says" : `${this.#unshown} entries say`;
-    this.#io.err(`${entries} nothing that can be shown; --json prints them`);
+    tellUnshown(this.#unshown, this.#io);
   }
+}
+
+/** Nothing is passed over in silence. */
+export function tellUnshown(count: number, io: Io): void {
+  if (count === 0) return;
+  const entries = count === 1 ? "1 entry says" : `${count} entries say`;
+  io.err(`${entries} nothing that can be shown; --json prints them`);
 }
 
 const BAD_LINES_LISTED_MAX = 5;
@@ -129,12 +133,17 @@ export class BadLines {
   }
 }
 
-/** Says when the log ends in bytes that a crash left. */
-export async function tellTornTail(session: Session, io: Io): Promise<void> {
+/** How many bytes a crash left after the log's last line. */
+export async function tornBytesOf(session: Session): Promise<number> {
   const reader = session.reader({ onBadLine: "skip" });
   // Reading one line from the end is looking at the end.
   for await (const _ of reader.backward()) break;
-  const { tornBytes } = reader.report;
+  return reader.report.tornBytes;
+}
+
+/** Says when the log ends in bytes that a crash left. */
+export async function tellTornTail(session: Session, io: Io): Promise<void> {
+  const tornBytes = await tornBytesOf(session);
   if (tornBytes === 0) return;
   io.err(`after its last line the log holds ${tornBytes} torn bytes, left by a crash; not shown`);
 }

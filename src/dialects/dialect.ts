@@ -8,7 +8,7 @@
 
 import type { Entry, NewEntry } from "../model/entry.ts";
 
-export type DialectName = "homeagent" | "rye";
+export type DialectName = "homeagent" | "rye" | "entire";
 
 /** A line's JSON object, in the dialect's own words. */
 export type Native = Readonly<Record<string, unknown>>;
@@ -23,6 +23,12 @@ export interface WriterFacts {
   readonly agent: string | null;
   /** A fresh random id, for dialects whose lines carry one. */
   readonly newId: () => string;
+  /** Where the agent works: the store's root. */
+  readonly cwd: string;
+  /** Of the program that records. */
+  readonly version: string;
+  /** Who answers when the entry does not say. Null when nobody said. */
+  readonly model: string | null;
 }
 
 export type Understood =
@@ -30,8 +36,76 @@ export type Understood =
   /** The line is JSON, but no line of this dialect; the reason in a few words. */
   | { readonly entry: null; readonly fault: string };
 
+/** How each line names the one before it. */
+export interface Chain {
+  /** By what the next line would name this one; null when a line has no name. */
+  idOf(value: unknown): string | null;
+  /** A completed line, after the one of that name; null for the first. */
+  link(native: Native, previous: string | null): Native;
+}
+
+/** What the store lends a dialect, which touches nothing itself. */
+export interface SpillTools {
+  /** The bytes of a value as a line of the log, without LF. */
+  readonly encode: (value: unknown) => Uint8Array;
+  /** In lowercase hex. */
+  readonly sha256: (bytes: Uint8Array) => string;
+}
+
+/** A file beside the log that holds what a line is too short for. */
+export interface SpillFile {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+/** A line's word on such a file. */
+export interface SpillReference {
+  /** Its name, in the log's directory. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** How lines over a length are kept: what is longest in them goes into files of its own. */
+export interface Spilling {
+  /** The longest line that is written whole. */
+  readonly lineBytesMax: number;
+  /** Splits a completed line that is longer; refuses with INVALID_ENTRY when it cannot. */
+  split(native: Native, tools: SpillTools): { native: Native; files: readonly SpillFile[] };
+  /** Which files a line refers to; none for nearly every line. */
+  referencesOf(value: unknown): readonly SpillReference[];
+  /** The line as it was given, when the files hold these bytes; null when they do not fit it. */
+  restore(native: Native, contents: readonly Uint8Array[]): Native | null;
+}
+
+/**
+ * What an entry is to the turns of its session: a user speaks (`opens`, a turn if the model has
+ * worked since the last), the model is called (`step`: opens one, and works), the model or a tool
+ * is at work (`works`), the session ends (`ends`).
+ */
+export type TurnMark = "opens" | "step" | "works" | "ends" | null;
+
+/** The beginning of a checkpoint's line, up to its body, and what the next line may call it. */
+export interface CheckpointOpening {
+  readonly text: string;
+  readonly id: string | null;
+}
+
+/** How a signed log shows its checkpoints, and where its turns end. */
+export interface Signing {
+  /** Checkpoints lie beside the log, because its readers would take them for entries. */
+  readonly isSidecar?: true;
+  turnMark(native: Native): TurnMark;
+  /** `previous` names the line before (see Chain), `native` is the entry before. */
+  opening(
+    facts: WriterFacts,
+    after: { readonly previous: string | null; readonly native: Native | null },
+  ): CheckpointOpening;
+}
+
 export interface Dialect {
   readonly name: DialectName;
+  readonly signing: Signing;
   /** The log's path below the root, in segments; refuses a bad id with BAD_ID. */
   logPath(id: string): readonly string[];
   /** The id of the session whose log is at this path, or null when none can be. */
@@ -41,4 +115,8 @@ export interface Dialect {
   express(entry: NewEntry, facts: WriterFacts): readonly Native[];
   /** Judges what a caller gave and adds what the writer adds; refuses with INVALID_ENTRY. */
   complete(native: Native, facts: WriterFacts): Native;
+  /** Absent where lines stand for themselves. */
+  readonly chain?: Chain;
+  /** Absent where a line may be as long as the log allows. */
+  readonly spilling?: Spilling;
 }

@@ -86,6 +86,9 @@ export class Appender {
     } catch (cause) {
       throw this.fail("the sync failed", cause);
     }
+    // Of two syncs at once (a flush, and closing) the kernel tells only one of a failure; the
+    // other vouches for nothing either (W2).
+    if (this.#failure) throw this.#failure;
     if (end > this.#synced) this.#synced = end;
     this.#cutsSynced = cuts;
   }

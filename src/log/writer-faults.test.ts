@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, truncateSync } from "node:fs";
 import { test } from "vitest";
+import { Gate } from "../../test/support/gate.ts";
 import { bytesOf, contentOf, logHolding, openWriter } from "../../test/support/open-log.ts";
 import { errno, refusal } from "../../test/support/refusal.ts";
 import { type FileCall, WatchedFiles } from "../../test/support/watched-files.ts";
@@ -239,3 +240,27 @@ async function isFinished(use: () => Promise<unknown>, path: string, end: number
   const { details } = await refusal(use(), "LOG_WRITER_FAILED");
   assert.deepEqual(details, { path, end });
 }
+
+test("of two syncs at once of which one fails, the other vouches for nothing", async () => {
+  const disk = new WatchedFiles();
+  const path = logHolding(BEFORE);
+  const log = await openWriter(path, { durability: "os" }, disk.host);
+  await log.append(bytesOf("1"));
+  const gates = [new Gate(), new Gate()];
+  let syncs = 0;
+  disk.before = ({ call, name }) => {
+    if (call !== "sync" || name !== LOG) return undefined;
+    const gate = gates[syncs++];
+    return syncs === 1 ? gate?.pass().then(() => Promise.reject(errno("EIO"))) : gate?.pass();
+  };
+  const flushed = refusal(log.flush(), "LOG_WRITER_FAILED");
+  const closed = refusal(log.close(), "LOG_WRITER_FAILED");
+  for (const gate of gates) await gate.reached;
+  gates[0]?.open();
+  await flushed;
+  gates[1]?.open();
+  await closed;
+  // So whoever opens the log next writes all of it anew that nobody vouched for.
+  const { recovery } = await openWriter(path);
+  assert.equal(recovery.rewrittenBytes, 2);
+});

@@ -11,17 +11,19 @@
  * W5  Lines land in the order in which `append` was called, whether they waited or not.
  */
 
-import { assert } from "../base/assert.ts";
+import { callersHaveRun } from "../base/callers.ts";
 import { ioError, VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { InFlight } from "../base/in-flight.ts";
 import { DOUBTFUL_BYTES, LOG_LIMITS, type LogLimits } from "../base/limits.ts";
 import type { ByteOffset } from "../base/offset.ts";
+import { queueFull, refuseBesideName, refuseSharingOverNetwork, withinBatch } from "./admission.ts";
 import { Appender } from "./appender.ts";
 import { Batch } from "./batch.ts";
 import { LF } from "./bytes.ts";
 import type { Companion } from "./companion.ts";
+import { type Afterwards, type Compose, Composed } from "./composed.ts";
 import { checkLine, checkLines } from "./framing.ts";
 import { LogLock } from "./lock.ts";
 import { openPlace, type Place } from "./place.ts";
@@ -76,7 +78,7 @@ export class LogWriter {
   readonly #lockWaitMs: number;
   readonly #limits: LogLimits;
   readonly #companion: Companion | undefined;
-  readonly #queue: Batch[] = [];
+  readonly #queue: (Batch | Composed)[] = [];
   #queuedBytes = 0;
   /** The buffer of the last batch, for the next: making one costs more than filling it. */
   #spare: Buffer | null = null;
@@ -176,6 +178,29 @@ export class LogWriter {
     }
   }
 
+  /**
+   * Appends the lines that `compose` makes, in one write. It is called once, synchronously, with
+   * the lock held, after catching up with other writers and right before the write, and is told
+   * where its lines will start. Resolves to that, once they are as safe as the log's durability
+   * says; refused, nothing stands. `afterwards` runs before the lock is given back.
+   *
+   * In its turn among the other appends (W5). What waits here is not counted against the queue's
+   * limit: nobody knows its length yet.
+   */
+  appendComposed(compose: Compose, afterwards?: Afterwards): Promise<ByteOffset> {
+    try {
+      this.#refuseWhenDone();
+      const check = (lines: Uint8Array) => checkLines(this.path, lines, this.#limits);
+      const composed = new Composed(compose, check, afterwards);
+      if (!afterwards && this.#mayWriteNow()) return Promise.resolve(this.#composeNow(composed));
+      this.#queue.push(composed);
+      this.#draining ??= this.#drain();
+      return composed.start;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
   /** Resolves once everything that was acknowledged is on the disk, also with `os`. */
   async flush(): Promise<void> {
     this.#refuseWhenDone();
@@ -250,6 +275,27 @@ export class LogWriter {
     }
   }
 
+  #composeNow(composed: Composed): ByteOffset {
+    try {
+      return this.#writeComposed(composed);
+    } finally {
+      if (this.#mode === "shared") this.#lock.release();
+    }
+  }
+
+  #writeComposed(composed: Composed): ByteOffset {
+    const { end } = this.#appender;
+    composed.composeAt(end);
+    if (composed.length > 0) this.#write(composed);
+    return end;
+  }
+
+  #write({ bytes, length }: Batch | Composed): ByteOffset {
+    const start = this.#appender.write(bytes, length);
+    this.#companion?.appended(bytes, length, start);
+    return start;
+  }
+
   /** The line and its LF at the start of a buffer that every line uses. */
   #withLf(line: Uint8Array): Uint8Array {
     if (line.length >= this.#line.length) this.#line = Buffer.allocUnsafe(2 * line.length);
@@ -262,21 +308,15 @@ export class LogWriter {
   #batchFor(bytes: number): Batch {
     const { queueBytesMax, batchBytesMax } = this.#limits;
     if (this.#queuedBytes + bytes > queueBytesMax) {
-      throw new VerbatimError(
-        "QUEUE_FULL",
-        `${this.path} has ${this.#queuedBytes} bytes waiting for the disk; ` +
-          "await earlier appends before making more",
-        { path: this.path, queuedBytes: this.#queuedBytes, bytesMax: queueBytesMax },
-      );
-    }
-    let batch = this.#queue.at(-1);
-    if (!batch || batch.length + bytes > batchBytesMax) {
-      batch = new Batch(this.#spare);
-      this.#spare = null;
-      this.#queue.push(batch);
+      throw queueFull(this.path, this.#queuedBytes, queueBytesMax);
     }
     this.#queuedBytes += bytes;
     this.#draining ??= this.#drain();
+    const last = this.#queue.at(-1);
+    if (last instanceof Batch && last.length + bytes <= batchBytesMax) return last;
+    const batch = new Batch(this.#spare);
+    this.#spare = null;
+    this.#queue.push(batch);
     return batch;
   }
 
@@ -291,21 +331,22 @@ export class LogWriter {
       } catch (error) {
         batch.reject(ioError(this.path, "appending", error));
       }
+      if (batch instanceof Composed) continue;
       this.#queuedBytes -= batch.length;
       if (batch.bytes.length <= SPARE_BYTES_MAX) this.#spare = batch.bytes;
     }
     this.#draining = null;
   }
 
-  async #commit(batch: Batch): Promise<ByteOffset> {
+  async #commit(batch: Batch | Composed): Promise<ByteOffset> {
     if (this.#mode === "shared") await this.#lock.acquire(this.#lockWaitMs);
     try {
       await this.#catchUp();
       if (this.#appender.hasUnsyncedCut) await this.#sync(); // appender.ts, W3
-      const start = this.#appender.write(batch.bytes, batch.length);
-      this.#companion?.appended(batch.bytes, batch.length, start);
+      const start = batch instanceof Batch ? this.#write(batch) : this.#writeComposed(batch);
       if (this.#durability === "disk") await this.#sync();
       if (this.#durability === "disk") await this.#companion?.madeDurable();
+      if (batch instanceof Composed) await batch.afterwards?.();
       return start;
     } finally {
       if (this.#mode === "shared") {
@@ -347,41 +388,4 @@ export class LogWriter {
       path: this.path,
     });
   }
-}
-
-/**
- * Resolves after every promise callback that is due has run: callers who were just answered
- * have then made their next append, and share the coming sync. To be called in a microtask: a
- * tick that is asked for there comes after all the others, elsewhere before them.
- */
-function callersHaveRun(): Promise<void> {
-  return new Promise((resolve) => process.nextTick(resolve));
-}
-
-/** A batch holds what recovery can write anew (W4), and a line fits into a batch. */
-function withinBatch(limits: LogLimits): LogLimits {
-  const { batchBytesMax } = limits;
-  assert(batchBytesMax <= DOUBTFUL_BYTES, `a batch is at most ${DOUBTFUL_BYTES} bytes`);
-  return { ...limits, lineBytesMax: Math.min(limits.lineBytesMax, batchBytesMax - 1) };
-}
-
-/** A log with such a name would be taken for what another log keeps beside it, and emptied. */
-function refuseBesideName({ name }: Place): void {
-  if (!/\.(lock|checkpoints|torn-\d+|tmp)$/.test(name)) return;
-  const reason = "it ends like a file that stands beside a log";
-  throw new VerbatimError("BAD_ID", `a log cannot be named ${name}: ${reason}; end it in .jsonl`, {
-    id: name,
-    reason,
-  });
-}
-
-function refuseSharingOverNetwork({ directory, path }: Place, mode: LogMode): void {
-  const fileSystem = mode === "shared" ? directory.networkFileSystem : null;
-  if (fileSystem === null) return;
-  throw new VerbatimError(
-    "UNSUPPORTED_FILE_SYSTEM",
-    `${path} is on ${fileSystem}, whose locks cannot be relied on between machines; ` +
-      "open it in exclusive mode, or keep it on a local disk",
-    { path, fileSystem },
-  );
 }

@@ -14,7 +14,7 @@ export type Part =
       readonly text: string;
       /** The provider's seal: without it, or over another text, the provider refuses the block. */
       readonly signature?: string;
-      /** What the provider keeps unreadable instead of a text; given back to it as it is. */
+      /** What the provider keeps unreadable, whatever of it the text tells; given back as it is. */
       readonly withheld?: string;
     }
   | {

@@ -1,5 +1,6 @@
 /**
- * Beside: what a dialect keeps beside its log (rye's markdown and thread.json), in step with it.
+ * Beside: what a dialect keeps beside its log (rye's markdown and thread.json, entire's prompt.txt
+ * and context.md), in step with it.
  *
  * B1  Everything beside a log can be rebuilt from it. So a failure to write it is told as a
  *     warning and never fails an append that the log has taken.
@@ -13,4 +14,8 @@ export interface Beside extends Companion {
   expect(line: Uint8Array, native: Native): void;
   /** The session ends here for now, cleanly. Called with the lock held, before the log closes. */
   pause(): Promise<void>;
+  /** Whether it wants to be told also in `shared` mode, where others may go on. Default: no. */
+  readonly pausesShared?: true;
+  /** In `shared` mode the lock could not be had for that. */
+  notPaused?(cause: unknown): void;
 }

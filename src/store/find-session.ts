@@ -2,7 +2,7 @@
  * Find session: which session a person means by an id, the beginning of one, or a path.
  *
  *   an id          exactly, in the stores that are found from where the person stands
- *   a path         of a log, or of a rye thread's directory
+ *   a path         of a log, or of the directory of a rye thread or an Entire session
  *   a beginning    of an id, or of its last part, when only one session has it
  *
  * FS1  Finding reads directories, and of logs at most the first lines of one whose path was given.
@@ -15,11 +15,15 @@ import { type Stats, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
+import { packageVersion } from "../base/node-package.ts";
 import { homeagentRoot } from "../base/node-places.ts";
 import { findLogs } from "../catalog/find.ts";
 import type { Dialect, DialectName } from "../dialects/dialect.ts";
+import { isRow } from "../dialects/entire/decode.ts";
+import { entire } from "../dialects/entire/dialect.ts";
+import { LOG_NAME as ENTIRE_LOG_NAME } from "../dialects/entire/session-id.ts";
 import { homeagent } from "../dialects/homeagent/dialect.ts";
-import { LOG_NAME, rye } from "../dialects/rye/dialect.ts";
+import { LOG_NAME as RYE_LOG_NAME, rye } from "../dialects/rye/dialect.ts";
 import { LogReader } from "../log/reader.ts";
 import { LAYOUTS } from "./layouts.ts";
 import { Session } from "./session.ts";
@@ -45,8 +49,13 @@ export interface FoundSession extends FoundStore {
   readonly path: string;
 }
 
-const DIALECTS: Readonly<Record<DialectName, Dialect>> = { rye, homeagent };
-const DIALECT_NAMES: readonly DialectName[] = ["rye", "homeagent"];
+const DIALECTS: Readonly<Record<DialectName, Dialect>> = { rye, homeagent, entire };
+const DIALECT_NAMES: readonly DialectName[] = ["rye", "homeagent", "entire"];
+/** What the log is called in a directory that is one session's. */
+const LOG_NAMES: readonly (readonly [string, DialectName])[] = [
+  [RYE_LOG_NAME, "rye"],
+  [ENTIRE_LOG_NAME, "entire"],
+];
 const CANDIDATES_LISTED_MAX = 10;
 /** A file whose first lines belong to no dialect is none's. */
 const JUDGED_LINES_MAX = 20;
@@ -56,7 +65,7 @@ export function findStores({ cwd, root, dialect }: Where): FoundStore[] {
   const wanted = dialect === undefined ? DIALECT_NAMES : [dialect];
   if (root === undefined) {
     return wanted.flatMap((name) => {
-      const found = name === "rye" ? projectAbove(cwd) : homeagentRoot();
+      const found = name === "homeagent" ? homeagentRoot() : projectAbove(cwd, name);
       // Asked for by name, it is where it would be; otherwise it must be there.
       if (dialect !== undefined) return [{ dialect: name, root: found ?? cwd }];
       return found !== null && isStore(name, found) ? [{ dialect: name, root: found }] : [];
@@ -98,6 +107,9 @@ export function openFound(host: Host, { dialect, root, id, path }: FoundSession)
     agent: null,
     newId: randomUUID,
     nowMs: Date.now,
+    cwd: root,
+    version: packageVersion(),
+    model: null,
     logOptions: {},
     openBeside: null,
     adopt: null,
@@ -105,10 +117,10 @@ export function openFound(host: Host, { dialect, root, id, path }: FoundSession)
   });
 }
 
-/** The nearest directory, from here upwards, that has rye's threads in it. */
-function projectAbove(directory: string): string | null {
+/** The nearest directory, from here upwards, that has sessions of the dialect in it. */
+function projectAbove(directory: string, dialect: DialectName): string | null {
   for (let at = resolve(directory); ; at = dirname(at)) {
-    if (isStore("rye", at)) return at;
+    if (isStore(dialect, at)) return at;
     if (at === dirname(at)) return null;
   }
 }
@@ -181,14 +193,22 @@ async function sessionAtPath(host: Host, name: string, where: Where): Promise<Fo
   const { cwd, root } = where;
   const places = [resolve(cwd, name), ...(root === undefined ? [] : [resolve(cwd, root, name)])];
   for (const place of places) {
-    const path = statOf(place)?.isDirectory() ? join(place, LOG_NAME) : place;
-    if (!statOf(path)?.isFile()) continue;
+    const path = logIn(place);
+    if (path === null) continue;
     const shaped = sessionByShape(path, where);
     if (shaped) return shaped;
     const dialect = where.dialect ?? (await dialectOf(host, path));
     return { dialect, root: dirname(path), id: null, path };
   }
   return null;
+}
+
+/** The log that a path means: itself, or the one in that directory. */
+function logIn(place: string): string | null {
+  const names = statOf(place)?.isDirectory()
+    ? LOG_NAMES.map(([name]) => join(place, name))
+    : [place];
+  return names.find((path) => statOf(path)?.isFile()) ?? null;
 }
 
 /** What a log's path says about it, when it lies where a store has its logs. */
@@ -212,12 +232,14 @@ async function dialectOf(host: Host, path: string): Promise<DialectName> {
   const reader = new LogReader(host, path, { onBadLine: "skip", takesUnterminated: true });
   let judged = 0;
   for await (const { value } of reader) {
-    // A turn record is the more particular of the two: nothing else has its three fields.
+    // A turn record is the most particular of them: nothing else has its three fields.
     if (homeagent.decode(value).entry) return "homeagent";
     if (rye.decode(value).entry) return "rye";
+    if (isRow(value)) return "entire";
     if (++judged === JUDGED_LINES_MAX) break;
   }
-  if (basename(path) === LOG_NAME) return "rye";
+  const named = LOG_NAMES.find(([name]) => name === basename(path));
+  if (named) return named[1];
   throw new VerbatimError(
     "SESSION_NOT_FOUND",
     `${path} begins with no line of a dialect we know; say which it is with --dialect`,

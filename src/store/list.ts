@@ -83,8 +83,12 @@ async function summariseSession(listed: Listed, id: string): Promise<Summary> {
   });
 }
 
-/** HomeAgent: the first half of the id. rye: what the events, else thread.json, else the id say. */
+/**
+ * HomeAgent: the first half of the id. rye: what the events, else thread.json, else the id say.
+ * entire: nothing says it.
+ */
 async function agentOf(listed: Listed, id: string, said: string | null): Promise<string | null> {
+  if (listed.dialect === "entire") return null;
   if (listed.dialect === "homeagent") return id.slice(0, id.indexOf("/"));
   if (said !== null) return said;
   const meta = await readStoredMeta(listed.host, listed.root, id);

@@ -40,7 +40,7 @@ const CHECKED_EVENTS = 50;
 /** How much text is compared or written at once while mending. */
 const MEND_CHARS = 64 * 1024;
 /** Events with which a thread goes on that had ended; others may trail behind an end. */
-const GOES_ON = new Set(["thread_start", "user_message", "step_start"]);
+export const GOES_ON: ReadonlySet<string> = new Set(["thread_start", "user_message", "step_start"]);
 
 export interface RyeBesideParts {
   readonly host: Host;

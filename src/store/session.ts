@@ -5,15 +5,21 @@
  * The writer is opened by the first append, so that looking at a session never locks it.
  */
 
+import { dirname } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
+import type { Directory } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import type { ByteOffset } from "../base/offset.ts";
-import type { Dialect, Native, WriterFacts } from "../dialects/dialect.ts";
+import type { Chain, Dialect, Native, WriterFacts } from "../dialects/dialect.ts";
 import { encodeLine } from "../log/json.ts";
 import { type BadLine, LogReader, type ReadOptions, type ReadRange } from "../log/reader.ts";
 import { type LogOptions, LogWriter } from "../log/writer.ts";
 import type { Entry, NewEntry } from "../model/entry.ts";
 import type { Beside } from "./beside.ts";
+import { ComposedAppends } from "./composed-appends.ts";
+import { companionOf, Scribe } from "./scribe.ts";
+import { type KnownFacts, SessionFacts } from "./session-facts.ts";
+import { decodeWhole } from "./spill-files.ts";
 
 /** An entry and where it stands. */
 export interface StoredEntry extends Entry {
@@ -33,17 +39,18 @@ export interface BadEntry {
 export interface EntryOptions extends ReadRange {
   /** Default: throws BAD_LINE. */
   readonly onBadLine?: "throw" | "skip" | ((bad: BadEntry) => void);
+  /**
+   * Puts strings back that were too long for their line and are kept beside the log; a line whose
+   * strings are not there as they were is a bad line. Default: a short text stands for each.
+   */
+  readonly restoresSpilled?: boolean;
   readonly signal?: AbortSignal;
 }
 
-export interface SessionParts {
+export interface SessionParts extends KnownFacts {
   readonly host: Host;
-  readonly id: string;
   readonly root: string;
   readonly dialect: Dialect;
-  readonly agent: string | null;
-  readonly newId: () => string;
-  readonly nowMs: () => number;
   readonly logOptions: Omit<LogOptions, "root" | "companion">;
   /** Makes what the dialect keeps beside the log; null when it keeps nothing. */
   readonly openBeside: ((session: Session) => Beside) | null;
@@ -63,6 +70,8 @@ export class Session {
   #opening: Promise<LogWriter> | null = null;
   #writer: LogWriter | null = null;
   #beside: Beside | null = null;
+  /** Where the dialect's lines get their last shape under the lock; null where they have it. */
+  #composed: ComposedAppends | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(parts: SessionParts) {
@@ -91,7 +100,11 @@ export class Session {
     this.#encode(natives); // As there.
     const writer = await this.openToAppend();
     const lines = this.#encode(natives);
-    if (lines.length === 0) return writer.end;
+    if (lines.length === 0) {
+      if (entry.kind === "end") await this.#pause(writer);
+      return writer.end;
+    }
+    if (this.#composed) return this.#composed.append(lines.map(({ native }) => native));
     for (const { line, native } of lines) this.#beside?.expect(line, native);
     return writer.appendLines(withLfs(lines.map(({ line }) => line)));
   }
@@ -116,6 +129,7 @@ export class Session {
   }
 
   #appendLine(writer: LogWriter, native: Native): Promise<ByteOffset> {
+    if (this.#composed) return this.#composed.append([native]);
     const line = encodeLine(native);
     this.#beside?.expect(line, native);
     return writer.append(line);
@@ -138,14 +152,23 @@ export class Session {
   async #openWriter(): Promise<LogWriter> {
     try {
       const { host, root, logOptions, openBeside } = this.#parts;
-      this.#beside = openBeside?.(this) ?? null;
-      const companion = this.#beside ? { companion: this.#beside } : {};
-      const writer = await LogWriter.open(host, this.logId, { ...logOptions, root, ...companion });
+      const beside = openBeside?.(this) ?? null;
+      this.#beside = beside;
+      const scribe = this.#dialect.chain ? this.#scribe(this.#dialect.chain, beside) : null;
+      const companion = scribe ? companionOf(scribe, beside) : beside;
+      const writer = await LogWriter.open(host, this.logId, {
+        ...logOptions,
+        root,
+        ...(companion ? { companion } : {}),
+      });
       if (this.#parts.adopt && writer.end > 0) {
         for await (const { value } of this.reader({ onBadLine: "skip" }).forward()) {
           this.#dialect = this.#parts.adopt(value);
           break;
         }
+      }
+      if (scribe) {
+        this.#composed = new ComposedAppends(writer, scribe, () => this.#openDirectory());
       }
       this.#writer = writer;
       return writer;
@@ -153,6 +176,18 @@ export class Session {
       this.#opening = null; // The next append tries again.
       throw cause;
     }
+  }
+
+  #scribe(chain: Chain, beside: Beside | null): Scribe {
+    const { host, root, dialect } = this.#parts;
+    const { logId } = this;
+    const expect = (line: Uint8Array, native: Native) => beside?.expect(line, native);
+    return new Scribe({ host, root, logId, dialect, chain, expect });
+  }
+
+  #openDirectory(): Promise<Directory> {
+    const { host, root } = this.#parts;
+    return host.files.openDirectory(dirname(this.path), { create: false, root });
   }
 
   /** The entries in order. */
@@ -208,15 +243,33 @@ export class Session {
 
   async #release(): Promise<void> {
     this.#parts.onClosed();
-    await (await this.#opening)?.close();
+    const writer = await this.#opening;
+    await this.#composed?.idle();
+    await writer?.close();
   }
 
   async #close(): Promise<void> {
     const writer = await this.#opening;
     try {
-      if (writer && this.#parts.logOptions.mode !== "shared") await this.#beside?.pause();
+      if (writer) await this.#pause(writer);
     } finally {
       await this.#release();
+    }
+  }
+
+  /** Lets what stands beside the log know that the session ends here, with the lock held. */
+  async #pause(writer: LogWriter): Promise<void> {
+    const beside = this.#beside;
+    await this.#composed?.idle();
+    if (this.#parts.logOptions.mode !== "shared") return beside?.pause();
+    if (!beside?.pausesShared) return;
+    try {
+      await writer.appendComposed(
+        () => NOTHING,
+        () => beside.pause(),
+      );
+    } catch (cause) {
+      beside.notPaused?.(cause);
     }
   }
 
@@ -227,11 +280,13 @@ export class Session {
       end: ByteOffset;
       number: number | null;
     }>,
-    { onBadLine = "throw" }: EntryOptions,
+    { onBadLine = "throw", restoresSpilled = false }: EntryOptions,
   ): AsyncGenerator<StoredEntry> {
     for await (const { value, start, end, number } of lines) {
       const line = number === null ? null : number + 1;
-      const { entry, fault } = this.dialect.decode(value);
+      const { entry, fault } = restoresSpilled
+        ? await decodeWhole(this.dialect, value, () => this.#openDirectory())
+        : this.dialect.decode(value);
       if (entry) {
         yield Object.assign(entry, { start, end, line }); // Not a copy: it would show.
       } else if (onBadLine === "throw") {
@@ -250,24 +305,7 @@ export class Session {
   }
 }
 
-/** A class, so that all sessions share its getter: one made for each would be slow in each. */
-class SessionFacts implements WriterFacts {
-  readonly id: string;
-  readonly agent: string | null;
-  readonly newId: () => string;
-  readonly #nowMs: () => number;
-
-  constructor({ id, agent, newId, nowMs }: SessionParts) {
-    this.id = id;
-    this.agent = agent;
-    this.newId = newId;
-    this.#nowMs = nowMs;
-  }
-
-  get nowMs(): number {
-    return this.#nowMs();
-  }
-}
+const NOTHING = new Uint8Array(0);
 
 function withLfs(lines: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat(lines.flatMap((line) => [line, Buffer.of(0x0a)]));

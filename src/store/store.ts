@@ -10,8 +10,11 @@ import { basename, dirname, join, resolve } from "node:path";
 import { assert } from "../base/assert.ts";
 import { errnoOf, VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
+import { packageVersion } from "../base/node-package.ts";
 import { catalogPath as defaultCatalogPath, homeagentRoot } from "../base/node-places.ts";
 import type { Dialect, DialectName } from "../dialects/dialect.ts";
+import { entire } from "../dialects/entire/dialect.ts";
+import { datedSessionId } from "../dialects/entire/session-id.ts";
 import { homeagent } from "../dialects/homeagent/dialect.ts";
 import {
   type Envelope,
@@ -24,6 +27,8 @@ import {
 import { readEnvelope } from "../dialects/rye/envelope.ts";
 import { openPlace, openToRead } from "../log/place.ts";
 import type { Durability, LogMode } from "../log/writer.ts";
+import type { Beside } from "./beside.ts";
+import { EntireBeside } from "./entire-beside.ts";
 import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";
 import { Registrar } from "./registrar.ts";
 import { RyeBeside } from "./rye-beside.ts";
@@ -31,7 +36,7 @@ import { Session } from "./session.ts";
 
 export interface StoreOptions {
   readonly dialect: DialectName;
-  /** rye: the project; homeagent: its base. Default: the current directory; `~/.homeagent`. */
+  /** rye, entire: the project; homeagent: its base. Default: the current directory; `~/.homeagent`. */
   readonly root?: string;
   readonly durability?: Durability;
   /** Default: `exclusive`, a session is this process's while it is open to append. */
@@ -39,6 +44,10 @@ export interface StoreOptions {
   readonly lockWaitMs?: number;
   /** Who is at work when an entry does not say: rye's directive, HomeAgent's agent id. */
   readonly agent?: string;
+  /** entire: who answers when a message does not say. */
+  readonly model?: string;
+  /** entire: of the program that records. Default: this package's. */
+  readonly version?: string;
   /** rye: which envelope new threads get. Default: `flat`. */
   readonly envelope?: Envelope;
   /** rye: the root is the directory of threads itself, not the project. Default: false. */
@@ -71,7 +80,7 @@ export class Store {
     this.#host = host;
     this.#options = options;
     this.dialect = options.dialect;
-    this.root = resolve(options.root ?? (options.dialect === "rye" ? "." : homeagentRoot()));
+    this.root = resolve(options.root ?? (this.dialect === "homeagent" ? homeagentRoot() : "."));
     this.#registrar = this.#openRegistrar();
   }
 
@@ -137,9 +146,12 @@ export class Store {
       agent,
       newId: randomUUID,
       nowMs: Date.now,
+      cwd: this.root,
+      version: this.#options.version ?? packageVersion(),
+      model: this.#options.model ?? null,
       logOptions: { durability, mode, ...(lockWaitMs === undefined ? {} : { lockWaitMs }) },
       adopt: this.dialect === "rye" ? (first) => this.#ryeLike(first) : null,
-      openBeside: this.dialect === "rye" ? (session) => this.#ryeBeside(session) : null,
+      openBeside: this.dialect === "homeagent" ? null : (session) => this.#beside(session),
       onClosed: () => this.#sessions.delete(session),
     });
     this.#sessions.add(session);
@@ -153,7 +165,8 @@ export class Store {
   }
 
   #dialect(): Dialect {
-    return this.dialect === "homeagent" ? homeagent : this.#rye(this.#options.envelope ?? "flat");
+    if (this.dialect === "rye") return this.#rye(this.#options.envelope ?? "flat");
+    return this.dialect === "homeagent" ? homeagent : entire;
   }
 
   #rye(envelope: Envelope): Dialect {
@@ -165,6 +178,23 @@ export class Store {
   /** The dialect in which a thread goes on: one file has one envelope, its first line's. */
   #ryeLike(first: unknown): Dialect {
     return this.#rye(readEnvelope(first).event?.envelope ?? this.#options.envelope ?? "flat");
+  }
+
+  #beside(session: Session): Beside {
+    return this.dialect === "rye" ? this.#ryeBeside(session) : this.#entireBeside(session);
+  }
+
+  #entireBeside({ id, logId }: Session): EntireBeside {
+    const { durability = "disk", model = null } = this.#options;
+    return new EntireBeside({
+      host: this.#host,
+      sessionId: id,
+      logId,
+      root: this.root,
+      durability,
+      model,
+      onWarning: this.#onWarning,
+    });
   }
 
   #ryeBeside({ id, logId }: Session): RyeBeside {
@@ -193,13 +223,13 @@ export class Store {
   }
 
   async #winNewId(agent: string | null, wait: boolean): Promise<string> {
-    assert(agent !== null, "a new session needs an agent (rye: a directive), or an id of its own");
-    if (this.dialect === "homeagent") {
-      const id = `${agent}/${randomUUID()}`;
-      await this.#win(id);
-      return id;
-    }
-    return this.winThreadId(agent, wait);
+    const isEntire = this.dialect === "entire";
+    assert(isEntire || agent !== null, "a new session needs an agent (rye: a directive), or an id");
+    if (this.dialect === "rye") return this.winThreadId(agent ?? "", wait);
+    const uuid = randomUUID();
+    const id = isEntire ? datedSessionId(Date.now(), uuid) : `${agent}/${uuid}`;
+    await this.#win(id);
+    return id;
   }
 
   /** rye: wins `{directive}-{epoch_seconds}`, this second's or, when told to wait, a later one's. */

@@ -98,16 +98,25 @@ export class Episode {
       );
       const lines = Buffer.from(texts.map((text) => `${text}\n`).join(""));
       this.#counts.appends++;
-      const appended =
-        texts.length === 1
-          ? writer.log.append(lines.subarray(0, -1))
-          : writer.log.appendLines(lines);
-      appended.then(
-        (end) => this.#acknowledge(writer, texts, end),
-        (error: unknown) => this.#refused(writer, texts, error),
-      );
+      this.#submit(writer, texts, lines);
       lines.fill(0x21); // The log must have taken a copy.
     }
+  }
+
+  /** In one of the ways in which lines are appended; told at once, or a power cut comes between. */
+  #submit(writer: Writer, texts: readonly string[], lines: Buffer): void {
+    const { log } = writer;
+    const refused = (error: unknown) => this.#refused(writer, texts, error);
+    if (texts.length > 1 && this.#lines % 2 === 0) {
+      const composed = Buffer.from(lines);
+      log
+        .appendComposed(() => composed)
+        .then((start) => this.#acknowledge(writer, texts, start + composed.length), refused);
+      return;
+    }
+    const appended =
+      texts.length === 1 ? log.append(lines.subarray(0, -1)) : log.appendLines(lines);
+    appended.then((end) => this.#acknowledge(writer, texts, end), refused);
   }
 
   #refused(writer: Writer, texts: readonly string[], error: unknown): void {

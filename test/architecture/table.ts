@@ -53,6 +53,8 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   "fs-native-extensions": "src/base/lock.ts",
   "@photostructure/sqlite": "src/catalog/sqlite.ts",
   zod: "src/dialects/homeagent/schema.ts",
+  "eventsource-parser": "src/capture/sse.ts",
+  marked: "src/render/html/",
   pg: "src/postgres/",
   "@anthropic-ai/claude-agent-sdk": "src/integrations/",
   "@openai/agents": "src/integrations/",

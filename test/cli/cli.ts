@@ -72,16 +72,25 @@ export class CliUser {
 
   /** Runs a command in a terminal of its own; what the terminal was sent, stderr included. */
   async runInTerminal(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
+    return (await this.atTerminal(args, { env })).shown;
+  }
+
+  /** The same with what a person types there, if anybody sits at it, and the exit code. */
+  async atTerminal(
+    args: readonly string[],
+    { env = {}, typed }: { env?: Readonly<Record<string, string>>; typed?: string },
+  ): Promise<{ code: number | null; shown: string }> {
     const command = [process.execPath, ...main, ...args].map(quoted).join(" ");
     const child = spawn("script", ["-qec", `stty cols 80; ${command}`, "/dev/null"], {
       cwd: this.cwd,
       env: { ...this.#env(env), TERM: "xterm", SHELL: "/bin/sh" },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: [typed === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     });
+    child.stdin?.end(typed);
     const out: Buffer[] = [];
-    child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
-    await once(child, "close");
-    return textOf(out).replaceAll("\r\n", "\n"); // The terminal's own line ends.
+    child.stdout?.on("data", (chunk: Buffer) => out.push(chunk));
+    const [code] = (await once(child, "close")) as [number | null];
+    return { code, shown: textOf(out).replaceAll("\r\n", "\n") }; // The terminal's own line ends.
   }
 
   #spawn(argv: readonly string[], options: SpawnOptions): ChildProcess {

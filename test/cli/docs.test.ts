@@ -4,18 +4,27 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
+import { completions } from "../../src/cli/commands/completions.ts";
+import { doctor } from "../../src/cli/commands/doctor.ts";
+import { exportSession } from "../../src/cli/commands/export.ts";
+import { head } from "../../src/cli/commands/head.ts";
+import { keys } from "../../src/cli/commands/keys.ts";
 import { ls } from "../../src/cli/commands/ls.ts";
 import { record } from "../../src/cli/commands/record.ts";
 import { render } from "../../src/cli/commands/render.ts";
+import { repair } from "../../src/cli/commands/repair.ts";
 import { show } from "../../src/cli/commands/show.ts";
 import { stats } from "../../src/cli/commands/stats.ts";
 import { tail } from "../../src/cli/commands/tail.ts";
 import { torture } from "../../src/cli/commands/torture.ts";
+import { trust } from "../../src/cli/commands/trust.ts";
 import { root } from "./cli.ts";
 
 const page = readFileSync(join(root, "docs/cli.md"), "utf8");
 
-test.each([record, ls, show, tail, render, stats, torture])(
+const COMMANDS = [record, ls, show, tail, render, exportSession, stats, doctor, repair, torture];
+
+test.each([...COMMANDS, completions(() => COMMANDS)])(
   "docs/cli.md has a section for $name, with its options",
   ({ name, options }) => {
     assert.ok(page.includes(`\n## ${name}\n`), `no section for ${name}`);
@@ -23,6 +32,22 @@ test.each([record, ls, show, tail, render, stats, torture])(
       const [flag = ""] = flags.split(" ");
       assert.ok(page.includes(flag), `${name} ${flag} is not on the page`);
       for (const choice of choices) assert.ok(page.includes(choice), `${flag} ${choice} is not`);
+    }
+  },
+);
+
+test.each([keys, trust, head])(
+  "docs/cli.md has a section for $name, with each of its commands and their options",
+  ({ name, commands }) => {
+    const [, section = ""] = page.split(`\n## ${name}\n`);
+    const [text = ""] = section.split("\n## ");
+    for (const command of commands) {
+      assert.ok(text.includes(`\`${name} ${command.name}`), `no ${name} ${command.name}`);
+      for (const { flags, choices = [] } of command.options) {
+        const [flag = ""] = flags.split(" ");
+        assert.ok(text.includes(flag), `${name} ${command.name} ${flag} is not in the section`);
+        for (const choice of choices) assert.ok(text.includes(choice), `${flag} ${choice} is not`);
+      }
     }
   },
 );

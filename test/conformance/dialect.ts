@@ -56,7 +56,15 @@ const MESSAGES: readonly NewEntry[] = [
 export function runDialectSuite(under: DialectUnderTest): void {
   const { dialect, ids, agent, native, invalid } = under;
   const id = ids[0] ?? "";
-  const facts: WriterFacts = { id, agent, nowMs: 1_760_000_000_000, newId: () => "fresh" };
+  const facts: WriterFacts = {
+    id,
+    agent,
+    nowMs: 1_760_000_000_000,
+    newId: () => "fresh",
+    cwd: "/p",
+    version: "0",
+    model: null,
+  };
   const openStore = (root = tempDirectory()) => {
     const store = new Store(nodeHost, { dialect: dialect.name, root, agent, durability: "os" });
     onTestFinished(() => store.close());

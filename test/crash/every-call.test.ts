@@ -11,26 +11,9 @@ import { type Call, type Fault, Machine } from "../../src/torture/fault-files.ts
 import { Ledger } from "../../src/torture/ledger.ts";
 import { Random } from "../../src/torture/random.ts";
 import { Scheduler } from "../../src/torture/scheduler.ts";
+import { FAULTS } from "./faults.ts";
 
 const [DIRECTORY, NAME] = ["/logs", "log.jsonl"];
-
-/** The ways in which a kind of call can fail. */
-const FAULTS: Record<Call, readonly Fault[]> = {
-  open: [{ errno: "EIO" }, { errno: "ENOSPC" }],
-  read: [{ errno: "EIO" }],
-  write: [
-    { errno: "EIO" },
-    { errno: "ENOSPC" },
-    { lacks: 1, caller: "returns" },
-    { lacks: 9, caller: "returns" },
-    { lacks: 1, caller: "dies" },
-    { lacks: 9, caller: "dies" },
-  ],
-  writeAt: [{ errno: "EIO" }, { lacks: 3, caller: "returns" }, { lacks: 3, caller: "dies" }],
-  sync: [{ errno: "EIO" }, { errno: "ENOSPC" }],
-  truncate: [{ errno: "EIO" }],
-  syncDirectory: [{ errno: "EIO" }],
-};
 
 class Life {
   readonly calls: Call[] = [];

@@ -1,6 +1,7 @@
 /** `verbatim record`: entries from any program, as JSON lines on stdin, each one durable append. */
 
 import { VerbatimError } from "../../base/errors.ts";
+import type { DialectName } from "../../dialects/dialect.ts";
 import type { Durability } from "../../log/writer.ts";
 import type { Session } from "../../store/session.ts";
 import type { Store, StoreOptions } from "../../store/store.ts";
@@ -16,12 +17,16 @@ export const record: CliCommand = {
     {
       flags: "--dialect <name>",
       summary: "the on-disk layout, and the shape of the entries",
-      choices: ["rye", "homeagent"],
+      choices: ["rye", "homeagent", "entire"],
     },
     { flags: "--directive <name>", summary: "rye: what the thread is about; part of a new id" },
     { flags: "--agent <id>", summary: "homeagent: whose session it is" },
+    { flags: "--model <name>", summary: "entire: who answers when a row does not say" },
     { flags: "--session <id>", summary: "continue this session, or begin it; default: a new one" },
-    { flags: "--root <dir>", summary: "rye: the project, default here; homeagent: its base" },
+    {
+      flags: "--root <dir>",
+      summary: "rye, entire: the project, default here; homeagent: its base",
+    },
     {
       flags: "--durability <level>",
       summary: "what counts as recorded: on the disk, or handed to the operating system",
@@ -46,6 +51,7 @@ export const record: CliCommand = {
     "my-agent | verbatim record --dialect rye --directive hello_world",
     'echo \'{"type":"user_message","text":"hi"}\' | verbatim record --dialect rye --directive hi --ack',
     "my-agent | verbatim record --dialect homeagent --agent kitchen --session 2026-11-15",
+    "my-agent | verbatim record --dialect entire --model claude-opus-4-5",
     "my-agent | verbatim record --dialect rye --session hello_world-1739012630 --on-error skip",
   ],
 
@@ -53,9 +59,7 @@ export const record: CliCommand = {
     const { options, io } = run;
     const asked = askedFor(options);
     const store = await openStore(asked, io);
-    const session = await (asked.dialect === "rye"
-      ? openThread(store, asked)
-      : openTurns(store, asked));
+    const session = await OPENERS[asked.dialect](store, asked);
     const writer = await session.openToAppend();
     const { LOG_LIMITS } = await import("../../base/limits.ts");
     const { InputLines } = await import("../input-lines.ts");
@@ -82,7 +86,7 @@ export const record: CliCommand = {
 const THREAD_START = { type: "thread_start", inputs: {} };
 
 interface Asked {
-  readonly dialect: "rye" | "homeagent";
+  readonly dialect: DialectName;
   readonly root: string | undefined;
   readonly directive: string | undefined;
   readonly agent: string | undefined;
@@ -91,10 +95,12 @@ interface Asked {
 }
 
 function askedFor(options: Run["options"]): Asked {
-  const { dialect, durability, envelope } = options;
-  if (dialect !== "rye" && dialect !== "homeagent") {
-    throw new UsageError("say with --dialect how to record: rye or homeagent");
+  const { durability, envelope } = options;
+  const dialect = DIALECTS.find((name) => name === options.dialect);
+  if (dialect === undefined) {
+    throw new UsageError(`say with --dialect how to record: ${DIALECTS.join(", ")}`);
   }
+  const model = textOption("--model", options.model);
   const asked: Asked = {
     dialect,
     root: textOption("--root", options.root),
@@ -105,18 +111,33 @@ function askedFor(options: Run["options"]): Asked {
       durability: durability as Durability,
       markdown: options.markdown !== false,
       ...(envelope === undefined ? {} : { envelope: envelope as "flat" | "payload" }),
+      ...(model === undefined ? {} : { model }),
     },
   };
   if (dialect === "homeagent" && asked.agent === undefined) {
     throw new UsageError("homeagent needs --agent: whose session it is");
   }
-  if (dialect === "homeagent" && (asked.directive !== undefined || envelope !== undefined)) {
-    throw new UsageError("--directive and --envelope are rye's; homeagent takes --agent");
-  }
-  if (dialect === "rye" && asked.agent !== undefined) {
-    throw new UsageError("--agent is homeagent's; rye takes --directive");
-  }
+  refuseOthers(dialect, { ...asked, envelope, model });
   return asked;
+}
+
+/** Which options are one dialect's own. */
+const OWN_OPTIONS = {
+  directive: "rye",
+  envelope: "rye",
+  agent: "homeagent",
+  model: "entire",
+} as const satisfies Readonly<Record<string, DialectName>>;
+
+/** An option that would do nothing is a mistake. */
+function refuseOthers(
+  dialect: DialectName,
+  given: Readonly<Record<keyof typeof OWN_OPTIONS, unknown>>,
+): void {
+  for (const [name, owner] of Object.entries(OWN_OPTIONS)) {
+    if (owner === dialect || given[name as keyof typeof OWN_OPTIONS] === undefined) continue;
+    throw new UsageError(`--${name} is for ${owner}, and has no meaning for ${dialect}`);
+  }
 }
 
 async function openStore({ dialect, root, storeOptions }: Asked, io: Io): Promise<Store> {
@@ -137,6 +158,11 @@ async function openTurns(store: Store, { agent = "", sessionId }: Asked): Promis
   return store.session(sessionIdOf(agent, randomUUID()));
 }
 
+async function openRows(store: Store, { sessionId }: Asked): Promise<Session> {
+  const { newSessionId } = await import("../../store/entire-transcripts.ts");
+  return store.session(sessionId ?? newSessionId());
+}
+
 async function openThread(store: Store, { directive, sessionId }: Asked): Promise<Session> {
   if (sessionId === undefined) {
     if (directive === undefined) {
@@ -150,6 +176,13 @@ async function openThread(store: Store, { directive, sessionId }: Asked): Promis
   }
   return store.session(sessionId, known);
 }
+
+const OPENERS: Readonly<Record<DialectName, (store: Store, asked: Asked) => Promise<Session>>> = {
+  rye: openThread,
+  homeagent: openTurns,
+  entire: openRows,
+};
+const DIALECTS = Object.keys(OPENERS) as DialectName[];
 
 /** The directive of a thread that is there, from its thread.json or its first event. */
 async function directiveOf({ root }: Store, threadId: string): Promise<string | null> {

@@ -5,7 +5,15 @@ import { thrownRefusal } from "../../../test/support/refusal.ts";
 import type { Native, WriterFacts } from "../dialect.ts";
 import { homeagent } from "./dialect.ts";
 
-const facts: WriterFacts = { id: "a/s", nowMs: 5, agent: "x", newId: () => assert.fail("asked") };
+const facts: WriterFacts = {
+  id: "a/s",
+  nowMs: 5,
+  agent: "x",
+  newId: () => assert.fail("asked"),
+  cwd: "/p",
+  version: "0",
+  model: null,
+};
 const GOOD = { turnId: "t", role: "user", content: "hi", ts: 1 };
 
 /** The JSON that would be written. */

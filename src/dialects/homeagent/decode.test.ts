@@ -102,3 +102,56 @@ test("keys of our own that hold something else are another program's, and are le
   assert.deepEqual(usage, { inputTokens: 1, outputTokens: 2, totalTokens: null, spend: null });
   assert.deepEqual(entryOf({ metadata: { children: "none" } }).parts, []);
 });
+
+test("a provider's words that hold something else are another program's, and are left alone", () => {
+  const tokens = { prompt: 1, completion: 2, cacheRead: "many" };
+  const entry = entryOf({ metadata: { messageId: 5, stopReason: {}, isPartial: "yes", tokens } });
+  for (const field of ["messageId", "stopReason", "isPartial"]) assert.ok(!(field in entry));
+  assert.deepEqual(entry.usage, {
+    inputTokens: 1,
+    outputTokens: 2,
+    totalTokens: null,
+    spend: null,
+  });
+});
+
+test("a list of parts that does not fit its record is left alone", () => {
+  const record = {
+    content: "one\n\ntwo",
+    toolCalls: [{ id: "c", name: "t", args: {} }],
+  };
+  const plain = entryOf(record).parts;
+  const text = (chars: unknown) => ({ type: "text", chars });
+  const call = { type: "tool_call" };
+  const partsOf = (parts: unknown, rest: object = {}) =>
+    entryOf({ ...record, metadata: { parts, ...rest } }).parts;
+  assert.deepEqual(partsOf([text(3), call, text(3)]), [
+    { type: "text", text: "one" },
+    { type: "tool_call", callId: "c", tool: "t", input: {} },
+    { type: "text", text: "two" },
+  ]);
+  for (const misfit of [
+    "one",
+    null,
+    [],
+    [null],
+    [text(3), call],
+    [text(3), text(3)],
+    [text(4), call, text(2)],
+    [text(3), call, text(4)],
+    [text(3), call, text(2)],
+    [text(3), call, text(3), call],
+    [text(3), call, text(3), text(0)],
+    [text(-1), call, text(3)],
+    [text("3"), call, text(3)],
+    [text(3.5), call, text(3)],
+    [text(3), call, text(3), { type: "reasoning", chars: 0 }],
+    [text(3), call, text(3), { type: "hologram" }],
+    [text(3), call, text(3), { type: "__proto__" }],
+  ]) {
+    assert.deepEqual(partsOf(misfit), plain, JSON.stringify(misfit));
+  }
+  // A thought that the list does not place would be lost.
+  const thought = { type: "reasoning", text: "hm" };
+  assert.deepEqual(partsOf([text(3), call, text(3)], { reasoning: "hm" }), [thought, ...plain]);
+});

@@ -5,9 +5,11 @@
  * twice. The record itself goes along untouched as `native`.
  */
 
+import type { Draft } from "../../base/draft.ts";
 import type { Entry, Part, Usage } from "../../model/entry.ts";
 import type { Understood } from "../dialect.ts";
 import { entryFault } from "./entry-check.ts";
+import { inOrder } from "./part-order.ts";
 import type { TranscriptEntry } from "./schema.ts";
 
 type Metadata = NonNullable<TranscriptEntry["metadata"]>;
@@ -30,7 +32,7 @@ export function decode(value: unknown): Understood {
 
 function entryOf(native: TranscriptEntry): Entry {
   const { metadata } = native;
-  return {
+  const entry: Draft<Entry> = {
     kind: "message",
     at: timeOf(native.ts),
     role: native.role,
@@ -41,6 +43,16 @@ function entryOf(native: TranscriptEntry): Entry {
     error: null,
     native,
   };
+  if (metadata !== undefined) addProvidersWords(entry, metadata);
+  return entry;
+}
+
+/** What a provider says of its message. Another program may use the names for something else. */
+function addProvidersWords(entry: Draft<Entry>, metadata: Metadata): void {
+  const { messageId, stopReason, isPartial } = metadata;
+  if (typeof messageId === "string") entry.messageId = messageId;
+  if (typeof stopReason === "string") entry.stopReason = stopReason;
+  if (isPartial === true) entry.isPartial = true;
 }
 
 function timeOf(ts: number): string | null {
@@ -72,7 +84,9 @@ function partsOf({ content, toolCalls, toolResults, metadata }: TranscriptEntry)
     }
   }
   if (Array.isArray(metadata?.children)) pushChildren(parts, metadata.children);
-  return parts;
+  if (metadata?.parts === undefined) return parts;
+  const others = parts.filter(({ type }) => type !== "text" && type !== "reasoning");
+  return inOrder(metadata.parts, { content, reasoning, others }) ?? parts;
 }
 
 function pushChildren(parts: Part[], children: readonly unknown[]): void {
@@ -86,12 +100,17 @@ function pushChildren(parts: Part[], children: readonly unknown[]): void {
 function usageOf({ tokens, spend }: Metadata): Usage | null {
   const spent = numberOrNull(spend);
   if (tokens === undefined && spent === null) return null;
-  return {
+  const usage: Draft<Usage> = {
     inputTokens: tokens?.prompt ?? null,
     outputTokens: tokens?.completion ?? null,
     totalTokens: numberOrNull(tokens?.total),
     spend: spent,
   };
+  const cacheWrite = numberOrNull(tokens?.cacheWrite);
+  const cacheRead = numberOrNull(tokens?.cacheRead);
+  if (cacheWrite !== null) usage.cacheWriteTokens = cacheWrite;
+  if (cacheRead !== null) usage.cacheReadTokens = cacheRead;
+  return usage;
 }
 
 function numberOrNull(value: unknown): number | null {

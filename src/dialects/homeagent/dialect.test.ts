@@ -30,6 +30,21 @@ test("the example lines of the format page are good, and there is one for each r
   assert.deepEqual([...roles].sort(), ["assistant", "system", "tool", "user"]);
 });
 
+test("the example with a list of parts is what we would write of it", () => {
+  const [line = assert.fail("no example")] = lines("jsonl homeagent-line").filter((example) =>
+    example.includes('"parts"'),
+  );
+  const native = JSON.parse(line);
+  const { entry } = homeagent.decode(native);
+  assert.ok(entry);
+  assert.deepEqual(
+    entry.parts.map(({ type }) => type),
+    ["reasoning", "text", "tool_call", "text", "other"],
+  );
+  const facts = { id: "a/s", nowMs: 0, agent: null, cwd: "/p", version: "0", model: null };
+  assert.deepEqual(homeagent.express(entry, { ...facts, newId: () => native.turnId }), [native]);
+});
+
 test("the lines that the format page calls bad are bad, for the reason it gives", () => {
   const bad = lines("jsonl homeagent-bad-line");
   const reasons = lines("text homeagent-reason");

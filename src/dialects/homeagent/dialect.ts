@@ -9,5 +9,14 @@ import { complete } from "./complete.ts";
 import { decode } from "./decode.ts";
 import { express } from "./express.ts";
 import { idAt, logPath } from "./session-id.ts";
+import { signing } from "./signing.ts";
 
-export const homeagent: Dialect = { name: "homeagent", logPath, idAt, decode, express, complete };
+export const homeagent: Dialect = {
+  name: "homeagent",
+  signing,
+  logPath,
+  idAt,
+  decode,
+  express,
+  complete,
+};

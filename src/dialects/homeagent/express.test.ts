@@ -7,7 +7,15 @@ import type { WriterFacts } from "../dialect.ts";
 import { homeagent } from "./dialect.ts";
 
 const NOW = 1_731_650_000_123;
-const facts: WriterFacts = { id: "a/s", nowMs: NOW, agent: null, newId: () => "fresh" };
+const facts: WriterFacts = {
+  id: "a/s",
+  nowMs: NOW,
+  agent: null,
+  newId: () => "fresh",
+  cwd: "/p",
+  version: "0",
+  model: null,
+};
 
 test("a message becomes one record, with a fresh turn id and the writer's time (S0-1)", () => {
   const entry: NewEntry = {
@@ -96,6 +104,127 @@ test("a token count that nobody made is not written as zero", () => {
     const [native] = homeagent.express({ kind: "message", role: "assistant", usage }, facts);
     assert.deepEqual(native?.metadata, { spend: 0 });
   }
+});
+
+test("what a provider says of its message goes into the metadata, and no text is written twice", () => {
+  const entry: NewEntry = {
+    kind: "message",
+    role: "assistant",
+    messageId: "msg_1",
+    stopReason: "tool_use",
+    isPartial: true,
+    usage: {
+      inputTokens: 1,
+      outputTokens: 2,
+      cacheWriteTokens: 3,
+      cacheReadTokens: 4,
+      totalTokens: null,
+      spend: null,
+    },
+    parts: [
+      { type: "text", text: "one" },
+      { type: "reasoning", text: "hm", signature: "sig" },
+      { type: "reasoning", text: "", withheld: "sealed" },
+      { type: "tool_call", callId: "c", tool: "t", input: "bare" },
+      { type: "text", text: "two" },
+      { type: "other", native: { type: "image" } },
+    ],
+  };
+  assert.deepEqual(homeagent.express(entry, facts), [
+    {
+      turnId: "fresh",
+      role: "assistant",
+      content: "one\n\ntwo",
+      toolCalls: [{ id: "c", name: "t", args: { input: "bare" } }],
+      metadata: {
+        tokens: { prompt: 1, completion: 2, cacheWrite: 3, cacheRead: 4 },
+        messageId: "msg_1",
+        stopReason: "tool_use",
+        isPartial: true,
+        reasoning: "hm\n\n",
+        parts: [
+          { type: "text", chars: 3 },
+          { type: "reasoning", chars: 2, signature: "sig" },
+          { type: "reasoning", chars: 0, withheld: "sealed" },
+          { type: "tool_call", bare: true },
+          { type: "text", chars: 3 },
+          { type: "other", native: { type: "image" } },
+        ],
+      },
+      ts: NOW,
+    },
+  ]);
+});
+
+test("a provider's message that the record's own fields can say is written without a list", () => {
+  const parts: Part[] = [
+    { type: "reasoning", text: "hm" },
+    { type: "text", text: "one" },
+    { type: "tool_call", callId: "c", tool: "t", input: {} },
+    { type: "tool_call", callId: "d", tool: "t", input: {} },
+  ];
+  const given: NewEntry = { kind: "message", role: "assistant", parts, messageId: "m" };
+  const [native] = homeagent.express(given, facts);
+  assert.deepEqual(native?.metadata, { messageId: "m", reasoning: "hm" });
+});
+
+test("any message of a provider comes back as it was given, part by part", () => {
+  const json = fc.jsonValue({ maxDepth: 1 }).map((value): unknown => plain(value));
+  const text = fc.oneof(
+    fc.string(),
+    fc.constantFrom("", "\n\n", "a\n\n", "\n", "\ud83d", "\ude00"),
+  );
+  const callId = fc.option(fc.string({ minLength: 1 }));
+  const kind = <T extends string>(type: T) => fc.constant(type);
+  const part: fc.Arbitrary<Part> = fc.oneof(
+    fc.record({ type: kind("text"), text }),
+    fc.record(
+      { type: kind("reasoning"), text, signature: fc.string(), withheld: fc.string() },
+      { requiredKeys: ["type", "text"] },
+    ),
+    fc.record({ type: kind("tool_call"), callId, tool: fc.string(), input: json }),
+    fc.record({
+      type: kind("tool_result"),
+      callId,
+      output: json,
+      error: fc.option(fc.string()),
+      durationMs: fc.option(fc.nat()),
+    }),
+    fc.record({ type: kind("child"), session: fc.string(), agent: fc.option(fc.string()) }),
+    fc.record({ type: kind("other"), native: json }),
+  );
+  const words = fc.record(
+    {
+      messageId: fc.string(),
+      stopReason: fc.string(),
+      isPartial: fc.constant(true as const),
+    },
+    { requiredKeys: ["messageId"] },
+  );
+  const usage = fc.record(
+    {
+      inputTokens: fc.nat(),
+      outputTokens: fc.nat(),
+      totalTokens: fc.option(fc.nat()),
+      spend: fc.constant(null),
+      cacheWriteTokens: fc.nat(),
+      cacheReadTokens: fc.nat(),
+    },
+    { requiredKeys: ["inputTokens", "outputTokens", "totalTokens", "spend"] },
+  );
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 6 }), words, usage, (parts, words, usage) => {
+      const given: NewEntry = { kind: "message", role: "assistant", parts, usage, ...words };
+      const [native] = homeagent.express(given, facts).map((n) => homeagent.complete(n, facts));
+      const { entry } = homeagent.decode(native);
+      assert.ok(entry);
+      assert.deepEqual(entry.parts, plain(parts));
+      assert.deepEqual(entry.usage, plain(usage));
+      const { messageId, stopReason, isPartial } = entry;
+      assert.deepEqual(plain({ messageId, stopReason, isPartial }), plain(words));
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 test("a message comes back from its record as it was given", () => {

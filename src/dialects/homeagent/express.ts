@@ -9,6 +9,7 @@
 import type { NewEntry, Part, Usage } from "../../model/entry.ts";
 import type { Native, WriterFacts } from "../dialect.ts";
 import { invalidEntry } from "./invalid-entry.ts";
+import { hasBareInput, orderOf } from "./part-order.ts";
 
 export function express(entry: NewEntry, facts: WriterFacts): readonly Native[] {
   if (entry.kind !== "message") return [];
@@ -43,8 +44,7 @@ function textOf(parts: readonly Part[], type: "text" | "reasoning"): string | nu
 function toolCallOf(part: Extract<Part, { type: "tool_call" }>): Native {
   const { callId, tool, input } = part;
   // The document's `args` is an object: any other input is put into one.
-  const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
-  return { id: callId ?? "", name: tool, args: isObject ? input : { input } };
+  return { id: callId ?? "", name: tool, args: hasBareInput(part) ? { input } : input };
 }
 
 function toolResultOf(part: Extract<Part, { type: "tool_result" }>): Native {
@@ -58,27 +58,38 @@ function toolResultOf(part: Extract<Part, { type: "tool_result" }>): Native {
 }
 
 function metadataOf(entry: NewEntry, parts: readonly Part[]): Native {
+  const { messageId, stopReason, isPartial } = entry;
   const reasoning = textOf(parts, "reasoning");
   const children = parts
     .filter((part) => part.type === "child")
     .map(({ session, agent }) => ({ session, agent }));
+  const order = orderOf(entry, parts);
   return {
     ...(entry.model ? { model: entry.model } : {}),
     ...usageOf(entry.usage ?? null),
+    ...(messageId === undefined ? {} : { messageId }),
+    ...(stopReason === undefined ? {} : { stopReason }),
+    ...(isPartial ? { isPartial } : {}),
     ...(reasoning === null ? {} : { reasoning }),
     ...(children.length === 0 ? {} : { children }),
+    ...(order === null ? {} : { parts: order }),
   };
 }
 
 /** The document's `tokens` has both counts or is absent: a count nobody made is not written as 0. */
 function usageOf(usage: Usage | null): Native {
   if (usage === null) return {};
-  const { inputTokens, outputTokens, totalTokens, spend } = usage;
-  const total = totalTokens === null ? {} : { total: totalTokens };
+  const { inputTokens, outputTokens, totalTokens, spend, cacheWriteTokens, cacheReadTokens } =
+    usage;
+  const more = {
+    ...(cacheWriteTokens === undefined ? {} : { cacheWrite: cacheWriteTokens }),
+    ...(cacheReadTokens === undefined ? {} : { cacheRead: cacheReadTokens }),
+    ...(totalTokens === null ? {} : { total: totalTokens }),
+  };
   return {
     ...(inputTokens === null || outputTokens === null
       ? {}
-      : { tokens: { prompt: inputTokens, completion: outputTokens, ...total } }),
+      : { tokens: { prompt: inputTokens, completion: outputTokens, ...more } }),
     ...(spend === null ? {} : { spend }),
   };
 }

@@ -152,6 +152,37 @@ test("what is stored and silent is an entry of kind other, kept whole", () => {
   }
 });
 
+test("a block of another world is a message, and one without its block is silent", () => {
+  const block = { type: "image", source: {} };
+  const part = { type: "other", native: block } as const;
+  means(
+    "message_block",
+    { block, role: "assistant" },
+    { kind: "message", role: "assistant", parts: [part] },
+  );
+  means("message_block", { block }, { kind: "message", role: "user", parts: [part] });
+  means("message_block", { blocks: [block] }, { kind: "other" });
+});
+
+test("a turn's end and a message say why the model stopped", () => {
+  means("step_finish", { finish_reason: "tool_use" }, { kind: "turn_end", stopReason: "tool_use" });
+  assert.equal(entry("assistant_text", { finish_reason: "stop" }).stopReason, "stop");
+});
+
+test("words of a provider that hold something else are another program's, and are left alone", () => {
+  const odd = { message_id: 5, finish_reason: null, partial: "yes", signature: {}, withheld: [] };
+  const read = entry("assistant_reasoning", { text: "Hm", ...odd });
+  assert.deepEqual(read.parts, [{ type: "reasoning", text: "Hm" }]);
+  for (const field of ["messageId", "stopReason", "isPartial"]) assert.ok(!(field in read));
+  const tokens = { input_tokens: 1, cache_read_input_tokens: "many" };
+  assert.deepEqual(entry("assistant_text", { tokens }).usage, {
+    inputTokens: 1,
+    outputTokens: null,
+    totalTokens: null,
+    spend: null,
+  });
+});
+
 test("a time is given in UTC, and none when the line has no time", () => {
   assert.equal(
     decode({ ts: "2026-02-09T04:03:50+01:00", type: "x" }).entry?.at,

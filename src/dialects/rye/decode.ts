@@ -5,46 +5,79 @@
  * markdown prints them, and the line stays in `native` as it was parsed.
  */
 
+import type { Draft } from "../../base/draft.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
 import type { Understood } from "../dialect.ts";
 import { type RyeEvent, readEnvelope } from "./envelope.ts";
 import { errorOf, threadUsageOf, turnUsageOf } from "./facts.ts";
-import { get, getNumber, getString, type JsonObject } from "./fields.ts";
+import { get, getNumber, getString, has, type JsonObject } from "./fields.ts";
 import { isTruthy, printed } from "./python.ts";
 import { utcOf } from "./time.ts";
+import { BLOCK_TYPE } from "./vocabulary.ts";
 
 export function decode(value: unknown): Understood {
   const { event, fault } = readEnvelope(value);
   return event ? { entry: entryOf(event), fault: null } : { entry: null, fault };
 }
 
+/** On the way of every line that is read: fields are set, because copying would show. */
 export function entryOf(event: RyeEvent): Entry {
   const { data } = event;
-  const at = event.ts === null ? null : utcOf(event.ts);
-  const entry = { ...emptyEntry(event.native), at, model: getString(data, "model") };
+  const entry: Draft<Entry> = emptyEntry(event.native);
+  entry.at = event.ts === null ? null : utcOf(event.ts);
+  entry.model = getString(data, "model");
   switch (event.meaning) {
     case "thread_start":
-      return { ...entry, kind: "start" };
+      entry.kind = "start";
+      break;
     case "step_start":
-      return { ...entry, kind: "turn_start" };
+      entry.kind = "turn_start";
+      break;
     case "step_finish":
-      return { ...entry, kind: "turn_end", usage: turnUsageOf(event) };
+      entry.kind = "turn_end";
+      entry.usage = turnUsageOf(event);
+      addStopReason(entry, data);
+      break;
     case "thread_complete":
-      return { ...entry, kind: "end", outcome: "completed", usage: threadUsageOf(event) };
-    case "thread_error": {
-      const usage = threadUsageOf(event);
-      return { ...entry, kind: "end", outcome: "error", error: errorOf(event), usage };
-    }
+      entry.kind = "end";
+      entry.outcome = "completed";
+      entry.usage = threadUsageOf(event);
+      break;
+    case "thread_error":
+      entry.kind = "end";
+      entry.outcome = "error";
+      entry.error = errorOf(event);
+      entry.usage = threadUsageOf(event);
+      break;
     case "spawn_child":
-      return { ...entry, parts: childOf(data) };
+      entry.parts = childOf(data);
+      break;
     case "hook_triggered":
+      break;
     case null:
-      return entry;
-    default: {
-      const [role, part] = saidIn(event.meaning, data);
-      return { ...entry, kind: "message", role, parts: [part], usage: turnUsageOf(event) };
-    }
+      if (event.type === BLOCK_TYPE && has(data, "block")) addMessage(entry, event, blockIn(data));
+      break;
+    default:
+      addMessage(entry, event, saidIn(event.meaning, data));
   }
+  return entry;
+}
+
+function addMessage(entry: Draft<Entry>, event: RyeEvent, [role, part]: [Role, Part]): void {
+  const { data } = event;
+  entry.kind = "message";
+  entry.role = role;
+  entry.parts = [part];
+  entry.usage = turnUsageOf(event);
+  const messageId = getString(data, "message_id");
+  if (messageId !== null) entry.messageId = messageId;
+  addStopReason(entry, data);
+  if (get(data, "partial") === true) entry.isPartial = true;
+}
+
+function addStopReason(entry: Draft<Entry>, data: JsonObject): void {
+  const stopReason = getString(data, "finish_reason");
+  if (stopReason !== null) entry.stopReason = stopReason;
 }
 
 type MessageType =
@@ -63,7 +96,7 @@ function saidIn(type: MessageType, data: JsonObject): [Role, Part] {
     case "assistant_text":
       return ["assistant", { type: "text", text }];
     case "assistant_reasoning":
-      return ["assistant", { type: "reasoning", text }];
+      return ["assistant", reasoningIn(data, text)];
     case "tool_call_start": {
       const tool = printed(get(data, "tool"));
       return ["assistant", { type: "tool_call", callId, tool, input: get(data, "input", null) }];
@@ -76,6 +109,19 @@ function saidIn(type: MessageType, data: JsonObject): [Role, Part] {
       return ["tool", { type: "tool_result", callId, output, error, durationMs }];
     }
   }
+}
+
+function reasoningIn(data: JsonObject, text: string): Part {
+  const part: Draft<Extract<Part, { type: "reasoning" }>> = { type: "reasoning", text };
+  const signature = getString(data, "signature");
+  const withheld = getString(data, "withheld");
+  if (signature !== null) part.signature = signature;
+  if (withheld !== null) part.withheld = withheld;
+  return part;
+}
+
+function blockIn(data: JsonObject): [Role, Part] {
+  return [roleOf(data), { type: "other", native: get(data, "block") }];
 }
 
 /** Roles are free text in rye; one we have not heard of speaks to the model, as a user does. */

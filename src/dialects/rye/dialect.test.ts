@@ -11,6 +11,9 @@ const FACTS: WriterFacts = {
   nowMs: 0,
   agent: "hello_world",
   newId: () => assert.fail("rye's lines carry no random id"),
+  cwd: "/p",
+  version: "0",
+  model: null,
 };
 
 function isRefused(id: string): void {

@@ -14,6 +14,7 @@ import type { Dialect, Native, WriterFacts } from "../dialect.ts";
 import { decode } from "./decode.ts";
 import { completeNative, type Envelope } from "./envelope.ts";
 import { express } from "./express.ts";
+import { ryeSigning } from "./signing.ts";
 
 export type { Envelope };
 
@@ -47,6 +48,7 @@ export const rye: Dialect = DIALECTS.flat;
 function makeDialect(envelope: Envelope): Dialect {
   return {
     name: "rye",
+    signing: ryeSigning(envelope),
     logPath: (id) => [...THREADS_PATH, ...threadSegments(id), LOG_NAME],
     idAt,
     decode,

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "vitest";
 import { decode } from "./decode.ts";
 import { completeNative, type RyeEvent, readEnvelope } from "./envelope.ts";
+import { express } from "./express.ts";
 import { LIVE_OPTIONS, renderEvent } from "./markdown.ts";
 import { INDENTED_CHARS_MAX } from "./python.ts";
 import { Telemetry } from "./telemetry.ts";
@@ -44,6 +45,23 @@ test("the example lines of the flat envelope are what the writer makes of their 
     assert.equal(JSON.stringify(made), lines[n]);
     assert.deepEqual(made, native);
   }
+});
+
+test("the example message of a provider is what the writer makes of it, and reads back so", () => {
+  const lines = blocks("jsonl rye-message").flatMap((block) => block.trimEnd().split("\n"));
+  const entries = lines.map((line) => decode(JSON.parse(line)).entry ?? assert.fail(line));
+  const last = entries.at(-1) ?? assert.fail("no lines");
+  const { at, native: _, ...said } = { ...last, parts: entries.flatMap(({ parts }) => parts) };
+  const facts = { envelope: "flat", threadId: "hello_world-1739012630" } as const;
+  const nowMs = Date.parse(at ?? "");
+  const made = express(said).map((native) =>
+    completeNative(native, { ...facts, defaultDirective: "hello_world", nowMs }),
+  );
+  assert.deepEqual(
+    made.map((line) => JSON.stringify(line)),
+    lines,
+  );
+  assert.deepEqual([last.messageId, last.isPartial], ["msg_01", true]);
 });
 
 test("the example markdown is what its events print (S2-7)", () => {

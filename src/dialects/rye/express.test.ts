@@ -7,7 +7,15 @@ import type { WriterFacts } from "../dialect.ts";
 import { ryeDialect } from "./dialect.ts";
 import { express } from "./express.ts";
 
-const FACTS: WriterFacts = { id: "t-1", nowMs: 0, agent: "d", newId: () => "" };
+const FACTS: WriterFacts = {
+  id: "t-1",
+  nowMs: 0,
+  agent: "d",
+  newId: () => "",
+  cwd: "/p",
+  version: "0",
+  model: null,
+};
 
 test("a message becomes one event per part, in order (S2-2)", () => {
   const call = { type: "tool_call", callId: "1", tool: "fs_read", input: {} } as const;
@@ -30,6 +38,44 @@ test("a tool's result carries its duration, and its error when it failed (S2-3)"
   const base = { type: "tool_call_result", call_id: "1", output: "x" };
   assert.deepEqual(said(null, 12), [{ ...base, duration_ms: 12 }]);
   assert.deepEqual(said("gone", null), [{ ...base, error: "gone" }]);
+});
+
+test("what a provider says of its message goes on its last event, and its blocks are kept", () => {
+  const usage = { inputTokens: 1, outputTokens: 2, totalTokens: null, spend: null };
+  const native = { type: "server_tool_use", id: "s" };
+  assert.deepEqual(
+    express({
+      kind: "message",
+      role: "assistant",
+      messageId: "msg_1",
+      stopReason: "tool_use",
+      isPartial: true,
+      usage: { ...usage, cacheWriteTokens: 3, cacheReadTokens: 4 },
+      parts: [
+        { type: "reasoning", text: "Hm", signature: "sig" },
+        { type: "reasoning", text: "", withheld: "sealed" },
+        { type: "other", native },
+      ],
+    }),
+    [
+      { type: "assistant_reasoning", text: "Hm", signature: "sig" },
+      { type: "assistant_reasoning", text: "", withheld: "sealed" },
+      {
+        type: "message_block",
+        role: "assistant",
+        block: native,
+        tokens: {
+          input_tokens: 1,
+          output_tokens: 2,
+          cache_creation_input_tokens: 3,
+          cache_read_input_tokens: 4,
+        },
+        message_id: "msg_1",
+        finish_reason: "tool_use",
+        partial: true,
+      },
+    ],
+  );
 });
 
 test("what the neutral words cannot know is left out of the events", () => {
@@ -55,6 +101,9 @@ test("what rye has no word for is refused, and the refusal names it", () => {
     [{ kind: "turn_start", usage }, "usage"],
     [{ kind: "turn_end", outcome: "error" }, "outcome"],
     [{ kind: "message", error }, "error"],
+    [{ kind: "start", messageId: "m" }, "messageId"],
+    [{ kind: "turn_start", stopReason: "end_turn" }, "stopReason"],
+    [{ kind: "turn_end", isPartial: true }, "isPartial"],
     [{ kind: "end", outcome: "completed", error }, "error"],
     [{ kind: "other" }, "kind"],
     [{ kind: "other", parts: [text] }, "kind"],
@@ -70,15 +119,20 @@ test("what rye has no word for is refused, and the refusal names it", () => {
 const number = fc.option(fc.integer({ min: 0 }), { nil: null });
 const usage: fc.Arbitrary<Usage | null> = fc.option(
   fc
-    .record({
-      inputTokens: number,
-      outputTokens: number,
-      totalTokens: number,
-      spend: fc.option(
-        fc.double({ min: 0, max: 1e6, noNaN: true }).map((n) => n || 0),
-        { nil: null },
-      ),
-    })
+    .record(
+      {
+        inputTokens: number,
+        outputTokens: number,
+        cacheWriteTokens: fc.nat(),
+        cacheReadTokens: fc.nat(),
+        totalTokens: number,
+        spend: fc.option(
+          fc.double({ min: 0, max: 1e6, noNaN: true }).map((n) => n || 0),
+          { nil: null },
+        ),
+      },
+      { requiredKeys: ["inputTokens", "outputTokens", "totalTokens", "spend"] },
+    )
     .filter((given) => Object.values(given).some((value) => value !== null)),
   { nil: null },
 );
@@ -87,8 +141,17 @@ const callId = fc.option(fc.string(), { nil: null });
 const text = fc.string({ unit: "binary" }).map((said) => ({ type: "text" as const, text: said }));
 const assistantPart: fc.Arbitrary<Part> = fc.oneof(
   text,
-  fc.record({ type: fc.constant("reasoning" as const), text: fc.string() }),
+  fc.record(
+    {
+      type: fc.constant("reasoning" as const),
+      text: fc.string(),
+      signature: fc.string(),
+      withheld: fc.string(),
+    },
+    { requiredKeys: ["type", "text"] },
+  ),
   fc.record({ type: fc.constant("tool_call" as const), callId, tool: fc.string(), input: json }),
+  fc.record({ type: fc.constant("other" as const), native: json }),
 );
 const result: fc.Arbitrary<Part> = fc.record({
   type: fc.constant("tool_result" as const),
@@ -107,7 +170,10 @@ const some = <T>(part: fc.Arbitrary<T>) => fc.array(part, { minLength: 1, maxLen
 const error = fc.option(fc.record({ code: fc.string(), detail: fc.string() }), { nil: null });
 const sayable: fc.Arbitrary<NewEntry> = fc.oneof(
   fc.record({ kind: fc.constantFrom("start" as const, "turn_start" as const), model }),
-  fc.record({ kind: fc.constant("turn_end" as const), model, usage }),
+  fc.record(
+    { kind: fc.constant("turn_end" as const), model, usage, stopReason: fc.string() },
+    { requiredKeys: ["kind", "model", "usage"] },
+  ),
   fc.record({
     kind: fc.constant("message" as const),
     role: fc.constantFrom("user" as const, "system" as const, "tool" as const),
@@ -115,13 +181,19 @@ const sayable: fc.Arbitrary<NewEntry> = fc.oneof(
     model,
     usage,
   }),
-  fc.record({
-    kind: fc.constant("message" as const),
-    role: fc.constant("assistant" as const),
-    parts: some(assistantPart),
-    model,
-    usage,
-  }),
+  fc.record(
+    {
+      kind: fc.constant("message" as const),
+      role: fc.constant("assistant" as const),
+      parts: some(assistantPart),
+      model,
+      usage,
+      messageId: fc.string(),
+      stopReason: fc.string(),
+      isPartial: fc.constant(true as const),
+    },
+    { requiredKeys: ["kind", "role", "parts", "model", "usage"] },
+  ),
   fc.record({
     kind: fc.constant("message" as const),
     role: fc.constant("tool" as const),
@@ -168,8 +240,15 @@ test("any entry that rye can say reads back as it was, in either envelope", () =
           read.flatMap(({ parts }) => parts),
           given.parts ?? [],
         );
-        assert.deepEqual(read.at(-1)?.usage, given.usage ?? null);
-        assert.ok(read.slice(0, -1).every(({ usage }) => usage === null));
+        // What concerns the whole message is said once, at its end.
+        for (const [at, entry] of read.entries()) {
+          const { usage, messageId, stopReason, isPartial } = entry;
+          const whole: Partial<NewEntry> = at === read.length - 1 ? given : {};
+          assert.deepEqual(usage, whole.usage ?? null);
+          assert.equal(messageId, whole.messageId);
+          assert.equal(stopReason, whole.stopReason);
+          assert.equal(isPartial, whole.isPartial);
+        }
       },
     ),
     { numRuns: 2000 },

@@ -9,20 +9,31 @@
 import { VerbatimError } from "../../base/errors.ts";
 import type { NewEntry, Part, Role, Usage } from "../../model/entry.ts";
 import type { Native } from "../dialect.ts";
+import { BLOCK_TYPE } from "./vocabulary.ts";
 
 /** What an entry of each kind can say besides its model and, on messages, its role. */
 const SAYS: Readonly<Record<NewEntry["kind"], readonly (keyof NewEntry)[]>> = {
   start: [],
-  message: ["parts", "usage"],
+  message: ["parts", "usage", "messageId", "stopReason", "isPartial"],
   turn_start: [],
-  turn_end: ["usage"],
+  turn_end: ["usage", "stopReason"],
   end: ["usage", "outcome", "error"],
   other: ["parts"],
 };
 
+const FIELDS = [
+  "parts",
+  "usage",
+  "outcome",
+  "error",
+  "messageId",
+  "stopReason",
+  "isPartial",
+] as const;
+
 export function express(entry: NewEntry): readonly Native[] {
   if (!Object.hasOwn(SAYS, entry.kind)) refuse("kind", "unknown");
-  for (const field of ["parts", "usage", "outcome", "error"] as const) {
+  for (const field of FIELDS) {
     const value = entry[field];
     const isSaid =
       value !== null && value !== undefined && !(Array.isArray(value) && !value.length);
@@ -35,7 +46,7 @@ export function express(entry: NewEntry): readonly Native[] {
     case "turn_start":
       return [{ type: "step_start", ...model }];
     case "turn_end":
-      return [{ type: "step_finish", ...model, ...turnUsage(entry.usage) }];
+      return [{ type: "step_finish", ...model, ...turnUsage(entry.usage), ...stopReasonOf(entry) }];
     case "end":
       return [{ ...ending(entry), ...model, ...threadUsage(entry.usage) }];
     case "message":
@@ -45,14 +56,33 @@ export function express(entry: NewEntry): readonly Native[] {
   }
 }
 
-/** The usage goes on the last event, so that adding up all events counts it once. */
-function message({ parts = [], role = null, usage }: NewEntry, model: object): readonly Native[] {
+/**
+ * What is said of the whole message goes on its last event: adding up all events counts a usage
+ * once, and who reads them in order knows with that event that the message is over.
+ */
+function message(entry: NewEntry, model: object): readonly Native[] {
+  const { parts = [], role = null } = entry;
   const shown: readonly Part[] = parts.length > 0 ? parts : [{ type: "text", text: "" }];
   return shown.map((part, at) => ({
     ...said(part, role),
     ...model,
-    ...(at === shown.length - 1 ? turnUsage(usage) : {}),
+    ...(at === shown.length - 1 ? ofWholeMessage(entry) : {}),
   }));
+}
+
+function ofWholeMessage(entry: NewEntry): object {
+  const { usage, messageId, isPartial } = entry;
+  return {
+    ...turnUsage(usage),
+    ...(messageId === undefined ? {} : { message_id: messageId }),
+    ...stopReasonOf(entry),
+    ...(isPartial ? { partial: true } : {}),
+  };
+}
+
+/** The document's own word, which it has where a turn ends. */
+function stopReasonOf({ stopReason }: NewEntry): object {
+  return stopReason === undefined ? {} : { finish_reason: stopReason };
 }
 
 function other({ parts = [] }: NewEntry, model: object): readonly Native[] {
@@ -67,7 +97,12 @@ function said(part: Part, role: Role | null): Native {
       if (role === "assistant") return { type: "assistant_text", text: part.text };
       return { type: "user_message", text: part.text, role: role ?? "user" };
     case "reasoning":
-      return { type: "assistant_reasoning", text: part.text };
+      return {
+        type: "assistant_reasoning",
+        text: part.text,
+        ...(part.signature === undefined ? {} : { signature: part.signature }),
+        ...(part.withheld === undefined ? {} : { withheld: part.withheld }),
+      };
     case "tool_call": {
       const { tool, callId, input } = part;
       return { type: "tool_call_start", tool, call_id: callId, input };
@@ -87,7 +122,7 @@ function said(part: Part, role: Role | null): Native {
         ...(part.agent === null ? {} : { child_directive: part.agent }),
       };
     case "other":
-      return refuse("parts", "a block of another world");
+      return { type: BLOCK_TYPE, role: role ?? "user", block: part.native };
   }
 }
 
@@ -107,6 +142,7 @@ function turnUsage(usage: Usage | null | undefined): object {
     ...filled("tokens", {
       input_tokens: usage.inputTokens,
       output_tokens: usage.outputTokens,
+      ...cacheTokens(usage),
       total_tokens: usage.totalTokens,
     }),
   };
@@ -118,8 +154,16 @@ function threadUsage(usage: Usage | null | undefined): object {
     tokens: usage.totalTokens,
     input_tokens: usage.inputTokens,
     output_tokens: usage.outputTokens,
+    ...cacheTokens(usage),
     spend: usage.spend,
   });
+}
+
+function cacheTokens({ cacheWriteTokens, cacheReadTokens }: Usage) {
+  return {
+    cache_creation_input_tokens: cacheWriteTokens ?? null,
+    cache_read_input_tokens: cacheReadTokens ?? null,
+  };
 }
 
 /** `{ [key]: … }` with the numbers that are known; nothing when none is. */

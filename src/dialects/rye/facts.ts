@@ -8,6 +8,7 @@
  *   cost           `elapsed_seconds` for `duration_seconds`; no `tokens`, whose sum stands in
  */
 
+import type { Draft } from "../../base/draft.ts";
 import type { Usage } from "../../model/entry.ts";
 import type { RyeEvent } from "./envelope.ts";
 import { get, getNumber, getObject, has, isObject, type JsonObject } from "./fields.ts";
@@ -51,24 +52,16 @@ export function errorOf(
 
 /** Of one turn: `tokens` and `cost` side by side. Null when nothing is recorded. */
 export function turnUsageOf({ data }: RyeEvent): Usage | null {
+  if (!has(data, "tokens") && !has(data, "cost")) return null; // As nearly all messages.
   const tokens = getObject(data, "tokens");
-  return usage({
-    inputTokens: getNumber(tokens, "input_tokens"),
-    outputTokens: getNumber(tokens, "output_tokens"),
-    totalTokens: getNumber(tokens, "total_tokens"),
-    spend: getNumber(getObject(data, "cost"), "spend"),
-  });
+  const total = getNumber(tokens, "total_tokens");
+  return usageOf(tokens, total, getNumber(getObject(data, "cost"), "spend"));
 }
 
 /** Of a whole thread: all of it in `cost`. Only what is recorded; no sums. */
 export function threadUsageOf({ data }: RyeEvent): Usage | null {
   const cost = getObject(data, "cost");
-  return usage({
-    inputTokens: getNumber(cost, "input_tokens"),
-    outputTokens: getNumber(cost, "output_tokens"),
-    totalTokens: getNumber(cost, "tokens"),
-    spend: getNumber(cost, "spend"),
-  });
+  return usageOf(cost, getNumber(cost, "tokens"), getNumber(cost, "spend"));
 }
 
 /** The cost to keep in thread.json: as recorded, or undefined. */
@@ -77,6 +70,17 @@ export function recordedCostOf({ data }: RyeEvent): JsonObject | undefined {
   return isObject(cost) ? cost : undefined;
 }
 
-function usage(found: Usage): Usage | null {
-  return Object.values(found).some((value) => value !== null) ? found : null;
+/** Where the counts lie, the total and the spend: null when none is known. */
+function usageOf(counts: JsonObject, total: number | null, spend: number | null): Usage | null {
+  const usage: Draft<Usage> = {
+    inputTokens: getNumber(counts, "input_tokens"),
+    outputTokens: getNumber(counts, "output_tokens"),
+    totalTokens: total,
+    spend,
+  };
+  const cacheWrite = getNumber(counts, "cache_creation_input_tokens");
+  const cacheRead = getNumber(counts, "cache_read_input_tokens");
+  if (cacheWrite !== null) usage.cacheWriteTokens = cacheWrite;
+  if (cacheRead !== null) usage.cacheReadTokens = cacheRead;
+  return Object.values(usage).some((value) => value !== null) ? usage : null;
 }

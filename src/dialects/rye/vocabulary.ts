@@ -26,6 +26,12 @@ export type EventType = (typeof EVENT_TYPES)[number];
 /** The type of a signed head. Only a signer writes these lines; a caller's own are refused. */
 export const CHECKPOINT_TYPE = "checkpoint";
 
+/**
+ * The type under which we keep a block of a message that rye has no event for. To rye itself it is
+ * one more type that it has not heard of.
+ */
+export const BLOCK_TYPE = "message_block";
+
 /** A map, not an object: a type named `constructor` must find nothing. */
 const MEANINGS: ReadonlyMap<string, EventType> = new Map<string, EventType>([
   ...EVENT_TYPES.map((type) => [type, type] as const),

@@ -1,0 +1,79 @@
+/** `verbatim export`: a session in the words of another program. */
+
+import type { Session } from "../../store/session.ts";
+import { ChunkedOutput } from "../chunked-output.ts";
+import { type CliCommand, type Io, textOption, UsageError } from "../command.ts";
+import { BadLines, openNamed, SESSION_ARGUMENT, tellTornTail, WHERE_OPTIONS } from "../reading.ts";
+
+/** A session as text, piece by piece; what the format could not hold is told at the end. */
+type Exporter = (session: Session, badLines: BadLines, io: Io) => AsyncGenerator<string>;
+
+const FORMATS: Readonly<Record<string, Exporter>> = { etf: exportEtf };
+
+export const exportSession: CliCommand = {
+  name: "export",
+  summary: "Write a session in the format of another program",
+  args: [SESSION_ARGUMENT],
+  options: [
+    {
+      flags: "--format <name>",
+      summary: "etf: Entire's normalised transcript",
+      choices: Object.keys(FORMATS),
+    },
+    { flags: "--output <file>", summary: "write to this file, whole or not at all" },
+    ...WHERE_OPTIONS,
+  ],
+  examples: [
+    "verbatim export 2026-02-10-a1b2 --format etf > transcript.jsonl",
+    "verbatim export hello_world-1739012630 --format etf --output transcript.jsonl",
+  ],
+
+  async run(run) {
+    const { args, options, io } = run;
+    const output = textOption("--output", options.output);
+    const exporter = FORMATS[String(options.format)];
+    if (!exporter) throw new UsageError(`say with --format: ${Object.keys(FORMATS).join(", ")}`);
+    const session = await openNamed(args[0] ?? "", run);
+    const badLines = new BadLines();
+    const pieces = exporter(session, badLines, io);
+    if (output === undefined) {
+      const printed = new ChunkedOutput(io);
+      try {
+        for await (const piece of pieces) await printed.add(piece);
+      } finally {
+        await printed.flush(); // Also when reading fails: what came before is given.
+      }
+    } else {
+      const { writeWhole } = await import("../output-file.ts");
+      await writeWhole(output, pieces, session.path);
+    }
+    badLines.tell(io);
+    await tellTornTail(session, io);
+    return 0;
+  },
+};
+
+async function* exportEtf(session: Session, badLines: BadLines, io: Io): AsyncGenerator<string> {
+  const { EtfExport } = await import("../../dialects/entire/etf.ts");
+  const { packageVersion } = await import("../../base/node-package.ts");
+  const { safeText } = await import("../../render/safe-text.ts");
+  const etf = new EtfExport({ agent: "verbatim", cliVersion: packageVersion() });
+  const reading = { onBadLine: badLines.add, restoresSpilled: true };
+  for await (const entry of session.entries(reading)) {
+    for (const line of etf.add(entry)) yield safeText(line);
+  }
+  for (const line of etf.end()) yield safeText(line);
+  const { unanswered, strayResults, unplaced } = etf.report;
+  tell(io, unanswered, "tool call has no result", "tool calls have no result");
+  tell(
+    io,
+    strayResults,
+    "result answers no call and is left out",
+    "results answer no call and are left out",
+  );
+  tell(io, unplaced, "entry has no place in the format", "entries have no place in the format");
+}
+
+function tell(io: Io, count: number, one: string, many: string): void {
+  if (count > 0) io.err(`${count} ${count === 1 ? one : many}`);
+}

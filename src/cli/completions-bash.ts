@@ -1,0 +1,85 @@
+/**
+ * Completions for bash: one function, registered for `verbatim`. Needs nothing but bash itself, also
+ * the old one of macOS (3.2).
+ */
+
+import { type CommandNode, longNames, type Value } from "./completions-tree.ts";
+
+export function bashCompletions(nodes: readonly CommandNode[]): string {
+  return `# Completions of verbatim for bash. In ~/.bashrc: source <(verbatim completions bash)
+
+_verbatim_words() {
+  local IFS=$'\\n'
+  COMPREPLY=($(compgen -W "$1" -- "$2"))
+}
+
+_verbatim_files() {
+  local IFS=$'\\n'
+  compopt -o filenames 2>/dev/null
+  COMPREPLY=($(compgen "$1" -- "$2"))
+}
+
+_verbatim() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD - 1]} path= word i
+  COMPREPLY=()
+  # bash takes --root=dir for three words.
+  if [[ $cur == = ]]; then
+    cur=
+  elif [[ $prev == = ]]; then
+    prev=\${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word=\${COMP_WORDS[i]}
+    case "$path/$word" in
+${pathCases(nodes)}
+    esac
+  done
+  case "$path" in
+${nodes.map(nodeCase).join("\n")}
+  esac
+}
+
+complete -F _verbatim verbatim
+`;
+}
+
+/** Which words lead from one command to the next. */
+function pathCases(nodes: readonly CommandNode[]): string {
+  const paths = nodes.map(({ path }) => `/${path.join("/")}`).filter((path) => path !== "/");
+  return `      ${paths.join(" | ")}) path=$path/$word ;;`;
+}
+
+function nodeCase({ path, commands, options, values, takesMany }: CommandNode): string {
+  const valued = options.filter(({ value }) => value !== null);
+  const afterOption = valued.map(({ names, value }) => {
+    return `        ${names.join(" | ")}) ${value ? complete(value) : ""}; return ;;`;
+  });
+  const words = options.flatMap(longNames);
+  const [first] = values;
+  const last = takesMany || values.length > 0 ? (values.at(-1) ?? first) : undefined;
+  const otherwise = last ? complete(last) : listed(commands.map(({ name }) => name)) || ":";
+  return `    ${path.length === 0 ? "''" : `/${path.join("/")}`})
+${afterOption.length === 0 ? "" : `      case "$prev" in\n${afterOption.join("\n")}\n      esac\n`}      if [[ $cur == -* ]]; then
+        ${listed(words)}
+      else
+        ${otherwise}
+      fi
+      ;;`;
+}
+
+function complete(value: Value): string {
+  switch (value.kind) {
+    case "choice":
+      return listed(value.choices);
+    case "file":
+      return '_verbatim_files -f "$cur"';
+    case "directory":
+      return '_verbatim_files -d "$cur"';
+    case "own":
+      return ":";
+  }
+}
+
+function listed(words: readonly string[]): string {
+  return words.length === 0 ? "" : `_verbatim_words $'${words.join("\\n")}' "$cur"`;
+}

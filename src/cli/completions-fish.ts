@@ -1,0 +1,76 @@
+/** Completions for fish: one `complete` per word, under the condition that it may follow. */
+
+import type { CommandNode, OptionWord, Value } from "./completions-tree.ts";
+
+export function fishCompletions(nodes: readonly CommandNode[]): string {
+  const paths = nodes.map(({ path }) => path.join("/")).filter((path) => path !== "");
+  return `# Completions of verbatim for fish:
+#   verbatim completions fish > ~/.config/fish/completions/verbatim.fish
+
+# Prints the words that lead to the command at the cursor, joined by /.
+function __verbatim_path
+    set -l path ''
+    for word in (commandline -opc)[2..-1]
+        switch "$path/$word"
+            case ${paths.map((path) => quoted(`/${path}`)).join(" ")}
+                set path "$path/$word"
+        end
+    end
+    echo -- "$path"
+end
+
+function __verbatim_at
+    test (__verbatim_path) = "$argv[1]"
+end
+
+complete -c verbatim -f
+${nodes.map(nodeLines).join("\n")}
+`;
+}
+
+function nodeLines({ path, commands, options, values }: CommandNode): string {
+  const at = `complete -c verbatim -n ${quoted(`__verbatim_at ${quoted(path.map((w) => `/${w}`).join(""))}`)}`;
+  const last = values.at(-1);
+  return [
+    ...commands.map(({ name, summary }) => `${at} -a ${quoted(name)} -d ${quoted(summary)}`),
+    ...(last ? argumentLines(at, last) : []),
+    ...options.map((option) => optionLine(at, option)),
+  ].join("\n");
+}
+
+function argumentLines(at: string, value: Value): string[] {
+  switch (value.kind) {
+    case "choice":
+      return [`${at} -a ${quoted(value.choices.join(" "))}`];
+    case "file":
+      return [`${at} -F`];
+    case "directory":
+      return [`${at} -a '(__fish_complete_directories)'`];
+    case "own":
+      return [];
+  }
+}
+
+function optionLine(at: string, { names, summary, value }: OptionWord): string {
+  const words = names.map((name) =>
+    name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name[1]}`,
+  );
+  return `${at} ${words.join(" ")}${value ? follows(value) : ""} -d ${quoted(summary)}`;
+}
+
+function follows(value: Value): string {
+  switch (value.kind) {
+    case "choice":
+      return ` -x -a ${quoted(value.choices.join(" "))}`;
+    case "file":
+      return " -r -F";
+    case "directory":
+      return " -x -a '(__fish_complete_directories)'";
+    case "own":
+      return " -x";
+  }
+}
+
+function quoted(text: string): string {
+  return `'${text.replace(/[\\']/g, "\\$&")}'`;
+}

@@ -1,0 +1,89 @@
+/** Completions for zsh: a `#compdef` file, which may also be sourced. */
+
+import type { CommandNode, OptionWord, Value } from "./completions-tree.ts";
+
+export function zshCompletions(nodes: readonly CommandNode[]): string {
+  return `#compdef verbatim
+# Completions of verbatim for zsh. In a directory of your $fpath, as _verbatim:
+#   verbatim completions zsh > "$fpath[1]/_verbatim"
+# or in ~/.zshrc, after compinit: source <(verbatim completions zsh)
+
+${nodes.map(nodeFunction).join("\n")}
+if [ "$funcstack[1]" = "_verbatim" ]; then
+  _verbatim "$@"
+else
+  compdef _verbatim verbatim
+fi
+`;
+}
+
+/** Each command has a function; one with commands of its own calls theirs. */
+function nodeFunction(node: CommandNode): string {
+  const specs = node.options.map(optionSpec);
+  if (node.commands.length === 0) {
+    const args = node.values.map((value, at) => {
+      const isLast = at === node.values.length - 1;
+      return `'${isLast && node.takesMany ? "*" : at + 1}: :${action(value)}'`;
+    });
+    return `${functionName(node.path)}() {
+  _arguments -s -S \\
+    ${[...specs, ...args].join(" \\\n    ")}
+}
+`;
+  }
+  const commands = node.commands.map(({ name, summary }) => quoted(`${name}:${summary}`));
+  const cases = node.commands.map(({ name }) => {
+    return `        ${name}) ${functionName([...node.path, name])} ;;`;
+  });
+  return `${functionName(node.path)}() {
+  local curcontext=$curcontext state line
+  typeset -A opt_args
+  _arguments -C \\
+    ${[...specs, "'1: :->command'", "'*:: :->argument'"].join(" \\\n    ")}
+  case $state in
+    command)
+      local -a commands=(
+        ${commands.join("\n        ")}
+      )
+      _describe -t commands command commands
+      ;;
+    argument)
+      case $line[1] in
+${cases.join("\n")}
+      esac
+      ;;
+  esac
+}
+`;
+}
+
+function functionName(path: readonly string[]): string {
+  return ["_verbatim", ...path].join("_").replaceAll("-", "_");
+}
+
+function optionSpec({ names, summary, value }: OptionWord): string {
+  const told = `[${summary.replace(/[\\[\]:]/g, "\\$&")}]`;
+  const follows = value === null ? "" : `:${value.name}:${action(value)}`;
+  const specs = names.map((name) => quoted(`${name}${value ? "=" : ""}${told}${follows}`));
+  if (names.length === 1) return specs.join("");
+  return names
+    .map((name, at) => quoted(`(${names.join(" ")})`) + (specs[at] ?? name))
+    .join(" \\\n    ");
+}
+
+function action(value: Value): string {
+  switch (value.kind) {
+    case "choice":
+      return `(${value.choices.join(" ")})`;
+    case "file":
+      return "_files";
+    case "directory":
+      return "_files -/";
+    case "own":
+      return " ";
+  }
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

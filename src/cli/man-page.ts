@@ -1,0 +1,125 @@
+/**
+ * Man page: `verbatim.1`, from what the commands declare. Built with the package, so that
+ * `man verbatim` says what this version does.
+ */
+
+import type { CliCommand, CommandGroup, CommandOption } from "./command.ts";
+
+export interface ManPageFacts {
+  readonly version: string;
+}
+
+const EXIT_CODES: readonly (readonly [string, string])[] = [
+  ["0", "Well."],
+  ["1", "The command was asked to look for something bad, and found it."],
+  ["2", "Wrong usage."],
+  ["3\u20136", "A verdict, of the commands that judge signatures; their documentation has them."],
+  ["7", "Not found, ambiguous, held by another, or the disk refused."],
+];
+
+const ENVIRONMENT: readonly (readonly [string, string])[] = [
+  ["NO_COLOR", "When it is set to something, nothing is coloured."],
+  ["XDG_CACHE_HOME", "Where the index of sessions is kept, in verbatim/catalog.db."],
+];
+
+/** The page as troff with the macros of man(7). */
+export function manPage(
+  commands: readonly (CliCommand | CommandGroup)[],
+  { version }: ManPageFacts,
+): string {
+  return [
+    // No date: the same sources make the same page.
+    `.TH VERBATIM 1 "" ${quoted(`verbatim-log ${version}`)} "Verbatim"`,
+    ".SH NAME",
+    String.raw`verbatim \- the record of what AI agents said and did`,
+    ".SH SYNOPSIS",
+    ".B verbatim",
+    ".I command",
+    String.raw`[\fIoption\fR ...] [\fIargument\fR ...]`,
+    ".SH DESCRIPTION",
+    text("Records sessions of AI agents as append-only JSONL, and reads, checks and mends them."),
+    text("Results go to stdout, everything else to stderr. A session is named by its id, by the"),
+    text("beginning of one, or by the path of its log."),
+    ".SH COMMANDS",
+    ...commands.flatMap((command) => sections(command, "verbatim")),
+    ".SH EXIT STATUS",
+    ...EXIT_CODES.flatMap(([code, means]) => item(bold(code), means)),
+    ".SH ENVIRONMENT",
+    ...ENVIRONMENT.flatMap(([name, means]) => item(bold(name), means)),
+    "",
+  ].join("\n");
+}
+
+function sections(command: CliCommand | CommandGroup, above: string): string[] {
+  const names = `${above} ${command.name}`;
+  if ("commands" in command) {
+    return command.commands.flatMap((each) => sections(each, names));
+  }
+  const { args = [], options, summary, examples } = command;
+  const usage = [names, ...(options.length > 0 ? ["[options]"] : []), ...args.map((a) => a.name)];
+  return [
+    `.SS ${quoted(usage.join(" "))}`,
+    `${text(summary)}.`,
+    ...args.flatMap(({ name, summary }) => item(italic(name), summary)),
+    ...options.flatMap((option) => item(flagsOf(option), optionText(option))),
+    ".PP",
+    "Examples:",
+    ".PP",
+    ".in +4n",
+    ".nf",
+    ...examples.map(text),
+    ".fi",
+    ".in",
+  ];
+}
+
+/** A word that is explained, with what explains it. */
+function item(word: string, explained: string): string[] {
+  return [".TP", word, text(explained)];
+}
+
+function flagsOf({ flags }: CommandOption): string {
+  return flags
+    .split(" ")
+    .map((word) => (word.startsWith("-") ? bold(word) : italic(word.replace(/[<>]/g, ""))))
+    .join(" ");
+}
+
+function optionText({ summary, choices, default: byDefault }: CommandOption): string {
+  const values = choices ? `; one of ${choices.join(", ")}` : "";
+  return `${summary}${values}${byDefault === undefined ? "" : `; default: ${byDefault}`}`;
+}
+
+function bold(word: string): string {
+  return `\\fB${text(word)}\\fR`;
+}
+
+function italic(word: string): string {
+  return `\\fI${text(word)}\\fR`;
+}
+
+/** As text that troff prints and does not obey: no escape, no request at the start of a line. */
+function text(line: string): string {
+  return line
+    .replace(/[\\\-'`~^]/g, (character) => ESCAPES[character] ?? character)
+    .replace(/[^ -~]/gu, (character) => `\\[u${codeOf(character)}]`)
+    .replace(/^\./, "\\&.");
+}
+
+/** What troff would make something else of: an escape, a hyphen, a curly quote, an accent. */
+const ESCAPES: Readonly<Record<string, string>> = {
+  "\\": "\\e",
+  "-": "\\-",
+  "'": "\\(aq",
+  "`": "\\(ga",
+  "~": "\\(ti",
+  "^": "\\(ha",
+};
+
+function codeOf(character: string): string {
+  return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+}
+
+function quoted(argument: string): string {
+  return `"${text(argument).replaceAll('"', "\\(dq")}"`;
+}

@@ -1,0 +1,121 @@
+/**
+ * Pinned: which pins a person means by an id or the beginning of one. The session itself may be
+ * gone: that is when one asks for its pin.
+ *
+ * PN1  Pins of the stores found from here come first, and those of any place when there is none.
+ *      `--root` and `--dialect` look only there.
+ */
+
+import { resolve } from "node:path";
+import { VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import type { Pinned } from "../proof/pins.ts";
+import { placeOf } from "../signing/heads.ts";
+import { findSession, findStores, type Where } from "../store/find-session.ts";
+
+const LISTED_MAX = 10;
+
+/** The pins within `--root` and `--dialect`; all of them when neither is said. */
+export async function pinsWithin(
+  host: Host,
+  pinned: readonly Pinned[],
+  { cwd, root, dialect }: Where,
+): Promise<Pinned[]> {
+  const path = root === undefined ? null : await realPath(host, resolve(cwd, root));
+  return pinned.filter(({ pin }) => {
+    const colon = pin.place.indexOf(":");
+    const isThere = path === null || pin.place.slice(colon + 1) === path;
+    return isThere && (dialect === undefined || pin.place.slice(0, colon) === dialect);
+  });
+}
+
+/** The pins that `name` may mean; refuses with PIN_NOT_FOUND when there is none. */
+export async function pinsNamed(
+  host: Host,
+  pinned: readonly Pinned[],
+  name: string,
+  where: Where,
+): Promise<Pinned[]> {
+  const within = await pinsWithin(host, pinned, where);
+  const places = new Set(await placesFromHere(host, where));
+  const near = within.filter(({ pin }) => places.has(pin.place));
+  for (const pins of [near, within]) {
+    const named = byName(pins, name);
+    if (named.length > 0) return named;
+  }
+  const atPath = await pinOfPath(host, pinned, name, where);
+  if (atPath) return [atPath];
+  throw new VerbatimError(
+    "PIN_NOT_FOUND",
+    `no head is pinned for ${name}; \`verbatim head show\` lists what is pinned`,
+    { session: name },
+  );
+}
+
+/** The one pin that `name` means; refuses where it may mean several. */
+export async function thePinNamed(
+  host: Host,
+  pinned: readonly Pinned[],
+  name: string,
+  where: Where,
+): Promise<Pinned> {
+  const [first, ...others] = await pinsNamed(host, pinned, name, where);
+  if (first && others.length === 0) return first;
+  const all = first ? [first, ...others] : [];
+  const listed = all.slice(0, LISTED_MAX).map(({ pin }) => `  ${pin.id}  (${pin.place})`);
+  if (all.length > LISTED_MAX) listed.push(`  and ${all.length - LISTED_MAX} more`);
+  throw new VerbatimError(
+    "PIN_NOT_FOUND",
+    [`${name} may be one of ${all.length} pins; say more of its id, or --root:`, ...listed].join(
+      "\n",
+    ),
+    { session: name },
+  );
+}
+
+/** A whole id, else the last part of one as a whole, else beginnings of either. */
+function byName(pinned: readonly Pinned[], name: string): Pinned[] {
+  const lastPart = (id: string) => id.slice(id.lastIndexOf("/") + 1);
+  const rules: readonly ((id: string) => boolean)[] = [
+    (id) => id === name,
+    (id) => lastPart(id) === name,
+    (id) => id.startsWith(name) || lastPart(id).startsWith(name),
+  ];
+  for (const rule of rules) {
+    const found = pinned.filter(({ pin }) => rule(pin.id));
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+async function pinOfPath(
+  host: Host,
+  pinned: readonly Pinned[],
+  name: string,
+  where: Where,
+): Promise<Pinned | null> {
+  try {
+    const found = await findSession(host, name, where);
+    const place = await placeOf(host, found);
+    return pinned.find(({ pin }) => pin.id === found.id && pin.place === place) ?? null;
+  } catch (cause) {
+    if (cause instanceof VerbatimError && cause.code === "SESSION_NOT_FOUND") return null;
+    throw cause;
+  }
+}
+
+async function placesFromHere(host: Host, where: Where): Promise<string[]> {
+  if (where.root !== undefined) return []; // Then all that count are in one place anyway.
+  // A store that was asked for by its dialect need not be there.
+  return Promise.all(findStores(where).map((store) => placeOf(host, store).catch(() => "")));
+}
+
+/** Of a directory that is gone, what it would be. */
+async function realPath(host: Host, path: string): Promise<string> {
+  try {
+    const place = await placeOf(host, { dialect: "", root: path });
+    return place.slice(1);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * Blocks: Anthropic's content blocks as parts of an entry, and back.
+ *
+ * BL1  What is read is never refused: a block that we do not know, or whose fields are odd, is kept
+ *      as `other`.
+ * BL2  What a part says that a block has no field for goes under keys of our own, which other
+ *      readers pass over: `duration_ms`, `error`, `is_json`, `withheld`, and blocks `child_session`.
+ */
+
+import type { Part } from "../../model/entry.ts";
+import { get, getNumber, getString, has, isObject, type JsonObject } from "../rye/fields.ts";
+import { toJsonValue } from "../rye/json-value.ts";
+import { refuse } from "./invalid-row.ts";
+
+/** The parts of a message's content, whichever of its two shapes it has. */
+export function partsOf(content: unknown): Part[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return Array.isArray(content) ? content.map(partOf) : [];
+}
+
+function partOf(block: unknown): Part {
+  return (isObject(block) ? knownPart(block) : null) ?? { type: "other", native: block };
+}
+
+function knownPart(block: JsonObject): Part | null {
+  switch (get(block, "type")) {
+    case "text": {
+      const text = getString(block, "text");
+      return text === null ? null : { type: "text", text };
+    }
+    case "thinking":
+      return reasoningOf(block, getString(block, "thinking"), getString(block, "withheld"));
+    case "redacted_thinking": {
+      const withheld = getString(block, "data");
+      return withheld === null ? null : { type: "reasoning", text: "", withheld };
+    }
+    case "tool_use": {
+      const tool = getString(block, "name");
+      // Without an input the call broke off, and is none.
+      if (tool === null || !has(block, "input")) return null;
+      return { type: "tool_call", callId: idOf(block, "id"), tool, input: get(block, "input") };
+    }
+    case "tool_result":
+      return resultOf(block);
+    case "child_session": {
+      const session = getString(block, "session");
+      return session === null ? null : { type: "child", session, agent: getString(block, "agent") };
+    }
+    default:
+      return null;
+  }
+}
+
+function reasoningOf(block: JsonObject, text: string | null, withheld: string | null): Part | null {
+  if (text === null) return null;
+  const signature = getString(block, "signature");
+  return {
+    type: "reasoning",
+    text,
+    ...(signature === null ? {} : { signature }),
+    ...(withheld === null ? {} : { withheld }),
+  };
+}
+
+/** Of a tool that failed, the content is why; what it said besides is there with an `error`. */
+function resultOf(block: JsonObject): Part {
+  const content = get(block, "content", null);
+  const output = get(block, "is_json") === true ? parsed(content) : content;
+  const result = {
+    type: "tool_result",
+    callId: idOf(block, "tool_use_id"),
+    durationMs: getNumber(block, "duration_ms"),
+  } as const;
+  if (get(block, "is_error") !== true) return { ...result, output, error: null };
+  const error = getString(block, "error");
+  if (error !== null) return { ...result, output, error };
+  return { ...result, output: isOnlyText(content) ? null : content, error: textOf(content) };
+}
+
+function parsed(content: unknown): unknown {
+  try {
+    return typeof content === "string" ? JSON.parse(content) : content;
+  } catch {
+    return content; // Somebody else's word, then: it is shown as it is.
+  }
+}
+
+/** The text of a content: the string, or its text blocks, a blank line between them. */
+export function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .flatMap((block) => {
+      const text = isObject(block) && block.type === "text" ? getString(block, "text") : null;
+      return text === null ? [] : [text];
+    })
+    .join("\n\n");
+}
+
+function isOnlyText(content: unknown): boolean {
+  if (!Array.isArray(content)) return content === null || typeof content === "string";
+  return content.every((block) => isObject(block) && get(block, "type") === "text");
+}
+
+/** An id that is empty is no id. */
+function idOf(block: JsonObject, key: string): string | null {
+  return getString(block, key) || null;
+}
+
+/** A part as the block that says it; refuses what has none with INVALID_ENTRY. */
+export function blockOf(part: Part): JsonObject {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "reasoning": {
+      const { text, signature, withheld } = part;
+      if (withheld !== undefined && text === "" && signature === undefined) {
+        return { type: "redacted_thinking", data: withheld };
+      }
+      return { type: "thinking", thinking: text, signature, withheld };
+    }
+    case "tool_call":
+      return {
+        type: "tool_use",
+        id: part.callId ?? "",
+        name: part.tool,
+        input: part.input ?? null,
+      };
+    case "tool_result":
+      return resultBlock(part);
+    case "child":
+      return { type: "child_session", session: part.session, agent: part.agent };
+    case "other":
+      return isBlock(part.native) ? part.native : refuse("parts", "a block without a type");
+  }
+}
+
+function resultBlock(part: Extract<Part, { type: "tool_result" }>): JsonObject {
+  const { callId, error, durationMs } = part;
+  const output = part.output ?? null;
+  const isPlain = output === null || isContent(output);
+  const content = isPlain ? (output ?? error ?? undefined) : jsonOf(output);
+  return {
+    type: "tool_result",
+    tool_use_id: callId ?? "",
+    content,
+    ...(isPlain ? {} : { is_json: true }),
+    ...(error === null ? {} : { is_error: true }),
+    ...(error === null || output === null ? {} : { error }),
+    ...(durationMs === null ? {} : { duration_ms: durationMs }),
+  };
+}
+
+/** What may stand as a message's or a result's content. */
+export function isContent(value: unknown): boolean {
+  return typeof value === "string" || (Array.isArray(value) && value.every(isBlock));
+}
+
+export function isBlock(value: unknown): value is JsonObject {
+  return isObject(value) && getString(value, "type") !== null;
+}
+
+function jsonOf(output: unknown): string {
+  const value = toJsonValue(output);
+  return value === undefined ? refuse("parts", "a result that has no JSON") : JSON.stringify(value);
+}

@@ -1,0 +1,99 @@
+/**
+ * Complete: a row as it is written: what a caller gave, judged, and what the writer adds.
+ *
+ *   {"type","sessionId","uuid","parentUuid","timestamp","cwd","version","message",…the caller's own}
+ *
+ * C1  What the writer knows wins over what the caller says of it. `parentUuid` is null here: only
+ *     under the log's lock is it known what the row follows (chain.ts).
+ * C2  A completed row is plain JSON in memory too: it reads back as it is.
+ * C3  An assistant's content is a list of blocks, and its message has an id: without either Entire
+ *     loses the text, or the tokens.
+ * C4  `checkpoint` rows, `event_type` and `spill` are the store's own. A caller's are refused.
+ */
+
+import type { Native, WriterFacts } from "../dialect.ts";
+import { get, getString, has, isObject, type JsonObject, withRest } from "../rye/fields.ts";
+import { toJsonValue } from "../rye/json-value.ts";
+import { isBlock } from "./blocks.ts";
+import { refuse } from "./invalid-row.ts";
+import { completeUsage } from "./usage.ts";
+
+/** What rows of a conversation are called; all others are the store's or other programs'. */
+export const ROLES = ["user", "assistant", "system"] as const;
+export type RowType = (typeof ROLES)[number];
+
+/** What the writer knows of every row, and where the row's own words stand. */
+export const ROW_KEYS: readonly string[] = [
+  "type",
+  "sessionId",
+  "uuid",
+  "parentUuid",
+  "timestamp",
+  "cwd",
+  "version",
+  "message",
+];
+const RESERVED = ["event_type", "spill"];
+const ASSISTANT_KEYS = ["id", "role", "model", "content", "stop_reason", "usage"];
+const OTHER_KEYS = ["role", "content"];
+
+export function complete(given: Native, facts: WriterFacts): Native {
+  if (!isObject(given)) refuse("entry", "not an object");
+  const row = toJsonValue(given);
+  if (!isObject(row)) refuse("entry", "not JSON");
+  const type = ROLES.find((role) => role === get(row, "type"));
+  if (type === undefined) refuse("type", "not user, assistant or system");
+  for (const key of RESERVED) if (has(row, key)) refuse(key, "reserved");
+  const completed = {
+    type,
+    sessionId: facts.id,
+    uuid: facts.newId(),
+    parentUuid: null,
+    timestamp: new Date(facts.nowMs).toISOString(),
+    cwd: facts.cwd,
+    version: facts.version,
+    message: messageOf(type, get(row, "message"), facts),
+  };
+  return withRest(completed, row, ROW_KEYS);
+}
+
+function messageOf(type: RowType, message: unknown, facts: WriterFacts): JsonObject {
+  if (!isObject(message)) return refuse("message", "not an object");
+  if (get(message, "role", type) !== type) refuse("message.role", "not the row's type");
+  const content = contentOf(get(message, "content"));
+  if (type !== "assistant") return withRest({ role: type, content }, message, OTHER_KEYS);
+  const usage = completeUsage(get(message, "usage"));
+  const fields = {
+    id: nameOf(message, "id") || `msg_${facts.newId().replaceAll("-", "")}`,
+    role: type,
+    model: nameOf(message, "model") ?? facts.model,
+    content: typeof content === "string" ? [{ type: "text", text: content }] : content,
+    stop_reason: nameOf(message, "stop_reason"),
+    ...(usage === null ? {} : { usage }),
+  };
+  return withRest(fields, message, ASSISTANT_KEYS);
+}
+
+/** A string, or a list of blocks of which each says what it is and, of a tool, which call. */
+function contentOf(content: unknown): string | readonly JsonObject[] {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content))
+    return refuse("message.content", "neither text nor a list of blocks");
+  for (const [at, block] of content.entries()) {
+    const field = `message.content.${at}`;
+    if (!isBlock(block)) refuse(field, "not a block with a type");
+    const { type } = block;
+    const needed =
+      type === "tool_use" ? ["id", "name"] : type === "tool_result" ? ["tool_use_id"] : [];
+    for (const key of needed) {
+      if (getString(block, key) === null) refuse(`${field}.${key}`, "not a string");
+    }
+  }
+  return content as JsonObject[];
+}
+
+function nameOf(message: JsonObject, key: string): string | null {
+  const name = get(message, key) ?? null;
+  if (name !== null && typeof name !== "string") return refuse(`message.${key}`, "not a string");
+  return name;
+}

@@ -1,0 +1,86 @@
+/**
+ * Decode: what a row means as an entry, ours or another program's (Claude Code's above all).
+ *
+ * Nothing is refused but what is no row at all: other types of rows are kept as `other`, odd values
+ * in odd places are passed over, and the row stays in `native` as it was parsed.
+ */
+
+import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
+import type { Understood } from "../dialect.ts";
+import { get, getString, has, isObject, type JsonObject } from "../rye/fields.ts";
+import { partsOf } from "./blocks.ts";
+import { ROLES, type RowType } from "./complete.ts";
+import { usageOf } from "./usage.ts";
+
+/** A signer's row; the only one that may have an `event_type` (docs/formats/entire.md). */
+const CHECKPOINT_TYPE = "checkpoint";
+
+export function decode(value: unknown): Understood {
+  if (!isObject(value)) return faulty("not an object");
+  const type = get(value, "type");
+  if (typeof type !== "string") return faulty("type is not a string");
+  if (has(value, "event_type") && type !== CHECKPOINT_TYPE) {
+    return faulty("both type and event_type");
+  }
+  const said = ROLES.find((role) => role === type);
+  const message = get(value, "message");
+  const entry = { ...emptyEntry(value), at: timeOf(get(value, "timestamp")) };
+  if (said === undefined || !isObject(message)) return { entry, fault: null };
+  return { entry: messageOf(entry, said, message), fault: null };
+}
+
+function messageOf(entry: Entry, type: RowType, message: JsonObject): Entry {
+  const { native } = entry;
+  const parts = partsOf(get(message, "content"));
+  const messageId = getString(message, "id");
+  const stopReason = getString(message, "stop_reason");
+  const said: Entry = {
+    ...entry,
+    kind: "message",
+    role: roleOf(type, parts),
+    parts,
+    model: getString(message, "model"),
+    usage: usageOf(native, message),
+    ...(messageId ? { messageId } : {}),
+    ...(stopReason === null ? {} : { stopReason }),
+    ...(get(native, "partial") === true ? { isPartial: true } : {}),
+  };
+  // Of what began other sessions nobody is the speaker.
+  const isAside = type === "system" && parts.length > 0 && parts.every(isChild);
+  return isAside ? { ...said, kind: "other", role: null } : said;
+}
+
+/** Results come back to the model as a user's row; a row of nothing else is the tools'. */
+function roleOf(type: RowType, parts: readonly Part[]): Role {
+  const isTool = type === "user" && parts.length > 0 && parts.every(isResult);
+  return isTool ? "tool" : type;
+}
+
+function isResult({ type }: Part): boolean {
+  return type === "tool_result";
+}
+
+function isChild({ type }: Part): boolean {
+  return type === "child";
+}
+
+/** Any time that JavaScript reads, in UTC; null outside the years that ISO writes with four digits. */
+function timeOf(timestamp: unknown): string | null {
+  const ms = typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN;
+  const text = Number.isNaN(ms) ? "" : new Date(ms).toISOString();
+  return text.length === 24 ? text : null;
+}
+
+/**
+ * Whether a value is plainly a row, for telling whose file it is: stricter than `decode`, which
+ * keeps whatever has a type.
+ */
+export function isRow(value: unknown): boolean {
+  if (!isObject(value) || typeof get(value, "type") !== "string") return false;
+  if (typeof get(value, "sessionId") === "string") return true;
+  return get(value, "type") !== "system" && decode(value).entry?.kind === "message";
+}
+
+function faulty(fault: string): Understood {
+  return { entry: null, fault };
+}

@@ -1,0 +1,26 @@
+/**
+ * entire: session transcripts that Entire reads. Page: docs/formats/entire.md.
+ *
+ * Root: the project's directory, which is also what rows call `cwd`.
+ */
+
+import type { Dialect } from "../dialect.ts";
+import { chain } from "./chain.ts";
+import { complete } from "./complete.ts";
+import { decode } from "./decode.ts";
+import { express } from "./express.ts";
+import { idAt, logPath } from "./session-id.ts";
+import { signing } from "./signing.ts";
+import { spilling } from "./spill.ts";
+
+export const entire: Dialect = {
+  name: "entire",
+  signing,
+  logPath,
+  idAt,
+  decode,
+  express,
+  complete,
+  chain,
+  spilling,
+};

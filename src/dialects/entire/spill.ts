@@ -1,0 +1,162 @@
+/**
+ * Spill: a row over 8 MiB keeps its longest strings in files beside the log.
+ *
+ * The string's place in the row is taken by a short text that says so, so that the row stays what
+ * Entire reads, and the row gets a `spill`: for each string where it stood, and which file has it.
+ *
+ * SP1  A file holds the string as its JSON token, in the bytes that the row would have held: lone
+ *      surrogates and all, and `bytes` and `sha256` are of these.
+ * SP2  A file is named after its row, which is written once: no file is ever written again.
+ * SP3  Restored, a row is the one that was given, or nothing.
+ */
+
+import { ID_SEGMENT_BYTES_MAX } from "../../base/limits.ts";
+import type { Native, SpillFile, Spilling, SpillReference, SpillTools } from "../dialect.ts";
+import { get, getNumber, getString, isObject, type JsonObject, without } from "../rye/fields.ts";
+import { ROW_KEYS } from "./complete.ts";
+import { refuse } from "./invalid-row.ts";
+
+/** Entire's reader gives up at lines over 10 MiB. */
+export const ROW_BYTES_MAX = 8 * 1024 * 1024;
+/** Files of one row. What would take more is many small strings, and no tool's output. */
+export const SPILLS_MAX = 64;
+/** The longest file; restoring holds it in memory. */
+export const SPILL_BYTES_MAX = 256 * 1024 * 1024;
+/** Shorter strings are not worth a file. */
+const STRING_CHARS_MIN = 4096;
+/** A row that is linked later grows by a uuid in the place of null. */
+const LINK_BYTES = 34;
+
+/** Where a string stood, besides which file has it: a JSON pointer (RFC 6901) into the row. */
+interface Reference extends SpillReference {
+  readonly at: string;
+}
+
+interface Found {
+  readonly at: readonly string[];
+  readonly token: Uint8Array;
+}
+
+export const spilling: Spilling = { lineBytesMax: ROW_BYTES_MAX, split, referencesOf, restore };
+
+function split(row: Native, tools: SpillTools): { native: Native; files: readonly SpillFile[] } {
+  const uuid = getString(row, "uuid") ?? "";
+  const files: SpillFile[] = [];
+  const spill: Reference[] = [];
+  let native: unknown = row;
+  // Counted, not encoded again each time: that would take seconds for what is long indeed.
+  let length = tools.encode(row).length + LINK_BYTES + tools.encode({ spill }).length;
+  for (const { at, token } of longestStrings(row, tools)) {
+    const bytes = token.length;
+    if (bytes > SPILL_BYTES_MAX) refuse("message", "too long even for files of its own");
+    const path = `${uuid}.${files.length}.spill`;
+    const reference = { path, bytes, sha256: tools.sha256(token), at: pointerOf(at) };
+    const marker = markerOf(path, bytes);
+    files.push({ name: path, bytes: token });
+    spill.push(reference);
+    native = replaced(native, at, marker);
+    length += tools.encode(marker).length - bytes + tools.encode(reference).length + 1;
+    if (length <= ROW_BYTES_MAX) return { native: { ...(native as Native), spill }, files };
+  }
+  return refuse("message", "over 8 MiB, and that not for a few long strings");
+}
+
+/** What stands in the string's place. */
+function markerOf(name: string, bytes: number): string {
+  return `[${bytes} bytes are kept in ${name}]`;
+}
+
+/** The longest strings of a row, the longest first; none of those that the writer put there. */
+function longestStrings(row: Native, { encode }: SpillTools): Found[] {
+  const found: { at: readonly string[]; text: string }[] = [];
+  const open: { at: readonly string[]; value: unknown }[] = [{ at: [], value: row }];
+  for (let top = open.pop(); top; top = open.pop()) {
+    const { at, value } = top;
+    if (typeof value === "string") {
+      if (value.length >= STRING_CHARS_MIN) found.push({ at, text: value });
+    } else if (typeof value === "object" && value !== null) {
+      for (const [key, held] of Object.entries(value)) {
+        const isWriters = at.length === 0 && key !== "message" && ROW_KEYS.includes(key);
+        if (!isWriters) open.push({ at: [...at, key], value: held });
+      }
+    }
+  }
+  // By characters first: to encode thousands of strings for the longest few would take long.
+  found.sort((a, b) => b.text.length - a.text.length);
+  const longest = found
+    .slice(0, 2 * SPILLS_MAX)
+    .map(({ at, text }) => ({ at, token: encode(text) }));
+  return longest.sort((a, b) => b.token.length - a.token.length).slice(0, SPILLS_MAX);
+}
+
+/** A copy with another value in that place; what is not on the way there is shared. */
+function replaced(value: unknown, at: readonly string[], by: unknown): unknown {
+  const [key, ...deeper] = at;
+  if (key === undefined) return by;
+  const held = (value as JsonObject)[key];
+  const copy = Array.isArray(value) ? [...value] : { ...(value as JsonObject) };
+  Object.defineProperty(copy, key, {
+    configurable: true,
+    enumerable: true,
+    writable: true,
+    value: replaced(held, deeper, by),
+  });
+  return copy;
+}
+
+function referencesOf(value: unknown): readonly Reference[] {
+  const spill = isObject(value) ? get(value, "spill") : null;
+  if (!Array.isArray(spill) || spill.length > SPILLS_MAX) return [];
+  const references = spill.map(referenceOf);
+  return references.every((reference) => reference !== null) ? references : [];
+}
+
+/** Another program's `spill` is none of ours, and no path is taken from it. */
+function referenceOf(value: unknown): Reference | null {
+  if (!isObject(value)) return null;
+  const [path, sha256, at] = ["path", "sha256", "at"].map((key) => getString(value, key));
+  const bytes = getNumber(value, "bytes");
+  if (!path || !sha256 || !at || bytes === null) return null;
+  const isName = /^[\w-]+\.\d+\.spill$/.test(path) && path.length <= ID_SEGMENT_BYTES_MAX;
+  const isCount = Number.isSafeInteger(bytes) && bytes >= 2 && bytes <= SPILL_BYTES_MAX;
+  return isName && isCount && at.startsWith("/") ? { path, bytes, sha256, at } : null;
+}
+
+function restore(row: Native, contents: readonly Uint8Array[]): Native | null {
+  let native: unknown = without(row, ["spill"]);
+  for (const [index, { at, path, bytes }] of referencesOf(row).entries()) {
+    const text = stringOf(contents[index]);
+    const place = segmentsOf(at);
+    // Only where we put it: a marker that is not there was never ours.
+    if (text === null || valueAt(native, place) !== markerOf(path, bytes)) return null;
+    native = replaced(native, place, text);
+  }
+  return native as Native;
+}
+
+function stringOf(token: Uint8Array | undefined): string | null {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(token));
+    return typeof value === "string" ? value : null;
+  } catch {
+    return null; // Not what we wrote; whoever asked says so.
+  }
+}
+
+function valueAt(value: unknown, at: readonly string[]): unknown {
+  let held = value;
+  for (const key of at) {
+    if (typeof held !== "object" || held === null || !Object.hasOwn(held, key)) return undefined;
+    held = (held as JsonObject)[key];
+  }
+  return held;
+}
+
+function pointerOf(at: readonly string[]): string {
+  return at.map((key) => `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}
+
+function segmentsOf(pointer: string): string[] {
+  const keys = pointer.split("/").slice(1);
+  return keys.map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+}

@@ -1,0 +1,79 @@
+/**
+ * Usage: a message's tokens, as rows carry them and as entries say them.
+ *
+ * U1  The document's four counts are whole numbers, all four of them or no usage at all: Entire
+ *     ignores the whole of a usage in which one is `7.0`.
+ */
+
+import type { Usage } from "../../model/entry.ts";
+import { get, getNumber, isObject, type JsonObject, withRest } from "../rye/fields.ts";
+import { refuse } from "./invalid-row.ts";
+
+/** In the order of the document's example. */
+export const USAGE_FIELDS = [
+  "input_tokens",
+  "output_tokens",
+  "cache_creation_input_tokens",
+  "cache_read_input_tokens",
+] as const;
+
+/** A usage as it is written: the four counts, then whatever else the caller gave. */
+export function completeUsage(given: unknown): JsonObject | null {
+  if (given === undefined || given === null) return null;
+  if (!isObject(given)) return refuse("message.usage", "not an object");
+  const counts: Record<string, unknown> = {};
+  for (const field of USAGE_FIELDS) counts[field] = countOf(given, field);
+  return withRest(counts, given, USAGE_FIELDS);
+}
+
+function countOf(usage: JsonObject, field: string): number {
+  const count = get(usage, field) ?? 0;
+  if (typeof count === "number" && Number.isSafeInteger(count) && count >= 0) return count;
+  return refuse(`message.usage.${field}`, "not a whole number of tokens");
+}
+
+/** What a row says was used; null when it says nothing. `costUSD` is Claude Code's own word. */
+export function usageOf(row: JsonObject, message: JsonObject): Usage | null {
+  const usage = get(message, "usage");
+  const spend = getNumber(row, "costUSD");
+  if (!isObject(usage)) {
+    return spend === null ? null : { ...NOTHING_COUNTED, spend };
+  }
+  const cacheWriteTokens = getNumber(usage, "cache_creation_input_tokens");
+  const cacheReadTokens = getNumber(usage, "cache_read_input_tokens");
+  return {
+    inputTokens: getNumber(usage, "input_tokens"),
+    outputTokens: getNumber(usage, "output_tokens"),
+    ...(cacheWriteTokens === null ? {} : { cacheWriteTokens }),
+    ...(cacheReadTokens === null ? {} : { cacheReadTokens }),
+    totalTokens: getNumber(usage, "total_tokens"),
+    spend,
+  };
+}
+
+const NOTHING_COUNTED: Usage = {
+  inputTokens: null,
+  outputTokens: null,
+  totalTokens: null,
+  spend: null,
+};
+
+/** The same in a row's words, as `message.usage`; null when no token was counted. */
+export function expressUsage(usage: Usage): JsonObject | null {
+  const { inputTokens, outputTokens, cacheWriteTokens, cacheReadTokens, totalTokens } = usage;
+  const isCounted = [
+    inputTokens,
+    outputTokens,
+    cacheWriteTokens,
+    cacheReadTokens,
+    totalTokens,
+  ].some((count) => count !== null && count !== undefined);
+  if (!isCounted) return null;
+  return {
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    cache_creation_input_tokens: cacheWriteTokens,
+    cache_read_input_tokens: cacheReadTokens,
+    ...(totalTokens === null ? {} : { total_tokens: totalTokens }),
+  };
+}

@@ -1,0 +1,177 @@
+/**
+ * Part order: what a record's own fields cannot say of a message's parts: their order, where one
+ * text ends and the next begins, seals, and blocks of other worlds. Page:
+ * docs/formats/homeagent.md, "Parts".
+ *
+ * The list in `metadata.parts` says it without saying any text twice: a text is so many characters
+ * of `content`, a thought of `metadata.reasoning`, a call the next of `toolCalls`, and so on.
+ *
+ * PO1  The list counts only when it fits the record to the last character. Else it is another
+ *      program's, or the record was changed, and the record is read without it.
+ * PO2  Entries that no provider made are written without it, as they always were.
+ */
+
+import type { NewEntry, Part } from "../../model/entry.ts";
+import type { Native } from "../dialect.ts";
+
+/** What stands between two texts in one field. */
+const BETWEEN = "\n\n";
+
+/** The order in which the record's own fields are read. */
+const READING_ORDER: readonly Part["type"][] = [
+  "reasoning",
+  "text",
+  "tool_call",
+  "tool_result",
+  "child",
+];
+
+/** A tool's input that must be put into an object, because the document wants one. */
+export function hasBareInput({ input }: Extract<Part, { type: "tool_call" }>): boolean {
+  return typeof input !== "object" || input === null || Array.isArray(input);
+}
+
+/** The list that says what the record's own fields cannot; null when they say it all (PO2). */
+export function orderOf(entry: NewEntry, parts: readonly Part[]): readonly Native[] | null {
+  const { messageId, stopReason, isPartial } = entry;
+  const isSealed = parts.some(
+    (part) =>
+      part.type === "other" ||
+      (part.type === "reasoning" && (part.signature ?? part.withheld) !== undefined),
+  );
+  if (isSealed) return parts.map(placeOf);
+  const isProviders = (messageId ?? stopReason ?? isPartial) !== undefined;
+  return isProviders && !isPlain(parts) ? parts.map(placeOf) : null;
+}
+
+/** Whether reading the record's own fields gives these parts again. */
+function isPlain(parts: readonly Part[]): boolean {
+  let last = -1;
+  for (const part of parts) {
+    const at = READING_ORDER.indexOf(part.type);
+    const isText = part.type === "text" || part.type === "reasoning";
+    if (at < last || (isText && (at === last || part.text === ""))) return false;
+    if (part.type === "tool_call" && hasBareInput(part)) return false;
+    last = at;
+  }
+  return true;
+}
+
+function placeOf(part: Part): Native {
+  const { type } = part;
+  switch (type) {
+    case "text":
+      return { type, chars: part.text.length };
+    case "reasoning":
+      return {
+        type,
+        chars: part.text.length,
+        ...(part.signature === undefined ? {} : { signature: part.signature }),
+        ...(part.withheld === undefined ? {} : { withheld: part.withheld }),
+      };
+    case "tool_call":
+      return hasBareInput(part) ? { type, bare: true } : { type };
+    case "other":
+      return { type, native: part.native };
+    default:
+      return { type };
+  }
+}
+
+/** What the record's own fields hold. */
+export interface PlainParts {
+  readonly content: string | undefined;
+  readonly reasoning: unknown;
+  /** Calls, results and children, as they are read without the list. */
+  readonly others: readonly Part[];
+}
+
+/** The parts in the order of the list; null when it does not fit the record (PO1). */
+export function inOrder(list: unknown, { content, reasoning, others }: PlainParts): Part[] | null {
+  if (!Array.isArray(list)) return null;
+  const texts = new Pieces(content);
+  const thoughts = new Pieces(reasoning);
+  const queues = new Map<string, Part[]>([
+    ["tool_call", []],
+    ["tool_result", []],
+    ["child", []],
+  ]);
+  for (const part of others) queues.get(part.type)?.push(part);
+  const parts: Part[] = [];
+  for (const place of list) {
+    const part = isPlace(place) ? partAt(place, texts, thoughts, queues) : null;
+    if (part === null) return null;
+    parts.push(part);
+  }
+  const isAllSaid = [...queues.values()].every((queue) => queue.length === 0);
+  return texts.isAtEnd && thoughts.isAtEnd && isAllSaid ? parts : null;
+}
+
+interface Place {
+  readonly type: string;
+  readonly chars?: unknown;
+  readonly signature?: unknown;
+  readonly withheld?: unknown;
+  readonly bare?: unknown;
+  readonly native?: unknown;
+}
+
+function isPlace(value: unknown): value is Place {
+  return typeof value === "object" && value !== null && typeof (value as Place).type === "string";
+}
+
+function partAt(
+  { type, chars, signature, withheld, bare, native }: Place,
+  texts: Pieces,
+  thoughts: Pieces,
+  queues: ReadonlyMap<string, Part[]>,
+): Part | null {
+  if (type === "other") return { type, native };
+  if (type === "text") {
+    const text = texts.next(chars);
+    return text === null ? null : { type, text };
+  }
+  if (type === "reasoning") {
+    const text = thoughts.next(chars);
+    if (text === null) return null;
+    return {
+      type,
+      text,
+      ...(typeof signature === "string" ? { signature } : {}),
+      ...(typeof withheld === "string" ? { withheld } : {}),
+    };
+  }
+  const part = queues.get(type)?.shift() ?? null;
+  if (part?.type !== "tool_call" || bare !== true) return part;
+  const { input } = part.input as { readonly input?: unknown };
+  return { type: part.type, callId: part.callId, tool: part.tool, input };
+}
+
+/** A field of joined texts, given out piece by piece. */
+class Pieces {
+  readonly #text: string | null;
+  #at = 0;
+  #isFirst = true;
+
+  constructor(text: unknown) {
+    this.#text = typeof text === "string" ? text : null;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#isFirst ? (this.#text ?? "") === "" : this.#at === this.#text?.length;
+  }
+
+  /** The next piece of so many characters; null when there is none. */
+  next(chars: unknown): string | null {
+    if (this.#text === null || typeof chars !== "number" || !(chars >= 0)) return null;
+    if (!this.#isFirst) {
+      if (!this.#text.startsWith(BETWEEN, this.#at)) return null;
+      this.#at += BETWEEN.length;
+    }
+    this.#isFirst = false;
+    const piece = this.#text.slice(this.#at, this.#at + chars);
+    if (piece.length !== chars) return null;
+    this.#at += chars;
+    return piece;
+  }
+}

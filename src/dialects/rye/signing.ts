@@ -1,0 +1,54 @@
+/**
+ * Signing: how checkpoints stand in a thread, and where its turns begin and end.
+ *
+ * A turn begins where the runner calls the model: `step_start`, or `cognition_in` in the other
+ * vocabulary. The line of a checkpoint is spelt as docs/formats/checkpoint.md has it.
+ */
+
+import { asciiJson } from "../../proof/checkpoint.ts";
+import type { CheckpointOpening, Native, Signing, TurnMark, WriterFacts } from "../dialect.ts";
+import { type Envelope, readEnvelope } from "./envelope.ts";
+import { isoFormat } from "./time.ts";
+
+/** What begins a call of the model. */
+const STEPS: ReadonlySet<string> = new Set(["step_start", "cognition_in"]);
+
+export function ryeSigning(envelope: Envelope): Signing {
+  return { turnMark, opening: envelope === "flat" ? flatOpening : payloadOpening };
+}
+
+function turnMark(native: Native): TurnMark {
+  const { event } = readEnvelope(native);
+  if (!event) return null;
+  if (STEPS.has(event.type)) return "step";
+  switch (event.meaning) {
+    case "thread_complete":
+    case "thread_error":
+      return "ends";
+    case "thread_start":
+    case "user_message":
+    case null:
+      return null;
+    default:
+      return "works";
+  }
+}
+
+function flatOpening(facts: WriterFacts, after: { readonly native: Native | null }) {
+  const ts = isoFormat(facts.nowMs);
+  const directive = directiveOf(after.native) ?? facts.agent ?? "";
+  return opened({ ts, type: "checkpoint", thread_id: facts.id, directive });
+}
+
+function payloadOpening(facts: WriterFacts): CheckpointOpening {
+  return opened({ timestamp: isoFormat(facts.nowMs), thread_id: facts.id });
+}
+
+function opened(fields: Native): CheckpointOpening {
+  return { text: `${asciiJson(fields).slice(0, -1)},`, id: null };
+}
+
+/** Whose thread it is, as the line before the checkpoint has it. */
+function directiveOf(native: Native | null): string | null {
+  return native === null ? null : (readEnvelope(native).event?.directive ?? null);
+}

@@ -1,0 +1,46 @@
+/** Admission: what a writer accepts: which places, which limits, how much at once. */
+
+import { assert } from "../base/assert.ts";
+import { VerbatimError } from "../base/errors.ts";
+import { DOUBTFUL_BYTES, type LogLimits } from "../base/limits.ts";
+import type { Place } from "./place.ts";
+
+/** A batch holds what recovery can write anew (writer.ts, W4), and a line fits into a batch. */
+export function withinBatch(limits: LogLimits): LogLimits {
+  const { batchBytesMax } = limits;
+  assert(batchBytesMax <= DOUBTFUL_BYTES, `a batch is at most ${DOUBTFUL_BYTES} bytes`);
+  return { ...limits, lineBytesMax: Math.min(limits.lineBytesMax, batchBytesMax - 1) };
+}
+
+/** A log with such a name would be taken for what another log keeps beside it, and emptied. */
+export function refuseBesideName({ name }: Place): void {
+  if (!/\.(lock|checkpoints|torn-\d+|tmp)$/.test(name)) return;
+  const reason = "it ends like a file that stands beside a log";
+  throw new VerbatimError("BAD_ID", `a log cannot be named ${name}: ${reason}; end it in .jsonl`, {
+    id: name,
+    reason,
+  });
+}
+
+export function refuseSharingOverNetwork(
+  { directory, path }: Place,
+  mode: "exclusive" | "shared",
+): void {
+  const fileSystem = mode === "shared" ? directory.networkFileSystem : null;
+  if (fileSystem === null) return;
+  throw new VerbatimError(
+    "UNSUPPORTED_FILE_SYSTEM",
+    `${path} is on ${fileSystem}, whose locks cannot be relied on between machines; ` +
+      "open it in exclusive mode, or keep it on a local disk",
+    { path, fileSystem },
+  );
+}
+
+export function queueFull(path: string, queuedBytes: number, bytesMax: number): VerbatimError {
+  return new VerbatimError(
+    "QUEUE_FULL",
+    `${path} has ${queuedBytes} bytes waiting for the disk; ` +
+      "await earlier appends before making more",
+    { path, queuedBytes, bytesMax },
+  );
+}

@@ -1,0 +1,72 @@
+/**
+ * Composed: lines that get their last shape with the lock held, right before they are written.
+ *
+ * For whoever must know what stands before its lines: a chain of ids, a signature over all that
+ * came before. Takes the place of a batch in the writer's queue, and is never merged with one.
+ */
+
+import type { ByteOffset } from "../base/offset.ts";
+
+/** Whole lines, each with its LF, that are to stand at `end`; none when there is nothing to say. */
+export type Compose = (end: ByteOffset) => Uint8Array;
+
+/** Runs with the lock still held, once the lines are as safe as the log's durability says. */
+export type Afterwards = () => Promise<void>;
+
+const NOTHING = new Uint8Array(0);
+
+export class Composed {
+  /** Where the lines start. */
+  readonly start: Promise<ByteOffset>;
+  readonly afterwards: Afterwards | null;
+  readonly #compose: Compose;
+  readonly #check: (lines: Uint8Array) => void;
+  #bytes: Uint8Array = NOTHING;
+  /** What the composer itself threw: its caller's own error, and none of the disk's. */
+  #refusal: { readonly error: unknown } | null = null;
+  #resolve!: (start: ByteOffset) => void;
+  #reject!: (error: unknown) => void;
+
+  /** `check` refuses what may not be written. */
+  constructor(
+    compose: Compose,
+    check: (lines: Uint8Array) => void,
+    afterwards: Afterwards | null = null,
+  ) {
+    this.#compose = compose;
+    this.#check = check;
+    this.afterwards = afterwards;
+    this.start = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  get bytes(): Uint8Array {
+    return this.#bytes;
+  }
+
+  get length(): number {
+    return this.#bytes.length;
+  }
+
+  /** Gives the lines their last shape, now that they are to stand at `end`. */
+  composeAt(end: ByteOffset): void {
+    try {
+      const lines = this.#compose(end);
+      if (lines.length > 0) this.#check(lines);
+      this.#bytes = lines;
+    } catch (error) {
+      this.#refusal = { error };
+      throw error;
+    }
+  }
+
+  resolve(start: ByteOffset): void {
+    this.#resolve(start);
+  }
+
+  reject(error: unknown): void {
+    this.#reject(this.#refusal ? this.#refusal.error : error);
+  }
+}

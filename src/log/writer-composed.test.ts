@@ -1,0 +1,254 @@
+/** Lines that get their last shape under the lock: what their composer sees, and what becomes of them. */
+
+import assert from "node:assert/strict";
+import { appendFileSync } from "node:fs";
+import { test } from "vitest";
+import { Gate } from "../../test/support/gate.ts";
+import {
+  bytesOf,
+  contentOf,
+  logHolding,
+  newLogPath,
+  openWriter,
+} from "../../test/support/open-log.ts";
+import { errno, refusal } from "../../test/support/refusal.ts";
+import { WatchedFiles } from "../../test/support/watched-files.ts";
+import { WRITER_KINDS } from "../../test/support/writer-kinds.ts";
+import type { ByteOffset } from "../base/offset.ts";
+import type { Companion } from "./companion.ts";
+import type { Compose } from "./composed.ts";
+
+const LOG = "log.jsonl";
+const NOTHING = new Uint8Array(0);
+const SHARED_KINDS = WRITER_KINDS.filter(([, { mode }]) => mode === "shared");
+
+/** A line that says where it stands. */
+const placed: Compose = (end) => bytesOf(`{"at":${end}}\n`);
+
+test.for(WRITER_KINDS)(
+  "a composer is told where its lines start, and they stand there (%s)",
+  async ([, kind]) => {
+    const path = logHolding('{"n":0}\n');
+    const log = await openWriter(path, kind);
+    assert.equal(await log.appendComposed(placed), 8);
+    assert.equal(await log.appendComposed((end) => bytesOf(`{"at":${end}}\n{"too":1}\n`)), 17);
+    assert.equal(await log.append(bytesOf("1")), 39);
+    assert.equal(await log.appendComposed(placed), 39);
+    assert.equal(contentOf(path), '{"n":0}\n{"at":8}\n{"at":17}\n{"too":1}\n1\n{"at":39}\n');
+    assert.equal(log.end, 49);
+  },
+);
+
+test.for(WRITER_KINDS)(
+  "composed and other appends land in the order of the calls, and each is told true offsets (%s)",
+  async ([, kind]) => {
+    const path = newLogPath();
+    const log = await openWriter(path, kind);
+    const asked: string[] = [];
+    const work: Promise<ByteOffset>[] = [];
+    const starts: Promise<void>[] = [];
+    for (let n = 0; n < 60; n++) {
+      const line = `{"n":${n},"pad":"${"x".repeat((n * 37) % 500)}"}`;
+      asked.push(line);
+      if (n % 3 === 0) work.push(log.append(bytesOf(line)));
+      else if (n % 3 === 1) work.push(log.appendLines(bytesOf(`${line}\n`)));
+      else {
+        let seen = -1;
+        const compose: Compose = (end) => {
+          seen = end;
+          return bytesOf(`${line}\n`);
+        };
+        const start = log.appendComposed(compose);
+        starts.push(start.then((at) => assert.equal(at, seen)));
+        work.push(start.then((at) => (at + line.length + 1) as ByteOffset));
+      }
+    }
+    const ends = await Promise.all(work);
+    await Promise.all(starts);
+    const content = contentOf(path);
+    assert.equal(content, asked.map((line) => `${line}\n`).join(""));
+    for (const [n, end] of ends.entries()) {
+      const line = `${asked[n]}\n`;
+      assert.equal(content.slice(end - line.length, end), line);
+    }
+  },
+);
+
+test.for(WRITER_KINDS)(
+  "a composer is called once, and not before its turn (%s)",
+  async ([, kind]) => {
+    const log = await openWriter(newLogPath(), kind);
+    const calls: number[] = [];
+    const composer = (n: number): Compose => {
+      return () => {
+        calls.push(n);
+        return bytesOf(`${n}\n`);
+      };
+    };
+    await Promise.all([
+      log.append(bytesOf("0")),
+      log.appendComposed(composer(1)),
+      log.appendComposed(composer(2)),
+    ]);
+    assert.deepEqual(calls, [1, 2]);
+  },
+);
+
+test("with disk a composed append resolves after the sync that covers it", async () => {
+  const disk = new WatchedFiles();
+  const gate = new Gate();
+  const log = await openWriter(newLogPath(), {}, disk.host);
+  disk.before = ({ call, name }) => (call === "sync" && name === LOG ? gate.pass() : undefined);
+  let isDone = false;
+  const appended = log.appendComposed(placed).then(() => {
+    isDone = true;
+  });
+  await gate.reached;
+  assert.equal(disk.made("write", LOG).length, 1);
+  assert.equal(isDone, false);
+  gate.open();
+  await appended;
+});
+
+test.for(SHARED_KINDS)(
+  "a composer sees the lines of other writers: the companion has caught up before (%s)",
+  async ([, kind]) => {
+    const path = newLogPath();
+    let caughtUpTo = -1;
+    const companion: Companion = {
+      async caughtUp(end) {
+        await new Promise((resolve) => setImmediate(resolve));
+        caughtUpTo = end;
+      },
+      appended(_, length, start) {
+        caughtUpTo = start + length;
+      },
+      async madeDurable() {},
+      close() {},
+    };
+    const ours = await openWriter(path, { ...kind, companion });
+    const others = await openWriter(path, kind);
+    for (let n = 0; n < 10; n++) {
+      await others.append(bytesOf(`"other ${n}"`));
+      const before = contentOf(path).length;
+      const compose: Compose = (end) => {
+        assert.equal(end, before);
+        assert.equal(caughtUpTo, before);
+        return placed(end);
+      };
+      assert.equal(await ours.appendComposed(compose), before);
+    }
+  },
+);
+
+test.for(SHARED_KINDS)(
+  "a composer never sees the torn tail that a killed writer left (%s)",
+  async ([, kind]) => {
+    const path = logHolding("1\n");
+    const log = await openWriter(path, kind);
+    appendFileSync(path, '{"torn');
+    assert.equal(await log.appendComposed(placed), 2);
+    assert.equal(contentOf(path), '1\n{"at":2}\n');
+    assert.equal(contentOf(`${path}.torn-0`), '{"torn');
+  },
+);
+
+test.for(WRITER_KINDS)(
+  "composed lines that the disk does not take whole are taken back, and the log goes on (%s)",
+  async ([, kind]) => {
+    const disk = new WatchedFiles();
+    const path = logHolding("0\n");
+    const log = await openWriter(path, kind, disk.host);
+    for (let taken = 0; taken < 9; taken++) {
+      disk.takes = () => taken;
+      await refusal(log.appendComposed(placed), "NO_SPACE");
+      assert.equal(contentOf(path), "0\n", `${taken} bytes taken`);
+    }
+    disk.takes = ({ bytes }) => bytes;
+    assert.equal(await log.appendComposed(placed), 2);
+    assert.equal(contentOf(path), '0\n{"at":2}\n');
+  },
+);
+
+test.for(WRITER_KINDS)(
+  "what a composer throws goes to its caller as it is, and nothing is written (%s)",
+  async ([, kind]) => {
+    const path = newLogPath();
+    const log = await openWriter(path, kind);
+    const thrown = new RangeError("mine");
+    const composed = [
+      log.append(bytesOf("1")),
+      log.appendComposed(() => {
+        throw thrown;
+      }),
+      log.appendComposed(placed),
+    ];
+    const [, refused, after] = await Promise.allSettled(composed);
+    assert.ok(refused?.status === "rejected" && refused.reason === thrown);
+    assert.equal(after?.status, "fulfilled");
+    assert.equal(contentOf(path), '1\n{"at":2}\n');
+  },
+);
+
+test.for(WRITER_KINDS)("the limits hold for what was composed (%s)", async ([, kind]) => {
+  const path = newLogPath();
+  const limits = { lineBytesMax: 4, batchBytesMax: 12 };
+  const log = await openWriter(path, { ...kind, limits });
+  const composing = (text: string) => log.appendComposed(() => bytesOf(text));
+  assert.equal(await composing("1234\n1234\n1\n"), 0);
+  await refusal(composing("12345\n"), "LINE_TOO_LONG");
+  await refusal(composing("1234\n1234\n12\n"), "BATCH_TOO_LARGE");
+  await refusal(composing("1234"), "INVALID_LINE");
+  await refusal(composing("1\0\n"), "INVALID_LINE");
+  assert.equal(contentOf(path), "1234\n1234\n1\n");
+});
+
+test.for(WRITER_KINDS)(
+  "a composer that has nothing to say writes nothing (%s)",
+  async ([, kind]) => {
+    const disk = new WatchedFiles();
+    const path = logHolding("0\n");
+    const log = await openWriter(path, kind, disk.host);
+    assert.equal(await log.appendComposed(() => NOTHING), 2);
+    assert.deepEqual(disk.made("write", LOG), []);
+    assert.equal(contentOf(path), "0\n");
+  },
+);
+
+test.for(WRITER_KINDS)(
+  "what is to be done afterwards is done with the lock held, before the next append (%s)",
+  async ([, kind]) => {
+    const path = newLogPath();
+    const log = await openWriter(path, kind);
+    const gate = new Gate();
+    const composed = log.appendComposed(placed, () => gate.pass());
+    const next = log.append(bytesOf("1"));
+    await gate.reached;
+    assert.equal(contentOf(path), '{"at":0}\n');
+    await refusal(openWriter(path, { lockWaitMs: 0 }), "LOG_LOCKED");
+    gate.open();
+    assert.deepEqual(await Promise.all([composed, next]), [0, 11]);
+  },
+);
+
+test("a sync that fails ends the writer, for composed appends too", async () => {
+  const disk = new WatchedFiles();
+  const log = await openWriter(newLogPath(), {}, disk.host);
+  disk.before = ({ call, name }) => {
+    if (call === "sync" && name === LOG) throw errno("EIO");
+    return undefined;
+  };
+  await refusal(log.appendComposed(placed), "LOG_WRITER_FAILED");
+  await refusal(log.appendComposed(placed), "LOG_WRITER_FAILED");
+});
+
+test.for(WRITER_KINDS)("a closed log composes nothing (%s)", async ([, kind]) => {
+  const log = await openWriter(newLogPath(), kind);
+  const last = log.appendComposed(placed);
+  await log.close();
+  assert.equal(await last, 0);
+  await refusal(
+    log.appendComposed(() => assert.fail("composed")),
+    "LOG_CLOSED",
+  );
+});

@@ -1,0 +1,126 @@
+/**
+ * Pairing: which tool calls have their results.
+ *
+ * Told calls and results in the order of the log, it says of each result what it answers, and at any
+ * time which calls are open. What is made of that is for others: doctor reports it, resume mends it.
+ *
+ * CP1  An id is a call's name. Said again while the call is open it is the same call (files repeat
+ *      a message as it grows); said again after its result it is a new one (sloppy agents count
+ *      from 1 in every turn).
+ * CP2  Calls and results without an id are paired in their order.
+ * CP3  However long the session, what is remembered is bounded, and what was forgotten is counted.
+ */
+
+import type { Part } from "./entry.ts";
+
+/** Calls that may be open at once. Beyond it the oldest is no longer followed. */
+export const OPEN_CALLS_MAX = 10_000;
+/** Ids of answered calls that are remembered, the latest: to know a second result from a stray one. */
+export const ANSWERED_CALLS_MAX = 65_536;
+/** Longer ids are remembered by a fingerprint: nobody's real one is, and a line may hold 16 MiB. */
+const ID_CHARS_MAX = 256;
+
+export interface OpenCall<At> {
+  readonly callId: string | null;
+  /** Where the call is, in whatever the caller counts. */
+  readonly at: At;
+}
+
+/**
+ * What a result is to the calls before it: it answers an open one, is a second one for an answered
+ * call, or belongs to none. `untold`: it may answer a call that is no longer followed (CP3).
+ */
+export type ResultFit = "answers" | "duplicate" | "unknown" | "untold";
+
+/** A result that answers nothing. */
+export interface Misfit {
+  readonly callId: string | null;
+  readonly fit: "duplicate" | "unknown";
+}
+
+export class CallPairing<At> {
+  readonly #open = new Map<string, OpenCall<At>>();
+  /** Those without an id, oldest first (CP2). */
+  readonly #nameless: OpenCall<At>[] = [];
+  readonly #answered = new Set<string>();
+  #forgotten = 0;
+
+  /** Takes what an entry holds; answers the results in it that fit no call. */
+  add(parts: readonly Part[], at: At): Misfit[] {
+    const misfits: Misfit[] = [];
+    for (const part of parts) {
+      if (part.type === "tool_call") this.addCall(part.callId, at);
+      if (part.type !== "tool_result") continue;
+      const fit = this.addResult(part.callId);
+      if (fit === "duplicate" || fit === "unknown") misfits.push({ callId: part.callId, fit });
+    }
+    return misfits;
+  }
+
+  addCall(callId: string | null, at: At): void {
+    if (callId === null) {
+      this.#nameless.push({ callId, at });
+    } else {
+      const key = keyOf(callId);
+      if (this.#open.has(key)) return; // CP1
+      this.#open.set(key, { callId, at });
+    }
+    if (this.#open.size + this.#nameless.length > OPEN_CALLS_MAX) this.#forgetOldest();
+  }
+
+  addResult(callId: string | null): ResultFit {
+    if (callId === null) return this.#nameless.shift() ? "answers" : this.#misfit();
+    const key = keyOf(callId);
+    if (this.#open.delete(key)) {
+      this.#remember(key);
+      return "answers";
+    }
+    return this.#answered.has(key) ? "duplicate" : this.#misfit();
+  }
+
+  /** The calls that have no result, those with an id first. */
+  *open(): Generator<OpenCall<At>> {
+    yield* this.#open.values();
+    yield* this.#nameless;
+  }
+
+  /** Calls that were open and are no longer followed: nobody can say whether they have results. */
+  get forgotten(): number {
+    return this.#forgotten;
+  }
+
+  #misfit(): ResultFit {
+    return this.#forgotten > 0 ? "untold" : "unknown";
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#open.keys();
+    if (oldest === undefined) this.#nameless.shift();
+    else this.#open.delete(oldest);
+    this.#forgotten++;
+  }
+
+  #remember(key: string): void {
+    this.#answered.delete(key); // So that it is the latest again.
+    this.#answered.add(key);
+    if (this.#answered.size <= ANSWERED_CALLS_MAX) return;
+    const [oldest] = this.#answered;
+    if (oldest !== undefined) this.#answered.delete(oldest);
+  }
+}
+
+function keyOf(id: string): string {
+  return id.length <= ID_CHARS_MAX ? id : `${id.slice(0, 64)} ${id.length} ${fingerprint(id)}`;
+}
+
+/** 64 bits as two FNV-1a hashes of the characters: enough to tell apart what nobody chose. */
+function fingerprint(text: string): string {
+  let a = 0x811c9dc5;
+  let b = 0x01000193;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    a = Math.imul(a ^ unit, 0x01000193);
+    b = Math.imul(b ^ unit, 0x85ebca6b) ^ (b >>> 13);
+  }
+  return `${a >>> 0}.${b >>> 0}`;
+}

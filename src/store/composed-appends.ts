@@ -1,0 +1,175 @@
+/**
+ * Composed appends: the entries of a session that has a scribe, on their way into the log.
+ *
+ *   append ──> waiting ──> one group in flight: spill files · lock · compose · write · sync ──> told
+ *                └ gathers meanwhile; the next group is composed when this one is acknowledged
+ *
+ * CA1  Entries land in the order of the calls, and what waits shares a write and a sync.
+ * CA2  Each caller is told the offset after its own lines.
+ * CA3  A group that is refused is refused to everybody in it, and those after it go on.
+ */
+
+import { callersHaveRun } from "../base/callers.ts";
+import { type ErrorCode, VerbatimError } from "../base/errors.ts";
+import type { Directory } from "../base/files.ts";
+import { LOG_LIMITS } from "../base/limits.ts";
+import { type ByteOffset, toByteOffset } from "../base/offset.ts";
+import type { Native, SpillFile } from "../dialects/dialect.ts";
+import { queueFull } from "../log/admission.ts";
+import { checkLine } from "../log/framing.ts";
+import type { LogWriter } from "../log/writer.ts";
+import type { Draft, Prepared, Scribe } from "./scribe.ts";
+import { removeSpills, writeSpills } from "./spill-files.ts";
+
+/** Room in a write for lines that grow when they are linked, and for lines that are put in. */
+const RESERVED_BYTES = 64 * 1024;
+
+/** Refusals after which the log is as it was. */
+const NOTHING_WRITTEN: readonly ErrorCode[] = ["NO_SPACE", "LOG_LOCKED", "LOG_CLOSED"];
+
+interface Waiting {
+  readonly lines: readonly Prepared[];
+  readonly lineBytes: number;
+  /** What it holds in memory, spill files included. */
+  readonly bytes: number;
+  readonly resolve: (end: ByteOffset) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class ComposedAppends {
+  readonly #writer: LogWriter;
+  readonly #scribe: Scribe;
+  /** Where spill files go. Opened when the first one comes. */
+  readonly #openDirectory: () => Promise<Directory>;
+  #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+  #draining: Promise<void> | null = null;
+
+  constructor(writer: LogWriter, scribe: Scribe, openDirectory: () => Promise<Directory>) {
+    this.#writer = writer;
+    this.#scribe = scribe;
+    this.#openDirectory = openDirectory;
+  }
+
+  /** Appends completed entries, all of them or none; resolves to the offset after the last. */
+  append(natives: readonly Native[]): Promise<ByteOffset> {
+    try {
+      const lines = natives.map((native) => this.#scribe.prepare(native));
+      for (const { line } of lines) checkLine(this.#writer.path, line, LOG_LIMITS);
+      const lineBytes = lines.reduce((sum, { line }) => sum + line.length + 1, 0);
+      const bytes = lineBytes + spillBytes(lines);
+      const { queueBytesMax } = LOG_LIMITS;
+      // One alone is taken however much is to be spilled: there is nothing to wait for.
+      if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > queueBytesMax) {
+        throw queueFull(this.#writer.path, this.#waitingBytes, queueBytesMax);
+      }
+      return new Promise((resolve, reject) => {
+        this.#waiting.push({ lines, lineBytes, bytes, resolve, reject });
+        this.#waitingBytes += bytes;
+        this.#draining ??= this.#drain();
+      });
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** Resolves when nothing waits any more. */
+  async idle(): Promise<void> {
+    while (this.#draining) await this.#draining;
+  }
+
+  async #drain(): Promise<void> {
+    await null; // Into a microtask, wherever `append` was called (see callersHaveRun).
+    while (true) {
+      await callersHaveRun();
+      const taken = this.#takeGroup();
+      if (taken.length === 0) break;
+      const group = await this.#spill(taken);
+      if (group.length > 0) await this.#commit(group);
+      for (const { bytes } of taken) this.#waitingBytes -= bytes;
+    }
+    this.#draining = null;
+  }
+
+  /** As many as fit into one write, at least one. */
+  #takeGroup(): Waiting[] {
+    let length = 0;
+    let count = 0;
+    for (const { lineBytes } of this.#waiting) {
+      length += lineBytes;
+      if (count > 0 && length > LOG_LIMITS.batchBytesMax - RESERVED_BYTES) break;
+      count++;
+    }
+    const taken = this.#waiting.slice(0, count);
+    this.#waiting = this.#waiting.slice(count);
+    return taken;
+  }
+
+  /** Writes what is too long for lines (spill-files.ts, SF1); whom the disk refuses is told so. */
+  async #spill(taken: readonly Waiting[]): Promise<readonly Waiting[]> {
+    if (taken.every(({ lines }) => spillsOf(lines).length === 0)) return taken;
+    const group: Waiting[] = [];
+    for (const waiting of taken) {
+      try {
+        const spills = spillsOf(waiting.lines);
+        if (spills.length > 0) await this.#inDirectory((at) => writeSpills(at, spills));
+        group.push(waiting);
+      } catch (error) {
+        waiting.reject(error);
+      }
+    }
+    return group;
+  }
+
+  async #commit(group: readonly Waiting[]): Promise<void> {
+    let draft: Draft | null = null;
+    let ends: number[] = [];
+    try {
+      const start = await this.#writer.appendComposed(() => {
+        const composed = this.#scribe.draft();
+        ends = group.map(({ lines }) => Math.max(...lines.map((line) => composed.add(line))));
+        draft = composed;
+        return composed.lines;
+      });
+      (draft as Draft | null)?.commit();
+      for (const [n, { resolve }] of group.entries()) resolve(toByteOffset(start + (ends[n] ?? 0)));
+    } catch (error) {
+      const spills = group.flatMap(({ lines }) => spillsOf(lines));
+      if (spills.length > 0 && standsNowhere(error)) await this.#removeSpills(spills);
+      for (const { reject } of group) reject(error);
+    }
+  }
+
+  async #removeSpills(spills: readonly SpillFile[]): Promise<void> {
+    try {
+      await this.#inDirectory(async (at) => removeSpills(at, spills));
+    } catch {
+      // They are left; nothing refers to them. Why the append failed is told by the caller.
+    }
+  }
+
+  async #inDirectory(work: (directory: Directory) => Promise<void>): Promise<void> {
+    const directory = await this.#openDirectory();
+    try {
+      await work(directory);
+    } finally {
+      directory.close();
+    }
+  }
+}
+
+/**
+ * Whether an append that was refused has left nothing in the log. After a failed sync nobody knows:
+ * the line may be there when the log is opened again, and must find its files.
+ */
+function standsNowhere(error: unknown): boolean {
+  return error instanceof VerbatimError && NOTHING_WRITTEN.includes(error.code);
+}
+
+function spillsOf(lines: readonly Prepared[]): readonly SpillFile[] {
+  return lines.flatMap(({ spills }) => spills);
+}
+
+function spillBytes(lines: readonly Prepared[]): number {
+  return spillsOf(lines).reduce((sum, { bytes }) => sum + bytes.length, 0);
+}

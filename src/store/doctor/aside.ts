@@ -1,0 +1,112 @@
+/**
+ * Aside: keeping what repair replaces, and replacing it.
+ *
+ * A1  The copy, `<name>.before-repair-<n>` with the first unused number, is durable before anything
+ *     is put in its original's place. It never ends in `.jsonl`, so it is never taken for a log.
+ * A2  A file is replaced whole or not at all: killed anywhere, the old one or the new one is there.
+ */
+
+import { errnoOf } from "../../base/errors.ts";
+import type { Directory, OpenFile } from "../../base/files.ts";
+import { readChunks } from "../../log/bytes.ts";
+
+/** Gathered before it is written: events are short, and a call for each would show. */
+const WRITTEN_CHARS = 64 * 1024;
+
+/** Copies a file aside, durably; answers the copy's name, or null when there is no such file. */
+export async function copyAside(directory: Directory, name: string): Promise<string | null> {
+  const original = openIfThere(directory, name);
+  if (original === null) return null;
+  try {
+    const { asideName, file } = openAside(directory, name);
+    try {
+      for await (const chunk of readChunks(original, 0, original.size())) writeAll(file, chunk);
+      await file.sync();
+    } finally {
+      file.close();
+    }
+    await directory.sync();
+    return asideName;
+  } finally {
+    original.close();
+  }
+}
+
+/** Moves a file aside, durably; answers its new name. */
+export async function moveAside(directory: Directory, name: string): Promise<string> {
+  // Made first, so that no other file of that name can be overwritten.
+  const { asideName, file } = openAside(directory, name);
+  file.close();
+  directory.rename(name, asideName);
+  await directory.sync();
+  return asideName;
+}
+
+/** Puts a text, given piece by piece, in the place of a file; durable when it resolves (A2). */
+export async function replaceWith(
+  directory: Directory,
+  name: string,
+  pieces: AsyncIterable<string>,
+): Promise<void> {
+  const temporary = `${name}.tmp`;
+  const file = openAnew(directory, temporary);
+  try {
+    let text = "";
+    for await (const piece of pieces) {
+      text += piece;
+      if (text.length < WRITTEN_CHARS) continue;
+      writeAll(file, Buffer.from(text));
+      text = "";
+    }
+    if (text !== "") writeAll(file, Buffer.from(text));
+    await file.sync();
+  } finally {
+    file.close();
+  }
+  directory.rename(temporary, name);
+  await directory.sync();
+}
+
+/** The file, to read; null when there is none. */
+export function openIfThere(directory: Directory, name: string): OpenFile | null {
+  try {
+    return directory.open(name, "read");
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") return null;
+    throw cause;
+  }
+}
+
+/** A new, empty file to keep another in. */
+export function openAside(
+  directory: Directory,
+  name: string,
+): { readonly asideName: string; readonly file: OpenFile } {
+  for (let n = 0; ; n++) {
+    const asideName = `${name}.before-repair-${n}`;
+    try {
+      return { asideName, file: directory.open(asideName, "new") };
+    } catch (cause) {
+      if (errnoOf(cause) !== "EEXIST") throw cause;
+    }
+  }
+}
+
+function openAnew(directory: Directory, name: string): OpenFile {
+  try {
+    return directory.open(name, "new");
+  } catch (cause) {
+    if (errnoOf(cause) !== "EEXIST") throw cause;
+    directory.remove(name); // Left by a process that was killed; its owner holds the lock, as we do.
+    return directory.open(name, "new");
+  }
+}
+
+/** A write may be short; what a full disk refuses, it refuses of the rest. */
+function writeAll(file: OpenFile, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; ) {
+    const taken = file.write(bytes.subarray(at));
+    if (taken === 0) throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
+    at += taken;
+  }
+}

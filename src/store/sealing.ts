@@ -1,0 +1,231 @@
+/**
+ * Sealing: where the checkpoints of a signed session go, between its lines or beside its log.
+ *
+ *   turn    before an entry that opens a new round trip after a finished one
+ *   final   after an entry that ends the session
+ *   batch   after every append, when that is asked for or others may append too; before a write
+ *           when much stands unsigned; on closing
+ *
+ * Decides and makes; `composed-appends.ts` writes. Called with the log's lock held where it says so.
+ *
+ * SL1  A checkpoint is written when all it covers is durable, but for those that end a write.
+ * SL2  What a checkpoint says is known when it stands: it is pinned after it is durable.
+ */
+
+import { randomBytes } from "node:crypto";
+import { dirname } from "node:path";
+import { VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import type { ByteOffset } from "../base/offset.ts";
+import type { Native, Signing, WriterFacts } from "../dialects/dialect.ts";
+import { openPlace, openToRead } from "../log/place.ts";
+import type { ProofCrypto } from "../proof/crypto.ts";
+import type { Keys } from "../proof/keys.ts";
+import { followSigned } from "../signing/follow-signed.ts";
+import type { Heads } from "../signing/heads.ts";
+import { type Draft, LogSigner } from "../signing/log-signer.ts";
+import { openToSign } from "../signing/open-to-sign.ts";
+import type { SessionLog } from "../signing/session-log.ts";
+import { SidecarFile } from "../signing/sidecar-file.ts";
+import type { Signer } from "../signing/signer.ts";
+
+/** So much at most stands unsigned in a session whose turns do not end. */
+export const UNSIGNED_BYTES_MAX = 16 * 1024 * 1024;
+
+export interface SealingParts {
+  readonly host: Host;
+  readonly log: SessionLog;
+  /** Where pins remember it. */
+  readonly place: string;
+  readonly signing: Signing;
+  readonly facts: WriterFacts;
+  readonly crypto: ProofCrypto;
+  readonly signer: Signer;
+  readonly keys: Keys;
+  readonly heads: Heads;
+  /** End every append with a checkpoint. */
+  readonly isEveryAppend: boolean;
+  /** thread.json's revision; 0 where there is none. */
+  readonly rev: () => number;
+}
+
+/** Which checkpoint is due, and whether it may share the write of the lines around it. */
+export type Due = "recovery" | "turn" | "batch" | "final";
+
+export class Sealing {
+  readonly #parts: SealingParts;
+  #signer: LogSigner | null = null;
+  /** Bytes that opening the log cut off, not yet stated. */
+  #cut = 0;
+  /** Up to where the signer knows the log. */
+  #end = 0;
+  /** The model has been at work since the last turn ended. */
+  #hasWorked = false;
+  #lastNative: Native | null = null;
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(parts: SealingParts) {
+    this.#parts = parts;
+  }
+
+  /** Checkpoints lie beside the log. */
+  get isSidecar(): boolean {
+    return this.#parts.signing.isSidecar === true;
+  }
+
+  /** Whether an entry must be the first of its write: a checkpoint stands before it. */
+  beginsWrite(native: Native): boolean {
+    const mark = this.#parts.signing.turnMark(native);
+    return this.#hasWorked && (mark === "opens" || mark === "step");
+  }
+
+  /** Whether nothing may follow an entry in its write. */
+  endsWrite(native: Native): boolean {
+    return this.#parts.signing.turnMark(native) === "ends";
+  }
+
+  /** Notes an entry that goes into the coming write, in order. */
+  note(native: Native): void {
+    const mark = this.#parts.signing.turnMark(native);
+    if (mark === "opens") this.#hasWorked = false;
+    if (mark === "step" || mark === "works") this.#hasWorked = true;
+    this.#lastNative = native;
+  }
+
+  /** What is due before a write that begins with this entry. */
+  dueBefore(native: Native | undefined): Due | null {
+    const signer = this.#ready();
+    if (signer.mustRecover) return "recovery";
+    if (signer.isBeginning || signer.unsignedBytes === 0) return null;
+    if (native && this.beginsWrite(native)) return "turn";
+    return signer.unsignedBytes >= UNSIGNED_BYTES_MAX ? "batch" : null;
+  }
+
+  /** What is due at the end of a write that ends with this entry. */
+  dueAfter(native: Native | undefined): Due | null {
+    if (native && this.endsWrite(native)) return "final";
+    return this.#ready().isBeginning || this.#parts.isEveryAppend ? "batch" : null;
+  }
+
+  /** What is due when the session is closed. */
+  dueAtEnd(): Due | null {
+    const signer = this.#ready();
+    if (signer.mustRecover) return "recovery";
+    return signer.unsignedBytes > 0 ? "batch" : null;
+  }
+
+  /** A draft of the signer's, for the coming write. With the lock held. */
+  draft(): Draft {
+    return this.#ready().draft();
+  }
+
+  /** Makes a checkpoint: its line, and the name by which the next line may call it. */
+  async make(draft: Draft, due: Due, previous: string | null): Promise<Made> {
+    const { signing, facts, rev } = this.#parts;
+    const { text, id } = signing.opening(facts, { previous, native: this.#lastNative });
+    const { turn } = this.#ready();
+    const when = { turn: due === "turn" || due === "final" ? turn + 1 : turn, rev: rev() };
+    if (due === "turn" || due === "final") this.#hasWorked = false;
+    const line =
+      due === "recovery"
+        ? await draft.recovery(text, when)
+        : await draft.checkpoint(due, text, when);
+    return { line, id };
+  }
+
+  /** What was drafted stands, and is durable: it is remembered (SL2). */
+  stands(draft: Draft, end: ByteOffset): void {
+    const before = this.#signer?.head;
+    draft.commit();
+    this.#end = end;
+    const head = this.#signer?.head;
+    if (!head || head === before) return;
+    const { heads, place, log } = this.#parts;
+    heads.pin({ ...head, place, id: log.id ?? "" }, "signed");
+  }
+
+  /** The log ends here, and not all of it is ours: verifies it, or what others appended. */
+  async caughtUp(end: ByteOffset): Promise<void> {
+    try {
+      await (this.#signer ? this.#follow(this.#signer, end) : this.#open(end));
+      this.#failure = null;
+    } catch (error) {
+      this.#failure = { error };
+    }
+  }
+
+  /** Opening cut a torn tail off; the next checkpoint says so. */
+  wasCut(bytes: number): void {
+    this.#cut += bytes;
+  }
+
+  /** Why nothing can be signed; the log is not written to then. */
+  refuseIfUnfit(): void {
+    if (this.#failure) throw this.#failure.error;
+  }
+
+  /** Beside the log: appends checkpoints there, durably. With the lock held, the log synced. */
+  async writeBeside(lines: Uint8Array): Promise<void> {
+    const { host, log } = this.#parts;
+    const sidecar = await SidecarFile.open(host, log);
+    try {
+      await sidecar.append(lines);
+    } finally {
+      sidecar.close();
+    }
+  }
+
+  #ready(): LogSigner {
+    this.refuseIfUnfit();
+    if (!this.#signer) throw notOpen(this.#parts.log.logId);
+    return this.#signer;
+  }
+
+  async #open(end: ByteOffset): Promise<void> {
+    const { host, log: target, place, crypto, signer, keys, heads, facts } = this.#parts;
+    const { logId, root, id } = target;
+    const remembered = await heads.remembered({ place, id: id ?? "" });
+    const at = await openPlace(host, logId, { create: false, root });
+    const sidecar = this.isSidecar ? await SidecarFile.openToRead(host, target) : null;
+    const log = openToRead(at);
+    try {
+      const so = await openToSign({
+        target,
+        log,
+        sidecar,
+        end,
+        cut: this.#cut,
+        newSalt: () => randomBytes(32),
+        options: { crypto, keys, remembered },
+        lost: remembered.lost,
+      });
+      const nowIso = () => new Date(facts.nowMs).toISOString();
+      const { isSidecar } = this;
+      this.#signer = new LogSigner(so, { crypto, signer, isSidecar, nowIso });
+      this.#hasWorked = so.seq > 0;
+      this.#end = end;
+    } finally {
+      log.close();
+      sidecar?.close();
+      at.directory.close();
+    }
+  }
+
+  async #follow(signer: LogSigner, end: ByteOffset): Promise<void> {
+    const { host, log, crypto, keys } = this.#parts;
+    const draft = signer.draft();
+    await followSigned({ host, log, crypto, keys, from: this.#end, to: end, draft });
+    draft.commit();
+    this.#end = end;
+  }
+}
+
+export interface Made {
+  readonly line: Uint8Array;
+  readonly id: string | null;
+}
+
+function notOpen(logId: string): VerbatimError {
+  const path = dirname(logId);
+  return new VerbatimError("LOG_CLOSED", `${logId} is not open to be signed`, { path });
+}

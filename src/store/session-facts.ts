@@ -1,0 +1,32 @@
+/** Session facts: what the writer of a session knows when a line is made. */
+
+import type { WriterFacts } from "../dialects/dialect.ts";
+
+export interface KnownFacts extends Omit<WriterFacts, "nowMs"> {
+  readonly nowMs: () => number;
+}
+
+/** A class, so that all sessions share its getter: one made for each would be slow in each. */
+export class SessionFacts implements WriterFacts {
+  readonly id: string;
+  readonly agent: string | null;
+  readonly newId: () => string;
+  readonly cwd: string;
+  readonly version: string;
+  readonly model: string | null;
+  readonly #nowMs: () => number;
+
+  constructor({ id, agent, newId, nowMs, cwd, version, model }: KnownFacts) {
+    this.id = id;
+    this.agent = agent;
+    this.newId = newId;
+    this.cwd = cwd;
+    this.version = version;
+    this.model = model;
+    this.#nowMs = nowMs;
+  }
+
+  get nowMs(): number {
+    return this.#nowMs();
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * Completions as a person meets them: the script that the command prints, in the real shell. A shell
+ * that is not installed is told, and its tests are skipped.
+ */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "vitest";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { CliUser } from "./cli.ts";
+
+type Shell = "bash" | "zsh" | "fish";
+
+const SHELLS: readonly Shell[] = ["bash", "zsh", "fish"];
+
+/** Prints what bash would offer for the words it is given, the last being the one at the cursor. */
+const BASH = `
+source "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
+_verbatim
+printf '%s\\n' "\${COMPREPLY[@]}"`;
+
+/** The same for fish, which is asked with a line. */
+const FISH = `
+source $argv[1]
+complete -C $argv[2]`;
+
+/** zsh completes only what is typed: so it is, at a terminal of its own, and says what it would add. */
+const ZSH = `
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "PS1=; autoload -Uz compinit; compinit -D -u; source $1"
+zpty -w shell 'zstyle ":completion:*" insert-tab false
+compadd() {
+  if [[ \${@[1,(i)(-|--)]} == *-(O|A|D)\\ * ]]; then builtin compadd "$@"; return; fi
+  local -a hits; builtin compadd -A hits "$@"; print -rl -- "" "hit:"$^hits
+}
+complete-once() { zle complete-word; print -r -- "" END; exit }
+zle -N complete-once; bindkey "^I" complete-once; print BEGIN'
+while zpty -r shell line; do [[ $line == BEGIN* ]] && break; done
+zpty -w -n shell "$2"$'\\t'
+while zpty -r shell line; do
+  print -r -- "\${line%%$'\\r'*}"
+  [[ $line == END* ]] && break
+done`;
+
+const missing = SHELLS.filter((shell) => spawnSync(shell, ["-c", "true"]).status !== 0);
+for (const shell of missing) {
+  process.stderr.write(`${shell} is not installed: its completions are not tested.\n`);
+}
+
+/** What a command prints, run once for all tests. */
+const printed = new Map<string, Promise<string>>();
+
+function outputOf(...args: string[]): Promise<string> {
+  const run = async () => {
+    const { code, stdout } = await new CliUser().run(args);
+    assert.equal(code, 0);
+    return stdout;
+  };
+  const known = printed.get(args.join(" ")) ?? run();
+  printed.set(args.join(" "), known);
+  return known;
+}
+
+/** What the shell offers after a line, in a directory of which it may offer files. */
+async function offeredBy(
+  shell: Shell,
+  line: string,
+  directory = tempDirectory(),
+): Promise<string[]> {
+  const script = join(tempDirectory(), "script");
+  writeFileSync(script, await outputOf("completions", shell));
+  const args = {
+    bash: ["--norc", "-c", BASH, "bash", script, ...line.split(" ")],
+    fish: ["--no-config", "-c", FISH, script, line],
+    zsh: ["-f", "-c", ZSH, "zsh", script, line],
+  };
+  const env = { PATH: process.env.PATH ?? "", HOME: directory, TERM: "xterm" };
+  const ran = spawnSync(shell, args[shell], { cwd: directory, env, encoding: "utf8" });
+  assert.equal(ran.stderr, "");
+  const lines = ran.stdout.split("\n").filter((each) => each !== "");
+  const words =
+    shell === "zsh"
+      ? lines.filter((each) => each.startsWith("hit:")).map((each) => each.slice(4))
+      : lines.map((each) => each.split("\t")[0] ?? "");
+  return [...new Set(words)].sort();
+}
+
+/** What help lists under a heading, by the first word of each line. */
+async function listed(names: string, heading: "Commands" | "Options"): Promise<string[]> {
+  const help = await outputOf(...names.split(" ").filter(Boolean), "--help");
+  const [, section = ""] = help.split(`${heading}:\n`);
+  const [lines = ""] = section.split("\n\n");
+  const word = heading === "Options" ? /(--[\w-]+)/ : /^ {2}(\w\S*)/;
+  const words = lines.split("\n").flatMap((line) => word.exec(line)?.[1] ?? []);
+  return words.filter((each) => each !== "help").sort();
+}
+
+describe.each(SHELLS.filter((shell) => !missing.includes(shell)))("in %s", (shell) => {
+  const offered = (line: string, directory?: string) => offeredBy(shell, line, directory);
+
+  test("every command of the help is offered, and the beginning of one narrows it down", async () => {
+    assert.deepEqual(await offered("verbatim "), await listed("", "Commands"));
+    assert.deepEqual(await offered("verbatim re"), ["record", "render", "repair"]);
+    assert.deepEqual(await offered("verbatim keys "), await listed("keys", "Commands"));
+  });
+
+  test.each(["record", "doctor", "repair", "ls", "keys import"])(
+    "every option that the help of %s lists is offered",
+    async (names) => {
+      assert.deepEqual(await offered(`verbatim ${names} --`), await listed(names, "Options"));
+    },
+  );
+
+  test("an option's values are offered, and a command's own words", async () => {
+    assert.deepEqual(await offered("verbatim record --durability "), ["disk", "os"]);
+    assert.deepEqual(await offered("verbatim ls --sort c"), ["cost", "created"]);
+    assert.deepEqual(await offered("verbatim keys import --as "), ["current", "retired"]);
+    assert.deepEqual(await offered("verbatim completions "), ["bash", "fish", "zsh"]);
+    // A switch takes no value, and a value is no command.
+    assert.deepEqual(await offered("verbatim ls --json --sort i"), ["id"]);
+    assert.deepEqual(await offered("verbatim ls --root show --sort i"), ["id"]);
+  });
+
+  test("where a path may stand, paths are offered: directories alone where only they fit", async () => {
+    const directory = tempDirectory();
+    mkdirSync(join(directory, "a-directory"));
+    writeFileSync(join(directory, "a file.jsonl"), "");
+    const plain = (words: readonly string[]) => words.map((word) => word.replace(/\/$/, ""));
+    const files = plain(await offered("verbatim doctor a", directory));
+    assert.deepEqual(files.map((name) => name.replace(/\\/g, "")).sort(), [
+      "a file.jsonl",
+      "a-directory",
+    ]);
+    assert.deepEqual(plain(await offered("verbatim ls --root ", directory)), ["a-directory"]);
+    assert.deepEqual(await offered("verbatim torture --seed ", directory), []);
+  });
+});
+
+test("bash completes a value that is joined to its option by =", async () => {
+  // bash hands such a word over in three.
+  assert.deepEqual(await offeredBy("bash", "verbatim record --durability = d"), ["disk"]);
+  assert.deepEqual(await offeredBy("bash", "verbatim record --durability ="), ["disk", "os"]);
+});
+
+test("a shell that we know nothing of is wrong usage", async () => {
+  const { code, stdout, stderr } = await new CliUser().run(["completions", "tcsh"]);
+  assert.equal(code, 2);
+  assert.equal(stdout, "");
+  assert.match(stderr, /bash, zsh, fish/);
+});

@@ -1,0 +1,76 @@
+/** The manual page: complete, and such that man shows it without a complaint. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { isBuilt } from "../../scripts/setup.mjs";
+import type { CliCommand } from "../../src/cli/command.ts";
+import { manPage } from "../../src/cli/man-page.ts";
+import { CliUser, root } from "./cli.ts";
+
+/** A command whose texts would trip troff if they were not escaped. */
+const AWKWARD: CliCommand = {
+  name: "awkward",
+  summary: ".Begins like a request, and has a back\\slash, `ticks` and ~tilde, é^😀",
+  args: [{ name: "<a-file>", summary: "'quoted'" }],
+  options: [
+    {
+      flags: "--on-error <action>",
+      summary: "-dashes-",
+      choices: ["stop", "skip"],
+      default: "stop",
+    },
+    { flags: "--json", summary: 'says "so"' },
+  ],
+  examples: ["verbatim awkward 'a b' | jq -r '.x\\n'", ".verbatim"],
+  run: async () => 0,
+};
+
+const hasGroff = spawnSync("groff", ["--version"]).status === 0;
+if (!hasGroff) process.stderr.write("groff is not installed: the manual page is not formatted.\n");
+
+/** The page as a person reads it; fails on anything that groff complains of. */
+function formatted(page: string): string {
+  const args = ["-man", "-ww", "-Tutf8", "-rLL=200n", "-P-c", "-P-b", "-P-u", "-P-o"];
+  const ran = spawnSync("groff", args, { input: page, encoding: "utf8" });
+  assert.equal(ran.stderr, "");
+  return ran.stdout;
+}
+
+test.skipIf(!hasGroff)("whatever a command's texts hold, the page shows them as they are", () => {
+  const shown = formatted(manPage([AWKWARD], { version: "1.2.3" }));
+  for (const text of [
+    "verbatim-log 1.2.3",
+    "verbatim awkward [options] <a-file>",
+    ".Begins like a request, and has a back\\slash, `ticks` and ~tilde, é^😀.",
+    "'quoted'",
+    "--on-error action",
+    "-dashes-; one of stop, skip; default: stop",
+    'says "so"',
+    "verbatim awkward 'a b' | jq -r '.x\\n'",
+    "    .verbatim",
+  ]) {
+    assert.ok(shown.includes(text), `${text} is not in\n${shown}`);
+  }
+});
+
+test("the page has every command of the command line, with every option", async () => {
+  assert.ok(isBuilt(), "dist is older than src: run `npm run build` first");
+  const page = readFileSync(join(root, "dist/man/verbatim.1"), "utf8").replaceAll("\\-", "-");
+  const user = new CliUser();
+  const { stdout } = await user.run(["--help"]);
+  const [, list = ""] = stdout.split("Commands:\n");
+  const names = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? "");
+  assert.ok(names.length > 10);
+  for (const name of names.filter((each) => each !== "help")) {
+    expect(page).toMatch(new RegExp(`^\\.SS "verbatim ${name}\\b`, "m"));
+    const { stdout: help } = await user.run([name, "--help"]);
+    if (help.includes("\nCommands:")) continue;
+    for (const [flag] of help.matchAll(/--[\w-]+/g)) {
+      if (flag !== "--help") assert.ok(page.includes(flag), `${name} ${flag}`);
+    }
+  }
+  if (hasGroff) formatted(readFileSync(join(root, "dist/man/verbatim.1"), "utf8"));
+});

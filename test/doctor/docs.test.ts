@@ -1,0 +1,31 @@
+/** docs/doctor.md has every finding, with its severity and whether repair mends it. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "vitest";
+import { OPEN_CALLS_MAX } from "../../src/model/pairing.ts";
+import { LIVE_MS } from "../../src/store/doctor/examine-session.ts";
+import { FINDINGS } from "../../src/store/doctor/finding.ts";
+import { root } from "../cli/cli.ts";
+
+const page = readFileSync(join(root, "docs/doctor.md"), "utf8");
+const rows = [...page.matchAll(/^\| `([A-Z_]+)` \| (\w+) \| .+ \| (.+) \|$/gm)];
+
+test("the page lists the findings that there are, in their order", () => {
+  assert.deepEqual(
+    rows.map(([, code]) => code),
+    Object.keys(FINDINGS),
+  );
+});
+
+test.each(Object.entries(FINDINGS))("%s is on the page as it is", (code, { severity, mends }) => {
+  const [, , told, remedy = ""] = rows.find(([, each]) => each === code) ?? [];
+  assert.equal(told, severity);
+  assert.equal(!/^(no\b|refuses)/.test(remedy), mends);
+});
+
+test("the numbers on the page are those of the code", () => {
+  assert.ok(page.includes(`more than ${OPEN_CALLS_MAX.toLocaleString("en")} calls`));
+  assert.ok(page.includes(`until ${LIVE_MS / 1000} seconds after the last line`));
+});

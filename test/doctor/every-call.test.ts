@@ -1,0 +1,200 @@
+/**
+ * Every call: a repair in which each call to the disk fails in turn, in each way it can, and the
+ * power goes afterwards. The log's bytes stay, what was replaced is kept, and a second repair ends
+ * the work.
+ */
+
+import assert from "node:assert/strict";
+import { expect, test } from "vitest";
+import type { Host } from "../../src/base/host.ts";
+import type { Seen, Surroundings } from "../../src/base/node-surroundings.ts";
+import { readEnvelope } from "../../src/dialects/rye/envelope.ts";
+import { LIVE_OPTIONS, renderEvent } from "../../src/dialects/rye/markdown.ts";
+import type { Doctor } from "../../src/store/doctor/examine-session.ts";
+import { type RepairStep, repairOne } from "../../src/store/doctor/repair.ts";
+import type { FoundSession } from "../../src/store/find-session.ts";
+import { type Call, type Fault, Machine } from "../../src/torture/fault-files.ts";
+import { Random } from "../../src/torture/random.ts";
+import { Scheduler } from "../../src/torture/scheduler.ts";
+import { event } from "../cli/stores.ts";
+import { FAULTS } from "../crash/faults.ts";
+
+const DIRECTORY = "/project/.ai/threads/t";
+const SESSION: FoundSession = {
+  dialect: "rye",
+  root: "/project",
+  id: "t",
+  path: `${DIRECTORY}/transcript.jsonl`,
+};
+const EVENTS = [event("thread_start", { model: "m" }), event("user_message", { text: "é" })];
+const LINES = EVENTS.map((each) => `${JSON.stringify(each)}\n`).join("");
+const TORN = '{"ts":"20';
+const STALE_MARKDOWN = "# not this\n";
+const CORRUPT_META = "{";
+const LEFT = "left";
+const MARKDOWN = EVENTS.map((each) => {
+  const read = readEnvelope(each).event;
+  return read ? renderEvent(read, LIVE_OPTIONS) : "";
+}).join("");
+
+class Life {
+  readonly calls: Call[] = [];
+  readonly #machine: Machine;
+  readonly #scheduler: Scheduler;
+  #isSpared = true;
+
+  constructor(seed: number, failing: { readonly call: number; readonly fault: Fault } | null) {
+    const random = new Random(seed);
+    this.#scheduler = new Scheduler(random);
+    this.#machine = new Machine({
+      random,
+      scheduler: this.#scheduler,
+      pageBytes: 16,
+      plan: (call) => {
+        if (this.#isSpared) return null;
+        return this.calls.push(call) - 1 === failing?.call ? failing.fault : null;
+      },
+    });
+  }
+
+  /** Puts a sick session on the disk, all of it durable. */
+  async begin(): Promise<void> {
+    const process = this.#machine.startProcess(true);
+    const directory = await process.openDirectory(DIRECTORY, { create: true });
+    const contents = {
+      "transcript.jsonl": LINES + TORN,
+      "transcript.md": STALE_MARKDOWN,
+      "thread.json": CORRUPT_META,
+      "thread.json.tmp": LEFT,
+    };
+    for (const [name, text] of Object.entries(contents)) {
+      const file = directory.open(name, "new");
+      file.write(Buffer.from(text));
+      await this.#scheduler.finish(file.sync());
+    }
+    await this.#scheduler.finish(directory.sync());
+  }
+
+  /** Repairs on the faulty disk; the process may die of it. */
+  async repairBadly(): Promise<void> {
+    this.#isSpared = false;
+    const died = (error: unknown) => {
+      const isDeath = error instanceof Error && "code" in error && error.code === "EDEAD";
+      assert.ok(isDeath, String(error));
+    };
+    await this.#repair().catch(died);
+    this.#isSpared = true;
+  }
+
+  /** Repairs on a disk that does as it is told. */
+  repairWell(): Promise<RepairStep[]> {
+    return this.#repair();
+  }
+
+  powerCut(): void {
+    this.#machine.powerCut();
+  }
+
+  /** What the files hold, by name. */
+  contents(): Record<string, string> {
+    const names = this.#machine.names(DIRECTORY);
+    return Object.fromEntries(names.map((name) => [name, this.#content(name)]));
+  }
+
+  #content(name: string): string {
+    return this.#machine.contents(DIRECTORY, name)?.toString() ?? "";
+  }
+
+  #repair(): Promise<RepairStep[]> {
+    const host: Host = {
+      files: this.#machine.startProcess(),
+      clock: this.#scheduler,
+      process: { pid: 1, started: "2026-01-01T00:00:00.000Z" },
+    };
+    const doctor: Doctor = { host, surroundings: this.#surroundings(), nowMs: () => 0 };
+    const steps = async () => {
+      const all: RepairStep[] = [];
+      for await (const step of repairOne(doctor, SESSION, { isDryRun: false })) all.push(step);
+      return all;
+    };
+    return this.#scheduler.finish(steps());
+  }
+
+  /** The names on the simulated disk; permissions are not its business. */
+  #surroundings(): Surroundings {
+    const seen = (name: string): Seen => {
+      return { name, kind: "file", mode: 0o600, identity: name, mtimeMs: 0 };
+    };
+    return {
+      list: () => this.#machine.names(DIRECTORY).map(seen),
+      look: (path) => {
+        const name = path.slice(DIRECTORY.length + 1);
+        return this.#machine.names(DIRECTORY).includes(name) ? seen(name) : null;
+      },
+      directoryBehind: () => null,
+      setMode: () => assert.fail("nothing is to be set"),
+    };
+  }
+}
+
+/** That no byte of the log is lost, nor anything that was replaced. */
+function checkNothingLost(contents: Record<string, string>, when: string): void {
+  const log = contents["transcript.jsonl"] ?? "";
+  assert.ok(log === LINES || log === LINES + TORN, `the log, ${when}: ${JSON.stringify(log)}`);
+  const all = Object.entries(contents);
+  const isKept = (text: string, name: RegExp) =>
+    all.some(([each, content]) => name.test(each) && content === text);
+  assert.ok(log.endsWith(TORN) || isKept(TORN, /\.torn-\d+$/), `the torn tail, ${when}`);
+  assert.ok(isKept(STALE_MARKDOWN, /^transcript\.md/), `the old markdown, ${when}`);
+  assert.ok(isKept(CORRUPT_META, /^thread\.json/), `the old thread.json, ${when}`);
+}
+
+function checkMended(contents: Record<string, string>, when: string): void {
+  assert.equal(contents["transcript.jsonl"], LINES, when);
+  assert.equal(contents["transcript.md"], MARKDOWN, when);
+  expect(JSON.parse(contents["thread.json"] ?? ""), when).toMatchObject({
+    thread_id: "t",
+    status: "running",
+    reconstructed: true,
+  });
+  assert.equal("thread.json.tmp" in contents, false, when);
+}
+
+async function judge(seed: number, failing: { call: number; fault: Fault } | null): Promise<Life> {
+  const life = new Life(seed, failing);
+  const when = `${JSON.stringify(failing)}, seed ${seed}`;
+  await life.begin();
+  await life.repairBadly();
+  checkNothingLost(life.contents(), `after ${when}`);
+  life.powerCut();
+  checkNothingLost(life.contents(), `after ${when} and a power cut`);
+  const steps = await life.repairWell();
+  assert.deepEqual(
+    steps.filter(({ kind }) => kind === "failed" || kind === "left"),
+    [],
+    when,
+  );
+  checkNothingLost(life.contents(), `after ${when} and a second repair`);
+  checkMended(life.contents(), when);
+  const before = life.contents();
+  const again = await life.repairWell();
+  assert.deepEqual(
+    again.map(({ kind }) => kind),
+    ["session"],
+    when,
+  );
+  assert.deepEqual(life.contents(), before, when);
+  return life;
+}
+
+test("whichever call fails, and however, nothing is lost and a second repair ends the work", async () => {
+  const { calls } = await judge(1, null);
+  for (const call of ["open", "read", "write", "sync", "truncate", "syncDirectory"] as const) {
+    assert.ok(calls.includes(call), call);
+  }
+  for (const [call, kind] of calls.entries()) {
+    for (const fault of FAULTS[kind]) {
+      for (const seed of [1, 2]) await judge(seed, { call, fault });
+    }
+  }
+});

@@ -1,0 +1,72 @@
+/** Doctor beside a writer: nothing is told that is only half done. */
+
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { startChild } from "../support/child.ts";
+import { findingsIn, nodeDoctor, repairIn } from "../support/examining.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { WRITER_KINDS } from "../support/writer-kinds.ts";
+
+const LOOK_MS = 1200;
+const LOOKS_MIN = 3;
+
+test.each(WRITER_KINDS)(
+  "beside a writer (%s) only notes are told, at any time",
+  async (_, kind) => {
+    // Method: look again and again while another process appends as fast as it can.
+    const project = tempDirectory();
+    const { mode, durability } = kind;
+    const child = startChild(
+      "test/doctor/live-writer-child.ts",
+      ...[project, "live-1", mode, durability],
+    );
+    assert.equal(await child.line(), "at work");
+    // With the real clock: the registry follows a moment later.
+    const doctor = { ...nodeDoctor, host: nodeHost };
+    const until = performance.now() + LOOK_MS;
+    for (let looks = 0; looks < LOOKS_MIN || performance.now() < until; looks++) {
+      const findings = await findingsIn(project, "rye", doctor);
+      assert.deepEqual(
+        findings.filter(({ severity }) => severity !== "note"),
+        [],
+        `look ${looks}`,
+      );
+    }
+    if (mode === "exclusive") {
+      const steps = await repairIn(project, "rye", false, doctor);
+      assert.deepEqual(
+        steps.map((step) => (step.kind === "failed" ? step.code : step.kind)),
+        ["LOG_LOCKED"],
+      );
+    }
+    child.say("end");
+    assert.equal(await child.line(), "done");
+    await child.exitCode();
+    assert.deepEqual(await findingsIn(project, "rye", doctor), []);
+  },
+);
+
+test("after a writer was killed, its torn tail and its open calls are told at once", async () => {
+  const project = tempDirectory();
+  const child = startChild(
+    "test/doctor/live-writer-child.ts",
+    project,
+    "live-1",
+    "exclusive",
+    "os",
+  );
+  assert.equal(await child.line(), "at work");
+  await child.kill();
+  for (const { code } of await findingsIn(project)) {
+    // Wherever it was killed; the registry and the file for people may not have come so far.
+    assert.match(code, /^(TORN_TAIL|MISSING_LF|DANGLING_CALL|DERIVED_(MISSING|STALE)|TEMP_LEFT)$/);
+  }
+  const steps = await repairIn(project);
+  const left = (await findingsIn(project)).filter(({ code }) => code !== "DANGLING_CALL");
+  assert.deepEqual(
+    left.filter(({ severity }) => severity !== "note"),
+    [],
+    JSON.stringify(steps),
+  );
+});

@@ -1,0 +1,64 @@
+/** Doctor looks only: whatever is wrong, after it everything is as it was before. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { test } from "vitest";
+import { CliUser } from "../cli/cli.ts";
+import { SmallDisk } from "../crash/small-disk.ts";
+import { codes, findingsIn, nodeDoctor } from "../support/examining.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { treeAt } from "../support/tree.ts";
+import { WatchedFiles } from "../support/watched-files.ts";
+import { makeSickStore, SICK_CODES } from "./sick-store.ts";
+
+test("a look at a store with every fault changes no name, byte, time or permission", async () => {
+  const user = new CliUser();
+  await makeSickStore(user.cwd);
+  const before = [treeAt(user.cwd), treeAt(user.home)];
+  const { code, stdout, stderr } = await user.run(["doctor", "--json"]);
+  assert.equal(code, 1, stderr);
+  assert.deepEqual([treeAt(user.cwd), treeAt(user.home)], before);
+  const told = new Set(
+    stdout.split("\n").flatMap((line) => /"code":"(\w+)"/.exec(line)?.[1] ?? []),
+  );
+  assert.deepEqual([...told].sort(), SICK_CODES);
+});
+
+test("a look opens files to read, and makes no call that writes", async () => {
+  const project = tempDirectory();
+  await makeSickStore(project);
+  const files = new WatchedFiles();
+  await findingsIn(project, "rye", { ...nodeDoctor, host: { ...nodeDoctor.host, files } });
+  const others = files.calls.filter(({ call, mode }) =>
+    call === "open" ? mode !== "read" : call !== "read" && call !== "close",
+  );
+  assert.deepEqual(others, []);
+});
+
+test("a dry run of repair is a look too", async () => {
+  const user = new CliUser();
+  await makeSickStore(user.cwd);
+  const before = [treeAt(user.cwd), treeAt(user.home)];
+  const { code, stdout } = await user.run(["repair", "--all", "--dry-run"]);
+  assert.equal(code, 1);
+  assert.match(stdout, /would mend warning TORN_TAIL/);
+  assert.deepEqual([treeAt(user.cwd), treeAt(user.home)], before);
+});
+
+test("a disk that takes no writes is looked at like any other", async (context) => {
+  const disk = SmallDisk.mount();
+  if (typeof disk === "string") {
+    process.stderr.write(`doctor was not tried on a read-only disk: ${disk}\n`);
+    context.skip();
+    return;
+  }
+  const made = tempDirectory();
+  await makeSickStore(made);
+  const expected = codes(await findingsIn(made));
+  // Copied: SQLite keeps files open for a while, and a disk with such is not made read-only.
+  spawnSync("cp", ["-a", `${made}/.`, disk.path]);
+  assert.ok(expected.includes("TORN_TAIL"));
+  const remounted = spawnSync("mount", ["-o", "remount,ro", disk.path]);
+  assert.equal(remounted.status, 0, remounted.stderr.toString());
+  assert.deepEqual(codes(await findingsIn(disk.path)), expected);
+});
