@@ -49,14 +49,13 @@ function pathCases(nodes: readonly CommandNode[]): string {
   return `      ${paths.join(" | ")}) path=$path/$word ;;`;
 }
 
-function nodeCase({ path, commands, options, values, takesMany }: CommandNode): string {
+function nodeCase({ path, commands, options, values }: CommandNode): string {
   const valued = options.filter(({ value }) => value !== null);
   const afterOption = valued.map(({ names, value }) => {
     return `        ${names.join(" | ")}) ${value ? complete(value) : ""}; return ;;`;
   });
   const words = options.flatMap(longNames);
-  const [first] = values;
-  const last = takesMany || values.length > 0 ? (values.at(-1) ?? first) : undefined;
+  const last = values.at(-1);
   const otherwise = last ? complete(last) : listed(commands.map(({ name }) => name)) || ":";
   return `    ${path.length === 0 ? "''" : `/${path.join("/")}`})
 ${afterOption.length === 0 ? "" : `      case "$prev" in\n${afterOption.join("\n")}\n      esac\n`}      if [[ $cur == -* ]]; then

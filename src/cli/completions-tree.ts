@@ -53,7 +53,7 @@ export function completionNodes(commands: readonly (CliCommand | CommandGroup)[]
   return [top, ...commands.flatMap((command) => nodesOf(command, []))];
 }
 
-/** Whether a short name or a long one is enough for a person to see what it is. */
+/** The long names of an option: they say what it is, and a short one is typed faster than completed. */
 export function longNames({ names }: OptionWord): string[] {
   return names.filter((name) => name.startsWith("--"));
 }

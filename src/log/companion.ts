@@ -9,8 +9,11 @@
 import type { ByteOffset } from "../base/offset.ts";
 
 export interface Companion {
-  /** The log ends here, and not all of it came through `appended`: on opening, or by others. */
-  caughtUp(end: ByteOffset): Promise<void>;
+  /**
+   * The log ends here, and not all of it came through `appended`: on opening, or by others. After
+   * `end` a torn tail of `cutBytes` was kept aside and cut.
+   */
+  caughtUp(end: ByteOffset, cutBytes: number): Promise<void>;
   /**
    * The first `length` bytes of `lines` now stand at `start`. With `disk` not yet durable. The
    * buffer is the writer's and is used again: what is to be kept is copied.

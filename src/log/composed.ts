@@ -10,15 +10,23 @@ import type { ByteOffset } from "../base/offset.ts";
 /** Whole lines, each with its LF, that are to stand at `end`; none when there is nothing to say. */
 export type Compose = (end: ByteOffset) => Uint8Array;
 
-/** Runs with the lock still held, once the lines are as safe as the log's durability says. */
-export type Afterwards = () => Promise<void>;
+/** Makes everything that stands in the log durable, also with `os`. */
+export type Sync = () => Promise<void>;
+
+/** What is done around the write, with the lock held. */
+export interface Around {
+  /** Before the lines are composed: what they say of the log may take its time to make. */
+  readonly beforehand?: (sync: Sync) => Promise<void>;
+  /** Once the lines are as safe as the log's durability says. */
+  readonly afterwards?: (sync: Sync) => Promise<void>;
+}
 
 const NOTHING = new Uint8Array(0);
 
 export class Composed {
   /** Where the lines start. */
   readonly start: Promise<ByteOffset>;
-  readonly afterwards: Afterwards | null;
+  readonly around: Around | null;
   readonly #compose: Compose;
   readonly #check: (lines: Uint8Array) => void;
   #bytes: Uint8Array = NOTHING;
@@ -28,14 +36,10 @@ export class Composed {
   #reject!: (error: unknown) => void;
 
   /** `check` refuses what may not be written. */
-  constructor(
-    compose: Compose,
-    check: (lines: Uint8Array) => void,
-    afterwards: Afterwards | null = null,
-  ) {
+  constructor(compose: Compose, check: (lines: Uint8Array) => void, around: Around | null = null) {
     this.#compose = compose;
     this.#check = check;
-    this.afterwards = afterwards;
+    this.around = around;
     this.start = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -48,6 +52,16 @@ export class Composed {
 
   get length(): number {
     return this.#bytes.length;
+  }
+
+  /** Runs what comes before composing; its failure is the caller's own. */
+  async prepare(sync: Sync): Promise<void> {
+    try {
+      await this.around?.beforehand?.(sync);
+    } catch (error) {
+      this.#refusal = { error };
+      throw error;
+    }
   }
 
   /** Gives the lines their last shape, now that they are to stand at `end`. */

@@ -221,7 +221,7 @@ test.for(WRITER_KINDS)(
     const path = newLogPath();
     const log = await openWriter(path, kind);
     const gate = new Gate();
-    const composed = log.appendComposed(placed, () => gate.pass());
+    const composed = log.appendComposed(placed, { afterwards: () => gate.pass() });
     const next = log.append(bytesOf("1"));
     await gate.reached;
     assert.equal(contentOf(path), '{"at":0}\n');

@@ -23,7 +23,7 @@ import { Appender } from "./appender.ts";
 import { Batch } from "./batch.ts";
 import { LF } from "./bytes.ts";
 import type { Companion } from "./companion.ts";
-import { type Afterwards, type Compose, Composed } from "./composed.ts";
+import { type Around, type Compose, Composed } from "./composed.ts";
 import { checkLine, checkLines } from "./framing.ts";
 import { LogLock } from "./lock.ts";
 import { openPlace, type Place } from "./place.ts";
@@ -129,7 +129,7 @@ export class LogWriter {
       const isDirectorySynced = durability === "disk" || recovery.end > 0;
       if (isDirectorySynced) await place.directory.sync();
       if (isDirectorySynced && recovery.end === 0) await place.directory.syncAncestors();
-      await companion?.caughtUp(recovery.end);
+      await companion?.caughtUp(recovery.end, recovery.cutBytes);
       if (mode === "exclusive") {
         lock.sayHeld();
       } else {
@@ -182,17 +182,17 @@ export class LogWriter {
    * Appends the lines that `compose` makes, in one write. It is called once, synchronously, with
    * the lock held, after catching up with other writers and right before the write, and is told
    * where its lines will start. Resolves to that, once they are as safe as the log's durability
-   * says; refused, nothing stands. `afterwards` runs before the lock is given back.
+   * says; refused, nothing stands. What is to be done `around` it is done with the same lock.
    *
    * In its turn among the other appends (W5). What waits here is not counted against the queue's
    * limit: nobody knows its length yet.
    */
-  appendComposed(compose: Compose, afterwards?: Afterwards): Promise<ByteOffset> {
+  appendComposed(compose: Compose, around?: Around): Promise<ByteOffset> {
     try {
       this.#refuseWhenDone();
       const check = (lines: Uint8Array) => checkLines(this.path, lines, this.#limits);
-      const composed = new Composed(compose, check, afterwards);
-      if (!afterwards && this.#mayWriteNow()) return Promise.resolve(this.#composeNow(composed));
+      const composed = new Composed(compose, check, around);
+      if (!around && this.#mayWriteNow()) return Promise.resolve(this.#composeNow(composed));
       this.#queue.push(composed);
       this.#draining ??= this.#drain();
       return composed.start;
@@ -241,6 +241,11 @@ export class LogWriter {
       throw this.#appender.fail("the directory's sync failed", cause);
     }
   }
+
+  /** What is synced is not synced again: with `disk` that is nearly always all. */
+  readonly #syncAll = async (): Promise<void> => {
+    if (this.#appender.synced < this.#appender.end) await this.#sync();
+  };
 
   async #sync(): Promise<void> {
     try {
@@ -343,10 +348,11 @@ export class LogWriter {
     try {
       await this.#catchUp();
       if (this.#appender.hasUnsyncedCut) await this.#sync(); // appender.ts, W3
+      if (batch instanceof Composed) await batch.prepare(this.#syncAll);
       const start = batch instanceof Batch ? this.#write(batch) : this.#writeComposed(batch);
       if (this.#durability === "disk") await this.#sync();
       if (this.#durability === "disk") await this.#companion?.madeDurable();
-      if (batch instanceof Composed) await batch.afterwards?.();
+      if (batch instanceof Composed) await batch.around?.afterwards?.(this.#syncAll);
       return start;
     } finally {
       if (this.#mode === "shared") {
@@ -365,7 +371,7 @@ export class LogWriter {
     }
     const { end, cutBytes } = await repairTail(this.#place, this.#file);
     this.#appender.moveTo(end, cutBytes > 0);
-    await this.#companion?.caughtUp(end);
+    await this.#companion?.caughtUp(end, cutBytes);
   }
 
   /** Keeps what a later opener must write anew short, however long we share the log. */

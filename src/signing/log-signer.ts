@@ -32,6 +32,8 @@ export interface SignedSoFar {
   readonly seq: number;
   readonly prev: string;
   readonly turn: number;
+  /** The last checkpoint ended no turn, or lines stand after it. */
+  readonly isInTurn: boolean;
   /** Lines that nobody signed, and bytes that a crash left torn and opening cut. */
   readonly found: Found | null;
   readonly cut: number;
@@ -58,8 +60,8 @@ export function nothingSigned(
 ): SignedSoFar {
   const parts = PARTS_DEFAULT;
   const ledger = Ledger.begin({ crypto, salt, parts, isSidecar });
-  const none = { seq: 0, prev: "0".repeat(64), turn: 0, found: null, cut: 0, lost: null };
-  return { ledger, salt, parts, ...none };
+  const none = { seq: 0, prev: "0".repeat(64), turn: 0, isInTurn: false };
+  return { ledger, salt, parts, ...none, found: null, cut: 0, lost: null };
 }
 
 export class LogSigner {
@@ -91,10 +93,6 @@ export class LogSigner {
   /** The last checkpoint that was committed here. */
   get head(): Head | null {
     return this.#state.head;
-  }
-
-  get turn(): number {
-    return this.#state.turn;
   }
 
   /** How many bytes stand after the last checkpoint. */

@@ -25,6 +25,8 @@ import type { VerifyOptions } from "./verify-options.ts";
 /** Verdicts on which one may go on: all is well, or all that is signed is. */
 const GOES_ON: ReadonlySet<Verdict> = new Set(["verified", "incomplete", "unsigned", "unpinned"]);
 
+const ENDS_TURN: ReadonlySet<string> = new Set(["turn", "final"]);
+
 export interface OpenToSign {
   readonly target: SessionLog;
   readonly log: OpenFile;
@@ -60,7 +62,8 @@ export async function openToSign(opening: OpenToSign): Promise<SignedSoFar> {
   if (sidecar) await addRest(deep.ledger, log, signedEnd, end);
   const found = signedEnd < end ? ([signedEnd, end] as const) : null;
   const { seq, prev, turn } = judge.next;
-  return { ledger: deep.ledger, ...judge.genesis, seq, prev, turn, found, cut, lost };
+  const isInTurn = found !== null || !ENDS_TURN.has(judge.signedThrough?.kind ?? "");
+  return { ledger: deep.ledger, ...judge.genesis, seq, prev, turn, isInTurn, found, cut, lost };
 }
 
 function refuseUnlessFit({ target, options }: OpenToSign, inspection: Inspection): void {
@@ -83,7 +86,7 @@ async function beginLate(opening: OpenToSign, isSidecar: boolean): Promise<Signe
   const ledger = Ledger.begin({ crypto: options.crypto, salt, parts: PARTS_DEFAULT, isSidecar });
   await addRest(ledger, log, 0, end);
   const begun = nothingSigned(options.crypto, salt, isSidecar);
-  return { ...begun, ledger, found: end > 0 ? [0, end] : null, cut, lost };
+  return { ...begun, ledger, isInTurn: end > 0, found: end > 0 ? [0, end] : null, cut, lost };
 }
 
 async function addRest(ledger: Ledger, log: OpenFile, from: number, to: number): Promise<void> {

@@ -16,6 +16,8 @@ export interface Beside extends Companion {
   pause(): Promise<void>;
   /** Whether it wants to be told also in `shared` mode, where others may go on. Default: no. */
   readonly pausesShared?: true;
+  /** rye: the revision of thread.json, where that is signed. */
+  readonly rev?: number;
   /** In `shared` mode the lock could not be had for that. */
   notPaused?(cause: unknown): void;
 }

@@ -16,9 +16,11 @@ import { LOG_LIMITS } from "../base/limits.ts";
 import { type ByteOffset, toByteOffset } from "../base/offset.ts";
 import type { Native, SpillFile } from "../dialects/dialect.ts";
 import { queueFull } from "../log/admission.ts";
+import type { Sync } from "../log/composed.ts";
 import { checkLine } from "../log/framing.ts";
 import type { LogWriter } from "../log/writer.ts";
 import type { Draft, Prepared, Scribe } from "./scribe.ts";
+import type { Sealing } from "./sealing.ts";
 import { removeSpills, writeSpills } from "./spill-files.ts";
 
 /** Room in a write for lines that grow when they are linked, and for lines that are put in. */
@@ -36,16 +38,26 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+export interface ComposedParts {
+  /** Where spill files go. Asked for when the first one comes. */
+  readonly openDirectory: () => Promise<Directory>;
+  /** What the log acknowledges is on the disk. */
+  readonly isDurable: boolean;
+}
+
+const NOTHING = new Uint8Array(0);
+
 export class ComposedAppends {
   readonly #writer: LogWriter;
   readonly #scribe: Scribe;
-  /** Where spill files go. Opened when the first one comes. */
+  readonly #isDurable: boolean;
   readonly #openDirectory: () => Promise<Directory>;
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #draining: Promise<void> | null = null;
 
-  constructor(writer: LogWriter, scribe: Scribe, openDirectory: () => Promise<Directory>) {
+  constructor(writer: LogWriter, scribe: Scribe, { openDirectory, isDurable }: ComposedParts) {
+    this.#isDurable = isDurable;
     this.#writer = writer;
     this.#scribe = scribe;
     this.#openDirectory = openDirectory;
@@ -91,14 +103,18 @@ export class ComposedAppends {
     this.#draining = null;
   }
 
-  /** As many as fit into one write, at least one. */
+  /** As many as fit into one write, at least one; a checkpoint begins or ends one (sealing.ts). */
   #takeGroup(): Waiting[] {
+    const { sealing } = this.#scribe;
     let length = 0;
     let count = 0;
-    for (const { lineBytes } of this.#waiting) {
+    for (const { lines, lineBytes } of this.#waiting) {
       length += lineBytes;
+      const [first, last] = [lines[0]?.whole, lines.at(-1)?.whole];
       if (count > 0 && length > LOG_LIMITS.batchBytesMax - RESERVED_BYTES) break;
+      if (count > 0 && first && sealing?.beginsTurn(first)) break;
       count++;
+      if (last && sealing?.endsSession(last)) break;
     }
     const taken = this.#waiting.slice(0, count);
     this.#waiting = this.#waiting.slice(count);
@@ -122,22 +138,103 @@ export class ComposedAppends {
   }
 
   async #commit(group: readonly Waiting[]): Promise<void> {
-    let draft: Draft | null = null;
-    let ends: number[] = [];
+    const ends: number[] = [];
+    const add = (draft: Draft) => {
+      for (const { lines } of group) {
+        let end = 0;
+        for (const line of lines) end = draft.add(line);
+        ends.push(end);
+      }
+    };
     try {
-      const start = await this.#writer.appendComposed(() => {
-        const composed = this.#scribe.draft();
-        ends = group.map(({ lines }) => Math.max(...lines.map((line) => composed.add(line))));
-        draft = composed;
-        return composed.lines;
-      });
-      (draft as Draft | null)?.commit();
+      const { sealing } = this.#scribe;
+      const start = sealing
+        ? await this.#appendSealed(sealing, group, add)
+        : await this.#appendBare(add);
       for (const [n, { resolve }] of group.entries()) resolve(toByteOffset(start + (ends[n] ?? 0)));
     } catch (error) {
       const spills = group.flatMap(({ lines }) => spillsOf(lines));
       if (spills.length > 0 && standsNowhere(error)) await this.#removeSpills(spills);
       for (const { reject } of group) reject(error);
     }
+  }
+
+  async #appendBare(add: (draft: Draft) => void): Promise<number> {
+    let draft: Draft | null = null;
+    const start = await this.#writer.appendComposed(() => {
+      draft = this.#scribe.draft();
+      add(draft);
+      return draft.lines;
+    });
+    (draft as Draft | null)?.commit(this.#writer.end);
+    return start;
+  }
+
+  /** With the checkpoints that are due before, after and at the end of the session. */
+  async #appendSealed(
+    sealing: Sealing,
+    group: readonly Waiting[],
+    add: (draft: Draft) => void,
+  ): Promise<number> {
+    const first = group[0]?.lines[0]?.whole;
+    const last = group.at(-1)?.lines.at(-1)?.whole;
+    const start = await this.#seal(sealing, async (draft, sync) => {
+      const before = sealing.dueBefore(first);
+      if (before) {
+        await sync(); // sealing.ts, SL1
+        await draft.seal(before);
+      }
+      add(draft);
+      const after = sealing.dueAfter();
+      if (after) await draft.seal(after);
+    });
+    if (last && sealing.endsSession(last)) await this.sealEnd("final");
+    return start;
+  }
+
+  /** Signs what stands unsigned, when the session ends. A failure is told: the lines are there. */
+  async sealEnd(kind: "final" | "batch"): Promise<void> {
+    const { sealing } = this.#scribe;
+    if (!sealing) return;
+    try {
+      await this.#seal(sealing, async (draft, sync) => {
+        const due = sealing.dueAtEnd(kind);
+        if (!due) return;
+        await sync();
+        await draft.seal(due);
+      });
+      await this.#writer.flush();
+      sealing.durable();
+    } catch (error) {
+      sealing.warn(error);
+    }
+  }
+
+  /** One write, composed with the lock held, checkpoints and all. */
+  async #seal(
+    sealing: Sealing,
+    compose: (draft: Draft, sync: Sync) => Promise<void>,
+  ): Promise<number> {
+    let draft: Draft | null = null;
+    const start = await this.#writer.appendComposed(() => draft?.lines ?? NOTHING, {
+      beforehand: async (sync) => {
+        const composed = this.#scribe.draft();
+        await compose(composed, async () => {
+          await sync();
+          sealing.durable();
+        });
+        draft = composed;
+      },
+      afterwards: async (sync) => {
+        const beside = draft?.beside ?? NOTHING;
+        if (beside.length === 0) return;
+        await sync();
+        await sealing.writeBeside(beside);
+      },
+    });
+    (draft as Draft | null)?.commit(this.#writer.end);
+    if (this.#isDurable) sealing.durable();
+    return start;
   }
 
   async #removeSpills(spills: readonly SpillFile[]): Promise<void> {

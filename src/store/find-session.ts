@@ -49,7 +49,8 @@ export interface FoundSession extends FoundStore {
   readonly path: string;
 }
 
-const DIALECTS: Readonly<Record<DialectName, Dialect>> = { rye, homeagent, entire };
+/** The dialects by their names; rye in the envelope that is written by default. */
+export const DIALECTS: Readonly<Record<DialectName, Dialect>> = { rye, homeagent, entire };
 const DIALECT_NAMES: readonly DialectName[] = ["rye", "homeagent", "entire"];
 /** What the log is called in a directory that is one session's. */
 const LOG_NAMES: readonly (readonly [string, DialectName])[] = [

@@ -1,8 +1,9 @@
 /**
  * Scribe: gives the lines of a session their last shape, with the log's lock held.
  *
- * Each line names the one before it, whoever wrote that; so what a line says is known only when
- * nobody else can append any more. What can be done before that is: judging, splitting, encoding.
+ * A line may name the one before it, whoever wrote that, and checkpoints sign all that came before
+ * them; so what is to be written is known only when nobody else can append any more. What can be
+ * done before that is: judging, splitting, encoding.
  *
  * SB1  What the scribe knows of the log is what stands in it. A draft that was not written changes
  *      nothing; one that was is taken over when the log has acknowledged it.
@@ -15,6 +16,8 @@ import type { Chain, Dialect, Native, SpillFile } from "../dialects/dialect.ts";
 import type { Companion } from "../log/companion.ts";
 import { encodeLine } from "../log/json.ts";
 import { LogReader } from "../log/reader.ts";
+import type { Draft as SealedDraft } from "../signing/log-signer.ts";
+import type { Due, Sealing } from "./sealing.ts";
 import { SPILL_TOOLS } from "./spill-files.ts";
 
 const LF = Buffer.of(0x0a);
@@ -38,13 +41,20 @@ export interface ScribeParts {
   readonly root: string;
   readonly logId: string;
   readonly dialect: Dialect;
-  readonly chain: Chain;
+  /** How lines name one another; null where they do not. */
+  readonly chain: Chain | null;
   /** Told of each line that is about to be written, and what it says. */
   readonly expect: (line: Uint8Array, native: Native) => void;
+  /** Where checkpoints go; null when the session is not signed. */
+  readonly sealing: Sealing | null;
 }
+
+/** Lines that stand for themselves. */
+const UNCHAINED: Chain = { idOf: () => null, link: (native) => native };
 
 export class Scribe {
   readonly #parts: ScribeParts;
+  readonly #chain: Chain;
   /** The name of the last line in the log that has one. */
   #last: string | null = null;
   /** Up to where the log was looked at. */
@@ -55,12 +65,17 @@ export class Scribe {
 
   constructor(parts: ScribeParts) {
     this.#parts = parts;
+    this.#chain = parts.chain ?? UNCHAINED;
+  }
+
+  get sealing(): Sealing | null {
+    return this.#parts.sealing;
   }
 
   /** Everything about a line that needs no lock. */
   prepare(whole: Native): Prepared {
-    const { chain, dialect } = this.#parts;
-    const { spilling } = dialect;
+    const { spilling } = this.#parts.dialect;
+    const chain = this.#chain;
     const previous = this.#expected;
     let line = encodeLine(chain.link(whole, previous));
     let native = whole;
@@ -77,15 +92,16 @@ export class Scribe {
   /** Lines that are to follow what now stands in the log. With the lock held, and caught up. */
   draft(): Draft {
     if (this.#failure) throw this.#failure.error; // SB2
-    const { chain, expect } = this.#parts;
+    const { expect, sealing } = this.#parts;
     const commit = (last: string | null) => {
       this.#last = last;
     };
-    return new Draft({ chain, expect, commit }, this.#last);
+    return new Draft({ chain: this.#chain, expect, commit, sealing }, this.#last);
   }
 
   /** The log ends here, and not all of it is ours: looks for the last name, backward. */
-  async caughtUp(end: ByteOffset): Promise<void> {
+  async caughtUp(end: ByteOffset, cutBytes: number): Promise<void> {
+    await this.#parts.sealing?.caughtUp(end, cutBytes);
     try {
       const found = await this.#lastNamed(this.#end, end);
       if (found !== null) this.#last = found;
@@ -104,7 +120,7 @@ export class Scribe {
 
   async #lastNamed(from: ByteOffset, to: ByteOffset): Promise<string | null> {
     const { host, logId, root, chain } = this.#parts;
-    if (from >= to) return null;
+    if (from >= to || !chain) return null;
     const reader = new LogReader(host, logId, { root, onBadLine: "skip" });
     for await (const { value } of reader.backward({ from, to })) {
       const id = chain.idOf(value);
@@ -114,7 +130,8 @@ export class Scribe {
   }
 }
 
-interface DraftParts extends Pick<ScribeParts, "chain" | "expect"> {
+interface DraftParts extends Pick<ScribeParts, "expect" | "sealing"> {
+  readonly chain: Chain;
   readonly commit: (last: string | null) => void;
 }
 
@@ -124,10 +141,13 @@ export class Draft {
   readonly #chunks: Uint8Array[] = [];
   #length = 0;
   #last: string | null;
+  readonly #sealed: SealedDraft | null;
+  readonly #beside: Uint8Array[] = [];
 
   constructor(parts: DraftParts, last: string | null) {
     this.#parts = parts;
     this.#last = last;
+    this.#sealed = parts.sealing?.draft() ?? null;
   }
 
   /** Adds a line; answers where it ends, in bytes from the draft's start. */
@@ -136,28 +156,52 @@ export class Draft {
     const isRight = previous === this.#last;
     const linked = isRight ? line : encodeLine(chain.link(native, this.#last));
     expect(linked, whole);
-    this.#chunks.push(linked, LF);
-    this.#length += linked.length + 1;
+    this.#push(linked, LF);
+    this.#sealed?.addLines(Buffer.concat([linked, LF]));
+    this.#parts.sealing?.note(whole);
     if (id !== null) this.#last = id;
     return this.#length;
+  }
+
+  /** Adds a checkpoint over all before it, here or to what goes beside the log. */
+  async seal(due: Due): Promise<void> {
+    const { sealing } = this.#parts;
+    if (!sealing || !this.#sealed) return;
+    const { line, id } = await sealing.make(this.#sealed, due, this.#last);
+    if (sealing.isSidecar) this.#beside.push(line);
+    else this.#push(line);
+    if (id !== null) this.#last = id;
+  }
+
+  /** What goes beside the log, once these lines are durable. */
+  get beside(): Uint8Array {
+    return Buffer.concat(this.#beside);
+  }
+
+  #push(...chunks: readonly Uint8Array[]): void {
+    for (const chunk of chunks) {
+      this.#chunks.push(chunk);
+      this.#length += chunk.length;
+    }
   }
 
   get lines(): Uint8Array {
     return Buffer.concat(this.#chunks, this.#length);
   }
 
-  /** The lines stand in the log. */
-  commit(): void {
+  /** The lines stand in the log, which ends here. */
+  commit(end: ByteOffset): void {
     this.#parts.commit(this.#last);
+    if (this.#sealed) this.#parts.sealing?.stands(this.#sealed, end);
   }
 }
 
 /** The log's companion when both a scribe and what stands beside the log must be in step with it. */
 export function companionOf(scribe: Scribe, beside: Companion | null): Companion {
   return {
-    async caughtUp(end) {
-      await scribe.caughtUp(end);
-      await beside?.caughtUp(end);
+    async caughtUp(end, cutBytes) {
+      await scribe.caughtUp(end, cutBytes);
+      await beside?.caughtUp(end, cutBytes);
     },
     appended(lines, length, start) {
       scribe.appended(toByteOffset(start + length));

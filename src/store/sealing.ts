@@ -23,7 +23,7 @@ import type { ProofCrypto } from "../proof/crypto.ts";
 import type { Keys } from "../proof/keys.ts";
 import { followSigned } from "../signing/follow-signed.ts";
 import type { Heads } from "../signing/heads.ts";
-import { type Draft, LogSigner } from "../signing/log-signer.ts";
+import { type Draft, type Head, LogSigner } from "../signing/log-signer.ts";
 import { openToSign } from "../signing/open-to-sign.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { SidecarFile } from "../signing/sidecar-file.ts";
@@ -35,9 +35,10 @@ export const UNSIGNED_BYTES_MAX = 16 * 1024 * 1024;
 export interface SealingParts {
   readonly host: Host;
   readonly log: SessionLog;
-  /** Where pins remember it. */
-  readonly place: string;
-  readonly signing: Signing;
+  /** Where pins remember it. Asked for once the log is there. */
+  readonly placeOf: () => Promise<string>;
+  /** As the log's own lines have it: in rye its first line decides. */
+  readonly signing: () => Signing;
   readonly facts: WriterFacts;
   readonly crypto: ProofCrypto;
   readonly signer: Signer;
@@ -47,9 +48,10 @@ export interface SealingParts {
   readonly isEveryAppend: boolean;
   /** thread.json's revision; 0 where there is none. */
   readonly rev: () => number;
+  readonly onWarning: (warning: string) => void;
 }
 
-/** Which checkpoint is due, and whether it may share the write of the lines around it. */
+/** Which checkpoint is due. */
 export type Due = "recovery" | "turn" | "batch" | "final";
 
 export class Sealing {
@@ -59,10 +61,14 @@ export class Sealing {
   #cut = 0;
   /** Up to where the signer knows the log. */
   #end = 0;
-  /** The model has been at work since the last turn ended. */
+  /** How many turns have ended. */
+  #turn = 0;
+  /** The model has been at work since the last one ended. */
   #hasWorked = false;
   #lastNative: Native | null = null;
   #failure: { readonly error: unknown } | null = null;
+  #pinned: Head | null = null;
+  #place = "";
 
   constructor(parts: SealingParts) {
     this.#parts = parts;
@@ -70,23 +76,24 @@ export class Sealing {
 
   /** Checkpoints lie beside the log. */
   get isSidecar(): boolean {
-    return this.#parts.signing.isSidecar === true;
+    return this.#parts.signing().isSidecar === true;
   }
 
-  /** Whether an entry must be the first of its write: a checkpoint stands before it. */
-  beginsWrite(native: Native): boolean {
-    const mark = this.#parts.signing.turnMark(native);
+  /** Whether an entry opens a turn after a finished one: a checkpoint stands before it. */
+  beginsTurn(native: Native): boolean {
+    const mark = this.#parts.signing().turnMark(native);
     return this.#hasWorked && (mark === "opens" || mark === "step");
   }
 
-  /** Whether nothing may follow an entry in its write. */
-  endsWrite(native: Native): boolean {
-    return this.#parts.signing.turnMark(native) === "ends";
+  /** Whether an entry ends the session: a checkpoint stands after it, and nothing between. */
+  endsSession(native: Native): boolean {
+    return this.#parts.signing().turnMark(native) === "ends";
   }
 
   /** Notes an entry that goes into the coming write, in order. */
   note(native: Native): void {
-    const mark = this.#parts.signing.turnMark(native);
+    if (this.beginsTurn(native)) this.#turn++;
+    const mark = this.#parts.signing().turnMark(native);
     if (mark === "opens") this.#hasWorked = false;
     if (mark === "step" || mark === "works") this.#hasWorked = true;
     this.#lastNative = native;
@@ -97,21 +104,26 @@ export class Sealing {
     const signer = this.#ready();
     if (signer.mustRecover) return "recovery";
     if (signer.isBeginning || signer.unsignedBytes === 0) return null;
-    if (native && this.beginsWrite(native)) return "turn";
+    if (native && this.beginsTurn(native)) return "turn";
     return signer.unsignedBytes >= UNSIGNED_BYTES_MAX ? "batch" : null;
   }
 
-  /** What is due at the end of a write that ends with this entry. */
-  dueAfter(native: Native | undefined): Due | null {
-    if (native && this.endsWrite(native)) return "final";
+  /** What is due at the end of a write. The first checkpoint is the genesis. */
+  dueAfter(): Due | null {
     return this.#ready().isBeginning || this.#parts.isEveryAppend ? "batch" : null;
   }
 
-  /** What is due when the session is closed. */
-  dueAtEnd(): Due | null {
+  /** What is due when the session ends, or is closed. */
+  dueAtEnd(kind: "final" | "batch"): Due | null {
     const signer = this.#ready();
     if (signer.mustRecover) return "recovery";
-    return signer.unsignedBytes > 0 ? "batch" : null;
+    return kind === "final" || signer.unsignedBytes > 0 ? kind : null;
+  }
+
+  /** What could not be signed, or remembered: told, since the lines themselves are there. */
+  warn(cause: unknown): void {
+    const { log, onWarning } = this.#parts;
+    onWarning(`${log.id ?? log.logId} could not be signed to its end: ${String(cause)}`);
   }
 
   /** A draft of the signer's, for the coming write. With the lock held. */
@@ -122,10 +134,13 @@ export class Sealing {
   /** Makes a checkpoint: its line, and the name by which the next line may call it. */
   async make(draft: Draft, due: Due, previous: string | null): Promise<Made> {
     const { signing, facts, rev } = this.#parts;
-    const { text, id } = signing.opening(facts, { previous, native: this.#lastNative });
-    const { turn } = this.#ready();
-    const when = { turn: due === "turn" || due === "final" ? turn + 1 : turn, rev: rev() };
-    if (due === "turn" || due === "final") this.#hasWorked = false;
+    const { text, id } = signing().opening(facts, { previous, native: this.#lastNative });
+    const endsTurn = due === "turn" || (due === "final" && this.#hasWorked);
+    const when = { turn: endsTurn ? this.#turn + 1 : this.#turn, rev: rev() };
+    if (due === "final") {
+      this.#turn = when.turn;
+      this.#hasWorked = false;
+    }
     const line =
       due === "recovery"
         ? await draft.recovery(text, when)
@@ -133,30 +148,30 @@ export class Sealing {
     return { line, id };
   }
 
-  /** What was drafted stands, and is durable: it is remembered (SL2). */
+  /** What was drafted stands in the log, which ends here. */
   stands(draft: Draft, end: ByteOffset): void {
-    const before = this.#signer?.head;
     draft.commit();
     this.#end = end;
+  }
+
+  /** Everything that stands is durable: the head is remembered (SL2). */
+  durable(): void {
     const head = this.#signer?.head;
-    if (!head || head === before) return;
-    const { heads, place, log } = this.#parts;
-    heads.pin({ ...head, place, id: log.id ?? "" }, "signed");
+    if (!head || head === this.#pinned) return;
+    this.#pinned = head;
+    const { heads, log } = this.#parts;
+    heads.pin({ ...head, place: this.#place, id: log.id ?? "" }, "signed");
   }
 
   /** The log ends here, and not all of it is ours: verifies it, or what others appended. */
-  async caughtUp(end: ByteOffset): Promise<void> {
+  async caughtUp(end: ByteOffset, cutBytes: number): Promise<void> {
+    this.#cut += cutBytes;
     try {
-      await (this.#signer ? this.#follow(this.#signer, end) : this.#open(end));
+      await (this.#signer && !this.isSidecar ? this.#follow(this.#signer, end) : this.#open(end));
       this.#failure = null;
     } catch (error) {
       this.#failure = { error };
     }
-  }
-
-  /** Opening cut a torn tail off; the next checkpoint says so. */
-  wasCut(bytes: number): void {
-    this.#cut += bytes;
   }
 
   /** Why nothing can be signed; the log is not written to then. */
@@ -182,9 +197,10 @@ export class Sealing {
   }
 
   async #open(end: ByteOffset): Promise<void> {
-    const { host, log: target, place, crypto, signer, keys, heads, facts } = this.#parts;
+    const { host, log: target, crypto, signer, keys, heads, facts } = this.#parts;
     const { logId, root, id } = target;
-    const remembered = await heads.remembered({ place, id: id ?? "" });
+    this.#place = await this.#parts.placeOf();
+    const remembered = await heads.remembered({ place: this.#place, id: id ?? "" });
     const at = await openPlace(host, logId, { create: false, root });
     const sidecar = this.isSidecar ? await SidecarFile.openToRead(host, target) : null;
     const log = openToRead(at);
@@ -202,7 +218,9 @@ export class Sealing {
       const nowIso = () => new Date(facts.nowMs).toISOString();
       const { isSidecar } = this;
       this.#signer = new LogSigner(so, { crypto, signer, isSidecar, nowIso });
-      this.#hasWorked = so.seq > 0;
+      this.#cut = 0;
+      this.#turn = so.turn;
+      this.#hasWorked = so.isInTurn;
       this.#end = end;
     } finally {
       log.close();

@@ -18,6 +18,7 @@ import type { Entry, NewEntry } from "../model/entry.ts";
 import type { Beside } from "./beside.ts";
 import { ComposedAppends } from "./composed-appends.ts";
 import { companionOf, Scribe } from "./scribe.ts";
+import type { Sealing } from "./sealing.ts";
 import { type KnownFacts, SessionFacts } from "./session-facts.ts";
 import { decodeWhole } from "./spill-files.ts";
 
@@ -47,6 +48,12 @@ export interface EntryOptions extends ReadRange {
   readonly signal?: AbortSignal;
 }
 
+export type OpenSealing = (
+  session: Session,
+  facts: WriterFacts,
+  beside: Beside | null,
+) => Promise<Sealing>;
+
 export interface SessionParts extends KnownFacts {
   readonly host: Host;
   readonly root: string;
@@ -54,6 +61,8 @@ export interface SessionParts extends KnownFacts {
   readonly logOptions: Omit<LogOptions, "root" | "companion">;
   /** Makes what the dialect keeps beside the log; null when it keeps nothing. */
   readonly openBeside: ((session: Session) => Beside) | null;
+  /** Makes what signs the session; absent when it is not signed. */
+  readonly openSealing?: OpenSealing | null;
   /** The dialect in which a log that begins with this value goes on; null: always the same. */
   readonly adopt: ((first: unknown) => Dialect) | null;
   readonly onClosed: () => void;
@@ -151,10 +160,12 @@ export class Session {
 
   async #openWriter(): Promise<LogWriter> {
     try {
-      const { host, root, logOptions, openBeside } = this.#parts;
+      const { host, root, logOptions, openBeside, openSealing } = this.#parts;
       const beside = openBeside?.(this) ?? null;
       this.#beside = beside;
-      const scribe = this.#dialect.chain ? this.#scribe(this.#dialect.chain, beside) : null;
+      const sealing = openSealing ? await openSealing(this, this.#facts, beside) : null;
+      const { chain = null } = this.#dialect;
+      const scribe = chain || sealing ? this.#scribe(chain, beside, sealing) : null;
       const companion = scribe ? companionOf(scribe, beside) : beside;
       const writer = await LogWriter.open(host, this.logId, {
         ...logOptions,
@@ -168,7 +179,9 @@ export class Session {
         }
       }
       if (scribe) {
-        this.#composed = new ComposedAppends(writer, scribe, () => this.#openDirectory());
+        const openDirectory = () => this.#openDirectory();
+        const isDurable = logOptions.durability !== "os";
+        this.#composed = new ComposedAppends(writer, scribe, { openDirectory, isDurable });
       }
       this.#writer = writer;
       return writer;
@@ -178,11 +191,11 @@ export class Session {
     }
   }
 
-  #scribe(chain: Chain, beside: Beside | null): Scribe {
+  #scribe(chain: Chain | null, beside: Beside | null, sealing: Sealing | null): Scribe {
     const { host, root, dialect } = this.#parts;
     const { logId } = this;
     const expect = (line: Uint8Array, native: Native) => beside?.expect(line, native);
-    return new Scribe({ host, root, logId, dialect, chain, expect });
+    return new Scribe({ host, root, logId, dialect, chain, expect, sealing });
   }
 
   #openDirectory(): Promise<Directory> {
@@ -245,6 +258,7 @@ export class Session {
     this.#parts.onClosed();
     const writer = await this.#opening;
     await this.#composed?.idle();
+    await this.#composed?.sealEnd("batch");
     await writer?.close();
   }
 
@@ -264,10 +278,7 @@ export class Session {
     if (this.#parts.logOptions.mode !== "shared") return beside?.pause();
     if (!beside?.pausesShared) return;
     try {
-      await writer.appendComposed(
-        () => NOTHING,
-        () => beside.pause(),
-      );
+      await writer.appendComposed(() => NOTHING, { afterwards: () => beside.pause() });
     } catch (cause) {
       beside.notPaused?.(cause);
     }

@@ -32,7 +32,9 @@ import { EntireBeside } from "./entire-beside.ts";
 import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";
 import { Registrar } from "./registrar.ts";
 import { RyeBeside } from "./rye-beside.ts";
-import { Session } from "./session.ts";
+import type { Sealing } from "./sealing.ts";
+import { type OpenSealing, Session } from "./session.ts";
+import type { SignOption, StoreSigning } from "./store-signing.ts";
 
 export interface StoreOptions {
   readonly dialect: DialectName;
@@ -54,6 +56,11 @@ export interface StoreOptions {
   readonly isThreadsRoot?: boolean;
   /** rye: whether `transcript.md` grows as events land. Default: true. */
   readonly markdown?: boolean;
+  /**
+   * Signs every session that is appended to: at the end of every turn (`true`, `"turn"`) or of every
+   * append. The user's key is made when there is none. Default: false.
+   */
+  readonly sign?: SignOption;
   /** The index of sessions, a cache. Default: the user's own. */
   readonly catalogPath?: string;
   /** What went wrong beside the log, where nothing is lost. Default: a process warning. */
@@ -75,6 +82,7 @@ export class Store {
   readonly #options: StoreOptions;
   readonly #sessions = new Set<Session>();
   readonly #registrar: Registrar | null;
+  #signing: Promise<StoreSigning> | null = null;
 
   constructor(host: Host, options: StoreOptions) {
     this.#host = host;
@@ -152,6 +160,7 @@ export class Store {
       logOptions: { durability, mode, ...(lockWaitMs === undefined ? {} : { lockWaitMs }) },
       adopt: this.dialect === "rye" ? (first) => this.#ryeLike(first) : null,
       openBeside: this.dialect === "homeagent" ? null : (session) => this.#beside(session),
+      openSealing: this.#options.sign ? (...opening) => this.#openSealing(...opening) : null,
       onClosed: () => this.#sessions.delete(session),
     });
     this.#sessions.add(session);
@@ -162,6 +171,26 @@ export class Store {
   async close(): Promise<void> {
     await Promise.all([...this.#sessions].map((session) => session.close()));
     await this.#registrar?.close();
+    await (await this.#signing)?.close();
+  }
+
+  /** What signing takes is loaded only where there is signing. */
+  async #storeSigning(): Promise<StoreSigning> {
+    const { StoreSigning } = await import("./store-signing.ts");
+    return new StoreSigning(this.#host, this.#onWarning);
+  }
+
+  async #openSealing(...[session, facts, beside]: Parameters<OpenSealing>): Promise<Sealing> {
+    this.#signing ??= this.#storeSigning();
+    const { sign, mode } = this.#options;
+    return (await this.#signing).open({
+      log: { dialect: this.dialect, root: this.root, logId: session.logId, id: session.id },
+      placeRoot: this.#project ?? this.root,
+      signing: () => session.dialect.signing,
+      facts,
+      isEveryAppend: sign === "append" || mode === "shared",
+      rev: () => beside?.rev ?? 0,
+    });
   }
 
   #dialect(): Dialect {
@@ -213,13 +242,19 @@ export class Store {
     });
   }
 
+  /** rye: the project that the threads belong to; null when they lie in none. */
+  get #project(): string | null {
+    if (this.dialect !== "rye") return null;
+    if (!this.#options.isThreadsRoot) return this.root;
+    const below = `/${join(...THREADS_PATH)}`;
+    return this.root.endsWith(below) ? this.root.slice(0, -below.length) || "/" : null;
+  }
+
   /** A directory of threads that is in no project has nobody who would ask its registry. */
   #openRegistrar(): Registrar | null {
-    if (this.dialect !== "rye") return null;
-    const below = join(...THREADS_PATH);
-    const threads = this.#options.isThreadsRoot ? this.root : join(this.root, below);
-    if (!threads.endsWith(`/${below}`)) return null;
-    return new Registrar(threads.slice(0, -below.length), threads, this.#onWarning);
+    const project = this.#project;
+    if (project === null) return null;
+    return new Registrar(project, join(project, ...THREADS_PATH), this.#onWarning);
   }
 
   async #winNewId(agent: string | null, wait: boolean): Promise<string> {

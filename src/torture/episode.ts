@@ -256,7 +256,8 @@ export class Episode {
       file.write(Buffer.from(`${this.#newLine(writer)}\n${this.#newLine(writer)}\n`));
       for (let n = 0; n < 20; n++) await this.#scheduler.tick();
       file.truncate(start);
-      await this.#scheduler.finish(file.sync());
+      // It is told of the failed syncs of others, too, as every handle of the file is.
+      await this.#scheduler.finish(file.sync()).catch(() => {});
       this.#counts.rollBacks++;
     }
     process.kill();

@@ -27,7 +27,10 @@ const FISH = `
 source $argv[1]
 complete -C $argv[2]`;
 
-/** zsh completes only what is typed: so it is, at a terminal of its own, and says what it would add. */
+/**
+ * zsh completes only what is typed: so it is, at a terminal of its own, and says what it adds. It
+ * does add it: for want of a match zsh would look further.
+ */
 const ZSH = `
 zmodload zsh/zpty
 zpty shell zsh -f -i
@@ -36,6 +39,7 @@ zpty -w shell 'zstyle ":completion:*" insert-tab false
 compadd() {
   if [[ \${@[1,(i)(-|--)]} == *-(O|A|D)\\ * ]]; then builtin compadd "$@"; return; fi
   local -a hits; builtin compadd -A hits "$@"; print -rl -- "" "hit:"$^hits
+  builtin compadd "$@"
 }
 complete-once() { zle complete-word; print -r -- "" END; exit }
 zle -N complete-once; bindkey "^I" complete-once; print BEGIN'

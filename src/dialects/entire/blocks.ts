@@ -8,8 +8,8 @@
  */
 
 import type { Part } from "../../model/entry.ts";
-import { get, getNumber, getString, has, isObject, type JsonObject } from "../rye/fields.ts";
-import { toJsonValue } from "../rye/json-value.ts";
+import { get, getNumber, getString, has, isObject, type JsonObject } from "../fields.ts";
+import { toJsonValue } from "../json-value.ts";
 import { refuse } from "./invalid-row.ts";
 
 /** The parts of a message's content, whichever of its two shapes it has. */

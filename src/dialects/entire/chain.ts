@@ -6,7 +6,7 @@
  */
 
 import type { Chain, Native } from "../dialect.ts";
-import { getString, isObject } from "../rye/fields.ts";
+import { getString, isObject } from "../fields.ts";
 
 /** Longer ones are nobody's; a line may hold 16 MiB. */
 const ID_CHARS_MAX = 200;

@@ -12,8 +12,8 @@
  */
 
 import type { Native, WriterFacts } from "../dialect.ts";
-import { get, getString, has, isObject, type JsonObject, withRest } from "../rye/fields.ts";
-import { toJsonValue } from "../rye/json-value.ts";
+import { get, getString, has, isObject, type JsonObject, withRest } from "../fields.ts";
+import { toJsonValue } from "../json-value.ts";
 import { isBlock } from "./blocks.ts";
 import { refuse } from "./invalid-row.ts";
 import { completeUsage } from "./usage.ts";

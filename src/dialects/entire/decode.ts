@@ -7,7 +7,7 @@
 
 import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
 import type { Understood } from "../dialect.ts";
-import { get, getString, has, isObject, type JsonObject } from "../rye/fields.ts";
+import { get, getString, has, isObject, type JsonObject } from "../fields.ts";
 import { partsOf } from "./blocks.ts";
 import { ROLES, type RowType } from "./complete.ts";
 import { usageOf } from "./usage.ts";

@@ -1,6 +1,6 @@
 /** Prompt: what `prompt.txt` holds: the first thing that a user said. */
 
-import { get, isObject } from "../rye/fields.ts";
+import { get, isObject } from "../fields.ts";
 import { textOf } from "./blocks.ts";
 
 /**

@@ -12,7 +12,7 @@
 
 import { ID_SEGMENT_BYTES_MAX } from "../../base/limits.ts";
 import type { Native, SpillFile, Spilling, SpillReference, SpillTools } from "../dialect.ts";
-import { get, getNumber, getString, isObject, type JsonObject, without } from "../rye/fields.ts";
+import { get, getNumber, getString, isObject, type JsonObject, without } from "../fields.ts";
 import { ROW_KEYS } from "./complete.ts";
 import { refuse } from "./invalid-row.ts";
 

@@ -6,7 +6,7 @@
  */
 
 import type { Usage } from "../../model/entry.ts";
-import { get, getNumber, isObject, type JsonObject, withRest } from "../rye/fields.ts";
+import { get, getNumber, isObject, type JsonObject, withRest } from "../fields.ts";
 import { refuse } from "./invalid-row.ts";
 
 /** In the order of the document's example. */

@@ -8,9 +8,9 @@
 import type { Draft } from "../../base/draft.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
 import type { Understood } from "../dialect.ts";
+import { get, getNumber, getString, has, type JsonObject } from "../fields.ts";
 import { type RyeEvent, readEnvelope } from "./envelope.ts";
 import { errorOf, threadUsageOf, turnUsageOf } from "./facts.ts";
-import { get, getNumber, getString, has, type JsonObject } from "./fields.ts";
 import { isTruthy, printed } from "./python.ts";
 import { utcOf } from "./time.ts";
 import { BLOCK_TYPE } from "./vocabulary.ts";

@@ -14,8 +14,8 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
-import { get, getString, has, isObject, type JsonObject, withRest } from "./fields.ts";
-import { toJsonValue } from "./json-value.ts";
+import { get, getString, has, isObject, type JsonObject, withRest } from "../fields.ts";
+import { toJsonValue } from "../json-value.ts";
 import { isTruthy } from "./python.ts";
 import { isoFormat, isoFromSeconds } from "./time.ts";
 import { CHECKPOINT_TYPE, type EventType, meaningOf } from "./vocabulary.ts";

@@ -10,8 +10,8 @@
 
 import type { Draft } from "../../base/draft.ts";
 import type { Usage } from "../../model/entry.ts";
+import { get, getNumber, getObject, has, isObject, type JsonObject } from "../fields.ts";
 import type { RyeEvent } from "./envelope.ts";
-import { get, getNumber, getObject, has, isObject, type JsonObject } from "./fields.ts";
 import { printed } from "./python.ts";
 
 /** What `cost` holds, as the document's renderer would look it up. */

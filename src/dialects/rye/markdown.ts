@@ -10,9 +10,9 @@
  *     counts as empty. A transcript that cannot be printed for one odd line helps nobody.
  */
 
+import { get, getObject, type JsonObject } from "../fields.ts";
 import type { RyeEvent } from "./envelope.ts";
 import { costOf, detailOf } from "./facts.ts";
-import { get, getObject, type JsonObject } from "./fields.ts";
 import { isTruthy, printed, pythonFixed, pythonJson } from "./python.ts";
 import { pythonTitle } from "./title.ts";
 

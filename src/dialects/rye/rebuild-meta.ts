@@ -6,9 +6,9 @@
  * status `error`; times are those of the first and the last event.
  */
 
+import { getString, type JsonObject } from "../fields.ts";
 import type { RyeEvent } from "./envelope.ts";
 import { errorOf, recordedCostOf } from "./facts.ts";
-import { getString, type JsonObject } from "./fields.ts";
 import { metaAtStart, type ThreadMeta } from "./thread-meta.ts";
 
 interface Ending {

@@ -8,8 +8,8 @@
  * TL2  Every thread handed in is counted in `total`, counted in `skipped`, or too old.
  */
 
+import { get, getNumber, getObject, getString, isObject } from "../fields.ts";
 import { tokensOf } from "./facts.ts";
-import { get, getNumber, getObject, getString, isObject } from "./fields.ts";
 import { parseTime } from "./time.ts";
 
 export const TELEMETRY_DAYS = 7;

@@ -8,9 +8,9 @@
  * TM2  An event that changes nothing gives back the same object, so that a store can tell.
  */
 
+import { get, getString, has, isObject, type JsonObject, without } from "../fields.ts";
 import type { RyeEvent } from "./envelope.ts";
 import { errorOf, recordedCostOf } from "./facts.ts";
-import { get, getString, has, isObject, type JsonObject, without } from "./fields.ts";
 import { printed, pythonJsonFile } from "./python.ts";
 import { isoFormat } from "./time.ts";
 

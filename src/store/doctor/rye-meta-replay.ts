@@ -9,8 +9,8 @@
  *      end is, and so is going on after one.
  */
 
+import { get, has, isObject } from "../../dialects/fields.ts";
 import type { RyeEvent } from "../../dialects/rye/envelope.ts";
-import { get, has, isObject } from "../../dialects/rye/fields.ts";
 import { pythonJsonFile } from "../../dialects/rye/python.ts";
 import { metaAfter, resumedMeta, type StoredThreadMeta } from "../../dialects/rye/thread-meta.ts";
 import { parseTime } from "../../dialects/rye/time.ts";

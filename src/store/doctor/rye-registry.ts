@@ -56,7 +56,8 @@ export async function mendRegistry(doctor: Doctor, store: FoundStore): Promise<s
       const kept = moved ?? (state === "ours" ? await copyOf(registry, directory) : null);
       const threads = await threadsOf(store);
       registry.replaceAll(threads.values());
-      return `listed ${threads.size} threads in ${REGISTRY_NAME}${keptIn(kept)}`;
+      const threadsTold = threads.size === 1 ? "1 thread" : `${threads.size} threads`;
+      return `listed ${threadsTold} in ${REGISTRY_NAME}${keptIn(kept)}`;
     } finally {
       registry.close();
     }

@@ -1,0 +1,76 @@
+/** `verbatim verify`: the verdict on sessions, and what led to it. */
+
+import { type CliCommand, type Run, textOption, UsageError } from "../command.ts";
+import { jsonLine, WHERE_OPTIONS, whereOf } from "../reading.ts";
+
+export const verify: CliCommand = {
+  name: "verify",
+  summary: "Say whether sessions are as they were signed",
+  args: [
+    {
+      name: "[sessions...]",
+      summary: "ids, beginnings of ids, paths of logs, or directories; default: all from here",
+    },
+  ],
+  options: [
+    { flags: "--json", summary: "one report a line, as JSON" },
+    { flags: "--deep", summary: "check every signature and line, also of files over 64 MiB" },
+    { flags: "--lenient", summary: "exit with 0 although lines stand after what is signed" },
+    { flags: "--allow-unsigned", summary: "exit with 0 although nothing is signed" },
+    { flags: "--require-pin", summary: "refuse sessions of which no head is remembered" },
+    { flags: "--against <file>", summary: "heads that another machine exported count too" },
+    { flags: "--pin", summary: "remember the heads of sessions that are verified" },
+    {
+      flags: "--profile <name>",
+      summary: "read checkpoints of the Python original",
+      choices: ["rye"],
+    },
+    ...WHERE_OPTIONS,
+  ],
+  examples: [
+    "verbatim verify hello_world-1739012630",
+    "verbatim verify --root . --json | jq 'select(.verdict != \"verified\")'",
+    "verbatim verify .ai/threads --require-pin",
+    "verbatim verify backup/transcript.jsonl --against pins.jsonl",
+  ],
+
+  async run(run) {
+    const { args, options, io } = run;
+    const { exitCode, worse } = await import("../../proof/verdict.ts");
+    const { describeReport } = await import("../verify-text.ts");
+    const verifier = await openVerifier(run);
+    const targets = await verifier.find(args);
+    if (targets.length === 0) throw new UsageError("no session was found; name one, or --root");
+    let verdict: Parameters<typeof exitCode>[0] = "verified";
+    for (const [n, target] of targets.entries()) {
+      if (targets.length > 1) io.progress(`${n} of ${targets.length} sessions`);
+      const report = await verifier.verify(target, (bytes, of) => {
+        if (of > 0) io.progress(`${target.logId}: ${Math.floor((100 * bytes) / of)} %`);
+      });
+      io.progress(null);
+      verdict = worse(verdict, report.verdict);
+      const text = options.json ? jsonLine(report) : `${describeReport(report).join("\n")}\n`;
+      await io.print(text);
+    }
+    await verifier.close();
+    const { lenient, allowUnsigned } = options;
+    return exitCode(verdict, {
+      lenient: lenient === true,
+      allowUnsigned: allowUnsigned === true,
+    });
+  },
+};
+
+async function openVerifier({ options, io }: Run) {
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const { SessionVerifier } = await import("../../store/session-verifier.ts");
+  return SessionVerifier.open(nodeHost, {
+    where: whereOf(options),
+    isDeep: options.deep === true,
+    requiresPin: options.requirePin === true,
+    isLegacyProfile: options.profile === "rye",
+    against: textOption("--against", options.against) ?? null,
+    pins: options.pin === true,
+    onWarning: (warning) => io.err(`warning: ${warning}`),
+  });
+}

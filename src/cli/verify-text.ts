@@ -1,0 +1,49 @@
+/** Verify text: a report as a person reads it. */
+
+import { grouped } from "../render/phrases.ts";
+import type { VerifyReport } from "../signing/report.ts";
+
+/** One line with the verdict, and one for each reason. */
+export function describeReport(report: VerifyReport): string[] {
+  const { session, path, verdict, findings } = report;
+  const reasons = findings.filter((finding) => finding.verdict === verdict || !finding.verdict);
+  return [
+    `${session ?? path}: ${verdict}${detailOf(report)}`,
+    ...reasons.map(({ message, code }) => `  ${message} (${code})`),
+    ...(ADVICE[verdict] ? [`  ${ADVICE[verdict]}`] : []),
+  ];
+}
+
+function detailOf({ verdict, signed_through: through, bad_range: bad, freshness }: VerifyReport) {
+  if (verdict === "verified" && through) return ` to turn ${through.turn}${FRESHNESS[freshness]}`;
+  const parts: string[] = [];
+  if (through) parts.push(`verified to turn ${through.turn}`);
+  if (bad && bad.turns.length > 0) {
+    const turns =
+      bad.turns.length === 1 ? `turn ${bad.turns[0]} was` : `${turnsOf(bad.turns)} were`;
+    parts.push(`${turns} altered, from byte ${grouped(bad.from)} to ${grouped(bad.to)}`);
+  }
+  return parts.length === 0 ? "" : `; ${parts.join("; ")}`;
+}
+
+const TURNS_LISTED_MAX = 5;
+
+function turnsOf(turns: readonly number[]): string {
+  const listed = turns.slice(0, TURNS_LISTED_MAX).join(", ");
+  const more = turns.length - TURNS_LISTED_MAX;
+  return `turns ${listed}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+const FRESHNESS: Readonly<Record<VerifyReport["freshness"], string>> = {
+  match: ", and that is the last head seen",
+  ahead: ", past the last head seen",
+  none: "; no head was seen before, so that lines cut off its end would not be missed",
+};
+
+/** What to do about it. */
+const ADVICE: Readonly<Partial<Record<VerifyReport["verdict"], string>>> = {
+  tampered: "do not go on from it; restore it from a copy, and see docs/security.md",
+  rollback: "restore it from a copy, or give up what is lost: `verbatim head accept`",
+  untrusted: "`verbatim trust add` trusts a key, once you know whose it is",
+  incomplete: "`verbatim repair --vouch` signs what is there, after showing it to you",
+};

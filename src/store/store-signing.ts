@@ -1,0 +1,86 @@
+/**
+ * Store signing: the user's key, trust and pins, as the sessions of one store share them.
+ *
+ * The key is made by the first session that is signed, and never before.
+ */
+
+import type { Host } from "../base/host.ts";
+import { userPlaces } from "../base/node-places.ts";
+import type { Signing, WriterFacts } from "../dialects/dialect.ts";
+import { Heads, placeOf } from "../signing/heads.ts";
+import { loadSigner } from "../signing/keys.ts";
+import { nodeCrypto } from "../signing/node-crypto.ts";
+import type { SessionLog } from "../signing/session-log.ts";
+import type { Signer } from "../signing/signer.ts";
+import { Trust } from "../signing/trust.ts";
+import { transcriptKeys } from "../signing/trusted-keys.ts";
+import { Sealing } from "./sealing.ts";
+
+/** `turn`: a checkpoint at the end of every turn. `append`: at the end of every append. */
+export type SignOption = boolean | "turn" | "append";
+
+export interface SealedSession {
+  readonly log: SessionLog;
+  /** The root by which pins name the place of the session. */
+  readonly placeRoot: string;
+  readonly signing: () => Signing;
+  readonly facts: WriterFacts;
+  readonly isEveryAppend: boolean;
+  readonly rev: () => number;
+}
+
+interface User {
+  readonly signer: Signer;
+  readonly trust: Trust;
+}
+
+export class StoreSigning {
+  readonly #host: Host;
+  readonly #onWarning: (warning: string) => void;
+  readonly #heads: Heads;
+  #user: Promise<User> | null = null;
+
+  constructor(host: Host, onWarning: (warning: string) => void) {
+    this.#host = host;
+    this.#onWarning = onWarning;
+    const { stateDirectory } = userPlaces();
+    this.#heads = new Heads({ host, stateDirectory, onWarning });
+  }
+
+  async open({ log, placeRoot, ...rest }: SealedSession): Promise<Sealing> {
+    const { signer, trust } = await this.user();
+    return new Sealing({
+      ...rest,
+      host: this.#host,
+      log,
+      placeOf: () => placeOf(this.#host, { dialect: log.dialect, root: placeRoot }),
+      crypto: nodeCrypto,
+      signer,
+      keys: transcriptKeys(trust, log.id),
+      heads: this.#heads,
+      onWarning: this.#onWarning,
+    });
+  }
+
+  /** The user's key, and whom they trust. */
+  user(): Promise<User> {
+    this.#user ??= this.#load();
+    return this.#user;
+  }
+
+  /** Resolves when every head is remembered. */
+  close(): Promise<void> {
+    return this.#heads.flush();
+  }
+
+  async #load(): Promise<User> {
+    try {
+      const places = userPlaces();
+      const signer = await loadSigner(this.#host, places);
+      return { signer, trust: await Trust.load(places) };
+    } catch (cause) {
+      this.#user = null; // The next session tries again.
+      throw cause;
+    }
+  }
+}
