@@ -15,6 +15,7 @@ import { makeThreads } from "./sessions/many-threads.ts";
 import { Recording } from "./sessions/recording.ts";
 
 const THREADS = 10_000;
+const LOOK = fileURLToPath(new URL("./sessions/look.mjs", import.meta.url));
 const CPU = fileURLToPath(new URL("./sessions/cpu.mjs", import.meta.url));
 
 const FULL = { runs: 7, cpuRuns: 9, threads: { os: 100, disk: 10 } };
@@ -24,6 +25,7 @@ await runBench("sessions", async ({ directory, isQuick }) => {
   const { runs, cpuRuns, threads } = isQuick ? QUICK : FULL;
   return [
     await recording(directory, "os", runs, threads.os, 3),
+    await leastRecording(directory, runs, threads.os),
     await recording(directory, "disk", runs, threads.disk, 1.3),
     ...(await manyThreads(join(directory, "many"), runs, cpuRuns)),
   ];
@@ -45,6 +47,17 @@ async function recording(
   return { measure: name, ours: null, reference: null, values, unit: "x", bound: { atMost } };
 }
 
+/** What no program can do without, to hold the figure before it against. */
+async function leastRecording(directory: string, runs: number, threads: number): Promise<Result> {
+  const name = "the least that such a recording takes, os, against bare appends";
+  say(name);
+  const to = new Recording(join(directory, "least"), "os");
+  await to.leastSlowness(threads); // Warms up.
+  const values: number[] = [];
+  for (let run = 0; run < runs; run++) values.push(await to.leastSlowness(threads));
+  return { measure: name, ours: null, reference: null, values, unit: "x", bound: null };
+}
+
 async function manyThreads(root: string, runs: number, cpuRuns: number): Promise<Result[]> {
   say(`making ${THREADS} threads`);
   const metas = makeThreads(root, THREADS);
@@ -54,7 +67,7 @@ async function manyThreads(root: string, runs: number, cpuRuns: number): Promise
     plan: { runs, slicesPerRun: 2, sliceMs: 1 },
     bounds: [{ atLeast: 0.5 }],
   });
-  return [...stats, listing(root, cpuRuns)];
+  return [...stats, listing(root, cpuRuns), looking(root, cpuRuns)];
 }
 
 function aggregating(root: string): Way {
@@ -89,6 +102,15 @@ function listing(root: string, runs: number): Result {
   cpuMs(root, list);
   const values = Array.from({ length: runs }, () => cpuMs(root, list) - cpuMs(root, []));
   return { measure: name, ours: null, reference: null, values, unit: "ms", bound: { atMost: 150 } };
+}
+
+/** The same of a program that only asks for the sizes of the logs, and prints nothing. */
+function looking(root: string, runs: number): Result {
+  const name = `a bare loop of readdir and lstat over ${THREADS} logs, the same way`;
+  say(name);
+  const look = [LOOK, join(root, ".ai", "threads")];
+  const values = Array.from({ length: runs }, () => cpuMs(root, look) - cpuMs(root, []));
+  return { measure: name, ours: null, reference: null, values, unit: "ms", bound: null };
 }
 
 function cpuMs(root: string, args: readonly string[]): number {

@@ -3,13 +3,15 @@
  * appends of the same lines. Making the threads is not on the clock, nor is closing them.
  */
 
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Durability } from "../../src/log.ts";
 import { openLog, openStore } from "./built.ts";
 
 const TURNS = 20;
+/** About as long as a thread.json is. */
+const META = JSON.stringify({ thread_id: "thread", text: "x".repeat(400) }, null, 2);
 const events = threadEvents();
 
 export class Recording {
@@ -40,15 +42,47 @@ export class Recording {
         await turn(); // With `os` the markdown and thread.json follow then.
       });
       await session.close();
-
-      const log = await openLog(`${this.#newPath()}.jsonl`, { durability: this.#durability });
-      bareMs += await timeMs(async () => {
-        for (const line of lines) await log.append(line);
-      });
-      await log.close();
+      bareMs += await this.#bareMs(lines);
     }
     await store.close();
     return oursMs / bareMs;
+  }
+
+  /**
+   * How long the least takes that any program must do to record such a thread: serialise each line,
+   * append it, write the text, and put a new thread.json in the place of the old. Nothing is judged,
+   * completed or rendered.
+   */
+  async leastSlowness(threads: number): Promise<number> {
+    const lines = await this.#linesOfOurs();
+    const values = lines.map((line) => JSON.parse(line.toString("utf8")) as unknown);
+    const text = Buffer.concat(lines);
+    let [leastMs, bareMs] = [0, 0];
+    for (let n = 0; n < threads; n++) {
+      const path = this.#newPath();
+      writeFileSync(`${path}.json`, META);
+      const markdown = openSync(`${path}.md`, "a", 0o600);
+      const least = await openLog(`${path}.jsonl`, { durability: this.#durability });
+      leastMs += await timeMs(async () => {
+        for (const value of values) await least.append(Buffer.from(JSON.stringify(value)));
+        writeSync(markdown, text);
+        writeFileSync(`${path}.json.tmp`, META, { flag: "wx", mode: 0o600 });
+        renameSync(`${path}.json.tmp`, `${path}.json`);
+      });
+      closeSync(markdown);
+      await least.close();
+      bareMs += await this.#bareMs(lines);
+    }
+    return leastMs / bareMs;
+  }
+
+  async #bareMs(lines: readonly Buffer[]): Promise<number> {
+    const log = await openLog(`${this.#newPath()}.jsonl`, { durability: this.#durability });
+    const ms = await timeMs(async () => {
+      for (const line of lines) await log.append(line);
+    });
+    await log.close();
+    return ms;
   }
 
   /** The lines that ours writes. */
