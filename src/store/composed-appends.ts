@@ -9,6 +9,7 @@
  * CA3  A group that is refused is refused to everybody in it, and those after it go on.
  */
 
+import { assert } from "../base/assert.ts";
 import { callersHaveRun } from "../base/callers.ts";
 import { type ErrorCode, VerbatimError } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
@@ -20,11 +21,14 @@ import type { Sync } from "../log/composed.ts";
 import { checkLine } from "../log/framing.ts";
 import type { LogWriter } from "../log/writer.ts";
 import type { Draft, Prepared, Scribe } from "./scribe.ts";
-import type { Sealing } from "./sealing.ts";
+import type { Due, Sealing } from "./sealing.ts";
 import { removeSpills, writeSpills } from "./spill-files.ts";
 
 /** Room in a write for lines that grow when they are linked, and for lines that are put in. */
 const RESERVED_BYTES = 64 * 1024;
+
+/** After so long without an append a session whose checkpoints lie beside it is signed. */
+const REST_MS = 1000;
 
 /** Refusals after which the log is as it was. */
 const NOTHING_WRITTEN: readonly ErrorCode[] = ["NO_SPACE", "LOG_LOCKED", "LOG_CLOSED"];
@@ -43,6 +47,8 @@ export interface ComposedParts {
   readonly openDirectory: () => Promise<Directory>;
   /** What the log acknowledges is on the disk. */
   readonly isDurable: boolean;
+  /** Signed sessions: what was written stands, and the lock is still held. */
+  readonly onSealed?: (() => Promise<void>) | undefined;
 }
 
 const NOTHING = new Uint8Array(0);
@@ -51,13 +57,17 @@ export class ComposedAppends {
   readonly #writer: LogWriter;
   readonly #scribe: Scribe;
   readonly #isDurable: boolean;
+  readonly #onSealed: ComposedParts["onSealed"];
   readonly #openDirectory: () => Promise<Directory>;
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #draining: Promise<void> | null = null;
+  #restTimer: NodeJS.Timeout | null = null;
 
-  constructor(writer: LogWriter, scribe: Scribe, { openDirectory, isDurable }: ComposedParts) {
+  constructor(writer: LogWriter, scribe: Scribe, parts: ComposedParts) {
+    const { openDirectory, isDurable, onSealed } = parts;
     this.#isDurable = isDurable;
+    this.#onSealed = onSealed;
     this.#writer = writer;
     this.#scribe = scribe;
     this.#openDirectory = openDirectory;
@@ -92,15 +102,29 @@ export class ComposedAppends {
 
   async #drain(): Promise<void> {
     await null; // Into a microtask, wherever `append` was called (see callersHaveRun).
+    let hasAppended = false;
     while (true) {
       await callersHaveRun();
       const taken = this.#takeGroup();
       if (taken.length === 0) break;
+      hasAppended = true;
       const group = await this.#spill(taken);
       if (group.length > 0) await this.#commit(group);
       for (const { bytes } of taken) this.#waitingBytes -= bytes;
     }
     this.#draining = null;
+    if (hasAppended && this.#scribe.sealing?.isSidecar) this.#restLater();
+  }
+
+  #restLater(): void {
+    if (this.#restTimer) this.#restTimer.refresh();
+    else this.#restTimer = setTimeout(() => this.#rest(), REST_MS).unref();
+  }
+
+  /** Nobody has appended for a while: what stands unsigned is signed, where that shows nobody. */
+  #rest(): void {
+    this.#restTimer = null;
+    if (!this.#draining) this.#draining = this.sealEnd("batch").then(() => this.#drain());
   }
 
   /** As many as fit into one write, at least one; a checkpoint begins or ends one (sealing.ts). */
@@ -178,36 +202,65 @@ export class ComposedAppends {
   ): Promise<number> {
     const first = group[0]?.lines[0]?.whole;
     const last = group.at(-1)?.lines.at(-1)?.whole;
+    const before = () => sealing.dueBefore(first);
+    const after = () => sealing.dueAfter();
+    if (sealing.isSidecar) await this.#sealApart(sealing, before);
     const start = await this.#seal(sealing, async (draft, sync) => {
-      const before = sealing.dueBefore(first);
-      if (before) {
+      const due = sealing.isSidecar ? null : before();
+      if (due) {
         await sync(); // sealing.ts, SL1
-        await draft.seal(before);
+        await draft.seal(due);
       }
       add(draft);
-      const after = sealing.dueAfter();
-      if (after) await draft.seal(after);
+      const dueAfter = sealing.isSidecar ? null : after();
+      if (dueAfter) await draft.seal(dueAfter);
     });
+    if (sealing.isSidecar) await this.#sealApart(sealing, after);
     if (last && sealing.endsSession(last)) await this.sealEnd("final");
     return start;
   }
 
-  /** Signs what stands unsigned, when the session ends. A failure is told: the lines are there. */
+  /** Signs what stands unsigned, when the session ends. */
   async sealEnd(kind: "final" | "batch"): Promise<void> {
     const { sealing } = this.#scribe;
+    if (this.#restTimer) clearTimeout(this.#restTimer);
+    this.#restTimer = null;
     if (!sealing) return;
+    await this.#sealApart(sealing, () => sealing.dueAtEnd(kind));
+  }
+
+  /**
+   * A checkpoint by itself, when one is due, durable before it is remembered. That it fails is told
+   * and fails nobody: the lines are there, and the next checkpoint covers them.
+   */
+  async #sealApart(sealing: Sealing, dueNow: () => Due | null): Promise<void> {
     try {
-      await this.#seal(sealing, async (draft, sync) => {
-        const due = sealing.dueAtEnd(kind);
-        if (!due) return;
-        await sync();
-        await draft.seal(due);
-      });
+      const due = dueNow();
+      if (due) {
+        await this.#seal(sealing, async (draft, sync) => {
+          await sync();
+          await draft.seal(due);
+        });
+      }
+      if (!sealing.hasUnpinned) return;
       await this.#writer.flush();
       sealing.durable();
     } catch (error) {
       sealing.warn(error);
     }
+  }
+
+  /** Adds the checkpoints that somebody asks for, who may look at the log first: it is locked. */
+  async sealNow(choose: (sealing: Sealing) => Promise<readonly Due[]>): Promise<void> {
+    const { sealing } = this.#scribe;
+    assert(sealing, "only a signed session has checkpoints");
+    await this.#seal(sealing, async (draft, sync) => {
+      const dues = await choose(sealing);
+      if (dues.length > 0) await sync();
+      for (const due of dues) await draft.seal(due);
+    });
+    await this.#writer.flush();
+    sealing.durable();
   }
 
   /** One write, composed with the lock held, checkpoints and all. */
@@ -223,16 +276,15 @@ export class ComposedAppends {
           await sync();
           sealing.durable();
         });
+        const { beside } = composed;
+        if (beside.length > 0) await sealing.writeBeside(beside); // With it go no lines.
         draft = composed;
       },
-      afterwards: async (sync) => {
-        const beside = draft?.beside ?? NOTHING;
-        if (beside.length === 0) return;
-        await sync();
-        await sealing.writeBeside(beside);
+      afterwards: async () => {
+        draft?.commit(this.#writer.end);
+        await this.#onSealed?.();
       },
     });
-    (draft as Draft | null)?.commit(this.#writer.end);
     if (this.#isDurable) sealing.durable();
     return start;
   }

@@ -19,11 +19,12 @@ import type { Host } from "../base/host.ts";
 import type { ByteOffset } from "../base/offset.ts";
 import type { Native, Signing, WriterFacts } from "../dialects/dialect.ts";
 import { openPlace, openToRead } from "../log/place.ts";
+import type { Found } from "../proof/checkpoint.ts";
 import type { ProofCrypto } from "../proof/crypto.ts";
 import type { Keys } from "../proof/keys.ts";
 import { followSigned } from "../signing/follow-signed.ts";
 import type { Heads } from "../signing/heads.ts";
-import { type Draft, type Head, LogSigner } from "../signing/log-signer.ts";
+import { type Draft, type Head, LogSigner, type Newest } from "../signing/log-signer.ts";
 import { openToSign } from "../signing/open-to-sign.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { SidecarFile } from "../signing/sidecar-file.ts";
@@ -52,7 +53,15 @@ export interface SealingParts {
 }
 
 /** Which checkpoint is due. */
-export type Due = "recovery" | "turn" | "batch" | "final";
+export type Due = "recovery" | "turn" | "batch" | "final" | Vouch;
+
+/** A checkpoint by which somebody answers for lines that were found unsigned. */
+export interface Vouch {
+  /** Found before, and stated so; null: what was found now. */
+  readonly vouches: Found | null;
+  /** Which turn has ended, by whoever asks; default: as counted here. */
+  readonly turn?: number;
+}
 
 export class Sealing {
   readonly #parts: SealingParts;
@@ -72,6 +81,16 @@ export class Sealing {
 
   constructor(parts: SealingParts) {
     this.#parts = parts;
+  }
+
+  /** The newest checkpoint that stands, by whomever; null when there is none. */
+  get newest(): Newest | null {
+    return this.#signer?.newest ?? null;
+  }
+
+  /** What was found unsigned on opening, and is not stated yet. With the lock held. */
+  get found(): Found | null {
+    return this.#ready().found;
   }
 
   /** Checkpoints lie beside the log. */
@@ -137,6 +156,10 @@ export class Sealing {
     const { text, id } = signing().opening(facts, { previous, native: this.#lastNative });
     const endsTurn = due === "turn" || (due === "final" && this.#hasWorked);
     const when = { turn: endsTurn ? this.#turn + 1 : this.#turn, rev: rev() };
+    if (typeof due === "object") {
+      this.#turn = due.turn ?? this.#turn;
+      return { line: await vouched(draft, due, text, { ...when, turn: this.#turn }), id };
+    }
     if (due === "final") {
       this.#turn = when.turn;
       this.#hasWorked = false;
@@ -152,6 +175,12 @@ export class Sealing {
   stands(draft: Draft, end: ByteOffset): void {
     draft.commit();
     this.#end = end;
+  }
+
+  /** There is a checkpoint of ours that is not remembered yet. */
+  get hasUnpinned(): boolean {
+    const head = this.#signer?.head ?? null;
+    return head !== null && head !== this.#pinned;
   }
 
   /** Everything that stands is durable: the head is remembered (SL2). */
@@ -241,6 +270,17 @@ export class Sealing {
 export interface Made {
   readonly line: Uint8Array;
   readonly id: string | null;
+}
+
+function vouched(
+  draft: Draft,
+  { vouches }: Vouch,
+  text: string,
+  when: { readonly turn: number; readonly rev: number },
+): Promise<Uint8Array> {
+  if (!vouches) return draft.recovery(text, when, true);
+  const kind = { kind: "recovery", cut: 0, found: vouches, vouched: true, lost: null } as const;
+  return draft.special(kind, text, when);
 }
 
 function notOpen(logId: string): VerbatimError {
