@@ -29,3 +29,4 @@ export type { Entry, NewEntry, Part, Role, Usage } from "./model/entry.ts";
 export type { ListOptions, SessionSummary } from "./store/list.ts";
 export type { BadEntry, EntryOptions, Session, StoredEntry } from "./store/session.ts";
 export type { CreateOptions, Store, StoreOptions } from "./store/store.ts";
+export type { SignOption } from "./store/store-signing.ts";

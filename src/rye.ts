@@ -11,6 +11,7 @@
  * await thread.complete();
  */
 
+import { resolve } from "node:path";
 import { nodeHost } from "./base/node-host.ts";
 import { type MarkdownOptions, RENDERER_OPTIONS } from "./dialects/rye/markdown.ts";
 import { Telemetry, type TelemetryStats } from "./dialects/rye/telemetry.ts";
@@ -37,6 +38,22 @@ export function readThreadMeta(
   threadId: string,
 ): Promise<StoredThreadMeta | null> {
   return threadFiles.readThreadMeta(nodeHost, projectPath, threadId);
+}
+
+/**
+ * A signed `thread.json`, to grant something by: what a child thread may do, what it may spend.
+ * Throws NOT_VERIFIED unless it is that thread's, signed by a key that you trust with threads, as new
+ * as the log says, and not rebuilt. Nothing in it comes from a default.
+ *
+ * @example
+ * const { capabilities, limits } = await readVerifiedThreadMeta(".", parentThreadId);
+ */
+export async function readVerifiedThreadMeta(
+  projectPath: string,
+  threadId: string,
+): Promise<StoredThreadMeta> {
+  const { readVerifiedMeta } = await import("./store/verified-meta.ts");
+  return readVerifiedMeta(nodeHost, resolve(projectPath), threadId);
 }
 
 /** Replaces `thread.json`, whole and durably. */

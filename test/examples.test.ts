@@ -81,6 +81,26 @@ const EXPECTED: Readonly<Record<string, (stdout: string, where: string) => void>
     ]);
     assert.ok(existsSync(join(where, ".ai/threads/deploy-1/thread.json")));
   },
+  "signed.mjs": (stdout, where) => {
+    assert.deepEqual(stdout.split("\n"), [
+      stdout.split("\n")[0],
+      "may spend 0.5",
+      "signed: The tests pass.",
+      "signed: I will not deploy on a Friday.",
+      "signed: Waiting for Monday.",
+      "tampered: turn 2",
+      "rollback",
+      "incomplete",
+      "refused: NOT_VERIFIED",
+      "homeagent verified",
+      "entire verified",
+      "object: true",
+      "altered object: altered",
+      `kept in ${where}`,
+      "",
+    ]);
+    assert.match(stdout, /^verified, \d+ checkpoints\n/);
+  },
   "kill-and-recover.mjs": (stdout) => {
     const rounds = [...stdout.matchAll(/^round \d+: (\d+) lines acknowledged, (\d+) found$/gm)];
     assert.ok(rounds.length > 0);

@@ -118,6 +118,34 @@ test.each([
   },
 );
 
+test("a session of every dialect is signed and verified by the installed package", async () => {
+  const program = `
+    import { openStore } from "verbatim-log";
+    import { verifySession } from "verbatim-log/signing";
+    const verdicts = {};
+    for (const dialect of ["rye", "homeagent", "entire"]) {
+      const root = process.env.HOME + "/" + dialect;
+      const store = await openStore({ dialect, root, sign: true, agent: "a", model: "m" });
+      const session = await store.create();
+      await session.append({ kind: "message", role: "user", parts: [{ type: "text", text: "hi" }] });
+      await store.close();
+      verdicts[dialect] = (await verifySession(session.id, { root })).verdict;
+    }
+    console.log(JSON.stringify(verdicts));`;
+  const home = join(folder, "home");
+  await mkdir(home);
+  const env = { PATH: process.env.PATH ?? "", HOME: home };
+  const argv = ["--input-type=module", "--eval", program];
+  const { stdout, stderr } = await execute(process.execPath, argv, { cwd: user, env });
+
+  expect(stderr).toBe("");
+  expect(JSON.parse(stdout)).toEqual({
+    rye: "verified",
+    homeagent: "verified",
+    entire: "verified",
+  });
+});
+
 test("the installed command runs", async () => {
   const { stdout } = await execute(join(user, "node_modules", ".bin", "verbatim"), ["--help"]);
 

@@ -111,7 +111,7 @@ async function timeMs(work: () => Promise<void>): Promise<number> {
 }
 
 /** What a runner writes in twenty turns, each with a tool call, and the end: about 50 KB. */
-function threadEvents(): Record<string, unknown>[] {
+export function threadEvents(): Record<string, unknown>[] {
   const text = "It was the best of times, it was the worst of times, it was the age of wisdom. ";
   const turns = Array.from({ length: TURNS }, (_, turn) => [
     { type: "step_start", turn_number: turn + 1 },

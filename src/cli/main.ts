@@ -26,6 +26,7 @@ import { stats } from "./commands/stats.ts";
 import { tail } from "./commands/tail.ts";
 import { torture } from "./commands/torture.ts";
 import { trust } from "./commands/trust.ts";
+import { verify } from "./commands/verify.ts";
 import { type ProcessIo, processIo } from "./process-io.ts";
 
 const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
@@ -36,6 +37,7 @@ const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   render,
   exportSession,
   stats,
+  verify,
   doctor,
   repair,
   keys,

@@ -13,12 +13,15 @@ export type Compose = (end: ByteOffset) => Uint8Array;
 /** Makes everything that stands in the log durable, also with `os`. */
 export type Sync = () => Promise<void>;
 
+/** Appends more whole lines after those that stand; refused, nothing of them does. */
+export type AppendMore = (lines: Uint8Array) => Promise<void>;
+
 /** What is done around the write, with the lock held. */
 export interface Around {
   /** Before the lines are composed: what they say of the log may take its time to make. */
   readonly beforehand?: (sync: Sync) => Promise<void>;
-  /** Once the lines are as safe as the log's durability says. */
-  readonly afterwards?: (sync: Sync) => Promise<void>;
+  /** Once the lines are as safe as the log's durability says; what it appends then is, too. */
+  readonly afterwards?: (sync: Sync, append: AppendMore) => Promise<void>;
 }
 
 const NOTHING = new Uint8Array(0);

@@ -220,7 +220,9 @@ export class LogReader implements AsyncIterable<LogLine> {
     // Such a line ends where its LF will; who has read it reads on from there.
     if (lacksLastLf && from === end + 1) return this.#stretch(from, from);
     if (from > end) throw rewound(this.path, from, end);
-    for (const boundary of lacksLastLf && to === end ? [from] : [from, to]) {
+    // The end itself was found between two lines, and may be gone by now: others cut what they
+    // could not write whole.
+    for (const boundary of to === end ? [from] : [from, to]) {
       if (boundary > 0 && (await readStretch(file, boundary - 1, boundary))[0] !== LF) {
         throw new VerbatimError(
           "OUT_OF_RANGE",

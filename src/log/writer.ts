@@ -232,6 +232,11 @@ export class LogWriter {
     if (this.#durability === "os" && this.#appender.synced < this.#appender.end) {
       await this.#sync();
     }
+    await this.#syncName();
+  }
+
+  /** With `os` a new log's name waits for the first time that something must be durable. */
+  async #syncName(): Promise<void> {
     if (this.#isDirectorySynced) return;
     try {
       await this.#place.directory.sync();
@@ -245,6 +250,15 @@ export class LogWriter {
   /** What is synced is not synced again: with `disk` that is nearly always all. */
   readonly #syncAll = async (): Promise<void> => {
     if (this.#appender.synced < this.#appender.end) await this.#sync();
+    await this.#syncName();
+  };
+
+  /** For whoever holds the queue's turn: more lines, as safe as its first ones. */
+  readonly #appendMore = async (lines: Uint8Array): Promise<void> => {
+    checkLines(this.path, lines, this.#limits);
+    const start = this.#appender.write(lines, lines.length);
+    this.#companion?.appended(lines, lines.length, start);
+    if (this.#durability === "disk") await this.#sync();
   };
 
   async #sync(): Promise<void> {
@@ -352,7 +366,9 @@ export class LogWriter {
       const start = batch instanceof Batch ? this.#write(batch) : this.#writeComposed(batch);
       if (this.#durability === "disk") await this.#sync();
       if (this.#durability === "disk") await this.#companion?.madeDurable();
-      if (batch instanceof Composed) await batch.around?.afterwards?.(this.#syncAll);
+      if (batch instanceof Composed) {
+        await batch.around?.afterwards?.(this.#syncAll, this.#appendMore);
+      }
       return start;
     } finally {
       if (this.#mode === "shared") {

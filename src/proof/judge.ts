@@ -268,7 +268,7 @@ export class Judge implements WalkHandler {
     this.#newest = { turn, offset: start, key };
     if (!key.publicKey || key.refusal || this.#isBroken) return;
     const place = { byteOffset: start, end: this.claimsEnd, turn, seq: this.legacy - 1 };
-    this.#through = { ...place, line: "", kid: key.kid ?? "", kind: "legacy", ts: "" };
+    this.#through = { ...place, line: "", rev: 0, kid: key.kid ?? "", kind: "legacy", ts: "" };
   }
 
   #legacyFaultOf(
@@ -322,12 +322,12 @@ export class Judge implements WalkHandler {
 }
 
 function throughOf(
-  { seq, turn, kid, kind, ts }: Checkpoint,
+  { seq, turn, rev, kid, kind, ts }: Checkpoint,
   byteOffset: number,
   end: number,
   line: string,
 ): SignedThrough {
-  return { seq, turn, byteOffset, end, line, kid, kind, ts };
+  return { seq, turn, byteOffset, end, line, rev, kid, kind, ts };
 }
 
 const OTHER_BYTES = (turn: number) =>

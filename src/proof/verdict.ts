@@ -112,6 +112,8 @@ export interface SignedThrough {
   readonly end: number;
   /** SHA-256 of its line, LF included. */
   readonly line: string;
+  /** Which revision of thread.json it knew; 0 where there is none. */
+  readonly rev: number;
   readonly kid: string;
   readonly kind: string;
   readonly ts: string;

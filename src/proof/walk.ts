@@ -15,6 +15,9 @@ import { CLAIM_NEEDLE, type Claim, claimOf } from "./claims.ts";
 import type { ProofCrypto } from "./crypto.ts";
 import { WholeLines } from "./whole-lines.ts";
 
+const CLAIM_RARE_AT = CLAIM_NEEDLE.indexOf(0x6b);
+const CLAIM_RARE = CLAIM_NEEDLE.subarray(CLAIM_RARE_AT, -1);
+
 export interface WalkHandler {
   /** Whole ordinary lines, LFs included. The buffer is used again. */
   lines(bytes: Uint8Array): void;
@@ -52,7 +55,7 @@ export class Walk {
 
   #lines(bytes: Uint8Array): void {
     let from = 0;
-    let hit = this.#find(bytes, CLAIM_NEEDLE, 0);
+    let hit = this.#findClaim(bytes, 0);
     while (hit !== -1) {
       const start = bytes.lastIndexOf(LF, hit) + 1;
       const end = bytes.indexOf(LF, hit) + 1;
@@ -62,9 +65,30 @@ export class Walk {
         this.#handler.claim(bytes.subarray(start, end), this.#end + start, claim);
         from = end;
       }
-      hit = this.#find(bytes, CLAIM_NEEDLE, end);
+      hit = this.#findClaim(bytes, end);
     }
     if (from < bytes.length) this.#handler.lines(bytes.subarray(from));
     this.#end += bytes.length;
   }
+
+  /**
+   * Where a line next says `"checkpoint"`, or -1. Looks for the end of the word first: it begins
+   * with the rarest of its letters, and finding that one is several times as fast.
+   */
+  #findClaim(bytes: Uint8Array, from: number): number {
+    let hit = this.#find(bytes, CLAIM_RARE, from);
+    while (hit !== -1) {
+      const start = hit - CLAIM_RARE_AT;
+      if (start >= from && isAt(bytes, start)) return start;
+      hit = this.#find(bytes, CLAIM_RARE, hit + 1);
+    }
+    return -1;
+  }
+}
+
+function isAt(bytes: Uint8Array, start: number): boolean {
+  for (let n = 0; n < CLAIM_NEEDLE.length; n++) {
+    if (bytes[start + n] !== CLAIM_NEEDLE[n]) return false;
+  }
+  return true;
 }

@@ -23,9 +23,15 @@ export class WholeLines {
   }
 
   feed(chunk: Uint8Array): void {
-    const bytes = this.#rest.length === 0 ? chunk : concat(this.#rest, chunk);
-    const whole = bytes.lastIndexOf(LF) + 1;
-    if (whole > 0) this.#take(bytes.subarray(0, whole));
-    this.#rest = bytes.slice(whole);
+    const first = this.#rest.length === 0 ? 0 : chunk.indexOf(LF) + 1;
+    const whole = chunk.lastIndexOf(LF) + 1;
+    if (whole === 0) {
+      this.#rest = concat(this.#rest, chunk);
+      return;
+    }
+    // Only the line that was cut is put together: copying every chunk would tell.
+    if (first > 0) this.#take(concat(this.#rest, chunk.subarray(0, first)));
+    if (whole > first) this.#take(chunk.subarray(first, whole));
+    this.#rest = chunk.slice(whole);
   }
 }

@@ -26,14 +26,12 @@ export function reportOf(
 ): VerifyReport {
   const { judge, deep, tail, tailBytes, bytes } = inspection;
   const { findings: pinFindings, freshness } = pinFindingsOf(judge, options);
-  // A log that lost what was signed has no hash to compare: that it is shorter is the finding.
-  const isCutBack = extra.some(({ code }) => code === "LOG_SHORTER_THAN_SIDECAR");
-  const judged = isCutBack
-    ? judge.findings.filter(({ code }) => code !== "HASH_MISMATCH")
-    : judge.findings;
+  // Past the end of a log that lost what was signed nothing can be compared: that it is shorter is
+  // the finding. What a checkpoint says of bytes that are there counts all the same.
+  const isThere = ({ byteOffset }: Finding) => byteOffset === null || byteOffset <= bytes;
   const findings = [
-    ...judged,
-    ...(isCutBack ? [] : (deep?.findings ?? [])),
+    ...judge.findings.filter((found) => found.code !== "HASH_MISMATCH" || isThere(found)),
+    ...(deep?.findings ?? []).filter(isThere),
     ...extra,
     ...tailFindings(inspection, options),
     ...pinFindings,
@@ -59,6 +57,7 @@ export function reportOf(
       byte_offset: through.byteOffset,
       end: through.end,
       line: through.line,
+      rev: through.rev,
       ts: through.ts,
     },
     checkpoints: { total: judge.total, valid: judge.sound },
@@ -179,19 +178,23 @@ function badRange(
   return { from: Math.min(from, first.byteOffset ?? from), to: first.byteOffset ?? from, turns };
 }
 
-/** The report on a session that cannot be read. */
+/** The report on a session that cannot be read; `hasCheckpoints`: some lie where its log was. */
 export function unreadableReport(
   target: SessionLog,
   options: VerifyOptions,
   cause: unknown,
+  hasCheckpoints = false,
 ): VerifyReport {
   const { here } = options.remembered ?? NOTHING_REMEMBERED;
   const isMissing = cause instanceof VerbatimError && cause.code === "LOG_NOT_FOUND";
   const reason = cause instanceof Error ? cause.message : String(cause);
-  const why =
-    isMissing && here
+  const why = !isMissing
+    ? finding("UNREADABLE", "unreadable", null, reason)
+    : here
       ? finding("BEHIND", "rollback", null, "the log is gone, and its head was seen before")
-      : finding(isMissing ? "NOT_FOUND" : "UNREADABLE", "unreadable", null, reason);
+      : hasCheckpoints
+        ? finding("LOG_SHORTER_THAN_SIDECAR", "rollback", 0, "the log is gone, and was signed")
+        : finding("NOT_FOUND", "unreadable", null, reason);
   return {
     schema: "verbatim.verify/1",
     verdict: why.verdict ?? "unreadable",

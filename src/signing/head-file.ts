@@ -60,6 +60,8 @@ export interface LockedHeads {
 export class HeadFile {
   readonly path: string;
   readonly #host: Host;
+  /** Whether what was last cut off is so on the disk, too; at first nobody knows. */
+  #isCutDurable = false;
 
   constructor(host: Host, stateDirectory: string) {
     this.#host = host;
@@ -116,12 +118,18 @@ export class HeadFile {
     const file = place.directory.open(place.name, "append");
     let [start, end] = [0, 0];
     try {
-      start = (await repairTail(place, file)).end;
-      end = start;
+      const repair = await repairTail(place, file);
+      [start, end] = [repair.end, repair.end];
+      // Where bytes were cut, by us or by whoever was killed before us, a power cut could bring the
+      // end of an old pin back after the beginning of a new one: a pin that nobody gave (W3).
+      const isDoubtful = start > 0 && !this.#isCutDurable;
+      if (repair.cutBytes > 0 || isDoubtful) await this.#sync(place, file);
+      this.#isCutDurable = true;
       try {
         for (const pin of pins) end += writeLine(file, pin);
         if (isDurable) await this.#sync(place, file);
       } catch (cause) {
+        this.#isCutDurable = false;
         file.truncate(start);
         throw cause;
       }

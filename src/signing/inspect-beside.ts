@@ -7,7 +7,7 @@
 
 import type { OpenFile } from "../base/files.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
-import { readChunks, readStretch } from "../log/bytes.ts";
+import { NUL, readChunks, readStretch } from "../log/bytes.ts";
 import { fromHex, LF, toHex } from "../proof/bytes.ts";
 import { type Checkpoint, readCheckpoint } from "../proof/checkpoint.ts";
 import { DeepJudge } from "../proof/deep.ts";
@@ -21,7 +21,7 @@ export interface SidecarLines {
   readonly checkpoints: AsyncGenerator<{ checkpoint: Checkpoint; line: Uint8Array }>;
   /** Where the first bytes stand that are no checkpoint line, though they end like one. */
   foreignAt: number | null;
-  /** Bytes of a line that a crash cut short. */
+  /** Bytes of a line that a crash cut short, or left as NULs. */
   tornBytes: number;
 }
 
@@ -43,13 +43,15 @@ export function readSidecar(sidecar: OpenFile): SidecarLines {
       whole.feed(chunk);
       for (const line of ready) {
         const checkpoint = readCheckpoint(line.subarray(0, -1), "sidecar");
-        if (checkpoint) yield { checkpoint, line };
+        if (checkpoint && lines.tornBytes === 0) yield { checkpoint, line };
+        // A power cut leaves NULs where bytes never came to be, but only at the very end.
+        else if (line.includes(NUL) && lines.foreignAt === null) lines.tornBytes += line.length;
         else lines.foreignAt ??= at;
         at += line.length;
       }
       ready = [];
     }
-    lines.tornBytes = whole.restBytes;
+    lines.tornBytes += whole.restBytes;
   }
   return lines;
 }

@@ -39,6 +39,17 @@ export interface SignedSoFar {
   readonly cut: number;
   /** A head that a person gave up. */
   readonly lost: { readonly seq: number; readonly line: string } | null;
+  readonly newest: Newest | null;
+}
+
+/** The newest checkpoint of a log, whoever made it. */
+export interface Newest {
+  readonly seq: number;
+  readonly byteOffset: number;
+  /** SHA-256 of its line. */
+  readonly line: string;
+  /** Which revision of thread.json it knew. */
+  readonly rev: number;
 }
 
 /** A checkpoint that was made: what a pin remembers. */
@@ -61,7 +72,7 @@ export function nothingSigned(
   const parts = PARTS_DEFAULT;
   const ledger = Ledger.begin({ crypto, salt, parts, isSidecar });
   const none = { seq: 0, prev: "0".repeat(64), turn: 0, isInTurn: false };
-  return { ledger, salt, parts, ...none, found: null, cut: 0, lost: null };
+  return { ledger, salt, parts, ...none, found: null, cut: 0, lost: null, newest: null };
 }
 
 export class LogSigner {
@@ -84,15 +95,26 @@ export class LogSigner {
     this.#signer = parts.signer;
     this.#isSidecar = parts.isSidecar;
     this.#nowIso = parts.nowIso;
-    const { ledger, seq, prev, turn, found, cut, lost } = so;
+    const { ledger, seq, prev, turn, found, cut, lost, newest } = so;
     const log = toHex(parts.crypto.sha256(so.salt)).slice(0, 32);
     const genesis = { salt: toHex(so.salt), parts: so.parts, log };
-    this.#state = { genesis, ledger, seq, prev, turn, found, cut, lost, unsigned: 0, head: null };
+    const open = { ledger, seq, prev, turn, found, cut, lost, newest };
+    this.#state = { genesis, ...open, unsigned: 0, head: null };
   }
 
   /** The last checkpoint that was committed here. */
   get head(): Head | null {
     return this.#state.head;
+  }
+
+  /** The newest checkpoint that stands, by whomever; null when there is none. */
+  get newest(): Newest | null {
+    return this.#state.newest;
+  }
+
+  /** What was found unsigned and is not stated yet (S3). */
+  get found(): Found | null {
+    return this.#state.found;
   }
 
   /** How many bytes stand after the last checkpoint. */
@@ -136,7 +158,8 @@ export class LogSigner {
     const lineHash = toHex(this.#crypto.sha256(line));
     const { byteOffset } = facts;
     const head = { log, seq, byteOffset, line: lineHash, kind: kind.kind, kid, ts };
-    const now = { turn, seq: seq + 1, prev: lineHash, unsigned: 0, head };
+    const newest = { seq, byteOffset, line: lineHash, rev };
+    const now = { turn, seq: seq + 1, prev: lineHash, unsigned: 0, head, newest };
     const stated = kind.kind === "genesis" || kind.kind === "recovery";
     Object.assign(state, now, stated ? { found: null, cut: 0, lost: null } : {});
     return line;
@@ -154,6 +177,7 @@ interface State {
   lost: SignedSoFar["lost"];
   unsigned: number;
   head: Head | null;
+  newest: Newest | null;
 }
 
 interface When {
@@ -194,10 +218,11 @@ export class Draft {
     return this.#make(this.#state, this.#kindOf({ kind }), opening, when);
   }
 
-  /** States what was found on opening, when anything was (S3). */
+  /** States what was found on opening (S3), in a log without a checkpoint as its genesis. */
   recovery(opening: string, when: When, vouched = false): Promise<Uint8Array> {
     const { cut, found, lost } = this.#state;
-    return this.#make(this.#state, { kind: "recovery", cut, found, vouched, lost }, opening, when);
+    const kind = this.#kindOf({ kind: "recovery", cut, found, vouched, lost }, vouched);
+    return this.#make(this.#state, kind, opening, when);
   }
 
   /** Any other checkpoint: a link, a rotation, bytes that a person vouches for. */
@@ -221,10 +246,11 @@ export class Draft {
   }
 
   /** Takes over a checkpoint of another signer that fits. */
-  adopt({ seq, turn }: Checkpoint, line: Uint8Array): void {
+  adopt({ seq, turn, byteOffset, rev }: Checkpoint, line: Uint8Array): void {
     this.#state.ledger.addCheckpointLine(line);
     const prev = toHex(this.#sha256(line));
-    Object.assign(this.#state, { seq: seq + 1, turn, prev, unsigned: 0 });
+    const newest = { seq, byteOffset, line: prev, rev };
+    Object.assign(this.#state, { seq: seq + 1, turn, prev, unsigned: 0, newest });
     Object.assign(this.#state, { found: null, cut: 0, lost: null });
   }
 
@@ -242,10 +268,10 @@ export class Draft {
     this.#commit(this.#state);
   }
 
-  #kindOf(asked: Kind): Kind {
+  #kindOf(asked: Kind, vouched = false): Kind {
     const { seq, genesis, found } = this.#state;
     if (seq > 0) return asked;
     const { salt, parts } = genesis;
-    return { kind: "genesis", salt, parts, from: null, found, vouched: false };
+    return { kind: "genesis", salt, parts, from: null, found, vouched };
   }
 }

@@ -63,7 +63,9 @@ export async function openToSign(opening: OpenToSign): Promise<SignedSoFar> {
   const found = signedEnd < end ? ([signedEnd, end] as const) : null;
   const { seq, prev, turn } = judge.next;
   const isInTurn = found !== null || !ENDS_TURN.has(judge.signedThrough?.kind ?? "");
-  return { ledger: deep.ledger, ...judge.genesis, seq, prev, turn, isInTurn, found, cut, lost };
+  const { signedThrough: newest } = judge;
+  const known = { seq, prev, turn, isInTurn, found, cut, lost, newest };
+  return { ledger: deep.ledger, ...judge.genesis, ...known };
 }
 
 function refuseUnlessFit({ target, options }: OpenToSign, inspection: Inspection): void {

@@ -28,7 +28,10 @@ export interface VerifiedLine {
   /** Without its LF. */
   readonly line: Uint8Array;
   readonly start: number;
-  /** Whether a trusted signature covers it: true but for an unsigned tail, read leniently. */
+  /**
+   * Whether somebody answers for it by a trusted signature: true but for an unsigned tail, and lines
+   * that a signer only found, read leniently.
+   */
   readonly isVerified: boolean;
 }
 
@@ -65,7 +68,8 @@ export async function openVerifiedLog(
     const opened = log;
     const { identity, end } = { identity: opened.identity(), end: report.file.bytes };
     const signedEnd = report.signed_through?.end ?? 0;
-    const lines = readAgain(opened, pieces, { signedEnd, identity, end, path: report.path });
+    const { path, found } = report;
+    const lines = readAgain(opened, pieces, { signedEnd, found, identity, end, path });
     return { report, lines, close: () => opened.close() };
   } catch (cause) {
     log?.close();
@@ -108,6 +112,7 @@ class Pieces {
 interface Judged {
   readonly path: string;
   readonly signedEnd: number;
+  readonly found: VerifyReport["found"];
   readonly identity: string;
   readonly end: number;
 }
@@ -115,7 +120,7 @@ interface Judged {
 async function* readAgain(
   log: OpenFile,
   pieces: Pieces,
-  { path, signedEnd, identity, end }: Judged,
+  { path, signedEnd, found, identity, end }: Judged,
 ): AsyncGenerator<VerifiedLine> {
   let ready: Uint8Array[] = [];
   const whole = new WholeLines((bytes) => ready.push(bytes));
@@ -129,7 +134,9 @@ async function* readAgain(
       for (let from = 0; from < lines.length; ) {
         const lf = lines.indexOf(LF, from);
         const line = lines.subarray(from, lf);
-        yield { line, start, isVerified: start < signedEnd };
+        const at = start;
+        const isFound = found.some(([first, past]) => at >= first && at < past);
+        yield { line, start, isVerified: start < signedEnd && !isFound };
         start += line.length + 1;
         from = lf + 1;
       }

@@ -24,6 +24,7 @@ export interface VerifyReport {
     readonly byte_offset: number;
     readonly end: number;
     readonly line: string;
+    readonly rev: number;
     readonly ts: string;
   } | null;
   readonly checkpoints: { readonly total: number; readonly valid: number };

@@ -9,7 +9,7 @@ import { errnoOf } from "../base/errors.ts";
 import type { Directory, OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { openPlace } from "../log/place.ts";
-import { repairTail } from "../log/repair.ts";
+import { recover, repairTail } from "../log/repair.ts";
 import { type SessionLog, sidecarOf } from "./session-log.ts";
 
 export class SidecarFile {
@@ -36,6 +36,28 @@ export class SidecarFile {
     } catch (cause) {
       place.directory.close();
       throw cause;
+    }
+  }
+
+  /**
+   * Makes what a sidecar holds durable before anything is signed on top of it: after a failed sync
+   * its pages may be in memory only (log/repair.ts, R2).
+   */
+  static async recover(host: Host, log: SessionLog): Promise<void> {
+    const there = await SidecarFile.openToRead(host, log);
+    there?.close();
+    if (!there) return;
+    const place = await openPlace(host, sidecarOf(log.logId), { create: false, root: log.root });
+    try {
+      const file = place.directory.open(place.name, "append");
+      try {
+        await recover(place, file, null);
+        await place.directory.sync();
+      } finally {
+        file.close();
+      }
+    } finally {
+      place.directory.close();
     }
   }
 

@@ -1,7 +1,8 @@
-/** Trusted keys: what the user's trust says, as a judge of transcripts asks for it. */
+/** Trusted keys: what the user's trust says, as a judge of what they signed asks for it. */
 
 import type { KeyAnswer, KeyRefusal, Keys } from "../proof/keys.ts";
 import type { Distrust, HeldKey, Trust } from "./trust.ts";
+import type { Purpose } from "./trust-entry.ts";
 
 const REFUSALS: Readonly<Record<Distrust, KeyRefusal>> = {
   unknown: "KEY_UNKNOWN",
@@ -14,10 +15,19 @@ const REFUSALS: Readonly<Record<Distrust, KeyRefusal>> = {
 
 /** The keys for the transcript of one session; `sessionId` as its store knows it. */
 export function transcriptKeys(trust: Trust, sessionId: string | null): Keys {
+  return keysFor("transcript", trust, sessionId);
+}
+
+/** The keys for other signed JSON, a thread's metadata foremost. */
+export function threadKeys(trust: Trust, sessionId: string | null): Keys {
+  return keysFor("thread", trust, sessionId);
+}
+
+function keysFor(purpose: Purpose, trust: Trust, sessionId: string | null): Keys {
   const answer = (held: HeldKey | null, kid: string | null, at: number): KeyAnswer => {
     if (!held) return { publicKey: null, kid, fp: null, owner: null, refusal: "KEY_UNKNOWN" };
     const { publicKey, fp, owner } = held;
-    const judged = trust.judge({ kid: held.kid, purpose: "transcript", sessionId, at });
+    const judged = trust.judge({ kid: held.kid, purpose, sessionId, at });
     const refusal = judged.trusted ? null : REFUSALS[judged.why];
     return { publicKey, kid: held.kid, fp, owner, refusal };
   };

@@ -3,6 +3,7 @@
 import type { ProofCrypto } from "../proof/crypto.ts";
 import type { Keys } from "../proof/keys.ts";
 import type { Pin } from "../proof/pin.ts";
+import type { Finding } from "../proof/verdict.ts";
 
 export type OnProgress = (bytes: number) => void;
 
@@ -34,4 +35,14 @@ export interface VerifyOptions {
   readonly onProgress?: OnProgress;
   /** Given the bytes that are judged, in order, each once. */
   readonly onBytes?: (bytes: Uint8Array) => void;
+  /** Judges files beside a signed log to which its lines refer. To be used for one log, once. */
+  readonly beside?: BesideProof | null;
+}
+
+/** What a log's own dialect knows to be part of what is signed. */
+export interface BesideProof {
+  /** Given what is judged, in order. */
+  onBytes(bytes: Uint8Array): void;
+  /** After the last byte. */
+  findings(): Promise<readonly Finding[]>;
 }

@@ -27,9 +27,11 @@ export async function verifyLog(
   target: SessionLog,
   options: VerifyOptions,
 ): Promise<VerifyReport> {
+  let hasCheckpoints = false;
   try {
     const place = await openPlace(host, target.logId, { create: false, root: target.root });
     try {
+      hasCheckpoints = hasSidecar(target.dialect) && isThere(besideOf(place));
       const log = openToRead(place);
       try {
         return await judgeOpen(place, log, target, options);
@@ -40,7 +42,7 @@ export async function verifyLog(
       place.directory.close();
     }
   } catch (cause) {
-    return unreadableReport(target, options, cause);
+    return unreadableReport(target, options, cause, hasCheckpoints);
   }
 }
 
@@ -54,7 +56,7 @@ export async function judgeOpen(
   if (!hasSidecar(target.dialect)) {
     return reportOf(target, options, await inspectInside(log, target, options));
   }
-  const sidecar = openIfThere({ ...place, name: sidecarOf(place.name) });
+  const sidecar = openIfThere(besideOf(place));
   try {
     return reportOf(target, options, await inspectSidecar(log, sidecar, target, options));
   } finally {
@@ -69,12 +71,20 @@ async function inspectInside(
 ): Promise<Inspected> {
   const envelope = await envelopeOf(target.dialect, log);
   const inspecting = inspectOptions(target, options, log.size());
-  const inspection = await inspectLog(log, envelope, inspecting);
+  const { beside } = options;
+  const onBytes = beside
+    ? (bytes: Uint8Array) => {
+        options.onBytes?.(bytes);
+        beside.onBytes(bytes);
+      }
+    : options.onBytes;
+  const inspection = await inspectLog(log, envelope, { ...inspecting, onBytes });
+  const extra = beside && inspection.judge.total > 0 ? await beside.findings() : [];
   const isFalse = inspection.judge.findings.some(({ code }) => code === "SIGNATURE_FALSE");
-  if (inspecting.isEverySignature || !isFalse) return { inspection, extra: [] };
+  if (inspecting.isEverySignature || !isFalse) return { inspection, extra };
   // Which older one still holds, only checking each of them tells.
-  const every = { ...inspecting, isEverySignature: true };
-  return { inspection: await inspectLog(log, envelope, every), extra: [] };
+  const every = { ...inspecting, isEverySignature: true, onBytes: undefined };
+  return { inspection: await inspectLog(log, envelope, every), extra };
 }
 
 async function inspectSidecar(
@@ -87,6 +97,18 @@ async function inspectSidecar(
   if (!sidecar) return { inspection: await inspectLog(log, "sidecar", inspecting), extra: [] };
   const inspection = await inspectBeside(log, sidecar, inspecting);
   return { inspection, extra: besideFindings(inspection) };
+}
+
+function besideOf(place: Place): Place {
+  return { ...place, name: sidecarOf(place.name) };
+}
+
+/** Whether anything stands in a file. */
+function isThere(place: Place): boolean {
+  const file = openIfThere(place);
+  const isThere = file !== null && file.size() > 0;
+  file?.close();
+  return isThere;
 }
 
 function openIfThere(place: Place) {

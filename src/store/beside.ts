@@ -18,6 +18,8 @@ export interface Beside extends Companion {
   readonly pausesShared?: true;
   /** rye: the revision of thread.json, where that is signed. */
   readonly rev?: number;
+  /** Signed sessions: what was appended stands, its checkpoints too. With the lock held. */
+  sealed?(): Promise<void>;
   /** In `shared` mode the lock could not be had for that. */
   notPaused?(cause: unknown): void;
 }

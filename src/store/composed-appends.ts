@@ -17,7 +17,7 @@ import { LOG_LIMITS } from "../base/limits.ts";
 import { type ByteOffset, toByteOffset } from "../base/offset.ts";
 import type { Native, SpillFile } from "../dialects/dialect.ts";
 import { queueFull } from "../log/admission.ts";
-import type { Sync } from "../log/composed.ts";
+import type { AppendMore, Sync } from "../log/composed.ts";
 import { checkLine } from "../log/framing.ts";
 import type { LogWriter } from "../log/writer.ts";
 import type { Draft, Prepared, Scribe } from "./scribe.ts";
@@ -132,11 +132,13 @@ export class ComposedAppends {
     const { sealing } = this.#scribe;
     let length = 0;
     let count = 0;
+    const beginsTurn = sealing?.turnsAhead() ?? (() => false);
     for (const { lines, lineBytes } of this.#waiting) {
       length += lineBytes;
-      const [first, last] = [lines[0]?.whole, lines.at(-1)?.whole];
+      const [isFirstOfTurn = false] = lines.map(({ whole }) => beginsTurn(whole));
+      const last = lines.at(-1)?.whole;
       if (count > 0 && length > LOG_LIMITS.batchBytesMax - RESERVED_BYTES) break;
-      if (count > 0 && first && sealing?.beginsTurn(first)) break;
+      if (count > 0 && isFirstOfTurn) break;
       count++;
       if (last && sealing?.endsSession(last)) break;
     }
@@ -203,19 +205,16 @@ export class ComposedAppends {
     const first = group[0]?.lines[0]?.whole;
     const last = group.at(-1)?.lines.at(-1)?.whole;
     const before = () => sealing.dueBefore(first);
-    const after = () => sealing.dueAfter();
     if (sealing.isSidecar) await this.#sealApart(sealing, before);
-    const start = await this.#seal(sealing, async (draft, sync) => {
+    const compose = async (draft: Draft, sync: Sync) => {
       const due = sealing.isSidecar ? null : before();
       if (due) {
         await sync(); // sealing.ts, SL1
         await draft.seal(due);
       }
       add(draft);
-      const dueAfter = sealing.isSidecar ? null : after();
-      if (dueAfter) await draft.seal(dueAfter);
-    });
-    if (sealing.isSidecar) await this.#sealApart(sealing, after);
+    };
+    const start = await this.#seal(sealing, compose, () => sealing.dueAfter());
     if (last && sealing.endsSession(last)) await this.sealEnd("final");
     return start;
   }
@@ -235,9 +234,10 @@ export class ComposedAppends {
    */
   async #sealApart(sealing: Sealing, dueNow: () => Due | null): Promise<void> {
     try {
-      const due = dueNow();
-      if (due) {
+      if (dueNow()) {
         await this.#seal(sealing, async (draft, sync) => {
+          const due = dueNow(); // Others may have appended, and signed, before we got the lock.
+          if (!due) return;
           await sync();
           await draft.seal(due);
         });
@@ -263,14 +263,16 @@ export class ComposedAppends {
     sealing.durable();
   }
 
-  /** One write, composed with the lock held, checkpoints and all. */
+  /** One write, composed with the lock held; and the checkpoint that is due after it. */
   async #seal(
     sealing: Sealing,
     compose: (draft: Draft, sync: Sync) => Promise<void>,
+    dueAfter: () => Due | null = () => null,
   ): Promise<number> {
     let draft: Draft | null = null;
     const start = await this.#writer.appendComposed(() => draft?.lines ?? NOTHING, {
       beforehand: async (sync) => {
+        await sealing.settle(sync, () => this.#writer.end);
         const composed = this.#scribe.draft();
         await compose(composed, async () => {
           await sync();
@@ -280,13 +282,40 @@ export class ComposedAppends {
         if (beside.length > 0) await sealing.writeBeside(beside); // With it go no lines.
         draft = composed;
       },
-      afterwards: async () => {
+      afterwards: async (sync, append) => {
         draft?.commit(this.#writer.end);
+        await this.#sealAfter(sealing, dueAfter, sync, append);
         await this.#onSealed?.();
       },
     });
     if (this.#isDurable) sealing.durable();
     return start;
+  }
+
+  /**
+   * The checkpoint over lines that were just written, with the lock still held. Not in their write:
+   * of one write a power cut may leave the end and take the beginning, and then an honest checkpoint
+   * stood after bytes that it does not sign. That it fails is told, as above.
+   */
+  async #sealAfter(
+    sealing: Sealing,
+    dueNow: () => Due | null,
+    sync: Sync,
+    append: AppendMore,
+  ): Promise<void> {
+    try {
+      const due = dueNow();
+      if (!due) return;
+      await sync(); // sealing.ts, SL1
+      sealing.durable();
+      const draft = this.#scribe.draft();
+      await draft.seal(due);
+      if (sealing.isSidecar) await sealing.writeBeside(draft.beside);
+      else await append(draft.lines);
+      draft.commit(this.#writer.end);
+    } catch (error) {
+      sealing.warn(error);
+    }
   }
 
   async #removeSpills(spills: readonly SpillFile[]): Promise<void> {

@@ -13,6 +13,7 @@ import { datedSessionId } from "../dialects/entire/session-id.ts";
 import type { Durability } from "../log/writer.ts";
 import type { Session } from "./session.ts";
 import { Store } from "./store.ts";
+import type { SignOption } from "./store-signing.ts";
 
 export interface SessionTranscriptOptions {
   /** The project: rows name it, and the transcript lies below it. */
@@ -24,6 +25,8 @@ export interface SessionTranscriptOptions {
   /** Goes on with that session, or begins it. Default: a new one. */
   readonly sessionId?: string;
   readonly durability?: Durability;
+  /** Signs the session. Default: false. */
+  readonly sign?: SignOption;
   /** What went wrong beside the log, where nothing is lost. Default: a process warning. */
   readonly onWarning?: (warning: string) => void;
 }
@@ -72,13 +75,14 @@ export class SessionTranscript {
   }
 
   static async open(options: SessionTranscriptOptions): Promise<SessionTranscript> {
-    const { cwd, model, version, durability, onWarning } = options;
+    const { cwd, model, version, durability, sign, onWarning } = options;
     const store = new Store(nodeHost, {
       dialect: "entire",
       root: cwd,
       model,
       ...(version === undefined ? {} : { version }),
       ...(durability === undefined ? {} : { durability }),
+      ...(sign === undefined ? {} : { sign }),
       ...(onWarning === undefined ? {} : { onWarning }),
     });
     return new SessionTranscript(store, options.sessionId ?? newSessionId());

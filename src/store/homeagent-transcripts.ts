@@ -17,6 +17,8 @@ import { Store } from "./store.ts";
 
 export interface TranscriptWriterOptions {
   readonly durability?: Durability;
+  /** Signs every session that is written to; its checkpoints lie beside it. Default: false. */
+  readonly sign?: boolean;
 }
 
 export interface ReadTranscriptOptions {
@@ -30,12 +32,14 @@ export class TranscriptWriter {
   readonly #pool: SessionPool;
 
   /** `basePath` is HomeAgent's own directory. Default: `~/.homeagent`. */
-  constructor(basePath?: string, { durability = "disk" }: TranscriptWriterOptions = {}) {
+  constructor(basePath?: string, options: TranscriptWriterOptions = {}) {
+    const { durability = "disk", sign = false } = options;
     const root = basePath === undefined ? {} : { root: basePath };
     this.#store = new Store(nodeHost, {
       dialect: "homeagent",
       mode: "shared",
       durability,
+      sign,
       ...root,
     });
     this.#pool = new SessionPool((id) => this.#store.session(id));

@@ -7,7 +7,8 @@
  *
  * B2  With `os` and the log to ourselves, they are written once per turn of the event loop, not
  *     once per event: nobody else can write meanwhile, and `os` promises nothing to them. In all
- *     other cases they are written before the event is acknowledged.
+ *     other cases they are written before the event is acknowledged. A thread.json that is signed
+ *     always is, and durably: a checkpoint may name its revision next (signed-meta.ts, ME2).
  */
 
 import { dirname } from "node:path";
@@ -27,12 +28,14 @@ import {
   pausedMeta,
   resumedMeta,
   type StoredThreadMeta,
+  withoutSignatures,
 } from "../dialects/rye/thread-meta.ts";
 import { LogReader } from "../log/reader.ts";
 import type { Durability, LogMode } from "../log/writer.ts";
 import type { Beside } from "./beside.ts";
 import { ExpectedLines } from "./expected-lines.ts";
 import { MarkdownFile } from "./markdown-file.ts";
+import type { SignedMeta } from "./signed-meta.ts";
 
 /** Beyond this a log's markdown is believed when its end is right; reading all would take long. */
 const CHECKED_WHOLE_BYTES_MAX = 4 * 1024 * 1024;
@@ -63,6 +66,8 @@ export class RyeBeside implements Beside {
   #markdown: MarkdownFile | null = null;
   #meta: StoredThreadMeta | null = null;
   #unsavedMeta: StoredThreadMeta | null = null;
+  /** Null where thread.json is not signed. */
+  #signed: SignedMeta | null = null;
   #unsavedText = "";
   /** The coming turn of the event loop in which both are written (B2). */
   #turn: NodeJS.Immediate | null = null;
@@ -70,6 +75,15 @@ export class RyeBeside implements Beside {
 
   constructor(parts: RyeBesideParts) {
     this.#parts = parts;
+  }
+
+  /** From now on thread.json is signed. To be called before the log is opened. */
+  signWith(signed: SignedMeta): void {
+    this.#signed = signed;
+  }
+
+  get rev(): number {
+    return this.#signed?.rev ?? 0;
   }
 
   expect(line: Uint8Array, native: Native): void {
@@ -116,7 +130,7 @@ export class RyeBeside implements Beside {
     } catch (cause) {
       this.#dropMarkdown(cause);
     }
-    if (this.#parts.durability === "disk" || !this.#unsavedMeta) return;
+    if (this.#signed || this.#parts.durability === "disk" || !this.#unsavedMeta) return;
     const meta = this.#unsavedMeta;
     this.#unsavedMeta = null;
     try {
@@ -128,11 +142,24 @@ export class RyeBeside implements Beside {
   }
 
   async madeDurable(): Promise<void> {
-    const meta = this.#unsavedMeta;
+    if (this.#signed || !this.#unsavedMeta) return;
+    await this.#writeMeta((meta, put) => put(formatThreadMeta(meta)));
+  }
+
+  /** Only now the head that thread.json names is known. */
+  async sealed(): Promise<void> {
+    const signed = this.#signed;
+    if (signed) await this.#writeMeta((meta, put) => signed.write(meta, put));
+  }
+
+  async #writeMeta(
+    write: (meta: StoredThreadMeta, put: (text: string) => Promise<void>) => Promise<void>,
+  ): Promise<void> {
+    const [meta, directory] = [this.#unsavedMeta, this.#directory];
     this.#unsavedMeta = null;
-    if (!meta || !this.#directory) return;
+    if (!meta || !directory) return;
     try {
-      await replaceFileDurably(this.#directory, META_NAME, formatThreadMeta(meta));
+      await write(meta, (text) => replaceFileDurably(directory, META_NAME, text));
       this.#parts.onMeta(meta);
     } catch (cause) {
       this.#warn(META_NAME, cause);
@@ -145,6 +172,7 @@ export class RyeBeside implements Beside {
     if (paused !== this.#meta) this.#save(paused);
     this.#writeOut();
     await this.madeDurable();
+    await this.sealed();
   }
 
   close(): void {
@@ -162,9 +190,9 @@ export class RyeBeside implements Beside {
     if (meta !== null && meta !== this.#meta) this.#save(meta);
   }
 
-  #save(meta: StoredThreadMeta): void {
-    this.#meta = meta;
-    this.#unsavedMeta = meta;
+  #save(changed: StoredThreadMeta): void {
+    this.#meta = withoutSignatures(changed);
+    this.#unsavedMeta = this.#meta;
   }
 
   async #mendMarkdown(directory: Directory, end: ByteOffset): Promise<void> {
@@ -200,7 +228,9 @@ export class RyeBeside implements Beside {
 
   /** thread.json, or what the log says when that is missing or corrupt. */
   async #readMeta(directory: Directory, end: ByteOffset): Promise<StoredThreadMeta | null> {
-    const stored = parseMeta(await readSmallFile(directory, META_NAME));
+    const text = await readSmallFile(directory, META_NAME);
+    const stored = parseMeta(text);
+    this.#signed?.found(stored && text);
     if (stored || end === 0) return stored;
     const rebuilder = new MetaRebuilder(this.#parts.threadId);
     for await (const event of this.#events(START, end)) rebuilder.add(event);

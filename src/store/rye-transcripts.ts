@@ -21,6 +21,8 @@ export interface TranscriptWriterOptions {
   readonly defaultDirective?: string;
   readonly envelope?: Envelope;
   readonly durability?: Durability;
+  /** Signs every thread that is written to, at the end of every append. Default: false. */
+  readonly sign?: boolean;
 }
 
 export interface ReadEvents {
@@ -44,6 +46,7 @@ export class TranscriptWriter {
       durability: options.durability ?? "disk",
       envelope,
       markdown: autoMarkdown,
+      sign: options.sign ?? false,
       ...(defaultDirective === undefined ? {} : { agent: defaultDirective }),
     });
     this.#pool = new SessionPool((id) => this.#store.session(id));

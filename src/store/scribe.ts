@@ -143,6 +143,7 @@ export class Draft {
   #last: string | null;
   readonly #sealed: SealedDraft | null;
   readonly #beside: Uint8Array[] = [];
+  readonly #added: Native[] = [];
 
   constructor(parts: DraftParts, last: string | null) {
     this.#parts = parts;
@@ -158,7 +159,7 @@ export class Draft {
     expect(linked, whole);
     this.#push(linked, LF);
     this.#sealed?.addLines(Buffer.concat([linked, LF]));
-    this.#parts.sealing?.note(whole);
+    this.#added.push(whole);
     if (id !== null) this.#last = id;
     return this.#length;
   }
@@ -192,6 +193,7 @@ export class Draft {
   /** The lines stand in the log, which ends here. */
   commit(end: ByteOffset): void {
     this.#parts.commit(this.#last);
+    for (const native of this.#added) this.#parts.sealing?.note(native);
     if (this.#sealed) this.#parts.sealing?.stands(this.#sealed, end);
   }
 }

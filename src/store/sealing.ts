@@ -8,7 +8,8 @@
  *
  * Decides and makes; `composed-appends.ts` writes. Called with the log's lock held where it says so.
  *
- * SL1  A checkpoint is written when all it covers is durable, but for those that end a write.
+ * SL1  A checkpoint is written when all it covers is durable: after a power cut none stands over
+ *      bytes that never came to be.
  * SL2  What a checkpoint says is known when it stands: it is pinned after it is durable.
  */
 
@@ -77,6 +78,8 @@ export class Sealing {
   #lastNative: Native | null = null;
   #failure: { readonly error: unknown } | null = null;
   #pinned: Head | null = null;
+  /** How long the sidecar is as far as we know; null when a failure left that open. */
+  #besideBytes: number | null = 0;
   #place = "";
 
   constructor(parts: SealingParts) {
@@ -93,6 +96,12 @@ export class Sealing {
     return this.#ready().found;
   }
 
+  /** Something on opening was such that a checkpoint must say so. With the lock held. */
+  get mustState(): boolean {
+    const signer = this.#ready();
+    return signer.mustRecover || signer.found !== null;
+  }
+
   /** Checkpoints lie beside the log. */
   get isSidecar(): boolean {
     return this.#parts.signing().isSidecar === true;
@@ -104,12 +113,24 @@ export class Sealing {
     return this.#hasWorked && (mark === "opens" || mark === "step");
   }
 
+  /** Asked about coming entries in their order, the same of each; nothing is noted yet. */
+  turnsAhead(): (native: Native) => boolean {
+    let hasWorked = this.#hasWorked;
+    return (native) => {
+      const mark = this.#parts.signing().turnMark(native);
+      const begins = hasWorked && (mark === "opens" || mark === "step");
+      if (mark === "opens") hasWorked = false;
+      if (mark === "step" || mark === "works") hasWorked = true;
+      return begins;
+    };
+  }
+
   /** Whether an entry ends the session: a checkpoint stands after it, and nothing between. */
   endsSession(native: Native): boolean {
     return this.#parts.signing().turnMark(native) === "ends";
   }
 
-  /** Notes an entry that goes into the coming write, in order. */
+  /** Notes an entry that stands in the log now, in order. */
   note(native: Native): void {
     if (this.beginsTurn(native)) this.#turn++;
     const mark = this.#parts.signing().turnMark(native);
@@ -196,7 +217,11 @@ export class Sealing {
   async caughtUp(end: ByteOffset, cutBytes: number): Promise<void> {
     this.#cut += cutBytes;
     try {
-      await (this.#signer && !this.isSidecar ? this.#follow(this.#signer, end) : this.#open(end));
+      // A log that others began has their salt, not the one that we would have given it.
+      const isKnown = this.#signer !== null && !this.#signer.isBeginning;
+      await (this.#signer && isKnown && !this.isSidecar
+        ? this.#follow(this.#signer, end)
+        : this.#open(end));
       this.#failure = null;
     } catch (error) {
       this.#failure = { error };
@@ -211,11 +236,36 @@ export class Sealing {
   /** Beside the log: appends checkpoints there, durably. With the lock held, the log synced. */
   async writeBeside(lines: Uint8Array): Promise<void> {
     const { host, log } = this.#parts;
+    const known = this.#besideBytes ?? 0;
+    this.#besideBytes = null; // Until it has succeeded, nobody knows what stands there.
     const sidecar = await SidecarFile.open(host, log);
     try {
       await sidecar.append(lines);
+      this.#besideBytes = known + lines.length;
     } finally {
       sidecar.close();
+    }
+  }
+
+  /** Beside the log: looks again when a write there failed or others signed. With the lock held. */
+  async settle(sync: () => Promise<void>, end: () => ByteOffset): Promise<void> {
+    if (!this.isSidecar || !this.#signer) return;
+    if (
+      this.#besideBytes !== null &&
+      !(this.#parts.isEveryAppend && (await this.#othersSigned()))
+    ) {
+      return;
+    }
+    await sync();
+    await this.caughtUp(end(), 0);
+  }
+
+  async #othersSigned(): Promise<boolean> {
+    const sidecar = await SidecarFile.openToRead(this.#parts.host, this.#parts.log);
+    try {
+      return (sidecar?.size() ?? 0) !== this.#besideBytes;
+    } finally {
+      sidecar?.close();
     }
   }
 
@@ -231,7 +281,9 @@ export class Sealing {
     this.#place = await this.#parts.placeOf();
     const remembered = await heads.remembered({ place: this.#place, id: id ?? "" });
     const at = await openPlace(host, logId, { create: false, root });
+    if (this.isSidecar) await SidecarFile.recover(host, target);
     const sidecar = this.isSidecar ? await SidecarFile.openToRead(host, target) : null;
+    this.#besideBytes = sidecar?.size() ?? 0;
     const log = openToRead(at);
     try {
       const so = await openToSign({

@@ -1,80 +1,57 @@
 /**
  * Session verifier: verdicts on the sessions that a person names, by their own trust and pins.
  *
- * Reads the user's keys, trust and pins once; writes nothing unless it is asked to pin.
+ * Writes nothing unless it is asked to pin.
+ *
+ * SV1  A session whose head is remembered and whose log is gone is a session all the same: it is
+ *      named, and found in its store and its directory, like those that are there.
  */
 
 import { statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
-import { type UserPlaces, userPlaces } from "../base/node-places.ts";
+import { homeagentRoot } from "../base/node-places.ts";
 import { findLogs } from "../catalog/find.ts";
-import type { PinBook } from "../proof/pins.ts";
-import { readPinFile } from "../signing/head-export.ts";
-import { type Found, Heads, placeOf, rememberedIn } from "../signing/heads.ts";
-import { nodeCrypto } from "../signing/node-crypto.ts";
 import type { VerifyReport } from "../signing/report.ts";
 import { readHead } from "../signing/session-head.ts";
 import type { SessionLog } from "../signing/session-log.ts";
-import { Trust } from "../signing/trust.ts";
-import { transcriptKeys } from "../signing/trusted-keys.ts";
 import { verifyLog } from "../signing/verify.ts";
 import type { VerifyOptions } from "../signing/verify-options.ts";
 import { DIALECTS, type FoundStore, findSession, findStores, type Where } from "./find-session.ts";
 import { LAYOUTS } from "./layouts.ts";
+import { type JudgingOptions, UserJudging } from "./user-judging.ts";
 
-export interface VerifierOptions {
+export interface VerifierOptions extends JudgingOptions {
   readonly where: Where;
   readonly isDeep?: boolean;
   readonly requiresPin?: boolean;
   readonly isLegacyProfile?: boolean;
-  /** A file of exported heads that count too. */
-  readonly against?: string | null;
   /** Remember the heads of sessions that are verified. */
   readonly pins?: boolean;
-  readonly places?: UserPlaces;
-  readonly onWarning: (warning: string) => void;
 }
 
 export class SessionVerifier {
   readonly #host: Host;
   readonly #options: VerifierOptions;
-  readonly #trust: Trust;
-  readonly #heads: Heads;
-  readonly #remembered: Found<PinBook>;
+  readonly #judging: UserJudging;
 
-  private constructor(
-    host: Host,
-    options: VerifierOptions,
-    known: { trust: Trust; heads: Heads; remembered: Found<PinBook> },
-  ) {
+  private constructor(host: Host, options: VerifierOptions, judging: UserJudging) {
     this.#host = host;
     this.#options = options;
-    this.#trust = known.trust;
-    this.#heads = known.heads;
-    this.#remembered = known.remembered;
+    this.#judging = judging;
   }
 
   static async open(host: Host, options: VerifierOptions): Promise<SessionVerifier> {
-    const places = options.places ?? userPlaces();
-    const { stateDirectory } = places;
-    const { onWarning, against = null } = options;
-    const trust = await Trust.load(places);
-    const heads = new Heads({ host, stateDirectory, onWarning });
-    // Before any log is opened: a writer who goes on meanwhile can only be ahead (V4).
-    const remembered = await heads.read();
-    if (against !== null) {
-      for (const pin of await readPinFile(host, against)) remembered.found.add(pin);
-    }
-    return new SessionVerifier(host, options, { trust, heads, remembered });
+    return new SessionVerifier(host, options, await UserJudging.load(host, options));
   }
 
   /** The logs that names mean: of sessions, of files, of all in a directory; of all from here. */
   async find(names: readonly string[]): Promise<SessionLog[]> {
-    const { where } = this.#options;
-    if (names.length === 0) return findStores(where).flatMap(logsOf);
     const found: SessionLog[] = [];
+    if (names.length === 0) {
+      for (const store of findStores(this.#options.where)) found.push(...(await this.#all(store)));
+    }
     for (const name of names) found.push(...(await this.#named(name)));
     return found;
   }
@@ -84,18 +61,22 @@ export class SessionVerifier {
     target: SessionLog,
     onProgress: (bytes: number, of: number) => void = () => {},
   ): Promise<VerifyReport> {
-    const options = await this.#verifyOptions(target, onProgress);
-    const report = await verifyLog(this.#host, target, options);
+    const report = await verifyLog(
+      this.#host,
+      target,
+      await this.#verifyOptions(target, onProgress),
+    );
     const { id } = target;
     if (this.#options.pins === true && report.verdict === "verified" && id !== null) {
+      const options = await this.#verifyOptions(target, () => {});
       const { head } = await readHead(this.#host, { ...target, id }, options);
-      this.#heads.pin(head, "verified");
+      this.#judging.heads.pin(head, "verified");
     }
     return report;
   }
 
   async close(): Promise<void> {
-    await this.#heads.flush();
+    await this.#judging.heads.flush();
   }
 
   async #verifyOptions(
@@ -106,9 +87,7 @@ export class SessionVerifier {
     const size = sizeOf(join(target.root, target.logId));
     let done = 0;
     return {
-      crypto: nodeCrypto,
-      keys: transcriptKeys(this.#trust, target.id),
-      remembered: rememberedIn(this.#remembered, await this.#whose(target)),
+      ...(await this.#judging.optionsFor(target)),
       isDeep: isDeep === true,
       requiresPin: requiresPin === true,
       isLegacyProfile: isLegacyProfile === true,
@@ -119,16 +98,6 @@ export class SessionVerifier {
     };
   }
 
-  /** Where pins remember a session; a file that lies in no store is known by its log alone. */
-  async #whose({ dialect, root, id }: SessionLog): Promise<{ place: string; id: string }> {
-    if (id === null) return { place: "", id: "" };
-    try {
-      return { place: await placeOf(this.#host, { dialect, root }), id };
-    } catch {
-      return { place: `${dialect}:${root}`, id }; // Gone: its pin says where it was.
-    }
-  }
-
   async #named(name: string): Promise<SessionLog[]> {
     const { where } = this.#options;
     try {
@@ -136,39 +105,78 @@ export class SessionVerifier {
       return [{ dialect, root, id, logId: relative(root, path) }];
     } catch (cause) {
       if (!(cause instanceof VerbatimError && cause.code === "SESSION_NOT_FOUND")) throw cause;
-      const inside = logsBelow(resolve(where.cwd, name), where);
+      const inside = await this.#below(resolve(where.cwd, name));
       if (inside.length > 0) return inside;
-      const pinned = await this.#pinnedAs(name);
-      if (pinned) return [pinned];
+      const gone = await this.#goneAs(name);
+      if (gone) return [gone];
       throw cause;
     }
   }
 
-  /** A session that is gone, and whose head was seen. */
-  async #pinnedAs(id: string): Promise<SessionLog | null> {
-    for (const { dialect, root } of findStores(this.#options.where)) {
-      const whose = await this.#whose({ dialect, root, id, logId: "" });
-      if (!rememberedIn(this.#remembered, whose).here) continue;
-      return { dialect, root, id, logId: DIALECTS[dialect].logPath(id).join("/") };
+  /** The sessions of a store, those that are gone last. */
+  async #all(store: FoundStore): Promise<SessionLog[]> {
+    const { dialect, root } = store;
+    const logs: SessionLog[] = findLogs(root, LAYOUTS[dialect]).map(({ id, path }) => {
+      return { dialect, root, id, logId: path };
+    });
+    const known = new Set(logs.map(({ id }) => id));
+    const { place } = await this.#judging.whose(sessionIn(store, ""));
+    for (const { pin } of this.#judging.book.found.current()) {
+      if (pin.place !== place || known.has(pin.id)) continue;
+      const gone = goneIn(store, pin.id);
+      if (gone) logs.push(gone); // SV1
+    }
+    return logs;
+  }
+
+  /** The sessions in a directory: of a store whose root it is, or that lies above it. */
+  async #below(directory: string): Promise<SessionLog[]> {
+    if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return [];
+    for (let root = directory; ; root = dirname(root)) {
+      const logs: SessionLog[] = [];
+      const stores = findStores({ ...this.#options.where, root });
+      for (const store of stores) logs.push(...(await this.#all(store)));
+      const inside = logs.filter((log) => join(log.root, log.logId).startsWith(`${directory}/`));
+      if (inside.length > 0 || root === dirname(root)) return inside;
+    }
+  }
+
+  /** A session of that id whose log is gone, perhaps with its whole store, and whose head was seen. */
+  async #goneAs(id: string): Promise<SessionLog | null> {
+    for (const store of placesFrom(this.#options.where)) {
+      const gone = goneIn(store, id);
+      const whose = gone && (await this.#judging.whose(gone));
+      if (whose && this.#judging.book.found.lookup({ ...whose, log: null })) return gone;
     }
     return null;
   }
 }
 
-function logsOf({ dialect, root }: FoundStore): SessionLog[] {
-  return findLogs(root, LAYOUTS[dialect]).map(({ id, path }) => {
-    return { dialect, root, id, logId: path };
+/** Where stores are, or were. */
+function placesFrom({ cwd, root, dialect }: Where): FoundStore[] {
+  const names = dialect === undefined ? (["rye", "homeagent", "entire"] as const) : [dialect];
+  const roots = [resolve(cwd, root ?? ".")];
+  for (let at = roots[0] ?? "/"; root === undefined && at !== dirname(at); ) {
+    at = dirname(at);
+    roots.push(at);
+  }
+  return names.flatMap((name) => {
+    const own = name === "homeagent" && root === undefined ? [homeagentRoot()] : [];
+    return [...own, ...roots].map((each) => ({ dialect: name, root: each }));
   });
 }
 
-/** The sessions in a directory: of a store whose root it is, or that lies above it. */
-function logsBelow(directory: string, where: Where): SessionLog[] {
-  if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return [];
-  for (let root = directory; ; root = dirname(root)) {
-    const logs = findStores({ ...where, root }).flatMap(logsOf);
-    const inside = logs.filter((log) => join(log.root, log.logId).startsWith(`${directory}/`));
-    if (inside.length > 0 || root === dirname(root)) return inside;
+/** Null for what can be no id of that dialect. */
+function goneIn(store: FoundStore, id: string): SessionLog | null {
+  try {
+    return { ...sessionIn(store, id), logId: DIALECTS[store.dialect].logPath(id).join("/") };
+  } catch {
+    return null;
   }
+}
+
+function sessionIn({ dialect, root }: FoundStore, id: string): SessionLog {
+  return { dialect, root, id, logId: "" };
 }
 
 function sizeOf(path: string): number {

@@ -18,7 +18,7 @@ import type { Entry, NewEntry } from "../model/entry.ts";
 import type { Beside } from "./beside.ts";
 import { ComposedAppends } from "./composed-appends.ts";
 import { companionOf, Scribe } from "./scribe.ts";
-import type { Sealing } from "./sealing.ts";
+import type { Due, Sealing } from "./sealing.ts";
 import { type KnownFacts, SessionFacts } from "./session-facts.ts";
 import { decodeWhole } from "./spill-files.ts";
 
@@ -144,6 +144,13 @@ export class Session {
     return writer.append(line);
   }
 
+  /** Signed sessions: adds checkpoints that the caller chooses, with the log's lock held. */
+  async seal(choose: (sealing: Sealing) => Promise<readonly Due[]>): Promise<void> {
+    await this.openToAppend();
+    await this.#composed?.idle();
+    await this.#composed?.sealNow(choose);
+  }
+
   #encode(natives: readonly Native[]): { readonly native: Native; readonly line: Uint8Array }[] {
     return natives.map((given) => {
       const native = this.#dialect.complete(given, this.#facts);
@@ -181,7 +188,9 @@ export class Session {
       if (scribe) {
         const openDirectory = () => this.#openDirectory();
         const isDurable = logOptions.durability !== "os";
-        this.#composed = new ComposedAppends(writer, scribe, { openDirectory, isDurable });
+        const onSealed = beside?.sealed && (() => beside.sealed?.() ?? Promise.resolve());
+        const parts = { openDirectory, isDurable, onSealed };
+        this.#composed = new ComposedAppends(writer, scribe, parts);
       }
       this.#writer = writer;
       return writer;

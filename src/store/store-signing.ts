@@ -13,8 +13,9 @@ import { nodeCrypto } from "../signing/node-crypto.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import type { Signer } from "../signing/signer.ts";
 import { Trust } from "../signing/trust.ts";
-import { transcriptKeys } from "../signing/trusted-keys.ts";
+import { threadKeys, transcriptKeys } from "../signing/trusted-keys.ts";
 import { Sealing } from "./sealing.ts";
+import { SignedMeta } from "./signed-meta.ts";
 
 /** `turn`: a checkpoint at the end of every turn. `append`: at the end of every append. */
 export type SignOption = boolean | "turn" | "append";
@@ -58,6 +59,20 @@ export class StoreSigning {
       signer,
       keys: transcriptKeys(trust, log.id),
       heads: this.#heads,
+      onWarning: this.#onWarning,
+    });
+  }
+
+  /** What signs the `thread.json` of a thread that is sealed. */
+  async meta(threadId: string, sealing: Sealing, nowMs: () => number): Promise<SignedMeta> {
+    const { signer, trust } = await this.user();
+    return new SignedMeta({
+      threadId,
+      signer,
+      crypto: nodeCrypto,
+      keys: threadKeys(trust, threadId),
+      nowMs,
+      newest: () => sealing.newest,
       onWarning: this.#onWarning,
     });
   }

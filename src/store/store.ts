@@ -183,7 +183,8 @@ export class Store {
   async #openSealing(...[session, facts, beside]: Parameters<OpenSealing>): Promise<Sealing> {
     this.#signing ??= this.#storeSigning();
     const { sign, mode } = this.#options;
-    return (await this.#signing).open({
+    const signing = await this.#signing;
+    const sealing = await signing.open({
       log: { dialect: this.dialect, root: this.root, logId: session.logId, id: session.id },
       placeRoot: this.#project ?? this.root,
       signing: () => session.dialect.signing,
@@ -191,6 +192,10 @@ export class Store {
       isEveryAppend: sign === "append" || mode === "shared",
       rev: () => beside?.rev ?? 0,
     });
+    if (beside instanceof RyeBeside) {
+      beside.signWith(await signing.meta(session.id, sealing, Date.now));
+    }
+    return sealing;
   }
 
   #dialect(): Dialect {

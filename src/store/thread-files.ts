@@ -100,7 +100,8 @@ export async function* renderThread(
   }
 }
 
-function threadPath(projectPath: string, threadId: string): string {
+/** The directory of a thread. */
+export function threadPath(projectPath: string, threadId: string): string {
   return join(projectPath, ...THREADS_PATH, ...threadSegments(threadId));
 }
 

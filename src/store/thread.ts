@@ -10,6 +10,7 @@ import type { Envelope } from "../dialects/rye/dialect.ts";
 import type { Durability } from "../log/writer.ts";
 import type { Session } from "./session.ts";
 import { Store } from "./store.ts";
+import type { SignOption } from "./store-signing.ts";
 
 export interface ThreadOptions {
   readonly projectPath: string;
@@ -26,6 +27,8 @@ export interface ThreadOptions {
   readonly durability?: Durability;
   readonly envelope?: Envelope;
   readonly markdown?: boolean;
+  /** Signs the thread, and its thread.json. Default: false. */
+  readonly sign?: SignOption;
 }
 
 /** What a step cost, as `step_finish` says it. */
@@ -64,12 +67,12 @@ export class Thread {
 
   /** Wins the thread's id and writes `thread_start`. */
   static async start(options: ThreadOptions): Promise<Thread> {
-    const { projectPath, directive, threadId, durability, envelope, markdown } = options;
+    const { projectPath, directive, threadId, durability, envelope, markdown, sign } = options;
     const store = new Store(nodeHost, {
       dialect: "rye",
       root: projectPath,
       agent: directive,
-      ...defined({ durability, envelope, markdown }),
+      ...defined({ durability, envelope, markdown, sign }),
     });
     const session = await store.create({ wait: true, ...defined({ id: threadId }) });
     const thread = new Thread(store, session);

@@ -38,6 +38,6 @@ export async function tortureLog(options: TortureOptions): Promise<TortureReport
 }
 
 /** The first episode has the run's own seed, so a violation's seed alone replays it. */
-function episodeSeed(seed: number, episode: number): number {
+export function episodeSeed(seed: number, episode: number): number {
   return (seed + Math.imul(episode, 0x9e3779b1)) >>> 0;
 }

@@ -18,11 +18,15 @@ import { stats } from "../../src/cli/commands/stats.ts";
 import { tail } from "../../src/cli/commands/tail.ts";
 import { torture } from "../../src/cli/commands/torture.ts";
 import { trust } from "../../src/cli/commands/trust.ts";
+import { verify } from "../../src/cli/commands/verify.ts";
 import { root } from "./cli.ts";
 
 const page = readFileSync(join(root, "docs/cli.md"), "utf8");
 
-const COMMANDS = [record, ls, show, tail, render, exportSession, stats, doctor, repair, torture];
+const COMMANDS = [
+  ...[record, ls, show, tail, render, exportSession],
+  ...[stats, verify, doctor, repair, torture],
+];
 
 test.each([...COMMANDS, completions(() => COMMANDS)])(
   "docs/cli.md has a section for $name, with its options",

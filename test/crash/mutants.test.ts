@@ -6,24 +6,11 @@
  */
 
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { promisify } from "node:util";
-import { onTestFinished, test } from "vitest";
-import type { TortureReport } from "../../src/torture/report.ts";
+import { test } from "vitest";
+import { type Mutant, tortureMutant } from "./mutant.ts";
 
-const SOURCES = new URL("../../src/", import.meta.url).pathname;
 /** What CI spends on the sound log; a mutant must be found within it. */
 const STEPS = 40_000;
-
-interface Mutant {
-  readonly bug: string;
-  readonly file: string;
-  readonly line: string;
-  readonly becomes: string;
-}
 
 const MUTANTS: readonly Mutant[] = [
   {
@@ -78,27 +65,7 @@ const MUTANTS: readonly Mutant[] = [
 
 for (const mutant of MUTANTS) {
   test(`torture finds a log that ${mutant.bug}`, async () => {
-    const report = await torture(mutant);
+    const report = await tortureMutant(mutant, "tortureLog", STEPS);
     assert.notEqual(report.violations.length, 0, `not found in ${STEPS} steps`);
   });
-}
-
-async function torture({ file, line, becomes }: Mutant): Promise<TortureReport> {
-  const copy = mkdtempSync(join(tmpdir(), "verbatim-mutant-"));
-  onTestFinished(() => rmSync(copy, { recursive: true }));
-  cpSync(SOURCES, join(copy, "src"), { recursive: true });
-  writeFileSync(join(copy, "package.json"), '{"type":"module"}');
-
-  const sound = readFileSync(join(copy, "src", file), "utf8");
-  assert.equal(sound.split(line).length, 2, `${file} has this line once: ${line}`);
-  writeFileSync(join(copy, "src", file), sound.replace(line, becomes));
-
-  const program = `
-    import { tortureLog } from "./src/torture/log-torture.ts";
-    const report = await tortureLog({ seed: 1, steps: ${STEPS}, stopAtFirst: true });
-    process.stdout.write(JSON.stringify(report));`;
-  writeFileSync(join(copy, "run.ts"), program);
-  const node = ["--import", import.meta.resolve("tsx"), "run.ts"];
-  const { stdout } = await promisify(execFile)(process.execPath, node, { cwd: copy });
-  return JSON.parse(stdout) as TortureReport;
 }

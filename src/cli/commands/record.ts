@@ -39,6 +39,11 @@ export const record: CliCommand = {
       choices: ["flat", "payload"],
     },
     { flags: "--no-markdown", summary: "rye: keep no transcript.md" },
+    {
+      flags: "--sign [when]",
+      summary: "sign the session: at the end of each turn, or of each append",
+      choices: ["turn", "append"],
+    },
     { flags: "--ack", summary: 'print {"offset":N} for each entry once it is durable' },
     {
       flags: "--on-error <action>",
@@ -53,6 +58,7 @@ export const record: CliCommand = {
     "my-agent | verbatim record --dialect homeagent --agent kitchen --session 2026-11-15",
     "my-agent | verbatim record --dialect entire --model claude-opus-4-5",
     "my-agent | verbatim record --dialect rye --session hello_world-1739012630 --on-error skip",
+    "my-agent | verbatim record --dialect rye --directive deploy --sign",
   ],
 
   async run(run) {
@@ -112,6 +118,7 @@ function askedFor(options: Run["options"]): Asked {
       markdown: options.markdown !== false,
       ...(envelope === undefined ? {} : { envelope: envelope as "flat" | "payload" }),
       ...(model === undefined ? {} : { model }),
+      sign: (options.sign ?? false) as boolean | "turn" | "append",
     },
   };
   if (dialect === "homeagent" && asked.agent === undefined) {

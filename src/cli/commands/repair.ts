@@ -16,12 +16,15 @@ export const repair: CliCommand = {
   options: [
     { flags: "--all", summary: "every session of the stores found from the current directory" },
     { flags: "--dry-run", summary: "say what would be done, and do nothing" },
+    { flags: "--vouch", summary: "show the lines that nobody signed, ask, and sign them" },
+    { flags: "--yes", summary: "with --vouch: do not ask; for scripts" },
     { flags: "--json", summary: "one step a line, as JSON, and a summary last" },
     ...WHERE_OPTIONS,
   ],
   examples: [
     "verbatim repair hello_world-1739012630",
     "verbatim repair --all --dry-run",
+    "verbatim repair --vouch hello_world-1739012630",
     "verbatim repair ~/project --json | jq -r 'select(.action == \"left\")'",
   ],
 
@@ -33,6 +36,11 @@ export const repair: CliCommand = {
     if (options.all === true && args.length > 0) {
       throw new UsageError("--all repairs everything; give it no names");
     }
+    if (options.vouch === true) {
+      const { vouchFor } = await import("../vouch.ts");
+      return vouchFor(run);
+    }
+    if (options.yes === true) throw new UsageError("--yes is for --vouch: nothing else asks");
     const targets: Target[] = [];
     if (options.all === true) targets.push(await allStores(run));
     for (const name of args) targets.push(await namedTarget(name, run));

@@ -1,6 +1,8 @@
 /** `verbatim torture`: lets anyone try to break the log on a disk that lies. */
 
+import type { TortureOptions } from "../../torture/log-torture.ts";
 import type { TortureReport } from "../../torture/report.ts";
+import type { SigningTortureReport } from "../../torture/signing-report.ts";
 import { type CliCommand, wholeNumber } from "../command.ts";
 
 export const torture: CliCommand = {
@@ -9,29 +11,41 @@ export const torture: CliCommand = {
   options: [
     { flags: "--seed <number>", summary: "which run; the same seed does the same", default: "1" },
     { flags: "--steps <number>", summary: "how many things to do to it", default: "20000" },
+    {
+      flags: "--signed",
+      summary: "signed sessions instead of a bare log: no verdict may be false",
+    },
     { flags: "--json", summary: "print the counts and violations as one line of JSON" },
   ],
   examples: [
     "verbatim torture --seed 42 --steps 100000",
     "verbatim torture --seed 1 --steps 20000 --json | jq .counts",
+    "verbatim torture --signed --steps 5000",
   ],
 
   async run({ options, io }) {
     const seed = wholeNumber("--seed", options.seed, 0, 0xffffffff);
     const steps = wholeNumber("--steps", options.steps, 1);
-    const { tortureLog } = await import("../../torture/log-torture.ts");
-    const report = await tortureLog({
-      seed,
-      steps,
-      onProgress: (done) => io.progress(`${done} of ${steps} steps`),
-    });
+    const onProgress = (done: number) => io.progress(`${done} of ${steps} steps`);
+    const report = await run(options.signed === true, { seed, steps, onProgress });
     io.progress(null);
-    io.out(options.json ? JSON.stringify(report) : describe(report));
+    io.out(
+      options.json ? JSON.stringify(report) : describe(report, options.signed ? "--signed " : ""),
+    );
     return report.violations.length === 0 ? 0 : 1;
   },
 };
 
-function describe({ seed, steps, episodes, counts, violations }: TortureReport): string {
+async function run(
+  isSigned: boolean,
+  options: TortureOptions,
+): Promise<TortureReport | SigningTortureReport> {
+  if (!isSigned) return (await import("../../torture/log-torture.ts")).tortureLog(options);
+  return (await import("../../torture/signing-torture.ts")).tortureSigning(options);
+}
+
+function describe(report: TortureReport | SigningTortureReport, flag: string): string {
+  const { seed, steps, episodes, counts, violations } = report;
   const lines = [`seed ${seed}: ${steps} steps in ${episodes} episodes`];
   for (const [name, count] of Object.entries(counts)) {
     lines.push(
@@ -41,7 +55,7 @@ function describe({ seed, steps, episodes, counts, violations }: TortureReport):
   for (const { seed, step, what } of violations) {
     lines.push(
       `VIOLATION at step ${step}: ${what}`,
-      `  again: verbatim torture --seed ${seed} --steps ${step}`,
+      `  again: verbatim torture ${flag}--seed ${seed} --steps ${step}`,
     );
   }
   lines.push(`${violations.length} violations`);

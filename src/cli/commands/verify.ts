@@ -41,6 +41,7 @@ export const verify: CliCommand = {
     const verifier = await openVerifier(run);
     const targets = await verifier.find(args);
     if (targets.length === 0) throw new UsageError("no session was found; name one, or --root");
+    const policies = new Map(targets.map(({ root }) => [root, leniencyIn(root, run)]));
     let verdict: Parameters<typeof exitCode>[0] = "verified";
     for (const [n, target] of targets.entries()) {
       if (targets.length > 1) io.progress(`${n} of ${targets.length} sessions`);
@@ -53,13 +54,19 @@ export const verify: CliCommand = {
       await io.print(text);
     }
     await verifier.close();
-    const { lenient, allowUnsigned } = options;
-    return exitCode(verdict, {
-      lenient: lenient === true,
-      allowUnsigned: allowUnsigned === true,
-    });
+    const lenient = (await Promise.all(policies.values())).every((isLenient) => isLenient);
+    return exitCode(verdict, { lenient, allowUnsigned: options.allowUnsigned === true });
   },
 };
+
+/** Whether `--lenient` was said, and holds there: a project may insist on strict (policy.ts, PO1). */
+async function leniencyIn(root: string, { options, io }: Run): Promise<boolean> {
+  if (options.lenient !== true) return false;
+  const { policyIn } = await import("../../store/verified-entries.ts");
+  const { policy, from } = policyIn(root, "lenient");
+  if (policy === "strict") io.err(`--lenient has no effect: ${from} says strict`);
+  return policy === "lenient";
+}
 
 async function openVerifier({ options, io }: Run) {
   const { nodeHost } = await import("../../base/node-host.ts");

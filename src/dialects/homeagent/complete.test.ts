@@ -126,6 +126,23 @@ test("an entry whose JSON would not read back alike is refused rather than chang
   assert.equal(refusedField(reordered), "entry");
 });
 
+test("what only a signer may write is refused: a checkpoint's type, and both kinds of type", () => {
+  for (const [given, field] of [
+    [{ ...GOOD, type: "checkpoint" }, "type"],
+    [{ ...GOOD, event_type: "checkpoint" }, "event_type"],
+    [{ ...GOOD, type: "note", event_type: "note" }, "event_type"],
+  ] as const) {
+    assert.equal(refusedField(given), field);
+  }
+  for (const given of [
+    { ...GOOD, type: "note" },
+    { ...GOOD, event_type: "note" },
+    { ...GOOD, content: "checkpoint" },
+  ]) {
+    assert.equal(written(given), JSON.stringify(given));
+  }
+});
+
 test("a refusal quotes nothing of what the entry holds", () => {
   const secret = "sk-secret";
   for (const given of [

@@ -120,6 +120,12 @@ export function resumedMeta(meta: StoredThreadMeta, nowMs: number): StoredThread
   return { ...withoutError(meta), status: "running", updated_at: isoFormat(nowMs) };
 }
 
+/** Signatures are over what was: nothing that is changed keeps them. */
+export function withoutSignatures(meta: StoredThreadMeta): StoredThreadMeta {
+  if (!has(meta, "_signature") && !has(meta, "_signature2")) return meta;
+  return without(meta, ["_signature", "_signature2"]) as StoredThreadMeta;
+}
+
 /** The text of the file: Python's `json.dumps(meta, indent=2)`, no line end after it. */
 export function formatThreadMeta(meta: StoredThreadMeta): string {
   return pythonJsonFile(meta);

@@ -1,0 +1,162 @@
+/**
+ * `npm run bench -- signing`: what verifying and signing cost, against hashing alone, against not
+ * signing, and against the seed's own algorithm, which hashes everything again at each checkpoint.
+ */
+
+import { spawnSync } from "node:child_process";
+import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { median } from "./measure/compare.ts";
+import { runBench, say } from "./measure/frame.ts";
+import { type Bound, memory, type Result } from "./measure/result.ts";
+import { slownessOfSigning } from "./signing/recording.ts";
+import {
+  ID,
+  newLogSigner,
+  signer,
+  signTurn,
+  turnLines,
+  verifyOurs,
+  verifySeeds,
+  writeOurs,
+  writeSeeds,
+} from "./signing/thread.ts";
+
+const ONCE = fileURLToPath(new URL("./signing/once.mjs", import.meta.url));
+const FULL = { runs: 5, checkpoints: 10_000, turns: 10_000, threads: 10, longTurns: 1000 };
+const QUICK = { runs: 3, checkpoints: 2000, turns: 2000, threads: 4, longTurns: 300 };
+
+await runBench("signing", async ({ directory, isQuick }) => {
+  const plan = isQuick ? QUICK : FULL;
+  // Its own key and pins: the user's are none of a bench's business.
+  for (const name of ["CONFIG", "STATE", "CACHE"]) {
+    process.env[`XDG_${name}_HOME`] = join(directory, name.toLowerCase());
+  }
+  return [
+    ...(await largeTranscript(directory, plan)),
+    await checkpointCost(plan),
+    await signingOverhead(directory, plan),
+    ...(await againstSeed(directory, plan.runs, 20, 2500, 1)),
+    ...(await againstSeed(directory, 1, plan.longTurns, 50_000, isQuick ? 5 : 20)),
+  ];
+});
+
+async function largeTranscript(directory: string, plan: typeof FULL): Promise<Result[]> {
+  const { checkpoints, runs } = plan;
+  const path = join(directory, "large.jsonl");
+  say(`making a transcript of ${checkpoints} checkpoints`);
+  const lines = turnLines(100_000, 2000);
+  const log = newLogSigner();
+  const file = openSync(path, "w");
+  for (let turn = 1; turn <= checkpoints; turn++) {
+    const { checkpoint } = await signTurn(log, lines, turn);
+    writeSync(file, lines);
+    writeSync(file, checkpoint);
+  }
+  closeSync(file);
+  const size = `${Math.round((checkpoints * lines.length) / 1e6)} MB`;
+  say(`verifying ${size}`);
+  once("hash", path); // Into the page cache, where it fits.
+  const [plain, deep, megabytes]: [number[], number[], number[]] = [[], [], []];
+  for (let run = 0; run < runs; run++) {
+    const reference = once("hash", path);
+    const verified = once("verify", path);
+    plain.push(reference.ms / verified.ms);
+    megabytes.push(verified.mb);
+    if (run > 0) continue;
+    deep.push(reference.ms / once("deep", path).ms);
+  }
+  return [
+    ratio(`verify ${size}, rate against hashing it once`, plain, { atLeast: 0.5 }),
+    ratio(`verify --deep ${size}, rate against hashing it once`, deep, { atLeast: 0.05 }),
+    memory(`verify ${size}, resident memory`, megabytes, { atMost: 120 }),
+  ];
+}
+
+function once(way: "hash" | "verify" | "deep", path: string): { ms: number; mb: number } {
+  const { publicKey, kid, fp } = signer;
+  const key = Buffer.from(publicKey).toString("hex");
+  const args = [ONCE, way, path, ID, key, kid, fp];
+  const child = spawnSync(process.execPath, args, {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  if (child.status !== 0) throw new Error(`${way} exited with ${child.status}`);
+  return JSON.parse(child.stdout) as { ms: number; mb: number };
+}
+
+/** Each run's early and late checkpoints, in one process that holds the session all along. */
+async function checkpointCost({ turns, runs }: typeof FULL): Promise<Result> {
+  const name = `checkpoint at turn ${turns}, time against one at turn 10 (50 KB turns)`;
+  say(name);
+  const lines = turnLines(50_000, 2500);
+  const values: number[] = [];
+  const warm = newLogSigner();
+  for (let turn = 1; turn <= 300; turn++) await signTurn(warm, lines, turn);
+  const late = newLogSigner();
+  for (let turn = 1; turn < turns; turn++) await signTurn(late, lines, turn);
+  for (let run = 0; run < runs; run++) {
+    const [early, atEnd]: [number[], number[]] = [[], []];
+    // In turns, so that what disturbs the machine disturbs both.
+    for (let n = 0; n < 20; n++) {
+      const young = newLogSigner();
+      for (let turn = 1; turn < 10; turn++) await signTurn(young, lines, turn);
+      early.push((await signTurn(young, lines, 10)).ms);
+      atEnd.push((await signTurn(late, lines, turns + run * 20 + n)).ms);
+    }
+    values.push(median(atEnd) / median(early));
+  }
+  return ratio(name, values, { atMost: 1.2 });
+}
+
+async function signingOverhead(directory: string, { runs, threads }: typeof FULL): Promise<Result> {
+  const name = "record a 20-turn, 50 KB thread signed, disk, time against unsigned";
+  say(name);
+  await slownessOfSigning(join(directory, "warm"), 2);
+  const values: number[] = [];
+  for (let run = 0; run < runs; run++) {
+    values.push(await slownessOfSigning(join(directory, `recording-${run}`), threads));
+  }
+  return ratio(name, values, { atMost: 1.3 });
+}
+
+async function againstSeed(
+  directory: string,
+  runs: number,
+  turns: number,
+  bytes: number,
+  atLeast: number,
+): Promise<Result[]> {
+  const what = `${turns} turns of ${bytes / 1000} KB, speed against the seed's algorithm`;
+  say(what);
+  const lines = turnLines(bytes, Math.min(bytes, 2500));
+  const at = join(directory, `seed-${turns}`);
+  mkdirSync(at, { recursive: true });
+  const [ours, seeds] = [join(at, "ours.jsonl"), join(at, "seeds.jsonl")];
+  const [signing, verifying]: [number[], number[]] = [[], []];
+  const isLong = turns > 100;
+  for (let run = isLong ? 0 : -20; run < runs * (isLong ? 1 : 10); run++) {
+    const oursMs = await timeMs(() => writeOurs(ours, turns, lines));
+    const seedsMs = await timeMs(() => writeSeeds(seeds, turns, lines));
+    const oursVerifyMs = await timeMs(() => verifyOurs(ours));
+    const seedsVerifyMs = await timeMs(() => verifySeeds(seeds));
+    if (run < 0) continue; // Warms up.
+    signing.push(seedsMs / oursMs);
+    verifying.push(seedsVerifyMs / oursVerifyMs);
+  }
+  return [
+    ratio(`sign ${what}`, signing, { atLeast }),
+    ratio(`verify ${what}`, verifying, { atLeast }),
+  ];
+}
+
+async function timeMs(work: () => unknown): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+function ratio(measure: string, values: readonly number[], bound: Bound): Result {
+  return { measure, ours: null, reference: null, values, unit: "x", bound };
+}

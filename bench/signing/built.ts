@@ -1,0 +1,16 @@
+/** The built package; its types are the sources', so that no build is needed to check them. */
+
+export const at = (name: string) => new URL(`../../dist/${name}`, import.meta.url).href;
+
+export const { openStore }: typeof import("../../src/index.ts") = await import(at("index.js"));
+export const { nodeHost }: typeof import("../../src/base/node-host.ts") = await import(
+  at("base/node-host.js")
+);
+export const { nodeCrypto }: typeof import("../../src/signing/node-crypto.ts") = await import(
+  at("signing/node-crypto.js")
+);
+export const { LogSigner, nothingSigned }: typeof import("../../src/signing/log-signer.ts") =
+  await import(at("signing/log-signer.js"));
+export const { verifyLog }: typeof import("../../src/signing/verify.ts") = await import(
+  at("signing/verify.js")
+);

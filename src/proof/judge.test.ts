@@ -1,0 +1,255 @@
+/** The judge: keys that change, what was found and vouched for, and which signature counts. */
+
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { testKey } from "../../test/signing/json-key.ts";
+import { proofCrypto as crypto } from "../../test/support/proof-crypto.ts";
+import { asciiJson, type CheckpointFacts, type Kind, writeCheckpoint } from "./checkpoint.ts";
+import { DeepJudge } from "./deep.ts";
+import { Judge, type JudgeOptions } from "./judge.ts";
+import type { KeyRefusal, Keys } from "./keys.ts";
+import { Ledger } from "./ledger.ts";
+import { Walk } from "./walk.ts";
+
+const SALT = Buffer.alloc(32, 9);
+const ONE = testKey(1);
+const TWO = testKey(2);
+const LOG = Buffer.from(crypto.sha256(SALT)).toString("hex").slice(0, 32);
+
+const GENESIS: Kind = {
+  ...{ kind: "genesis", salt: SALT.toString("hex"), parts: 64, from: null },
+  ...{ found: null, vouched: false },
+};
+const TURN: Kind = { kind: "turn" };
+
+/** A log as it is written, checkpoint by checkpoint, by whichever key. */
+class Script {
+  readonly ledger = Ledger.begin({ crypto, salt: SALT, parts: 64, isSidecar: false });
+  readonly #pieces: Uint8Array[] = [];
+  #seq = 0;
+  #prev = "0".repeat(64);
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.#pieces);
+  }
+
+  line(text: string): this {
+    const bytes = Buffer.from(`{"text":"${text}"}\n`);
+    this.ledger.addLines(bytes);
+    this.#pieces.push(bytes);
+    return this;
+  }
+
+  async checkpoint(kind: Kind, { signer } = ONE, change: Partial<CheckpointFacts> = {}) {
+    const { ledger } = this;
+    const { fp, kid } = signer;
+    const facts = {
+      ...{ turn: this.#seq, byteOffset: ledger.bytes, hash: ledger.hash(), fp, kid, log: LOG },
+      ...{ ts: "2026-02-09T04:03:50Z", seq: this.#seq, prev: this.#prev, seg: ledger.seg() },
+      ...{ tree: ledger.tree(), rev: 0 },
+      ...kind,
+      ...change,
+    } as CheckpointFacts;
+    const envelope = { ts: "now", type: "checkpoint", thread_id: "hello-1", directive: "hello" };
+    const opening = `${asciiJson(envelope).slice(0, -1)},`;
+    const line = await writeCheckpoint(opening, facts, (message) => signer.sign(message));
+    ledger.addCheckpointLine(line);
+    this.#pieces.push(line);
+    this.#seq++;
+    this.#prev = Buffer.from(crypto.sha256(line)).toString("hex");
+    return this;
+  }
+}
+
+/** Keys ONE and TWO, as far as they are known, and what is held against them. */
+function keysOf(one: KeyRefusal | null = null, two: KeyRefusal | null = null): Keys {
+  const none = testKey(99).judge().keys.byKid("", "");
+  const of = ({ signer, judge }: typeof ONE, refusal: KeyRefusal | null) => {
+    const answer = judge("", refusal ?? undefined).keys.byKid(signer.kid, "");
+    return refusal === "KEY_UNKNOWN" ? { ...answer, publicKey: null } : answer;
+  };
+  return {
+    byKid: (kid) => {
+      if (kid === ONE.signer.kid) return of(ONE, one);
+      return kid === TWO.signer.kid ? of(TWO, two) : none;
+    },
+    byFp: () => none,
+  };
+}
+
+function judged(bytes: Uint8Array, options: Partial<JudgeOptions> = {}) {
+  const judge = new Judge({
+    ...{ crypto, keys: keysOf(), session: "hello-1", isEverySignature: true },
+    ...{ isLegacyProfile: false, pinnedSeqOf: () => null, ...options },
+  });
+  new Walk(crypto, "rye-flat", judge).feed(bytes);
+  judge.finish();
+  return {
+    codes: judge.findings.map(({ code }) => code),
+    through: judge.signedThrough?.seq ?? null,
+    found: judge.found,
+    judge,
+  };
+}
+
+async function threeTurns(second = ONE): Promise<Script> {
+  const script = await new Script().line("one").checkpoint(GENESIS);
+  await script.line("two").checkpoint(TURN);
+  return script.line("three").checkpoint(TURN, second);
+}
+
+test("an honest log is signed through to its newest checkpoint, every signature checked or one", async () => {
+  const { bytes } = await threeTurns();
+  for (const isEverySignature of [true, false]) {
+    const { codes, through, judge } = judged(bytes, { isEverySignature });
+    assert.deepEqual([codes, through], [[], 2]);
+    assert.deepEqual([judge.total, judge.sound, judge.newestSeq], [3, 3, 2]);
+    assert.equal(judge.log, LOG);
+  }
+});
+
+test("a rotation hands over to the next key, and both signatures are checked", async () => {
+  const script = await new Script().line("one").checkpoint(GENESIS);
+  await script.checkpoint({ kind: "rotate", next: TWO.signer.kid });
+  await script.line("two").checkpoint(TURN, TWO);
+  for (const isEverySignature of [true, false]) {
+    const { codes, through, judge } = judged(script.bytes, { isEverySignature });
+    assert.deepEqual([codes, through], [[], 2]);
+    assert.equal(judge.keys.length, 2);
+  }
+});
+
+test("with a newest key that does not count, the last one that does is named", async () => {
+  const { bytes } = await threeTurns(TWO);
+  for (const refusal of ["KEY_UNKNOWN", "KEY_REVOKED", "KEY_EXPIRED"] as const) {
+    for (const isEverySignature of [true, false]) {
+      const { codes, through } = judged(bytes, { keys: keysOf(null, refusal), isEverySignature });
+      assert.deepEqual([codes, through], [[refusal], 1], `${refusal}, ${isEverySignature}`);
+    }
+  }
+});
+
+test("an older key that does not count is covered by the newest that does", async () => {
+  const { bytes } = await threeTurns(TWO);
+  for (const refusal of ["KEY_UNKNOWN", "KEY_REVOKED"] as const) {
+    const { codes, through } = judged(bytes, { keys: keysOf(refusal, null) });
+    assert.deepEqual([codes, through], [[], 2], refusal);
+  }
+});
+
+test("a log by nobody we know is signed through to nowhere", async () => {
+  const { bytes } = await threeTurns();
+  const { codes, through } = judged(bytes, { keys: keysOf("KEY_UNKNOWN") });
+  assert.deepEqual([codes, through], [["KEY_UNKNOWN"], null]);
+});
+
+test("a false signature under a key we hold is told, and what stands before it still counts", async () => {
+  const stolen = { ...ONE, signer: { ...ONE.signer, sign: TWO.signer.sign } };
+  const { bytes } = await threeTurns(stolen);
+  const { codes, through } = judged(bytes);
+  assert.deepEqual([codes, through], [["SIGNATURE_FALSE"], 1]);
+});
+
+test("a false short name beside the right key is a false signature", async () => {
+  const script = await new Script().line("one").checkpoint(GENESIS, ONE, { fp: TWO.signer.fp });
+  assert.deepEqual(judged(script.bytes).codes, ["SIGNATURE_FALSE"]);
+});
+
+test("bytes that were found unsigned stay so until the same bytes are vouched for", async () => {
+  const recovery = (found: readonly [number, number], vouched: boolean): Kind => {
+    return { kind: "recovery", cut: 0, found, vouched, lost: null };
+  };
+  const script = await new Script().line("one").checkpoint(GENESIS);
+  const from = script.ledger.bytes;
+  const range = [from, script.line("by nobody").ledger.bytes] as const;
+  await script.checkpoint(recovery(range, false));
+  assert.deepEqual(judged(script.bytes).codes, ["FOUND_UNSIGNED"]);
+  assert.deepEqual(judged(script.bytes).found, [range]);
+  await script.line("two").checkpoint(TURN);
+  assert.deepEqual(judged(script.bytes).codes, ["FOUND_UNSIGNED"], "time vouches for nothing");
+  await script.checkpoint(recovery([range[0], range[1] - 1], true));
+  assert.deepEqual(judged(script.bytes).found, [range], "not the same bytes");
+  await script.checkpoint(recovery(range, true));
+  assert.deepEqual(judged(script.bytes).codes, []);
+});
+
+test("a stretch of found bytes that lies outside of the log breaks the chain", async () => {
+  for (const found of [
+    [5, 4],
+    [0, 10 ** 6],
+  ] as const) {
+    const script = await new Script().line("one").checkpoint({ ...GENESIS, found } as Kind);
+    assert.deepEqual(judged(script.bytes).codes[0], "CHAIN_BROKEN");
+  }
+});
+
+test("a checkpoint after the final one is told as reopened, and is no fault", async () => {
+  const script = await new Script().line("one").checkpoint(GENESIS);
+  await script.line("end").checkpoint({ kind: "final" });
+  assert.deepEqual(judged(script.bytes).codes, []);
+  await script.line("more").checkpoint(TURN);
+  const { codes, through, judge } = judged(script.bytes);
+  assert.deepEqual([codes, through], [["REOPENED"], 2]);
+  assert.ok(judge.findings.every(({ verdict }) => verdict === null));
+});
+
+test("every field that ties a checkpoint to its log is judged, though its signature holds", async () => {
+  const zeros = "0".repeat(64);
+  for (const [change, code] of [
+    [{ byteOffset: 1 }, "CHECKPOINT_MISPLACED"],
+    [{ hash: zeros }, "HASH_MISMATCH"],
+    [{ seq: 7 }, "CHAIN_BROKEN"],
+    [{ prev: zeros }, "CHAIN_BROKEN"],
+    [{ ...GENESIS }, "CHAIN_BROKEN"],
+    [{ log: "0".repeat(32) }, "OTHER_LOG"],
+  ] as const) {
+    const script = await new Script().line("one").checkpoint(GENESIS);
+    await script.line("two").checkpoint(TURN, ONE, change as Partial<CheckpointFacts>);
+    const { codes, through } = judged(script.bytes);
+    assert.deepEqual([codes, through], [[code], 0], JSON.stringify(change));
+  }
+  const { bytes } = await threeTurns();
+  assert.deepEqual(judged(bytes, { session: "other-1" }).codes[0], "OTHER_SESSION");
+  assert.deepEqual(judged(bytes, { session: null }).codes, [], "nobody knows whose it is");
+});
+
+test("a log must begin with its genesis", async () => {
+  const script = await new Script().line("one").checkpoint(TURN);
+  assert.deepEqual(judged(script.bytes).codes, ["CHAIN_BROKEN"]);
+});
+
+test("after a fault nothing more is vouched for, however well it is signed", async () => {
+  const script = await threeTurns();
+  const altered = Buffer.from(script.bytes.toString("latin1").replace("two", "TWO"), "latin1");
+  const { codes, through, judge } = judged(altered);
+  assert.deepEqual([codes, through], [["HASH_MISMATCH"], 0]);
+  assert.deepEqual([judge.total, judge.sound], [3, 1]);
+});
+
+test("the pinned checkpoint is remembered in passing, and asked for once by the log's identity", async () => {
+  const { bytes } = await threeTurns();
+  const asked: string[] = [];
+  const pinnedSeqOf = (log: string) => asked.push(log);
+  const { judge } = judged(bytes, { pinnedSeqOf });
+  assert.deepEqual(asked, [LOG]);
+  const lines = bytes.toString("latin1").split(/(?<=\n)/);
+  assert.equal(
+    judge.pinnedLine,
+    Buffer.from(crypto.sha256(Buffer.from(lines[3] ?? ""))).toString("hex"),
+  );
+});
+
+test("looking at every line names each turn that was altered, and only those", async () => {
+  const script = await threeTurns();
+  const deep = new DeepJudge(Ledger.begin({ crypto, salt: SALT, parts: 64, isSidecar: false }));
+  const altered = script.bytes.toString("latin1").replace("two", "TWO");
+  new Walk(crypto, "rye-flat", deep).feed(Buffer.from(altered, "latin1"));
+  assert.deepEqual(deep.turns, [1]);
+  assert.deepEqual(
+    deep.findings.map(({ code }) => code),
+    ["SEGMENT_MISMATCH"],
+  );
+  const clean = new DeepJudge(Ledger.begin({ crypto, salt: SALT, parts: 64, isSidecar: false }));
+  new Walk(crypto, "rye-flat", clean).feed(script.bytes);
+  assert.deepEqual([clean.turns, clean.findings], [[], []]);
+});

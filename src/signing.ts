@@ -1,0 +1,171 @@
+/**
+ * `verbatim-log/signing`: is this transcript what was recorded?
+ *
+ * A store signs with `openStore({ …, sign: true })`. Here is the other half: verifying, reading only
+ * what verifies, signing what others wrote, and JSON objects with a `_signature`. Keys, trust and
+ * remembered heads are the user's own; nothing is taken from a project or a transcript.
+ *
+ * @example
+ * const report = await verifySession("hello_world-1739012630");
+ * if (report.verdict !== "verified") throw new Error(report.findings[0]?.message);
+ */
+
+import { nodeHost } from "./base/node-host.ts";
+import { userPlaces } from "./base/node-places.ts";
+import type { DialectName } from "./dialects/dialect.ts";
+import { loadSigner as loadUserSigner } from "./signing/keys.ts";
+import type { VerifyReport } from "./signing/report.ts";
+import type { Signer } from "./signing/signer.ts";
+import { Trust } from "./signing/trust.ts";
+import { SessionVerifier } from "./store/session-verifier.ts";
+import { type JsonIntegrity, signJsonObject, verifyJsonObject } from "./store/signed-json.ts";
+import {
+  type OpenVerifiedOptions,
+  openVerifiedSession,
+  type VerifiedSession,
+} from "./store/verified-entries.ts";
+
+export interface VerifyOptions {
+  /** The store to look in: a project, or HomeAgent's base. Default: those found from here. */
+  readonly root?: string;
+  readonly dialect?: DialectName;
+  /** Check every signature and line, also of files over 64 MiB. */
+  readonly deep?: boolean;
+  /** A session of which no head is remembered is `unpinned`. */
+  readonly requirePin?: boolean;
+  /** Remember the heads of sessions that are verified. */
+  readonly pin?: boolean;
+  /** A file of heads that another machine exported: they count too. */
+  readonly against?: string;
+  /** Read checkpoints of the Python original, too. */
+  readonly profile?: "rye";
+  readonly onWarning?: (warning: string) => void;
+}
+
+/**
+ * Reports on the sessions that are named: by ids, beginnings of ids, paths of logs, or directories;
+ * on all that are found from here when none is. Nothing that is in their files makes it throw: that
+ * is in the reports. Throws SESSION_NOT_FOUND for a name that means nothing, and what is wrong with
+ * the user's own keys and trust.
+ *
+ * @example
+ * for (const { session, verdict } of await verify([".ai/threads"])) console.log(session, verdict);
+ */
+export async function verify(
+  names: readonly string[] = [],
+  options: VerifyOptions = {},
+): Promise<VerifyReport[]> {
+  const verifier = await SessionVerifier.open(nodeHost, {
+    where: { cwd: process.cwd(), root: options.root, dialect: options.dialect },
+    isDeep: options.deep === true,
+    requiresPin: options.requirePin === true,
+    isLegacyProfile: options.profile === "rye",
+    pins: options.pin === true,
+    against: options.against ?? null,
+    onWarning: options.onWarning ?? processWarning,
+  });
+  try {
+    const reports: VerifyReport[] = [];
+    for (const target of await verifier.find(names)) reports.push(await verifier.verify(target));
+    return reports;
+  } finally {
+    await verifier.close();
+  }
+}
+
+/**
+ * The report on one session. Only the verdict `verified` says that it is what was recorded; that
+ * nothing is signed (`unsigned`) says nothing at all.
+ *
+ * @example const { verdict, findings } = await verifySession("hello_world-1739012630");
+ */
+export async function verifySession(
+  name: string,
+  options: VerifyOptions = {},
+): Promise<VerifyReport> {
+  const reports = await verify([name], options);
+  const [report, ...others] = reports;
+  if (report && others.length === 0) return report;
+  throw new TypeError(`${name} names ${reports.length} sessions; verify() reports on all of them`);
+}
+
+/**
+ * Opens a session to read what verifies, from the very bytes that were verified. Strict by default:
+ * throws NOT_VERIFIED for anything but `verified`. With the policy `lenient`, lines that nobody has
+ * signed or vouched for are given too, with `verified: false`; all else is refused just the same.
+ *
+ * @example
+ * const session = await openVerified("hello_world-1739012630");
+ * for await (const entry of session.entries()) console.log(entry.kind, entry.verified);
+ * session.close();
+ */
+export function openVerified(
+  name: string,
+  options: OpenVerifiedOptions = {},
+): Promise<VerifiedSession> {
+  return openVerifiedSession(nodeHost, name, options);
+}
+
+/**
+ * Signs a JSON object with the user's key, which is made when there is none: a copy with the field
+ * `_signature`, over Python-compatible canonical JSON. Refuses with UNSIGNABLE_JSON what readers
+ * would not all read alike. Nothing in it says what the object is for: put that into the object.
+ *
+ * @example writeFileSync("graph.json", JSON.stringify(await signJson({ step: 3, state: "done" })));
+ */
+export function signJson<T extends Readonly<Record<string, unknown>>>(
+  value: T,
+): Promise<T & { readonly _signature: string }> {
+  return signJsonObject(nodeHost, value);
+}
+
+/**
+ * Whether a JSON object is as it was signed, by a key that the user trusts with such (purpose
+ * `thread`). Give the text of a file as it is: parsing turns Python's 1.0 into 1. Never throws.
+ *
+ * @example
+ * const { valid, reason } = await verifyJson(readFileSync("graph.json", "utf8"));
+ * if (!valid) throw new Error(`graph.json: ${reason}`);
+ */
+export function verifyJson(
+  value: string | Uint8Array | Readonly<Record<string, unknown>>,
+): Promise<JsonIntegrity> {
+  return verifyJsonObject(value);
+}
+
+/**
+ * The user's current key, ready to sign; made when there is none. Refuses one that was revoked.
+ *
+ * @example const { kid, fp } = await loadSigner();
+ */
+export function loadSigner(): Promise<Signer> {
+  return loadUserSigner(nodeHost, userPlaces());
+}
+
+/**
+ * Whom the user trusts, and with what: their own keys, and those they added (`verbatim trust add`).
+ *
+ * @example
+ * const trust = await loadTrust();
+ * trust.judge({ kid, purpose: "transcript", sessionId: "nightly/1", at: Date.now() });
+ */
+export function loadTrust(): Promise<Trust> {
+  return Trust.load(userPlaces());
+}
+
+function processWarning(warning: string): void {
+  process.emitWarning(warning, "VerbatimWarning");
+}
+
+export { EXIT_CODES, type FindingCode, VERDICTS, type Verdict } from "./proof/verdict.ts";
+export type { Policy, PolicyInForce } from "./signing/policy.ts";
+export type { VerifyReport } from "./signing/report.ts";
+export type { Signer } from "./signing/signer.ts";
+export type { Judgement, Trust, TrustQuestion } from "./signing/trust.ts";
+export type { JsonIntegrity } from "./store/signed-json.ts";
+export { type TranscriptIntegrity, TranscriptSigner } from "./store/transcript-signer.ts";
+export type {
+  OpenVerifiedOptions,
+  VerifiedEntry,
+  VerifiedSession,
+} from "./store/verified-entries.ts";

@@ -1,0 +1,112 @@
+/**
+ * Signed meta: the `thread.json` of a signed thread: what it says of its revision and of the log's
+ * head, and whether one that was found may be gone on from. Does not touch the file itself.
+ *
+ * ME1  What was found and does not verify is never signed over: the file goes on unsigned, and that
+ *      is told. Otherwise whoever altered it would have it signed by the next writer.
+ * ME2  A revision is above all that the file and the log's checkpoints have named, and counts once
+ *      the file is written: a checkpoint never names one that is not there.
+ */
+
+import { VerbatimError } from "../base/errors.ts";
+import {
+  formatThreadMeta,
+  type StoredThreadMeta,
+  withoutSignatures,
+} from "../dialects/rye/thread-meta.ts";
+import { formatPythonJson, jsonTree } from "../proof/canonical-json.ts";
+import type { ProofCrypto } from "../proof/crypto.ts";
+import { isJsonMap, type JsonMap, parseJson } from "../proof/json-tree.ts";
+import type { Keys } from "../proof/keys.ts";
+import { judgeThread, signThread } from "../proof/thread-signature.ts";
+import type { Newest } from "../signing/log-signer.ts";
+import type { Signer } from "../signing/signer.ts";
+
+export interface SignedMetaParts {
+  readonly threadId: string;
+  readonly signer: Signer;
+  readonly crypto: ProofCrypto;
+  /** Whom the user trusts with this thread's metadata. */
+  readonly keys: Keys;
+  readonly nowMs: () => number;
+  /** The newest checkpoint that stands in the log; null when there is none. */
+  readonly newest: () => Newest | null;
+  readonly onWarning: (warning: string) => void;
+}
+
+export class SignedMeta {
+  readonly #parts: SignedMetaParts;
+  /** As it was read or written, with its numbers as they are spelt there. */
+  #was: JsonMap | null = null;
+  #rev = 0;
+  /** Why what was found is not signed on; null when it may be. */
+  #doubt: string | null = null;
+  #toldDoubt: string | null = null;
+
+  constructor(parts: SignedMetaParts) {
+    this.#parts = parts;
+  }
+
+  /** The revision that stands. */
+  get rev(): number {
+    return Math.max(this.#rev, this.#parts.newest()?.rev ?? 0);
+  }
+
+  /** What stands there now; null when there is none that can be used, and it is made anew. */
+  found(text: string | null): void {
+    this.#doubt = null;
+    this.#was = null;
+    if (text === null) return;
+    const { tree } = parseJson(text);
+    this.#was = isJsonMap(tree) ? tree : null;
+    const { crypto, keys, threadId } = this.#parts;
+    const verdict = judgeThread(text, { crypto, keys, threadId });
+    if (!verdict.ok) {
+      this.#doubt = verdict.reason;
+    } else if (verdict.rev < this.rev) {
+      this.#doubt = "an older revision than the log knows of";
+    } else {
+      this.#rev = verdict.rev;
+    }
+  }
+
+  /** Has the meta written, signed unless it cannot be; `put` replaces the file. */
+  async write(meta: StoredThreadMeta, put: (text: string) => Promise<void>): Promise<void> {
+    const rev = this.rev + 1;
+    const signed = await this.#signed(meta, rev);
+    if (!signed) return put(formatThreadMeta(withoutSignatures(meta)));
+    await put(formatPythonJson(signed));
+    this.#rev = rev; // ME2
+    this.#was = signed;
+  }
+
+  async #signed(meta: StoredThreadMeta, rev: number): Promise<JsonMap | null> {
+    const { signer, crypto, nowMs, newest } = this.#parts;
+    const stands = newest();
+    if (this.#doubt) return this.#unsigned(`what was found there is not verified: ${this.#doubt}`);
+    if (!stands) return null; // Nothing of the log is signed yet either.
+    const { seq, byteOffset: byte_offset, line } = stands;
+    const value = { ...withoutSignatures(meta), rev, head: { seq, byte_offset, line } };
+    try {
+      const tree = jsonTree(value, this.#was ?? undefined);
+      const { kid, fp } = signer;
+      const sign = (message: Uint8Array) => signer.sign(message);
+      return await signThread(tree as JsonMap, { sign, kid, fp, crypto, nowMs });
+    } catch (cause) {
+      if (!(cause instanceof VerbatimError && cause.code === "UNSIGNABLE_JSON")) throw cause;
+      return this.#unsigned(cause.message);
+    }
+  }
+
+  #unsigned(why: string): null {
+    if (why !== this.#toldDoubt) {
+      const { threadId, onWarning } = this.#parts;
+      onWarning(
+        `thread.json of ${threadId} is written without a signature: ${why}; where its content is ` +
+          "not right, delete it, and it is made anew from the log",
+      );
+    }
+    this.#toldDoubt = why;
+    return null;
+  }
+}

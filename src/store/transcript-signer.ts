@@ -1,0 +1,183 @@
+/**
+ * Transcript signer: signing and verifying for runners that write a thread's log by other means, in
+ * the words of the transcript-integrity document.
+ *
+ * TG1  Asking for a checkpoint is answering for the lines that stand there: they are stated as found,
+ *      and vouched for by the caller (`vouched`). What was signed before is verified first, and
+ *      nothing is signed on top of what does not verify.
+ */
+
+import { randomUUID } from "node:crypto";
+import { join, resolve } from "node:path";
+import { VerbatimError } from "../base/errors.ts";
+import { nodeHost } from "../base/node-host.ts";
+import { packageVersion } from "../base/node-package.ts";
+import {
+  type Envelope,
+  LOG_NAME,
+  ryeDialect,
+  THREADS_PATH,
+  threadSegments,
+} from "../dialects/rye/dialect.ts";
+import { readEnvelope } from "../dialects/rye/envelope.ts";
+import { openPlace, openToRead } from "../log/place.ts";
+import type { VerifyReport } from "../signing/report.ts";
+import type { SessionLog } from "../signing/session-log.ts";
+import { verifyLog } from "../signing/verify.ts";
+import { Session } from "./session.ts";
+import { StoreSigning } from "./store-signing.ts";
+import { UserJudging } from "./user-judging.ts";
+
+/** What `verify` found, in the document's words. */
+export interface TranscriptIntegrity {
+  /** Every byte is under a trusted signature, and nothing that was seen before is missing. */
+  readonly valid: boolean;
+  readonly checkpoints: number;
+  /** Why it is not valid. */
+  readonly error?: string;
+  readonly failed_at_turn?: number;
+  readonly byte_offset?: number;
+  /** How much stands after the last checkpoint. */
+  readonly unsigned_bytes?: number;
+  /** Nothing in it is signed, or there is no transcript. Not valid: signatures can be stripped. */
+  readonly unsigned?: true;
+  /** All that is known; null when the user's keys, trust or pins cannot be read. */
+  readonly report: VerifyReport | null;
+}
+
+/**
+ * Signs and verifies the transcript of a rye thread, whoever wrote its events.
+ *
+ * @example
+ * const signer = new TranscriptSigner(threadId, `${project}/.ai/threads/${threadId}`);
+ * if (turn > 1) await signer.checkpoint(turn - 1); // all events of that turn are written
+ * const integrity = await signer.verify();
+ * if (!integrity.valid) throw new Error(integrity.error);
+ */
+export class TranscriptSigner {
+  readonly #log: SessionLog & { readonly id: string };
+
+  constructor(threadId: string, threadDir: string) {
+    this.#log = placeOfThread(threadId, resolve(threadDir));
+  }
+
+  /**
+   * Signs the transcript up to its current end, with the user's key, which is made when there is
+   * none. Does nothing when there is no transcript, or no line since the last checkpoint. Refuses
+   * with CHECKPOINT_MISMATCH when what was signed before does not verify.
+   */
+  async checkpoint(turn: number): Promise<void> {
+    if (!(await this.#isThere())) return;
+    const warnings: string[] = [];
+    const signing = new StoreSigning(nodeHost, (warning) => warnings.push(warning));
+    const session = this.#session(signing);
+    try {
+      await session.seal(async (sealing) => (sealing.found ? [{ vouches: null, turn }] : []));
+    } finally {
+      await session.close();
+      await signing.close();
+    }
+    for (const warning of warnings) process.emitWarning(warning, "VerbatimWarning");
+  }
+
+  /** Whether the transcript is as it was signed. Never throws. */
+  async verify(): Promise<TranscriptIntegrity> {
+    try {
+      const onWarning = () => {}; // The report says so too (PIN_MAY_BE_MISSING).
+      const judging = await UserJudging.load(nodeHost, { onWarning });
+      const options = await judging.optionsFor(this.#log);
+      return integrityOf(await verifyLog(nodeHost, this.#log, options));
+    } catch (cause) {
+      const error = cause instanceof Error ? cause.message : String(cause);
+      return { valid: false, checkpoints: 0, error, report: null };
+    }
+  }
+
+  async #isThere(): Promise<boolean> {
+    const { logId, root } = this.#log;
+    try {
+      const place = await openPlace(nodeHost, logId, { create: false, root });
+      try {
+        const file = openToRead(place);
+        const isEmpty = file.size() === 0;
+        file.close();
+        return !isEmpty;
+      } finally {
+        place.directory.close();
+      }
+    } catch (cause) {
+      if (cause instanceof VerbatimError && cause.code === "LOG_NOT_FOUND") return false;
+      throw cause;
+    }
+  }
+
+  #session(signing: StoreSigning): Session {
+    const { id, root, logId } = this.#log;
+    const dialectOf = (envelope: Envelope) => ({
+      ...ryeDialect({ envelope }),
+      logPath: () => logId.split("/"),
+    });
+    return new Session({
+      host: nodeHost,
+      id,
+      root,
+      dialect: dialectOf("flat"),
+      agent: null,
+      newId: randomUUID,
+      nowMs: Date.now,
+      cwd: root,
+      version: packageVersion(),
+      model: null,
+      // Others may be appending to it, and hold the lock only while they do.
+      logOptions: { mode: "shared" },
+      adopt: (first) => dialectOf(readEnvelope(first).event?.envelope ?? "flat"),
+      openBeside: null,
+      openSealing: async (session, facts) => {
+        const sealing = await signing.open({
+          log: this.#log,
+          placeRoot: root,
+          signing: () => session.dialect.signing,
+          facts,
+          isEveryAppend: true,
+          rev: () => sealing.newest?.rev ?? 0,
+        });
+        return sealing;
+      },
+      onClosed: () => {},
+    });
+  }
+}
+
+/** The log in a thread's directory; a project's when it lies where a project has its threads. */
+function placeOfThread(id: string, threadDir: string): SessionLog & { readonly id: string } {
+  const segments = threadSegments(id);
+  for (const above of [join(...THREADS_PATH, ...segments), join(...segments)]) {
+    if (!threadDir.endsWith(`/${above}`)) continue;
+    const root = threadDir.slice(0, -above.length - 1) || "/";
+    return { dialect: "rye", root, logId: join(above, LOG_NAME), id };
+  }
+  return { dialect: "rye", root: threadDir, logId: LOG_NAME, id };
+}
+
+function integrityOf(report: VerifyReport): TranscriptIntegrity {
+  const { verdict, checkpoints, findings, bad_range: bad, signed_through: through, tail } = report;
+  const said = { checkpoints: checkpoints.total, report };
+  if (verdict === "verified") return { valid: true, ...said };
+  const why = findings.find((finding) => finding.verdict === verdict);
+  const turn = bad?.turns[0] ?? why?.turn ?? (tail.bytes > 0 ? through?.turn : undefined) ?? null;
+  const offset = why?.byte_offset ?? null;
+  const isUnsigned = verdict === "unsigned" || (verdict === "unreadable" && isMissing(report));
+  return {
+    valid: false,
+    ...said,
+    error: why?.message ?? verdict,
+    ...(turn === null ? {} : { failed_at_turn: turn }),
+    ...(offset === null ? {} : { byte_offset: offset }),
+    ...(tail.bytes > 0 ? { unsigned_bytes: tail.bytes } : {}),
+    ...(isUnsigned ? { unsigned: true } : {}),
+  };
+}
+
+function isMissing({ findings }: VerifyReport): boolean {
+  return findings.some(({ code }) => code === "NOT_FOUND");
+}

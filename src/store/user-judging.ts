@@ -1,0 +1,74 @@
+/**
+ * User judging: by what a user judges sessions: the keys they trust, the heads they remember.
+ *
+ * Read once, before any log is opened: a writer who goes on meanwhile can only be ahead (verify.ts,
+ * V4). Writes nothing.
+ */
+
+import type { Host } from "../base/host.ts";
+import { type UserPlaces, userPlaces } from "../base/node-places.ts";
+import type { PinBook } from "../proof/pins.ts";
+import { readPinFile } from "../signing/head-export.ts";
+import { type Found, Heads, placeOf, rememberedIn } from "../signing/heads.ts";
+import { nodeCrypto } from "../signing/node-crypto.ts";
+import type { SessionLog } from "../signing/session-log.ts";
+import { Trust } from "../signing/trust.ts";
+import { transcriptKeys } from "../signing/trusted-keys.ts";
+import type { VerifyOptions } from "../signing/verify-options.ts";
+import { DIALECTS } from "./find-session.ts";
+import { SpillProof } from "./spill-proof.ts";
+
+export interface JudgingOptions {
+  /** A file of exported heads that count too. */
+  readonly against?: string | null;
+  readonly places?: UserPlaces;
+  readonly onWarning: (warning: string) => void;
+}
+
+export class UserJudging {
+  readonly trust: Trust;
+  readonly heads: Heads;
+  readonly book: Found<PinBook>;
+  readonly #host: Host;
+
+  private constructor(host: Host, trust: Trust, heads: Heads, book: Found<PinBook>) {
+    this.#host = host;
+    this.trust = trust;
+    this.heads = heads;
+    this.book = book;
+  }
+
+  /** Refuses with what is wrong with the user's keys, trust or the file of heads. */
+  static async load(host: Host, options: JudgingOptions): Promise<UserJudging> {
+    const { places = userPlaces(), against = null, onWarning } = options;
+    const trust = await Trust.load(places);
+    const heads = new Heads({ host, stateDirectory: places.stateDirectory, onWarning });
+    const book = await heads.read();
+    if (book.problem !== null) onWarning(book.problem);
+    if (against !== null) {
+      for (const pin of await readPinFile(host, against)) book.found.add(pin);
+    }
+    return new UserJudging(host, trust, heads, book);
+  }
+
+  /** What a session is judged by. For one verdict: a spill proof is used once. */
+  async optionsFor(target: SessionLog): Promise<VerifyOptions> {
+    const { spilling } = DIALECTS[target.dialect];
+    return {
+      crypto: nodeCrypto,
+      keys: transcriptKeys(this.trust, target.id),
+      remembered: rememberedIn(this.book, await this.whose(target)),
+      beside: spilling ? new SpillProof(this.#host, target, spilling) : null,
+    };
+  }
+
+  /** Where pins remember a session; a file that lies in no store is known by its log alone. */
+  async whose({ dialect, root, id }: SessionLog): Promise<{ place: string; id: string }> {
+    if (id === null) return { place: "", id: "" };
+    try {
+      return { place: await placeOf(this.#host, { dialect, root }), id };
+    } catch {
+      return { place: `${dialect}:${root}`, id }; // Gone: its pin says where it was.
+    }
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Verified entries: a session's entries from the very bytes that were verified, and nothing else.
+ *
+ * Strict unless the user's policy says otherwise: with `lenient`, lines that nobody has signed or
+ * vouched for are given too, and marked. Whatever else is wrong is refused either way.
+ */
+
+import { dirname, relative } from "node:path";
+import { VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import { userPlaces } from "../base/node-places.ts";
+import type { Dialect, DialectName } from "../dialects/dialect.ts";
+import { decodeLine } from "../log/json.ts";
+import type { Entry } from "../model/entry.ts";
+import { openVerifiedLog, type VerifiedLine } from "../signing/open-verified.ts";
+import {
+  POLICY_VARIABLE,
+  type Policy,
+  type PolicyInForce,
+  policyFor,
+  readProjectPolicies,
+  readUserPolicy,
+} from "../signing/policy.ts";
+import type { VerifyReport } from "../signing/report.ts";
+import type { SessionLog } from "../signing/session-log.ts";
+import { DIALECTS, findSession } from "./find-session.ts";
+import { decodeWhole } from "./spill-files.ts";
+import { UserJudging } from "./user-judging.ts";
+
+export interface OpenVerifiedOptions {
+  /** The store to look in: a project, or HomeAgent's base. Default: those found from here. */
+  readonly root?: string;
+  readonly dialect?: DialectName;
+  /** Default: what the user's settings say, and `strict` when they say nothing. */
+  readonly policy?: Policy;
+  /** Refuse a session of which no head is remembered. Default: false. */
+  readonly requiresPin?: boolean;
+  /** Puts strings back that are kept beside the log. Default: a short text stands for each. */
+  readonly restoresSpilled?: boolean;
+}
+
+/** An entry, where it stands, and whether a trusted signature answers for it. */
+export interface VerifiedEntry extends Entry {
+  readonly start: number;
+  /** From 1. */
+  readonly line: number;
+  readonly verified: boolean;
+}
+
+export interface VerifiedSession {
+  readonly id: string | null;
+  readonly dialect: DialectName;
+  readonly report: VerifyReport;
+  /** Under which policy it was opened, and who decided that. */
+  readonly policy: PolicyInForce;
+  /** To be taken once. Refuses with CHANGED_WHILE_READ, and BAD_LINE for a line that is no entry. */
+  entries(): AsyncGenerator<VerifiedEntry>;
+  close(): void;
+}
+
+/** Opens the session that `name` means; refuses with NOT_VERIFIED. */
+export async function openVerifiedSession(
+  host: Host,
+  name: string,
+  options: OpenVerifiedOptions = {},
+): Promise<VerifiedSession> {
+  const { root: within, dialect: only, requiresPin = false } = options;
+  const where = { cwd: process.cwd(), root: within, dialect: only };
+  const { dialect, root, id, path } = await findSession(host, name, where);
+  const target: SessionLog = { dialect, root, id, logId: relative(root, path) };
+  const policy = policyIn(root, options.policy);
+  const judging = await UserJudging.load(host, { onWarning: () => {} });
+  const opened = await openVerifiedLog(host, target, {
+    ...(await judging.optionsFor(target)),
+    requiresPin,
+    isLenient: policy.policy === "lenient",
+  });
+  const openDirectory = () => host.files.openDirectory(dirname(path), { create: false, root });
+  const decode = options.restoresSpilled
+    ? (value: unknown) => decodeWhole(DIALECTS[dialect], value, openDirectory)
+    : DIALECTS[dialect].decode;
+  return {
+    id: id ?? opened.report.session,
+    dialect,
+    report: opened.report,
+    policy,
+    entries: () => understood(path, opened.lines, decode),
+    close: () => opened.close(),
+  };
+}
+
+/** What decides about lines that nobody signed, in a project (policy.ts). */
+export function policyIn(root: string, flag?: string): PolicyInForce {
+  return policyFor({
+    flag,
+    env: process.env[POLICY_VARIABLE],
+    user: readUserPolicy(userPlaces().configPath),
+    project: readProjectPolicies(root),
+  });
+}
+
+type Decoded = ReturnType<Dialect["decode"]>;
+
+async function* understood(
+  path: string,
+  lines: AsyncGenerator<VerifiedLine>,
+  decode: (value: unknown) => Decoded | Promise<Decoded>,
+): AsyncGenerator<VerifiedEntry> {
+  let number = 0;
+  for await (const { line, start, isVerified } of lines) {
+    number++;
+    const { value, fault } = decodeLine(Buffer.from(line), 0, line.length);
+    const { entry, fault: foreign } = fault === null ? await decode(value) : { entry: null, fault };
+    if (!entry) {
+      throw new VerbatimError("BAD_LINE", `line ${number} of ${path} is bad: ${foreign}`, {
+        ...{ path, line: number, offset: start, reason: String(foreign) },
+      });
+    }
+    yield Object.assign(entry, { start, line: number, verified: isVerified });
+  }
+}

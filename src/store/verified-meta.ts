@@ -1,0 +1,102 @@
+/**
+ * Verified meta: a thread's `thread.json`, for whoever grants something because of what it says.
+ *
+ * VM1  There is no default and no second source: capabilities and limits come from a file that
+ *      verifies, or from nowhere. What was rebuilt from the log, however well, is refused.
+ * VM2  The file must be as new as the log says it is: a checkpoint names its revision, so that an
+ *      older file cannot be put back. So the log is verified too.
+ */
+
+import { VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import { readSmallFile } from "../base/replace.ts";
+import { META_NAME, rye } from "../dialects/rye/dialect.ts";
+import type { StoredThreadMeta } from "../dialects/rye/thread-meta.ts";
+import { judgeThread } from "../proof/thread-signature.ts";
+import { nodeCrypto } from "../signing/node-crypto.ts";
+import type { VerifyReport } from "../signing/report.ts";
+import { threadKeys } from "../signing/trusted-keys.ts";
+import { verifyLog } from "../signing/verify.ts";
+import { parseMeta } from "./rye-beside.ts";
+import { threadPath } from "./thread-files.ts";
+import { UserJudging } from "./user-judging.ts";
+
+/** Verdicts on a log that say nothing against what is signed in it. */
+const HOLDS: readonly VerifyReport["verdict"][] = ["verified", "incomplete"];
+
+/** A thread.json is written a few times in all; who finds it changed so often is being played with. */
+const READS_MAX = 3;
+
+/** Refuses with NOT_VERIFIED. */
+export async function readVerifiedMeta(
+  host: Host,
+  projectPath: string,
+  threadId: string,
+): Promise<StoredThreadMeta> {
+  const path = `${threadPath(projectPath, threadId)}/${META_NAME}`;
+  const judging = await UserJudging.load(host, { onWarning: () => {} });
+  const { text, report } = await readBoth(host, judging, projectPath, threadId);
+  if (text === null) throw notVerified(path, "unsigned", "there is none");
+  const keys = threadKeys(judging.trust, threadId);
+  const verdict = judgeThread(text, { crypto: nodeCrypto, keys, threadId });
+  if (!verdict.ok) throw notVerified(path, DOUBTS[verdict.reason] ?? "tampered", verdict.reason);
+  const meta = parseMeta(text);
+  if (!meta) throw notVerified(path, "unreadable", "it is no thread.json");
+  if (Object.hasOwn(meta, "reconstructed")) {
+    throw notVerified(path, "untrusted", "it was rebuilt from the log, and is nobody's word");
+  }
+
+  if (!HOLDS.includes(report.verdict)) {
+    throw notVerified(path, report.verdict, "its log does not verify");
+  }
+  const known = report.signed_through;
+  if (!known || verdict.rev < known.rev || verdict.head.seq > known.seq) {
+    const which = `it is revision ${verdict.rev}, and the log knows of ${known?.rev ?? "none"}`;
+    throw notVerified(path, "rollback", which);
+  }
+  return meta;
+}
+
+/** The file and the verdict on the log as they belong together, also while a writer goes on. */
+async function readBoth(host: Host, judging: UserJudging, root: string, threadId: string) {
+  const logId = rye.logPath(threadId).join("/");
+  const log = { dialect: "rye", root, logId, id: threadId } as const;
+  for (let tries = READS_MAX; ; tries--) {
+    const text = await readIfThere(host, root, threadId);
+    const report = await verifyLog(host, log, await judging.optionsFor(log));
+    const isSame = text === (await readIfThere(host, root, threadId));
+    if (isSame || tries === 1) return { text, report };
+  }
+}
+
+/** What it means for the file that its signature is doubted; all others: it was altered. */
+const DOUBTS: Readonly<Record<string, VerifyReport["verdict"]>> = {
+  malformed: "unreadable",
+  unsigned: "unsigned",
+  "signed as version 1": "untrusted",
+  "unknown key": "untrusted",
+  "untrusted key": "untrusted",
+};
+
+async function readIfThere(host: Host, root: string, threadId: string): Promise<string | null> {
+  try {
+    const path = threadPath(root, threadId);
+    const directory = await host.files.openDirectory(path, { create: false, root });
+    try {
+      return await readSmallFile(directory, META_NAME);
+    } finally {
+      directory.close();
+    }
+  } catch (cause) {
+    if ((cause as { code?: unknown } | null)?.code === "ENOENT") return null;
+    throw cause;
+  }
+}
+
+function notVerified(path: string, verdict: string, why: string): VerbatimError {
+  return new VerbatimError(
+    "NOT_VERIFIED",
+    `${path} is not verified (${verdict}): ${why}; grant nothing because of it`,
+    { path, verdict },
+  );
+}

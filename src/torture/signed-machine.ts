@@ -1,0 +1,156 @@
+/**
+ * Signed machine: signed sessions on a machine whose disk lies, as a user has them there: one key,
+ * whom they trust, and their head pins on the same disk.
+ */
+
+import { createHash, generateKeyPairSync, sign } from "node:crypto";
+import type { Host } from "../base/host.ts";
+import type { Durability, LogMode } from "../log/writer.ts";
+import { Heads, placeOf } from "../signing/heads.ts";
+import { nodeCrypto } from "../signing/node-crypto.ts";
+import { rawPublicKey } from "../signing/pem.ts";
+import type { VerifyReport } from "../signing/report.ts";
+import type { SessionLog } from "../signing/session-log.ts";
+import type { Signer } from "../signing/signer.ts";
+import { verifyLog } from "../signing/verify.ts";
+import type { VerifyOptions } from "../signing/verify-options.ts";
+import { DIALECTS } from "../store/find-session.ts";
+import { Sealing } from "../store/sealing.ts";
+import { Session } from "../store/session.ts";
+import { Machine, type MachineOptions, type Process } from "./fault-files.ts";
+
+const ROOT = "/signed";
+const STATE = "/signed-state";
+const SIGNATURES_KEPT_MAX = 10_000;
+const STARTED = "2026-01-01T00:00:00.000Z";
+
+const IDS = {
+  rye: "hello-1770609830",
+  entire: "2026-01-13-f736da47-b2ca-4f86-bb32-a1bbe582e464",
+  homeagent: "ada/one",
+} as const;
+
+export type TorturedDialect = keyof typeof IDS;
+
+export interface SigningWay {
+  readonly mode: LogMode;
+  readonly durability: Durability;
+  /** End every append with a checkpoint. */
+  readonly isEveryAppend: boolean;
+}
+
+export class SignedMachine {
+  readonly machine: Machine;
+  readonly log: SessionLog;
+  readonly #clock: MachineOptions["scheduler"];
+  readonly #onWarning: (warning: string) => void;
+  #ids = 0;
+
+  constructor(
+    dialect: TorturedDialect,
+    options: MachineOptions,
+    onWarning: (warning: string) => void,
+  ) {
+    const id = IDS[dialect];
+    this.machine = new Machine(options);
+    this.machine.makeDirectory(ROOT);
+    this.log = { dialect, root: ROOT, logId: DIALECTS[dialect].logPath(id).join("/"), id };
+    this.#clock = options.scheduler;
+    this.#onWarning = onWarning;
+  }
+
+  /** The log's bytes as any process would read them now; null when there is none. */
+  contents(): Buffer | null {
+    const path = `${ROOT}/${this.log.logId}`;
+    const slash = path.lastIndexOf("/");
+    return this.machine.contents(path.slice(0, slash), path.slice(slash + 1));
+  }
+
+  /** The session, in a process; `heads` are that process's. */
+  session(process: Process, heads: Heads, way: SigningWay): Session {
+    const host = this.#host(process);
+    const { dialect, id, root } = this.log;
+    const { mode, durability, isEveryAppend } = way;
+    const placing = { dialect, root };
+    return new Session({
+      host,
+      id: id ?? "",
+      root,
+      dialect: DIALECTS[dialect],
+      agent: "hello",
+      // Not random: a run is the same every time.
+      newId: () => `00000000-0000-4000-8000-${String(this.#ids++).padStart(12, "0")}`,
+      nowMs: () => Date.parse(STARTED) + this.#clock.monotonicMs(),
+      cwd: root,
+      version: "0",
+      model: "m",
+      logOptions: { mode, durability, lockWaitMs: mode === "shared" ? 500 : 0 },
+      openBeside: null,
+      openSealing: async (session, facts) =>
+        new Sealing({
+          host,
+          log: this.log,
+          placeOf: () => placeOf(host, placing),
+          signing: () => session.dialect.signing,
+          facts,
+          crypto,
+          signer,
+          keys,
+          heads,
+          isEveryAppend: isEveryAppend || mode === "shared",
+          rev: () => 0,
+          onWarning: this.#onWarning,
+        }),
+      adopt: null,
+      onClosed: () => {},
+    });
+  }
+
+  heads(process: Process): Heads {
+    const [host, onWarning] = [this.#host(process), this.#onWarning];
+    return new Heads({ host, stateDirectory: STATE, onWarning });
+  }
+
+  /** The verdict, by the user's own key and pins. */
+  async verify(): Promise<VerifyReport> {
+    const process = this.machine.startProcess(true);
+    const place = `${this.log.dialect}:${ROOT}`;
+    const remembered = await this.heads(process).remembered({ place, id: this.log.id ?? "" });
+    return verifyLog(this.#host(process), this.log, { crypto, keys, remembered });
+  }
+
+  #host(process: Process): Host {
+    return { files: process, clock: this.#clock, process: { pid: 1, started: STARTED } };
+  }
+}
+
+const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+const raw = rawPublicKey(publicKey);
+const pem = publicKey.export({ format: "pem", type: "spki" });
+
+/** Any key will do: what is signed has the same length under each. */
+const signer: Signer = {
+  publicKey: raw,
+  kid: createHash("sha256").update(raw).digest("hex"),
+  fp: createHash("sha256").update(pem).digest("hex").slice(0, 16),
+  sign: async (message) => new Uint8Array(sign(null, message, privateKey)),
+};
+
+/** Each signature is checked once: the same ones are asked about after every crash. */
+const checked = new Map<string, boolean>();
+const crypto: VerifyOptions["crypto"] = {
+  ...nodeCrypto,
+  verifyEd25519: (key, message, signature) => {
+    const asked = Buffer.concat([key, signature, message]).toString("latin1");
+    const known = checked.get(asked);
+    if (known !== undefined) return known;
+    if (checked.size === SIGNATURES_KEPT_MAX) checked.clear();
+    const holds = nodeCrypto.verifyEd25519(key, message, signature);
+    checked.set(asked, holds);
+    return holds;
+  },
+};
+
+const { kid, fp } = signer;
+const answer = { publicKey: raw, kid, fp, owner: null, refusal: null } as const;
+const keys: VerifyOptions["keys"] = { byKid: () => answer, byFp: () => answer };

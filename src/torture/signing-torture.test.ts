@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { tortureSigning } from "./signing-torture.ts";
+
+/** About ten seconds on two busy cores. */
+const STEPS = 2_500;
+/** What a machine that nobody tampers with may never be said to be. */
+const FALSE_VERDICTS = ["tampered", "rollback", "untrusted", "unpinned"] as const;
+
+test("no crash makes a signed session tampered or rolled back, and its chain goes on", async () => {
+  const { violations, counts } = await tortureSigning({ seed: 1, steps: STEPS });
+
+  assert.deepEqual(violations, []);
+  for (const verdict of FALSE_VERDICTS) assert.equal(counts[verdict], 0, verdict);
+  // A run that never met a case says nothing about it.
+  const { unreadable: _, ...must } = counts;
+  for (const [name, count] of Object.entries(must)) {
+    if (FALSE_VERDICTS.some((verdict) => verdict === name)) continue;
+    assert.ok(count > 0, `no ${name} in the run`);
+  }
+});

@@ -1,0 +1,203 @@
+/** `verbatim record --sign`, `verify` and `repair --vouch`: what a person and a script see. */
+
+import assert from "node:assert/strict";
+import { appendFileSync, copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { CliUser, jsonLines } from "./cli.ts";
+import { event, put, putThread } from "./stores.ts";
+
+const ID = "hello-1739012630";
+
+class SigningCliUser extends CliUser {
+  readonly path = join(this.cwd, ".ai/threads", ID, "transcript.jsonl");
+
+  /** Records turns of a rye thread, signed. */
+  async record(texts: readonly string[], id = ID, ...more: string[]): Promise<void> {
+    const turns = texts.flatMap((text) => [
+      { type: "step_start" },
+      { type: "assistant_text", text },
+    ]);
+    const args = ["record", "--dialect", "rye", "--directive", "hello", "--session", id, ...more];
+    const input = turns.map((turn) => `${JSON.stringify(turn)}\n`).join("");
+    const { code, stderr } = await this.run(args, { input });
+    assert.deepEqual([code, stderr], [0, ""]);
+  }
+
+  async verify(...args: string[]) {
+    return this.run(["verify", ...args]);
+  }
+
+  async verdict(...args: string[]): Promise<[unknown, number | null]> {
+    const { code, stdout } = await this.verify(...args, "--json");
+    return [jsonLines(stdout)[0]?.verdict, code];
+  }
+
+  change(from: string, to: string, path = this.path): void {
+    writeFileSync(path, readFileSync(path, "utf8").replace(from, to));
+  }
+}
+
+test("a recorded session is verified, and what was altered is told with its turn", async () => {
+  const user = new SigningCliUser();
+  await user.record(["first", "second", "third"], ID, "--sign");
+  const good = await user.verify(ID);
+  assert.deepEqual([good.code, good.stderr], [0, ""]);
+  expect(good.stdout).toMatch(/^hello-1739012630: verified to turn \d+, and that is the last head/);
+
+  user.change("second", "2econd");
+  const bad = await user.verify(ID);
+  assert.equal(bad.code, 1);
+  const [headline = ""] = bad.stdout.split("\n");
+  expect(headline).toMatch(
+    /: tampered; verified to turn 1; turn 2 was altered, from byte [\d,]+ to/,
+  );
+  expect(bad.stdout).not.toContain("2econd");
+  const [report] = jsonLines((await user.verify(ID, "--json", "--deep")).stdout);
+  assert.equal(report?.schema, "verbatim.verify/1");
+  expect(report?.bad_range).toMatchObject({ turns: [2] });
+});
+
+test("every verdict has its exit code, and flags change the code alone", async () => {
+  const user = new SigningCliUser();
+  await user.record(["one"], ID, "--sign", "append");
+  const bytes = readFileSync(user.path);
+  appendFileSync(user.path, `${JSON.stringify({ ...event("x"), thread_id: ID })}\n`);
+  assert.deepEqual(await user.verdict(ID), ["incomplete", 5]);
+  assert.deepEqual(await user.verdict(ID, "--lenient"), ["incomplete", 0]);
+  assert.deepEqual(await user.verdict(ID, "--allow-unsigned"), ["incomplete", 5]);
+  put(join(user.cwd, "coordination.yaml"), "transcript_integrity: strict\n");
+  assert.deepEqual(await user.verdict(ID, "--lenient"), ["incomplete", 5], "the project insists");
+
+  putThread(user.cwd, "plain-1");
+  assert.deepEqual(await user.verdict("plain-1"), ["unsigned", 3]);
+  assert.deepEqual(await user.verdict("plain-1", "--allow-unsigned"), ["unsigned", 0]);
+  assert.deepEqual(await user.verdict("nothing-1"), [undefined, 7]);
+
+  writeFileSync(user.path, bytes.subarray(0, bytes.indexOf("\n", bytes.indexOf("genesis")) + 1));
+  assert.deepEqual(await user.verdict(ID, "--lenient"), ["rollback", 6]);
+  rmSync(dirname(user.path), { recursive: true });
+  assert.deepEqual(await user.verdict(ID), ["rollback", 6], "gone, and seen before");
+
+  put(user.path, bytes);
+  const stranger = new SigningCliUser();
+  put(stranger.path, bytes);
+  assert.deepEqual(await stranger.verdict(ID), ["untrusted", 4]);
+  assert.equal((await user.verify("--profile", "python", ID)).code, 2);
+});
+
+test("a directory or nothing means all sessions there, and the worst verdict counts", async () => {
+  const user = new SigningCliUser();
+  await user.record(["one"], ID, "--sign");
+  await user.record(["two"], "other-1739012631", "--sign");
+  const all = await user.verify(".ai/threads", "--json");
+  assert.deepEqual(
+    [all.code, jsonLines(all.stdout).map(({ verdict }) => verdict)],
+    [0, ["verified", "verified"]],
+  );
+  user.change("two", "2wo", user.path.replace(ID, "other-1739012631"));
+  const { code, stdout } = await user.verify();
+  assert.equal(code, 1);
+  expect(stdout).toContain(`${ID}: verified`);
+  expect(stdout).toContain("other-1739012631: tampered");
+});
+
+test("heads are remembered when asked, and those of another machine count", async () => {
+  const user = new SigningCliUser();
+  await user.record(["one"], ID, "--sign");
+  await user.run(["head", "export", "pins.jsonl"]);
+  copyFileSync(user.path, join(user.cwd, "copy.jsonl"));
+  await user.run(["head", "forget", ID]);
+  assert.deepEqual(await user.verdict(ID, "--require-pin"), ["unpinned", 6]);
+  assert.deepEqual(await user.verdict(ID, "--require-pin", "--against", "pins.jsonl"), [
+    "verified",
+    0,
+  ]);
+  assert.deepEqual(await user.verdict(ID, "--pin"), ["verified", 0]);
+  assert.deepEqual(await user.verdict(ID, "--require-pin"), ["verified", 0]);
+
+  const outside = await user.verify("copy.jsonl");
+  assert.equal(outside.code, 0);
+  expect(outside.stdout).toContain("IDENTITY_UNKNOWN");
+
+  put(join(user.home, ".config/verbatim/trust.json"), "{");
+  const refused = await user.verify(ID);
+  assert.equal(refused.code, 7);
+  expect(refused.stderr).toContain("TRUST_REFUSED");
+});
+
+test("lines that nobody signed are shown, vouched for, and then the session is verified", async () => {
+  const user = new SigningCliUser();
+  await user.record(["one"], ID, "--sign");
+  appendFileSync(
+    user.path,
+    `${JSON.stringify({ ...event("x", { text: "a\u001b[31m" }), thread_id: ID })}\n`,
+  );
+  await user.record(["two"], ID, "--sign"); // States the line as found.
+  appendFileSync(user.path, `${JSON.stringify({ ...event("y"), thread_id: ID })}\n`);
+  assert.deepEqual(await user.verdict(ID), ["incomplete", 5]);
+
+  assert.equal((await user.run(["repair", "--vouch", ID])).code, 2, "nobody can be asked");
+  const declined = await user.atTerminal(["repair", "--vouch", ID], { typed: "n\n" });
+  assert.equal(declined.code, 1);
+  const { code, stdout, stderr } = await user.run(["repair", "--vouch", "--yes", ID]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  expect(stdout).toContain('"type":"x"');
+  expect(stdout).toContain('"type":"y"');
+  expect(stdout).not.toContain("\u001b");
+  expect(stdout).toContain(`vouched for 2 lines of ${ID}`);
+  assert.deepEqual(await user.verdict(ID), ["verified", 0]);
+  const again = await user.run(["repair", "--vouch", "--yes", ID]);
+  assert.equal(again.stdout, `${ID}: every line is signed\n`);
+
+  user.change("one", "0ne");
+  const altered = await user.run(["repair", "--vouch", "--yes", ID]);
+  assert.equal(altered.code, 1, "what was altered cannot be vouched for");
+});
+
+test("a session that was never signed is signed once a person has seen it", async () => {
+  const user = new SigningCliUser();
+  putThread(user.cwd, ID, [{ ...event("user_message", { text: "hi" }), thread_id: ID }]);
+  const { code, stdout } = await user.run(["repair", "--vouch", "--yes", ID]);
+  assert.deepEqual([code, stdout.includes("vouched for 1 line")], [0, true]);
+  assert.deepEqual(await user.verdict(ID), ["verified", 0]);
+});
+
+test("after a rollback was accepted, what is appended states what is lost", async () => {
+  const user = new SigningCliUser();
+  await user.record(["one"], ID, "--sign");
+  const old = readFileSync(user.path);
+  await user.record(["two"], ID, "--sign");
+  writeFileSync(user.path, old);
+  assert.deepEqual(await user.verdict(ID), ["rollback", 6]);
+  assert.equal((await user.run(["head", "accept", "--yes", ID])).code, 0);
+  await user.record(["three"], ID, "--sign", "append");
+  const lines = jsonLines(readFileSync(user.path, "utf8").slice(old.length));
+  const { kind, lost } = (lines[0]?.payload ?? {}) as { kind?: string; lost?: { seq: number } };
+  assert.equal(kind, "recovery");
+  assert.ok(lost && lost.seq > 0);
+  assert.deepEqual(await user.verdict(ID), ["verified", 0]);
+});
+
+test.each([
+  [
+    "homeagent",
+    ["--agent", "kitchen"],
+    { turnId: "1", role: "user", content: "hi", ts: 1 },
+    "kitchen/s1",
+  ],
+  ["entire", ["--model", "m"], { type: "user", message: { content: "hi" } }, "s1"],
+] as const)("sessions of %s are signed too", async (dialect, args, native, id) => {
+  const user = new SigningCliUser();
+  const root = ["--root", join(user.cwd, "store"), "--dialect", dialect];
+  const session = dialect === "entire" ? "2026-02-10-a1b2c3d4-e5f6-4890-abcd-ef1234567890" : "s1";
+  const input = `${JSON.stringify(native)}\n`;
+  const ran = await user.run(["record", ...root, ...args, "--session", session, "--sign"], {
+    input,
+  });
+  assert.deepEqual([ran.code, ran.stderr], [0, ""]);
+  assert.deepEqual(await user.verdict(...root, dialect === "entire" ? session : id), [
+    "verified",
+    0,
+  ]);
+});

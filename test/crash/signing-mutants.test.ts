@@ -1,0 +1,41 @@
+/** Bugs planted in what signs sessions, each of which torture must find, as mutants.test.ts does. */
+
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { type Mutant, tortureMutant } from "./mutant.ts";
+
+const STEPS = 10_000;
+
+const MUTANTS: readonly Mutant[] = [
+  {
+    bug: "remembers a head before its checkpoint is durable",
+    file: "store/composed-appends.ts",
+    line: "if (this.#isDurable) sealing.durable();",
+    becomes: "sealing.durable();",
+  },
+  {
+    bug: "goes on from a checkpoint that the disk refused",
+    file: "signing/log-signer.ts",
+    line: "ledger: this.#state.ledger.fork() }",
+    becomes: "ledger: this.#state.ledger }",
+  },
+  {
+    bug: "signs lines that are not durable yet",
+    file: "store/composed-appends.ts",
+    line: "await sync(); // sealing.ts, SL1\n      sealing.durable();",
+    becomes: "",
+  },
+  {
+    bug: "trusts checkpoints beside a log that may be in memory only",
+    file: "store/sealing.ts",
+    line: "await SidecarFile.recover(host, target);",
+    becomes: "{}",
+  },
+];
+
+for (const mutant of MUTANTS) {
+  test(`torture finds a signer that ${mutant.bug}`, { timeout: 120_000 }, async () => {
+    const { violations } = await tortureMutant(mutant, "tortureSigning", STEPS);
+    assert.notEqual(violations.length, 0, `not found in ${STEPS} steps`);
+  });
+}

@@ -1,0 +1,172 @@
+/** `verbatim-log/signing`, as a program uses it. */
+
+import assert from "node:assert/strict";
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { TranscriptWriter } from "../../src/rye.ts";
+import {
+  openVerified,
+  signJson,
+  TranscriptSigner,
+  verify,
+  verifyJson,
+  verifySession,
+} from "../../src/signing.ts";
+import { refusal } from "../support/refusal.ts";
+import { answered, SHAPES, SigningUser, said } from "../support/signing-user.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const ID = "hello-1739012630";
+
+/** A runner that writes its thread by other means, and signs it in the document's way. */
+class Runner {
+  readonly user = new SigningUser();
+  readonly project = tempDirectory();
+  readonly directory = join(this.project, ".ai/threads", ID);
+  readonly path = join(this.directory, "transcript.jsonl");
+  readonly signer = new TranscriptSigner(ID, this.directory);
+  readonly writer: TranscriptWriter;
+
+  constructor(envelope: "flat" | "payload" = "flat") {
+    const transcriptDir = dirname(this.directory);
+    this.writer = new TranscriptWriter({ transcriptDir, envelope, defaultDirective: "hello" });
+  }
+
+  say(text: string): Promise<void> {
+    return this.writer.writeEvent(ID, "assistant_text", { text });
+  }
+}
+
+test.each(["flat", "payload"] as const)(
+  "a transcript that another writer wrote is signed turn by turn, and is valid (%s)",
+  async (envelope) => {
+    const runner = new Runner(envelope);
+    await runner.signer.checkpoint(1); // There is no transcript.
+    const none = await runner.signer.verify();
+    assert.deepEqual([none.valid, none.checkpoints, none.unsigned], [false, 0, true]);
+
+    await runner.say("one");
+    assert.equal((await runner.signer.verify()).unsigned, true);
+    await runner.signer.checkpoint(1);
+    await runner.signer.checkpoint(1); // Nothing new.
+    await runner.say("two");
+    const between = await runner.signer.verify();
+    assert.equal(between.valid, false);
+    assert.ok((between.unsigned_bytes ?? 0) > 0);
+    assert.equal(between.failed_at_turn, 1);
+    await runner.signer.checkpoint(2);
+    await runner.writer.close();
+    const { valid, checkpoints, error, report } = await runner.signer.verify();
+    assert.deepEqual([valid, checkpoints, error], [true, 2, undefined]);
+    assert.equal(report?.signed_through?.turn, 2);
+    assert.equal((await verifySession(ID, { root: runner.project })).verdict, "verified");
+  },
+);
+
+test("what was altered is told with its turn, and nothing is signed on top of it", async () => {
+  const runner = new Runner();
+  for (const [n, text] of ["one", "two", "three"].entries()) {
+    await runner.say(text);
+    await runner.signer.checkpoint(n + 1);
+  }
+  await runner.writer.close();
+  writeFileSync(runner.path, readFileSync(runner.path, "utf8").replace("two", "2wo"));
+  const { valid, failed_at_turn, error } = await runner.signer.verify();
+  assert.deepEqual([valid, failed_at_turn], [false, 2]);
+  expect(error).toBeTruthy();
+  expect(error).not.toContain("2wo");
+  appendFileSync(runner.path, `${JSON.stringify({ type: "assistant_text", text: "more" })}\n`);
+  await refusal(runner.signer.checkpoint(4), "CHECKPOINT_MISMATCH");
+  rmSync(runner.path);
+  assert.equal((await runner.signer.verify()).valid, false, "gone, and its head was seen");
+});
+
+test("trust that cannot be read is told, and never taken for valid", async () => {
+  const runner = new Runner();
+  await runner.say("one");
+  await runner.signer.checkpoint(1);
+  await runner.writer.close();
+  writeFileSync(runner.user.places.trustPath, "{", { mode: 0o600 });
+  const { valid, error, report } = await runner.signer.verify();
+  assert.deepEqual([valid, report], [false, null]);
+  expect(error).toContain("trust.json");
+  assert.equal((await verifyJson({ a: 1 })).valid, false);
+});
+
+test.each(Object.entries(SHAPES))(
+  "entries are read from verified bytes: strict refuses an unsigned tail, lenient marks it (%s)",
+  async (_name, shape) => {
+    const user = new SigningUser();
+    const written = await user.write(shape, [said("hi"), answered("hello")]);
+    const { root, id } = written.target;
+    const read = async (policy?: "lenient") => {
+      const session = await openVerified(id, { root, ...(policy && { policy }) });
+      const entries = [];
+      for await (const entry of session.entries()) entries.push(entry);
+      session.close();
+      return entries.filter(({ kind }) => kind === "message");
+    };
+    const marks = (await read()).map(({ role, verified }) => [role, verified]);
+    assert.deepEqual(marks, [
+      ["user", true],
+      ["assistant", true],
+    ]);
+    const store = await user.store({ ...shape, root, sign: false });
+    await store.session(id).append(said("slipped in"));
+    await store.close();
+    await refusal(read(), "NOT_VERIFIED");
+    const lenient = await read("lenient");
+    assert.deepEqual(
+      lenient.map(({ verified }) => verified),
+      [true, true, false],
+    );
+
+    // A signer states what it found; that is still nobody's word for it.
+    const signing = await user.store({ ...shape, root });
+    await signing.session(id).append(answered("mine"));
+    await signing.close();
+    await refusal(read(), "NOT_VERIFIED");
+    assert.deepEqual(
+      (await read("lenient")).map(({ verified }) => verified),
+      [true, true, false, true],
+    );
+  },
+);
+
+test("all sessions of a store are reported on, those that are gone too", async () => {
+  const user = new SigningUser();
+  const root = tempDirectory();
+  const shape = { dialect: "rye" } as const;
+  await user.write(shape, [said("a")], { root, id: "one-1" });
+  const gone = await user.write(shape, [said("b")], { root, id: "two-2" });
+  rmSync(dirname(gone.path), { recursive: true });
+  const reports = await verify([], { root });
+  assert.deepEqual(
+    reports.map(({ session, verdict }) => [session, verdict]),
+    [
+      ["one-1", "verified"],
+      ["two-2", "rollback"],
+    ],
+  );
+});
+
+test("any JSON object that can be signed verifies, as an object and as its text", async () => {
+  new SigningUser();
+  const object = fc.dictionary(fc.string(), fc.jsonValue());
+  await fc.assert(
+    fc.asyncProperty(object, async (value) => {
+      const signed = await signJson(value);
+      assert.equal((await verifyJson(signed)).valid, true);
+      const { valid, fp, ts } = await verifyJson(JSON.stringify(signed, null, 2));
+      assert.deepEqual([valid, typeof fp, typeof ts], [true, "string", "string"]);
+      const altered = { ...signed, "another field": 1 };
+      assert.deepEqual((await verifyJson(altered)).reason, "altered");
+    }),
+    { numRuns: 60, examples: [[{ big: 1e16, small: 1e-7, long: 2 ** 53 + 2 }]] },
+  );
+  assert.equal((await verifyJson({ a: 1 })).reason, "unsigned");
+  assert.equal((await verifyJson("{")).reason, "malformed");
+  await refusal(signJson({ a: Number.NaN }), "UNSIGNABLE_JSON");
+});

@@ -1,0 +1,277 @@
+/** Attacks on what is no longer there: cut back, replaced, forked; sidecars; and honest crashes. */
+
+import { type AttackCase, changed } from "./case.ts";
+import { bytesOf, checkpointEnds, forgedLine, linesOf, type ShapeName } from "./kit.ts";
+
+const SHAPES: readonly ShapeName[] = ["rye-flat", "rye-payload", "entire", "homeagent"];
+const INSIDE: readonly ShapeName[] = ["rye-flat", "rye-payload", "entire"];
+
+const cutBack: readonly AttackCase[] = INSIDE.flatMap((shape) =>
+  (
+    [
+      ["", {}, false, "verified", [], "none"],
+      ["-pinned", { lenient: true }, true, "rollback", ["BEHIND"], "none"],
+      ["-pin-required", { requirePin: true }, false, "unpinned", ["UNPINNED"], "none"],
+    ] as const
+  ).map(
+    ([name, flags, isPinned, verdict, codes, freshness]): AttackCase => ({
+      ...{ name: `${shape}-cut-back${name}`, row: "C, threat: truncate to an older checkpoint" },
+      attacks: "everything after an older checkpoint: only a pin can tell",
+      ...{ flags, verdict, codes, freshness },
+      make: async (kit) => {
+        const honest = await kit.honest(shape);
+        const end = checkpointEnds(honest.log).at(-2);
+        return changed(honest, honest.log.subarray(0, end), isPinned);
+      },
+    }),
+  ),
+);
+
+const replaced: readonly AttackCase[] = SHAPES.flatMap((shape): AttackCase[] => [
+  {
+    name: `${shape}-rewritten-with-key`,
+    row: "O, threat: same uid, with key access",
+    attacks: "the whole session, written anew with the user's own key: no file can tell",
+    verdict: "verified",
+    codes: [],
+    freshness: "none",
+    make: async (kit) => {
+      const other = await kit.honest(shape, { word: "rewritten" });
+      return changed(other, other.log, false);
+    },
+  },
+  {
+    name: `${shape}-rewritten-with-key-pinned`,
+    row: "O, threat: key stolen now, rewrite the past",
+    attacks: "the same, where a head is remembered",
+    verdict: "rollback",
+    codes: ["REPLACED"],
+    make: async (kit) => {
+      const honest = await kit.honest(shape);
+      const other = await kit.honest(shape, { word: "rewritten" });
+      return { ...changed(other, other.log), pin: honest.pin };
+    },
+  },
+  {
+    name: `${shape}-forked`,
+    row: "C, CVE-2023-31438",
+    attacks: "another way on from a shared beginning, signed by the same key",
+    verdict: "rollback",
+    codes: ["FORK"],
+    make: async (kit) => {
+      const { one, other } = await kit.forked(shape);
+      return { ...changed(other, other.log), pin: one.pin };
+    },
+  },
+  {
+    name: `${shape}-pin-behind`,
+    row: "control",
+    attacks: "nothing: the pin was read, and then a writer went on",
+    verdict: "verified",
+    codes: [],
+    freshness: "ahead",
+    make: async (kit) => {
+      const begun = await kit.honest(shape, { id: laterId(shape) });
+      const { root } = begun.written.target;
+      const later = await kit.honest(shape, { id: laterId(shape), root, word: "later" });
+      return { ...changed(later, later.log), pin: begun.pin };
+    },
+  },
+  {
+    name: `${shape}-missing`,
+    row: "A",
+    attacks: "the log, and whatever lay beside it",
+    verdict: "unreadable",
+    codes: ["NOT_FOUND"],
+    make: async (kit) => ({ honest: await kit.honest(shape), log: null, pin: null }),
+  },
+  {
+    name: `${shape}-missing-pinned`,
+    row: "A",
+    attacks: "the same, while its head is remembered",
+    verdict: "rollback",
+    codes: ["BEHIND"],
+    make: async (kit) => {
+      const honest = await kit.honest(shape);
+      return { honest, log: null, pin: honest.pin };
+    },
+  },
+  {
+    name: `${shape}-never-signed`,
+    row: "A",
+    attacks: "nothing: it was never signed",
+    verdict: "unsigned",
+    codes: ["UNSIGNED"],
+    make: async (kit) => {
+      const honest = await kit.honest(shape, { id: plainId(shape), sign: false });
+      return { honest, log: honest.log, pin: null };
+    },
+  },
+  {
+    name: `${shape}-crash-then-continued`,
+    row: "V, threat: crash mid-line",
+    attacks: "lines that nobody signed, left by a crash or a stranger, and gone on with",
+    verdict: "incomplete",
+    codes: ["FOUND_UNSIGNED"],
+    make: async (kit) => {
+      const forged = Buffer.from(`${forgedLine((await kit.honest(shape)).log)}\n`);
+      const honest = await kit.goneOn(shape, forged);
+      return changed(honest, honest.log);
+    },
+  },
+  {
+    name: `${shape}-torn-then-continued`,
+    row: "U",
+    attacks: "nothing: a torn line, never acknowledged, was kept aside and stated as cut",
+    verdict: "verified",
+    codes: [],
+    make: async (kit) => {
+      const honest = await kit.goneOn(shape, Buffer.from('{"torn":'));
+      return changed(honest, honest.log);
+    },
+  },
+]);
+
+function laterId(shape: ShapeName): string {
+  return shape === "homeagent" ? "kitchen/later" : "later-1";
+}
+
+function plainId(shape: ShapeName): string {
+  return shape === "homeagent" ? "kitchen/plain" : "plain-1";
+}
+
+/** What happens to checkpoints that lie beside a log. */
+const SIDECARS: readonly Pick<
+  SidecarCase,
+  "name" | "attacks" | "verdict" | "codes" | "sidecar" | "log" | "isPinned"
+>[] = [
+  {
+    name: "deleted",
+    attacks: "the file of checkpoints",
+    ...{ verdict: "unsigned", codes: ["UNSIGNED"], isPinned: false },
+    sidecar: () => null,
+  },
+  {
+    name: "deleted-pinned",
+    attacks: "the same, while its head is remembered",
+    ...{ verdict: "rollback", codes: ["BEHIND"], isPinned: true },
+    sidecar: () => null,
+  },
+  {
+    name: "emptied",
+    attacks: "its bytes: as good as deleted, and no more",
+    ...{ verdict: "unsigned", codes: ["UNSIGNED"], isPinned: false },
+    sidecar: () => Buffer.alloc(0),
+  },
+  {
+    name: "cut-back",
+    attacks: "its last line",
+    ...{ verdict: "incomplete", codes: ["UNSIGNED_TAIL"], isPinned: false },
+    sidecar: (sidecar) => bytesOf(linesOf(sidecar).slice(0, -1)),
+  },
+  {
+    name: "cut-back-pinned",
+    attacks: "its last line, while its head is remembered",
+    ...{ verdict: "rollback", codes: ["BEHIND"], isPinned: true },
+    sidecar: (sidecar) => bytesOf(linesOf(sidecar).slice(0, -1)),
+  },
+  {
+    name: "torn",
+    attacks: "nothing: a crash cut its last line short, which is as if it were absent",
+    ...{ verdict: "incomplete", codes: ["UNSIGNED_TAIL"], isPinned: false },
+    sidecar: (sidecar) => sidecar.subarray(0, -40),
+  },
+  {
+    name: "ahead",
+    attacks: "the end of the log, which it covers",
+    ...{ verdict: "rollback", codes: ["LOG_SHORTER_THAN_SIDECAR"], isPinned: false },
+    sidecar: (sidecar) => sidecar,
+    log: (log) => bytesOf(linesOf(log).slice(0, -1)),
+  },
+  {
+    name: "log-emptied",
+    attacks: "all that it covers",
+    ...{ verdict: "rollback", codes: ["LOG_SHORTER_THAN_SIDECAR"], isPinned: false },
+    sidecar: (sidecar) => sidecar,
+    log: () => Buffer.alloc(0),
+  },
+  {
+    name: "log-gone",
+    attacks: "the log itself, while its checkpoints are there",
+    ...{ verdict: "rollback", codes: ["LOG_SHORTER_THAN_SIDECAR"], isPinned: false },
+    sidecar: (sidecar) => sidecar,
+    log: () => null,
+  },
+  {
+    name: "foreign-bytes",
+    attacks: "its lines, with one among them that is none",
+    ...{ verdict: "tampered", codes: ["SIDECAR_FOREIGN_BYTES"], isPinned: false },
+    sidecar: (sidecar) => Buffer.concat([Buffer.from("{}\n"), sidecar]),
+  },
+  {
+    name: "reordered",
+    attacks: "the order of its lines",
+    ...{ verdict: "tampered", codes: [], isPinned: false },
+    sidecar: (sidecar) => bytesOf(linesOf(sidecar).reverse()),
+  },
+];
+
+interface SidecarCase extends AttackCase {
+  readonly sidecar: (sidecar: Buffer) => Buffer | null;
+  readonly log?: (log: Buffer) => Buffer | null;
+  readonly isPinned: boolean;
+}
+
+const sidecars: readonly AttackCase[] = SIDECARS.map((one): AttackCase => {
+  const { name, attacks, verdict, codes, isPinned } = one;
+  return {
+    ...{ name: `sidecar-${name}`, row: "threat: sidecar deleted, cut, swapped, ahead" },
+    ...{ attacks, verdict, codes },
+    make: async (kit) => {
+      const honest = await kit.honest("homeagent");
+      const log = one.log ? one.log(honest.log) : honest.log;
+      return {
+        honest,
+        log,
+        sidecar: one.sidecar(honest.sidecar),
+        pin: isPinned ? honest.pin : null,
+      };
+    },
+  };
+});
+
+const swappedSidecar: AttackCase = {
+  name: "sidecar-swapped",
+  row: "D, threat: sidecar swapped",
+  attacks: "another session's checkpoints beside this log",
+  verdict: "tampered",
+  codes: ["HASH_MISMATCH"],
+  make: async (kit) => {
+    const honest = await kit.honest("homeagent");
+    const other = await kit.honest("homeagent", { id: "kitchen/morning" });
+    return { honest, log: honest.log, sidecar: other.sidecar, pin: null };
+  },
+};
+
+const reopened: AttackCase = {
+  name: "rye-flat-reopened",
+  row: "P",
+  attacks: "nothing: a session that had ended was gone on with, and signed",
+  verdict: "verified",
+  codes: ["REOPENED"],
+  make: async (kit) => {
+    const entries = [{ kind: "end", outcome: "completed" } as const];
+    const begun = await kit.honest("rye-flat", { id: "reopened-1", entries });
+    const { root } = begun.written.target;
+    const honest = await kit.honest("rye-flat", { id: "reopened-1", root });
+    return changed(honest, honest.log);
+  },
+};
+
+export const ROLLBACK_CASES: readonly AttackCase[] = [
+  ...cutBack,
+  ...replaced,
+  ...sidecars,
+  swappedSidecar,
+  reopened,
+];

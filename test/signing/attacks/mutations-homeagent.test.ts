@@ -1,0 +1,23 @@
+/** Every small change of a HomeAgent session and of the checkpoints beside it (mutations.ts). */
+
+import { test } from "vitest";
+import { Mutants } from "./mutations.ts";
+
+test("a HomeAgent session with any bit of its log or its sidecar flipped is not verified", async () => {
+  const mutants = await Mutants.of("homeagent", 2);
+  await mutants.refusesFlips(mutants.written.path);
+  await mutants.refusesFlips(mutants.written.sidecarPath);
+});
+
+test("a HomeAgent session with any byte deleted or doubled is not verified", async () => {
+  const mutants = await Mutants.of("homeagent", 2);
+  await mutants.refusesDeletionsAndDoublings(mutants.written.path);
+  await mutants.refusesDeletionsAndDoublings(mutants.written.sidecarPath);
+});
+
+test("a HomeAgent session whose log or sidecar is cut anywhere is not verified", async () => {
+  // The checkpoint of a log that was cut lies beside it still, and says that there was more.
+  const mutants = await Mutants.of("homeagent", 2);
+  await mutants.judgesCuts(mutants.written.path, []);
+  await mutants.judgesCuts(mutants.written.sidecarPath, []);
+});

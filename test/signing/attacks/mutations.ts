@@ -1,0 +1,147 @@
+/**
+ * Mutations: every small change of a signed session's files, and the verdict on each.
+ *
+ * Method: the files are in memory. Signatures are checked for real, and the answer kept, since nearly
+ * all mutants ask about the same ones.
+ */
+
+import assert from "node:assert/strict";
+import type { ProofCrypto } from "../../../src/proof/crypto.ts";
+import { nodeCrypto } from "../../../src/signing/node-crypto.ts";
+import type { VerifyReport } from "../../../src/signing/report.ts";
+import { verifyLog } from "../../../src/signing/verify.ts";
+import type { VerifyOptions } from "../../../src/signing/verify-options.ts";
+import { type MemoryFiles, memoryHost } from "../../support/memory-files.ts";
+import {
+  filesOf,
+  SHAPES,
+  type SignedShape,
+  SigningUser,
+  said,
+  type Written,
+} from "../../support/signing-user.ts";
+
+const LF = 0x0a;
+
+/** By which a mutant is judged. */
+type By = "pinned" | "unpinned";
+
+export class Mutants {
+  readonly written: Written;
+  readonly #files: MemoryFiles;
+  readonly #options: Readonly<Record<By, VerifyOptions>>;
+
+  private constructor(written: Written, options: Readonly<Record<By, VerifyOptions>>) {
+    this.written = written;
+    this.#files = filesOf(written);
+    this.#options = options;
+  }
+
+  /** Of an honest session of some lines, each with a checkpoint after it. */
+  static async of(shapeName: string, lines: 1 | 2): Promise<Mutants> {
+    const user = new SigningUser();
+    const shape = SHAPES[shapeName] as SignedShape;
+    const written = await user.write(shape, [said("Say hello"), said("Again")].slice(0, lines));
+    const crypto = remembering(nodeCrypto);
+    const { target, path } = written;
+    const mutants = new Mutants(written, {
+      pinned: { ...(await user.judging(target, true)), crypto },
+      unpinned: { ...(await user.judging(target, false)), crypto },
+    });
+    for (const [by, freshness] of [
+      ["pinned", "match"],
+      ["unpinned", "none"],
+    ] as const) {
+      const report = await mutants.judge(path, mutants.bytes(path), by);
+      assert.deepEqual([report.verdict, report.freshness], ["verified", freshness]);
+      assert.equal(report.checkpoints.total, lines);
+    }
+    return mutants;
+  }
+
+  bytes(path: string): Uint8Array {
+    return this.#files.get(path) ?? assert.fail(`${path} is not there`);
+  }
+
+  /** The verdict when a file holds other bytes. */
+  judge(path: string, bytes: Uint8Array, by: By): Promise<VerifyReport> {
+    const host = memoryHost(new Map(this.#files).set(path, bytes));
+    return verifyLog(host, this.written.target, this.#options[by]);
+  }
+
+  /** A pin only adds what else is wrong, so that the harder question is the one without. */
+  async refuses(path: string, bytes: Uint8Array, what: string, ...by: readonly By[]) {
+    for (const each of by) {
+      const { verdict, findings } = await this.judge(path, bytes, each);
+      if (verdict === "verified") assert.fail(`${what}, ${each}: verified`);
+      if (!findings.some((finding) => finding.verdict === verdict)) {
+        assert.fail(`${what}, ${each}: ${verdict}, and no finding says why`);
+      }
+    }
+  }
+
+  /** All eight bits of every byte. */
+  async refusesFlips(path: string): Promise<void> {
+    const bytes = this.bytes(path).slice();
+    for (let at = 0; at < bytes.length; at++) {
+      const byte = bytes[at] as number;
+      for (let bit = 0; bit < 8; bit++) {
+        bytes[at] = byte ^ (1 << bit);
+        const by = bit === at % 8 ? (["unpinned", "pinned"] as const) : (["unpinned"] as const);
+        await this.refuses(path, bytes, `bit ${bit} of byte ${at} flipped`, ...by);
+      }
+      bytes[at] = byte;
+    }
+  }
+
+  /** Every byte deleted, and every byte doubled. */
+  async refusesDeletionsAndDoublings(path: string): Promise<void> {
+    const bytes = this.bytes(path);
+    for (let at = 0; at < bytes.length; at++) {
+      const [before, byte, after] = [bytes.subarray(0, at), bytes[at] ?? 0, bytes.subarray(at + 1)];
+      const [gone, twice] = [Buffer.concat([before, after]), Uint8Array.of(byte, byte)];
+      await this.refuses(path, gone, `byte ${at} deleted`, "unpinned");
+      const doubled = Buffer.concat([before, twice, after]);
+      await this.refuses(path, doubled, `byte ${at} doubled`, "unpinned");
+    }
+  }
+
+  /** Cut at every length: what is left can only be as good as it was when it ended there. */
+  async judgesCuts(path: string, checkpointEnds: readonly number[]): Promise<void> {
+    const bytes = this.bytes(path);
+    for (let length = 0; length < bytes.length; length++) {
+      const cut = bytes.subarray(0, length);
+      await this.refuses(path, cut, `cut to ${length}`, "pinned");
+      const { verdict, freshness } = await this.judge(path, cut, "unpinned");
+      const mayVerify = checkpointEnds.includes(length);
+      assert.equal(verdict === "verified", mayVerify, `cut to ${length}, unpinned: ${verdict}`);
+      assert.equal(freshness, "none");
+    }
+  }
+
+  /** Where the checkpoint lines of a log end. */
+  checkpointEnds(path: string): number[] {
+    const ends: number[] = [];
+    const bytes = Buffer.from(this.bytes(path));
+    for (let start = 0; start < bytes.length; ) {
+      const end = bytes.indexOf(LF, start) + 1;
+      if (JSON.parse(bytes.toString("utf8", start, end)).event_type === "checkpoint")
+        ends.push(end);
+      start = end;
+    }
+    return ends;
+  }
+}
+
+function remembering(crypto: ProofCrypto): ProofCrypto {
+  const known = new Map<string, boolean>();
+  return {
+    ...crypto,
+    verifyEd25519: (publicKey, message, signature) => {
+      const key = Buffer.concat([publicKey, signature, message]).toString("latin1");
+      const answer = known.get(key) ?? crypto.verifyEd25519(publicKey, message, signature);
+      if (known.size < 100) known.set(key, answer);
+      return answer;
+    },
+  };
+}

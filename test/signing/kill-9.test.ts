@@ -1,0 +1,86 @@
+/**
+ * Signing processes, really killed. One after the other goes on with a session and is killed with -9
+ * at a random moment. After each death the verdict says that lines may be unsigned, never that
+ * somebody tampered or rolled back; and what was acknowledged is there.
+ */
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { test } from "vitest";
+import type { StoreOptions } from "../../src/store/store.ts";
+import { unit } from "../crash/lines.ts";
+import { seed } from "../crash/seed.ts";
+import { type Child, startChild } from "../support/child.ts";
+import { idFor, SHAPES, SigningUser, turnOf, writtenBy } from "../support/signing-user.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import type { SigningOrder } from "./signing-child.ts";
+
+const KILLS = 6;
+
+const WAYS: readonly (readonly [string, Partial<StoreOptions>])[] = [
+  ["rye-flat", { durability: "disk" }],
+  ["rye-payload", { mode: "shared", durability: "os" }],
+  ["entire", { mode: "shared", durability: "disk" }],
+  ["homeagent", { sign: "append", durability: "os" }],
+];
+
+test.for(WAYS)(
+  "a signer killed at any moment leaves what verifies as far as it got (%s)",
+  { timeout: 60_000 },
+  async ([name, options]) => {
+    const user = new SigningUser();
+    const shape = SHAPES[name];
+    assert.ok(shape);
+    const id = idFor(shape);
+    const store = await user.store({ root: tempDirectory(), ...shape, ...options });
+    const session = store.session(id);
+    const written = writtenBy(store, session);
+    const start = (round: number): Child => {
+      const settings = { ...shape, ...options, root: store.root };
+      const order: SigningOrder = { store: settings, id, name: `round ${round}`, turns: 10_000 };
+      return startChild("test/signing/signing-child.ts", JSON.stringify(order));
+    };
+
+    const acknowledged: string[] = [];
+    let next = start(0);
+    for (let round = 0; round < KILLS; round++) {
+      const child = next;
+      if (round + 1 < KILLS) next = start(round + 1); // It waits for its "go".
+      const chance = unit(seed + round, name.length);
+      const acks = await killAfter(child, Math.floor(chance * 12), 8 * chance);
+      for (let n = 0; n < acks; n++) acknowledged.push(`round ${round} ${n}.`);
+
+      const message = `seed ${seed}, ${name}, round ${round}`;
+      const log = existsSync(written.path) ? readFileSync(written.path, "utf8") : "";
+      for (const text of acknowledged) assert.ok(log.includes(`"${text}"`), `${message}: ${text}`);
+      const { verdict, findings } = await user.verify(written);
+      const isHonest = verdict === "verified" || verdict === "incomplete";
+      const isNew = acknowledged.length === 0 && ["unsigned", "unreadable"].includes(verdict);
+      assert.ok(isHonest || isNew, `${message}: ${verdict} ${JSON.stringify(findings)}`);
+    }
+
+    for (const entry of turnOf("the end")) await session.append(entry);
+    await store.close();
+    const { verdict, tail } = await user.verify(written);
+    assert.ok(verdict === "verified" || verdict === "incomplete", verdict);
+    assert.equal(tail.bytes, 0);
+    assert.deepEqual(user.warnings, []);
+  },
+);
+
+/** Answers how many turns it said were acknowledged. */
+async function killAfter(child: Child, acks: number, ms: number): Promise<number> {
+  let count = 0;
+  const take = async () => {
+    const line = await child.line();
+    if (line?.startsWith("ack")) count++;
+    return line;
+  };
+  child.say("go");
+  while (count < acks) assert.notEqual(await take(), null, "it ended before it was killed");
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  const killed = child.kill();
+  while ((await take()) !== null);
+  await killed;
+  return count;
+}

@@ -1,0 +1,140 @@
+/**
+ * Transcripts of the Python original: the real ones, whose key nobody has, and ones that a Python
+ * program writes and signs as the original did.
+ */
+
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { test } from "vitest";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { loadSigner } from "../../src/signing/keys.ts";
+import type { VerifyReport } from "../../src/signing/report.ts";
+import type { SessionLog } from "../../src/signing/session-log.ts";
+import { verifyLog } from "../../src/signing/verify.ts";
+import { SigningUser, type Written } from "../support/signing-user.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { hasCryptography, runPython } from "./python.ts";
+
+const SAMPLES = fileURLToPath(new URL("../../../shared/samples/rye", import.meta.url));
+const hasSamples = existsSync(SAMPLES);
+if (!hasSamples) {
+  process.stderr.write(
+    "No real rye threads beside the project: the tests that verify them are skipped.\n",
+  );
+}
+
+/** All real checkpoints are by this key, which was never published. */
+const FP = "440443d0858f0199";
+const CHECKPOINTS = 123;
+const ENDS = ["thread_completed", "thread_error", "thread_cancelled", "thread_continued"];
+
+function writtenAt(root: string, logId: string): Written {
+  const target: SessionLog & { id: string } = { dialect: "rye", root, logId, id: dirname(logId) };
+  const path = join(root, logId);
+  return { target, path, sidecarPath: `${path}.checkpoints` };
+}
+
+function samples(): Written[] {
+  return readdirSync(SAMPLES, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith("transcript.jsonl"))
+    .map((name) => writtenAt(SAMPLES, relative(SAMPLES, join(SAMPLES, name))));
+}
+
+interface Legacy {
+  readonly event_type: string;
+  readonly payload: { readonly byte_offset: number; readonly hash: string; readonly fp: string };
+}
+
+test.skipIf(!hasSamples)("the hash of every real checkpoint is that of the bytes before it", () => {
+  let count = 0;
+  for (const { path } of samples()) {
+    const bytes = readFileSync(path);
+    for (let start = 0; start < bytes.length; start = bytes.indexOf(0x0a, start) + 1) {
+      const line = bytes.subarray(start, bytes.indexOf(0x0a, start)).toString("utf8");
+      const { event_type: type, payload } = JSON.parse(line) as Legacy;
+      if (type !== "checkpoint") continue;
+      const hash = createHash("sha256").update(bytes.subarray(0, start)).digest("hex");
+      assert.deepEqual([payload.byte_offset, payload.hash, payload.fp], [start, hash, FP]);
+      count++;
+    }
+  }
+  assert.equal(count, CHECKPOINTS);
+});
+
+test.skipIf(!hasSamples)(
+  "no real thread is trusted without its key, and none is tampered with",
+  async () => {
+    const user = new SigningUser();
+    const counts: Record<string, number> = {};
+    const count = (what: string) => {
+      counts[what] = (counts[what] ?? 0) + 1;
+    };
+    for (const written of samples()) {
+      const plain = await user.verify(written);
+      const { verdict, findings, checkpoints, tail } = await verifyAsRye(user, written);
+      count(`plain ${plain.verdict}`);
+      count(`profile ${verdict}`);
+      assert.equal(checkpoints.valid, checkpoints.total);
+      if (checkpoints.total === 0) continue;
+      assert.ok(findings.some(({ code }) => code === "KEY_UNKNOWN"));
+      assert.ok(plain.findings.some(({ code }) => code === "OLDER_FORMAT"));
+      const isEnd = tail.lines > 0 && Object.keys(tail.types).every((type) => ENDS.includes(type));
+      const isSaid = findings.some(({ code }) => code === "LEGACY_TERMINAL_UNSIGNED");
+      assert.equal(isSaid, isEnd, written.path);
+      count(isEnd ? "only its end unsigned" : tail.lines > 0 ? "more unsigned" : "all signed");
+    }
+    assert.deepEqual(counts, {
+      "plain unsigned": 1,
+      "plain untrusted": 35,
+      "profile unsigned": 1,
+      "profile untrusted": 35,
+      "only its end unsigned": 33,
+      "more unsigned": 2, // They were cut off in the midst of a turn.
+    });
+  },
+);
+
+async function verifyAsRye(user: SigningUser, { target }: Written): Promise<VerifyReport> {
+  const options = await user.judging(target, true);
+  return verifyLog(nodeHost, target, { ...options, isLegacyProfile: true });
+}
+
+for (const padded of [true, false]) {
+  const digits = padded ? 88 : 86;
+  test.skipIf(!hasCryptography)(
+    `a transcript that Python signs verifies under the rye profile (${digits} characters)`,
+    async () => {
+      const user = new SigningUser();
+      await loadSigner(nodeHost, user.places);
+      const keys = ["private_key.pem", "public_key.pem"];
+      const pems = keys.map((name) => join(user.places.keyDirectory, name));
+      const root = tempDirectory();
+      const written = writtenAt(root, "hello-1739012630/transcript.jsonl");
+      const { path, target } = written;
+      const question = { path, thread_id: target.id, turns: 5, padded };
+      const write = (tail: readonly string[]) => {
+        rmSync(dirname(path), { recursive: true, force: true });
+        mkdirSync(dirname(path), { recursive: true });
+        runPython("write_v1.py", pems, [{ ...question, tail }]);
+      };
+
+      write([]);
+      assert.equal((await user.verify(written)).verdict, "untrusted");
+      const report = await verifyAsRye(user, written);
+      assert.equal(report.verdict, "verified");
+      assert.deepEqual(report.checkpoints, { total: 5, valid: 5 });
+      assert.equal(report.profile, "rye");
+
+      write(["thread_completed"]);
+      const ended = await verifyAsRye(user, written);
+      assert.equal(ended.verdict, "verified");
+      assert.ok(ended.findings.some(({ code }) => code === "LEGACY_TERMINAL_UNSIGNED"));
+
+      write(["cognition_out", "thread_completed"]);
+      assert.equal((await verifyAsRye(user, written)).verdict, "incomplete");
+    },
+  );
+}

@@ -1,0 +1,38 @@
+/**
+ * A process that signs a session until it is done, or killed. Waits for "go", then appends turn after
+ * turn and says "ack <n>" when the n-th is acknowledged, and "done" when the session is closed.
+ */
+
+import { once } from "node:events";
+import { openStore } from "../../src/index.ts";
+import type { StoreOptions } from "../../src/store/store.ts";
+
+/** What the test says of the writer, as JSON in the first argument. */
+export interface SigningOrder {
+  readonly store: StoreOptions;
+  readonly id: string;
+  /** How its turns begin, so that they are told from those of others. */
+  readonly name: string;
+  readonly turns: number;
+}
+
+run(JSON.parse(process.argv[2] ?? "{}") as SigningOrder).catch((error: unknown) => {
+  console.error(error);
+  process.exit(1);
+});
+
+async function run({ store: options, id, name, turns }: SigningOrder): Promise<void> {
+  await once(process.stdin, "data");
+  const store = await openStore({ sign: true, agent: "hello", ...options });
+  const session = store.session(id);
+  for (let n = 0; n < turns; n++) {
+    const parts = (text: string) => [{ type: "text" as const, text }];
+    await session.append({ kind: "turn_start" });
+    await session.append({ kind: "message", role: "user", parts: parts(`${name} ${n}.`) });
+    await session.append({ kind: "message", role: "assistant", parts: parts("done") });
+    console.log(`ack ${n}`);
+  }
+  await store.close();
+  console.log("done");
+  process.exit(0);
+}

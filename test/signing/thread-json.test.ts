@@ -1,0 +1,230 @@
+/** thread.json of signed threads: signed at every write, gone on from only when it verifies. */
+
+import assert from "node:assert/strict";
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { judgeThread } from "../../src/proof/thread-signature.ts";
+import { readVerifiedThreadMeta, Thread } from "../../src/rye.ts";
+import { nodeCrypto } from "../../src/signing/node-crypto.ts";
+import { Trust } from "../../src/signing/trust.ts";
+import { threadKeys } from "../../src/signing/trusted-keys.ts";
+import { examineStore } from "../../src/store/doctor/examine.ts";
+import type { Session } from "../../src/store/session.ts";
+import type { Store, StoreOptions } from "../../src/store/store.ts";
+import { SigningUser } from "../support/signing-user.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const ID = "hello-1739012630";
+const START = {
+  type: "thread_start",
+  model: "m",
+  capabilities: ["rye.execute.tool.*"],
+  limits: { turns: 20, spend: 0.5 },
+};
+const END = { type: "thread_complete", cost: { spend: 0.25 } };
+
+class Project {
+  readonly user = new SigningUser();
+  readonly root = tempDirectory();
+  readonly path = join(this.root, ".ai/threads", ID, "thread.json");
+  readonly logPath = join(dirname(this.path), "transcript.jsonl");
+
+  /** Opens the thread, does something with it, and closes it cleanly. */
+  async with(
+    work: (session: Session, store: Store) => Promise<void>,
+    options: Partial<StoreOptions> = {},
+  ): Promise<void> {
+    const store = await this.user.store({ dialect: "rye", root: this.root, ...options });
+    await work(store.session(ID), store);
+    await store.close();
+  }
+
+  get text(): string {
+    return readFileSync(this.path, "utf8");
+  }
+
+  get meta(): Record<string, unknown> {
+    return JSON.parse(this.text);
+  }
+
+  put(change: (meta: Record<string, unknown>) => object): void {
+    writeFileSync(this.path, JSON.stringify(change(this.meta)));
+  }
+
+  async judged() {
+    const keys = threadKeys(await Trust.load(this.user.places), ID);
+    return judgeThread(this.text, { crypto: nodeCrypto, keys, threadId: ID });
+  }
+
+  /** The verdict in the refusal to read it as verified; null when it is read. */
+  async refusal(): Promise<string | null> {
+    try {
+      await readVerifiedThreadMeta(this.root, ID);
+      return null;
+    } catch (cause) {
+      const { code, details } = cause as { code: string; details: { verdict: string } };
+      assert.equal(code, "NOT_VERIFIED");
+      return details.verdict;
+    }
+  }
+
+  /** The checkpoints in the log. */
+  get checkpoints(): { seq: number; byte_offset: number; rev: number }[] {
+    const lines = readFileSync(this.logPath, "utf8").trim().split("\n");
+    const events = lines.map((line) => JSON.parse(line));
+    return events.filter(({ type }) => type === "checkpoint").map(({ payload }) => payload);
+  }
+}
+
+test.each([
+  ["disk", "exclusive"],
+  ["os", "exclusive"],
+  ["disk", "shared"],
+  ["os", "shared"],
+] as const)(
+  "every write of thread.json is signed, with a higher revision and the newest head (%s, %s)",
+  async (durability, mode) => {
+    const project = new Project();
+    const seen: { rev: unknown; head: unknown }[] = [];
+    const look = async () => {
+      const verdict = await project.judged();
+      assert.ok(verdict.ok, JSON.stringify(verdict));
+      const { rev, head } = project.meta;
+      const newest = project.checkpoints.at(-1);
+      assert.deepEqual(head, { ...(head as object), seq: newest?.seq });
+      if (seen.at(-1)?.rev !== rev) seen.push({ rev, head });
+    };
+    const options = { durability, mode };
+    await project.with(async (session) => {
+      await session.appendNative(START);
+      await look();
+      await session.appendNative({ type: "user_message", text: "hi" });
+    }, options);
+    await project.with(async (session) => {
+      await session.appendNative({ type: "step_start" });
+      await session.appendNative(END);
+      await session.seal(async () => []); // Everything of before stands.
+      const { rev } = project.meta;
+      assert.equal(project.checkpoints.at(-1)?.rev, rev, "the last checkpoint names the revision");
+    }, options);
+    assert.deepEqual(project.user.warnings, []);
+    assert.equal(await project.refusal(), null);
+    const { capabilities, limits, status } = await readVerifiedThreadMeta(project.root, ID);
+    assert.deepEqual([capabilities, limits], [START.capabilities, START.limits]);
+    assert.equal(status, "completed");
+    const revs = project.checkpoints.map(({ rev }) => rev);
+    assert.deepEqual(revs, [...revs].sort(), "revisions never fall");
+  },
+);
+
+test("an older thread.json that is put back is a rollback, and is not signed on", async () => {
+  const project = new Project();
+  await project.with(async (session) => {
+    await session.appendNative(START);
+    copyFileSync(project.path, `${project.path}.old`);
+    await session.appendNative(END);
+  });
+  assert.equal(await project.refusal(), null);
+  copyFileSync(`${project.path}.old`, project.path);
+  assert.equal(await project.refusal(), "rollback");
+
+  await project.with(async (session) => {
+    await session.appendNative({ type: "user_message", text: "go on" });
+  });
+  assert.equal(await project.refusal(), "unsigned");
+  expect(project.user.warnings.join()).toContain("an older revision than the log knows of");
+});
+
+test("a thread.json that was altered is refused, and the next writer does not sign it", async () => {
+  const project = new Project();
+  await project.with(async (session) => void (await session.appendNative(START)));
+  project.put((meta) => ({ ...meta, capabilities: ["everything"] }));
+  assert.equal(await project.refusal(), "tampered");
+
+  await project.with(async (session) => void (await session.appendNative(END)));
+  assert.deepEqual(project.meta.capabilities, ["everything"], "and nothing in it is lost");
+  assert.equal(await project.refusal(), "unsigned");
+  expect(project.user.warnings.join()).toContain("without a signature");
+  expect(project.user.warnings.join()).not.toContain("everything");
+});
+
+test("what was rebuilt from the log, is of another thread, or missing, is not verified", async () => {
+  const project = new Project();
+  await project.with(async (session) => void (await session.appendNative(START)));
+  const good = project.text;
+  rmSync(project.path);
+  assert.equal(await project.refusal(), "unsigned");
+  await project.with(async (session) => void (await session.appendNative(END)));
+  assert.ok((await project.judged()).ok, "it is signed, for what it is");
+  assert.equal(await project.refusal(), "untrusted");
+
+  const other = new Project();
+  await other.with(async (session) => void (await session.appendNative(START)));
+  writeFileSync(other.path, good);
+  assert.equal(await other.refusal(), "untrusted", "another user's key");
+});
+
+test("an unsigned store drops signatures that its change makes false", async () => {
+  const project = new Project();
+  await project.with(async (session) => void (await session.appendNative(START)));
+  project.put((meta) => ({ ...meta, odd: [1, null] }));
+  await project.with(async (session) => void (await session.appendNative(END)), { sign: false });
+  const { _signature, _signature2, odd } = project.meta;
+  assert.deepEqual([_signature, _signature2, odd], [undefined, undefined, [1, null]]);
+  assert.equal(await project.refusal(), "unsigned");
+});
+
+test("numbers of others keep their spelling through every signed write", async () => {
+  const project = new Project();
+  await project.with(async (session) => {
+    const native = JSON.parse('{"type":"thread_start","limits":{"spend":1.5,"n":1e22}}');
+    await session.appendNative(native);
+  });
+  assert.ok(project.text.includes('"n": 1e+22'), project.text);
+  const again = project.text;
+  await project.with(async (session) => void (await session.appendNative(END)));
+  assert.ok(project.text.includes('"n": 1e+22') && project.text !== again);
+  assert.equal(await project.refusal(), null);
+});
+
+test("what cannot be signed is written all the same, unsigned, and told", async () => {
+  const project = new Project();
+  await project.with(async (session) => {
+    await session.appendNative({ ...START, inputs: { half: "\ud800" } });
+  });
+  assert.equal(project.meta._signature, undefined);
+  assert.equal(await project.refusal(), "unreadable");
+  expect(project.user.warnings.join()).toContain("without a signature");
+});
+
+test("doctor finds nothing wrong with a signed thread", async () => {
+  const project = new Project();
+  await project.with(async (session) => {
+    await session.appendNative(START);
+    await session.appendNative(END);
+  });
+  const findings: unknown[] = [];
+  const { nodeSurroundings: surroundings } = await import("../../src/base/node-surroundings.ts");
+  const doctor = { host: nodeHost, surroundings, nowMs: Date.now, onProgress: () => {} };
+  for await (const step of examineStore(doctor, { dialect: "rye", root: project.root })) {
+    if ("finding" in step) findings.push(step.finding);
+  }
+  assert.deepEqual(findings, []);
+});
+
+test("a runner's thread is signed with its thread.json", async () => {
+  const user = new SigningUser();
+  const projectPath = tempDirectory();
+  const thread = await Thread.start({
+    projectPath,
+    directive: "hello",
+    limits: { turns: 1 },
+    sign: true,
+  });
+  await thread.step(async () => void (await thread.assistantText("hi")));
+  await thread.complete();
+  const meta = await readVerifiedThreadMeta(projectPath, thread.id);
+  assert.deepEqual([meta.status, meta.limits, user.warnings], ["completed", { turns: 1 }, []]);
+});

@@ -1,0 +1,65 @@
+/** Files in memory, to be read and nothing else: judging a hundred thousand of them takes no disk. */
+
+import type { Directory, OpenFile } from "../../src/base/files.ts";
+import type { Host } from "../../src/base/host.ts";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { errno } from "./refusal.ts";
+
+/** Paths and what stands there; may be changed between one reading and the next. */
+export type MemoryFiles = Map<string, Uint8Array>;
+
+/** A host whose disk holds just these files. `onRead` is told how many bytes each read took. */
+export function memoryHost(files: MemoryFiles, onRead: (bytes: number) => void = () => {}): Host {
+  return {
+    ...nodeHost,
+    files: {
+      makeDirectory: async () => readOnly(),
+      openDirectory: async (path) => directory(path, files, onRead),
+    },
+  };
+}
+
+function directory(path: string, files: MemoryFiles, onRead: (bytes: number) => void): Directory {
+  return {
+    path,
+    networkFileSystem: null,
+    open: (name, mode) => {
+      const bytes = files.get(`${path}/${name}`);
+      if (mode !== "read") return readOnly();
+      if (!bytes) throw errno("ENOENT");
+      return openFile(bytes, `${path}/${name}`, onRead);
+    },
+    remove: readOnly,
+    rename: readOnly,
+    sync: async () => {},
+    syncAncestors: async () => {},
+    watch: () => () => {},
+    close: () => {},
+  };
+}
+
+function openFile(bytes: Uint8Array, identity: string, onRead: (bytes: number) => void): OpenFile {
+  return {
+    read: async (into, at) => {
+      const taken = bytes.subarray(at, at + into.length);
+      into.set(taken);
+      onRead(taken.length);
+      return taken.length;
+    },
+    write: readOnly,
+    writeAt: readOnly,
+    sync: async () => {},
+    truncate: readOnly,
+    size: () => bytes.length,
+    endsAt: (size) => size === bytes.length,
+    identity: () => identity,
+    isLinked: () => true,
+    tryLock: () => true,
+    unlock: () => {},
+    close: () => {},
+  };
+}
+
+function readOnly(): never {
+  throw errno("EROFS");
+}

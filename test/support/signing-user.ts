@@ -1,0 +1,143 @@
+/** A user who signs: keys, trust and pins of their own, real stores, and verdicts on them. */
+
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Host } from "../../src/base/host.ts";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { type UserPlaces, userPlaces } from "../../src/base/node-places.ts";
+import type { DialectName } from "../../src/dialects/dialect.ts";
+import { openStore } from "../../src/index.ts";
+import type { NewEntry } from "../../src/model/entry.ts";
+import { Heads, placeOf, rememberedIn } from "../../src/signing/heads.ts";
+import { nodeCrypto } from "../../src/signing/node-crypto.ts";
+import type { VerifyReport } from "../../src/signing/report.ts";
+import type { SessionLog } from "../../src/signing/session-log.ts";
+import { Trust } from "../../src/signing/trust.ts";
+import { transcriptKeys } from "../../src/signing/trusted-keys.ts";
+import { verifyLog } from "../../src/signing/verify.ts";
+import type { Remembered, VerifyOptions } from "../../src/signing/verify-options.ts";
+import type { Session } from "../../src/store/session.ts";
+import type { Store, StoreOptions } from "../../src/store/store.ts";
+import { tempDirectory } from "./temp-directory.ts";
+
+export interface SignedShape {
+  readonly dialect: DialectName;
+  readonly envelope?: "flat" | "payload";
+}
+
+/** Every way in which a log carries its checkpoints. */
+export const SHAPES: Readonly<Record<string, SignedShape>> = {
+  "rye-flat": { dialect: "rye", envelope: "flat" },
+  "rye-payload": { dialect: "rye", envelope: "payload" },
+  entire: { dialect: "entire" },
+  homeagent: { dialect: "homeagent" },
+};
+
+export const said = (text: string): NewEntry => ({
+  kind: "message",
+  role: "user",
+  parts: [{ type: "text", text }],
+});
+
+export const answered = (text: string): NewEntry => ({
+  kind: "message",
+  role: "assistant",
+  parts: [{ type: "text", text }],
+});
+
+/** One round trip to a model, as every dialect can say it. */
+export function turnOf(text: string): readonly NewEntry[] {
+  return [{ kind: "turn_start" }, said(text), answered(`${text}: done`)];
+}
+
+/** A session that was written and closed: where it lies, and the bytes that are there. */
+export interface Written {
+  readonly target: SessionLog & { readonly id: string };
+  readonly path: string;
+  readonly sidecarPath: string;
+}
+
+export class SigningUser {
+  readonly home = tempDirectory();
+  readonly places: UserPlaces;
+  readonly warnings: string[] = [];
+
+  constructor() {
+    this.places = this.#enter();
+  }
+
+  /** Theirs is the environment from here on, until another user's store is opened. */
+  #enter(): UserPlaces {
+    for (const name of ["CONFIG", "STATE", "CACHE"]) {
+      process.env[`XDG_${name}_HOME`] = join(this.home, name.toLowerCase());
+    }
+    return userPlaces();
+  }
+
+  store(options: StoreOptions): Promise<Store> {
+    this.#enter();
+    const onWarning = (warning: string) => void this.warnings.push(warning);
+    return openStore({ durability: "os", sign: true, agent: "hello", onWarning, ...options });
+  }
+
+  /** Writes a session to its end and closes the store: what stands there is what an honest one is. */
+  async write(
+    shape: SignedShape,
+    entries: readonly NewEntry[],
+    options: Partial<StoreOptions> & { readonly id?: string } = {},
+  ): Promise<Written> {
+    const { id = idFor(shape), ...rest } = options;
+    const store = await this.store({ root: tempDirectory(), ...shape, ...rest });
+    const session = store.session(id);
+    for (const entry of entries) await session.append(entry);
+    await store.close();
+    return writtenBy(store, session);
+  }
+
+  /** Of every turn its round trip. */
+  writeTurns(shape: SignedShape, turns: number, options = {}): Promise<Written> {
+    const texts = Array.from({ length: turns }, (_, turn) => `turn ${turn + 1}`);
+    return this.write(shape, texts.flatMap(turnOf), options);
+  }
+
+  get heads(): Heads {
+    const onWarning = (warning: string) => void this.warnings.push(warning);
+    return new Heads({ host: nodeHost, stateDirectory: this.places.stateDirectory, onWarning });
+  }
+
+  /** What this user remembers of a session, by its place. */
+  async remembered({ dialect, root, id }: SessionLog): Promise<Remembered> {
+    return rememberedIn(await this.heads.read(), {
+      place: await placeOf(nodeHost, { dialect, root }),
+      id: id ?? "",
+    });
+  }
+
+  /** By whose keys, and by which pins when there are any, this user judges. */
+  async judging(target: SessionLog, isPinned: boolean): Promise<VerifyOptions> {
+    const keys = transcriptKeys(await Trust.load(this.places), target.id);
+    const options = { crypto: nodeCrypto, keys };
+    return isPinned ? { ...options, remembered: await this.remembered(target) } : options;
+  }
+
+  async verify(
+    { target }: Written,
+    { isPinned = true, host = nodeHost as Host, ...more } = {},
+  ): Promise<VerifyReport> {
+    return verifyLog(host, target, { ...(await this.judging(target, isPinned)), ...more });
+  }
+}
+
+export function idFor({ dialect }: SignedShape): string {
+  return dialect === "homeagent" ? "kitchen/evening" : "hello-1739012630";
+}
+
+export function writtenBy({ dialect, root }: Store, { id, logId, path }: Session): Written {
+  return { target: { dialect, root, logId, id }, path, sidecarPath: `${path}.checkpoints` };
+}
+
+/** The files of a session that a verdict rests on, by path. */
+export function filesOf({ path, sidecarPath }: Written): Map<string, Uint8Array> {
+  const paths = [path, sidecarPath].filter((each) => existsSync(each));
+  return new Map(paths.map((each) => [each, new Uint8Array(readFileSync(each))]));
+}
