@@ -29,7 +29,10 @@ export class LeafHasher {
   readonly #crypto: ProofCrypto;
   readonly #parts: number;
   readonly #aes: (blocks: Uint8Array) => Uint8Array;
+  // Used for every line again: making them anew costs as much as hashing.
   #scratch = new Uint8Array(4096);
+  #partScratch = new Uint8Array(4096);
+  #counters = new Uint8Array(4 * BLOCK);
 
   /** `salt` is the log's, 32 bytes; `parts` the least length of a part, 0 for none. */
   constructor(crypto: ProofCrypto, salt: Uint8Array, parts: number) {
@@ -51,11 +54,13 @@ export class LeafHasher {
     bytes.set(salts.subarray(0, BLOCK), 1);
     view.setUint32(1 + BLOCK, parts.length);
     let to = 1 + BLOCK + 4;
-    for (const [n, part] of parts.entries()) {
+    let salt = BLOCK;
+    for (const part of parts) {
       const contents = line.subarray(part.at, part.at + part.length);
       view.setUint32(to, part.at);
       view.setUint32(to + 4, part.length);
-      bytes.set(this.partHash(contents, salts.subarray((n + 1) * BLOCK, (n + 2) * BLOCK)), to + 8);
+      bytes.set(this.partHash(contents, salts.subarray(salt, salt + BLOCK)), to + 8);
+      salt += BLOCK;
       to += PART_BYTES;
     }
     let from = 0;
@@ -70,17 +75,20 @@ export class LeafHasher {
 
   /** The hash that stands for a part's contents when they are withheld. */
   partHash(contents: Uint8Array, salt: Uint8Array): Uint8Array {
-    const bytes = new Uint8Array(1 + BLOCK + contents.length);
+    const length = 1 + BLOCK + contents.length;
+    if (this.#partScratch.length < length) this.#partScratch = new Uint8Array(2 * length);
+    const bytes = this.#partScratch;
     bytes[0] = PART_TAG;
     bytes.set(salt, 1);
     bytes.set(contents, 1 + BLOCK);
-    return this.#crypto.sha256(bytes);
+    return this.#crypto.sha256(bytes.subarray(0, length));
   }
 
   /** The first `count` salts of line `index` (L1), 16 bytes each. */
   salts(index: number, count: number): Uint8Array {
-    const counters = new Uint8Array(count * BLOCK);
-    const view = new DataView(counters.buffer);
+    if (this.#counters.length < count * BLOCK) this.#counters = new Uint8Array(2 * count * BLOCK);
+    const counters = this.#counters.subarray(0, count * BLOCK);
+    const view = new DataView(this.#counters.buffer);
     const [high, low] = [Math.floor(index / 2 ** 32), index >>> 0];
     for (let j = 0; j < count; j++) {
       view.setUint32(j * BLOCK, high);

@@ -32,6 +32,6 @@ export class WholeLines {
     // Only the line that was cut is put together: copying every chunk would tell.
     if (first > 0) this.#take(concat(this.#rest, chunk.subarray(0, first)));
     if (whole > first) this.#take(chunk.subarray(first, whole));
-    this.#rest = chunk.slice(whole);
+    this.#rest = new Uint8Array(chunk.subarray(whole)); // A copy: the chunk need not stay.
   }
 }

@@ -130,12 +130,18 @@ function pinFindingsOf(
     seq: judge.newestSeq ?? -1,
     lineAt: () => judge.pinnedLine,
   });
-  if (rollback) findings.push(finding(rollback, "rollback", null, ROLLBACKS[rollback]));
-  else if (!pin && requiresPin) {
+  if (rollback && judge.newestSeq === null) {
+    findings.push(finding("CHECKPOINTS_STRIPPED", "rollback", null, STRIPPED));
+  } else if (rollback) {
+    findings.push(finding(rollback, "rollback", null, ROLLBACKS[rollback]));
+  }
+  if (!pin && requiresPin) {
     findings.push(finding("UNPINNED", "unpinned", null, "no head is remembered"));
   }
   return { findings, freshness: freshness ?? "none" };
 }
+
+const STRIPPED = "signed checkpoints were seen before, and the log has none at all";
 
 const ROLLBACKS = {
   BEHIND: "a later checkpoint was seen before, and the log has none so far on",
@@ -188,13 +194,15 @@ export function unreadableReport(
   const { here } = options.remembered ?? NOTHING_REMEMBERED;
   const isMissing = cause instanceof VerbatimError && cause.code === "LOG_NOT_FOUND";
   const reason = cause instanceof Error ? cause.message : String(cause);
-  const why = !isMissing
-    ? finding("UNREADABLE", "unreadable", null, reason)
-    : here
-      ? finding("BEHIND", "rollback", null, "the log is gone, and its head was seen before")
-      : hasCheckpoints
-        ? finding("LOG_SHORTER_THAN_SIDECAR", "rollback", 0, "the log is gone, and was signed")
-        : finding("NOT_FOUND", "unreadable", null, reason);
+  const isTooLong = cause instanceof VerbatimError && cause.code === "LINE_TOO_LONG";
+  let why = finding(isTooLong ? "TOO_LONG" : "UNREADABLE", "unreadable", null, reason);
+  if (isMissing && here) {
+    why = finding("BEHIND", "rollback", null, "the log is gone, and its head was seen before");
+  } else if (isMissing && hasCheckpoints) {
+    why = finding("LOG_SHORTER_THAN_SIDECAR", "rollback", 0, "the log is gone, and was signed");
+  } else if (isMissing) {
+    why = finding("NOT_FOUND", "unreadable", null, reason);
+  }
   return {
     schema: "verbatim.verify/1",
     verdict: why.verdict ?? "unreadable",
@@ -232,7 +240,11 @@ function said({ code, verdict, byteOffset, turn, message }: Finding) {
 /** What is wrong with a sidecar itself. */
 export function besideFindings(found: SidecarInspection): Finding[] {
   const findings: Finding[] = [];
-  const { foreignAt, tornBytes } = found.sidecar;
+  const { foreignAt, newerAt, tornBytes } = found.sidecar;
+  if (newerAt !== null) {
+    const message = "a checkpoint is of a format that this program does not know; update it";
+    findings.push(finding("NEWER_FORMAT", "unreadable", newerAt, message));
+  }
   if (foreignAt !== null) {
     const message = "the file of checkpoints holds what is none";
     findings.push(finding("SIDECAR_FOREIGN_BYTES", "tampered", foreignAt, message));

@@ -10,6 +10,7 @@ import { LOG_LIMITS } from "../base/limits.ts";
 import { NUL, readChunks, readStretch } from "../log/bytes.ts";
 import { fromHex, LF, toHex } from "../proof/bytes.ts";
 import { type Checkpoint, readCheckpoint } from "../proof/checkpoint.ts";
+import { claimOf } from "../proof/claims.ts";
 import { DeepJudge } from "../proof/deep.ts";
 import { Judge } from "../proof/judge.ts";
 import { Ledger } from "../proof/ledger.ts";
@@ -21,6 +22,8 @@ export interface SidecarLines {
   readonly checkpoints: AsyncGenerator<{ checkpoint: Checkpoint; line: Uint8Array }>;
   /** Where the first bytes stand that are no checkpoint line, though they end like one. */
   foreignAt: number | null;
+  /** Where the first checkpoint stands that is of a version this program does not know. */
+  newerAt: number | null;
   /** Bytes of a line that a crash cut short, or left as NULs. */
   tornBytes: number;
 }
@@ -28,7 +31,12 @@ export interface SidecarLines {
 /** Reads a sidecar, up to the size it has now. */
 export function readSidecar(sidecar: OpenFile): SidecarLines {
   const end = sidecar.size();
-  const lines: SidecarLines = { checkpoints: read(), foreignAt: null, tornBytes: 0 };
+  const lines: SidecarLines = {
+    checkpoints: read(),
+    foreignAt: null,
+    newerAt: null,
+    tornBytes: 0,
+  };
   async function* read(): SidecarLines["checkpoints"] {
     let ready: Uint8Array[] = [];
     let at = 0;
@@ -46,6 +54,7 @@ export function readSidecar(sidecar: OpenFile): SidecarLines {
         if (checkpoint && lines.tornBytes === 0) yield { checkpoint, line };
         // A power cut leaves NULs where bytes never came to be, but only at the very end.
         else if (line.includes(NUL) && lines.foreignAt === null) lines.tornBytes += line.length;
+        else if (isNewer(line)) lines.newerAt ??= at;
         else lines.foreignAt ??= at;
         at += line.length;
       }
@@ -54,6 +63,10 @@ export function readSidecar(sidecar: OpenFile): SidecarLines {
     lines.tornBytes += whole.restBytes;
   }
   return lines;
+}
+
+function isNewer(line: Uint8Array): boolean {
+  return claimOf(line.subarray(0, -1), "sidecar")?.is === "newer";
 }
 
 export interface SidecarInspection extends Inspection {

@@ -24,6 +24,8 @@ import type { OnProgress } from "./verify-options.ts";
 
 /** How far a log's first lines are looked for: its envelope, and usually its genesis. */
 const FIRST_LINES_BYTES = 1024 * 1024;
+/** Where a genesis mostly is: after the first lines. */
+const GENESIS_BYTES = 8 * 1024;
 
 export interface Inspection {
   readonly judge: Judge;
@@ -101,8 +103,10 @@ async function peekGenesis(
       genesis = { salt: fromHex(salt), parts };
     },
   };
-  const bytes = Math.min(log.size(), FIRST_LINES_BYTES);
-  await walk(log, bytes, envelope, handler, crypto, () => {});
+  for (const bytes of [GENESIS_BYTES, FIRST_LINES_BYTES]) {
+    if (genesis) break;
+    await walk(log, Math.min(log.size(), bytes), envelope, handler, crypto, () => {});
+  }
   return genesis;
 }
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { tortureSigning } from "./signing-torture.ts";
 
-/** About ten seconds on two busy cores. */
-const STEPS = 2_500;
+/** Some ten seconds on two busy cores. */
+const STEPS = 1_500;
 /** What a machine that nobody tampers with may never be said to be. */
 const FALSE_VERDICTS = ["tampered", "rollback", "untrusted", "unpinned"] as const;
 

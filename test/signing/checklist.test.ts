@@ -6,12 +6,15 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
+import { formatPythonJson } from "../../src/proof/canonical-json.ts";
 import { judgeJson, signJsonValue } from "../../src/proof/json-signature.ts";
+import { readVerifiedThreadMeta, Thread } from "../../src/rye.ts";
 import { loadSigner } from "../../src/signing/keys.ts";
 import { openVerifiedLog } from "../../src/signing/open-verified.ts";
 import { Trust } from "../../src/signing/trust.ts";
 import { refusal } from "../support/refusal.ts";
 import { SHAPES, SigningUser, turnOf, type Written } from "../support/signing-user.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
 import { isCheckpoint, linesOf } from "./attacks/kit.ts";
 import { testKey } from "./json-key.ts";
 
@@ -170,7 +173,7 @@ test("S4-8 checkpoints are no messages, and do not show in markdown", async () =
 
 test("S4-9 signed JSON carries its signature over canonical JSON, and a change of it is noticed", async () => {
   const key = testKey(7);
-  const signed = await signJsonValue({ b: 1, a: { c: [1.5, "é"] } }, key.signer);
+  const signed = formatPythonJson(await signJsonValue({ b: 1, a: { c: [1.5, "é"] } }, key.signer));
   assert.match(signed, /"_signature": ?"rye:signed:\d{4}-[^"]+:[0-9a-f]{64}:[A-Za-z0-9_=-]+:/);
   assert.equal(judgeJson(signed, key.judge()).ok, true);
   assert.equal(judgeJson(signed.replace("1.5", "1.6"), key.judge()).ok, false);
@@ -178,6 +181,26 @@ test("S4-9 signed JSON carries its signature over canonical JSON, and a change o
     Object.fromEntries(Object.entries(JSON.parse(signed)).reverse()),
   );
   assert.equal(judgeJson(reordered, key.judge()).ok, true);
+});
+
+test("S4-10 thread.json is signed from the start, and a changed one grants nothing", async () => {
+  const user = new SigningUser();
+  const projectPath = tempDirectory();
+  await (await user.store({ ...FLAT, root: projectPath })).close(); // Theirs is the environment.
+  const capabilities = ["rye.execute.tool.*"];
+  const thread = await Thread.start({
+    ...{ projectPath, directive: "hello", model: "m", sign: true, capabilities },
+    limits: { turns: 20 },
+  });
+  const path = join(projectPath, ".ai/threads", thread.id, "thread.json");
+  assert.match(readFileSync(path, "utf8"), /"_signature": "rye:signed:/);
+  await thread.userMessage("hi");
+  const granted = await readVerifiedThreadMeta(projectPath, thread.id);
+  assert.deepEqual(granted.capabilities, capabilities);
+  await thread.complete();
+  assert.deepEqual((await readVerifiedThreadMeta(projectPath, thread.id)).limits, { turns: 20 });
+  forge(path, "rye.execute.tool.*", "rye.execute.everything.*");
+  await refusal(readVerifiedThreadMeta(projectPath, thread.id), "NOT_VERIFIED");
 });
 
 test("S4-11 each threat of the document's table is noticed, truncation too", async () => {

@@ -3,7 +3,14 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createCipheriv, createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { test } from "vitest";
 import { LOG_LIMITS } from "../../../src/base/limits.ts";
 import { nodeHost } from "../../../src/base/node-host.ts";
@@ -131,6 +138,25 @@ test("V: what does not verify is not signed on, and not written to", async () =>
     await refusal(session.append(said("go on")), "CHECKPOINT_MISMATCH");
     await store.close();
     assert.equal(readFileSync(path, "utf8"), forged, name);
+  }
+});
+
+test("V: lines that a stranger appends while a signer lives are stated as found, never as its own", async () => {
+  for (const [name, shape] of Object.entries(SHAPES)) {
+    const user = new SigningUser();
+    const store = await user.store({ ...shape, root: tempDirectory() });
+    const session = store.session(idFor(shape));
+    for (const entry of turnOf("one")) await session.append(entry);
+    const { path } = writtenBy(store, session);
+    const forged = readFileSync(path, "utf8").split("\n").at(-2) ?? "";
+    appendFileSync(path, `${forged.replace("one: done", "approved")}\n`);
+    for (const entry of turnOf("two")) await session.append(entry);
+    await store.close();
+    const report = await user.verify(writtenBy(store, session));
+    assert.equal(report.verdict, "incomplete", name);
+    assert.equal(report.found.length, 1);
+    const [from, to] = report.found[0] ?? [0, 0];
+    assert.ok(readFileSync(path, "utf8").slice(from, to).includes("approved"), name);
   }
 });
 

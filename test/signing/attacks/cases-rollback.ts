@@ -154,7 +154,7 @@ const SIDECARS: readonly Pick<
   {
     name: "deleted-pinned",
     attacks: "the same, while its head is remembered",
-    ...{ verdict: "rollback", codes: ["BEHIND"], isPinned: true },
+    ...{ verdict: "rollback", codes: ["CHECKPOINTS_STRIPPED"], isPinned: true },
     sidecar: () => null,
   },
   {

@@ -16,6 +16,8 @@ import type { FindingCode, Verdict } from "../../../src/proof/verdict.ts";
 import { sidecarOf } from "../../../src/signing/session-log.ts";
 import { Trust } from "../../../src/signing/trust.ts";
 import { type AttackCase, EXITS, type Flags } from "./case.ts";
+import { DOWNGRADE_CASES } from "./cases-downgrade.ts";
+import { FRAMING_CASES } from "./cases-framing.ts";
 import { HISTORY_CASES } from "./cases-history.ts";
 import { ROLLBACK_CASES } from "./cases-rollback.ts";
 import { SIGNATURE_CASES } from "./cases-signatures.ts";
@@ -23,7 +25,9 @@ import { Kit } from "./kit.ts";
 
 export const CASES: readonly AttackCase[] = [
   ...HISTORY_CASES,
+  ...FRAMING_CASES,
   ...SIGNATURE_CASES,
+  ...DOWNGRADE_CASES,
   ...ROLLBACK_CASES,
 ];
 
@@ -54,10 +58,13 @@ export interface Table {
 }
 
 /** Writes the corpus; answers the table that stands in it, and whose files they are. */
-export async function writeCorpus(directory: string): Promise<{ table: Table; kit: Kit }> {
+export async function writeCorpus(
+  directory: string,
+  isWanted: (one: AttackCase) => boolean = () => true,
+): Promise<{ table: Table; kit: Kit }> {
   const kit = new Kit();
   const cases: Row[] = [];
-  for (const one of CASES) cases.push(await writeCase(kit, directory, one));
+  for (const one of CASES.filter(isWanted)) cases.push(await writeCase(kit, directory, one));
   const { keys } = await Trust.load(kit.victim.places);
   const table: Table = {
     schema: "verbatim.attacks/1",

@@ -1,6 +1,6 @@
 /**
- * Kit: what attacks start from. Honest sessions by the real store, other people's keys in every state
- * of trust, and the tools of a forger who has all files and, where a case says so, the key.
+ * Kit: what attacks start from. Honest sessions by the real store, other people's keys in every
+ * state of trust, and the tools of a forger who has all files and, where a case says so, the key.
  */
 
 import assert from "node:assert/strict";

@@ -1,13 +1,15 @@
 /** The attack corpus, written out and judged: every row gets the verdict that it must. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../../src/base/node-host.ts";
-import { exitCode } from "../../../src/proof/verdict.ts";
+import { exitCode, VERDICTS } from "../../../src/proof/verdict.ts";
+import { lineOf } from "../../../src/signing/head-file.ts";
 import { verifyLog } from "../../../src/signing/verify.ts";
 import { NOTHING_REMEMBERED } from "../../../src/signing/verify-options.ts";
+import { CliUser, jsonLines } from "../../cli/cli.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { CASES, type Row, type Table, writeCorpus } from "./corpus.ts";
 import type { Kit } from "./kit.ts";
@@ -47,6 +49,40 @@ test("every attack of the corpus gets the verdict and the exit code that its row
     wrong.push(`${row.name}: ${told}, not ${JSON.stringify(row.expect)}`);
   }
   expect(wrong).toEqual([]);
+});
+
+/** One row for each verdict, and for each flag that changes an exit code. */
+const BY_COMMAND = [
+  ...["honest", "modified-answer", "newer-version", "cut-back-pinned", "signed-by-unknown"],
+  ...["stripped", "stripped-allowed", "cut-back-pin-required"],
+  ...["appended-line", "appended-line-lenient", "stripped-pinned"],
+].map((name) => `rye-flat-${name}`);
+
+test("the command line ends with the exit code of the row, for every verdict and flag", async () => {
+  const directory = tempDirectory();
+  const { kit, table } = await writeCorpus(directory, ({ name }) => BY_COMMAND.includes(name));
+  const rows = table.cases;
+  assert.equal(rows.length, BY_COMMAND.length);
+  assert.equal(new Set(rows.map(({ expect }) => expect.verdict)).size, VERDICTS.length);
+  const user = new CliUser();
+  for (const row of rows) {
+    const root = join(directory, row.name);
+    const pins = row.pin ? lineOf({ ...row.pin, place: `rye:${root}` }) : "";
+    const state = join(tempDirectory(), "state");
+    mkdirSync(join(state, "verbatim"), { recursive: true, mode: 0o700 });
+    writeFileSync(join(state, "verbatim/heads.jsonl"), pins);
+    const env = { XDG_CONFIG_HOME: join(kit.victim.home, "config"), XDG_STATE_HOME: state };
+    const { lenient, allowUnsigned, requirePin } = row.flags;
+    const flags = [
+      ...(lenient ? ["--lenient"] : []),
+      ...(allowUnsigned ? ["--allow-unsigned"] : []),
+      ...(requirePin ? ["--require-pin"] : []),
+    ];
+    const args = ["verify", row.session, "--root", root, "--json", ...flags];
+    const { code, stdout, stderr } = await user.run(args, { env });
+    assert.equal(code, row.expect.exit, `${row.name}: ${stderr}`);
+    assert.equal(jsonLines(stdout)[0]?.verdict, row.expect.verdict, row.name);
+  }
 });
 
 test("no two attacks have one name, and every hole that leaves files behind has one", () => {

@@ -1,0 +1,119 @@
+/** Attacks by signatures that were made for something else, or in an older or another format. */
+
+import { type AttackCase, type Attacked, changed } from "./case.ts";
+import { bytesOf, forgedLine, type Kit, legacyLog, linesOf, resign, sha256 } from "./kit.ts";
+
+/** With a signature that the right key made for something else. */
+async function borrowed(kit: Kit, domain: string | null): Promise<Attacked> {
+  const honest = await kit.honest("rye-flat");
+  const { sign } = await kit.signer();
+  const lines = linesOf(honest.log).map((line) => line.replace("turn 3: done", "turn 3: DONE"));
+  const last = lines.pop() ?? "";
+  const hash = sha256(bytesOf(lines));
+  // The forger had the key's owner sign a document with this hash: that is all `sig` says.
+  const sig = `${Buffer.from(await sign(Buffer.from(hash))).toString("base64url")}==`;
+  const rehash = (before: string) =>
+    before
+      .replace(/"hash":"[0-9a-f]{64}"/, `"hash":"${hash}"`)
+      .replace(/"sig":"[^"]*"/, `"sig":"${sig}"`);
+  const forged = domain === null ? rehash(last) : await resign(last, rehash, sign, domain);
+  return changed(honest, bytesOf([...lines, forged]), false);
+}
+
+export const DOWNGRADE_CASES: readonly AttackCase[] = [
+  {
+    name: "rye-flat-borrowed-sig",
+    row: "H, threat: signature borrowed from another document",
+    attacks: "the last turn, under a `sig` that was made over another document",
+    verdict: "tampered",
+    codes: ["SIGNATURE_FALSE"],
+    make: (kit) => borrowed(kit, null),
+  },
+  {
+    name: "rye-flat-borrowed-sig2",
+    row: "H, threat: signature borrowed from another document",
+    attacks: "the same, and a `sig2` that was made over the same bytes in another domain",
+    verdict: "tampered",
+    codes: ["SIGNATURE_FALSE"],
+    make: (kit) => borrowed(kit, "verbatim/thread/v2\n"),
+  },
+  ...(
+    [
+      ["legacy", {}, [], "untrusted", ["OLDER_FORMAT"]],
+      ["legacy-profile", { profile: "rye" }, [], "verified", []],
+      [
+        "legacy-terminal",
+        { profile: "rye" },
+        ["thread_completed"],
+        "verified",
+        ["LEGACY_TERMINAL_UNSIGNED"],
+      ],
+      ["legacy-tail", { profile: "rye" }, ["cognition_in"], "incomplete", ["UNSIGNED_TAIL"]],
+    ] as const
+  ).map(
+    ([name, flags, tail, verdict, codes]): AttackCase => ({
+      ...{ name: `rye-payload-${name}`, row: "AB, P", flags, verdict, codes },
+      attacks: "a file in the older format, by a trusted key",
+      make: async (kit) =>
+        changed(await kit.honest("rye-payload"), await legacyLog(await kit.signer(), tail), false),
+    }),
+  ),
+  {
+    name: "rye-payload-legacy-pinned",
+    row: "AB, threat: format downgrade",
+    attacks: "a session of this format, presented in the older one",
+    flags: { profile: "rye" },
+    verdict: "rollback",
+    codes: ["CHECKPOINTS_STRIPPED"],
+    make: async (kit) =>
+      changed(await kit.honest("rye-payload"), await legacyLog(await kit.signer())),
+  },
+  {
+    name: "rye-payload-legacy-after-newer",
+    row: "AB, threat: format downgrade",
+    attacks: "a checkpoint of the older format after one of this",
+    verdict: "tampered",
+    codes: ["OLDER_FORMAT_AFTER_NEWER"],
+    make: async (kit) => {
+      const honest = await kit.honest("rye-payload");
+      const last = linesOf(await legacyLog(await kit.signer())).at(-1);
+      return changed(honest, Buffer.concat([honest.log, Buffer.from(`${last}\n`)]), false);
+    },
+  },
+  {
+    name: "rye-flat-two-types-in-tail",
+    row: "L",
+    attacks: "a line that is one thing to one reader and another to the next",
+    verdict: "tampered",
+    codes: ["TAIL_TWO_TYPES"],
+    make: async (kit) => {
+      const honest = await kit.honest("rye-flat");
+      const line = forgedLine(honest.log).replace(/\}$/, ',"event_type":"token_delta"}');
+      return changed(honest, Buffer.concat([honest.log, Buffer.from(`${line}\n`)]));
+    },
+  },
+  {
+    name: "rye-flat-escaped-claim-in-tail",
+    row: "L",
+    attacks: "a line that spells the word checkpoint with escapes",
+    verdict: "tampered",
+    codes: ["NOT_A_CHECKPOINT"],
+    make: async (kit) => {
+      const honest = await kit.honest("rye-flat");
+      const line = '{"type":"\\u0063heckpoint"}\n';
+      return changed(honest, Buffer.concat([honest.log, Buffer.from(line)]));
+    },
+  },
+  {
+    name: "rye-flat-other-session-in-tail",
+    row: "D",
+    attacks: "lines of another session at the end",
+    verdict: "tampered",
+    codes: ["OTHER_SESSION"],
+    make: async (kit) => {
+      const honest = await kit.honest("rye-flat");
+      const line = forgedLine(honest.log).replace("hello-1739012630", "other-1739012630");
+      return changed(honest, Buffer.concat([honest.log, Buffer.from(`${line}\n`)]));
+    },
+  },
+];

@@ -1,0 +1,135 @@
+/** Attacks on whoever reads: bytes on which readers disagree, and files that must not be read. */
+
+import { type AttackCase, changed } from "./case.ts";
+import { checkpointEnds, editLast, forgedLine, isCheckpoint, linesOf } from "./kit.ts";
+
+/** What is put between the last checkpoint and its LF, or after it, to be read as another line. */
+const SMUGGLED: readonly (readonly [string, (forged: string) => string, boolean])[] = [
+  ["cr-before-tail", (forged) => `\r${forged}\n`, true],
+  ["cr-in-tail", (forged) => `${forged}\r${forged}\n`, true],
+  ["cr-at-line-end", (forged) => `${forged}\r\n`, true],
+  ["vertical-tab-in-tail", (forged) => `${forged}\v${forged}\n`, true],
+  ["file-separator-in-tail", (forged) => `${forged}\x1c${forged}\n`, true],
+  ["tab-in-tail", (forged) => `\t${forged}\n`, true],
+  ["not-utf8-in-tail", (forged) => `${forged.replace("approved", "\udfff")}\n`, true],
+  ["line-separator-in-tail", (forged) => `${forged}\u2028${forged}\n`, false],
+  ["next-line-in-tail", (forged) => `${forged}\u0085${forged}\n`, false],
+  ["array-in-tail", () => "[]\n", false],
+  ["deep-nesting-in-tail", () => `${"[".repeat(100_000)}\n`, false],
+];
+
+export const FRAMING_CASES: readonly AttackCase[] = [
+  ...SMUGGLED.map(
+    ([name, smuggle, isTampered]): AttackCase => ({
+      name: `rye-flat-${name}`,
+      row: "B, T, threat: CR / U+2028 / BOM / CRLF games",
+      attacks: "readers that split lines otherwise than at LF, or stumble",
+      verdict: isTampered ? "tampered" : "incomplete",
+      codes: isTampered ? [] : ["UNSIGNED_TAIL"],
+      make: async (kit) => {
+        const honest = await kit.honest("rye-flat");
+        const text = smuggle(forgedLine(honest.log));
+        // A lone surrogate stands for a byte that is in no UTF-8.
+        const bytes = Buffer.from(text.replace("\udfff", "\0"), "utf8");
+        if (text.includes("\udfff")) bytes[bytes.indexOf(0)] = 0xff;
+        return changed(honest, Buffer.concat([honest.log, bytes]));
+      },
+    }),
+  ),
+  {
+    name: "rye-flat-cr-after-last-checkpoint",
+    row: "B",
+    attacks: "the last checkpoint's line, continued after a CR",
+    verdict: "tampered",
+    codes: ["TAIL_CONTROL_BYTE"],
+    make: async (kit) => {
+      const honest = await kit.honest("rye-flat");
+      const forged = forgedLine(honest.log);
+      return changed(
+        honest,
+        editLast(honest.log, (line) => `${line}\r${forged}`),
+        false,
+      );
+    },
+  },
+  {
+    name: "rye-flat-bom",
+    row: "B",
+    attacks: "a byte order mark before the first line",
+    verdict: "tampered",
+    codes: [],
+    make: async (kit) => {
+      const honest = await kit.honest("rye-flat");
+      return changed(honest, Buffer.concat([Buffer.from("\ufeff"), honest.log]), false);
+    },
+  },
+  {
+    name: "rye-flat-crlf",
+    row: "B",
+    attacks: "every LF made CRLF, as a mail or a git may do",
+    verdict: "tampered",
+    codes: [],
+    make: async (kit) => {
+      const honest = await kit.honest("rye-flat");
+      const text = honest.log.toString("utf8").replaceAll("\n", "\r\n");
+      return changed(honest, Buffer.from(text), false);
+    },
+  },
+  {
+    name: "rye-flat-checkpoint-quoted",
+    row: "AE",
+    attacks: "nothing: a message that quotes a whole checkpoint line is a message",
+    verdict: "verified",
+    codes: [],
+    make: async (kit) => {
+      const { log } = await kit.honest("rye-flat");
+      const quoted = linesOf(log).find(isCheckpoint) ?? "";
+      const text = `rye:signed: "type":"checkpoint" ${quoted}`;
+      const parts = [{ type: "text", text }] as const;
+      const entries = [{ kind: "message", role: "user", parts } as const];
+      const honest = await kit.honest("rye-flat", { entries, id: "quoting-1" });
+      return changed(honest, honest.log);
+    },
+  },
+  {
+    name: "rye-flat-forged-markdown",
+    row: "G, threat: forged .md at handoff",
+    attacks: "transcript.md, which nobody reads for a verdict",
+    verdict: "verified",
+    codes: [],
+    make: async (kit) => {
+      const honest = await kit.honest("rye-flat");
+      const path = honest.written.target.logId.replace(/jsonl$/, "md");
+      const beside = { [path]: Buffer.from("# Deploy approved\n") };
+      return { ...changed(honest, honest.log), beside };
+    },
+  },
+  {
+    name: "rye-flat-lenient-policy-of-project",
+    row: "J, threat: policy downgrade",
+    attacks: "the project's own policy, set to lenient beside a forged tail",
+    verdict: "incomplete",
+    codes: ["UNSIGNED_TAIL"],
+    make: async (kit) => {
+      const honest = await kit.honest("rye-flat");
+      const tail = Buffer.from(`${forgedLine(honest.log)}\n`);
+      const policy = Buffer.from("transcript_integrity: lenient\n");
+      const beside = { ".ai/config/coordination.yaml": policy };
+      return { ...changed(honest, Buffer.concat([honest.log, tail])), beside };
+    },
+  },
+  {
+    name: "rye-flat-cut-and-forged-tail",
+    row: "I",
+    attacks: "cut back to the first checkpoint, a forged tail, read leniently",
+    flags: { lenient: true },
+    verdict: "rollback",
+    codes: ["BEHIND"],
+    make: async (kit) => {
+      const honest = await kit.honest("rye-flat");
+      const [first] = checkpointEnds(honest.log);
+      const tail = Buffer.from(`${forgedLine(honest.log)}\n`);
+      return changed(honest, Buffer.concat([honest.log.subarray(0, first), tail]));
+    },
+  },
+];
