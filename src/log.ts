@@ -9,8 +9,9 @@
  */
 
 import { nodeHost } from "./base/node-host.ts";
+import type { LogOptions } from "./log/log-options.ts";
 import { LogReader, type ReadOptions } from "./log/reader.ts";
-import { type LogOptions, LogWriter } from "./log/writer.ts";
+import { LogWriter } from "./log/writer.ts";
 
 /** Opens a log to append: makes it when missing, repairs its tail when a crash tore it. */
 export function openLog(path: string, options?: LogOptions): Promise<LogWriter> {
@@ -27,6 +28,7 @@ export type { ByteOffset, LineNumber } from "./base/offset.ts";
 export { toByteOffset } from "./base/offset.ts";
 export { encodeLine } from "./log/json.ts";
 export { LogFile, type Stored } from "./log/log-file.ts";
+export type { Durability, LogMode, LogOptions } from "./log/log-options.ts";
 export type {
   BadLine,
   FollowOptions,
@@ -37,4 +39,4 @@ export type {
   ReadReport,
 } from "./log/reader.ts";
 export type { Recovery } from "./log/repair.ts";
-export type { Durability, LogMode, LogOptions, LogWriter } from "./log/writer.ts";
+export type { LogWriter } from "./log/writer.ts";

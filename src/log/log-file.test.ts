@@ -18,7 +18,7 @@ import {
 import { refusal } from "../../test/support/refusal.ts";
 import { WatchedFiles } from "../../test/support/watched-files.ts";
 import { LogFile } from "./log-file.ts";
-import type { LogOptions } from "./writer.ts";
+import type { LogOptions } from "./log-options.ts";
 
 const derive = promisify(pbkdf2);
 const decoder = new TextDecoder();

@@ -9,8 +9,9 @@ import type { OpenFile } from "../base/files.ts";
 import { InFlight } from "../base/in-flight.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { readStretch } from "./bytes.ts";
+import type { LogOptions } from "./log-options.ts";
 import { openPlace, openToRead } from "./place.ts";
-import { type LogOptions, LogWriter } from "./writer.ts";
+import { LogWriter } from "./writer.ts";
 
 /** Where data stands in a log file: `length` bytes from `bytePos`, its LF not counted. */
 export interface Stored {

@@ -14,7 +14,7 @@ import {
 } from "../../test/support/open-log.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { WatchedFiles } from "../../test/support/watched-files.ts";
-import type { LogMode } from "./writer.ts";
+import type { LogMode } from "./log-options.ts";
 
 const MODES: readonly LogMode[] = ["exclusive", "shared"];
 const LOG = "log.jsonl";

@@ -9,8 +9,8 @@ import { refusal } from "../../test/support/refusal.ts";
 import { WatchedFiles } from "../../test/support/watched-files.ts";
 import { DOUBTFUL_BYTES, LOG_LIMITS } from "../base/limits.ts";
 import { nodeHost } from "../base/node-host.ts";
+import type { Durability } from "./log-options.ts";
 import { LogReader } from "./reader.ts";
-import type { Durability } from "./writer.ts";
 
 const DURABILITIES: readonly Durability[] = ["disk", "os"];
 const MIB = 1024 * 1024;

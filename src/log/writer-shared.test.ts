@@ -13,7 +13,7 @@ import {
 } from "../../test/support/open-log.ts";
 import { errno, refusal } from "../../test/support/refusal.ts";
 import { WatchedFiles } from "../../test/support/watched-files.ts";
-import type { Durability } from "./writer.ts";
+import type { Durability } from "./log-options.ts";
 
 const DURABILITIES: readonly Durability[] = ["disk", "os"];
 const LOG = "log.jsonl";

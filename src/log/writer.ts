@@ -26,27 +26,9 @@ import type { Companion } from "./companion.ts";
 import { type Around, type Compose, Composed } from "./composed.ts";
 import { checkLine, checkLines } from "./framing.ts";
 import { LogLock } from "./lock.ts";
+import type { Durability, LogMode, LogOptions } from "./log-options.ts";
 import { openPlace, type Place } from "./place.ts";
 import { type Recovery, recover, repairTail } from "./repair.ts";
-
-/** `disk` survives a power cut. `os` survives the death of this process, not of the machine. */
-export type Durability = "disk" | "os";
-
-/** `exclusive` holds the log while open; `shared` takes turns with other processes, per append. */
-export type LogMode = "exclusive" | "shared";
-
-export interface LogOptions {
-  readonly durability?: Durability;
-  readonly mode?: LogMode;
-  /** How long to wait for another writer. Default: 0 for `exclusive`, 30 s for `shared`. */
-  readonly lockWaitMs?: number;
-  /** Takes `path` as an id below this directory, and never leaves it, whatever links are there. */
-  readonly root?: string;
-  readonly limits?: Partial<LogLimits>;
-  /** Gives up waiting for the lock on opening. */
-  readonly signal?: AbortSignal;
-  readonly companion?: Companion;
-}
 
 const SHARED_WAIT_MS = 30_000;
 /** A larger buffer is given back to memory after use. */
@@ -258,7 +240,7 @@ export class LogWriter {
     checkLines(this.path, lines, this.#limits);
     const start = this.#appender.write(lines, lines.length);
     this.#companion?.appended(lines, lines.length, start);
-    if (this.#durability === "disk") await this.#sync();
+    if (this.#durability === "disk") await this.#syncAll();
   };
 
   async #sync(): Promise<void> {

@@ -12,7 +12,7 @@ import { type ByteOffset, START } from "../base/offset.ts";
 import type { Native } from "../dialects/dialect.ts";
 import { promptIn } from "../dialects/entire/prompt.ts";
 import { CONTEXT_NAME, PROMPT_NAME } from "../dialects/entire/session-id.ts";
-import type { Durability } from "../log/writer.ts";
+import type { Durability } from "../log/log-options.ts";
 import type { Beside } from "./beside.ts";
 import {
   type EntireLog,

@@ -17,8 +17,8 @@ import { entire } from "../dialects/entire/dialect.ts";
 import { promptIn } from "../dialects/entire/prompt.ts";
 import { CONTEXT_NAME, PROMPT_NAME } from "../dialects/entire/session-id.ts";
 import { spilling } from "../dialects/entire/spill.ts";
+import type { Durability } from "../log/log-options.ts";
 import { LogReader } from "../log/reader.ts";
-import type { Durability } from "../log/writer.ts";
 import { restoreSpilled } from "./spill-files.ts";
 
 /** Whose files, and where its log is. */

@@ -10,7 +10,7 @@ import { nodeHost } from "../base/node-host.ts";
 import { isBlock } from "../dialects/entire/blocks.ts";
 import { refuse } from "../dialects/entire/invalid-row.ts";
 import { datedSessionId } from "../dialects/entire/session-id.ts";
-import type { Durability } from "../log/writer.ts";
+import type { Durability } from "../log/log-options.ts";
 import type { Session } from "./session.ts";
 import { Store } from "./store.ts";
 import type { SignOption } from "./store-signing.ts";

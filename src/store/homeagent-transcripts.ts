@@ -9,7 +9,7 @@ import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
 import type { TranscriptEntry } from "../dialects/homeagent/schema.ts";
 import { sessionIdOf } from "../dialects/homeagent/session-id.ts";
-import type { Durability } from "../log/writer.ts";
+import type { Durability } from "../log/log-options.ts";
 import { badLineWarning } from "./bad-line-warning.ts";
 import { SessionPool } from "./pool.ts";
 import type { BadEntry } from "./session.ts";

@@ -30,8 +30,8 @@ import {
   type StoredThreadMeta,
   withoutSignatures,
 } from "../dialects/rye/thread-meta.ts";
+import type { Durability, LogMode } from "../log/log-options.ts";
 import { LogReader } from "../log/reader.ts";
-import type { Durability, LogMode } from "../log/writer.ts";
 import type { Beside } from "./beside.ts";
 import { ExpectedLines } from "./expected-lines.ts";
 import { MarkdownFile } from "./markdown-file.ts";

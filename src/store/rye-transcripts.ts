@@ -8,7 +8,7 @@
 import { nodeHost } from "../base/node-host.ts";
 import type { Native } from "../dialects/dialect.ts";
 import type { Envelope } from "../dialects/rye/dialect.ts";
-import type { Durability } from "../log/writer.ts";
+import type { Durability } from "../log/log-options.ts";
 import { SessionPool } from "./pool.ts";
 import { Store } from "./store.ts";
 

@@ -25,8 +25,8 @@ import {
   threadSegments,
 } from "../dialects/rye/dialect.ts";
 import { readEnvelope } from "../dialects/rye/envelope.ts";
+import type { Durability, LogMode } from "../log/log-options.ts";
 import { openPlace, openToRead } from "../log/place.ts";
-import type { Durability, LogMode } from "../log/writer.ts";
 import type { Beside } from "./beside.ts";
 import { EntireBeside } from "./entire-beside.ts";
 import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";

@@ -7,7 +7,7 @@
 import { randomUUID } from "node:crypto";
 import { nodeHost } from "../base/node-host.ts";
 import type { Envelope } from "../dialects/rye/dialect.ts";
-import type { Durability } from "../log/writer.ts";
+import type { Durability } from "../log/log-options.ts";
 import type { Session } from "./session.ts";
 import { Store } from "./store.ts";
 import type { SignOption } from "./store-signing.ts";

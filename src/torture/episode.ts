@@ -2,8 +2,9 @@
 
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
+import type { Durability, LogMode } from "../log/log-options.ts";
 import { LogReader } from "../log/reader.ts";
-import { type Durability, type LogMode, LogWriter } from "../log/writer.ts";
+import { LogWriter } from "../log/writer.ts";
 import { Ambush } from "./ambush.ts";
 import { Machine, type Process } from "./fault-files.ts";
 import { FollowerWatch } from "./follower-watch.ts";

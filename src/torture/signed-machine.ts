@@ -5,7 +5,7 @@
 
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import type { Host } from "../base/host.ts";
-import type { Durability, LogMode } from "../log/writer.ts";
+import type { Durability, LogMode } from "../log/log-options.ts";
 import { Heads, placeOf } from "../signing/heads.ts";
 import { nodeCrypto } from "../signing/node-crypto.ts";
 import { rawPublicKey } from "../signing/pem.ts";

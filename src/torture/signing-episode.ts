@@ -10,7 +10,7 @@
  */
 
 import { VerbatimError } from "../base/errors.ts";
-import type { Durability } from "../log/writer.ts";
+import type { Durability } from "../log/log-options.ts";
 import type { Heads } from "../signing/heads.ts";
 import type { VerifyReport } from "../signing/report.ts";
 import type { Session } from "../store/session.ts";
@@ -123,9 +123,9 @@ export class SigningEpisode {
     if (!writer.process.isAlive) return;
     if (isMismatch(error)) this.#violated(`signing was refused: ${String(error)}`);
     if (error instanceof VerbatimError && error.code === "NO_SPACE") return;
-    // Its writer is finished, or could not read the log to sign on: a new one tries again.
+    // Its writer is finished, or could not read the log to sign on: a new process tries again.
     this.#writers = this.#writers.filter((other) => other !== writer);
-    writer.session.close().catch(() => {}); // It says the same again.
+    writer.process.kill();
   }
 
   async #close(writer: Writer): Promise<void> {
@@ -134,9 +134,19 @@ export class SigningEpisode {
     const closing = writer.session.close().then(() => {
       for (const said of covered) said.isDurable = true;
     });
-    await this.#scheduler.finish(closing.catch(() => {})); // Then it promised nothing.
-    if (writer.process.isAlive) await this.#scheduler.finish(writer.heads.flush());
+    await this.#whileAlive(writer, closing);
+    await this.#whileAlive(writer, writer.heads.flush());
     writer.process.kill();
+  }
+
+  /** Until the work is done, well or not, or its process is dead and will never be told. */
+  async #whileAlive({ process }: Writer, work: Promise<void>): Promise<void> {
+    let isOver = false;
+    const over = () => {
+      isOver = true;
+    };
+    work.then(over, over);
+    while (!isOver && process.isAlive) await this.#scheduler.tick();
   }
 
   /** Opens the session once more; with nobody else there and no ambush laid, that must succeed. */

@@ -3,7 +3,7 @@ import { test } from "vitest";
 import { tortureSigning } from "./signing-torture.ts";
 
 /** Some ten seconds on two busy cores. */
-const STEPS = 1_500;
+const STEPS = 3_000;
 /** What a machine that nobody tampers with may never be said to be. */
 const FALSE_VERDICTS = ["tampered", "rollback", "untrusted", "unpinned"] as const;
 

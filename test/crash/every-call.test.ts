@@ -6,7 +6,8 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { VerbatimError } from "../../src/base/errors.ts";
-import { type Durability, type LogMode, LogWriter } from "../../src/log/writer.ts";
+import type { Durability, LogMode } from "../../src/log/log-options.ts";
+import { LogWriter } from "../../src/log/writer.ts";
 import { type Call, type Fault, Machine } from "../../src/torture/fault-files.ts";
 import { Ledger } from "../../src/torture/ledger.ts";
 import { Random } from "../../src/torture/random.ts";

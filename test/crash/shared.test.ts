@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { test } from "vitest";
-import type { Durability } from "../../src/log/writer.ts";
+import type { Durability } from "../../src/log/log-options.ts";
 import { type Child, compiledChild, startChild } from "../support/child.ts";
 import { newLogPath, openWriter } from "../support/open-log.ts";
 import { splitAfterLf } from "../support/tail-oracle.ts";

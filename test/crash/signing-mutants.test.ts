@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { type Mutant, tortureMutant } from "./mutant.ts";
 
-/** Each by a seed that finds it in its first episodes: all of them in some seconds. */
-const STEPS = 500;
+/** Each by a seed that finds it early; another would, too, but later. */
+const STEPS = 5_000;
 
 const MUTANTS: readonly Mutant[] = [
   {
@@ -13,7 +13,7 @@ const MUTANTS: readonly Mutant[] = [
     file: "store/composed-appends.ts",
     line: "if (this.#isDurable) sealing.durable();",
     becomes: "sealing.durable();",
-    seed: 2,
+    seed: 58,
   },
   {
     bug: "goes on from a checkpoint that the disk refused",

@@ -7,7 +7,8 @@
 
 import { once } from "node:events";
 import { nodeHost } from "../../src/base/node-host.ts";
-import { type LogOptions, LogWriter } from "../../src/log/writer.ts";
+import type { LogOptions } from "../../src/log/log-options.ts";
+import { LogWriter } from "../../src/log/writer.ts";
 import { lineOf, type Sizes } from "./lines.ts";
 
 /** What the test says of the writer, as JSON in the first argument. */

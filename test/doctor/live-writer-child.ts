@@ -5,7 +5,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { nodeHost } from "../../src/base/node-host.ts";
-import type { Durability, LogMode } from "../../src/log/writer.ts";
+import type { Durability, LogMode } from "../../src/log/log-options.ts";
 import { Store } from "../../src/store/store.ts";
 
 const [, , root = "", id = "", mode = "exclusive", durability = "disk"] = process.argv;

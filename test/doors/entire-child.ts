@@ -4,7 +4,7 @@
  */
 
 import { nodeHost } from "../../src/base/node-host.ts";
-import type { Durability, LogMode } from "../../src/log/writer.ts";
+import type { Durability, LogMode } from "../../src/log/log-options.ts";
 import { Store } from "../../src/store/store.ts";
 
 /** What the test says of the writer, as JSON in the first argument. */

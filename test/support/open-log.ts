@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Host } from "../../src/base/host.ts";
 import { nodeHost } from "../../src/base/node-host.ts";
-import { type LogOptions, LogWriter } from "../../src/log/writer.ts";
+import type { LogOptions } from "../../src/log/log-options.ts";
+import { LogWriter } from "../../src/log/writer.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
 export async function openWriter(

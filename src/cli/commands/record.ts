@@ -2,7 +2,7 @@
 
 import { VerbatimError } from "../../base/errors.ts";
 import type { DialectName } from "../../dialects/dialect.ts";
-import type { Durability } from "../../log/writer.ts";
+import type { Durability } from "../../log/log-options.ts";
 import type { Session } from "../../store/session.ts";
 import type { Store, StoreOptions } from "../../store/store.ts";
 import { type CliCommand, type Io, type Run, textOption, UsageError } from "../command.ts";

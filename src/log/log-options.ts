@@ -1,0 +1,23 @@
+/** Log options: what whoever opens a log to append may choose. */
+
+import type { LogLimits } from "../base/limits.ts";
+import type { Companion } from "./companion.ts";
+
+/** `disk` survives a power cut. `os` survives the death of this process, not of the machine. */
+export type Durability = "disk" | "os";
+
+/** `exclusive` holds the log while open; `shared` takes turns with other processes, per append. */
+export type LogMode = "exclusive" | "shared";
+
+export interface LogOptions {
+  readonly durability?: Durability;
+  readonly mode?: LogMode;
+  /** How long to wait for another writer. Default: 0 for `exclusive`, 30 s for `shared`. */
+  readonly lockWaitMs?: number;
+  /** Takes `path` as an id below this directory, and never leaves it, whatever links are there. */
+  readonly root?: string;
+  readonly limits?: Partial<LogLimits>;
+  /** Gives up waiting for the lock on opening. */
+  readonly signal?: AbortSignal;
+  readonly companion?: Companion;
+}
