@@ -8,35 +8,24 @@ import { test } from "vitest";
 import { VerbatimError } from "../../src/base/errors.ts";
 import type { Durability, LogMode } from "../../src/log/log-options.ts";
 import { LogWriter } from "../../src/log/writer.ts";
-import { type Call, type Fault, Machine } from "../../src/torture/fault-files.ts";
+import type { Call } from "../../src/torture/fault-files.ts";
 import { Ledger } from "../../src/torture/ledger.ts";
-import { Random } from "../../src/torture/random.ts";
-import { Scheduler } from "../../src/torture/scheduler.ts";
+import { type Failing, FailingMachine } from "./failing-machine.ts";
 import { FAULTS } from "./faults.ts";
 
 const [DIRECTORY, NAME] = ["/logs", "log.jsonl"];
 
 class Life {
-  readonly calls: Call[] = [];
-  readonly #scheduler: Scheduler;
-  readonly #machine: Machine;
+  readonly #failing: FailingMachine;
   readonly #ledger = new Ledger();
   #lines = 0;
-  /** The last opening is the judge's, and must succeed. */
-  #isOver = false;
 
-  constructor(seed: number, failing: { readonly call: number; readonly fault: Fault } | null) {
-    const random = new Random(seed);
-    this.#scheduler = new Scheduler(random);
-    this.#machine = new Machine({
-      random,
-      scheduler: this.#scheduler,
-      pageBytes: 16,
-      plan: (call) => {
-        if (this.#isOver) return null;
-        return this.calls.push(call) - 1 === failing?.call ? failing.fault : null;
-      },
-    });
+  constructor(seed: number, failing: Failing) {
+    this.#failing = new FailingMachine(seed, 16, failing);
+  }
+
+  get calls(): readonly Call[] {
+    return this.#failing.calls;
   }
 
   /** Opens in each way, appends, flushes, leaves a torn tail, loses power; answers what is wrong. */
@@ -46,10 +35,10 @@ class Life {
     this.#leaveTornTail();
     await this.#session(2, "shared", "disk");
     await this.#session(3, "shared", "os");
-    this.#machine.powerCut();
+    this.#failing.machine.powerCut();
     this.#ledger.powerWasCut();
     const faults = this.#ledger.faults(this.#contents());
-    this.#isOver = true;
+    this.#failing.isSpared = true;
     await this.#open("exclusive", "disk");
     return [...faults, ...this.#ledger.faultsOfLines(this.#contents())];
   }
@@ -60,13 +49,13 @@ class Life {
     this.#ledger.reported(this.#contents().subarray(0, log.recovery.end));
     for (let round = 0; round < 3; round++) {
       const appends = [1, 2].map(() => this.#append(log, writer, durability));
-      await this.#scheduler.finish(Promise.all(appends));
+      await this.#failing.scheduler.finish(Promise.all(appends));
     }
     const flushed = this.#ledger.flushing(writer);
     const closing = log.flush().then(() => log.close());
-    await this.#scheduler.finish(closing).then(flushed, async (error: unknown) => {
+    await this.#failing.scheduler.finish(closing).then(flushed, async (error: unknown) => {
       expectRefusal(error);
-      await this.#scheduler.finish(log.close().catch(() => {})); // It says the same again.
+      await this.#failing.scheduler.finish(log.close().catch(() => {})); // It says the same again.
     });
   }
 
@@ -81,21 +70,23 @@ class Life {
 
   #open(mode: LogMode, durability: Durability): Promise<LogWriter> {
     const host = {
-      files: this.#machine.startProcess(),
-      clock: this.#scheduler,
+      files: this.#failing.machine.startProcess(),
+      clock: this.#failing.scheduler,
       process: { pid: 1, started: "2026-01-01T00:00:00.000Z" },
     };
     const options = { mode, durability, lockWaitMs: 50 };
-    return this.#scheduler.finish(LogWriter.open(host, `${DIRECTORY}/${NAME}`, options));
+    return this.#failing.scheduler.finish(LogWriter.open(host, `${DIRECTORY}/${NAME}`, options));
   }
 
   #leaveTornTail(): void {
-    const directory = this.#machine.startProcess(true).openDirectory(DIRECTORY, { create: true });
+    const directory = this.#failing.machine
+      .startProcess(true)
+      .openDirectory(DIRECTORY, { create: true });
     void directory.then((opened) => opened.open(NAME, "append").write(Buffer.from('{"torn":')));
   }
 
   #contents(): Buffer {
-    return this.#machine.contents(DIRECTORY, NAME) ?? Buffer.alloc(0);
+    return this.#failing.machine.contents(DIRECTORY, NAME) ?? Buffer.alloc(0);
   }
 }
 

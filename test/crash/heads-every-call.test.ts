@@ -10,10 +10,9 @@ import type { Files } from "../../src/base/files.ts";
 import type { Host } from "../../src/base/host.ts";
 import { COMPACT_LOOK_BYTES, lineOf } from "../../src/signing/head-file.ts";
 import { Heads } from "../../src/signing/heads.ts";
-import { type Call, type Fault, Machine } from "../../src/torture/fault-files.ts";
-import { Random } from "../../src/torture/random.ts";
-import { Scheduler } from "../../src/torture/scheduler.ts";
+import type { Call, Fault } from "../../src/torture/fault-files.ts";
 import { headOf, pinOf } from "../support/pins.ts";
+import { type Failing, FailingMachine } from "./failing-machine.ts";
 
 const STATE = "/state";
 /** Long names, so that few lines fill a file up to where it is compacted. */
@@ -37,33 +36,27 @@ const FAULTS: Record<Call, readonly Fault[]> = {
 };
 
 class Life {
-  readonly calls: Call[] = [];
-  readonly #scheduler: Scheduler;
-  readonly #machine: Machine;
+  readonly #failing: FailingMachine;
   /** The furthest pin that was durable for sure. */
   #durable = -1;
-  #isOver = false;
 
-  constructor(seed: number, failing: { readonly call: number; readonly fault: Fault } | null) {
-    const random = new Random(seed);
-    this.#scheduler = new Scheduler(random);
-    this.#machine = new Machine({
-      random,
-      scheduler: this.#scheduler,
-      pageBytes: 4096,
-      plan: (call) => {
-        if (this.#isOver) return null;
-        return this.calls.push(call) - 1 === failing?.call ? failing.fault : null;
-      },
-    });
+  constructor(seed: number, failing: Failing) {
+    this.#failing = new FailingMachine(seed, 4096, failing);
+  }
+
+  get calls(): readonly Call[] {
+    return this.#failing.calls;
   }
 
   async live(): Promise<void> {
     await this.#fill();
     for (let process = 0; process < 2; process++) await this.#pinSome(2 * process);
-    this.#machine.powerCut();
-    this.#isOver = true;
-    const { found, problem } = await this.#heads(this.#machine.startProcess(true), []).read();
+    this.#failing.machine.powerCut();
+    this.#failing.isSpared = true;
+    const { found, problem } = await this.#heads(
+      this.#failing.machine.startProcess(true),
+      [],
+    ).read();
     assert.equal(problem, null, "a line is broken that was whole");
     const seqOf = (id: string) =>
       found.lookup({ place: "rye:/project", id, log: null })?.pin.seq ?? -1;
@@ -74,12 +67,14 @@ class Life {
   }
 
   get contentBytes(): number {
-    return this.#machine.contents(STATE, "heads.jsonl")?.length ?? 0;
+    return this.#failing.machine.contents(STATE, "heads.jsonl")?.length ?? 0;
   }
 
   /** Up to a line before the file is compacted, durably. */
   async #fill(): Promise<void> {
-    const directory = await this.#machine.startProcess(true).openDirectory(STATE, { create: true });
+    const directory = await this.#failing.machine
+      .startProcess(true)
+      .openDirectory(STATE, { create: true });
     const file = directory.open("heads.jsonl", "append");
     let bytes = 0;
     for (let seq = 0; ; seq++) {
@@ -89,19 +84,19 @@ class Life {
       if (bytes >= COMPACT_LOOK_BYTES) break;
       file.write(line);
     }
-    await this.#scheduler.finish(Promise.all([file.sync(), directory.sync()]));
+    await this.#failing.scheduler.finish(Promise.all([file.sync(), directory.sync()]));
     file.close();
   }
 
   /** Two pins, each flushed. */
   async #pinSome(from: number): Promise<void> {
     const warnings: string[] = [];
-    const process = this.#machine.startProcess();
+    const process = this.#failing.machine.startProcess();
     const heads = this.#heads(process, warnings);
     for (const seq of [from, from + 1]) {
       const told = warnings.length;
       heads.pin(headOf(PINNED, seq, { log: 9 }), "signed");
-      await this.#scheduler.finish(heads.flush());
+      await this.#failing.scheduler.finish(heads.flush());
       if (process.isAlive && warnings.length === told) this.#durable = seq;
     }
   }
@@ -109,7 +104,7 @@ class Life {
   #heads(files: Files, warnings: string[]): Heads {
     const host: Host = {
       files,
-      clock: this.#scheduler,
+      clock: this.#failing.scheduler,
       process: { pid: 1, started: "2026-01-01T00:00:00.000Z" },
     };
     const onWarning = (warning: string) => warnings.push(warning);

@@ -13,10 +13,9 @@ import { LIVE_OPTIONS, renderEvent } from "../../src/dialects/rye/markdown.ts";
 import type { Doctor } from "../../src/store/doctor/examine-session.ts";
 import { type RepairStep, repairOne } from "../../src/store/doctor/repair.ts";
 import type { FoundSession } from "../../src/store/find-session.ts";
-import { type Call, type Fault, Machine } from "../../src/torture/fault-files.ts";
-import { Random } from "../../src/torture/random.ts";
-import { Scheduler } from "../../src/torture/scheduler.ts";
+import type { Call, Fault } from "../../src/torture/fault-files.ts";
 import { event } from "../cli/stores.ts";
+import { type Failing, FailingMachine } from "../crash/failing-machine.ts";
 import { FAULTS } from "../crash/faults.ts";
 
 const DIRECTORY = "/project/.ai/threads/t";
@@ -38,28 +37,20 @@ const MARKDOWN = EVENTS.map((each) => {
 }).join("");
 
 class Life {
-  readonly calls: Call[] = [];
-  readonly #machine: Machine;
-  readonly #scheduler: Scheduler;
-  #isSpared = true;
+  readonly #failing: FailingMachine;
 
-  constructor(seed: number, failing: { readonly call: number; readonly fault: Fault } | null) {
-    const random = new Random(seed);
-    this.#scheduler = new Scheduler(random);
-    this.#machine = new Machine({
-      random,
-      scheduler: this.#scheduler,
-      pageBytes: 16,
-      plan: (call) => {
-        if (this.#isSpared) return null;
-        return this.calls.push(call) - 1 === failing?.call ? failing.fault : null;
-      },
-    });
+  constructor(seed: number, failing: Failing) {
+    this.#failing = new FailingMachine(seed, 16, failing);
+    this.#failing.isSpared = true;
+  }
+
+  get calls(): readonly Call[] {
+    return this.#failing.calls;
   }
 
   /** Puts a sick session on the disk, all of it durable. */
   async begin(): Promise<void> {
-    const process = this.#machine.startProcess(true);
+    const process = this.#failing.machine.startProcess(true);
     const directory = await process.openDirectory(DIRECTORY, { create: true });
     const contents = {
       "transcript.jsonl": LINES + TORN,
@@ -70,20 +61,20 @@ class Life {
     for (const [name, text] of Object.entries(contents)) {
       const file = directory.open(name, "new");
       file.write(Buffer.from(text));
-      await this.#scheduler.finish(file.sync());
+      await this.#failing.scheduler.finish(file.sync());
     }
-    await this.#scheduler.finish(directory.sync());
+    await this.#failing.scheduler.finish(directory.sync());
   }
 
   /** Repairs on the faulty disk; the process may die of it. */
   async repairBadly(): Promise<void> {
-    this.#isSpared = false;
+    this.#failing.isSpared = false;
     const died = (error: unknown) => {
       const isDeath = error instanceof Error && "code" in error && error.code === "EDEAD";
       assert.ok(isDeath, String(error));
     };
     await this.#repair().catch(died);
-    this.#isSpared = true;
+    this.#failing.isSpared = true;
   }
 
   /** Repairs on a disk that does as it is told. */
@@ -92,23 +83,23 @@ class Life {
   }
 
   powerCut(): void {
-    this.#machine.powerCut();
+    this.#failing.machine.powerCut();
   }
 
   /** What the files hold, by name. */
   contents(): Record<string, string> {
-    const names = this.#machine.names(DIRECTORY);
+    const names = this.#failing.machine.names(DIRECTORY);
     return Object.fromEntries(names.map((name) => [name, this.#content(name)]));
   }
 
   #content(name: string): string {
-    return this.#machine.contents(DIRECTORY, name)?.toString() ?? "";
+    return this.#failing.machine.contents(DIRECTORY, name)?.toString() ?? "";
   }
 
   #repair(): Promise<RepairStep[]> {
     const host: Host = {
-      files: this.#machine.startProcess(),
-      clock: this.#scheduler,
+      files: this.#failing.machine.startProcess(),
+      clock: this.#failing.scheduler,
       process: { pid: 1, started: "2026-01-01T00:00:00.000Z" },
     };
     const doctor: Doctor = { host, surroundings: this.#surroundings(), nowMs: () => 0 };
@@ -117,7 +108,7 @@ class Life {
       for await (const step of repairOne(doctor, SESSION, { isDryRun: false })) all.push(step);
       return all;
     };
-    return this.#scheduler.finish(steps());
+    return this.#failing.scheduler.finish(steps());
   }
 
   /** The names on the simulated disk; permissions are not its business. */
@@ -126,10 +117,10 @@ class Life {
       return { name, kind: "file", mode: 0o600, identity: name, mtimeMs: 0 };
     };
     return {
-      list: () => this.#machine.names(DIRECTORY).map(seen),
+      list: () => this.#failing.machine.names(DIRECTORY).map(seen),
       look: (path) => {
         const name = path.slice(DIRECTORY.length + 1);
-        return this.#machine.names(DIRECTORY).includes(name) ? seen(name) : null;
+        return this.#failing.machine.names(DIRECTORY).includes(name) ? seen(name) : null;
       },
       directoryBehind: () => null,
       setMode: () => assert.fail("nothing is to be set"),
