@@ -65,6 +65,22 @@ export interface ErrorDetails {
   STREAM_INCOMPLETE: { provider: Provider; reason: "ended" | "stopped" };
   /** A message or one of its events is larger than what is captured. */
   STREAM_TOO_LARGE: { provider: Provider; what: "message" | "event"; max: number };
+  BAD_STREAM_PATH: { stream: string; reason: string };
+  STREAM_NOT_FOUND: { stream: string };
+  /** Deleted, but forks still hold its data; its path stays taken. */
+  STREAM_GONE: { stream: string };
+  /** It exists otherwise than asked for; `reason` names what differs. */
+  STREAM_CONFLICT: { stream: string; reason: string };
+  /** What is on disk is not what was appended. */
+  STREAM_DAMAGED: { stream: string; offset: number; path: string };
+  /** No place in this stream: malformed, past its end, or inside a message. */
+  BAD_OFFSET: { stream: string; offset: string; reason: string };
+  /** A place in an earlier stream of this path, which was deleted. */
+  OFFSET_GONE: { stream: string; offset: string };
+  /** What was posted is no message of the stream's kind. */
+  BAD_MESSAGE: { stream: string; reason: string };
+  /** The store takes no more writes until it is opened again. */
+  STORE_FAILED: { path: string; reason: string };
 }
 
 export type ErrorCode = keyof ErrorDetails;

@@ -55,6 +55,7 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   zod: "src/dialects/homeagent/schema.ts",
   "eventsource-parser": "src/capture/sse.ts",
   marked: "src/render/html/",
+  "@standard-schema/spec": "src/streams/typed-log.ts",
   pg: "src/postgres/",
   "@anthropic-ai/claude-agent-sdk": "src/integrations/",
   "@openai/agents": "src/integrations/",
