@@ -3,22 +3,19 @@
  * sessions compares with doing nothing and with bare loops.
  */
 
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Way } from "./measure/compare.ts";
 import { measure, runBench, say } from "./measure/frame.ts";
 import type { Result } from "./measure/result.ts";
-import { CLI, ThreadTelemetry } from "./sessions/built.ts";
+import { ThreadTelemetry } from "./sessions/built.ts";
+import { measureListing } from "./sessions/listing.ts";
 import { makeThreads } from "./sessions/many-threads.ts";
 import { Recording } from "./sessions/recording.ts";
 
 const THREADS = 10_000;
-const LOOK = fileURLToPath(new URL("./sessions/look.mjs", import.meta.url));
-const CPU = fileURLToPath(new URL("./sessions/cpu.mjs", import.meta.url));
 
-const FULL = { runs: 7, cpuRuns: 9, threads: { os: 100, disk: 10 } };
+const FULL = { runs: 7, cpuRuns: 15, threads: { os: 100, disk: 10 } };
 const QUICK = { runs: 5, cpuRuns: 5, threads: { os: 50, disk: 5 } };
 
 await runBench("sessions", async ({ directory, isQuick }) => {
@@ -67,7 +64,8 @@ async function manyThreads(root: string, runs: number, cpuRuns: number): Promise
     plan: { runs, slicesPerRun: 2, sliceMs: 1 },
     bounds: [{ atLeast: 0.5 }],
   });
-  return [...stats, listing(root, cpuRuns), looking(root, cpuRuns)];
+  say(`ls of ${THREADS} sessions`);
+  return [...stats, ...measureListing(root, THREADS, cpuRuns)];
 }
 
 function aggregating(root: string): Way {
@@ -92,34 +90,4 @@ function bareReading(metas: readonly string[]): Way {
     if (spend === 0) throw new Error("nothing was read");
   };
   return { name: "bare", open: () => ({ run, close: () => {} }) };
-}
-
-/** Processor time of `verbatim ls` beyond that of an empty program, after a first listing. */
-function listing(root: string, runs: number): Result {
-  const name = `ls of ${THREADS} sessions, own processor ms beyond an empty program`;
-  say(name);
-  const list = [fileURLToPath(CLI), "ls", "--root", root, "--json"];
-  cpuMs(root, list);
-  const values = Array.from({ length: runs }, () => cpuMs(root, list) - cpuMs(root, []));
-  return { measure: name, ours: null, reference: null, values, unit: "ms", bound: { atMost: 150 } };
-}
-
-/** The same of a program that only asks for the sizes of the logs, and prints nothing. */
-function looking(root: string, runs: number): Result {
-  const name = `a bare loop of readdir and lstat over ${THREADS} logs, the same way`;
-  say(name);
-  const look = [LOOK, join(root, ".ai", "threads")];
-  const values = Array.from({ length: runs }, () => cpuMs(root, look) - cpuMs(root, []));
-  return { measure: name, ours: null, reference: null, values, unit: "ms", bound: null };
-}
-
-function cpuMs(root: string, args: readonly string[]): number {
-  const env = { ...process.env, XDG_CACHE_HOME: join(root, "cache") };
-  const child = spawnSync(process.execPath, [CPU, ...args], {
-    env,
-    encoding: "utf8",
-    stdio: ["ignore", "ignore", "inherit", "pipe"],
-  });
-  if (child.status !== 0) throw new Error(`${args.join(" ")} exited with ${child.status}`);
-  return Number(child.output[3]);
 }

@@ -366,7 +366,7 @@ test("a catalog that was closed keeps nothing, and is no error", async () => {
 test("a mistake in our own code is not taken for a failure of the database", async () => {
   const { path, root } = place();
   const catalog = await opened(path);
-  const wrong = { ...SUMMARY, title: undefined } as unknown as Summary;
+  const wrong = { ...SUMMARY, turns: undefined } as unknown as Summary;
   await assert.rejects(
     catalog.freshen("rye", root, [log("a")], async () => wrong),
     TypeError,

@@ -15,10 +15,18 @@
 
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { type FoundLog, type SessionRow, type SessionSort, sortRows } from "./session-row.ts";
+import {
+  type FoundLog,
+  lineOf,
+  type RowLine,
+  rowOf,
+  type SessionRow,
+  type SessionSort,
+  sortLines,
+} from "./session-row.ts";
 import { type Cache, isDamage, isSqliteError, openCache, problemOf } from "./sqlite.ts";
 import type { Summary } from "./summary.ts";
-import { bareRow, isFresh, type Place, readRows, removeRows, SCHEMA, writeRows } from "./table.ts";
+import { bareRow, isFresh, type Place, readLines, removeRows, SCHEMA, writeRows } from "./table.ts";
 
 /** Logs that are summarised at the same time. */
 const SUMMARISED_AT_ONCE = 8;
@@ -31,9 +39,8 @@ export type Summarise = (id: string) => Promise<Summary>;
 /** How far a freshening is: sessions summarised, of those that need it. */
 export type FreshenProgress = (done: number, total: number) => void;
 
-export interface Freshened {
-  /** One per log found, in the order of finding. */
-  readonly rows: readonly SessionRow[];
+/** What bringing rows in line with the disk came to. */
+interface Done {
   /** Logs that could not be summarised. Their rows have only what was found, and are not kept. */
   readonly failures: readonly SummariseFailure[];
   /** Logs that were read, and rows of logs that are gone. */
@@ -41,9 +48,30 @@ export interface Freshened {
   readonly removed: number;
 }
 
+export interface Freshened extends Done {
+  /** One per log found, in the order of finding. */
+  readonly rows: readonly SessionRow[];
+}
+
+export interface FreshenedLines extends Done {
+  /** One per log found, in the order of finding. */
+  readonly lines: readonly RowLine[];
+}
+
 export interface SummariseFailure {
   readonly id: string;
   readonly error: unknown;
+}
+
+export interface LineOptions {
+  /** Whose key the lines have. Default: the last updated first. */
+  readonly sort?: SessionSort;
+  readonly onProgress?: FreshenProgress | undefined;
+}
+
+interface Summarising extends Required<LineOptions> {
+  readonly summarise: Summarise;
+  readonly onProgress: FreshenProgress;
 }
 
 export interface RowOptions {
@@ -84,32 +112,42 @@ export class Catalog {
     root: string,
     found: Iterable<FoundLog>,
     summarise: Summarise,
-    onProgress: FreshenProgress = () => {},
+    onProgress?: FreshenProgress,
   ): Promise<Freshened> {
-    const place: Place = { dialect, root: realRoot(root) };
-    const kept = new Map<string, SessionRow>();
-    for (const row of await this.#rows(place)) kept.set(row.id, row);
+    const done = await this.freshenLines(dialect, root, found, summarise, { onProgress });
+    return { ...done, rows: done.lines.map(rowOf) };
+  }
 
-    const rows: SessionRow[] = [];
+  /** The same, with the rows as lines: nothing is parsed. */
+  async freshenLines(
+    dialect: string,
+    root: string,
+    found: Iterable<FoundLog>,
+    summarise: Summarise,
+    { sort = "updated", onProgress = () => {} }: LineOptions = {},
+  ): Promise<FreshenedLines> {
+    const place: Place = { dialect, root: realRoot(root) };
+    const kept = await this.#lines(place, sort);
+    const lines: RowLine[] = [];
     const stale: number[] = [];
+    let known = 0;
     for (const log of found) {
-      const row = kept.get(log.id);
-      if (row !== undefined) kept.delete(log.id);
-      if (row !== undefined && isFresh(row, log)) {
-        rows.push(row);
+      const line = kept.get(log.id);
+      if (line !== undefined) known++;
+      if (line !== undefined && isFresh(line, log)) {
+        lines.push(line);
       } else {
-        stale.push(rows.length);
-        rows.push(bareRow(log));
+        stale.push(lines.length);
+        lines.push(lineOf(bareRow(log), sort));
       }
     }
-
-    const vanished = [...kept.keys()];
+    const vanished = known === kept.size ? [] : idsWithout(kept, lines);
     if (vanished.length > 0) {
-      await this.#attempt((cache) => removeRows(cache, place, vanished), undefined);
+      await this.attempt((cache) => removeRows(cache, place, vanished), undefined);
     }
-    const failures = await this.#summarise(place, rows, stale, summarise, onProgress);
+    const failures = await this.#summarise(place, lines, stale, { summarise, sort, onProgress });
     const summarised = stale.length - failures.length;
-    return { rows, failures, summarised, removed: vanished.length };
+    return { lines, failures, summarised, removed: vanished.length };
   }
 
   /** The rows as they are kept, without a look at the disk. */
@@ -118,7 +156,10 @@ export class Catalog {
     root: string,
     { limit, sort = "updated" }: RowOptions = {},
   ): Promise<SessionRow[]> {
-    return sortRows(await this.#rows({ dialect, root: realRoot(root) }), sort).slice(0, limit);
+    const lines = await this.#lines({ dialect, root: realRoot(root) }, sort);
+    return sortLines([...lines.values()])
+      .slice(0, limit)
+      .map(rowOf);
   }
 
   close(): void {
@@ -126,13 +167,12 @@ export class Catalog {
     this.#cache = null;
   }
 
-  /** Summarises the stale ones among the rows, in place, and writes them as they come. */
+  /** Summarises the stale ones among the lines, in place, and writes them as they come. */
   async #summarise(
     place: Place,
-    rows: SessionRow[],
+    lines: RowLine[],
     stale: readonly number[],
-    summarise: Summarise,
-    onProgress: FreshenProgress,
+    { summarise, sort, onProgress }: Summarising,
   ): Promise<SummariseFailure[]> {
     const failures: SummariseFailure[] = [];
     let unwritten: SessionRow[] = [];
@@ -141,14 +181,14 @@ export class Catalog {
       const written = unwritten;
       unwritten = [];
       if (written.length > 0) {
-        await this.#attempt((cache) => writeRows(cache, place, written), undefined);
+        await this.attempt((cache) => writeRows(cache, place, written), undefined);
       }
     };
     await inParallel(stale, SUMMARISED_AT_ONCE, async (index) => {
-      const bare = rows[index] as SessionRow;
+      const bare = rowOf(lines[index] as RowLine);
       try {
         const row = { ...bare, ...(await summarise(bare.id)) };
-        rows[index] = row;
+        lines[index] = lineOf(row, sort);
         unwritten.push(row);
       } catch (error) {
         failures.push({ id: bare.id, error });
@@ -160,12 +200,14 @@ export class Catalog {
     return failures;
   }
 
-  #rows(place: Place): Promise<SessionRow[]> {
-    return this.#attempt((cache) => readRows(cache, place), []);
+  #lines(place: Place, sort: SessionSort): Promise<Map<string, RowLine>> {
+    return this.attempt((cache) => readLines(cache, place, sort), new Map());
   }
 
-  /** Does `work` on the database; gives `otherwise` when there is none, or no more (K2). */
-  async #attempt<T>(work: (cache: Cache) => T, otherwise: T): Promise<T> {
+  /**
+   * @internal Does `work` on the database; gives `otherwise` when there is none, or no more (K2).
+   */
+  async attempt<T>(work: (cache: Cache) => T, otherwise: T): Promise<T> {
     if (this.#cache === null) return otherwise;
     try {
       return work(this.#cache);
@@ -181,7 +223,7 @@ export class Catalog {
     const { cache, problem } = await openCache(this.path, SCHEMA, { isSuspect: true });
     this.#cache = cache;
     this.#problem = problem;
-    return this.#attempt(work, otherwise);
+    return this.attempt(work, otherwise);
   }
 
   #giveUp(problem: string): void {
@@ -192,8 +234,15 @@ export class Catalog {
   }
 }
 
+/** The ids of what was kept that are not among those found. */
+function idsWithout(kept: ReadonlyMap<string, RowLine>, found: readonly RowLine[]): string[] {
+  const ids = new Set(kept.keys());
+  for (const { id } of found) ids.delete(id);
+  return [...ids];
+}
+
 /** A root that is not there (any more) has a path all the same. */
-function realRoot(root: string): string {
+export function realRoot(root: string): string {
   try {
     return realpathSync(root);
   } catch {

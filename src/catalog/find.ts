@@ -51,10 +51,18 @@ const IF_THERE = { throwIfNoEntry: false } as const;
 
 /** The logs of a layout below `root`, in no order. A root that is not there has none. */
 export function findLogs(root: string, layout: Layout, options: FindOptions = {}): FoundLog[] {
+  return [...eachLog(root, layout, options)];
+}
+
+/** The same, each looked at when it is asked for: of ten thousand, none needs to be held. */
+export function eachLog(
+  root: string,
+  layout: Layout,
+  options: FindOptions = {},
+): Iterable<FoundLog> {
   const search: Search = {
     root,
     idAt: layout.idAt,
-    found: [],
     countingDevice: options.byLinkCount === false ? null : countingDevice(root),
     onUnreadable: options.onUnreadable ?? (() => {}),
   };
@@ -63,59 +71,68 @@ export function findLogs(root: string, layout: Layout, options: FindOptions = {}
     // The root may be reached through a link; below it there is none (D1).
     if (!isDirectory(search, under.slice(0, depth).join("/"))) return [];
   }
-  if ("levels" in layout) findAtLevel(search, under.join("/"), layout.levels, layout.isLog);
-  else findNamed(search, under.join("/"), layout.logName, layout.depthMax ?? FIND_DEPTH_MAX);
-  return search.found;
+  if ("levels" in layout) return findAtLevel(search, under, layout.levels, layout.isLog);
+  return findNamed(search, under, layout.logName, layout.depthMax ?? FIND_DEPTH_MAX);
 }
 
-/** Paths are texts below the root: ten thousand arrays of segments would show. */
 interface Search {
   readonly root: string;
   readonly idAt: Layout["idAt"];
-  readonly found: FoundLog[];
   /** The device on which link counts can be relied on (D2), or null. */
   readonly countingDevice: number | null;
   readonly onUnreadable: (path: string, errno: string) => void;
 }
 
 /** Logs called `logName`, each in a directory of its own, anywhere below a directory. */
-function findNamed(search: Search, directory: string, logName: string, depthLeft: number): void {
-  for (const name of list(search, directory)) {
-    const path = `${directory}/${name}`;
+function* findNamed(
+  search: Search,
+  directory: readonly string[],
+  logName: string,
+  depthLeft: number,
+): Generator<FoundLog> {
+  const above = directory.join("/");
+  for (const name of list(search, above)) {
+    const path = `${above}/${name}`;
     const stats = look(search, path);
     if (stats === undefined || !stats.isDirectory()) continue;
-    take(search, `${path}/${logName}`);
+    const log = logAt(search, `${path}/${logName}`, [...directory, name, logName]);
+    if (log !== null) yield log;
     const isLeaf = stats.nlink === 2 && stats.dev === search.countingDevice;
-    if (!isLeaf && depthLeft > 1) findNamed(search, path, logName, depthLeft - 1);
+    if (!isLeaf && depthLeft > 1) {
+      yield* findNamed(search, [...directory, name], logName, depthLeft - 1);
+    }
   }
 }
 
 /** Logs that lie so many levels below a directory. */
-function findAtLevel(
+function* findAtLevel(
   search: Search,
-  directory: string,
+  directory: readonly string[],
   levels: LevelLayout["levels"],
   isLog: LevelLayout["isLog"],
-): void {
+): Generator<FoundLog> {
   const [level, ...deeper] = levels;
+  const above = directory.join("/");
   if (level === undefined) {
-    for (const name of list(search, directory)) {
-      if (isLog(name)) take(search, `${directory}/${name}`);
+    for (const name of list(search, above)) {
+      const log = isLog(name) ? logAt(search, `${above}/${name}`, [...directory, name]) : null;
+      if (log !== null) yield log;
     }
     return;
   }
-  for (const name of level === null ? list(search, directory) : [level]) {
-    const path = `${directory}/${name}`;
-    if (isDirectory(search, path)) findAtLevel(search, path, deeper, isLog);
+  for (const name of level === null ? list(search, above) : [level]) {
+    if (isDirectory(search, `${above}/${name}`)) {
+      yield* findAtLevel(search, [...directory, name], deeper, isLog);
+    }
   }
 }
 
-/** Adds what lies at a path, if it is a session's log. */
-function take(search: Search, path: string): void {
+/** What lies at a path, if it is a session's log. */
+function logAt(search: Search, path: string, segments: readonly string[]): FoundLog | null {
   const stats = look(search, path);
-  if (stats === undefined || !stats.isFile()) return;
-  const id = search.idAt(path.split("/"));
-  if (id !== null) search.found.push({ id, path, size: stats.size, mtimeMs: stats.mtimeMs });
+  if (stats === undefined || !stats.isFile()) return null;
+  const id = search.idAt(segments);
+  return id === null ? null : { id, path, size: stats.size, mtimeMs: stats.mtimeMs };
 }
 
 function isDirectory(search: Search, path: string): boolean {

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { SESSION_SORTS, type SessionRow, type SessionSort, sortRows } from "./session-row.ts";
+import {
+  lineOf,
+  SESSION_SORTS,
+  type SessionRow,
+  type SessionSort,
+  sortLines,
+} from "./session-row.ts";
 import { NOTHING_KNOWN } from "./summary.ts";
 
 function row(id: string, known: Partial<SessionRow>): SessionRow {
@@ -8,7 +14,7 @@ function row(id: string, known: Partial<SessionRow>): SessionRow {
 }
 
 function sorted(rows: readonly SessionRow[], sort: SessionSort): string {
-  return sortRows(rows, sort)
+  return sortLines(rows.map((row) => lineOf(row, sort)))
     .map(({ id }) => id)
     .join(" ");
 }
@@ -41,8 +47,8 @@ test("a session without times of its own goes by its file's", () => {
   assert.equal(sorted(rows, "updated"), "new untimed old");
 });
 
-test("sorting leaves the rows that were given as they were", () => {
-  const rows = [row("b", {}), row("a", {})];
-  sortRows(rows, "id");
-  assert.equal(rows[0]?.id, "b");
+test("sorting leaves the lines that were given as they were", () => {
+  const lines = [lineOf(row("b", {}), "id"), lineOf(row("a", {}), "id")];
+  sortLines(lines);
+  assert.equal(lines[0]?.id, "b");
 });

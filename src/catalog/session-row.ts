@@ -1,6 +1,11 @@
-/** Session rows: what a listing knows of one session, and the orders it can be shown in. */
+/**
+ * Session rows: what a listing knows of one session, and the orders it can be shown in.
+ *
+ * A row comes in two forms: as an object, and as a line, whose JSON is ready to be printed. To
+ * parse and print ten thousand of them again takes longer than to find all their logs.
+ */
 
-import type { Summary } from "./summary.ts";
+import type { SessionStatus, Summary } from "./summary.ts";
 
 /** A log as it was found on the disk. */
 export interface FoundLog {
@@ -32,8 +37,25 @@ export const SESSION_SORTS: readonly SessionSort[] = [
   "size",
 ];
 
-/** By what each order goes. A session without times goes by its file's. */
-const KEYS: Record<SessionSort, (row: SessionRow) => string | number | null> = {
+/** By what rows are put in order; null is unknown. */
+export type SortKey = string | number | null;
+
+/** A row as text, with what must be known of it to check it and to put it in its place. */
+export interface RowLine {
+  readonly id: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly status: SessionStatus | null;
+  /** Of the order that was asked for. */
+  readonly key: SortKey;
+  /** The row's `logPath`, as JSON. */
+  readonly logPathJson: string;
+  /** The SessionRow. What a user said is in it: escape it before a terminal sees it. */
+  readonly json: string;
+}
+
+/** A session without times goes by its file's. */
+const KEYS: Record<SessionSort, (row: SessionRow) => SortKey> = {
   updated: (row) => row.updatedAt ?? isoOf(row.mtimeMs),
   created: (row) => row.createdAt ?? isoOf(row.mtimeMs),
   id: () => null,
@@ -43,22 +65,30 @@ const KEYS: Record<SessionSort, (row: SessionRow) => string | number | null> = {
   size: (row) => row.size,
 };
 
-/** A sorted copy: newest or largest first, what is unknown last, equals by id. */
-export function sortRows(rows: readonly SessionRow[], sort: SessionSort): SessionRow[] {
-  const keyOf = KEYS[sort];
-  return rows
-    .map((row) => ({ row, key: keyOf(row) }))
-    .sort((a, b) => compareKeys(a.key, b.key) || (a.row.id < b.row.id ? -1 : 1))
-    .map(({ row }) => row);
+export function lineOf(row: SessionRow, sort: SessionSort): RowLine {
+  const { id, size, mtimeMs, status } = row;
+  const logPathJson = JSON.stringify(row.logPath);
+  const json = JSON.stringify(row);
+  return { id, size, mtimeMs, status, key: KEYS[sort](row), logPathJson, json };
 }
 
-function compareKeys(a: string | number | null, b: string | number | null): number {
+export function rowOf({ json }: RowLine): SessionRow {
+  return JSON.parse(json) as SessionRow;
+}
+
+/** A sorted copy: newest or largest first, what is unknown last, equals by id. */
+export function sortLines<T extends Pick<RowLine, "id" | "key">>(lines: readonly T[]): T[] {
+  return lines.toSorted((a, b) => compareKeys(a.key, b.key) || (a.id < b.id ? -1 : 1));
+}
+
+function compareKeys(a: SortKey, b: SortKey): number {
   if (a === b) return 0;
   if (a === null) return 1;
   if (b === null) return -1;
   return a > b ? -1 : 1;
 }
 
-function isoOf(ms: number): string {
+/** As times in a session are written. */
+export function isoOf(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -45,10 +45,14 @@ export class Cache {
     this.#database = database;
   }
 
+  /** The first row's columns; none when there is no row. */
+  row(sql: string, ...values: readonly SqlValue[]): readonly SqlValue[] {
+    return Object.values((this.#statement(sql).get(...values) ?? {}) as Record<string, SqlValue>);
+  }
+
   /** The first column of the first row, or null. */
   value(sql: string, ...values: readonly SqlValue[]): SqlValue {
-    const row = this.#statement(sql).get(...values) as Record<string, SqlValue> | undefined;
-    return row === undefined ? null : (Object.values(row)[0] ?? null);
+    return this.row(sql, ...values)[0] ?? null;
   }
 
   all(sql: string, ...values: readonly SqlValue[]): Record<string, SqlValue>[] {

@@ -1,14 +1,23 @@
 /**
  * Table: the catalog's SQL, and rows in and out of it. Page: docs/formats/catalog.md.
  *
- * B1  Rows come out as JSON, many in one text. Handing over single values costs several times
- *     what it costs to write and parse the JSON of all.
- * B2  Times of change are kept as whole microseconds. As SQLite writes JSON with 15 digits, the
+ * B1  Rows come out by columns, each column of many rows in one text. Handing over single values
+ *     costs several times what it costs to write and parse the JSON of all.
+ * B2  A row is kept as the JSON it was made into, so that nothing has to make it again. What it is
+ *     found and put in order by stands beside it in columns of its own, made from the same row.
+ * B3  Times of change are kept as whole microseconds. As SQLite writes JSON with 15 digits, the
  *     float that Node gives would not come back as it was; the whole number does.
  */
 
 import { existsSync } from "node:fs";
-import type { FoundLog, SessionRow } from "./session-row.ts";
+import {
+  type FoundLog,
+  isoOf,
+  type RowLine,
+  type SessionRow,
+  type SessionSort,
+  type SortKey,
+} from "./session-row.ts";
 import type { Cache, SqlValue } from "./sqlite.ts";
 import { NOTHING_KNOWN, type SessionStatus } from "./summary.ts";
 
@@ -32,60 +41,47 @@ CREATE TABLE sessions (
   log_path TEXT NOT NULL,
   size INTEGER NOT NULL,
   mtime_us INTEGER NOT NULL,
-  title TEXT,
-  agent TEXT,
-  model TEXT,
   status TEXT,
   turns INTEGER NOT NULL,
-  input_tokens INTEGER,
-  output_tokens INTEGER,
   total_tokens INTEGER,
   spend REAL,
   created_at TEXT,
   updated_at TEXT,
-  lines INTEGER NOT NULL,
-  bad_lines INTEGER NOT NULL,
+  json TEXT NOT NULL,
   PRIMARY KEY (root, id)
 ) WITHOUT ROWID;
 `;
 
 const COLUMNS =
-  "id, log_path, size, mtime_us, title, agent, model, status, turns, input_tokens, " +
-  "output_tokens, total_tokens, spend, created_at, updated_at, lines, bad_lines";
+  "id, log_path, size, mtime_us, status, turns, total_tokens, spend, created_at, updated_at, json";
 
-/** A row as it comes out: the columns in their order. */
-type StoredRow = readonly [
-  id: string,
-  logPath: string,
-  size: number,
-  mtimeUs: number,
-  title: string | null,
-  agent: string | null,
-  model: string | null,
-  status: SessionStatus | null,
-  turns: number,
-  inputTokens: number | null,
-  outputTokens: number | null,
-  totalTokens: number | null,
-  spend: number | null,
-  createdAt: string | null,
-  updatedAt: string | null,
-  lines: number,
-  badLines: number,
-];
+/** What each order goes by. */
+const KEY_COLUMNS: Readonly<Record<SessionSort, string>> = {
+  updated: "updated_at",
+  created: "created_at",
+  id: "NULL",
+  turns: "turns",
+  tokens: "total_tokens",
+  spend: "spend",
+  size: "size",
+};
 
 /** Rows read in one piece. Longer texts leave more garbage than fits into the young heap. */
 export const ROWS_PER_READ = 2000;
 
-const ROOT = "(SELECT root FROM roots WHERE dialect = ? AND path = ?)";
+export const ROOT = "(SELECT root FROM roots WHERE dialect = ? AND path = ?)";
 
-/** The last id of a page that has another one after it. */
-const PAGE_END = `
-SELECT id FROM sessions WHERE root = ${ROOT} AND id > ?
-ORDER BY id LIMIT 1 OFFSET ${ROWS_PER_READ - 1}`;
-
-const READ = `
-SELECT json_group_array(json_array(${COLUMNS})) FROM sessions WHERE root = ${ROOT} AND id > ?`;
+/** No JSON that we made has a line break in it, and an id holds nothing that JSON escapes but ". */
+const READ = (sort: SessionSort) => `
+SELECT
+  json_group_array(id) AS ids,
+  json_group_array(size) AS sizes,
+  json_group_array(mtime_us) AS mtimes,
+  json_group_array(status) AS statuses,
+  json_group_array(${KEY_COLUMNS[sort]}) AS keys,
+  group_concat(json_quote(log_path), char(10)) AS log_paths,
+  group_concat(json, char(10)) AS jsons
+FROM (SELECT * FROM sessions WHERE root = ${ROOT} AND id > ? ORDER BY id LIMIT ${ROWS_PER_READ})`;
 
 const WRITE = `
 INSERT OR REPLACE INTO sessions (root, ${COLUMNS})
@@ -94,20 +90,59 @@ VALUES (${ROOT}, ${COLUMNS.replace(/\w+/g, "?")})`;
 const REMOVE = `
 DELETE FROM sessions WHERE root = ${ROOT} AND id IN (SELECT value FROM json_each(?))`;
 
-/** All rows of a place, in no order. */
-export function readRows(cache: Cache, { dialect, root }: Place): SessionRow[] {
-  const rows: SessionRow[] = [];
-  let after = ""; // No id is empty.
-  for (;;) {
-    const end = cache.value(PAGE_END, dialect, root, after);
-    const page =
-      end === null
-        ? cache.value(READ, dialect, root, after)
-        : cache.value(`${READ} AND id <= ?`, dialect, root, after, end);
-    for (const stored of JSON.parse(String(page)) as StoredRow[]) rows.push(rowOf(stored));
-    if (end === null) return rows;
-    after = String(end);
+/** All rows of a place by their ids. */
+export function readLines(
+  cache: Cache,
+  { dialect, root }: Place,
+  sort: SessionSort,
+): Map<string, RowLine> {
+  const lines = new Map<string, RowLine>();
+  const isByTime = sort === "updated" || sort === "created";
+  for (let after: string | undefined = ""; after !== undefined; ) {
+    const page = pageOf(cache.row(READ(sort), dialect, root, after)); // No id is empty.
+    for (let at = 0; at < page.ids.length; at++) {
+      const id = page.ids[at] as string;
+      const mtimeMs = (page.mtimesUs[at] as number) / 1000;
+      const key = page.keys[at] ?? (isByTime ? isoOf(mtimeMs) : null);
+      const logPathJson = page.logPathJsons[at] as string;
+      const json = page.jsons[at] as string;
+      const size = page.sizes[at] as number;
+      lines.set(id, {
+        id,
+        size,
+        mtimeMs,
+        status: page.statuses[at] ?? null,
+        key,
+        logPathJson,
+        json,
+      });
+    }
+    after = page.ids[ROWS_PER_READ - 1];
   }
+  return lines;
+}
+
+/** The rows of one page, column by column (B1). */
+interface Page {
+  readonly ids: readonly string[];
+  readonly sizes: readonly number[];
+  readonly mtimesUs: readonly number[];
+  readonly statuses: readonly (SessionStatus | null)[];
+  readonly keys: readonly SortKey[];
+  readonly logPathJsons: readonly string[];
+  readonly jsons: readonly string[];
+}
+
+function pageOf([ids, sizes, mtimes, statuses, keys, logPaths, jsons]: readonly SqlValue[]): Page {
+  return {
+    ids: JSON.parse(String(ids)) as string[],
+    sizes: JSON.parse(String(sizes)) as number[],
+    mtimesUs: JSON.parse(String(mtimes)) as number[],
+    statuses: JSON.parse(String(statuses)) as (SessionStatus | null)[],
+    keys: JSON.parse(String(keys)) as SortKey[],
+    logPathJsons: String(logPaths).split("\n"),
+    jsons: String(jsons).split("\n"),
+  };
 }
 
 /** Writing a row again changes nothing, so two processes may both bring a root up to date. */
@@ -129,7 +164,7 @@ export function bareRow({ id, path, size, mtimeMs }: FoundLog): SessionRow {
 }
 
 /** Whether a log is still as it was when its row was made. */
-export function isFresh(row: SessionRow, { size, mtimeMs }: FoundLog): boolean {
+export function isFresh(row: RowLine, { size, mtimeMs }: FoundLog): boolean {
   return row.size === size && microseconds(row.mtimeMs) === microseconds(mtimeMs);
 }
 
@@ -146,49 +181,20 @@ function makePlace(cache: Cache, { dialect, root }: Place): void {
   cache.run("INSERT INTO roots (dialect, path) VALUES (?, ?)", dialect, root);
 }
 
-function rowOf(stored: StoredRow): SessionRow {
-  return {
-    id: stored[0],
-    logPath: stored[1],
-    size: stored[2],
-    mtimeMs: stored[3] / 1000,
-    title: stored[4],
-    agent: stored[5],
-    model: stored[6],
-    status: stored[7],
-    turns: stored[8],
-    inputTokens: stored[9],
-    outputTokens: stored[10],
-    totalTokens: stored[11],
-    spend: stored[12],
-    createdAt: stored[13],
-    updatedAt: stored[14],
-    lines: stored[15],
-    badLines: stored[16],
-  };
-}
-
 function valuesOf(row: SessionRow): SqlValue[] {
-  const stored: StoredRow = [
+  return [
     row.id,
     row.logPath,
     row.size,
     microseconds(row.mtimeMs),
-    row.title,
-    row.agent,
-    row.model,
     row.status,
     row.turns,
-    row.inputTokens,
-    row.outputTokens,
     row.totalTokens,
     row.spend,
     row.createdAt,
     row.updatedAt,
-    row.lines,
-    row.badLines,
+    JSON.stringify(row),
   ];
-  return [...stored];
 }
 
 function microseconds(ms: number): number {

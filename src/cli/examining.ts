@@ -6,7 +6,8 @@
 import { safeLine } from "../render/safe-text.ts";
 import type { Doctor } from "../store/doctor/examine-session.ts";
 import type { Finding } from "../store/doctor/finding.ts";
-import type { FoundSession, FoundStore } from "../store/find-session.ts";
+import type { FoundSession } from "../store/find-session.ts";
+import type { FoundStore } from "../store/find-stores.ts";
 import { type Io, type Run, UsageError } from "./command.ts";
 import { whereOf } from "./reading.ts";
 
@@ -20,7 +21,7 @@ const TOLD_BYTES = 8 * 1024 * 1024;
 
 /** The stores found from here, or told with --root and --dialect; SESSION_NOT_FOUND when none is. */
 export async function allStores({ options }: Run): Promise<Target> {
-  const { findStores } = await import("../store/find-session.ts");
+  const { findStores } = await import("../store/find-stores.ts");
   const { VerbatimError } = await import("../base/errors.ts");
   const where = whereOf(options);
   const stores = findStores(where);
@@ -35,7 +36,8 @@ export async function allStores({ options }: Run): Promise<Target> {
 /** A store by its root, or a session by id, path or the beginning of its id. */
 export async function namedTarget(name: string, { options }: Run): Promise<Target> {
   if (name === "") throw new UsageError("name a session or a store: the name given is empty");
-  const { findSession, findStores } = await import("../store/find-session.ts");
+  const { findSession } = await import("../store/find-session.ts");
+  const { findStores } = await import("../store/find-stores.ts");
   const { nodeHost } = await import("../base/node-host.ts");
   const { VerbatimError } = await import("../base/errors.ts");
   const where = whereOf(options);

@@ -11,7 +11,8 @@ import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import type { Pinned } from "../proof/pins.ts";
 import { placeOf } from "../signing/heads.ts";
-import { findSession, findStores, type Where } from "../store/find-session.ts";
+import { findSession } from "../store/find-session.ts";
+import { findStores, type Where } from "../store/find-stores.ts";
 
 const LISTED_MAX = 10;
 

@@ -8,8 +8,9 @@ import { type EntryMarkdownOptions, renderEntry } from "../render/entry-markdown
 import { jsonText } from "../render/json-text.ts";
 import { safeText } from "../render/safe-text.ts";
 import { colourMarkdown } from "../render/terminal.ts";
-import type { Where } from "../store/find-session.ts";
-import type { BadEntry, Session, StoredEntry } from "../store/session.ts";
+import type { Where } from "../store/find-stores.ts";
+import type { Session } from "../store/session.ts";
+import type { BadEntry, StoredEntry } from "../store/stored-entries.ts";
 import { ChunkedOutput } from "./chunked-output.ts";
 import type { CommandArgument, CommandOption, Io, Run } from "./command.ts";
 import { textOption, UsageError } from "./command.ts";

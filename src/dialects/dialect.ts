@@ -81,9 +81,10 @@ export interface Spilling {
 /**
  * What an entry is to the turns of its session: a user speaks (`opens`, a turn if the model has
  * worked since the last), the model is called (`step`: opens one, and works), the model or a tool
- * is at work (`works`), the session ends (`ends`).
+ * is at work (`works`), also for the last time in this turn, as far as one can tell (`finishes`),
+ * the session ends (`ends`).
  */
-export type TurnMark = "opens" | "step" | "works" | "ends" | null;
+export type TurnMark = "opens" | "step" | "works" | "finishes" | "ends" | null;
 
 /** The beginning of a checkpoint's line, up to its body, and what the next line may call it. */
 export interface CheckpointOpening {

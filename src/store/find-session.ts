@@ -11,36 +11,23 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { type Stats, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { packageVersion } from "../base/node-package.ts";
-import { homeagentRoot } from "../base/node-places.ts";
 import { findLogs } from "../catalog/find.ts";
 import type { Dialect, DialectName } from "../dialects/dialect.ts";
 import { isRow } from "../dialects/entire/decode.ts";
 import { entire } from "../dialects/entire/dialect.ts";
 import { LOG_NAME as ENTIRE_LOG_NAME } from "../dialects/entire/session-id.ts";
 import { homeagent } from "../dialects/homeagent/dialect.ts";
-import { LOG_NAME as RYE_LOG_NAME, rye } from "../dialects/rye/dialect.ts";
+import { rye } from "../dialects/rye/dialect.ts";
+import { LOG_NAME as RYE_LOG_NAME } from "../dialects/rye/thread-id.ts";
 import { LogReader } from "../log/reader.ts";
+import { DIALECT_NAMES, type FoundStore, findStores, statOf, type Where } from "./find-stores.ts";
 import { LAYOUTS } from "./layouts.ts";
 import { Session } from "./session.ts";
 import { Store } from "./store.ts";
-
-/** Where a person stands, and what they said about where to look. */
-export interface Where {
-  readonly cwd: string;
-  /** Look in this store instead of those found from `cwd`. */
-  readonly root?: string | undefined;
-  readonly dialect?: DialectName | undefined;
-}
-
-export interface FoundStore {
-  readonly dialect: DialectName;
-  readonly root: string;
-}
 
 export interface FoundSession extends FoundStore {
   /** Null for a log that lies in no store: who it is, nobody can say. */
@@ -51,7 +38,6 @@ export interface FoundSession extends FoundStore {
 
 /** The dialects by their names; rye in the envelope that is written by default. */
 export const DIALECTS: Readonly<Record<DialectName, Dialect>> = { rye, homeagent, entire };
-const DIALECT_NAMES: readonly DialectName[] = ["rye", "homeagent", "entire"];
 /** What the log is called in a directory that is one session's. */
 const LOG_NAMES: readonly (readonly [string, DialectName])[] = [
   [RYE_LOG_NAME, "rye"],
@@ -60,29 +46,6 @@ const LOG_NAMES: readonly (readonly [string, DialectName])[] = [
 const CANDIDATES_LISTED_MAX = 10;
 /** A file whose first lines belong to no dialect is none's. */
 const JUDGED_LINES_MAX = 20;
-
-/** The stores that `where` names, or that are found from there. */
-export function findStores({ cwd, root, dialect }: Where): FoundStore[] {
-  const wanted = dialect === undefined ? DIALECT_NAMES : [dialect];
-  if (root === undefined) {
-    return wanted.flatMap((name) => {
-      const found = name === "homeagent" ? homeagentRoot() : projectAbove(cwd, name);
-      // Asked for by name, it is where it would be; otherwise it must be there.
-      if (dialect !== undefined) return [{ dialect: name, root: found ?? cwd }];
-      return found !== null && isStore(name, found) ? [{ dialect: name, root: found }] : [];
-    });
-  }
-  const at = resolve(cwd, root);
-  if (!statOf(at)?.isDirectory()) {
-    throw new VerbatimError("IO_ERROR", `there is no directory ${at}; check --root`, {
-      path: at,
-      operation: "opening",
-      errno: "ENOENT",
-    });
-  }
-  const names = dialect === undefined ? wanted.filter((name) => isStore(name, at)) : wanted;
-  return names.map((name) => ({ dialect: name, root: at }));
-}
 
 /** The one session that `name` means; refuses with SESSION_NOT_FOUND. */
 export async function findSession(host: Host, name: string, where: Where): Promise<FoundSession> {
@@ -116,18 +79,6 @@ export function openFound(host: Host, { dialect, root, id, path }: FoundSession)
     adopt: null,
     onClosed: () => {},
   });
-}
-
-/** The nearest directory, from here upwards, that has sessions of the dialect in it. */
-function projectAbove(directory: string, dialect: DialectName): string | null {
-  for (let at = resolve(directory); ; at = dirname(at)) {
-    if (isStore(dialect, at)) return at;
-    if (at === dirname(at)) return null;
-  }
-}
-
-function isStore(dialect: DialectName, root: string): boolean {
-  return statOf(join(root, ...LAYOUTS[dialect].under))?.isDirectory() ?? false;
 }
 
 async function hasSession(host: Host, { dialect, root }: FoundStore, id: string): Promise<boolean> {
@@ -246,12 +197,4 @@ async function dialectOf(host: Host, path: string): Promise<DialectName> {
     `${path} begins with no line of a dialect we know; say which it is with --dialect`,
     { session: path },
   );
-}
-
-function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined; // Below a file, or not ours to see: for us it is not there.
-  }
 }

@@ -3,17 +3,22 @@
  *
  * A running thread is paused after its last line, which its log does not show. So of threads that
  * were running thread.json is asked each time; every other change of status comes with a line.
+ *
+ * LS1  While no log has changed and no thread is running, nothing that reads sessions is loaded.
  */
 
-import type { Host } from "../base/host.ts";
 import { Catalog, type FreshenProgress } from "../catalog/catalog.ts";
-import { findLogs } from "../catalog/find.ts";
-import type { SessionRow } from "../catalog/session-row.ts";
-import { type SessionStatus, type Summary, SummaryFold } from "../catalog/summary.ts";
+import { eachLog } from "../catalog/find.ts";
+import {
+  lineOf,
+  type RowLine,
+  rowOf,
+  type SessionRow,
+  type SessionSort,
+} from "../catalog/session-row.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { LAYOUTS } from "./layouts.ts";
-import type { Session } from "./session.ts";
-import { readStoredMeta } from "./thread-files.ts";
+import type { Summaries } from "./summaries.ts";
 
 export interface SessionSummary extends SessionRow {
   readonly dialect: DialectName;
@@ -27,14 +32,33 @@ export interface ListOptions {
   readonly onProgress?: FreshenProgress;
 }
 
+export interface ListLinesOptions extends ListOptions {
+  /** The order that the lines are to be put in. */
+  readonly sort: SessionSort;
+}
+
 /** What listing needs of a store. */
 export interface Listed {
-  readonly host: Host;
   readonly dialect: DialectName;
   readonly root: string;
   readonly catalogPath: string;
-  readonly open: (id: string) => Session;
+  /** What reads sessions; asked for once at most (LS1). */
+  readonly summaries: () => Promise<Summaries>;
   readonly onWarning: (warning: string) => void;
+}
+
+/** A session's summary as text, with what it is put in order by. */
+export interface SessionLine extends Pick<RowLine, "id" | "key"> {
+  readonly line: RowLine;
+  readonly place: Place;
+}
+
+/** What all sessions of a store have in common. */
+interface Place {
+  readonly dialect: DialectName;
+  readonly root: string;
+  /** The JSON of both, and of a log's path up to where it goes on below the root. */
+  readonly json: string;
 }
 
 /** All sessions of the store, in no order. */
@@ -42,66 +66,65 @@ export async function listSessions(
   listed: Listed,
   { onProgress }: ListOptions,
 ): Promise<SessionSummary[]> {
+  const options = { sort: "id", ...(onProgress && { onProgress }) } as const;
+  return (await listLines(listed, options)).map(summaryOf);
+}
+
+/** The same as lines, which take a fraction of the time. */
+export async function listLines(
+  listed: Listed,
+  { sort, onProgress }: ListLinesOptions,
+): Promise<SessionLine[]> {
   const { dialect, root, catalogPath } = listed;
-  const found = findLogs(root, LAYOUTS[dialect]);
+  let loading: Promise<Summaries> | null = null;
+  const summaries = () => {
+    loading ??= listed.summaries();
+    return loading;
+  };
   const catalog = await Catalog.open(catalogPath);
   try {
-    const summarise = (id: string) => summariseSession(listed, id);
-    const fresh = await catalog.freshen(dialect, root, found, summarise, onProgress);
-    const { rows, failures } = fresh;
+    const summarise = async (id: string) => (await summaries()).summarise(id);
+    const options = { sort, onProgress };
+    const found = eachLog(root, LAYOUTS[dialect]);
+    const fresh = await catalog.freshenLines(dialect, root, found, summarise, options);
+    const { lines, failures } = fresh;
     const [failure] = failures;
     if (failure) {
-      const what = `${failures.length} of ${rows.length} sessions could not be read`;
+      const what = `${failures.length} of ${lines.length} sessions could not be read`;
       listed.onWarning(`${what}; the first is ${failure.id}: ${String(failure.error)}`);
     }
-    for (const row of rows) if (row.status === "running") await askStatus(listed, row);
-    // Added to the rows themselves: ten thousand copies would show.
-    for (const row of rows) {
-      Object.assign(row, { dialect, root, path: `${root}/${row.logPath}` });
+    const place = placeOf(dialect, root);
+    const sessions: SessionLine[] = [];
+    for (const kept of lines) {
+      const isRunning = kept.status === "running";
+      const line = isRunning ? await askStatus(kept, await summaries(), sort) : kept;
+      sessions.push({ id: line.id, key: line.key, line, place });
     }
-    return rows as SessionSummary[];
+    return sessions;
   } finally {
     catalog.close();
   }
 }
 
-async function summariseSession(listed: Listed, id: string): Promise<Summary> {
-  const session = listed.open(id);
-  const fold = new SummaryFold();
-  let agent: string | null = null;
-  try {
-    for await (const entry of session.entries({ onBadLine: () => fold.addBadLine() })) {
-      fold.add(entry);
-      if (typeof entry.native.directive === "string") agent ??= entry.native.directive;
-    }
-  } finally {
-    await session.release();
-  }
-  return fold.summary({
-    agent: await agentOf(listed, id, agent),
-    status: await statusOf(listed, id),
-  });
+export function summaryOf({ line, place: { dialect, root } }: SessionLine): SessionSummary {
+  const row = rowOf(line);
+  return { ...row, dialect, root, path: `${root}/${row.logPath}` };
 }
 
 /**
- * HomeAgent: the first half of the id. rye: what the events, else thread.json, else the id say.
- * entire: nothing says it.
+ * The JSON of a summary but for its last brace, so that the caller can say more of the session.
+ * Nothing is parsed or made anew: the texts that are known are put together.
  */
-async function agentOf(listed: Listed, id: string, said: string | null): Promise<string | null> {
-  if (listed.dialect === "entire") return null;
-  if (listed.dialect === "homeagent") return id.slice(0, id.indexOf("/"));
-  if (said !== null) return said;
-  const meta = await readStoredMeta(listed.host, listed.root, id);
-  return meta?.directive || id.replace(/-\d+$/, "");
+export function unclosedJson({ line, place }: SessionLine): string {
+  return `${line.json.slice(0, -1)},${place.json}/${line.logPathJson.slice(1)}`;
 }
 
-async function askStatus(listed: Listed, row: SessionRow): Promise<void> {
-  Object.assign(row, { status: await statusOf(listed, row.id) });
+function placeOf(dialect: DialectName, root: string): Place {
+  const rootJson = JSON.stringify(root);
+  const json = `"dialect":"${dialect}","root":${rootJson},"path":${rootJson.slice(0, -1)}`;
+  return { dialect, root, json };
 }
 
-/** How a thread stands that has not ended, as thread.json has it. */
-async function statusOf(listed: Listed, id: string): Promise<SessionStatus | null> {
-  if (listed.dialect !== "rye") return null;
-  const status = (await readStoredMeta(listed.host, listed.root, id))?.status;
-  return status === "running" || status === "paused" ? status : null;
+async function askStatus(line: RowLine, summaries: Summaries, sort: SessionSort): Promise<RowLine> {
+  return lineOf({ ...rowOf(line), status: await summaries.status(line.id) }, sort);
 }

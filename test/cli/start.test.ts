@@ -55,3 +55,16 @@ test("help loads neither the log nor a store (C1)", async () => {
   assert.deepEqual(ours, []);
   assert.ok(loaded.some((url) => url.endsWith("/src/cli/commands/show.ts")));
 });
+
+test("a listing where nothing has changed loads nothing that reads sessions (LS1)", async () => {
+  const user = new CliUser();
+  putThread(user.cwd, "hello-1");
+  const readers = async () => {
+    const loaded = await loadedBy(user, ["ls", "--dialect", "rye"], true);
+    return loaded.filter((url) =>
+      /\/(log|store|signing)\/(reader|session|store|keys)\.ts$/.test(url),
+    );
+  };
+  assert.ok((await readers()).length > 0);
+  assert.deepEqual(await readers(), []);
+});

@@ -80,7 +80,7 @@ async function openGiven(run: Run) {
   }
   if (threadId === undefined) return openNamed(name ?? "", run);
   if (options.dialect === "homeagent") throw new UsageError("--thread-id names a rye thread");
-  const { findStores } = await import("../../store/find-session.ts");
+  const { findStores } = await import("../../store/find-stores.ts");
   const { nodeHost } = await import("../../base/node-host.ts");
   const { Store } = await import("../../store/store.ts");
   const [store] = findStores({ ...whereOf(options), dialect: "rye" });

@@ -22,7 +22,7 @@ export const stats: CliCommand = {
   async run({ options, io }) {
     const days = wholeNumber("--days", options.days, 0, DAYS_MAX);
     const root = textOption("--root", options.root);
-    const { findStores } = await import("../../store/find-session.ts");
+    const { findStores } = await import("../../store/find-stores.ts");
     const { findThreadMetas } = await import("../../store/threads.ts");
     const { Telemetry } = await import("../../dialects/rye/telemetry.ts");
     const [store] = findStores({ cwd: process.cwd(), root, dialect: "rye" });

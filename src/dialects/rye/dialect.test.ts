@@ -4,7 +4,8 @@ import { test } from "vitest";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
 import { ID_SEGMENT_BYTES_MAX } from "../../base/limits.ts";
 import type { WriterFacts } from "../dialect.ts";
-import { newThreadId, rye, ryeDialect } from "./dialect.ts";
+import { rye, ryeDialect } from "./dialect.ts";
+import { newThreadId } from "./thread-id.ts";
 
 const FACTS: WriterFacts = {
   id: "hello_world-1739012630",

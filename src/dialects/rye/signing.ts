@@ -7,8 +7,10 @@
 
 import { asciiJson } from "../../proof/checkpoint.ts";
 import type { CheckpointOpening, Native, Signing, TurnMark, WriterFacts } from "../dialect.ts";
+import { getString } from "../fields.ts";
 import { type Envelope, readEnvelope } from "./envelope.ts";
 import { isoFormat } from "./time.ts";
+import { meaningOf } from "./vocabulary.ts";
 
 /** What begins a call of the model. */
 const STEPS: ReadonlySet<string> = new Set(["step_start", "cognition_in"]);
@@ -17,11 +19,12 @@ export function ryeSigning(envelope: Envelope): Signing {
   return { turnMark, opening: envelope === "flat" ? flatOpening : payloadOpening };
 }
 
+/** Of an event as it is written. On the path of each one, so only its type is looked at. */
 function turnMark(native: Native): TurnMark {
-  const { event } = readEnvelope(native);
-  if (!event) return null;
-  if (STEPS.has(event.type)) return "step";
-  switch (event.meaning) {
+  const type = getString(native, "event_type") ?? getString(native, "type");
+  if (type === null) return null;
+  if (STEPS.has(type)) return "step";
+  switch (meaningOf(type)) {
     case "thread_complete":
     case "thread_error":
       return "ends";
@@ -29,6 +32,8 @@ function turnMark(native: Native): TurnMark {
     case "user_message":
     case null:
       return null;
+    case "step_finish":
+      return "finishes";
     default:
       return "works";
   }

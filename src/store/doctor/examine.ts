@@ -6,7 +6,8 @@
 
 import { basename, dirname, join } from "node:path";
 import type { Seen } from "../../base/node-surroundings.ts";
-import type { FoundSession, FoundStore } from "../find-session.ts";
+import type { FoundSession } from "../find-session.ts";
+import type { FoundStore } from "../find-stores.ts";
 import { LAYOUTS } from "../layouts.ts";
 import { DERIVED_KINDS } from "./derived-kinds.ts";
 import { directoryFindings, fileFindings } from "./examine-files.ts";

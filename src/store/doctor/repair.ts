@@ -7,7 +7,8 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
-import type { FoundSession, FoundStore } from "../find-session.ts";
+import type { FoundSession } from "../find-session.ts";
+import type { FoundStore } from "../find-stores.ts";
 import { type Examined, examineOne, examineSessions, examineStoresOwn } from "./examine.ts";
 import type { Doctor } from "./examine-session.ts";
 import type { Finding, FindingCode } from "./finding.ts";

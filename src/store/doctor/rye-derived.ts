@@ -7,10 +7,10 @@
 
 import type { OpenFile } from "../../base/files.ts";
 import { readSmallFile } from "../../base/replace.ts";
-import { LOG_NAME, MARKDOWN_NAME, META_NAME } from "../../dialects/rye/dialect.ts";
 import { type RyeEvent, readEnvelope } from "../../dialects/rye/envelope.ts";
 import { LIVE_OPTIONS, renderEvent } from "../../dialects/rye/markdown.ts";
 import { MetaRebuilder } from "../../dialects/rye/rebuild-meta.ts";
+import { LOG_NAME, MARKDOWN_NAME, META_NAME } from "../../dialects/rye/thread-id.ts";
 import type { StoredThreadMeta } from "../../dialects/rye/thread-meta.ts";
 import { parseMeta } from "../rye-beside.ts";
 import { renderThread, threadEvents, writeThreadMeta } from "../thread-files.ts";

@@ -1,7 +1,7 @@
 /** Store checks: what a store keeps beside its sessions, per dialect, and can make anew from them. */
 
 import type { DialectName } from "../../dialects/dialect.ts";
-import type { FoundStore } from "../find-session.ts";
+import type { FoundStore } from "../find-stores.ts";
 import type { Doctor } from "./examine-session.ts";
 import type { Finding } from "./finding.ts";
 import { lookAtRegistry, mendRegistry } from "./rye-registry.ts";

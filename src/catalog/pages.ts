@@ -1,0 +1,189 @@
+/**
+ * Pages: a catalog read and brought up to date a piece at a time, for a program that lives long and
+ * has other things to do. What `Catalog.freshen` does at once for a listing, this does in slices.
+ *
+ * PG1  Memory does not grow with the number of sessions: a slice, or a page, is held.
+ * PG2  The order is that of the last change, newest first, equals by id; a page begins after a mark,
+ *      so that sessions that come and go between two pages shift nothing.
+ * PG3  Rows of logs that are gone stay until somebody looks at them: who shows a page takes them out.
+ */
+
+import { lstatSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Catalog, realRoot, type Summarise } from "./catalog.ts";
+import type { FoundLog, SessionRow } from "./session-row.ts";
+import type { Cache } from "./sqlite.ts";
+import type { SessionStatus } from "./summary.ts";
+import { bareRow, type Place, ROOT, removeRows, writeRows } from "./table.ts";
+
+/** By what rows are put in order: the time of their last entry, else of their file. */
+const KEY =
+  "COALESCE(updated_at, strftime('%Y-%m-%dT%H:%M:%fZ', mtime_us / 1000000.0, 'unixepoch'))";
+
+/** Made by who pages, not by who lists: a listing has no use for it. */
+const INDEX = `CREATE INDEX IF NOT EXISTS sessions_by_change ON sessions (root, ${KEY} DESC, id)`;
+
+const PAGE = `
+SELECT id, ${KEY} AS key, json FROM sessions
+WHERE root = (SELECT root FROM roots WHERE dialect = ?1 AND path = ?2)
+  AND ${KEY} <= ?3 AND (${KEY} < ?3 OR id > ?4) AND ${KEY} >= ?5 AND ${KEY} < ?6
+  AND (?7 IS NULL OR status IN (SELECT value FROM json_each(?7)))
+ORDER BY ${KEY} DESC, id LIMIT ?8`;
+
+const KNOWN = `
+SELECT id, size, mtime_us FROM sessions
+WHERE root = ${ROOT} AND id IN (SELECT value FROM json_each(?))`;
+
+const ONE = `SELECT json FROM sessions WHERE root = ${ROOT} AND id = ?`;
+
+/** Logs that are looked at before others have their turn. */
+const SLICE_LOGS = 128;
+/** Before every time, and after every one; no id is empty or stands after the last character. */
+const EARLIEST = "";
+const LATEST = "~";
+export const BEFORE_ALL_IDS = "";
+export const AFTER_ALL_IDS = "\u{10ffff}";
+
+export interface PageMark {
+  readonly key: string;
+  readonly id: string;
+}
+
+export interface PageOptions {
+  /** Rows after this one; null: from the first. */
+  readonly after: PageMark | null;
+  /** Last changed at this time or later, and before that one. */
+  readonly since: string | null;
+  readonly until: string | null;
+  readonly statuses: readonly SessionStatus[] | null;
+  readonly limit: number;
+}
+
+export interface PageRow {
+  readonly key: string;
+  readonly row: SessionRow;
+}
+
+export async function readPage(
+  catalog: Catalog,
+  dialect: string,
+  root: string,
+  { after, since, until, statuses, limit }: PageOptions,
+): Promise<PageRow[]> {
+  const mark = after ?? { key: LATEST, id: BEFORE_ALL_IDS };
+  const place = [dialect, realRoot(root)] as const;
+  const wanted = statuses === null ? null : JSON.stringify(statuses);
+  return catalog.attempt((cache) => {
+    cache.run(INDEX);
+    const bounds = [mark.key, mark.id, since ?? EARLIEST, until ?? `${LATEST}~`] as const;
+    return cache.all(PAGE, ...place, ...bounds, wanted, limit).map(({ key, json }) => {
+      return { key: String(key), row: JSON.parse(String(json)) as SessionRow };
+    });
+  }, []);
+}
+
+/** One row as it is kept, without a look at the disk. */
+export async function readRow(
+  catalog: Catalog,
+  dialect: string,
+  root: string,
+  id: string,
+): Promise<SessionRow | null> {
+  const json = await catalog.attempt(
+    (cache) => cache.value(ONE, dialect, realRoot(root), id),
+    null,
+  );
+  return json === null ? null : (JSON.parse(String(json)) as SessionRow);
+}
+
+/** How a log stands on the disk now; null when it is gone. */
+export function lookAtLog(root: string, path: string): { size: number; mtimeMs: number } | null {
+  try {
+    const stats = lstatSync(`${root}/${path}`, { throwIfNoEntry: false });
+    return stats?.isFile() ? { size: stats.size, mtimeMs: stats.mtimeMs } : null;
+  } catch {
+    return null; // Below a file, or not ours to see: for us it is not there.
+  }
+}
+
+/** Whether a row says what the log now holds. */
+export function isCurrent(row: SessionRow, now: { size: number; mtimeMs: number }): boolean {
+  return row.size === now.size && microseconds(row.mtimeMs) === microseconds(now.mtimeMs);
+}
+
+export async function forgetRows(
+  catalog: Catalog,
+  dialect: string,
+  root: string,
+  ids: readonly string[],
+): Promise<void> {
+  const place: Place = { dialect, root: realRoot(root) };
+  await catalog.attempt((cache) => removeRows(cache, place, ids), undefined);
+}
+
+export interface SliceOptions {
+  readonly summarise: Summarise;
+  /** Whether a log whose row is old is left for later: it grows, and is long. */
+  readonly isLeft: (log: FoundLog) => boolean;
+  readonly onFailure: (id: string, cause: unknown) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Brings the rows of a root in line with the logs found there, letting others work in between. */
+export async function freshenInSlices(
+  catalog: Catalog,
+  dialect: string,
+  root: string,
+  found: Iterable<FoundLog>,
+  options: SliceOptions,
+): Promise<void> {
+  const place: Place = { dialect, root: realRoot(root) };
+  let slice: FoundLog[] = [];
+  for (const log of found) {
+    if (slice.push(log) < SLICE_LOGS) continue;
+    await freshenSlice(catalog, place, slice, options);
+    if (options.signal.aborted) return;
+    slice = [];
+  }
+  await freshenSlice(catalog, place, slice, options);
+}
+
+async function freshenSlice(
+  catalog: Catalog,
+  place: Place,
+  slice: readonly FoundLog[],
+  { summarise, isLeft, onFailure, signal }: SliceOptions,
+): Promise<void> {
+  await nextTurn();
+  const ids = JSON.stringify(slice.map(({ id }) => id));
+  const known = await catalog.attempt((cache) => knownIn(cache, place, ids), new Map());
+  const rows: SessionRow[] = [];
+  for (const log of slice) {
+    if (signal.aborted) break;
+    const mark = known.get(log.id);
+    if (mark === markOf(log.size, microseconds(log.mtimeMs))) continue;
+    if (mark !== undefined && isLeft(log)) continue;
+    try {
+      rows.push({ ...bareRow(log), ...(await summarise(log.id)) });
+    } catch (cause) {
+      onFailure(log.id, cause);
+    }
+  }
+  if (rows.length > 0) await catalog.attempt((cache) => writeRows(cache, place, rows), undefined);
+}
+
+function knownIn(cache: Cache, { dialect, root }: Place, ids: string): Map<string, string> {
+  const known = new Map<string, string>();
+  for (const { id, size, mtime_us } of cache.all(KNOWN, dialect, root, ids)) {
+    known.set(String(id), markOf(Number(size), Number(mtime_us)));
+  }
+  return known;
+}
+
+function markOf(size: number, mtimeUs: number): string {
+  return `${size} ${mtimeUs}`;
+}
+
+function microseconds(ms: number): number {
+  return Math.round(ms * 1000);
+}

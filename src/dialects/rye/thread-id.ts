@@ -1,0 +1,72 @@
+/**
+ * Thread ids: where a thread's log lies, and back.
+ *
+ *   <project>/.ai/threads/<id>/transcript.jsonl
+ *
+ * An id is `/`-joined segments, so a directory may hold a thread and also be above others.
+ *
+ * D1  No id can make a path that is one of another thread's own files.
+ */
+
+import { VerbatimError } from "../../base/errors.ts";
+import { idSegments } from "../../base/ids.ts";
+
+/** Where threads lie below the project. */
+export const THREADS_PATH: readonly string[] = [".ai", "threads"];
+export const LOG_NAME = "transcript.jsonl";
+export const MARKDOWN_NAME = "transcript.md";
+export const META_NAME = "thread.json";
+export const REGISTRY_NAME = "registry.db";
+
+const PLAIN_SEGMENT = /^[A-Za-z0-9._-]+$/;
+/** D1, with what stands beside those files; in any case, since some file systems see none. */
+const OWN_NAME = /^(transcript\.jsonl|transcript\.md|thread\.json|registry\.db)/i;
+/** Ids that need no closer look, which is nearly all: `{directive}-{epoch_seconds}` and the like. */
+const ORDINARY_ID = /^\w(?:[\w-]*\w)?$/;
+
+/** The segments of a thread's id, which are those of its directory; refuses with BAD_ID. */
+export function threadSegments(id: string): readonly string[] {
+  const segments = idSegments(id);
+  for (const segment of segments) {
+    if (!PLAIN_SEGMENT.test(segment)) refuseId(id, "a segment holds more than A-Z a-z 0-9 . _ -");
+    if (OWN_NAME.test(segment)) refuseId(id, "a segment is named like a thread's own files");
+  }
+  return segments;
+}
+
+/** `{directive}-{epoch_seconds}`; refuses with BAD_ID when the directive makes no id. */
+export function newThreadId(directive: string, nowMs: number): string {
+  const id = `${directive}-${Math.floor(nowMs / 1000)}`;
+  threadSegments(id);
+  return id;
+}
+
+export function logPath(id: string): readonly string[] {
+  return [...THREADS_PATH, ...threadSegments(id), LOG_NAME];
+}
+
+export function idAt(path: readonly string[]): string | null {
+  const [first, second, only, log] = path;
+  if (path.length === 4 && only !== undefined && only.length <= 100 && log === LOG_NAME) {
+    const isThread = first === THREADS_PATH[0] && second === THREADS_PATH[1];
+    if (isThread && ORDINARY_ID.test(only)) return only;
+  }
+  const inner = path.slice(THREADS_PATH.length, -1);
+  const isLog = path.at(-1) === LOG_NAME && THREADS_PATH.every((name, at) => path[at] === name);
+  if (!isLog || inner.length === 0 || inner.some((segment) => segment.includes("/"))) return null;
+  const id = inner.join("/");
+  try {
+    threadSegments(id);
+    return id;
+  } catch {
+    return null; // No thread can have such a directory; the path is somebody else's.
+  }
+}
+
+function refuseId(id: string, reason: string): never {
+  throw new VerbatimError(
+    "BAD_ID",
+    `the thread id ${JSON.stringify(id)} is refused: ${reason}; choose another directive or id`,
+    { id, reason },
+  );
+}

@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { test } from "vitest";
+import { tempDirectory } from "../../test/support/temp-directory.ts";
+import { nodeHost } from "../base/node-host.ts";
+import { SESSION_SORTS } from "../catalog/session-row.ts";
+import type { DialectName } from "../dialects/dialect.ts";
+import { type Listed, listLines, type SessionSummary, summaryOf, unclosedJson } from "./list.ts";
+import { Store } from "./store.ts";
+
+const TS = "2026-02-09T04:03:50.365000+00:00";
+
+class Stores {
+  readonly root = tempDirectory();
+  readonly #catalogPath = join(tempDirectory(), "catalog.db");
+
+  put(path: string, ...lines: readonly object[]): string {
+    const file = join(this.root, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    return file;
+  }
+
+  putThread(id: string, ...types: readonly string[]): string {
+    const events = types.map((type) => ({ ts: TS, type, thread_id: id, directive: "d" }));
+    return this.put(`.ai/threads/${id}/transcript.jsonl`, ...events);
+  }
+
+  putStatus(id: string, status: string): void {
+    this.put(`.ai/threads/${id}/thread.json`, { thread_id: id, directive: "d", status });
+  }
+
+  /** With `mayRead` false, nothing that reads sessions may be asked for. */
+  listed(dialect: DialectName, mayRead = true): Listed {
+    const { root } = this;
+    const catalogPath = this.#catalogPath;
+    const onWarning = (warning: string) => assert.fail(warning);
+    const store = new Store(nodeHost, { dialect, root, catalogPath, onWarning });
+    const summaries = async () => (mayRead ? store.summaries() : assert.fail("asked to read"));
+    return { dialect, root, catalogPath, summaries, onWarning };
+  }
+
+  async statuses(mayRead = true): Promise<Record<string, string | null>> {
+    const lines = await listLines(this.listed("rye", mayRead), { sort: "id" });
+    return Object.fromEntries(lines.map((line) => [line.id, summaryOf(line).status]));
+  }
+}
+
+test("a session's line is the JSON of its summary, when it was just read and when it was kept", async () => {
+  // Method: sessions of HomeAgent and Entire, whose ids may be nearly any name, with any text.
+  const name = fc
+    .oneof(
+      fc.constantFrom('"', "a b", "é😀", "\u202e", "a'b", "x\u2028y", ",}", "null"),
+      fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 }),
+    )
+    .filter((text) => !/[/\0\\]|^\.\.?$/.test(text));
+  const session = fc.tuple(name, fc.string({ unit: "binary", maxLength: 12 }));
+  await fc.assert(
+    fc.asyncProperty(fc.array(session, { maxLength: 4 }), async (sessions) => {
+      const stores = new Stores();
+      for (const [id, content] of sessions) {
+        const turn = { turnId: "1", role: "user", ts: 1_770_609_830_365, content };
+        stores.put(`agents/a/sessions/${id}.jsonl`, turn);
+        stores.put(`.entire/metadata/${id}/full.jsonl`, { type: "user", message: { content } });
+      }
+      for (const dialect of ["homeagent", "entire"] as const) {
+        const read = await listLines(stores.listed(dialect), { sort: "updated" });
+        const kept = await listLines(stores.listed(dialect, false), { sort: "updated" });
+        assert.deepEqual(kept.map(summaryOf), read.map(summaryOf));
+        for (const line of [...read, ...kept]) {
+          assert.equal(`${unclosedJson(line)}}`, JSON.stringify(summaryOf(line)));
+        }
+      }
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test("a session's line is the same when it was just read and when it was kept, in every order", async () => {
+  for (const sort of SESSION_SORTS) {
+    const stores = new Stores();
+    stores.putThread("ended-1", "thread_start", "assistant_text", "thread_complete");
+    stores.putThread("without-times-1");
+    const read = await listLines(stores.listed("rye"), { sort });
+    assert.deepEqual(await listLines(stores.listed("rye", false), { sort }), read, sort);
+    assert.equal(read.length, 2);
+  }
+});
+
+test("a list of the store has what the lines say, with the place of each log", async () => {
+  const stores = new Stores();
+  const path = stores.putThread("deep/er/ended-1", "thread_start", "thread_complete");
+  const listed = stores.listed("rye");
+  const summaries: SessionSummary[] = await new Store(nodeHost, listed).list();
+  const lines = await listLines(listed, { sort: "id" });
+
+  assert.deepEqual(summaries, lines.map(summaryOf));
+  assert.deepEqual(
+    summaries.map(({ id, dialect, root, path }) => ({ id, dialect, root, path })),
+    [{ id: "deep/er/ended-1", dialect: "rye", root: stores.root, path }],
+  );
+});
+
+test("nothing that reads sessions is asked for while nothing changed, and each change is seen (LS1)", async () => {
+  const stores = new Stores();
+  const log = stores.putThread("a-1", "thread_start", "thread_complete");
+  stores.putThread("b-1", "thread_start", "thread_error");
+  assert.deepEqual(await stores.statuses(), { "a-1": "completed", "b-1": "error" });
+  assert.deepEqual(await stores.statuses(false), { "a-1": "completed", "b-1": "error" });
+
+  appendFileSync(log, `${JSON.stringify({ ts: TS, type: "user_message", text: "more" })}\n`);
+  assert.deepEqual(await stores.statuses(), { "a-1": null, "b-1": "error" });
+  stores.putThread("a-1/inside-1", "thread_complete");
+  const more = { "a-1": null, "a-1/inside-1": "completed", "b-1": "error" };
+  assert.deepEqual(await stores.statuses(), more);
+  assert.deepEqual(await stores.statuses(false), more);
+});
+
+test("a running thread that is paused, which its log does not show, is listed as paused", async () => {
+  const stores = new Stores();
+  stores.putThread("a-1", "thread_start");
+  stores.putStatus("a-1", "running");
+  assert.deepEqual(await stores.statuses(), { "a-1": "running" });
+  stores.putStatus("a-1", "paused");
+  assert.deepEqual(await stores.statuses(), { "a-1": "paused" });
+});
