@@ -13,4 +13,4 @@ export {
   TranscriptWriter,
   type TranscriptWriterOptions,
 } from "./store/homeagent-transcripts.ts";
-export type { BadEntry } from "./store/session.ts";
+export type { BadEntry } from "./store/stored-entries.ts";

@@ -70,6 +70,23 @@ const EXPECTED: Readonly<Record<string, (stdout: string, where: string) => void>
     ]);
     assert.ok(existsSync(join(where, "agents/kitchen/sessions/2026-11-15.jsonl")));
   },
+  "resume.mjs": (stdout, where) => {
+    assert.deepEqual(stdout.split("\n"), [
+      "user: Is the oven on?",
+      "assistant: No.",
+      "user: Then turn it on.",
+      "assistant: oven_on",
+      "tool: Error: UNCERTAIN: no result of this call was recorded. The tool may have run, wholly, in part or not at all. Check what it did before you call it again.",
+      "line 4: changed, tool_renamed",
+      "line 4: added, uncertain_result",
+      "fork of kitchen/evening",
+      "Is the oven on?",
+      "No.",
+      "NOT_VERIFIED incomplete",
+      `kept in ${where}`,
+      "",
+    ]);
+  },
   "rye.mjs": (stdout, where) => {
     assert.deepEqual(stdout.split("\n"), [
       "live markdown equals the rendered one: true",
@@ -100,6 +117,22 @@ const EXPECTED: Readonly<Record<string, (stdout: string, where: string) => void>
       "",
     ]);
     assert.match(stdout, /^verified, \d+ checkpoints\n/);
+  },
+  "streams.mjs": (stdout, where) => {
+    assert.deepEqual(stdout.split("\n"), [
+      "INVALID_ENTRY: role",
+      "user: hello",
+      "user: is anybody there?",
+      "assistant: Hi there!",
+      "1 of 3 since 0000000000000000_0000000000000080",
+      '{"role":"user","content":"hello"}',
+      '{"role":"user","content":"is anybody there?"}',
+      '{"role":"assistant","content":"Hi there!"}',
+      "OFFSET_GONE: made again, it is another stream",
+      `kept in ${where}`,
+      "",
+    ]);
+    assert.ok(existsSync(join(where, "logs/chat__session-1.jsonl")));
   },
   "kill-and-recover.mjs": (stdout) => {
     const rounds = [...stdout.matchAll(/^round \d+: (\d+) lines acknowledged, (\d+) found$/gm)];

@@ -14,6 +14,25 @@ export type LineFault = "holds LF" | "holds NUL" | "not UTF-8" | "not JSON" | "t
 /** Whose stream is captured. */
 export type Provider = "anthropic" | "openai";
 
+/** Why a request about a subscription was not carried out, in the protocol's own words. */
+export interface SubscriptionRefusal {
+  readonly subscription: string;
+  readonly reason:
+    | "INVALID_REQUEST"
+    | "WEBHOOK_URL_REJECTED"
+    | "TOKEN_INVALID"
+    | "TOKEN_EXPIRED"
+    | "SUBSCRIPTION_NOT_FOUND"
+    | "SUBSCRIPTION_ALREADY_EXISTS"
+    | "TOO_MANY_SUBSCRIPTIONS"
+    | "FENCED"
+    | "ALREADY_CLAIMED"
+    | "NO_PENDING_WORK"
+    | "INVALID_OFFSET";
+  /** Who holds it, and which wake that is, when it is claimed already. */
+  readonly held?: { readonly by: string; readonly generation: number };
+}
+
 export interface ErrorDetails {
   /** A line that would break the log's framing was given to `append`. */
   INVALID_LINE: { path: string; reason: LineFault | "ends without LF" };
@@ -40,6 +59,14 @@ export interface ErrorDetails {
   CHANGED_WHILE_READ: { path: string; offset: number };
   SESSION_NOT_FOUND: { session: string };
   SESSION_EXISTS: { session: string };
+  /** Another process writes the session, or wrote to it since it was resumed. */
+  SESSION_BUSY: { session: string; holder: LockHolder };
+  /** A file that is no bundle of a session, or is not what it says it is. */
+  BAD_BUNDLE: { path: string; reason: string };
+  /** What a bundle has no room for. */
+  BUNDLE_TOO_LARGE: { path: string; bytes: number; bytesMax: number };
+  /** The session has only so many turns. */
+  TURN_NOT_FOUND: { session: string; turn: number; turns: number };
   BAD_ID: { id: string; reason: string };
   UNSAFE_PATH: { path: string; root: string };
   UNSUPPORTED_FILE_SYSTEM: { path: string; fileSystem: string };
@@ -81,6 +108,19 @@ export interface ErrorDetails {
   BAD_MESSAGE: { stream: string; reason: string };
   /** The store takes no more writes until it is opened again. */
   STORE_FAILED: { path: string; reason: string };
+  /** A file that others are rebuilt from is not what was written; `offset` is where. */
+  STORE_DAMAGED: { path: string; offset: number; reason: string };
+  /** A request over HTTP that cannot be understood; `part` says where: a header, the query. */
+  BAD_REQUEST: { part: string; reason: string };
+  BODY_TOO_LARGE: { bytesMax: number };
+  /** More requests wait for new data than the server keeps waiting. */
+  TOO_MANY_READERS: { readersMax: number };
+  /** A web page that was not allowed to, or a name that is not this server's. */
+  ORIGIN_REFUSED: { header: "Origin" | "Host" };
+  /** Another program listens there. */
+  PORT_TAKEN: { host: string; port: number };
+  /** A request about a subscription that is not carried out; `reason` is the protocol's word. */
+  SUBSCRIPTION_REFUSED: SubscriptionRefusal;
 }
 
 export type ErrorCode = keyof ErrorDetails;

@@ -53,6 +53,8 @@ export interface Directory {
   readonly networkFileSystem: string | null;
   open(name: string, mode: OpenMode): OpenFile;
   remove(name: string): void;
+  /** What is in it, in no order. */
+  names(): string[];
   /** Puts `from` in the place of `to`, whole or not at all. Durable after `sync`. */
   rename(from: string, to: string): void;
   /** Makes the names in this directory durable. */

@@ -51,3 +51,41 @@ export const CAPTURED_DEPTH_MAX = 500;
 
 /** The longest id, model or stop reason of a message, in characters. */
 export const CAPTURED_NAME_CHARS_MAX = 1024;
+
+/** The longest path of a stream, in bytes of UTF-8. */
+export const STREAM_PATH_BYTES_MAX = 4096;
+
+/** How many streams' files are open at once, unless the store's options say otherwise. */
+export const OPEN_LOG_FILES_MAX = 256;
+
+/** What the server keeps of subscriptions, and what one request about them may hold. */
+export const SUBSCRIPTION_LIMITS = {
+  subscriptionsMax: 1000,
+  idCharsMax: 256,
+  patternCharsMax: 1024,
+  descriptionCharsMax: 1024,
+  urlCharsMax: 2048,
+  workerCharsMax: 256,
+  /** Streams, or acks, that one request names. */
+  streamsPerRequestMax: 1000,
+  /** Streams that a subscription names one by one, all requests together. */
+  explicitStreamsMax: 10_000,
+  /** Streams that one wake tells of; the others that wait are told of by the next. */
+  wakeStreamsMax: 1000,
+  requestBytesMax: 4 * MIB,
+  /** Webhook requests that are under way at once. */
+  deliveriesMax: 64,
+  /** How long a webhook may take to answer, and how much of its answer is read. */
+  deliveryMsMax: 30_000,
+  deliveryAnswerBytesMax: 64 * 1024,
+} as const;
+
+/** What a bundle holds (docs/formats/bundle.md). */
+export const BUNDLE_LIMITS = {
+  /** Without the manifest. */
+  membersMax: 4096,
+  /** What eleven octal digits say. */
+  memberBytesMax: 0o77777777777,
+  memberNameMax: 100,
+  manifestBytesMax: 2 * MIB,
+} as const;

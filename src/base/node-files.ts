@@ -20,6 +20,7 @@ import {
   mkdirSync,
   openSync,
   read,
+  readdirSync,
   readSync,
   realpathSync,
   renameSync,
@@ -161,6 +162,10 @@ class NodeDirectory implements Directory {
 
   remove(name: string): void {
     unlinkSync(`${this.#reach}/${name}`);
+  }
+
+  names(): string[] {
+    return readdirSync(this.#reach);
   }
 
   rename(from: string, to: string): void {

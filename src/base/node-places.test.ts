@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { homedir } from "node:os";
 import { test } from "vitest";
 import { thrownRefusal } from "../../test/support/refusal.ts";
-import { userPlaces } from "./node-places.ts";
+import { dataDirectory, userPlaces } from "./node-places.ts";
 
 test("a user's files are where the XDG variables say, in a directory of our own", () => {
   const environment = { XDG_CONFIG_HOME: "/c", XDG_STATE_HOME: "/s" };
@@ -24,6 +24,14 @@ test("without the variables, empty or relative, they are where XDG says by defau
   for (const value of [undefined, "", "here", "./here", "../here"]) {
     const environment = { XDG_CONFIG_HOME: value, XDG_STATE_HOME: value };
     assert.deepEqual(userPlaces(environment), expected, String(value));
+  }
+});
+
+test("streams are in the user's data directory, wherever XDG has it", () => {
+  assert.equal(dataDirectory({ XDG_DATA_HOME: "/d" }), "/d/verbatim");
+  for (const value of [undefined, "", "here"]) {
+    const expected = `${homedir()}/.local/share/verbatim`;
+    assert.equal(dataDirectory({ XDG_DATA_HOME: value }), expected, String(value));
   }
 });
 

@@ -39,6 +39,11 @@ export function catalogPath(): string {
   return join(xdg(process.env, "XDG_CACHE_HOME", ".cache"), "verbatim", "catalog.db");
 }
 
+/** Where the server keeps its streams. */
+export function dataDirectory(environment: Environment = process.env): string {
+  return join(xdg(environment, "XDG_DATA_HOME", ".local/share"), "verbatim");
+}
+
 /** Where HomeAgent keeps its sessions. */
 export function homeagentRoot(): string {
   return join(homedir(), ".homeagent");

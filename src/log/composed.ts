@@ -20,6 +20,8 @@ export type AppendMore = (lines: Uint8Array) => Promise<void>;
 export interface Around {
   /** Before the lines are composed: what they say of the log may take its time to make. */
   readonly beforehand?: (sync: Sync) => Promise<void>;
+  /** When the lines stand, with `disk` while they are made durable. Synchronous; never throws. */
+  readonly meanwhile?: () => void;
   /** Once the lines are as safe as the log's durability says; what it appends then is, too. */
   readonly afterwards?: (sync: Sync, append: AppendMore) => Promise<void>;
 }

@@ -73,10 +73,8 @@ export class LogLock {
     this.#file.unlock();
   }
 
-  async hint(): Promise<LockHint> {
-    const text = Buffer.alloc(512);
-    const count = await this.#file.read(text, 0);
-    return parseHint(text.toString("utf8", 0, count));
+  hint(): Promise<LockHint> {
+    return hintIn(this.#file);
   }
 
   /** Says who holds the lock. How far the log is durable is unknown while it is written. */
@@ -129,6 +127,28 @@ export function isBeingWritten(directory: Directory, logName: string): boolean {
   } finally {
     file.close();
   }
+}
+
+/** Who is at work on the log right now, as far as its lock file knows; null when nobody is. */
+export async function writerOf(directory: Directory, logName: string): Promise<LockHolder | null> {
+  if (!isBeingWritten(directory, logName)) return null;
+  let file: OpenFile;
+  try {
+    file = directory.open(`${logName}.lock`, "read");
+  } catch {
+    return "unknown"; // People delete lock files (L2); the lock itself is held all the same.
+  }
+  try {
+    return (await hintIn(file)).holder;
+  } finally {
+    file.close();
+  }
+}
+
+async function hintIn(file: OpenFile): Promise<LockHint> {
+  const text = Buffer.alloc(512);
+  const count = await file.read(text, 0);
+  return parseHint(text.toString("utf8", 0, count));
 }
 
 function parseHint(text: string): LockHint {

@@ -13,10 +13,9 @@ import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { BAD_LINES_LISTED_MAX, LOG_LIMITS } from "../base/limits.ts";
 import { type ByteOffset, type LineNumber, START } from "../base/offset.ts";
-import { LF, readStretch } from "./bytes.ts";
+import { checkBoundary, findEnd, rewound } from "./find-end.ts";
 import { Alarm, Delivered } from "./follow.ts";
 import { decodeLine } from "./json.ts";
-import { isBeingWritten } from "./lock.ts";
 import { openPlace, openToRead, type Place } from "./place.ts";
 import { type Span, type Stretch, spansBackward, spansForward } from "./spans.ts";
 import { findTail } from "./tail.ts";
@@ -54,7 +53,7 @@ export interface ReadReport {
 
 export interface ReadOptions {
   /** What to do with a line that is no UTF-8 JSON. `skip` and a function count it in the report. */
-  readonly onBadLine?: "throw" | "skip" | ((bad: BadLine) => void);
+  readonly onBadLine?: "throw" | "skip" | ((bad: BadLine, end: ByteOffset) => void);
   /** Takes `path` as an id below this directory, and never leaves it. */
   readonly root?: string;
   readonly lineBytesMax?: number;
@@ -76,12 +75,6 @@ export interface FollowOptions {
   readonly from?: ByteOffset;
   /** Lines delivered from `to` up to `from` are no longer there. */
   readonly onRewound?: (rewound: { from: ByteOffset; to: ByteOffset }) => void;
-}
-
-/** Where a pass ends, and whether that is inside a last line that lacks its LF. */
-interface End {
-  readonly end: number;
-  readonly lacksLastLf: boolean;
 }
 
 export class LogReader implements AsyncIterable<LogLine> {
@@ -214,7 +207,10 @@ export class LogReader implements AsyncIterable<LogLine> {
 
   /** Puts the wanted range into the log as it is now, and reports what stands after its end. */
   async #within(place: Place, file: OpenFile, range: ReadRange): Promise<Stretch> {
-    const { end, lacksLastLf } = await this.#findEnd(place, file);
+    const found = await findEnd(place, file, this.#options.takesUnterminated === true);
+    const { end, lacksLastLf } = found;
+    this.report.tornBytes = found.tornBytes;
+    this.report.unfinishedBytes = found.unfinishedBytes;
     const from = range.from ?? START;
     const to = Math.min(range.to ?? end, end);
     // Such a line ends where its LF will; who has read it reads on from there.
@@ -222,27 +218,9 @@ export class LogReader implements AsyncIterable<LogLine> {
     if (from > end) throw rewound(this.path, from, end);
     // The end itself was found between two lines, and may be gone by now: others cut what they
     // could not write whole.
-    for (const boundary of to === end ? [from] : [from, to]) {
-      if (boundary > 0 && (await readStretch(file, boundary - 1, boundary))[0] !== LF) {
-        throw new VerbatimError(
-          "OUT_OF_RANGE",
-          `byte ${boundary} of ${this.path} is not between two lines; use a line's start or end`,
-          { path: this.path, offset: boundary, length: 0, end },
-        );
-      }
-    }
+    await checkBoundary(file, this.path, from, end);
+    if (to !== end) await checkBoundary(file, this.path, to, end);
     return { ...this.#stretch(from, Math.max(from, to)), lacksLastLf: lacksLastLf && to === end };
-  }
-
-  async #findEnd({ directory, name }: Place, file: OpenFile): Promise<End> {
-    const seen = await findTail(file);
-    const isAtWork = seen.tornBytes > 0 && isBeingWritten(directory, name);
-    // The writer may have finished between our look and the question, so look again (D2).
-    const tail = seen.tornBytes > 0 && !isAtWork ? await findTail(file) : seen;
-    const lacksLastLf = Boolean(this.#options.takesUnterminated && tail.lacksOnlyLf && !isAtWork);
-    this.report.tornBytes = isAtWork || lacksLastLf ? 0 : tail.tornBytes;
-    this.report.unfinishedBytes = isAtWork ? tail.tornBytes : 0;
-    return { end: lacksLastLf ? tail.end + tail.tornBytes : tail.end, lacksLastLf };
   }
 
   #stretch(from: number, to: number): Stretch {
@@ -252,20 +230,21 @@ export class LogReader implements AsyncIterable<LogLine> {
 
   #decode(span: Span, number: number | null): LogLine | null {
     const start = span.start as ByteOffset;
-    if (span.bytes === null) return this.#bad(start, number, "too long");
+    const end = (start + span.length + 1) as ByteOffset;
+    if (span.bytes === null) return this.#bad(start, end, number, "too long");
     const { value, fault } = decodeLine(span.bytes, span.from, span.to);
-    if (fault !== null) return this.#bad(start, number, fault);
+    if (fault !== null) return this.#bad(start, end, number, fault);
     this.report.lines++;
     return {
       value,
       bytes: span.bytes.subarray(span.from, span.to),
       start,
-      end: (start + span.length + 1) as ByteOffset,
+      end,
       number: number as LineNumber | null,
     };
   }
 
-  #bad(offset: ByteOffset, number: number | null, reason: LineFault): null {
+  #bad(offset: ByteOffset, end: ByteOffset, number: number | null, reason: LineFault): null {
     const bad: BadLine = { line: number === null ? null : number + 1, offset, reason };
     const { onBadLine = "throw" } = this.#options;
     if (onBadLine === "throw") {
@@ -280,16 +259,7 @@ export class LogReader implements AsyncIterable<LogLine> {
     if (this.report.badLinesListed.length < BAD_LINES_LISTED_MAX) {
       this.report.badLinesListed.push(bad);
     }
-    if (typeof onBadLine === "function") onBadLine(bad);
+    if (typeof onBadLine === "function") onBadLine(bad, end);
     return null;
   }
-}
-
-function rewound(path: string, from: number, to: number): VerbatimError {
-  return new VerbatimError(
-    "LOG_REWOUND",
-    `${path} now ends, or differs, after byte ${to}, although it was read up to byte ${from}; ` +
-      "read it again from there",
-    { path, from, to },
-  );
 }

@@ -73,7 +73,7 @@ export async function repairTail(place: Place, file: OpenFile): Promise<TailRepa
 }
 
 /** Copies `[from, to)` of the log into a new file beside it, durably; answers its path. */
-async function keepAside(
+export async function keepAside(
   { directory, name }: Place,
   file: OpenFile,
   from: number,

@@ -176,7 +176,7 @@ export class LogWriter {
       const composed = new Composed(compose, check, around);
       if (!around && this.#mayWriteNow()) return Promise.resolve(this.#composeNow(composed));
       this.#queue.push(composed);
-      this.#draining ??= this.#drain();
+      this.#draining ??= this.#drain(false); // Nothing joins it, so there is nothing to wait for.
       return composed.start;
     } catch (error) {
       return Promise.reject(error);
@@ -243,9 +243,12 @@ export class LogWriter {
     if (this.#durability === "disk") await this.#syncAll();
   };
 
-  async #sync(): Promise<void> {
+  /** What is to be done `meanwhile` is done when the disk is at work. */
+  async #sync(meanwhile?: () => void): Promise<void> {
     try {
-      await this.#appender.sync();
+      const synced = this.#appender.sync();
+      meanwhile?.();
+      await synced;
     } catch (cause) {
       // Whoever opens the log next learns from where on to trust nothing (repair.ts, R2).
       this.#lock.saySynced(this.#appender.synced);
@@ -321,10 +324,10 @@ export class LogWriter {
     return batch;
   }
 
-  async #drain(): Promise<void> {
+  async #drain(gathers = true): Promise<void> {
     await null; // Into a microtask, wherever `append` was called (see callersHaveRun).
-    while (true) {
-      await callersHaveRun();
+    for (let waits = gathers; ; waits = true) {
+      if (waits) await callersHaveRun();
       const batch = this.#queue.shift();
       if (!batch) break;
       try {
@@ -346,7 +349,9 @@ export class LogWriter {
       if (this.#appender.hasUnsyncedCut) await this.#sync(); // appender.ts, W3
       if (batch instanceof Composed) await batch.prepare(this.#syncAll);
       const start = batch instanceof Batch ? this.#write(batch) : this.#writeComposed(batch);
-      if (this.#durability === "disk") await this.#sync();
+      const meanwhile = batch instanceof Composed ? batch.around?.meanwhile : undefined;
+      if (this.#durability === "disk") await this.#sync(meanwhile);
+      else meanwhile?.();
       if (this.#durability === "disk") await this.#companion?.madeDurable();
       if (batch instanceof Composed) {
         await batch.around?.afterwards?.(this.#syncAll, this.#appendMore);

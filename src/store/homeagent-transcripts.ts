@@ -9,11 +9,11 @@ import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
 import type { TranscriptEntry } from "../dialects/homeagent/schema.ts";
 import { sessionIdOf } from "../dialects/homeagent/session-id.ts";
+import { badLineWarning } from "../log/bad-line-warning.ts";
 import type { Durability } from "../log/log-options.ts";
-import { badLineWarning } from "./bad-line-warning.ts";
 import { SessionPool } from "./pool.ts";
-import type { BadEntry } from "./session.ts";
 import { Store } from "./store.ts";
+import type { BadEntry } from "./stored-entries.ts";
 
 export interface TranscriptWriterOptions {
   readonly durability?: Durability;

@@ -30,12 +30,18 @@ function directory(path: string, files: MemoryFiles, onRead: (bytes: number) => 
       return openFile(bytes, `${path}/${name}`, onRead);
     },
     remove: readOnly,
+    names: () => namesBelow(path, files),
     rename: readOnly,
     sync: async () => {},
     syncAncestors: async () => {},
     watch: () => () => {},
     close: () => {},
   };
+}
+
+function namesBelow(path: string, files: MemoryFiles): string[] {
+  const names = [...files.keys()].filter((file) => file.startsWith(`${path}/`));
+  return names.map((file) => file.slice(path.length + 1)).filter((name) => !name.includes("/"));
 }
 
 function openFile(bytes: Uint8Array, identity: string, onRead: (bytes: number) => void): OpenFile {

@@ -101,6 +101,10 @@ class WatchedDirectory implements Directory {
     this.#directory.remove(name);
   }
 
+  names(): string[] {
+    return this.#directory.names();
+  }
+
   rename(from: string, to: string): void {
     this.#watched.tell({ call: "rename", name: from, at: 0, bytes: 0, mode: null });
     this.#directory.rename(from, to);

@@ -1,11 +1,17 @@
 /** Bad-line warning: one process warning for all the bad lines of one reading, by number. */
 
-import type { BadEntry } from "./session.ts";
+/** A line that was passed over, and where it is. */
+export interface PassedOver {
+  /** Counted from 1; null when the reading did not begin at the start. */
+  readonly line: number | null;
+  readonly offset: number | string;
+  readonly reason: string;
+}
 
 const LISTED_MAX = 20;
 
 export function badLineWarning(path: string): {
-  readonly add: (bad: BadEntry) => void;
+  readonly add: (bad: PassedOver) => void;
   readonly emit: () => void;
 } {
   const listed: string[] = [];
@@ -14,7 +20,8 @@ export function badLineWarning(path: string): {
     add({ line, offset, reason }) {
       if (reason === "blank") return; // Nothing was lost in it.
       count++;
-      if (count <= LISTED_MAX) listed.push(`${line ?? `at byte ${offset}`} (${reason})`);
+      const place = typeof offset === "number" ? `at byte ${offset}` : `at ${offset}`;
+      if (count <= LISTED_MAX) listed.push(`${line ?? place} (${reason})`);
     },
     emit() {
       if (count === 0) return;

@@ -1,0 +1,126 @@
+/**
+ * Window: a log as it stood when it was opened: its end, its lines in either direction, its bytes.
+ *
+ * For those who show a log in pieces. Unlike a reader it holds one open file, so that a line and
+ * the end it is told with are of the same moment, and it leaves no line out: one that is none comes
+ * in its place, with its fault.
+ *
+ * WI1  What is given costs what is given, wherever it stands: nothing before it is read.
+ */
+
+import type { LineFault } from "../base/errors.ts";
+import type { OpenFile } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+import { LOG_LIMITS } from "../base/limits.ts";
+import { readChunks, readStretch } from "./bytes.ts";
+import { checkBoundary, findEnd, type LogEnd, rewound } from "./find-end.ts";
+import { decodeLine } from "./json.ts";
+import { openPlace, openToRead, type Place } from "./place.ts";
+import { type Span, spansBackward, spansForward } from "./spans.ts";
+
+export interface WindowLine {
+  /** What its JSON says; undefined where there is a fault. */
+  readonly value: unknown;
+  readonly fault: LineFault | null;
+  readonly start: number;
+  /** The offset after the line, its LF included. */
+  readonly end: number;
+}
+
+export class LogWindow {
+  readonly path: string;
+  readonly tornBytes: number;
+  readonly unfinishedBytes: number;
+  /** Where the bytes end that can be had. */
+  readonly bytesEnd: number;
+  readonly #place: Place;
+  readonly #file: OpenFile;
+  readonly #lacksLastLf: boolean;
+
+  private constructor(path: string, place: Place, file: OpenFile, found: LogEnd) {
+    this.path = path;
+    this.#place = place;
+    this.#file = file;
+    this.tornBytes = found.tornBytes;
+    this.unfinishedBytes = found.unfinishedBytes;
+    this.bytesEnd = found.end;
+    this.#lacksLastLf = found.lacksLastLf;
+  }
+
+  /** `path` is an id below `root`; nothing outside is ever opened. */
+  static async open(host: Host, path: string, root: string): Promise<LogWindow> {
+    const place = await openPlace(host, path, { create: false, root });
+    try {
+      const file = openToRead(place);
+      try {
+        return new LogWindow(path, place, file, await findEnd(place, file, true));
+      } catch (cause) {
+        file.close();
+        throw cause;
+      }
+    } catch (cause) {
+      place.directory.close();
+      throw cause;
+    }
+  }
+
+  /** The offset after the last line: one that lacks its LF ends where that will be. */
+  get end(): number {
+    return this.#lacksLastLf ? this.bytesEnd + 1 : this.bytesEnd;
+  }
+
+  /** Refuses an offset after the end with LOG_REWOUND, one inside a line with OUT_OF_RANGE. */
+  async check(offset: number): Promise<void> {
+    if (offset === this.end) return;
+    if (offset > this.bytesEnd) throw rewound(this.path, offset, this.end);
+    await checkBoundary(this.#file, this.path, offset, this.end);
+  }
+
+  async *forward(from: number, to = this.end): AsyncGenerator<WindowLine> {
+    for await (const spans of spansForward(this.#file, this.#stretch(from, to))) {
+      for (const span of spans) yield lineOf(span);
+    }
+  }
+
+  /** The lines before `to`, last one first. */
+  async *backward(to = this.end): AsyncGenerator<WindowLine> {
+    for await (const spans of spansBackward(this.#file, this.#stretch(0, to))) {
+      for (const span of spans) yield lineOf(span);
+    }
+  }
+
+  /** The bytes as they stand, up to the end; fewer when a writer has taken some back since. */
+  bytes(from: number, to: number): Promise<Buffer> {
+    return readStretch(this.#file, from, Math.max(from, Math.min(to, this.bytesEnd)));
+  }
+
+  /** The same in pieces. */
+  chunks(from: number, to: number): AsyncGenerator<Buffer> {
+    return readChunks(this.#file, from, Math.min(to, this.bytesEnd));
+  }
+
+  close(): void {
+    this.#file.close();
+    this.#place.directory.close();
+  }
+
+  #stretch(from: number, to: number) {
+    const lacksLastLf = this.#lacksLastLf && to === this.end && from < to;
+    const { lineBytesMax } = LOG_LIMITS;
+    const until = Math.min(to, this.bytesEnd);
+    return {
+      from: Math.min(from, until),
+      to: until,
+      lineBytesMax,
+      signal: undefined,
+      lacksLastLf,
+    };
+  }
+}
+
+function lineOf({ start, length, bytes, from, to }: Span): WindowLine {
+  const end = start + length + 1;
+  if (bytes === null) return { value: undefined, fault: "too long", start, end };
+  const { value, fault } = decodeLine(bytes, from, to);
+  return { value, fault, start, end };
+}

@@ -1,0 +1,28 @@
+/**
+ * `verbatim-log/streams`: named streams of messages in JSONL files, with pointers in SQLite.
+ *
+ * @example
+ * const engine = await JsonlEngine.open("data");
+ * await engine.createStream("/chat/session-1");
+ * await engine.append("/chat/session-1", encodeLine({ role: "user", content: "hello" }));
+ * for (const { data, offset } of await engine.read("/chat/session-1")) console.log(offset, data);
+ * await engine.close();
+ */
+
+export { encodeLine } from "./log/json.ts";
+export { LogFile, type Stored } from "./log/log-file.ts";
+export {
+  type CreateStreamOptions,
+  JsonlEngine,
+  type JsonlEngineOptions,
+  type JsonlMessage,
+} from "./streams/jsonl-engine.ts";
+export { formatOffset, type OffsetToken } from "./streams/offset-token.ts";
+export { streamPathToFilename } from "./streams/stream-path.ts";
+export type { Lifetime, StreamHead } from "./streams/stream-store.ts";
+export {
+  type BadMessage,
+  type TypedLog,
+  type TypedLogOptions,
+  typedLog,
+} from "./streams/typed-log.ts";

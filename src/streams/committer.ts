@@ -1,0 +1,233 @@
+/**
+ * Committer: takes what is asked of streams, many at once, and makes it durable together.
+ *
+ * decide on drafts → one write and one sync of the journal → bytes to each log file → one
+ * transaction of the index → published, told, answered.
+ *
+ * CM1  There is one batch at a time, decided on what the one before published. What is asked
+ *      meanwhile forms the next.
+ * CM2  Nobody is answered before the sync of the batch in which it was decided, be it only that
+ *      somebody else's append made it a duplicate.
+ * CM3  Where the journal did not take a batch, nothing of it has happened, and the store goes on.
+ *      Where anything fails after that, the batch is durable but cannot be shown: the store takes
+ *      no more (STORE_FAILED), and opening it again carries the batch out.
+ */
+
+import { callersHaveRun } from "../base/callers.ts";
+import { VerbatimError } from "../base/errors.ts";
+import { isDamage } from "../catalog/sqlite.ts";
+import { Batch } from "./batch.ts";
+import type { HandlePool } from "./handle-pool.ts";
+import type { Journal } from "./journal.ts";
+import { RecordBuffer } from "./journal-record.ts";
+import type { PublishedStreams } from "./published-streams.ts";
+import type { StreamIndex } from "./stream-index.ts";
+import { dropSome, type Leftovers, writeToIndex } from "./write-index.ts";
+
+export interface CommitLimits {
+  /** What one batch takes: requests, and bytes of theirs. */
+  readonly batchRequestsMax: number;
+  readonly batchBytesMax: number;
+  /** What waits for its turn; past it, requests are refused with QUEUE_FULL. */
+  readonly queueRequestsMax: number;
+  readonly queueBytesMax: number;
+}
+
+export interface CommitParts {
+  readonly journal: Journal;
+  readonly pool: HandlePool;
+  readonly index: StreamIndex;
+  readonly published: PublishedStreams;
+  readonly limits: CommitLimits;
+  /** Where the index says how far it is. */
+  applied(lsn: number): { lsn: number; metaBytes: number; storeId: string };
+  /** A batch was published. Between batches; what it returns is waited for. */
+  afterBatch(batch: Batch, lastLsn: number): Promise<void> | null;
+}
+
+interface Asked {
+  readonly bytes: number;
+  readonly decide: (batch: Batch) => unknown;
+  readonly resolve: (answer: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class Committer {
+  readonly #parts: CommitParts;
+  readonly #buffer = new RecordBuffer();
+  readonly #leftovers: Leftovers = new Map();
+  #queue: Asked[] = [];
+  #queuedBytes = 0;
+  #lastLsn: number;
+  #running: Promise<void> | null = null;
+  #failure: VerbatimError | null = null;
+  #isClosed = false;
+
+  constructor(parts: CommitParts, lastLsn: number) {
+    this.#parts = parts;
+    this.#lastLsn = lastLsn;
+  }
+
+  get lastLsn(): number {
+    return this.#lastLsn;
+  }
+
+  /** Why no more is taken, or null. */
+  get failure(): VerbatimError | null {
+    return this.#failure;
+  }
+
+  /**
+   * Has `decide` judge, in turn, and add to the batch; resolves to its answer once the batch is
+   * durable. What `decide` throws is the answer to this one alone.
+   */
+  submit<T>(bytes: number, decide: (batch: Batch) => T): Promise<T> {
+    const refusal = this.#refusal(bytes);
+    if (refusal !== null) return Promise.reject(refusal);
+    this.#queuedBytes += bytes;
+    const answered = new Promise<unknown>((resolve, reject) => {
+      this.#queue.push({ bytes, decide, resolve, reject });
+    });
+    this.#running ??= this.#run();
+    return answered as Promise<T>;
+  }
+
+  /** Takes no more, and resolves when what was taken is done. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#running;
+  }
+
+  /** Ends it for good: no more is taken until the store is opened again. */
+  fail(reason: string, cause: unknown): VerbatimError {
+    this.#failure ??= this.#parts.journal.fail(reason, cause);
+    return this.#failure;
+  }
+
+  #refusal(bytes: number): VerbatimError | null {
+    const { journal, limits } = this.#parts;
+    if (this.#failure !== null) return this.#failure;
+    if (this.#isClosed) {
+      const { path } = journal;
+      return new VerbatimError("LOG_CLOSED", "the store was closed; open it again", { path });
+    }
+    const isFull =
+      this.#queue.length >= limits.queueRequestsMax ||
+      (this.#queue.length > 0 && this.#queuedBytes + bytes > limits.queueBytesMax);
+    if (!isFull) return null;
+    return new VerbatimError(
+      "QUEUE_FULL",
+      `${this.#queue.length} requests wait for the disk; ask again in a moment`,
+      { path: journal.path, queuedBytes: this.#queuedBytes, bytesMax: limits.queueBytesMax },
+    );
+  }
+
+  async #run(): Promise<void> {
+    await null;
+    while (this.#queue.length > 0) {
+      await callersHaveRun();
+      await this.#commit(this.#take());
+    }
+    this.#running = null;
+  }
+
+  #take(): Asked[] {
+    const { batchRequestsMax, batchBytesMax } = this.#parts.limits;
+    let count = 0;
+    let bytes = 0;
+    for (const asked of this.#queue) {
+      if (count > 0 && (count >= batchRequestsMax || bytes + asked.bytes > batchBytesMax)) break;
+      bytes += asked.bytes;
+      count++;
+    }
+    this.#queuedBytes -= bytes;
+    if (count < this.#queue.length) return this.#queue.splice(0, count);
+    const taken = this.#queue;
+    this.#queue = [];
+    return taken;
+  }
+
+  async #commit(taken: readonly Asked[]): Promise<void> {
+    if (this.#failure !== null) return rejectAll(taken, this.#failure);
+    const batch = new Batch(this.#parts.published);
+    const answers = taken.map((asked) => decided(asked, batch));
+    const touches = this.#parts.published.touches();
+    if (batch.ops.length > 0 || touches.size > 0) {
+      try {
+        await this.#makeDurable(batch);
+      } catch (error) {
+        return rejectAll(taken, error);
+      }
+      try {
+        for (const [path, atMs] of touches) touchIfLive(batch, path, atMs);
+        this.#show(batch);
+        this.#parts.published.touchesWritten(touches);
+      } catch (cause) {
+        if (isDamage(cause)) this.#parts.index.spoil(); // So that the next opening rebuilds it.
+        return rejectAll(taken, this.fail("what the journal took could not be carried out", cause));
+      }
+    }
+    for (const answer of answers) answer();
+    try {
+      await this.#parts.afterBatch(batch, this.#lastLsn);
+    } catch (cause) {
+      this.fail("a checkpoint failed", cause);
+    }
+  }
+
+  async #makeDurable({ ops }: Batch): Promise<void> {
+    if (ops.length === 0) return;
+    const { journal } = this.#parts;
+    const first = this.#lastLsn + 1;
+    await journal.settle();
+    this.#buffer.clear();
+    for (const [n, op] of ops.entries()) this.#buffer.add(first + n, first, op, journal.seed);
+    try {
+      journal.write(this.#buffer.bytes, this.#buffer.length);
+      await journal.sync();
+    } catch (cause) {
+      if (cause instanceof VerbatimError && cause.code === "STORE_FAILED") this.#failure = cause;
+      throw cause;
+    }
+    this.#lastLsn += ops.length;
+  }
+
+  #show(batch: Batch): void {
+    const { pool, index, published } = this.#parts;
+    for (const { state, bytes, filePos } of batch.changes.values()) {
+      if (bytes.length === 0) continue;
+      pool.useNow(state.file, (log) => {
+        if (log.size !== filePos) throw new Error(`${log.path} ends at ${log.size}`);
+        log.append(bytes.length === 1 ? (bytes[0] as Uint8Array) : Buffer.concat(bytes));
+      });
+    }
+    index.transaction(() => {
+      writeToIndex(index, batch, this.#leftovers);
+      dropSome(index, this.#leftovers);
+      index.setApplied(this.#parts.applied(this.#lastLsn));
+    });
+    for (const file of batch.removals.keys()) pool.close(file);
+    for (const { state, producers } of batch.changes.values()) {
+      published.set(state);
+      for (const turn of producers.values()) published.setProducer(state, turn);
+    }
+  }
+}
+
+/** Decides now; the function that comes back tells the answer. */
+function decided({ decide, resolve, reject }: Asked, batch: Batch): () => void {
+  try {
+    const answer = decide(batch);
+    return () => resolve(answer);
+  } catch (error) {
+    return () => reject(error);
+  }
+}
+
+function touchIfLive(batch: Batch, path: string, atMs: number): void {
+  if (batch.state(path)?.status === "live") batch.touch(path, atMs);
+}
+
+function rejectAll(asked: readonly Asked[], error: unknown): void {
+  for (const { reject } of asked) reject(error);
+}

@@ -1,0 +1,98 @@
+/**
+ * Data directory: its lock, its files, and opening them in the order that recovery needs.
+ *
+ * DD1  One process has it open. The kernel's lock decides, and goes with its holder.
+ */
+
+import { errnoOf, ioError, VerbatimError } from "../base/errors.ts";
+import type { Directory } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+import { LogLock } from "../log/lock.ts";
+import { Journal } from "./journal.ts";
+import type { ScannedJournal } from "./journal-scan.ts";
+import { MetaFile } from "./meta-file.ts";
+import { recover } from "./recovery.ts";
+import type { StreamIndex } from "./stream-index.ts";
+
+export interface DataDirectoryOptions {
+  readonly path: string;
+  readonly indexPath: string;
+  readonly host: Host;
+  readonly newId: () => string;
+  readonly onRebuild: (done: number, of: number) => void;
+}
+
+export interface DataDirectory {
+  readonly path: string;
+  readonly logs: Directory;
+  readonly journals: Directory;
+  readonly meta: MetaFile;
+  readonly index: StreamIndex;
+  readonly journal: Journal;
+  /** What was found in the journal. */
+  readonly scanned: ScannedJournal;
+  close(): void;
+}
+
+/** The file whose lock is the directory's is `streams.lock`. */
+const LOCKED_NAME = "streams";
+
+export async function openDataDirectory(options: DataDirectoryOptions): Promise<DataDirectory> {
+  const opened: { close(): void }[] = [];
+  const close = () => {
+    for (const part of opened.splice(0).reverse()) part.close();
+  };
+  const keep = <T extends { close(): void }>(part: T): T => {
+    opened.push(part);
+    return part;
+  };
+  try {
+    return await openParts(options, keep, close);
+  } catch (cause) {
+    close();
+    throw errnoOf(cause) === "UNKNOWN" ? cause : ioError(options.path, "opening", cause);
+  }
+}
+
+async function openParts(
+  { path, indexPath, host, newId, onRebuild }: DataDirectoryOptions,
+  keep: <T extends { close(): void }>(part: T) => T,
+  close: () => void,
+): Promise<DataDirectory> {
+  const directory = keep(await host.files.openDirectory(path, { create: true }));
+  const lock = keep(new LogLock(host, directory, LOCKED_NAME));
+  await acquire(lock, path);
+  const logs = keep(await host.files.openDirectory(`${path}/logs`, { create: true }));
+  const journals = keep(await host.files.openDirectory(`${path}/journal`, { create: true }));
+  const meta = keep(await MetaFile.open(directory, newId()));
+  const recovered = await recover({ journals, logs, meta, indexPath, onProgress: onRebuild });
+  const index = keep(recovered.index);
+  const scanned = withoutSpent(journals, recovered.journal);
+  const next = scanned.lastLsn + 1;
+  const journal = keep(await Journal.begin(journals, meta.storeId, next, newId));
+  return { path, logs, journals, meta, index, journal, scanned, close };
+}
+
+/** Segments that hold nothing new are of no use: a checkpoint has it all. */
+function withoutSpent(journals: Directory, scanned: ScannedJournal): ScannedJournal {
+  if (scanned.records.length > 0) return scanned;
+  for (const { name } of scanned.segments) journals.remove(name);
+  return { ...scanned, segments: [], bytes: 0 };
+}
+
+async function acquire(lock: LogLock, path: string): Promise<void> {
+  try {
+    await lock.acquire(0);
+  } catch (cause) {
+    if (!(cause instanceof VerbatimError && cause.code === "LOG_LOCKED")) throw cause;
+    const { holder } = (cause as VerbatimError<"LOG_LOCKED">).details;
+    const who = holder === "unknown" ? "another process" : `process ${holder.pid}`;
+    throw new VerbatimError(
+      "LOG_LOCKED",
+      `${path} is in use by ${who}; stop it, or choose another data directory`,
+      { path, holder },
+      { cause },
+    );
+  }
+  lock.sayHeld();
+}

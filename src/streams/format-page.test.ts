@@ -1,0 +1,89 @@
+/**
+ * The format page: what it shows is what a store writes.
+ *
+ * Method: a store of fixed time and ids is asked for what the page's examples are about. Every
+ * example must be found in what it wrote, and every kind of line that it wrote must have one.
+ */
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "vitest";
+import { tempDirectory } from "../../test/support/temp-directory.ts";
+import { openLocalStore } from "./local-store.ts";
+import { streamPathToFilename } from "./stream-path.ts";
+import { SCHEMA } from "./stream-rows.ts";
+
+const PAGE = readFileSync(new URL("../../docs/formats/streams.md", import.meta.url), "utf8");
+
+test("every example line of the journal and of meta.jsonl is one that a store writes", async () => {
+  const { journal, meta } = await written();
+  for (const [kind, lines] of [
+    ["journal", journal],
+    ["meta", meta],
+  ] as const) {
+    const shown = blocksOf(`jsonl ${kind}`).join("").trimEnd().split("\n");
+    for (const line of shown) assert.ok(lines.includes(line), `no ${kind} has the line ${line}`);
+    assert.deepEqual(kindsOf(shown), kindsOf(lines), `the kinds of ${kind} lines on the page`);
+  }
+});
+
+test("a journal record's bytes follow its header, as the page shows", async () => {
+  const { segment } = await written();
+  const [record = ""] = blocksOf("text record");
+  assert.ok(record.includes('"op":"append"'));
+  assert.ok(segment.includes(record));
+});
+
+test("the schema on the format page is the one in force", () => {
+  assert.equal(blocksOf("sql streams-schema")[0]?.trim(), SCHEMA.trim());
+});
+
+test("paths and names on the page are those of streamPathToFilename", () => {
+  const rows = [...PAGE.matchAll(/^\| `(\/[^`]+)` \| `([^`]+\.jsonl)` \|$/gm)];
+  assert.ok(rows.length >= 5);
+  for (const [, path = "", name] of rows) assert.equal(streamPathToFilename(path), name);
+});
+
+/** What a store has written after some of everything, before and after a checkpoint. */
+async function written(): Promise<{ segment: string; journal: string[]; meta: string[] }> {
+  const dataDirectory = tempDirectory();
+  let id = 0x5eed0000;
+  const newId = () => (id++).toString(16).padStart(16, "0");
+  const now = () => 1_763_200_000_000;
+  const store = await openLocalStore({ dataDirectory, newId, now });
+  const path = "/chat/session-1";
+  const contentType = "application/json";
+  const body = Buffer.from(
+    '[{"role":"user","content":"hello"},{"role":"assistant","content":"Hi"}]',
+  );
+  await store.create(path, { contentType, body, isClosed: false });
+  const producer = { id: "writer-1", epoch: 0, seq: 0 };
+  const last = { body: Buffer.from('{"n":1.0}'), producer, streamSeq: "0001", close: true };
+  await store.append(path, last);
+  await store.create("/draft", { body: Buffer.from("\0raw"), isClosed: false });
+  await store.remove("/draft");
+  await store.putRecord("subscriptions/1", '{"id":"1"}');
+  const [name = ""] = readdirSync(join(dataDirectory, "journal"));
+  const segment = readFileSync(join(dataDirectory, "journal", name), "latin1");
+  await store.close();
+  const meta = readFileSync(join(dataDirectory, "meta.jsonl"), "utf8").trimEnd().split("\n");
+  return {
+    segment,
+    journal: segment.split("\n").filter((line) => /^\{"(journal|lsn)"/.test(line)),
+    meta,
+  };
+}
+
+function kindsOf(lines: readonly string[]): string[] {
+  const kinds = lines.map((line) => {
+    const { kind, op = "segment" } = JSON.parse(line) as { kind?: string; op?: string };
+    return kind ?? op;
+  });
+  return [...new Set(kinds)].sort();
+}
+
+function blocksOf(info: string): string[] {
+  const fences = PAGE.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm);
+  return [...fences].filter(([, found]) => found === info).map(([, , body = ""]) => body);
+}

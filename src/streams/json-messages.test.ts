@@ -1,0 +1,157 @@
+/** JSON messages: the source text, sliced; compared with what JSON.parse makes of the same text. */
+
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { test } from "vitest";
+import { thrownRefusal } from "../../test/support/refusal.ts";
+import { jsonMessages } from "./json-messages.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** Whitespace that JSON allows between tokens. */
+const space = fc.string({ unit: fc.constantFrom(" ", "\t", "\n", "\r"), maxLength: 3 });
+
+/** The text of a JSON value as nobody would serialise it, and as anybody may send it. */
+const { value: jsonText } = fc.letrec<{ value: string; array: string; object: string }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom("1.0", "1e400", "-0", "12345678901234567890", "1E+2", "0.10", "true", "null"),
+    fc.constantFrom('"\\u0041"', '"\\n"', '"\\\\"', '"\\""', '"[,]{}"', '"\\\\\\""', '"é💥\u2028"'),
+    fc.string({ unit: "grapheme" }).map((text) => JSON.stringify(text)),
+    tie("array"),
+    tie("object"),
+  ),
+  array: fc
+    .tuple(space, fc.array(fc.tuple(space, tie("value"), space), { maxLength: 4 }))
+    .map(([empty, all]) => `[${all.length === 0 ? empty : all.map((e) => e.join("")).join(",")}]`),
+  object: fc
+    .tuple(
+      space,
+      fc.array(fc.tuple(space, fc.constantFrom("k", "k", "a"), space, tie("value"), space)),
+    )
+    .map(([empty, all]) => {
+      const members = all.map(([s, key, t, value, u]) => `${s}"${key}"${t}:${u}${value}`);
+      return `{${all.length === 0 ? empty : members.join(",")}}`;
+    }),
+}));
+const posted = fc.tuple(space, jsonText, space).map((parts) => parts.join(""));
+
+test("what is stored reads as what was posted, and an array as its elements", () => {
+  fc.assert(
+    fc.property(posted, (text) => {
+      const lines = linesOf(text);
+      const value: unknown = JSON.parse(text);
+      assert.deepEqual(
+        lines.map((line) => JSON.parse(line)),
+        Array.isArray(value) ? value : [value],
+      );
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test("what is stored is the posted text but for line breaks, and for the array around it", () => {
+  // Method: with whitespace taken out of both, lines joined by commas are the source.
+  fc.assert(
+    fc.property(posted, (text) => {
+      const joined = linesOf(text).join(",");
+      const isArray = Array.isArray(JSON.parse(text));
+      assert.equal(bare(isArray ? `[${joined}]` : joined), bare(text));
+      // Nothing but CR and LF is gone from what is no array.
+      if (!isArray) assert.equal(joined, text.replace(/[\r\n]/g, ""));
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test("numbers, key order, duplicate keys, escapes and inner spaces stay as they were sent", () => {
+  const text = '{"b":1.0,"a":12345678901234567890,"a2":1e400,"k":1,"k":2, "e":"\\u00e9\\/" }';
+  assert.deepEqual(linesOf(text), [text]);
+  assert.deepEqual(linesOf(`[${text}, ${text}]`), [text, text]);
+  assert.deepEqual(linesOf(`  ${text}\r\n`), [`  ${text}`]);
+});
+
+test("an array is flattened by one level", () => {
+  assert.deepEqual(linesOf("[]"), []);
+  assert.deepEqual(linesOf(" [ \n ] "), []);
+  assert.deepEqual(linesOf("[[1,2],[3]]"), ["[1,2]", "[3]"]);
+  assert.deepEqual(linesOf("[[]]"), ["[]"]);
+  assert.deepEqual(linesOf('[ 1 ,\t"a,]" ,\n{"b" : [ 1 , 2 ]} ]'), [
+    "1",
+    '"a,]"',
+    '{"b" : [ 1 , 2 ]}',
+  ]);
+});
+
+test("what is no UTF-8 JSON is refused, and not a word of it is in the error", () => {
+  const notJson = [
+    "",
+    " ",
+    "\n",
+    "{",
+    "[1,]",
+    "1 2",
+    "'secret'",
+    "NaN",
+    "\ufeff1",
+    '"\n"',
+    '"\0"',
+    "[1]x",
+  ];
+  for (const text of notJson) {
+    const error = thrownRefusal(() => jsonMessages(encoder.encode(text), "/s"), "BAD_MESSAGE");
+    assert.equal(error.details.reason, "not JSON");
+    assert.ok(!error.message.includes("secret") && error.cause === undefined);
+  }
+  const halves = [
+    [0x22, 0xc3, 0x22],
+    [0x22, 0xed, 0xa0, 0x80, 0x22],
+    [0x22, 0xff, 0x22],
+  ];
+  for (const bytes of halves) {
+    const refused = () => jsonMessages(Uint8Array.from(bytes), "/s");
+    assert.equal(thrownRefusal(refused, "BAD_MESSAGE").details.reason, "not UTF-8");
+  }
+});
+
+test("a text cut at any byte is refused or stored as it stands", () => {
+  const whole = encoder.encode('[{"é":"\\"]"}, [1.50,[]] ,"💥"]\n');
+  for (let cut = 0; cut < whole.length; cut++) {
+    const text = whole.subarray(0, cut);
+    if (cut === whole.length - 1) assert.equal(jsonMessages(text, "/s").lengths.length, 3);
+    else thrownRefusal(() => jsonMessages(text, "/s"), "BAD_MESSAGE");
+  }
+});
+
+test("the text may be a part of a larger buffer, and is not changed", () => {
+  const whole = Buffer.from("x[1,\n2]x");
+  const { bytes } = jsonMessages(whole.subarray(1, -1), "/s");
+  assert.equal(decoder.decode(bytes), "1\n2\n");
+  assert.equal(whole.toString(), "x[1,\n2]x");
+});
+
+test("nesting of any depth is stored", () => {
+  const deep = "[".repeat(100_000) + "]".repeat(100_000);
+  assert.deepEqual(linesOf(`[${deep},1]`), [deep, "1"]);
+});
+
+/** The stored lines; each must be one line, as long as it is said to be. */
+function linesOf(text: string): string[] {
+  const { bytes, lengths } = jsonMessages(encoder.encode(text), "/s");
+  const lines: string[] = [];
+  let from = 0;
+  for (const length of lengths) {
+    const line = decoder.decode(bytes.subarray(from, from + length));
+    assert.ok(!/[\r\n]/.test(line.slice(0, -1)) && line.endsWith("\n"));
+    lines.push(line.slice(0, -1));
+    from += length;
+  }
+  assert.equal(from, bytes.length);
+  return lines;
+}
+
+/** Without whitespace between tokens. */
+function bare(text: string): string {
+  return text.replace(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, "$1");
+}

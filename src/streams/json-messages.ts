@@ -1,0 +1,133 @@
+/**
+ * JSON messages: what was posted to a JSON stream, cut into the lines that are stored.
+ *
+ * M1  A message is a slice of the source text. Numbers, key order, duplicate keys, escapes and
+ *     spaces stay as they are; nothing is serialised anew.
+ * M2  Only CR and LF are taken out. In valid JSON they stand between tokens and never within a
+ *     string, so no value changes, and a message is one line.
+ * M3  An array is one message per element, without the whitespace around it; one level only.
+ */
+
+import { isUtf8 } from "node:buffer";
+import { VerbatimError } from "../base/errors.ts";
+import { LF } from "../log/bytes.ts";
+
+export interface JsonMessages {
+  /** Lines, each ending in LF. */
+  readonly bytes: Uint8Array;
+  /** How long each line is, its LF counted. */
+  readonly lengths: readonly number[];
+}
+
+const CR = 0x0d;
+const TAB = 0x09;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** The lines of one post; none for `[]`. Throws BAD_MESSAGE when it is no UTF-8 JSON. */
+export function jsonMessages(body: Uint8Array, stream: string): JsonMessages {
+  const source = Buffer.from(body.buffer, body.byteOffset, body.length);
+  refuseUnlessJson(source, stream);
+  const text = source.includes(LF) || source.includes(CR) ? withoutLineBreaks(source) : source;
+  return text[skipSpace(text, 0)] === OPEN_ARRAY ? elements(text) : oneLine(text);
+}
+
+/** What to send so that `data` is one message, also when it is an array. */
+export function asOneMessage(data: Uint8Array, stream: string): Uint8Array {
+  const source = Buffer.from(data.buffer, data.byteOffset, data.length);
+  if (source[skipSpace(source, 0)] !== OPEN_ARRAY) return data;
+  refuseUnlessJson(source, stream); // `[1],[2]` must not become two.
+  return Buffer.concat([Buffer.of(OPEN_ARRAY), source, Buffer.of(CLOSE_ARRAY)]);
+}
+
+function refuseUnlessJson(source: Buffer, stream: string): void {
+  if (!isUtf8(source)) throw badMessage(stream, "not UTF-8");
+  try {
+    JSON.parse(source.toString("utf8"));
+  } catch {
+    // What the parser says quotes the text, and so must not be passed on.
+    throw badMessage(stream, "not JSON");
+  }
+}
+
+function badMessage(stream: string, reason: string): VerbatimError<"BAD_MESSAGE"> {
+  return new VerbatimError(
+    "BAD_MESSAGE",
+    `what was sent to ${stream} is ${reason}; this stream takes one JSON value, or an array of them`,
+    { stream, reason },
+  );
+}
+
+function withoutLineBreaks(source: Buffer): Buffer {
+  const kept = Buffer.allocUnsafe(source.length);
+  let length = 0;
+  for (const byte of source) {
+    if (byte !== LF && byte !== CR) kept[length++] = byte;
+  }
+  return kept.subarray(0, length);
+}
+
+function oneLine(text: Buffer): JsonMessages {
+  const bytes = Buffer.allocUnsafe(text.length + 1);
+  text.copy(bytes);
+  bytes[text.length] = LF;
+  return { bytes, lengths: [bytes.length] };
+}
+
+/** Copies each element with an LF behind it. The array's own brackets and commas make room. */
+function elements(text: Buffer): JsonMessages {
+  const bytes = Buffer.allocUnsafe(text.length);
+  const lengths: number[] = [];
+  let end = 0;
+  for (let from = skipSpace(text, skipSpace(text, 0) + 1); text[from] !== CLOSE_ARRAY; ) {
+    const next = elementEnd(text, from);
+    const to = trimmedEnd(text, next);
+    text.copy(bytes, end, from, to);
+    end += to - from;
+    bytes[end++] = LF;
+    lengths.push(to - from + 1);
+    from = text[next] === COMMA ? skipSpace(text, next + 1) : next;
+  }
+  return { bytes: bytes.subarray(0, end), lengths };
+}
+
+/** The comma or bracket after the element that begins at `from`. The text is valid JSON. */
+function elementEnd(text: Buffer, from: number): number {
+  let depth = 0;
+  for (let at = from; ; at++) {
+    const byte = text[at];
+    if (byte === QUOTE) at = closingQuote(text, at);
+    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth++;
+    else if (byte === CLOSE_OBJECT) depth--;
+    else if (byte === CLOSE_ARRAY && depth-- === 0) return at;
+    else if (byte === COMMA && depth === 0) return at;
+  }
+}
+
+function closingQuote(text: Buffer, openingQuote: number): number {
+  let at = openingQuote + 1;
+  while (text[at] !== QUOTE) at += text[at] === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+function skipSpace(text: Buffer, from: number): number {
+  let at = from;
+  while (isSpace(text[at])) at++;
+  return at;
+}
+
+function trimmedEnd(text: Buffer, end: number): number {
+  let at = end;
+  while (isSpace(text[at - 1])) at--;
+  return at;
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === SPACE || byte === LF || byte === CR || byte === TAB;
+}

@@ -1,0 +1,127 @@
+/**
+ * JSONL engine: the engine of the JSONL-logger document, over the local store.
+ *
+ * Bytes go to `logs/`, one line a message; where they stand goes to `streams.db`. What the
+ * document leaves to chance is the store's: an append is durable when it resolves, and a read
+ * gives what was appended or says that it cannot.
+ *
+ * JE1  One append is one message, also when it is a JSON array.
+ * JE2  No message is kept in memory: every read is one of the file.
+ */
+
+import { VerbatimError } from "../base/errors.ts";
+import { asOneMessage } from "./json-messages.ts";
+import { type LocalStore, type LocalStoreOptions, openLocalStore } from "./local-store.ts";
+import type { OffsetToken } from "./offset-token.ts";
+import type { Lifetime, StreamHead, StreamMessage } from "./stream-store.ts";
+
+/** One message: its bytes without the newline, the offset after it, and when it was appended. */
+export type JsonlMessage = StreamMessage;
+
+export type JsonlEngineOptions = Pick<
+  LocalStoreOptions,
+  "openFilesMax" | "checkpointBytes" | "checkpointMs" | "keepDeletedMs" | "now" | "onRebuild"
+>;
+
+export interface CreateStreamOptions {
+  /** Default: `application/json`, one value a line. Any other type is kept byte by byte. */
+  readonly contentType?: string;
+  readonly lifetime?: Lifetime;
+}
+
+const LISTED_TOGETHER = 1000;
+
+export class JsonlEngine {
+  readonly #store: LocalStore;
+
+  private constructor(store: LocalStore) {
+    this.#store = store;
+  }
+
+  /** Opens the streams below a directory, making it when it is missing. One process at a time. */
+  static async open(dataDirectory: string, options: JsonlEngineOptions = {}): Promise<JsonlEngine> {
+    return new JsonlEngine(await openLocalStore({ ...options, dataDirectory }));
+  }
+
+  /** Makes a stream; one that is there already is left as it is, when the same is asked for. */
+  async createStream(path: string, options: CreateStreamOptions = {}): Promise<StreamHead> {
+    const { contentType = "application/json", lifetime } = options;
+    const body = new Uint8Array();
+    const request = { contentType, lifetime, body, isClosed: false };
+    return (await this.#store.create(path, request)).head;
+  }
+
+  /** Null when there is none, or it was deleted. */
+  async getStream(path: string): Promise<StreamHead | null> {
+    try {
+      return await this.#store.head(path);
+    } catch (cause) {
+      const isAbsence =
+        cause instanceof VerbatimError &&
+        (cause.code === "STREAM_NOT_FOUND" || cause.code === "STREAM_GONE");
+      if (isAbsence) return null;
+      throw cause;
+    }
+  }
+
+  /** All streams there are, in order of path. */
+  async listStreams(): Promise<StreamHead[]> {
+    const heads: StreamHead[] = [];
+    for (let after: string | undefined; ; after = heads.at(-1)?.path) {
+      const page = await this.#store.list({ after, limit: LISTED_TOGETHER });
+      heads.push(...page);
+      if (page.length < LISTED_TOGETHER) return heads;
+    }
+  }
+
+  /** Appends one message. Resolves, once it is durable, to the offset after it. */
+  async append(path: string, data: Uint8Array): Promise<OffsetToken> {
+    const { isJson } = await this.#store.head(path);
+    const body = isJson ? asOneMessage(data, path) : data;
+    const appended = await this.#store.append(path, { body, close: false });
+    if (appended.outcome === "appended") return appended.head.end;
+    throw new VerbatimError(
+      "STREAM_CONFLICT",
+      `nothing was appended to ${path}: it is ${appended.outcome}; append to another stream`,
+      { stream: path, reason: appended.outcome },
+    );
+  }
+
+  /** The messages after an offset, all of them when none is given. */
+  async read(path: string, afterOffset?: OffsetToken): Promise<JsonlMessage[]> {
+    const messages: JsonlMessage[] = [];
+    for await (const message of this.messages(path, afterOffset)) messages.push(message);
+    return messages;
+  }
+
+  /**
+   * The same one by one, in constant memory. What is damaged is an error (STREAM_DAMAGED), unless
+   * `onDamaged` is given: then it is told the offset after it, and the next message follows.
+   */
+  messages(
+    path: string,
+    afterOffset?: OffsetToken,
+    onDamaged?: (offset: OffsetToken) => void,
+  ): AsyncIterable<JsonlMessage> {
+    return this.#store.messages(path, afterOffset ?? "start", onDamaged);
+  }
+
+  /** Where the next message goes. */
+  async getCurrentOffset(path: string): Promise<OffsetToken> {
+    return (await this.#store.head(path)).end;
+  }
+
+  messageCount(path: string): Promise<number> {
+    return this.#store.messageCount(path);
+  }
+
+  /** Deletes a stream. Its bytes are kept for a while; made again, it is another stream. */
+  deleteStream(path: string): Promise<void> {
+    return this.#store.remove(path);
+  }
+
+  /** Finishes what was accepted, then lets go of every file. */
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+}

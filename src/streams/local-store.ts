@@ -1,0 +1,332 @@
+/**
+ * Local store: streams in files of one data directory, for one process.
+ *
+ * Puts the parts together: `data-directory.ts` opens and recovers, `decide.ts` and `committer.ts`
+ * are for whatever changes something, `stream-reader.ts` is for reading, `checkpoint.ts` works
+ * behind it all. Format: docs/formats/streams.md.
+ */
+
+import { randomBytes } from "node:crypto";
+import { assert } from "../base/assert.ts";
+import type { Host } from "../base/host.ts";
+import { OPEN_LOG_FILES_MAX } from "../base/limits.ts";
+import { nodeHost } from "../base/node-host.ts";
+import type { Batch } from "./batch.ts";
+import { CheckedFiles } from "./checked-files.ts";
+import { Checkpoints } from "./checkpoint.ts";
+import { type CommitLimits, Committer } from "./committer.ts";
+import { type DataDirectory, openDataDirectory } from "./data-directory.ts";
+import { decideAppend, decideExpire, decideRemove, livingStream, notFound } from "./decide.ts";
+import { type Creating, decideCreate } from "./decide-create.ts";
+import { placeIn } from "./forks.ts";
+import { HandlePool } from "./handle-pool.ts";
+import { formatOffset, type OffsetToken } from "./offset-token.ts";
+import { PublishedStreams } from "./published-streams.ts";
+import { checkStreamPath } from "./stream-path.ts";
+import { StreamReader } from "./stream-reader.ts";
+import { headOf, type StreamState } from "./stream-state.ts";
+import type {
+  Appended,
+  AppendRequest,
+  Chunk,
+  Created,
+  CreateRequest,
+  ReadFrom,
+  StoreHealth,
+  StreamHead,
+  StreamMessage,
+  StreamStore,
+} from "./stream-store.ts";
+import { Upkeep } from "./upkeep.ts";
+import { Watchers } from "./watchers.ts";
+
+const MIB = 1024 * 1024;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export interface LocalStoreOptions {
+  /** Made when it is missing. */
+  readonly dataDirectory: string;
+  readonly host?: Host | undefined;
+  /** Where `streams.db` is, if not in the data directory. */
+  readonly indexPath?: string | undefined;
+  /** How many log files stay open. */
+  readonly openFilesMax?: number | undefined;
+  /** How many streams' states are kept in memory. */
+  readonly statesMax?: number | undefined;
+  /** How large the journal grows, and how old, before a checkpoint. */
+  readonly checkpointBytes?: number | undefined;
+  readonly checkpointMs?: number | undefined;
+  /** How long the bytes of deleted streams are kept. */
+  readonly keepDeletedMs?: number | undefined;
+  readonly limits?: Partial<CommitLimits> | undefined;
+  /** The time of day, in milliseconds. */
+  readonly now?: (() => number) | undefined;
+  /** Sixteen hexadecimal digits that were never given before. */
+  readonly newId?: (() => string) | undefined;
+  /** Told how far it is, in bytes of `meta.jsonl`, while `streams.db` is rebuilt. */
+  readonly onRebuild?: ((done: number, of: number) => void) | undefined;
+}
+
+export const COMMIT_LIMITS: CommitLimits = {
+  batchRequestsMax: 1024,
+  batchBytesMax: 16 * MIB,
+  queueRequestsMax: 64 * 1024,
+  queueBytesMax: 256 * MIB,
+};
+
+/** Expired streams that one sweep takes on. */
+const SWEPT_TOGETHER = 1000;
+
+/** Opens the streams of a data directory, recovering what a crash left. */
+export async function openLocalStore(options: LocalStoreOptions): Promise<LocalStore> {
+  const { dataDirectory, host = nodeHost, newId = randomId } = options;
+  const directory = await openDataDirectory({
+    path: dataDirectory,
+    indexPath: options.indexPath ?? `${dataDirectory}/streams.db`,
+    host,
+    newId,
+    onRebuild: options.onRebuild ?? (() => {}),
+  });
+  return new LocalStore(directory, options);
+}
+
+export class LocalStore implements StreamStore {
+  readonly #directory: DataDirectory;
+  readonly #options: LocalStoreOptions;
+  readonly #now: () => number;
+  readonly #newId: () => string;
+  readonly #pool: HandlePool;
+  readonly #checkedFiles: CheckedFiles;
+  readonly #published: PublishedStreams;
+  readonly #reader: StreamReader;
+  readonly #upkeep: Upkeep;
+  readonly #committer: Committer;
+  readonly #watchers = new Watchers();
+  #closing: Promise<void> | null = null;
+
+  /** @internal Use `openLocalStore`. */
+  constructor(directory: DataDirectory, options: LocalStoreOptions) {
+    const { logs, journals, journal, meta, index, scanned } = directory;
+    this.#directory = directory;
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#newId = options.newId ?? randomId;
+    this.#pool = new HandlePool(logs, options.openFilesMax ?? OPEN_LOG_FILES_MAX);
+    this.#checkedFiles = new CheckedFiles(this.#pool);
+    this.#published = new PublishedStreams(index, options.statesMax ?? 32 * 1024);
+    const stateOf = (path: string) => this.#published.get(path);
+    this.#reader = new StreamReader(index, this.#pool, logs.path, stateOf);
+    const checkpoints = new Checkpoints(
+      { journal, journals, logs, meta, pool: this.#pool, index, stateOf },
+      scanned.segments,
+      scanned.bytes,
+    );
+    for (const { op } of scanned.records) checkpoints.noteRecord(op);
+    const { clock } = options.host ?? nodeHost;
+    this.#upkeep = new Upkeep({
+      directory,
+      pool: this.#pool,
+      checkpoints,
+      checkpointBytes: options.checkpointBytes ?? 64 * MIB,
+      checkpointMs: options.checkpointMs ?? 60_000,
+      monotonicMs: () => clock.monotonicMs(),
+      onFailure: (cause) => {
+        this.#committer.fail("a checkpoint failed", cause);
+      },
+    });
+    this.#committer = new Committer(
+      {
+        journal,
+        pool: this.#pool,
+        index,
+        published: this.#published,
+        limits: { ...COMMIT_LIMITS, ...options.limits },
+        applied: (lsn) => ({ lsn, metaBytes: meta.end, storeId: meta.storeId }),
+        afterBatch: (batch, lastLsn) => this.#afterBatch(batch, lastLsn),
+      },
+      scanned.lastLsn,
+    );
+  }
+
+  async create(path: string, request: CreateRequest): Promise<Created> {
+    checkStreamPath(path);
+    if (request.fork !== undefined) checkStreamPath(request.fork.source);
+    const own = { ...request, body: copied(request.body) };
+    return this.#committer.submit(own.body.length, (batch) =>
+      decideCreate(this.#deciding(batch), path, own),
+    );
+  }
+
+  append(path: string, request: AppendRequest): Promise<Appended> {
+    const own = { ...request, body: copied(request.body) };
+    return this.#committer.submit(own.body.length, (batch) =>
+      decideAppend(this.#deciding(batch), path, own),
+    );
+  }
+
+  async head(path: string): Promise<StreamHead> {
+    return headOf(this.#living(path));
+  }
+
+  async read(path: string, from: ReadFrom, bytesMax: number): Promise<Chunk> {
+    const state = this.#living(path);
+    const start = from === "start" ? 0 : placeIn(state, from);
+    const bytes = await this.#reader.read(state, start, bytesMax).catch((error: unknown) => {
+      throw this.#isSame(state) ? error : notFound(path); // It was deleted meanwhile.
+    });
+    const next = start + bytes.length;
+    return {
+      head: headOf(state),
+      bytes,
+      from: formatOffset(state.readSeq, start),
+      next: formatOffset(state.readSeq, next),
+      isAtEnd: next === state.end,
+    };
+  }
+
+  /** With `onDamaged`, a message that is damaged is passed over and told, and no error. */
+  async *messages(
+    path: string,
+    from: ReadFrom,
+    onDamaged?: (offset: OffsetToken) => void,
+  ): AsyncGenerator<StreamMessage> {
+    const stream = this.#living(path);
+    let place = from === "start" ? 0 : placeIn(stream, from);
+    while (place < stream.end) {
+      if (!this.#isSame(stream)) throw notFound(path);
+      const found = await this.#reader.messages(stream, place);
+      for (const message of found) {
+        if (message.damage === null) yield message;
+        else if (onDamaged === undefined) throw message.damage;
+        else onDamaged(message.offset);
+      }
+      place = placeIn(stream, found.at(-1)?.offset ?? "");
+    }
+  }
+
+  /** How many messages a stream has. */
+  async messageCount(path: string): Promise<number> {
+    return this.#reader.count(this.#living(path));
+  }
+
+  remove(path: string): Promise<void> {
+    return this.#committer.submit(0, (batch) => decideRemove(this.#deciding(batch), path));
+  }
+
+  async list(request: { after?: string | undefined; limit: number }): Promise<StreamHead[]> {
+    const heads: StreamHead[] = [];
+    for (let after = request.after ?? ""; heads.length < request.limit; ) {
+      const states = this.#directory.index.liveStreams(after, request.limit - heads.length);
+      const last = states.at(-1);
+      if (last === undefined) break;
+      for (const state of states) if (!this.#isExpired(state)) heads.push(headOf(state));
+      after = last.path;
+    }
+    return heads;
+  }
+
+  touch(path: string): void {
+    this.#published.touch(path, this.#now());
+  }
+
+  watch(path: string, onChange: (head: StreamHead | null) => void): () => void {
+    return this.#watchers.watch(path, onChange);
+  }
+
+  watchAll(onChange: (path: string, head: StreamHead | null) => void): () => void {
+    return this.#watchers.watchAll(onChange);
+  }
+
+  putRecord(key: string, value: string | null): Promise<void> {
+    assert(!key.includes("\0"), "a record's key holds no NUL");
+    return this.#committer.submit(value?.length ?? 0, (batch) => {
+      batch.add({ op: "record", key, value });
+    });
+  }
+
+  async records(prefix: string): Promise<ReadonlyMap<string, string>> {
+    return this.#directory.index.records(prefix);
+  }
+
+  async sweep(): Promise<number> {
+    const expired = this.#directory.index.expiredStreams(this.#now(), SWEPT_TOGETHER);
+    const isDue = expired.length > 0 || this.#published.hasTouches || this.#upkeep.isCheckpointDue;
+    // An empty request: along with it uses are written down, and a checkpoint begun.
+    if (isDue && this.health().isWritable) await this.#committer.submit(0, () => {});
+    const ended = await Promise.all(
+      expired.map(({ path }) =>
+        this.#committer.submit(0, (batch) => decideExpire(this.#deciding(batch), path)),
+      ),
+    );
+    this.#upkeep.removeFiles(this.#now() - (this.#options.keepDeletedMs ?? 30 * DAY_MS));
+    return ended.filter(Boolean).length;
+  }
+
+  health(): StoreHealth {
+    const { failure } = this.#committer;
+    return failure === null ? { isWritable: true } : { isWritable: false, reason: failure.message };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#committer.close();
+    try {
+      await this.#upkeep.close(this.#committer.lastLsn, this.health().isWritable);
+    } finally {
+      await this.#pool.closeAll();
+      this.#directory.close();
+    }
+  }
+
+  #deciding(batch: Batch): Creating {
+    const nowMs = this.#now();
+    return {
+      batch,
+      nowMs,
+      index: this.#directory.index,
+      newStreamId: this.#newId,
+      isExpired: (state) => this.#published.isExpired(state, nowMs),
+      checkFile: (path) => this.#checkFile(path),
+    };
+  }
+
+  /** A stream that is made in this very batch has no file yet. */
+  #checkFile(path: string): void {
+    const state = this.#published.get(path);
+    if (state?.status === "live") this.#checkedFiles.check(state);
+  }
+
+  #living(path: string): StreamState {
+    return livingStream(path, this.#published.get(path), (state) => this.#isExpired(state));
+  }
+
+  #isExpired(state: StreamState): boolean {
+    return this.#published.isExpired(state, this.#now());
+  }
+
+  #isSame({ path, streamId }: StreamState): boolean {
+    const state = this.#published.get(path);
+    return state?.streamId === streamId && state.status === "live";
+  }
+
+  #afterBatch(batch: Batch, lastLsn: number): Promise<void> {
+    for (const { state } of batch.changes.values()) {
+      if (!this.#watchers.isWatched(state.path)) continue;
+      this.#watchers.tell(state.path, state.status === "live" ? headOf(state) : null);
+    }
+    return this.#upkeep.afterBatch(batch, lastLsn);
+  }
+}
+
+/** What a caller does to its buffer afterwards is its own affair. */
+function copied(body: Uint8Array): Uint8Array {
+  return body.length === 0 ? body : Buffer.from(body);
+}
+
+function randomId(): string {
+  return randomBytes(8).toString("hex");
+}

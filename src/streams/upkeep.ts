@@ -1,0 +1,101 @@
+/**
+ * Upkeep: what a store does besides: checkpoints when they are due, and deleting the files of
+ * streams that were deleted long ago.
+ *
+ * UP1  A checkpoint begins between batches and ends whenever it does; one at a time. While one is
+ *      under way the journal grows only so far, then appends wait for it.
+ */
+
+import { errnoOf, isNoSpace } from "../base/errors.ts";
+import type { Batch } from "./batch.ts";
+import type { Checkpoints } from "./checkpoint.ts";
+import type { DataDirectory } from "./data-directory.ts";
+import type { HandlePool } from "./handle-pool.ts";
+
+export interface UpkeepParts {
+  readonly directory: DataDirectory;
+  readonly pool: HandlePool;
+  readonly checkpoints: Checkpoints;
+  readonly checkpointBytes: number;
+  readonly checkpointMs: number;
+  /** Milliseconds that only go forward. */
+  monotonicMs(): number;
+  /** A checkpoint failed: no more is to be taken. */
+  onFailure(cause: unknown): void;
+}
+
+/** How far the journal may outgrow what begins a checkpoint, while one is under way. */
+const JOURNAL_TIMES_MAX = 4;
+
+/** Files that are looked at together. */
+const FILES_TOGETHER = 1000;
+
+export class Upkeep {
+  readonly #parts: UpkeepParts;
+  #checkpointedAtMs: number;
+  #finishing: Promise<void> | null = null;
+
+  constructor(parts: UpkeepParts) {
+    this.#parts = parts;
+    this.#checkpointedAtMs = parts.monotonicMs();
+  }
+
+  get isCheckpointDue(): boolean {
+    const { checkpoints, checkpointBytes, checkpointMs, monotonicMs } = this.#parts;
+    if (this.#finishing !== null || !checkpoints.isDue) return false;
+    const isOld = monotonicMs() - this.#checkpointedAtMs >= checkpointMs;
+    return isOld || checkpoints.journalBytes >= checkpointBytes;
+  }
+
+  /** Called between batches. */
+  async afterBatch(batch: Batch, lastLsn: number): Promise<void> {
+    const { checkpoints, checkpointBytes } = this.#parts;
+    checkpoints.note(batch);
+    if (checkpoints.journalBytes > JOURNAL_TIMES_MAX * checkpointBytes) await this.#finishing;
+    if (!this.isCheckpointDue) return;
+    await this.#begin(lastLsn);
+    this.#finishing = this.#finish();
+  }
+
+  /** The last checkpoint, unless there is nothing to write down; when nothing is taken any more. */
+  async close(lastLsn: number, isWritable: boolean): Promise<void> {
+    await this.#finishing;
+    if (!isWritable || !this.#parts.checkpoints.isDue) return;
+    await this.#begin(lastLsn);
+    await this.#parts.checkpoints.finish();
+  }
+
+  /** Files of streams that were deleted by then, and that no record is about any more. */
+  removeFiles(untilMs: number): void {
+    const { directory, pool, checkpoints } = this.#parts;
+    const { index, logs } = directory;
+    for (const file of index.removals(untilMs, FILES_TOGETHER)) {
+      if (checkpoints.isAbout(file)) continue;
+      pool.close(file);
+      try {
+        logs.remove(file);
+      } catch (cause) {
+        if (errnoOf(cause) !== "ENOENT") throw cause;
+      }
+      index.dropRemoval(file);
+    }
+  }
+
+  async #begin(lastLsn: number): Promise<void> {
+    this.#checkpointedAtMs = this.#parts.monotonicMs();
+    try {
+      await this.#parts.checkpoints.begin(lastLsn);
+    } catch (cause) {
+      if (!isNoSpace(cause)) throw cause; // When there is room again.
+    }
+  }
+
+  async #finish(): Promise<void> {
+    try {
+      await this.#parts.checkpoints.finish();
+    } catch (cause) {
+      this.#parts.onFailure(cause);
+    }
+    this.#finishing = null;
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * Stream-store suite: what every StreamStore must do, wherever it keeps its streams. A new store
+ * runs it from a test file of its own name beside this one.
+ *
+ * Offsets are part of it: two stores that were asked the same give the same ones.
+ */
+
+import { appendTests } from "./stream-store/appends.ts";
+import { forkTests } from "./stream-store/forks.ts";
+import { lifeTests } from "./stream-store/lives.ts";
+import { producerTests } from "./stream-store/producers.ts";
+import { readTests } from "./stream-store/reads.ts";
+import { scriptTests } from "./stream-store/scripts.ts";
+import type { StoreUnderTest } from "./stream-store/store-under-test.ts";
+import { watchTests } from "./stream-store/watching.ts";
+
+export function runStreamStoreSuite(under: StoreUnderTest): void {
+  appendTests(under);
+  producerTests(under);
+  readTests(under);
+  lifeTests(under);
+  forkTests(under);
+  watchTests(under);
+  scriptTests(under);
+}
