@@ -1,6 +1,8 @@
 /**
  * Kill and recover: writes a log, kills its writer with -9 in the middle of an append, opens
- * the log again, and shows what survived. This is what `npm start` runs.
+ * the log again, and shows what survived.
+ *
+ *     node examples/kill-and-recover.mjs
  */
 
 import { spawn } from "node:child_process";

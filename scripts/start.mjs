@@ -1,6 +1,6 @@
 /**
- * `npm start`: sets the clone up, then shows what the project is for. Until there is a server, that
- * is the demo that kills a writer in the middle of an append and counts what survived.
+ * `npm start`: sets the clone up, then runs the server, which says where it listens and what to try.
+ * What follows `--` is passed on to `verbatim serve`: `npm start -- --port 0`.
  */
 
 import { join } from "node:path";
@@ -8,6 +8,6 @@ import { main, root, run, setUp } from "./setup.mjs";
 
 await main(async () => {
   await setUp();
-  const demo = join(root, "examples", "kill-and-recover.mjs");
-  return run(process.execPath, [demo, ...process.argv.slice(2)]);
+  const verbatim = join(root, "dist", "cli", "main.js");
+  return run(process.execPath, [verbatim, "serve", ...process.argv.slice(2)]);
 });

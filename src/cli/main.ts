@@ -21,6 +21,8 @@ import { ls } from "./commands/ls.ts";
 import { record } from "./commands/record.ts";
 import { render } from "./commands/render.ts";
 import { repair } from "./commands/repair.ts";
+import { resume } from "./commands/resume.ts";
+import { serve } from "./commands/serve.ts";
 import { show } from "./commands/show.ts";
 import { stats } from "./commands/stats.ts";
 import { tail } from "./commands/tail.ts";
@@ -38,8 +40,10 @@ const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   exportSession,
   stats,
   verify,
+  resume,
   doctor,
   repair,
+  serve,
   keys,
   trust,
   head,

@@ -108,7 +108,7 @@ describe.each(SHELLS.filter((shell) => !missing.includes(shell)))("in %s", (shel
 
   test("every command of the help is offered, and the beginning of one narrows it down", async () => {
     assert.deepEqual(await offered("verbatim "), await listed("", "Commands"));
-    assert.deepEqual(await offered("verbatim re"), ["record", "render", "repair"]);
+    assert.deepEqual(await offered("verbatim re"), ["record", "render", "repair", "resume"]);
     assert.deepEqual(await offered("verbatim keys "), await listed("keys", "Commands"));
   });
 

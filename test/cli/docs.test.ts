@@ -13,6 +13,8 @@ import { ls } from "../../src/cli/commands/ls.ts";
 import { record } from "../../src/cli/commands/record.ts";
 import { render } from "../../src/cli/commands/render.ts";
 import { repair } from "../../src/cli/commands/repair.ts";
+import { resume } from "../../src/cli/commands/resume.ts";
+import { serve } from "../../src/cli/commands/serve.ts";
 import { show } from "../../src/cli/commands/show.ts";
 import { stats } from "../../src/cli/commands/stats.ts";
 import { tail } from "../../src/cli/commands/tail.ts";
@@ -25,7 +27,7 @@ const page = readFileSync(join(root, "docs/cli.md"), "utf8");
 
 const COMMANDS = [
   ...[record, ls, show, tail, render, exportSession],
-  ...[stats, verify, doctor, repair, torture],
+  ...[stats, verify, resume, doctor, repair, serve, torture],
 ];
 
 test.each([...COMMANDS, completions(() => COMMANDS)])(

@@ -1,0 +1,24 @@
+/** Context: what every handler of the server is given. */
+
+import type { StreamStore } from "../streams/stream-store.ts";
+import type { BodyRoom } from "./body.ts";
+import type { EventFeeds } from "./event-feed.ts";
+import type { LiveReaders } from "./live-readers.ts";
+import type { ServerSettings } from "./settings.ts";
+import type { SubscriptionService } from "./subscriptions/service.ts";
+
+export interface ServerContext {
+  readonly store: StreamStore;
+  readonly settings: ServerSettings;
+  readonly bodies: BodyRoom;
+  /** Those that wait for new data; told when the server stops. */
+  readonly readers: LiveReaders;
+  /** What is sent to readers of events, made once for all who stand at the same place. */
+  readonly feeds: EventFeeds;
+  readonly subscriptions: SubscriptionService;
+  readonly nowMs: () => number;
+  /** From 0 to 1, as Math.random. */
+  readonly random: () => number;
+  /** What nobody else is told: a fault of ours, with what was being done. */
+  readonly onFault: (what: string, cause: unknown) => void;
+}

@@ -1,0 +1,60 @@
+/**
+ * Events: `GET` with `live=sse`. Sends what is there, chunk by chunk as the reader takes it, and then
+ * what comes, until the stream is closed, the reader leaves or its time is up.
+ */
+
+import type { ServerResponse } from "node:http";
+import type { Chunk } from "../streams/stream-store.ts";
+import { badRequest } from "./answer.ts";
+import type { ServerContext } from "./context.ts";
+import { sharedFrame } from "./event-feed.ts";
+import { eventFrame } from "./event-frame.ts";
+import { EventReader } from "./event-reader.ts";
+import { readFrom } from "./reading.ts";
+import type { ReadQuery } from "./target.ts";
+
+export async function streamEvents(
+  context: ServerContext,
+  path: string,
+  query: ReadQuery,
+  response: ServerResponse,
+): Promise<void> {
+  if (query.offset === undefined) throw badRequest("offset", "is missing; a live read needs one");
+  const { store, settings } = context;
+  const asked = readFrom(query.offset);
+  const from = asked === "now" ? (await store.head(path)).end : asked;
+  // Before the head is written, so that what cannot be read is refused and not broken off.
+  const first = await store.read(path, from, settings.chunkBytes);
+  const reader = new EventReader(context, response, query.cursor);
+  reader.begin(first.head);
+  try {
+    await catchUp(context, path, reader, first);
+  } catch (error) {
+    reader.cut();
+    throw error;
+  }
+}
+
+async function catchUp(
+  context: ServerContext,
+  path: string,
+  reader: EventReader,
+  first: Chunk,
+): Promise<void> {
+  const { store, settings, feeds } = context;
+  let chunk = first;
+  for (;;) {
+    const frame = eventFrame(chunk);
+    if (chunk === first || frame.data.length > 0 || frame.isFinal) {
+      reader.send(frame, sharedFrame(frame, context.nowMs()));
+    }
+    // One chunk at a time is held for a slow reader.
+    await reader.drained();
+    if (reader.isOver) return;
+    if (chunk.isAtEnd) {
+      if (feeds.join(path, reader, chunk.next)) return;
+      await feeds.settled(path); // It stands behind us, or else there is more to read.
+    }
+    chunk = await store.read(path, chunk.next, settings.chunkBytes);
+  }
+}

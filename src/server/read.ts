@@ -1,0 +1,32 @@
+/** Read: `GET` of what is there, a chunk at a time. */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Chunk } from "../streams/stream-store.ts";
+import { newHeaders } from "./answer.ts";
+import type { ServerContext } from "./context.ts";
+import { answerFresh, readFrom } from "./reading.ts";
+import type { ReadQuery } from "./target.ts";
+
+const NOTHING = new Uint8Array(0);
+
+export async function readStream(
+  context: ServerContext,
+  path: string,
+  query: ReadQuery,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { store, settings } = context;
+  const from = readFrom(query.offset);
+  const chunk =
+    from === "now" ? await endOf(context, path) : await store.read(path, from, settings.chunkBytes);
+  if (chunk.head.lifetime.kind === "ttl") store.touch(path);
+  const tagFrom = from === "now" ? null : from;
+  answerFresh(response, newHeaders(), chunk, tagFrom, request, context.nowMs());
+}
+
+/** The end, without what stands before it. */
+async function endOf({ store }: ServerContext, path: string): Promise<Chunk> {
+  const head = await store.head(path);
+  return { head, bytes: NOTHING, from: head.end, next: head.end, isAtEnd: true };
+}

@@ -1,0 +1,67 @@
+/** Answers about subscriptions: what is told of one, in the protocol's words. */
+
+import type { LinkedStream } from "../../streams/subscriptions/links.ts";
+import type { Subscription } from "../../streams/subscriptions/subscription.ts";
+import type { WakeNotice } from "../../streams/subscriptions/waking.ts";
+import { STREAM_ROOT } from "../target.ts";
+
+export const CONTROL_ROOT = `${STREAM_ROOT}/__ds`;
+
+export function subscriptionUrl(baseUrl: string, id: string): string {
+  return `${baseUrl}${CONTROL_ROOT}/subscriptions/${encodeURIComponent(id)}`;
+}
+
+/** How a server is reached, and the key that it signs with. */
+export interface Signing {
+  readonly baseUrl: string;
+  readonly keys: { readonly kid: string };
+}
+
+export function subscriptionJson(subscription: Subscription, { keys, baseUrl }: Signing): unknown {
+  const { id, config, links, createdAtMs, phase } = subscription;
+  const jwksUrl = `${baseUrl}${CONTROL_ROOT}/jwks.json`;
+  const signing = { alg: "ed25519", kid: keys.kid, jwks_url: jwksUrl };
+  return {
+    id,
+    subscription_id: id,
+    type: config.type,
+    pattern: config.pattern,
+    streams: links.paths().map((path) => {
+      const { linkType, acked } = links.describe(path);
+      return { path: path.slice(1), link_type: linkType, acked_offset: acked };
+    }),
+    webhook: config.webhookUrl === null ? null : { url: config.webhookUrl, signing },
+    wake_stream: config.wakeStream?.slice(1) ?? null,
+    lease_ttl_ms: config.leaseTtlMs,
+    created_at: new Date(createdAtMs).toISOString(),
+    status: phase.retry === null ? "active" : "failed",
+    description: config.description,
+  };
+}
+
+export function streamJson({ path, linkType, acked, tail, hasPending }: LinkedStream): unknown {
+  return {
+    path: path.slice(1),
+    link_type: linkType,
+    acked_offset: acked,
+    tail_offset: tail,
+    has_pending: hasPending,
+  };
+}
+
+/** What a worker that claimed a wake is told. */
+export function claimJson({
+  subscription,
+  wakeId,
+  generation,
+  token,
+  streams,
+}: WakeNotice): unknown {
+  return {
+    wake_id: wakeId,
+    generation,
+    token,
+    streams: streams.map(streamJson),
+    lease_ttl_ms: subscription.config.leaseTtlMs,
+  };
+}

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { tempDirectory } from "../../../test/support/temp-directory.ts";
+import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
+import { nodeHost } from "../../base/node-host.ts";
+import { WebhookKeys } from "./webhook-keys.ts";
+
+const page = readFileSync(new URL("../../../docs/subscriptions.md", import.meta.url), "utf8");
+
+test("the page's check of a signature takes ours, and no altered or old one", async () => {
+  // Method: the page's program as it stands, and after it a line that judges what it is given.
+  const program = /```js verify\n([\s\S]*?)```/.exec(page)?.[1] ?? assert.fail("no such program");
+  const path = join(tempDirectory(), "verify.mjs");
+  const judging = `
+    const cases = JSON.parse(process.argv[2]);
+    const verdicts = cases.map(({ body, header, jwks, nowMs }) =>
+      isFromServer(Buffer.from(body), header, jwks, nowMs));
+    process.stdout.write(JSON.stringify(verdicts));`;
+  writeFileSync(path, program + judging);
+  const good = await signedBy(tempDirectory());
+  const other = await signedBy(tempDirectory());
+  const cases = [
+    good,
+    { ...good, nowMs: Date.now() + 4 * 60_000 },
+    { ...good, body: "{}" },
+    { ...good, jwks: other.jwks },
+    { ...good, header: "nonsense" },
+    { ...good, nowMs: Date.now() + 6 * 60_000 },
+  ];
+  const output = execFileSync(process.execPath, [path, JSON.stringify(cases)], {
+    encoding: "utf8",
+  });
+  expect(JSON.parse(output)).toEqual([true, true, false, false, false, false]);
+});
+
+test("the page's limits are those that hold", () => {
+  const limits = page.slice(page.indexOf("## Limits"));
+  const { subscriptionsMax, explicitStreamsMax, deliveriesMax } = SUBSCRIPTION_LIMITS;
+  for (const value of [subscriptionsMax, explicitStreamsMax]) {
+    expect(limits).toContain(value.toLocaleString("en-US"));
+  }
+  expect(limits).toContain(`${deliveriesMax} webhooks called at once`);
+  expect(limits).toContain(`bodies of ${SUBSCRIPTION_LIMITS.requestBytesMax / 2 ** 20} MiB`);
+});
+
+async function signedBy(directory: string) {
+  const keys = await WebhookKeys.open(nodeHost, directory);
+  const body = '{"wake_id":"w_é"}';
+  return { body, jwks: keys.jwks, header: await keys.signature(body, Date.now()) };
+}

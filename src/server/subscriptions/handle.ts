@@ -1,0 +1,152 @@
+/**
+ * Subscriptions over HTTP: everything below `/v1/stream/__ds`.
+ *
+ * HS1  Tokens come in `Authorization` alone, never in a URL or a body, where logs would keep them.
+ */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type SubscriptionRefusal, VerbatimError } from "../../base/errors.ts";
+import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
+import { refused } from "../../streams/subscriptions/refusal.ts";
+import { answer, answerJson, answerText, newHeaders } from "../answer.ts";
+import { readBody } from "../body.ts";
+import { rawPath } from "../target.ts";
+import { claimJson, subscriptionJson } from "./answers.ts";
+import { SubscriptionRequest } from "./requests.ts";
+import { METHODS, type Route, routeOf } from "./route.ts";
+import type { SubscriptionService } from "./service.ts";
+
+export interface SubscriptionContext {
+  readonly subscriptions: SubscriptionService;
+}
+
+const STATUS: Readonly<Record<SubscriptionRefusal["reason"], number>> = {
+  INVALID_REQUEST: 400,
+  WEBHOOK_URL_REJECTED: 400,
+  TOKEN_INVALID: 401,
+  TOKEN_EXPIRED: 401,
+  SUBSCRIPTION_NOT_FOUND: 404,
+  SUBSCRIPTION_ALREADY_EXISTS: 409,
+  FENCED: 409,
+  ALREADY_CLAIMED: 409,
+  NO_PENDING_WORK: 409,
+  INVALID_OFFSET: 409,
+  TOO_MANY_SUBSCRIPTIONS: 429,
+};
+
+/** Answers, if the URL names anything here. */
+export async function handleSubscriptions(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { subscriptions: service }: SubscriptionContext,
+): Promise<boolean> {
+  const route = routeOf(rawPath(request.url ?? "/"));
+  if (route === null) return false;
+  const methods = METHODS[route.to];
+  if (!methods.includes(request.method ?? "")) {
+    const headers = newHeaders();
+    headers.push("Allow", methods.join(", "));
+    answer(response, 405, headers);
+    return true;
+  }
+  try {
+    await carryOut(route, request, response, service);
+  } catch (error) {
+    const isRefusal = error instanceof VerbatimError && error.code === "SUBSCRIPTION_REFUSED";
+    if (!isRefusal) throw error;
+    answerRefusal(response, error as VerbatimError<"SUBSCRIPTION_REFUSED">);
+  }
+  return true;
+}
+
+async function carryOut(
+  route: Route,
+  request: IncomingMessage,
+  response: ServerResponse,
+  service: SubscriptionService,
+): Promise<void> {
+  const { subscriptions, keys } = service;
+  switch (route.to) {
+    case "keys": {
+      const headers = newHeaders();
+      headers.push("Cache-Control", "public, max-age=300");
+      const text = JSON.stringify(keys.jwks);
+      return answerText(response, 200, "application/jwk-set+json", text, headers);
+    }
+    case "subscription":
+      return aboutSubscription(route.id, request, response, service);
+    case "streams":
+      await subscriptions.addStreams(route.id, (await body(route.id, request)).addedStreams());
+      return answer(response, 204, privateHeaders());
+    case "stream":
+      await subscriptions.removeStream(route.id, route.path);
+      return answer(response, 204, privateHeaders());
+    case "claim": {
+      const notice = await subscriptions.claim(route.id, (await body(route.id, request)).worker());
+      return answerJson(response, 200, claimJson(notice), privateHeaders());
+    }
+    case "callback":
+    case "ack": {
+      const token = bearerToken(route.id, request);
+      const type = route.to === "ack" ? "pull-wake" : "webhook";
+      const ack = (await body(route.id, request)).ack(token);
+      const { isWokenAgain } = await subscriptions.ack(route.id, type, ack);
+      return answerJson(response, 200, { ok: true, next_wake: isWokenAgain }, privateHeaders());
+    }
+    case "release": {
+      const token = bearerToken(route.id, request);
+      await subscriptions.release(route.id, (await body(route.id, request)).fence(token));
+      return answer(response, 204, privateHeaders());
+    }
+  }
+}
+
+async function aboutSubscription(
+  id: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  service: SubscriptionService,
+): Promise<void> {
+  const { subscriptions, allowLocalWebhooks } = service;
+  if (request.method === "DELETE") {
+    await subscriptions.remove(id);
+    return answer(response, 204, privateHeaders());
+  }
+  if (request.method === "GET") {
+    const found = subscriptionJson(subscriptions.get(id), service);
+    return answerJson(response, 200, found, privateHeaders());
+  }
+  const config = (await body(id, request)).config(allowLocalWebhooks);
+  const { isNew, subscription } = await subscriptions.create(id, config);
+  const made = subscriptionJson(subscription, service);
+  answerJson(response, isNew ? 201 : 200, made, privateHeaders());
+}
+
+async function body(id: string, request: IncomingMessage): Promise<SubscriptionRequest> {
+  return new SubscriptionRequest(id, await readBody(request, SUBSCRIPTION_LIMITS.requestBytesMax));
+}
+
+function bearerToken(id: string, { headers }: IncomingMessage): string {
+  const token = /^Bearer +([\x21-\x7e]+) *$/i.exec(headers.authorization ?? "")?.[1];
+  if (token !== undefined) return token;
+  throw refused(id, "TOKEN_INVALID", "the request needs Authorization: Bearer and its token");
+}
+
+function answerRefusal(
+  response: ServerResponse,
+  error: VerbatimError<"SUBSCRIPTION_REFUSED">,
+): void {
+  const { reason, held } = error.details;
+  const holder = held && { current_holder: held.by, generation: held.generation };
+  const told = { error: { code: reason, message: error.message, ...holder } };
+  const headers = privateHeaders();
+  if (STATUS[reason] === 401) headers.push("WWW-Authenticate", "Bearer");
+  answerJson(response, STATUS[reason], told, headers);
+}
+
+/** Headers of what is for one reader and one moment only. */
+function privateHeaders(): string[] {
+  const headers = newHeaders();
+  headers.push("Cache-Control", "no-store");
+  return headers;
+}

@@ -1,0 +1,97 @@
+/**
+ * The subscription service: subscriptions with a clock, webhooks and keys, as the server runs them.
+ */
+
+import { randomBytes } from "node:crypto";
+import { lookup } from "node:dns/promises";
+import type { Host } from "../../base/host.ts";
+import type { StreamStore } from "../../streams/stream-store.ts";
+import { Subscriptions } from "../../streams/subscriptions/subscriptions.ts";
+import type { Deliver, SubscriptionHost, WakeNotice } from "../../streams/subscriptions/waking.ts";
+import { streamJson, subscriptionUrl } from "./answers.ts";
+import { callWebhook, type Resolve, type WebhookOptions } from "./webhook.ts";
+import { WebhookKeys } from "./webhook-keys.ts";
+
+export interface SubscriptionServiceOptions {
+  readonly store: StreamStore;
+  readonly host: Host;
+  /** Where the webhook keys are kept. */
+  readonly dataDirectory: string;
+  readonly allowLocalWebhooks: boolean;
+  readonly onFault: (what: string, cause: unknown) => void;
+  readonly time?: SubscriptionHost;
+  readonly resolve?: Resolve;
+}
+
+/** The real clock and chance. Timers keep no process alive: the listening server does. */
+export const nodeSubscriptionHost: SubscriptionHost = {
+  nowMs: Date.now,
+  setTimer: (ms, onTime) => {
+    const timer = setTimeout(onTime, ms).unref();
+    return () => clearTimeout(timer);
+  },
+  randomBytes,
+  random: Math.random,
+};
+
+/** Opened before the server listens, begun when it does, stopped before the store is closed. */
+export class SubscriptionService {
+  readonly subscriptions: Subscriptions;
+  readonly keys: WebhookKeys;
+  readonly allowLocalWebhooks: boolean;
+  /** How this server is reached, without a slash at the end; empty before it listens. */
+  #baseUrl = "";
+
+  /** @example const service = await SubscriptionService.open({ store, host: nodeHost, … }); */
+  static async open(options: SubscriptionServiceOptions): Promise<SubscriptionService> {
+    const keys = await WebhookKeys.open(options.host, options.dataDirectory);
+    const { store, onFault, time: host = nodeSubscriptionHost } = options;
+    const webhooks: WebhookOptions = {
+      allowLocal: options.allowLocalWebhooks,
+      resolve: options.resolve ?? ((name) => lookup(name, { all: true })),
+    };
+    let service: SubscriptionService | null = null;
+    const deliver: Deliver = async (notice, signal) => {
+      const body = JSON.stringify(noticeJson(notice, service?.baseUrl ?? ""));
+      const signature = await keys.signature(body, host.nowMs());
+      const url = notice.subscription.config.webhookUrl ?? "";
+      return callWebhook({ url, body, signature }, webhooks, signal);
+    };
+    const subscriptions = await Subscriptions.open({ store, host, deliver, onFault });
+    service = new SubscriptionService(subscriptions, keys, options.allowLocalWebhooks);
+    return service;
+  }
+
+  private constructor(subscriptions: Subscriptions, keys: WebhookKeys, allowLocal: boolean) {
+    this.subscriptions = subscriptions;
+    this.keys = keys;
+    this.allowLocalWebhooks = allowLocal;
+  }
+
+  get baseUrl(): string {
+    return this.#baseUrl;
+  }
+
+  /** The server listens: what waits can be sent, with a URL to call back. */
+  begin(baseUrl: string): void {
+    this.#baseUrl = baseUrl;
+    this.subscriptions.begin();
+  }
+
+  /** Breaks off what is under way; the next start takes it up again. */
+  stop(): Promise<void> {
+    return this.subscriptions.stop();
+  }
+}
+
+function noticeJson(notice: WakeNotice, baseUrl: string): unknown {
+  const { subscription, wakeId, generation, streams, token } = notice;
+  return {
+    subscription_id: subscription.id,
+    wake_id: wakeId,
+    generation,
+    streams: streams.map(streamJson),
+    callback_url: `${subscriptionUrl(baseUrl, subscription.id)}/callback`,
+    callback_token: token,
+  };
+}

@@ -1,0 +1,115 @@
+/** `verbatim serve`, as a process: what it prints, what it refuses, how it stops. */
+
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { onTestFinished, test } from "vitest";
+import { CliUser, type Running } from "./cli.ts";
+
+/** The server's URL, which is the first that it prints. */
+async function urlOf(running: Running): Promise<string> {
+  for (;;) {
+    const line = await running.line();
+    if (line === null) assert.fail(`it ended: ${running.stderr}`);
+    const [url] = /http:\/\/[^\s/]+/.exec(line) ?? [];
+    if (url !== undefined) return url;
+  }
+}
+
+test("serve prints its own URL first, then where streams are kept and three commands to try", async () => {
+  const user = new CliUser();
+  const running = user.start(["serve", "--port", "0"]);
+  const url = await urlOf(running);
+  assert.equal((await fetch(url)).status, 200);
+  const lines: string[] = [];
+  while (lines.length < 5) lines.push((await running.line()) ?? assert.fail(running.stderr));
+  assert.match(lines[0] ?? "", new RegExp(join(user.home, ".local/share/verbatim")));
+  const commands = lines.filter((line) => line.startsWith("  curl "));
+  assert.equal(commands.length, 3);
+  for (const command of commands) assert.ok(command.includes(`${url}/v1/stream/`), command);
+
+  const stream = `${url}/v1/stream/chat/1`;
+  const headers = { "Content-Type": "application/json" };
+  await fetch(stream, { method: "PUT", headers });
+  await fetch(stream, { method: "POST", headers, body: '{"hello":"world"}' });
+  assert.equal(await (await fetch(stream)).text(), '[{"hello":"world"}]');
+  const logs = readdirSync(join(user.home, ".local/share/verbatim/logs"));
+  assert.deepEqual(logs, ["chat__1.jsonl"]);
+});
+
+test("SIGTERM finishes what was accepted: every append that was acknowledged is there", async () => {
+  const user = new CliUser();
+  const data = join(user.cwd, "streams");
+  const running = user.start(["serve", "--port", "0", "--data", data]);
+  const stream = `${await urlOf(running)}/v1/stream/s`;
+  const headers = { "Content-Type": "application/json" };
+  await fetch(stream, { method: "PUT", headers });
+
+  const acknowledged: number[] = [];
+  let isStopped = false;
+  const writers = Array.from({ length: 8 }, async (_, writer) => {
+    for (let n = writer; !isStopped; n += 8) {
+      const append = fetch(stream, { method: "POST", headers, body: `{"n":${n}}` });
+      const response = await append.catch(() => null); // The server is gone: nothing was promised.
+      if (response === null) return;
+      assert.equal(response.status, 204);
+      acknowledged.push(n);
+      if (acknowledged.length === 200) running.signal("SIGTERM");
+    }
+  });
+  assert.equal(await running.exitCode(), 0);
+  isStopped = true;
+  await Promise.all(writers);
+  assert.ok(acknowledged.length >= 200);
+
+  const again = user.start(["serve", "--port", "0", "--data", data]);
+  const url = `${await urlOf(again)}/v1/stream/s`;
+  const stored = (await (await fetch(url)).json()) as { n: number }[];
+  const numbers = stored.map(({ n }) => n);
+  assert.equal(new Set(numbers).size, numbers.length);
+  for (const n of acknowledged) assert.ok(numbers.includes(n), `${n} was acknowledged and is gone`);
+});
+
+test("a taken port is named, with --port as the way out", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void other.close());
+  await new Promise((resolve) => other.once("listening", resolve));
+  const { port } = other.address() as AddressInfo;
+  const { code, stderr } = await new CliUser().run(["serve", "--port", String(port)]);
+  assert.equal(code, 7);
+  assert.match(stderr, new RegExp(`port ${port} .*--port`));
+  assert.match(stderr, /PORT_TAKEN/);
+});
+
+test("an address that others can reach is refused", async () => {
+  for (const host of ["0.0.0.0", "::", "192.168.1.5", "example.com", "127.0.0.1.example.com"]) {
+    const { code, stderr } = await new CliUser().run(["serve", "--host", host, "--port", "0"]);
+    assert.equal(code, 7, host);
+    assert.match(stderr, /only this machine/);
+  }
+});
+
+test("a second server on the same data is refused, and says why", async () => {
+  const user = new CliUser();
+  const running = user.start(["serve", "--port", "0"]);
+  await urlOf(running);
+  const { code, stderr } = await user.run(["serve", "--port", "0"]);
+  assert.equal(code, 7);
+  assert.match(stderr, /_LOCKED/);
+});
+
+test("options that serve cannot go by are wrong usage", async () => {
+  for (const args of [
+    ["--port", "65536"],
+    ["--port", "http"],
+    ["--long-poll-timeout", "0"],
+    ["--max-body", "-1"],
+    ["--allow-origin", "app.example.com"],
+    ["--data", ""],
+  ]) {
+    const { code } = await new CliUser().run(["serve", ...args]);
+    assert.equal(code, 2, args.join(" "));
+  }
+});

@@ -1,0 +1,181 @@
+/** Everything has a limit: what is refused at one past it, and how. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { test } from "vitest";
+import { RawConnection } from "./raw-http.ts";
+import { refused, startTestServer } from "./test-server.ts";
+
+const TYPE = "application/octet-stream";
+const MIB = 1024 * 1024;
+
+test("a body at the limit is taken, one byte past it is 413, and the connection goes", async () => {
+  const server = await startTestServer({ bodyBytesMax: 1000 });
+  await server.put("/s", TYPE);
+  await server.post("/s", TYPE, Buffer.alloc(1000));
+  for (const method of ["POST", "PUT"]) {
+    const headers = { "Content-Type": TYPE };
+    const init = { method, headers, body: Buffer.alloc(1001) };
+    const response = await fetch(server.at("/s"), init);
+    assert.equal(response.headers.get("connection"), "close");
+    assert.deepEqual(await refused(response), [413, "BODY_TOO_LARGE"]);
+  }
+  const head = await fetch(server.at("/s"), { method: "HEAD" });
+  assert.match(head.headers.get("stream-next-offset") ?? "", /_0*1000$/);
+});
+
+test("a sender that says no length is stopped at the limit, too", async () => {
+  const server = await startTestServer({ bodyBytesMax: 1000 });
+  await server.put("/s", TYPE);
+  const connection = await RawConnection.open(server.url);
+  connection.send("POST", "/v1/stream/s", { "Content-Type": TYPE, "Transfer-Encoding": "chunked" });
+  for (let n = 0; n < 3; n++) connection.socket.write(`190\r\n${"x".repeat(400)}\r\n`);
+  connection.socket.write("0\r\n\r\n");
+  assert.match(await connection.closed(), /^HTTP\/1\.1 413 .*BODY_TOO_LARGE/s);
+});
+
+test("who sends far too much can read why it was refused", async () => {
+  const server = await startTestServer({ bodyBytesMax: MIB });
+  await server.put("/s", TYPE);
+  const connection = await RawConnection.open(server.url);
+  // It looks at no answer before it has sent everything, as many clients do.
+  connection.socket.pause();
+  const headers = { "Content-Type": TYPE, "Content-Length": String(40 * MIB) };
+  connection.send("POST", "/v1/stream/s", headers);
+  const chunk = Buffer.alloc(MIB);
+  for (let sent = 0; sent < 40; sent++) {
+    if (!connection.socket.write(chunk)) await once(connection.socket, "drain");
+  }
+  connection.socket.resume();
+  assert.match(await connection.closed(), /^HTTP\/1\.1 413 .*BODY_TOO_LARGE/s);
+});
+
+test("who asks first whether to send too much is told not to", async () => {
+  const server = await startTestServer({ bodyBytesMax: 1000 });
+  await server.put("/s", TYPE);
+  const ask = async (bytes: number) => {
+    const connection = await RawConnection.open(server.url);
+    const headers = { "Content-Type": TYPE, Expect: "100-continue", Connection: "close" };
+    connection.send("POST", "/v1/stream/s", { ...headers, "Content-Length": String(bytes) });
+    return connection;
+  };
+  const allowed = await ask(1000);
+  await once(allowed.socket, "data");
+  assert.match(allowed.text, /^HTTP\/1\.1 100 /);
+  allowed.socket.write(Buffer.alloc(1000));
+  assert.match(await allowed.closed(), /HTTP\/1\.1 204 /);
+  const forbidden = await ask(1001);
+  assert.match(await forbidden.closed(), /^HTTP\/1\.1 413 /);
+});
+
+test("a body that breaks off is not appended", async () => {
+  const server = await startTestServer();
+  await server.put("/s", TYPE);
+  const connection = await RawConnection.open(server.url);
+  connection.send("POST", "/v1/stream/s", { "Content-Type": TYPE, "Content-Length": "100" });
+  connection.socket.write("x".repeat(99));
+  connection.socket.end();
+  await connection.closed();
+  const response = await fetch(server.at("/s"));
+  assert.equal(await response.text(), "");
+});
+
+test("bodies that are on their way together have a limit, too, and make room when they are whole", async () => {
+  const server = await startTestServer({ bodiesBytesMax: 1000 });
+  await server.put("/s", TYPE);
+  const post = (bytes: number) => {
+    const headers = { "Content-Type": TYPE };
+    return fetch(server.at("/s"), { method: "POST", headers, body: Buffer.alloc(bytes) });
+  };
+  const send = async () => {
+    const connection = await RawConnection.open(server.url);
+    const headers = { "Content-Type": TYPE, "Content-Length": "901", Connection: "close" };
+    connection.send("POST", "/v1/stream/s", headers);
+    connection.socket.write(Buffer.alloc(900));
+    return connection;
+  };
+  const first = await send();
+  while ((await post(101)).status !== 503); // Until the server has seen what was sent.
+  const full = await post(101);
+  assert.equal(full.headers.get("retry-after"), "1");
+  assert.deepEqual(await refused(full), [503, "QUEUE_FULL"]);
+  assert.equal((await post(100)).status, 204);
+  first.socket.write("x");
+  assert.match(await first.closed(), /^HTTP\/1\.1 204 /);
+  assert.equal((await post(1000)).status, 204);
+  assert.equal((await post(1001)).status, 503);
+
+  const left = await send();
+  while ((await post(101)).status !== 503);
+  left.socket.destroy();
+  while ((await post(1000)).status !== 204); // Who leaves makes room as well.
+});
+
+test("a connection that takes nothing of its answer is cut, one that takes it slowly is not", async () => {
+  const server = await startTestServer({ longPollTimeoutMs: 100, stalledMs: 900 });
+  // More than the kernel takes for a connection.
+  await server.put("/s", TYPE, { body: Buffer.alloc(15 * MIB) });
+  const read = async () => {
+    const connection = await RawConnection.open(server.url);
+    connection.socket.pause();
+    connection.send("GET", "/v1/stream/s", { Connection: "close" });
+    return connection;
+  };
+  const stalled = await read();
+  const slow = await read();
+  for (let turn = 1; turn <= 14; turn++) {
+    slow.socket.resume();
+    while (slow.length < turn * MIB) await once(slow.socket, "data");
+    slow.socket.pause();
+    await sleep(100);
+  }
+  slow.socket.resume();
+  assert.ok((await slow.closed()).length > 15 * MIB);
+  await sleep(1500); // Node looks twice before it calls a connection stalled.
+  stalled.socket.resume();
+  assert.ok((await stalled.closed()).length < 15 * MIB);
+});
+
+test("as many may wait as the limit says, the next is told to come later", async () => {
+  const server = await startTestServer({ liveReadersMax: 2, longPollTimeoutMs: 60_000 });
+  await server.put("/s", TYPE);
+  const url = `${server.at("/s")}?offset=now&live=long-poll`;
+  const leaving = new AbortController();
+  const waiting = [fetch(url), fetch(url, { signal: leaving.signal })];
+  waiting[1]?.catch(() => {});
+  await liveReaders(server.url, 2);
+  for (const live of ["long-poll", "sse"]) {
+    const third = await fetch(`${server.at("/s")}?offset=now&live=${live}`);
+    assert.equal(third.headers.get("retry-after"), "1");
+    assert.deepEqual(await refused(third), [429, "TOO_MANY_READERS"]);
+  }
+  leaving.abort();
+  await liveReaders(server.url, 1);
+  const third = fetch(url);
+  await liveReaders(server.url, 2);
+  await server.post("/s", TYPE, "news");
+  for (const response of await Promise.all([waiting[0], third])) {
+    assert.equal(await response?.text(), "news");
+  }
+});
+
+/** Resolves when that many readers wait. */
+async function liveReaders(url: string, count: number): Promise<void> {
+  for (;;) {
+    const health = (await (await fetch(`${url}/health`)).json()) as { liveReaders: number };
+    if (health.liveReaders === count) return;
+  }
+}
+
+test("a producer's id has a length that is stored with every append, and so a limit", async () => {
+  const server = await startTestServer();
+  await server.put("/s", TYPE);
+  const append = (id: string) => {
+    const headers = { "Content-Type": TYPE, "Producer-Id": id, "Producer-Epoch": "0" };
+    const init = { method: "POST", headers: { ...headers, "Producer-Seq": "0" }, body: "x" };
+    return fetch(server.at("/s"), init);
+  };
+  assert.equal((await append("p".repeat(256))).status, 200);
+  assert.deepEqual(await refused(await append("p".repeat(257))), [400, "BAD_REQUEST"]);
+});

@@ -1,0 +1,227 @@
+/** Readers that wait for what comes: what they get, and what becomes of those who do not keep up. */
+
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { RawConnection } from "./raw-http.ts";
+import { EventParser, type ServerSentEvent } from "./sse.ts";
+import { header, JSON_TYPE, refused, startTestServer, type TestServer } from "./test-server.ts";
+
+/** An event stream that is read as it comes. */
+class EventSource {
+  readonly response: Response;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #parser = new EventParser();
+
+  private constructor(response: Response) {
+    this.response = response;
+    assert.ok(response.body);
+    this.#reader = response.body.getReader();
+  }
+
+  static async open(server: TestServer, path: string, query = "offset=-1"): Promise<EventSource> {
+    const response = await fetch(`${server.at(path)}?${query}&live=sse`);
+    assert.equal(response.status, 200);
+    return new EventSource(response);
+  }
+
+  get events(): ServerSentEvent[] {
+    return this.#parser.events;
+  }
+
+  /** Reads on until the condition holds of the events so far; false when they ended before. */
+  async until(holds: (events: ServerSentEvent[]) => boolean): Promise<boolean> {
+    while (!holds(this.events)) {
+      const { done, value } = await this.#reader.read();
+      if (done) return false;
+      this.#parser.take(value);
+    }
+    return true;
+  }
+
+  /** What the last control event says. */
+  get place(): Record<string, unknown> {
+    const control = this.events.findLast(({ type }) => type === "control");
+    return JSON.parse(control?.data ?? "{}");
+  }
+
+  get data(): string[] {
+    return this.events.filter(({ type }) => type === "data").map(({ data }) => data);
+  }
+
+  cancel(): Promise<void> {
+    return this.#reader.cancel();
+  }
+}
+
+const isUpToDate = (events: ServerSentEvent[]) => events.at(-1)?.data.includes("upToDate") === true;
+
+test("a reader of events gets what is there and then what comes, each once", async () => {
+  const server = await startTestServer({ chunkBytes: 100 });
+  await server.put("/s", JSON_TYPE);
+  for (let n = 0; n < 50; n++) await server.post("/s", JSON_TYPE, `{"n":${n}}`);
+  const source = await EventSource.open(server, "/s");
+  await source.until(isUpToDate);
+  for (let n = 50; n < 100; n++) await server.post("/s", JSON_TYPE, `{"n":${n}}`);
+  await fetch(server.at("/s"), { method: "POST", headers: { "Stream-Closed": "true" } });
+  assert.equal(await source.until(() => false), false); // It ends by itself.
+  const numbers = source.data.flatMap((data) => JSON.parse(data)).map(({ n }) => n);
+  assert.deepEqual(
+    numbers,
+    Array.from({ length: 100 }, (_, n) => n),
+  );
+  assert.equal(source.place.streamClosed, true);
+  // Every data event is followed by a control event, whose place is the one to go on from.
+  source.events.forEach(({ type }, at) => {
+    if (type === "data") assert.equal(source.events[at + 1]?.type, "control");
+  });
+});
+
+test("readers who join while others append miss nothing and get nothing twice", async () => {
+  const server = await startTestServer({ chunkBytes: 64 });
+  await server.put("/s", JSON_TYPE);
+  const sources: Promise<EventSource>[] = [];
+  for (let n = 0; n < 200; n++) {
+    const appended = server.post("/s", JSON_TYPE, `{"n":${n}}`);
+    if (n % 10 === 5) sources.push(EventSource.open(server, "/s"));
+    await appended;
+  }
+  await fetch(server.at("/s"), { method: "POST", headers: { "Stream-Closed": "true" } });
+  for (const source of await Promise.all(sources)) {
+    await source.until(() => false);
+    const numbers = source.data.flatMap((data) => JSON.parse(data)).map(({ n }) => n);
+    assert.deepEqual(
+      numbers,
+      Array.from({ length: 200 }, (_, n) => n),
+    );
+  }
+});
+
+test("a reader that does not read is cut, and one that does gets everything", async () => {
+  const server = await startTestServer({ readerBufferBytesMax: 64 * 1024 });
+  await server.put("/s", "text/plain");
+  const slow = await RawConnection.open(server.url);
+  slow.socket.pause();
+  slow.send("GET", "/v1/stream/s?offset=-1&live=sse");
+  const fast = await EventSource.open(server, "/s");
+  await fast.until(isUpToDate);
+  let expected = "";
+  // More than the kernel takes on a reader's behalf; the server must not take the rest.
+  for (let n = 0; n < 40; n++) {
+    const text = String.fromCharCode(65 + (n % 26)).repeat(512 * 1024);
+    expected += text;
+    await server.post("/s", "text/plain", text);
+    const seen = fast.data.length;
+    await fast.until(() => fast.data.length > seen);
+  }
+  slow.socket.resume();
+  const text = await slow.closed();
+  assert.ok(text.length < expected.length / 2, `${text.length} bytes were kept for it`);
+  assert.equal(text.endsWith("0\r\n\r\n"), false, "it was cut, not ended (ER2)");
+  assert.equal(fast.data.join(""), expected);
+  await fast.cancel();
+});
+
+test("a reader that takes its time to catch up is waited for, a chunk at a time", async () => {
+  const server = await startTestServer({ readerBufferBytesMax: 1024 });
+  await server.put("/s", "text/plain");
+  const text = "x".repeat(1024 * 1024);
+  for (let n = 0; n < 12; n++) await server.post("/s", "text/plain", text);
+  const slow = await RawConnection.open(server.url);
+  slow.socket.pause();
+  slow.send("GET", "/v1/stream/s?offset=-1&live=sse", { Connection: "close" });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  slow.socket.resume();
+  await fetch(server.at("/s"), { method: "POST", headers: { "Stream-Closed": "true" } });
+  const received = await slow.closed();
+  assert.equal(received.split("event: data").length - 1, 12);
+  assert.ok(received.endsWith("0\r\n\r\n"));
+});
+
+test("an event stream ends when its time is up, and goes on where it was left", async () => {
+  const server = await startTestServer({ eventStreamMs: 100 });
+  await server.put("/s", "text/plain", { body: "one" });
+  const first = await EventSource.open(server, "/s");
+  assert.equal(await first.until(() => false), false);
+  assert.deepEqual(first.data, ["one"]);
+  await server.post("/s", "text/plain", "two");
+  const next = await EventSource.open(server, "/s", `offset=${first.place.streamNextOffset}`);
+  await next.until(isUpToDate);
+  assert.deepEqual(next.data, ["two"]);
+  await next.cancel();
+});
+
+test("a cursor that a reader brings is passed, and never gone behind again", async () => {
+  const server = await startTestServer();
+  await server.put("/s", "text/plain", { body: "one" });
+  const far = 10_000_000;
+  const source = await EventSource.open(server, "/s", `offset=-1&cursor=${far}`);
+  await source.until(isUpToDate);
+  const first = Number(source.place.streamCursor);
+  assert.ok(first > far);
+  await server.post("/s", "text/plain", "two");
+  await source.until((events) => events.length === 4);
+  assert.equal(Number(source.place.streamCursor), first);
+  assert.deepEqual(source.data, ["one", "two"]);
+  await source.cancel();
+});
+
+test("deleting a stream ends its event streams, and tells who polls that it is gone", async () => {
+  const server = await startTestServer();
+  await server.put("/s", "text/plain", { body: "one" });
+  const source = await EventSource.open(server, "/s");
+  await source.until(isUpToDate);
+  const polling = fetch(`${server.at("/s")}?offset=now&live=long-poll`);
+  await waiting(server, 2);
+  await fetch(server.at("/s"), { method: "DELETE" });
+  assert.equal(await source.until(() => false), false);
+  assert.deepEqual(await refused(await polling), [404, "STREAM_NOT_FOUND"]);
+});
+
+test("nobody who left is kept: no feed, no watcher, no place among those who wait", async () => {
+  const server = await startTestServer();
+  await server.put("/s", "text/plain", { body: "one" });
+  const sources = await Promise.all(
+    Array.from({ length: 5 }, () => EventSource.open(server, "/s")),
+  );
+  for (const source of sources) await source.until(isUpToDate);
+  assert.deepEqual(await health(server), { status: "ok", liveReaders: 5, eventFeeds: 1 });
+  for (const source of sources) await source.cancel();
+  await waiting(server, 0);
+  assert.deepEqual(await health(server), { status: "ok", liveReaders: 0, eventFeeds: 0 });
+});
+
+test("a stream that somebody waits for does not expire", async () => {
+  const server = await startTestServer({ longPollTimeoutMs: 2500 });
+  await server.put("/polled", "text/plain", { headers: { "Stream-TTL": "1" } });
+  await server.put("/read", "text/plain", { headers: { "Stream-TTL": "1" } });
+  const source = await EventSource.open(server, "/read");
+  const polled = await fetch(`${server.at("/polled")}?offset=now&live=long-poll`);
+  assert.equal(polled.status, 204);
+  for (const path of ["/polled", "/read"]) {
+    assert.equal((await fetch(server.at(path), { method: "HEAD" })).status, 200, path);
+  }
+  await source.cancel();
+});
+
+test("a server that stops lets its readers go, and they can go on where they were", async () => {
+  const server = await startTestServer({ longPollTimeoutMs: 60_000 });
+  await server.put("/s", "text/plain", { body: "one" });
+  const source = await EventSource.open(server, "/s");
+  await source.until(isUpToDate);
+  const polling = fetch(`${server.at("/s")}?offset=now&live=long-poll`);
+  await waiting(server, 2);
+  await server.running.close();
+  assert.equal(await source.until(() => false), false);
+  const response = await polling;
+  assert.equal(response.status, 204);
+  assert.equal(header(response, "stream-next-offset"), source.place.streamNextOffset);
+});
+
+async function health(server: TestServer): Promise<Record<string, unknown>> {
+  return (await (await fetch(`${server.url}/health`)).json()) as Record<string, unknown>;
+}
+
+/** Resolves when that many readers wait. */
+async function waiting(server: TestServer, count: number): Promise<void> {
+  while ((await health(server)).liveReaders !== count);
+}

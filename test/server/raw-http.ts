@@ -1,0 +1,58 @@
+/** HTTP to the letter: requests that `fetch` would tidy up, connections that it would hide. */
+
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+
+/** A connection to the server, with what was received over it so far. */
+export class RawConnection {
+  readonly socket: Socket;
+  readonly #received: Buffer[] = [];
+  /** How many bytes came. */
+  length = 0;
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on("data", (chunk: Buffer) => {
+      this.#received.push(chunk);
+      this.length += chunk.length;
+    });
+    socket.on("error", () => {}); // A reset is one of the things that are tested.
+  }
+
+  static async open(url: string): Promise<RawConnection> {
+    const { hostname, port } = new URL(url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    await once(socket, "connect");
+    return new RawConnection(socket);
+  }
+
+  get text(): string {
+    return Buffer.concat(this.#received).toString("latin1");
+  }
+
+  /** Sends a head, with the headers that every request has. */
+  send(method: string, target: string, headers: Readonly<Record<string, string>> = {}): void {
+    const all = { Host: "localhost", ...headers };
+    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+    this.socket.write(`${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n`);
+  }
+
+  /** Resolves when the other side has closed, to everything that came. */
+  async closed(): Promise<string> {
+    if (!this.socket.closed) await once(this.socket, "close");
+    return this.text;
+  }
+}
+
+/** The status of one request, sent as it is. */
+export async function rawStatus(
+  url: string,
+  method: string,
+  target: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const connection = await RawConnection.open(url);
+  connection.send(method, target, { Connection: "close", ...headers });
+  const answer = await connection.closed();
+  return Number(answer.split(" ")[1]);
+}
