@@ -126,3 +126,13 @@ test("whatever the order, open calls and misfits are those that a plain search f
 function lastOpened(steps: readonly { readonly isCall: boolean }[]): boolean {
   return steps.at(-1)?.isCall ?? false;
 }
+
+test("a result is told with the call that it answers, and a call with whether it is a new one", () => {
+  const pairing = new CallPairing<number>();
+  assert.deepEqual([pairing.addCall("a", 1), pairing.addCall("a", 2)], [true, false]);
+  assert.deepEqual([pairing.addCall(null, 3), pairing.addCall(null, 4)], [true, true]);
+  assert.deepEqual(pairing.answer("a"), { fit: "answers", call: { callId: "a", at: 1 } });
+  assert.deepEqual(pairing.answer(null), { fit: "answers", call: { callId: null, at: 3 } });
+  assert.deepEqual(pairing.answer("a"), { fit: "duplicate", call: null });
+  assert.deepEqual(pairing.answer("b"), { fit: "unknown", call: null });
+});

@@ -32,6 +32,10 @@ export interface OpenCall<At> {
  */
 export type ResultFit = "answers" | "duplicate" | "unknown" | "untold";
 
+export type Answered<At> =
+  | { readonly fit: "answers"; readonly call: OpenCall<At> }
+  | { readonly fit: Exclude<ResultFit, "answers">; readonly call: null };
+
 /** A result that answers nothing. */
 export interface Misfit {
   readonly callId: string | null;
@@ -57,25 +61,37 @@ export class CallPairing<At> {
     return misfits;
   }
 
-  addCall(callId: string | null, at: At): void {
+  /** Answers whether it is a call of its own; false: an open one was said again (CP1). */
+  addCall(callId: string | null, at: At): boolean {
     if (callId === null) {
       this.#nameless.push({ callId, at });
     } else {
       const key = keyOf(callId);
-      if (this.#open.has(key)) return; // CP1
+      if (this.#open.has(key)) return false;
       this.#open.set(key, { callId, at });
     }
     if (this.#open.size + this.#nameless.length > OPEN_CALLS_MAX) this.#forgetOldest();
+    return true;
   }
 
   addResult(callId: string | null): ResultFit {
-    if (callId === null) return this.#nameless.shift() ? "answers" : this.#misfit();
-    const key = keyOf(callId);
-    if (this.#open.delete(key)) {
-      this.#remember(key);
-      return "answers";
+    return this.answer(callId).fit;
+  }
+
+  /** The same, with the call that the result answers. */
+  answer(callId: string | null): Answered<At> {
+    if (callId === null) {
+      const call = this.#nameless.shift();
+      return call ? { fit: "answers", call } : { fit: this.#misfit(), call: null };
     }
-    return this.#answered.has(key) ? "duplicate" : this.#misfit();
+    const key = keyOf(callId);
+    const call = this.#open.get(key);
+    if (call) {
+      this.#open.delete(key);
+      this.#remember(key);
+      return { fit: "answers", call };
+    }
+    return { fit: this.#answered.has(key) ? "duplicate" : this.#misfit(), call: null };
   }
 
   /** The calls that have no result, those with an id first. */
@@ -89,7 +105,7 @@ export class CallPairing<At> {
     return this.#forgotten;
   }
 
-  #misfit(): ResultFit {
+  #misfit(): "unknown" | "untold" {
     return this.#forgotten > 0 ? "untold" : "unknown";
   }
 

@@ -1,0 +1,69 @@
+/**
+ * `verbatim-log/resume`: a recorded session as messages that a provider takes, and a report of
+ * everything that was done to make it one.
+ *
+ * @example
+ * const { messages, system, report } = await resume("hello_world-1739012630", { for: "anthropic" });
+ * for (const { why, line } of report.actions) console.error(line, why);
+ */
+
+import { nodeHost } from "./base/node-host.ts";
+import { type Continued, type ContinueOptions, continueResumed } from "./resume/continue.ts";
+import type { TargetName } from "./resume/repair-report.ts";
+import { type Resumed, type ResumeOptions, resumeSession } from "./resume/resume.ts";
+import type { Session } from "./store/session.ts";
+import type { Store } from "./store/store.ts";
+
+/**
+ * The messages with which a session goes on, from the very bytes that were verified. Refuses with
+ * NOT_VERIFIED what the policy does not admit, with SESSION_BUSY what another process is writing.
+ * Reads only: the same session gives the same messages.
+ *
+ * @example
+ * const { messages, system } = await resume(session, { for: "anthropic", prompt: "And now?" });
+ * await client.messages.create({ model, max_tokens: 1024, system: system ?? "", messages, tools });
+ */
+export function resume<Name extends TargetName>(
+  session: string | Session,
+  options: ResumeOptions<Name>,
+): Promise<Resumed<Name>> {
+  return resumeSession(nodeHost, session, options);
+}
+
+/**
+ * Opens what was resumed to go on with it, and puts the report into it first. What was resumed up to
+ * a turn goes on as a fork: a new session that holds the parent's entries up to there and names the
+ * parent and its signed head.
+ *
+ * @example
+ * const resumed = await resume("hello_world-1739012630", { for: "anthropic", upTo: 3 });
+ * const { session } = await continueSession(store, resumed); // a fork, with the report in it
+ */
+export function continueSession(
+  store: Store,
+  resumed: Resumed,
+  options: ContinueOptions = {},
+): Promise<Continued> {
+  return continueResumed(store, resumed, options);
+}
+
+export type { Continued, ContinueOptions } from "./resume/continue.ts";
+export type {
+  Made,
+  RepairAction,
+  RepairReason,
+  RepairReport,
+  SignedHead,
+  TargetName,
+} from "./resume/repair-report.ts";
+export { type RequestBody, type RequestOptions, requestBody } from "./resume/request.ts";
+export type {
+  Resumed,
+  ResumedSource,
+  ResumeOptions,
+  TargetMessages,
+} from "./resume/resume.ts";
+export type { AiSdkMessage } from "./resume/targets/ai-sdk.ts";
+export type { AnthropicMessage } from "./resume/targets/anthropic.ts";
+export type { ChatMessage } from "./resume/targets/openai-chat.ts";
+export type { ResponsesItem } from "./resume/targets/openai-responses.ts";

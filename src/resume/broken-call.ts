@@ -1,0 +1,39 @@
+/**
+ * Broken call: a tool call that broke off before its input was whole, as capture keeps it: the
+ * provider's block with the text that arrived as `input_text`. Nobody can have run it.
+ */
+
+export interface BrokenCall {
+  readonly callId: string | null;
+  readonly tool: string;
+  readonly inputText: string;
+}
+
+/** Where each provider's block has the call's id. A server's own tools are none of ours. */
+const ID_KEYS: Readonly<Record<string, string>> = {
+  tool_use: "id",
+  function: "id",
+  function_call: "call_id",
+  custom_tool_call: "call_id",
+};
+
+type Block = Readonly<Record<string, unknown>>;
+
+export function brokenCallIn(native: unknown): BrokenCall | null {
+  if (typeof native !== "object" || native === null) return null;
+  const block = native as Block;
+  const { type, name, function: named, input_text: inputText } = block;
+  if (typeof type !== "string" || typeof inputText !== "string") return null;
+  const idKey = Object.hasOwn(ID_KEYS, type) ? ID_KEYS[type] : undefined;
+  if (idKey === undefined) return null;
+  const said = type === "function" ? (named as Block | null | undefined)?.name : name;
+  return {
+    callId: textOr(block[idKey], null),
+    tool: textOr(said, null) ?? "",
+    inputText,
+  };
+}
+
+function textOr<T>(value: unknown, fallback: T): string | T {
+  return typeof value === "string" && value !== "" ? value : fallback;
+}

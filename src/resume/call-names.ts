@@ -1,0 +1,31 @@
+/**
+ * Call names: ids of calls and names of tools that every provider takes.
+ *
+ * CN1  An id is used once in a request, however often the log used it.
+ * CN2  40 characters is the least that a provider allows an id (OpenAI's chat), 64 a tool's name.
+ * CN3  What fits stays as it is, and what a prefix of the session names, the whole names alike.
+ */
+
+export const CALL_ID_CHARS_MAX = 40;
+export const TOOL_NAME_CHARS_MAX = 64;
+
+const CALL_ID = /^[A-Za-z0-9_-]{1,40}$/;
+const NOT_IN_NAMES = /[^A-Za-z0-9_-]/g;
+
+export class CallIds {
+  readonly #used = new Set<string>();
+
+  /** The id under which a call is sent. */
+  next(recorded: string | null): string {
+    const fits = recorded !== null && CALL_ID.test(recorded) && !this.#used.has(recorded);
+    let id = fits ? recorded : `call_${this.#used.size + 1}`;
+    for (let more = 2; this.#used.has(id); more++) id = `call_${this.#used.size + 1}_${more}`;
+    this.#used.add(id);
+    return id;
+  }
+}
+
+/** A tool's name as providers take it: `oven.status` is `oven_status` there. */
+export function toolName(recorded: string): string {
+  return recorded.replace(NOT_IN_NAMES, "_").slice(0, TOOL_NAME_CHARS_MAX) || "tool";
+}

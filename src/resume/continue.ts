@@ -1,0 +1,114 @@
+/**
+ * Continue: going on from what was resumed, with a record of how that came about.
+ *
+ * CO1  The report goes into the log before anything that is said next, as an entry that no provider
+ *      sees; signed where the store signs.
+ * CO2  A session that has grown since it was resumed is refused: its end is not the one that the
+ *      messages come from.
+ * CO3  Going on from a turn is a fork: a session of its own that holds the parent's lines up to there
+ *      and names the parent and the signed head. The parent is not touched.
+ * CO4  What nobody signed is not carried into a fork of a signed session: there a new signature would
+ *      cover it, and nobody could tell any more.
+ */
+
+import { VerbatimError } from "../base/errors.ts";
+import type { NewEntry } from "../model/entry.ts";
+import { agentIn, forkInto } from "../store/fork.ts";
+import type { Session } from "../store/session.ts";
+import type { Store } from "../store/store.ts";
+import { REPORT_TYPE } from "./gather.ts";
+import type { RepairAction, RepairReport } from "./repair-report.ts";
+import type { Resumed } from "./resume.ts";
+
+/** Actions that are kept in the log; of more, how many there were. Silent lines are only counted. */
+export const RECORDED_ACTIONS_MAX = 1000;
+
+export interface ContinueOptions {
+  /** The new session's id, of a fork. Default: one after the dialect's fashion. */
+  readonly id?: string;
+}
+
+export interface Continued {
+  /** Open to append, the report in it. */
+  readonly session: Session;
+  /** Of a fork: lines of the parent that were not carried over, such as checkpoints. */
+  readonly leftBehind: number;
+}
+
+/** Opens the session to go on, or begins the fork; refuses with SESSION_BUSY, NOT_VERIFIED. */
+export async function continueResumed(
+  store: Store,
+  { report, source }: Resumed,
+  { id }: ContinueOptions = {},
+): Promise<Continued> {
+  const { session: name } = report;
+  if (name === null) throw noStore(source.path);
+  const entry = reportEntry(report);
+  if (report.upTo !== null) {
+    if (report.head && report.unverified > 0) throw unsignedLines(source.path, report); // CO4
+    const natives = source.natives;
+    return forkInto(store, { parent: name, natives, entry, ...(id === undefined ? {} : { id }) });
+  }
+  const agent = agentIn(store.dialect, name, source.last);
+  const session = await store.open(name, agent === null ? {} : { agent });
+  const writer = await session.openToAppend();
+  // Mending the end of a log cuts what was torn, or adds the LF that was missing.
+  if (writer.end > source.end + 1) {
+    await session.release();
+    throw hasGrown(name);
+  }
+  await session.append(entry);
+  return { session, leftBehind: 0 };
+}
+
+/** A report as an entry of a session. */
+export function reportEntry(report: RepairReport): NewEntry {
+  const { session, upTo, head, actions, messages, system: _, ...rest } = report;
+  const fork = upTo === null ? {} : { fork: { parent: session, turn: upTo } };
+  const told = actions.filter(({ why }) => why !== "silent");
+  const native = {
+    ...rest,
+    type: REPORT_TYPE,
+    session,
+    ...fork,
+    head,
+    messages: messages.length,
+    counts: countsOf(actions),
+    actions: told.slice(0, RECORDED_ACTIONS_MAX),
+    ...(told.length > RECORDED_ACTIONS_MAX ? { actionsInAll: told.length } : {}),
+  };
+  return { kind: "message", role: "system", parts: [{ type: "other", native }] };
+}
+
+/** How often each thing was done, `left_out: silent` counted by lines. */
+export function countsOf(actions: readonly RepairAction[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { why, lines = 1 } of actions) counts[why] = (counts[why] ?? 0) + lines;
+  return counts;
+}
+
+function hasGrown(session: string): VerbatimError {
+  return new VerbatimError(
+    "SESSION_BUSY",
+    `${session} has grown since it was resumed: another process went on with it; resume it again`,
+    { session, holder: "unknown" },
+  );
+}
+
+function noStore(path: string): VerbatimError {
+  return new VerbatimError(
+    "SESSION_NOT_FOUND",
+    `${path} lies in no store and cannot be gone on with there; copy it into one`,
+    { session: path },
+  );
+}
+
+function unsignedLines(path: string, { verdict, unverified }: RepairReport): VerbatimError {
+  const lines = unverified === 1 ? "1 line" : `${unverified} lines`;
+  return new VerbatimError(
+    "NOT_VERIFIED",
+    `${path} has ${lines} before the fork that nobody has signed, and a fork would sign them; ` +
+      "vouch for them with `verbatim repair --vouch`, or fork from an earlier turn",
+    { path, verdict },
+  );
+}

@@ -1,0 +1,74 @@
+/**
+ * Conversation: a session as neutral messages, between what was recorded and what is sent.
+ *
+ * CV1  Every piece knows the entry it came from, so that what is left out later can be told.
+ * CV2  Texts are not blank and hold nothing that JSON in UTF-8 cannot carry (wire-text.ts), except in
+ *      reasoning, which is as it was recorded.
+ * CV3  A call's result hangs on the call: whatever stood between them, they stay together.
+ */
+
+import type { Image } from "./image.ts";
+import type { Place } from "./repair-report.ts";
+
+/** Null: nobody's entry, we added it. */
+interface Placed {
+  readonly from: Place | null;
+}
+
+export type TextPiece = Placed & { readonly type: "text"; readonly text: string };
+export type ImagePiece = Placed & { readonly type: "image"; readonly image: Image };
+/** What goes to a model: said by a user, or come back from a tool. */
+export type Content = TextPiece | ImagePiece;
+
+export interface ReasoningPiece {
+  readonly type: "reasoning";
+  readonly from: Place;
+  readonly text: string;
+  readonly signature: string | null;
+  readonly withheld: string | null;
+  /** Who made it, as far as the entry tells. */
+  readonly model: string | null;
+}
+
+export interface CallResult extends Placed {
+  readonly content: readonly Content[];
+  readonly isError: boolean;
+}
+
+export interface CallPiece {
+  readonly type: "call";
+  readonly from: Place;
+  /** Fit for every provider, and used once. */
+  readonly id: string;
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** As the log has it. */
+  readonly recordedId: string | null;
+  result: CallResult | null;
+}
+
+export type Spoken = TextPiece | ReasoningPiece | CallPiece;
+
+export interface SystemMessage {
+  readonly role: "system";
+  readonly content: readonly TextPiece[];
+}
+
+export interface UserMessage {
+  readonly role: "user";
+  readonly content: readonly Content[];
+}
+
+export interface AssistantMessage {
+  readonly role: "assistant";
+  readonly content: readonly Spoken[];
+}
+
+export type NeutralMessage = SystemMessage | UserMessage | AssistantMessage;
+
+/** A call whose result is settled. */
+export type AnsweredCall = CallPiece & { readonly result: CallResult };
+
+export function callsIn({ content }: AssistantMessage): readonly CallPiece[] {
+  return content.filter((piece) => piece.type === "call");
+}

@@ -1,0 +1,125 @@
+/**
+ * Fit: leaves out, and tells, what the target does not take.
+ *
+ * FI1  Thinking goes byte-exact with its seal, or the whole block goes. A provider compares the
+ *      blocks of a message with those it made, so one that must go takes the others of its message
+ *      along. None is ever emptied.
+ * FI2  A message that has thoughts begins with one and does not end in one: Anthropic refuses others.
+ *      It takes what the model said twice in a row for one message, so two with thoughts lose them.
+ * FI3  System messages before all others are the system prompt. Later ones are the user's words,
+ *      marked, where the target has no place for them.
+ */
+
+import {
+  type AssistantMessage,
+  type CallPiece,
+  type CallResult,
+  callsIn,
+  type NeutralMessage,
+  type ReasoningPiece,
+  type Spoken,
+  type TextPiece,
+} from "./conversation.ts";
+import { SYSTEM_SAID } from "./phrases.ts";
+import type { RepairReason, Repairs } from "./repair-report.ts";
+import type { Takes } from "./targets/target.ts";
+import { isBlank, isSendable } from "./wire-text.ts";
+
+export interface Fitted {
+  readonly system: readonly TextPiece[];
+  readonly messages: readonly NeutralMessage[];
+}
+
+export function fitTo(messages: readonly NeutralMessage[], takes: Takes, repairs: Repairs): Fitted {
+  const system: TextPiece[] = [];
+  const fitted: NeutralMessage[] = [];
+  for (const message of messages) {
+    if (message.role === "assistant") {
+      const said = fitAssistant(message, takes, repairs);
+      if (said.content.length > 0) addAssistant(fitted, said, takes, repairs);
+    } else if (message.role === "user" || (fitted.length > 0 && takes.systemAnywhere)) {
+      fitted.push(message);
+    } else if (fitted.length === 0) {
+      system.push(...message.content); // FI3
+    } else {
+      fitted.push({ role: "user", content: message.content.map((each) => asUsers(each, repairs)) });
+    }
+  }
+  return { system, messages: fitted };
+}
+
+function asUsers(piece: TextPiece, repairs: Repairs): TextPiece {
+  if (piece.from) repairs.change(piece.from, "system_as_user");
+  return { ...piece, text: `${SYSTEM_SAID}\n${piece.text}` };
+}
+
+function fitAssistant(message: AssistantMessage, takes: Takes, repairs: Repairs): AssistantMessage {
+  const why = whyNoThinking(message, takes);
+  const content = message.content.flatMap((piece): Spoken[] => {
+    if (piece.type === "text") return [piece];
+    if (piece.type === "call") return [fitCall(piece, takes, repairs)];
+    if (why === null) return [piece];
+    repairs.leaveOut(piece.from, faultOf(piece) ?? why);
+    return [];
+  });
+  return { role: "assistant", content };
+}
+
+/** As a message of its own, or with the one before where a target takes the two for one (FI2). */
+function addAssistant(
+  fitted: NeutralMessage[],
+  said: AssistantMessage,
+  takes: Takes,
+  repairs: Repairs,
+): void {
+  const before = fitted.at(-1);
+  const isNext = before?.role === "assistant" && callsIn(before).length === 0;
+  if (!takes.thinking || !isNext) {
+    fitted.push(said);
+    return;
+  }
+  const isThoughtful = said.content.some(({ type }) => type === "reasoning");
+  const content = [...before.content, ...said.content].filter((piece) => {
+    if (!isThoughtful || piece.type !== "reasoning") return true;
+    repairs.leaveOut(piece.from, "thinking_not_first");
+    return false;
+  });
+  fitted[fitted.length - 1] = { role: "assistant", content };
+}
+
+/** Why the thoughts of a message are left out, those without a fault of their own too (FI1). */
+function whyNoThinking({ content }: AssistantMessage, takes: Takes): RepairReason | null {
+  if (!takes.thinking) return "thinking_not_taken";
+  if (content.at(-1)?.type === "reasoning") return "thinking_last"; // FI2
+  if (content[0]?.type !== "reasoning") return "thinking_not_first";
+  const isFaulty = content.some((piece) => piece.type === "reasoning" && faultOf(piece) !== null);
+  return isFaulty ? "thinking_with_it" : null;
+}
+
+/** Why a thought cannot go back to who thought it; null when it can. */
+function faultOf({ text, signature, withheld, model }: ReasoningPiece): RepairReason | null {
+  if (!isSendable(text) || !isSendable(signature ?? "") || !isSendable(withheld ?? "")) {
+    return "thinking_unsendable";
+  }
+  if (withheld !== null) {
+    // OpenAI keeps thoughts unreadable too, and nobody else can read those.
+    const isAnthropics =
+      /claude/i.test(model ?? "") && text === "" && !signature && withheld !== "";
+    return isAnthropics ? null : "thinking_foreign";
+  }
+  if (!signature) return "thinking_unsigned";
+  return isBlank(text) ? "thinking_empty" : null;
+}
+
+function fitCall(call: CallPiece, { resultImages }: Takes, repairs: Repairs): CallPiece {
+  const { result } = call;
+  if (!result || resultImages === "all") return call;
+  const content = result.content.filter((piece) => {
+    if (piece.type !== "image") return true;
+    if (resultImages === "data" && piece.image.kind === "data") return true;
+    if (piece.from) repairs.leaveOut(piece.from, "image_not_taken");
+    return false;
+  });
+  const fitted: CallResult = { ...result, content };
+  return { ...call, result: fitted };
+}

@@ -1,0 +1,258 @@
+/**
+ * Gather: entries to neutral messages, in the order of the log, calls paired with their results.
+ *
+ * GA1  What the model said in one message is one message, also where a log has a line per block, or
+ *      results between them: lines follow one another, or carry the same message id.
+ * GA2  A result goes to its call (CV3). One without a call is kept as a user's text, marked as what it
+ *      is; a second one for the same call is left out.
+ * GA3  What a program put beside the conversation (another agent's rows, its own error texts, what an
+ *      earlier resume reported) is no part of it.
+ */
+
+import type { Part } from "../model/entry.ts";
+import { CallPairing } from "../model/pairing.ts";
+import { jsonText } from "../render/json-text.ts";
+import type { VerifiedEntry } from "../store/verified-entries.ts";
+import { brokenCallIn } from "./broken-call.ts";
+import { CallIds, toolName } from "./call-names.ts";
+import type { CallPiece, Content, NeutralMessage, Spoken } from "./conversation.ts";
+import { imageIn } from "./image.ts";
+import { NOT_STARTED_RESULT, STRAY_OUTPUT, STRAY_RESULT } from "./phrases.ts";
+import type { Place, RepairReason, Repairs } from "./repair-report.ts";
+import { resultContent } from "./result-content.ts";
+import { isBlank, sendableText, sendableValue } from "./wire-text.ts";
+
+/** The type of the block in which a resume is reported inside a session (continue.ts). */
+export const REPORT_TYPE = "resume_report";
+/** What is said of a session that came here from another dialect (handoff/unpack.ts). */
+export const HANDOFF_TYPE = "handoff_report";
+/** By whom Claude Code's own error texts are said to be. */
+const SYNTHETIC_MODEL = "<synthetic>";
+/** Results whose texts are remembered, to know an echo of one. */
+const ECHOES_MAX = 64;
+
+/** What gathering asks of an entry. */
+export type GatheredEntry = Pick<VerifiedEntry, "kind" | "role" | "parts" | "model" | "native"> &
+  Pick<VerifiedEntry, "start" | "line" | "verified"> & { readonly messageId?: string };
+
+type SaidCall = Pick<Extract<Part, { type: "tool_call" }>, "callId" | "tool" | "input">;
+
+interface OpenMessage {
+  readonly role: "assistant";
+  readonly content: Spoken[];
+  messageId: string | null;
+}
+
+export class Gathering {
+  readonly #repairs: Repairs;
+  readonly #messages: NeutralMessage[] = [];
+  readonly #pairing = new CallPairing<{ call: CallPiece | null }>();
+  readonly #ids = new CallIds();
+  /** What a model says next belongs to this message; null when something came between. */
+  #open: OpenMessage | null = null;
+  /** The last one, as long as nothing but results came after it. */
+  #last: OpenMessage | null = null;
+  /** Texts of the latest results: rye says them again as what goes to the model. */
+  readonly #echoes: string[] = [];
+
+  constructor(repairs: Repairs) {
+    this.#repairs = repairs;
+  }
+
+  get messages(): readonly NeutralMessage[] {
+    return this.#messages;
+  }
+
+  add(entry: GatheredEntry): void {
+    const at: Place = { line: entry.line, offset: entry.start, verified: entry.verified };
+    const aside = asideOf(entry);
+    if (aside !== null) {
+      if (entry.kind === "turn_start") this.#open = null;
+      this.#repairs.leaveOut(at, aside);
+      return;
+    }
+    const isUsed = entry.parts.map((part) => this.#addPart(part, entry, at)).includes(true);
+    if (!isUsed && !this.#repairs.hasLeftOut(at)) this.#repairs.leaveOut(at, "blank");
+  }
+
+  /** Whether anything of the part is in the conversation now. */
+  #addPart(part: Part, entry: GatheredEntry, at: Place): boolean {
+    switch (part.type) {
+      case "text":
+        return this.#addText(part.text, entry, at);
+      case "reasoning":
+        this.#say(entry, {
+          type: "reasoning",
+          from: at,
+          text: part.text,
+          signature: part.signature ?? null,
+          withheld: part.withheld ?? null,
+          model: entry.model,
+        });
+        return true;
+      case "tool_call":
+        return this.#addCall(part, entry, at);
+      case "tool_result":
+        return this.#addResult(part, at);
+      case "child":
+        return this.#leaveOut(at, "child");
+      case "other":
+        return this.#addOther(part.native, entry, at);
+    }
+  }
+
+  #addText(text: string, entry: GatheredEntry, at: Place): boolean {
+    const { role } = entry;
+    if (isBlank(text)) return this.#leaveOut(at, "blank");
+    if (role === "tool") return this.#addOutput(text, at);
+    const piece = { type: "text", text: this.#sendable(text, at), from: at } as const;
+    if (role === "assistant") this.#say(entry, piece);
+    else if (role !== "system") this.#hear([piece], at);
+    else {
+      this.#open = null;
+      this.#messages.push({ role: "system", content: [piece] });
+    }
+    return true;
+  }
+
+  /** What a tool gave back without saying for which call; often the result just told, again. */
+  #addOutput(text: string, at: Place): boolean {
+    const sendable = this.#sendable(text, at);
+    if (this.#echoes.includes(sendable)) return this.#leaveOut(at, "echo");
+    this.#repairs.change(at, "stray_output_as_text");
+    this.#hear([{ type: "text", text: `${STRAY_OUTPUT}\n${sendable}`, from: at }], at);
+    return true;
+  }
+
+  #addCall(part: Extract<Part, { type: "tool_call" }>, entry: GatheredEntry, at: Place): boolean {
+    const { callId } = part;
+    const open: { call: CallPiece | null } = { call: null };
+    if (!this.#pairing.addCall(callId, open)) return this.#leaveOut(at, "repeated_call", callId);
+    open.call = this.#call(part, at);
+    this.#say(entry, open.call);
+    return true;
+  }
+
+  #addResult(part: Extract<Part, { type: "tool_result" }>, at: Place): boolean {
+    const { callId } = part;
+    const { fit, call: open } = this.#pairing.answer(callId);
+    const call = open?.at.call ?? null;
+    if (fit === "duplicate") return this.#leaveOut(at, "duplicate_result", callId);
+    const content = resultContent(part, at, this.#repairs);
+    this.#remember(content);
+    if (!call) {
+      this.#repairs.change(at, "stray_result_as_text", callId);
+      this.#hear([{ type: "text", text: STRAY_RESULT, from: at }, ...content], at);
+      return true;
+    }
+    call.result = { content, isError: part.error !== null, from: at };
+    if (!this.#last?.content.includes(call)) this.#repairs.move(at, "result_regrouped", callId);
+    this.#open = null;
+    return true;
+  }
+
+  #addOther(native: unknown, entry: GatheredEntry, at: Place): boolean {
+    const { type, refusal } = (native ?? {}) as { readonly [key: string]: unknown };
+    if (type === REPORT_TYPE || type === HANDOFF_TYPE) return this.#leaveOut(at, "resume_report");
+    const broken = brokenCallIn(native);
+    if (broken && entry.role === "assistant") {
+      const { callId, tool, inputText } = broken;
+      const call = this.#call({ callId, tool, input: { input_text: inputText } }, at);
+      const text = { type: "text", text: NOT_STARTED_RESULT, from: null } as const;
+      call.result = { content: [text], isError: true, from: null };
+      this.#repairs.change(at, "call_broken_off", callId);
+      this.#repairs.add(at, "not_started_result", callId);
+      this.#say(entry, call);
+      return true;
+    }
+    if (type === "refusal" && typeof refusal === "string" && entry.role === "assistant") {
+      this.#repairs.change(at, "refusal_as_text");
+      return this.#addText(refusal, entry, at);
+    }
+    const image = imageIn(native);
+    const isHeard = entry.role === "user" || entry.role === "tool";
+    if (!image) return this.#leaveOut(at, "block_not_taken");
+    if (!isHeard) return this.#leaveOut(at, "image_not_taken");
+    this.#hear([{ type: "image", image, from: at }], at);
+    return true;
+  }
+
+  #call({ callId, tool: recorded, input }: SaidCall, from: Place): CallPiece {
+    const id = this.#ids.next(callId);
+    if (id !== callId) this.#repairs.change(from, "call_renamed", callId);
+    const tool = toolName(recorded);
+    if (tool !== recorded) this.#repairs.change(from, "tool_renamed", callId);
+    const fit = this.#input(input, from, callId);
+    return { type: "call", from, id, tool, input: fit, recordedId: callId, result: null };
+  }
+
+  #input(input: unknown, at: Place, callId: string | null): Readonly<Record<string, unknown>> {
+    const sendable = sendableValue(input);
+    if (sendable?.isSame === false) this.#repairs.change(at, "escaped", callId);
+    const value = sendable === null ? jsonText(input) : sendable.value;
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      return value as Readonly<Record<string, unknown>>;
+    }
+    this.#repairs.change(at, "input_wrapped", callId);
+    return value === null || value === undefined ? {} : { input: value };
+  }
+
+  /** GA1 */
+  #say(entry: GatheredEntry, piece: Spoken): void {
+    const messageId = entry.messageId ?? null;
+    const last = this.#last;
+    const isLast = last !== null && messageId !== null && last.messageId === messageId;
+    const open = isLast ? last : this.#open;
+    const isOther = messageId !== null && open?.messageId != null && open.messageId !== messageId;
+    if (open && !isOther) {
+      open.messageId ??= messageId;
+      open.content.push(piece);
+      this.#open = open;
+      return;
+    }
+    const message: OpenMessage = { role: "assistant", content: [piece], messageId };
+    this.#messages.push(message);
+    this.#open = message;
+    this.#last = message;
+  }
+
+  /** Something goes to the model; what it says after that is another message. */
+  #hear(content: readonly Content[], at: Place): void {
+    this.#open = null;
+    this.#last = null;
+    const before = this.#messages.at(-1);
+    const isSameEntry = before?.role === "user" && before.content.at(-1)?.from?.line === at.line;
+    if (isSameEntry) {
+      this.#messages[this.#messages.length - 1] = {
+        role: "user",
+        content: [...before.content, ...content],
+      };
+    } else {
+      this.#messages.push({ role: "user", content });
+    }
+  }
+
+  #remember(content: readonly Content[]): void {
+    for (const piece of content) if (piece.type === "text") this.#echoes.push(piece.text);
+    this.#echoes.splice(0, this.#echoes.length - ECHOES_MAX);
+  }
+
+  #sendable(text: string, at: Place): string {
+    const sendable = sendableText(text);
+    if (sendable !== text) this.#repairs.change(at, "escaped");
+    return sendable;
+  }
+
+  #leaveOut(at: Place, why: RepairReason, callId?: string | null): false {
+    this.#repairs.leaveOut(at, why, callId);
+    return false;
+  }
+}
+
+/** Why an entry is no part of the conversation; null when it is (GA3). */
+function asideOf({ kind, role, parts, model, native }: GatheredEntry): RepairReason | null {
+  if (native.isSidechain === true) return "sidechain"; // Claude Code: said to another agent.
+  if (role === "assistant" && model === SYNTHETIC_MODEL) return "synthetic";
+  if (kind === "message" && role !== null) return null;
+  return parts.some(({ type }) => type === "child") ? "child" : "silent";
+}

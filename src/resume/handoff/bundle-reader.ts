@@ -1,0 +1,100 @@
+/**
+ * Bundle reader: which members a file holds, and where. Says nothing of what they are worth.
+ *
+ * BR1  Every byte is a header's, a member's, or zero where it must be. So whoever has the members'
+ *      hashes has the whole file.
+ * BR2  The names are ours, each once, whatever a file system makes of upper and lower case.
+ * BR3  Nothing is trusted to be as long as it says: a member that would end after the file is none.
+ */
+
+import { createHash } from "node:crypto";
+import type { OpenFile } from "../../base/files.ts";
+import { BUNDLE_LIMITS } from "../../base/limits.ts";
+import { badBundle, isMemberName, LOG, MANIFEST } from "./member-names.ts";
+import { BLOCK_BYTES, END_BYTES, paddingAfter, readHeader } from "./tar.ts";
+
+const CHUNK_BYTES = 256 * 1024;
+
+export interface Member {
+  readonly name: string;
+  /** Where its bytes begin. */
+  readonly start: number;
+  readonly bytes: number;
+}
+
+/** A bundle that is open: one descriptor for everything that is read of it. */
+export interface OpenBundle {
+  readonly file: OpenFile;
+  readonly path: string;
+}
+
+/** The members by name, in their order, without the manifest, which is last; BAD_BUNDLE. */
+export async function readMembers(
+  bundle: OpenBundle,
+): Promise<{ readonly members: ReadonlyMap<string, Member>; readonly manifest: Member }> {
+  const { file, path } = bundle;
+  const size = file.size();
+  const members = new Map<string, Member>();
+  const seen = new Set<string>();
+  let at = 0;
+  for (let isLast = false; !isLast; ) {
+    if (members.size > BUNDLE_LIMITS.membersMax) throw badBundle(path, "it has too many members");
+    const header = readHeader(await stretch(bundle, at, BLOCK_BYTES));
+    if (!header) throw badBundle(path, `what stands at byte ${at} is no header of a member`);
+    const { name, bytes } = header;
+    if (!isMemberName(name))
+      throw badBundle(path, `it has a member of no known name at byte ${at}`);
+    if (seen.has(name.toLowerCase())) throw badBundle(path, `it has ${name} twice`);
+    if ((members.size === 0) !== (name === LOG)) throw badBundle(path, "the log is not first");
+    const start = at + BLOCK_BYTES;
+    const padding = paddingAfter(bytes);
+    at = start + bytes + padding;
+    if (at + END_BYTES > size) throw badBundle(path, `it ends before ${name} does`);
+    if (!(await isZero(bundle, start + bytes, padding))) {
+      throw badBundle(path, `what follows ${name} is not empty`);
+    }
+    members.set(name, { name, start, bytes });
+    seen.add(name.toLowerCase());
+    isLast = name === MANIFEST;
+  }
+  if (at + END_BYTES !== size || !(await isZero(bundle, at, END_BYTES))) {
+    throw badBundle(path, "it does not end after its manifest");
+  }
+  const manifest = members.get(MANIFEST);
+  members.delete(MANIFEST);
+  if (!manifest) throw badBundle(path, "it has no manifest");
+  return { members, manifest };
+}
+
+/** A whole member; to be used for those that are short. */
+export function readMember(bundle: OpenBundle, { start, bytes }: Member): Promise<Uint8Array> {
+  return stretch(bundle, start, bytes);
+}
+
+/** A member's bytes, some at a time. */
+export async function* chunksOf(
+  bundle: OpenBundle,
+  { start, bytes }: Member,
+): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes; at += CHUNK_BYTES) {
+    yield await stretch(bundle, start + at, Math.min(CHUNK_BYTES, bytes - at));
+  }
+}
+
+export async function sha256Of(bundle: OpenBundle, member: Member): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of chunksOf(bundle, member)) hash.update(chunk);
+  return hash.digest("hex");
+}
+
+async function stretch({ file, path }: OpenBundle, at: number, bytes: number) {
+  const into = new Uint8Array(bytes);
+  if ((await file.read(into, at)) !== bytes)
+    throw badBundle(path, `it ends at byte ${file.size()}`);
+  return into;
+}
+
+async function isZero(bundle: OpenBundle, at: number, bytes: number): Promise<boolean> {
+  if (bytes === 0) return true;
+  return (await stretch(bundle, at, bytes)).every((byte) => byte === 0);
+}

@@ -1,0 +1,88 @@
+/**
+ * Bundle writer: members one after another into a file that is open in place, and what each came to.
+ *
+ * A member's length is known when it is all there; its header is written then, in the place that
+ * was left for it.
+ */
+
+import { createHash } from "node:crypto";
+import type { OpenFile } from "../../base/files.ts";
+import { isDerived } from "./member-names.ts";
+import { BLOCK_BYTES, END_BYTES, memberHeader, paddingAfter } from "./tar.ts";
+
+/** A member as the manifest lists it. */
+export interface ListedMember {
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** Made from the log for people; nothing is ever read from it. */
+  readonly derived: boolean;
+}
+
+export class BundleWriter {
+  readonly #file: OpenFile;
+  readonly #members: ListedMember[] = [];
+  #end = 0;
+
+  constructor(file: OpenFile) {
+    this.#file = file;
+  }
+
+  /** What was written so far. */
+  get members(): readonly ListedMember[] {
+    return this.#members;
+  }
+
+  /** Where the file ends now. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** Adds a member that is at hand. */
+  add(name: string, content: Uint8Array | string): void {
+    const member = this.begin(name);
+    member.write(typeof content === "string" ? Buffer.from(content) : content);
+    member.end();
+  }
+
+  /** Adds a member of which the length is not known yet; to be ended before the next. */
+  begin(name: string): { write(bytes: Uint8Array): void; end(): void } {
+    const start = this.#end;
+    const hash = createHash("sha256");
+    let bytes = 0;
+    this.#end += BLOCK_BYTES;
+    return {
+      write: (piece) => {
+        hash.update(piece);
+        bytes += piece.length;
+        this.#put(piece);
+      },
+      end: () => {
+        const header = memberHeader(name, bytes);
+        writeAllAt(this.#file, header, start);
+        this.#put(new Uint8Array(paddingAfter(bytes)));
+        const derived = isDerived(name);
+        this.#members.push({ name, bytes, sha256: hash.digest("hex"), derived });
+      },
+    };
+  }
+
+  /** Ends the file. */
+  finish(): void {
+    this.#put(new Uint8Array(END_BYTES));
+  }
+
+  #put(bytes: Uint8Array): void {
+    writeAllAt(this.#file, bytes, this.#end);
+    this.#end += bytes.length;
+  }
+}
+
+/** A write may be short; what a full disk refuses, it refuses of the rest. */
+function writeAllAt(file: OpenFile, bytes: Uint8Array, start: number): void {
+  for (let at = 0; at < bytes.length; ) {
+    const taken = file.writeAt(bytes.subarray(at), start + at);
+    if (taken === 0) throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
+    at += taken;
+  }
+}

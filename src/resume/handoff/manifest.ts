@@ -1,0 +1,159 @@
+/**
+ * Manifest: what a bundle says of itself, and the signature over that. Page: docs/formats/bundle.md.
+ *
+ * MA1  One spelling: compact JSON in ASCII, these keys in this order, one LF. What is read and would
+ *      be written otherwise is none.
+ * MA2  `sig` is last, and covers every byte before it after a domain of its own: it can be taken for
+ *      nothing else, and nothing else for it.
+ * MA3  The key is trusted as one that signs transcripts is: by the user's list, at the time it says.
+ */
+
+import { VerbatimError } from "../../base/errors.ts";
+import { asAscii, concat, fromBase64url, toBase64url, utf8 } from "../../proof/bytes.ts";
+import { asciiJson, type Sign } from "../../proof/checkpoint.ts";
+import type { ProofCrypto } from "../../proof/crypto.ts";
+import type { Keys } from "../../proof/keys.ts";
+import type { Verdict } from "../../proof/verdict.ts";
+import type { DialectName } from "../../store/fork.ts";
+import type { ListedMember } from "./bundle-writer.ts";
+
+const DOMAIN = utf8("verbatim/bundle/v1\n");
+const SIGNED = /^(\{.*,"kid":"[0-9a-f]{64}"),"sig":"([A-Za-z0-9_-]{86})"\}\n$/;
+const DIALECT_NAMES: readonly string[] = ["rye", "homeagent", "entire"];
+
+/** Where the code stood of which the session speaks. No paths. */
+export interface GitIdentity {
+  /** Without credentials; null when there is none, or it is a path. */
+  readonly remote: string | null;
+  readonly commit: string;
+}
+
+/** The newest checkpoint of the log. */
+export interface BundleHead {
+  readonly log: string;
+  readonly seq: number;
+  readonly byte_offset: number;
+  /** SHA-256 of its line. */
+  readonly line: string;
+}
+
+export interface BundleManifest {
+  readonly schema: "verbatim.bundle/1";
+  readonly session: string;
+  readonly dialect: DialectName;
+  /** When it was made, by the signer's clock. */
+  readonly made: string;
+  readonly by: string;
+  readonly head: BundleHead;
+  readonly git: GitIdentity | null;
+  readonly members: readonly ListedMember[];
+  /** Who signed: SHA-256 of the raw public key. */
+  readonly kid: string;
+}
+
+/** The text of a manifest, signed. */
+export async function signManifest(manifest: BundleManifest, sign: Sign): Promise<string> {
+  const before = asciiJson(inOrder(manifest)).slice(0, -1);
+  const sig = await sign(concat(DOMAIN, utf8(before)));
+  return `${before},"sig":"${toBase64url(sig)}"}\n`;
+}
+
+export interface ReadManifest {
+  readonly manifest: BundleManifest;
+  readonly sig: Uint8Array;
+  readonly statement: Uint8Array;
+}
+
+/** What the text says; null when it is no manifest (MA1). */
+export function readManifest(text: Uint8Array): ReadManifest | null {
+  const [, before, encoded] = SIGNED.exec(asAscii(text)) ?? [];
+  const sig = encoded === undefined ? null : fromBase64url(encoded);
+  if (before === undefined || !sig) return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(`${before}}`);
+  } catch {
+    return null;
+  }
+  if (!isManifest(value) || asciiJson(inOrder(value)) !== `${before}}`) return null;
+  return { manifest: value, sig, statement: concat(DOMAIN, utf8(before)) };
+}
+
+/** Refuses with NOT_VERIFIED what no trusted key has signed. */
+export function requireSigned(
+  { manifest, sig, statement }: ReadManifest,
+  path: string,
+  keys: Keys,
+  crypto: Pick<ProofCrypto, "verifyEd25519">,
+): void {
+  const { kid, made } = manifest;
+  const { publicKey, refusal } = keys.byKid(kid, made);
+  if (publicKey && !crypto.verifyEd25519(publicKey, statement, sig)) {
+    throw notVerified(path, "tampered", "its manifest is not as it was signed");
+  }
+  if (refusal === null && publicKey) return;
+  throw notVerified(path, "untrusted", `its manifest is signed by the key ${kid} (${refusal})`);
+}
+
+export function notVerified(path: string, verdict: Verdict, why: string): VerbatimError {
+  return new VerbatimError("NOT_VERIFIED", `${path} is ${verdict}: ${why}; nothing was written`, {
+    path,
+    verdict,
+  });
+}
+
+/** MA1 */
+function inOrder(manifest: BundleManifest): BundleManifest {
+  const { schema, session, dialect, made, by, head, git, members, kid } = manifest;
+  const { log, seq, byte_offset, line } = head;
+  return {
+    ...{ schema, session, dialect, made, by },
+    head: { log, seq, byte_offset, line },
+    git: git && { remote: git.remote, commit: git.commit },
+    members: members.map(({ name, bytes, sha256, derived }) => ({ name, bytes, sha256, derived })),
+    kid,
+  };
+}
+
+function isManifest(value: unknown): value is BundleManifest {
+  if (!isRecord(value)) return false;
+  const { schema, session, dialect, made, by, head, git, members, kid } = value;
+  return (
+    schema === "verbatim.bundle/1" &&
+    [session, by, kid].every((text) => typeof text === "string") &&
+    DIALECT_NAMES.includes(String(dialect)) &&
+    typeof made === "string" &&
+    !Number.isNaN(Date.parse(made)) &&
+    isHead(head) &&
+    (git === null || isGit(git)) &&
+    Array.isArray(members) &&
+    members.every(isListed)
+  );
+}
+
+function isHead(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { log, seq, byte_offset, line } = value;
+  return [log, line].every((text) => typeof text === "string") && [seq, byte_offset].every(isCount);
+}
+
+function isGit(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { remote, commit } = value;
+  return (remote === null || typeof remote === "string") && typeof commit === "string";
+}
+
+function isListed(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { name, bytes, sha256, derived } = value;
+  const isNamed = [name, sha256].every((text) => typeof text === "string");
+  return isNamed && isCount(bytes) && typeof derived === "boolean";
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,168 @@
+/** What becomes of calls, results, ids and texts: rules of docs/resume.md, on entries. */
+
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { piped } from "../../test/resume/judged.ts";
+import {
+  back,
+  call,
+  entriesOf,
+  failed,
+  result,
+  resumed,
+  text,
+  use,
+} from "../../test/resume/said.ts";
+import {
+  FIRST_USER_TEXT,
+  LAST_USER_TEXT,
+  NOT_STARTED_RESULT,
+  STRAY_OUTPUT,
+  STRAY_RESULT,
+  UNCERTAIN_RESULT,
+} from "./phrases.ts";
+
+test("a call without a result is answered: it may have run", () => {
+  assert.deepEqual(resumed(["user", ["go"]], ["assistant", [call("a")]]), {
+    messages: [
+      ["user", text("go")],
+      ["assistant", use("a")],
+      ["user", failed("a", UNCERTAIN_RESULT)],
+    ],
+    done: ["uncertain_result 2"],
+  });
+});
+
+test("a call that broke off before its input was whole is answered: it never started", () => {
+  const native = { type: "tool_use", id: "a", name: "look", input_text: '{"pa' };
+  assert.deepEqual(resumed(["user", ["go"]], ["assistant", [{ type: "other", native }]]), {
+    messages: [
+      ["user", text("go")],
+      ["assistant", use("a", { input_text: '{"pa' })],
+      ["user", failed("a", NOT_STARTED_RESULT)],
+    ],
+    done: ["call_broken_off 2", "not_started_result 2"],
+  });
+});
+
+test("results between the blocks of one message are regrouped after it", () => {
+  const id = { messageId: "m1" };
+  assert.deepEqual(
+    resumed(
+      ["user", ["go"]],
+      ["assistant", [call("a")], id],
+      ["tool", [result("a", "1")]],
+      ["assistant", [call("b")], id],
+      ["tool", [result("b", "2", "no")]],
+    ),
+    {
+      messages: [
+        ["user", text("go")],
+        ["assistant", use("a"), use("b")],
+        ["user", back("a", "1"), { ...failed("b", "no"), content: [text("no"), text("2")] }],
+      ],
+      done: [],
+    },
+  );
+});
+
+test("a result that comes late goes to its call", () => {
+  assert.deepEqual(
+    resumed(
+      ["user", ["go"]],
+      ["assistant", [call("a")]],
+      ["user", ["and?"]],
+      ["assistant", ["wait"]],
+      ["tool", [result("a", "1")]],
+    ),
+    {
+      messages: [
+        ["user", text("go")],
+        ["assistant", use("a")],
+        ["user", back("a", "1"), text("and?")],
+        ["assistant", text("wait")],
+      ],
+      done: ["result_regrouped 5"],
+    },
+  );
+});
+
+test("a second result is dropped, one without a call is kept as text, an echo is said once", () => {
+  assert.deepEqual(
+    resumed(
+      ["user", ["go"]],
+      ["assistant", [call("a")]],
+      ["tool", [result("a", "1")]],
+      ["tool", [result("a", "2")]],
+      ["tool", [result("x", "3")]],
+      ["tool", ["1"]],
+      ["tool", ["4"]],
+    ),
+    {
+      messages: [
+        ["user", text("go")],
+        ["assistant", use("a")],
+        ["user", back("a", "1"), text(STRAY_RESULT), text("3"), text(`${STRAY_OUTPUT}\n4`)],
+      ],
+      done: ["duplicate_result 4", "stray_result_as_text 5", "echo 6", "stray_output_as_text 7"],
+    },
+  );
+});
+
+test("ids that were used before, or that no provider takes, are replaced, and names are fitted", () => {
+  const { messages, done } = resumed(
+    ["user", ["go"]],
+    ["assistant", [call("1")]],
+    ["tool", [result("1", "one")]],
+    ["assistant", [call("1", "bare", "oven.status"), call("a|b"), call(null)]],
+    ["tool", [result("1", "two"), result("a|b", "three"), result(null, "four")]],
+  );
+  assert.deepEqual(messages.slice(3), [
+    [
+      "assistant",
+      { type: "tool_use", id: "call_2", name: "oven_status", input: { input: "bare" } },
+      use("call_3"),
+      use("call_4"),
+    ],
+    ["user", back("call_2", "two"), back("call_3", "three"), back("call_4", "four")],
+  ]);
+  assert.deepEqual(done, [
+    ...["call_renamed 4", "tool_renamed 4", "input_wrapped 4"],
+    ...["call_renamed 4", "call_renamed 4"],
+  ]);
+});
+
+test("the user speaks first and last, and says what the caller gives", () => {
+  const entries = entriesOf(["assistant", ["hello"]]);
+  const words = (prompt?: string | null) => {
+    return piped("openai-chat", entries, prompt).messages.map(({ content }) => content);
+  };
+  assert.deepEqual(words(), [FIRST_USER_TEXT, "hello", LAST_USER_TEXT]);
+  assert.deepEqual(words("And now?"), [FIRST_USER_TEXT, "hello", "And now?"]);
+  assert.deepEqual(words(null), [FIRST_USER_TEXT, "hello"]);
+  assert.deepEqual(piped("anthropic", []).messages, [
+    { role: "user", content: [text(LAST_USER_TEXT)] },
+  ]);
+});
+
+test("blank texts go, NULs and halves of characters become visible, also in keys", () => {
+  const { messages, done } = resumed(
+    ["user", [" \n", "nul \0", "half \ud83d of 😀"]],
+    ["assistant", [call("a", { "\0": ["\\u0000 \udc00"] })]],
+    ["tool", [result("a", "\0")]],
+    ["user", ["\u001c"]],
+  );
+  assert.deepEqual(messages, [
+    ["user", text("nul \\u0000"), text("half \\ud83d of 😀")],
+    ["assistant", use("a", { "\\u0000": ["\\u0000 \\udc00"] })],
+    ["user", back("a", "\\u0000")],
+  ]);
+  assert.deepEqual(done, [
+    "blank 1",
+    "escaped 1",
+    "escaped 1",
+    "escaped 2",
+    "escaped 3",
+    "blank 4",
+  ]);
+});

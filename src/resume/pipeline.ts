@@ -1,0 +1,82 @@
+/**
+ * Pipeline: entries in, messages and what was done out. Pure: no files, no clock, no chance; the same
+ * entries give the same messages.
+ */
+
+import type { CallPiece } from "./conversation.ts";
+import { callsIn } from "./conversation.ts";
+import { fitTo } from "./fit.ts";
+import { type GatheredEntry, Gathering } from "./gather.ts";
+import { type Made, type RepairAction, Repairs } from "./repair-report.ts";
+import { type Prompt, settle } from "./settle.ts";
+import { MessageList, madeFrom, type Target, textOf } from "./targets/target.ts";
+
+export interface Piped<Message> {
+  readonly messages: readonly Message[];
+  /** The system prompt; null when the session has none. */
+  readonly system: string | null;
+  /** The tools that are called in the messages, by the names that they have there, sorted. */
+  readonly tools: readonly string[];
+  readonly made: readonly Made[];
+  readonly madeSystem: Made | null;
+  readonly actions: readonly RepairAction[];
+}
+
+/** A line that is no entry. */
+export interface BadLine {
+  readonly line: number;
+  readonly start: number;
+}
+
+export class Pipeline {
+  readonly #repairs = new Repairs();
+  readonly #gathering = new Gathering(this.#repairs);
+  #entries = 0;
+  #unverified = 0;
+  #model: string | null = null;
+
+  /** How many entries and bad lines came. */
+  get entries(): number {
+    return this.#entries;
+  }
+
+  get unverified(): number {
+    return this.#unverified;
+  }
+
+  /** Who answered last. */
+  get model(): string | null {
+    return this.#model;
+  }
+
+  add(entry: GatheredEntry): void {
+    this.#entries++;
+    if (!entry.verified) this.#unverified++;
+    if (entry.role === "assistant") this.#model = entry.model ?? this.#model;
+    this.#gathering.add(entry);
+  }
+
+  addBadLine({ line, start }: BadLine): void {
+    this.#entries++;
+    this.#repairs.leaveOut({ line, offset: start, verified: false }, "bad_line");
+  }
+
+  /** To be called once. */
+  finish<Message>({ takes, build }: Target<Message>, prompt: Prompt): Piped<Message> {
+    const { system, messages } = fitTo(this.#gathering.messages, takes, this.#repairs);
+    const settled = settle(messages, prompt, this.#repairs);
+    const list = new MessageList<Message>();
+    build(settled, list);
+    const calls = settled.flatMap((each): readonly CallPiece[] => {
+      return each.role === "assistant" ? callsIn(each) : [];
+    });
+    return {
+      messages: list.messages,
+      system: system.length === 0 ? null : textOf(system),
+      tools: [...new Set(calls.map(({ tool }) => tool))].sort(),
+      made: list.made,
+      madeSystem: system.length === 0 ? null : madeFrom(system),
+      actions: this.#repairs.actions,
+    };
+  }
+}

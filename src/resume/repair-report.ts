@@ -1,0 +1,174 @@
+/**
+ * Repair report: what became of every entry of a session that was resumed.
+ *
+ * A public format: fields and reasons are added, never renamed. Page: docs/resume.md.
+ *
+ * RR1  Every entry that was read is among the lines of a message or of the system prompt, or an
+ *      action says that it was left out.
+ * RR2  Nothing said or shown by anyone is repeated here: lines, offsets, ids and counts are.
+ */
+
+import type { Draft } from "../base/draft.ts";
+import type { Policy } from "../signing/policy.ts";
+
+export type TargetName = "anthropic" | "openai-chat" | "openai-responses" | "ai-sdk";
+
+/** Why something is as it is in the messages. Codes are stable. */
+export const REPAIR_REASONS = [
+  // left out
+  "silent",
+  "bad_line",
+  "sidechain",
+  "synthetic",
+  "child",
+  "resume_report",
+  "blank",
+  "echo",
+  "repeated_call",
+  "duplicate_result",
+  "thinking_unsigned",
+  "thinking_empty",
+  "thinking_unsendable",
+  "thinking_foreign",
+  "thinking_last",
+  "thinking_not_first",
+  "thinking_with_it",
+  "thinking_not_taken",
+  "block_not_taken",
+  "image_not_taken",
+  // changed
+  "escaped",
+  "call_renamed",
+  "tool_renamed",
+  "input_wrapped",
+  "call_broken_off",
+  "stray_result_as_text",
+  "stray_output_as_text",
+  "refusal_as_text",
+  "system_as_user",
+  // moved
+  "result_regrouped",
+  // added
+  "uncertain_result",
+  "not_started_result",
+  "first_user_message",
+  "last_user_message",
+] as const;
+
+export type RepairReason = (typeof REPAIR_REASONS)[number];
+
+export interface RepairAction {
+  readonly action: "left_out" | "changed" | "moved" | "added";
+  readonly why: RepairReason;
+  /** The entry's line, from 1; null for what was added for no entry. */
+  readonly line: number | null;
+  readonly offset: number | null;
+  /** How many lines from there on, when there are several in a row. */
+  readonly lines?: number;
+  /** As the log has it, its first 200 characters. */
+  readonly callId?: string;
+}
+
+/** From which lines something was made. */
+export interface Made {
+  readonly lines: readonly number[];
+  /** Some of it nobody has signed or vouched for. */
+  readonly unverified?: true;
+}
+
+/** A signed head, and a place before it. */
+export interface SignedHead {
+  readonly log: string;
+  readonly seq: number;
+  /** SHA-256 of the checkpoint's line. */
+  readonly line: string;
+  /** Where the used entries end, in bytes. */
+  readonly at: number;
+}
+
+export interface RepairReport {
+  readonly schema: "verbatim.resume/1";
+  readonly session: string | null;
+  readonly dialect: "homeagent" | "rye" | "entire";
+  readonly for: TargetName;
+  readonly verdict: string;
+  readonly policy: Policy;
+  /** The turn after which the rest was left alone; null for the whole session. */
+  readonly upTo: number | null;
+  /** Null where nothing is signed. */
+  readonly head: SignedHead | null;
+  /** Entries and bad lines that were read. */
+  readonly entries: number;
+  /** Entries among them that nobody has signed or vouched for. */
+  readonly unverified: number;
+  readonly system: Made | null;
+  /** For each message, in order. */
+  readonly messages: readonly Made[];
+  readonly actions: readonly RepairAction[];
+}
+
+/** Where an entry stands. */
+export interface Place {
+  readonly line: number;
+  readonly offset: number;
+  readonly verified: boolean;
+}
+
+const CALL_ID_CHARS_MAX = 200;
+
+/** What is being done, in order. */
+export class Repairs {
+  readonly #actions: Draft<RepairAction>[] = [];
+  readonly #leftOut = new Set<number>();
+
+  get actions(): readonly RepairAction[] {
+    return this.#actions;
+  }
+
+  /** Whether the report says already that something of this line was left out. */
+  hasLeftOut({ line }: Place): boolean {
+    return this.#leftOut.has(line);
+  }
+
+  leaveOut(place: Place, why: RepairReason, callId?: string | null): void {
+    this.#leftOut.add(place.line);
+    const last = this.#actions.at(-1);
+    // Thousands of silent lines in a row (token deltas) are one thing done.
+    if (why === "silent" && last?.why === why && last.line !== null) {
+      const past = last.line + (last.lines ?? 1);
+      if (past === place.line) {
+        last.lines = (last.lines ?? 1) + 1;
+        return;
+      }
+    }
+    this.#note("left_out", why, place, callId);
+  }
+
+  change(place: Place, why: RepairReason, callId?: string | null): void {
+    this.#note("changed", why, place, callId);
+  }
+
+  move(place: Place, why: RepairReason, callId?: string | null): void {
+    this.#note("moved", why, place, callId);
+  }
+
+  add(place: Place | null, why: RepairReason, callId?: string | null): void {
+    this.#note("added", why, place, callId);
+  }
+
+  #note(
+    action: RepairAction["action"],
+    why: RepairReason,
+    place: Place | null,
+    callId: string | null | undefined,
+  ): void {
+    const named = callId ? { callId: callId.slice(0, CALL_ID_CHARS_MAX) } : {};
+    this.#actions.push({
+      action,
+      why,
+      line: place?.line ?? null,
+      offset: place?.offset ?? null,
+      ...named,
+    });
+  }
+}

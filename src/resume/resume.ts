@@ -1,0 +1,231 @@
+/**
+ * Resume: a session as messages that a provider takes, from the very bytes that were verified.
+ *
+ * RS1  Gate first: nothing of a session is used before its verdict is good under the policy, and no
+ *      byte is read twice: entries come from what was judged (signing/open-verified.ts, N1).
+ * RS2  Reads only. Nothing is written, mended or locked.
+ * RS3  A session that another process writes is refused: what is still to come would be missing, and
+ *      two would go on from it.
+ */
+
+import { type LockHolder, VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import type { Policy } from "../signing/policy.ts";
+import type { VerifyReport } from "../signing/report.ts";
+import { otherWriterOf } from "../store/being-written.ts";
+import { DIALECTS, type FoundSession, findSession } from "../store/find-session.ts";
+import type { DialectName, Native } from "../store/fork.ts";
+import type { Session } from "../store/session.ts";
+import { Turns } from "../store/turns.ts";
+import {
+  type OpenVerifiedOptions,
+  openVerifiedSession,
+  type VerifiedEntry,
+  type VerifiedSession,
+} from "../store/verified-entries.ts";
+import { withAdvice } from "./advice.ts";
+import { Pipeline } from "./pipeline.ts";
+import type { RepairReport, SignedHead, TargetName } from "./repair-report.ts";
+import type { Prompt } from "./settle.ts";
+import { type AiSdkMessage, aiSdk } from "./targets/ai-sdk.ts";
+import { type AnthropicMessage, anthropic } from "./targets/anthropic.ts";
+import { type ChatMessage, openaiChat } from "./targets/openai-chat.ts";
+import { openaiResponses, type ResponsesItem } from "./targets/openai-responses.ts";
+import type { Target } from "./targets/target.ts";
+
+/** The messages of each target. */
+export interface TargetMessages {
+  anthropic: AnthropicMessage;
+  "openai-chat": ChatMessage;
+  "openai-responses": ResponsesItem;
+  "ai-sdk": AiSdkMessage;
+}
+
+export interface ResumeOptions<Name extends TargetName = TargetName>
+  extends Pick<OpenVerifiedOptions, "root" | "dialect" | "requiresPin"> {
+  /** Whose request it is to be. */
+  readonly for: Name;
+  /** Default: what the user's settings say, and `strict` when they say nothing. */
+  readonly policy?: Policy;
+  /** Takes a session in which nothing is signed. Default: refuses it. */
+  readonly allowUnsigned?: boolean;
+  /** Leaves alone what comes after the end of this turn, from 1. What goes on from there is a fork. */
+  readonly upTo?: number;
+  /** Takes what is there of a session that another process is writing. Default: refuses it. */
+  readonly snapshot?: boolean;
+  /**
+   * What the user says next. Default: "Continue.", where the session ends with the model's words.
+   * Null: nothing, and you add a user's message before you send it.
+   */
+  readonly prompt?: string | null;
+}
+
+export interface Resumed<Name extends TargetName = TargetName> {
+  readonly messages: readonly TargetMessages[Name][];
+  /** The system prompt; null when the session has none. */
+  readonly system: string | null;
+  readonly report: RepairReport;
+  /** Who answered last; null when nobody said. */
+  readonly model: string | null;
+  /** The tools that the messages call, by the names that they have there. */
+  readonly tools: readonly string[];
+  /** What was resumed, for whoever goes on (continue.ts). */
+  readonly source: ResumedSource;
+}
+
+export interface ResumedSource {
+  readonly root: string;
+  readonly path: string;
+  /** Where the log ended. */
+  readonly end: number;
+  /** Its lines as parsed, up to the end of the turn; empty for a whole session. */
+  readonly natives: readonly Native[];
+  /** The last of them, of a whole session too. */
+  readonly last: Native | null;
+}
+
+const TARGETS: { readonly [Name in TargetName]: Target<TargetMessages[Name]> } = {
+  anthropic,
+  "openai-chat": openaiChat,
+  "openai-responses": openaiResponses,
+  "ai-sdk": aiSdk,
+};
+
+export const TARGET_NAMES = Object.keys(TARGETS) as readonly TargetName[];
+
+/** Refuses with NOT_VERIFIED, SESSION_BUSY, TURN_NOT_FOUND, SESSION_NOT_FOUND. */
+export async function resumeSession<Name extends TargetName>(
+  host: Host,
+  named: string | Session,
+  options: ResumeOptions<Name>,
+): Promise<Resumed<Name>> {
+  const pipeline = new Pipeline();
+  const asked = askedFor(named, options);
+  if (options.snapshot !== true) await refuseWhenBusy(host, asked);
+  const session = await openGate(host, asked, options, pipeline);
+  try {
+    const { source, at } = await readInto(pipeline, session, options.upTo ?? null);
+    const piped = pipeline.finish(TARGETS[options.for], options.prompt as Prompt);
+    const { messages, system, tools, made, madeSystem, actions } = piped;
+    const report: RepairReport = {
+      schema: "verbatim.resume/1",
+      session: session.id,
+      dialect: session.dialect,
+      for: options.for,
+      verdict: session.report.verdict,
+      policy: session.policy.policy,
+      upTo: options.upTo ?? null,
+      head: headOf(session.report, at),
+      entries: pipeline.entries,
+      unverified: pipeline.unverified,
+      system: madeSystem,
+      messages: made,
+      actions,
+    };
+    return { messages, system, report, model: pipeline.model, tools, source };
+  } finally {
+    session.close();
+  }
+}
+
+/** Which session is meant, and where to look for it. */
+export interface Asked {
+  readonly name: string;
+  readonly root: string | undefined;
+  readonly dialect: DialectName | undefined;
+}
+
+/** A session that is at hand is found by its path: where it is needs no guess. */
+export function askedFor(
+  named: string | Session,
+  { root, dialect }: Pick<ResumeOptions, "root" | "dialect">,
+): Asked {
+  if (typeof named === "string") return { name: named, root, dialect };
+  return { name: named.path, root: named.root, dialect: named.dialect.name };
+}
+
+async function openGate(
+  host: Host,
+  { name, root, dialect }: Asked,
+  options: ResumeOptions,
+  pipeline: Pipeline,
+): Promise<VerifiedSession> {
+  const { policy, allowUnsigned = false, requiresPin = false } = options;
+  try {
+    return await openVerifiedSession(host, name, {
+      ...(root === undefined ? {} : { root }),
+      ...(dialect === undefined ? {} : { dialect }),
+      ...(policy === undefined ? {} : { policy }),
+      requiresPin,
+      admitsUnsigned: allowUnsigned,
+      restoresSpilled: true,
+      onBadLine: (bad) => pipeline.addBadLine(bad),
+    });
+  } catch (cause) {
+    throw withAdvice(cause);
+  }
+}
+
+/** RS3. Asked first: a session that is being written is `incomplete` for no other reason. */
+export async function refuseWhenBusy(
+  host: Host,
+  { name, root, dialect }: Asked,
+  otherwise = ", or take what is there now (snapshot, --snapshot)",
+): Promise<FoundSession> {
+  const found = await findSession(host, name, { cwd: process.cwd(), root, dialect });
+  const holder = await otherWriterOf(host, found);
+  if (holder !== null) throw busy(found.id ?? found.path, holder, otherwise);
+  return found;
+}
+
+function busy(
+  session: string,
+  holder: LockHolder,
+  otherwise: string,
+): VerbatimError<"SESSION_BUSY"> {
+  const who = holder === "unknown" ? "" : ` (pid ${holder.pid}, since ${holder.started})`;
+  return new VerbatimError(
+    "SESSION_BUSY",
+    `${session} is being written by another process${who}; wait until that ends${otherwise}`,
+    { session, holder },
+  );
+}
+
+/** Reads the entries, up to the end of a turn; answers where that was. */
+async function readInto(
+  pipeline: Pipeline,
+  session: VerifiedSession,
+  upTo: number | null,
+): Promise<{ readonly source: ResumedSource; readonly at: number }> {
+  const { turnMark } = DIALECTS[session.dialect].signing;
+  const turns = new Turns();
+  const natives: Native[] = [];
+  let last: VerifiedEntry | null = null;
+  let at = 0;
+  for await (const entry of session.entries()) {
+    turns.note(turnMark(entry.native));
+    if (upTo !== null && turns.ended >= upTo) break;
+    pipeline.add(entry);
+    if (upTo !== null) natives.push(entry.native);
+    last = entry;
+    at = entry.end;
+  }
+  if (upTo !== null && turns.endedWithThis < upTo) throw noSuchTurn(session, upTo, turns);
+  const { root, path } = session;
+  const end = session.report.file.bytes;
+  return { source: { root, path, end, natives, last: last?.native ?? null }, at };
+}
+
+function noSuchTurn({ id, path }: VerifiedSession, turn: number, turns: Turns): VerbatimError {
+  const session = id ?? path;
+  const count = turns.endedWithThis;
+  return new VerbatimError(
+    "TURN_NOT_FOUND",
+    `${session} has ${count} turn${count === 1 ? "" : "s"}, not ${turn}; name one of them`,
+    { session, turn, turns: count },
+  );
+}
+
+function headOf({ signed_through: through, log }: VerifyReport, at: number): SignedHead | null {
+  return through && log !== null ? { log, seq: through.seq, line: through.line, at } : null;
+}

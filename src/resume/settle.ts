@@ -1,0 +1,65 @@
+/**
+ * Settle: the conversation as one that can be gone on with.
+ *
+ * SE1  Every call has exactly one result. One of which none was recorded is answered by an error that
+ *      says UNCERTAIN: the tool may have run, and whoever goes on must look before running it again.
+ * SE2  The user speaks first, and last: providers refuse a conversation that begins with the model's
+ *      words, and newer models one that ends with them.
+ */
+
+import type { CallResult, NeutralMessage, Spoken, UserMessage } from "./conversation.ts";
+import { callsIn } from "./conversation.ts";
+import { FIRST_USER_TEXT, LAST_USER_TEXT, UNCERTAIN_RESULT } from "./phrases.ts";
+import type { Repairs } from "./repair-report.ts";
+import { isBlank, sendableText } from "./wire-text.ts";
+
+/**
+ * What the user says at the end. Undefined or blank: only what is needed, when it is (SE2). Null:
+ * nothing; the caller will.
+ */
+export type Prompt = string | null | undefined;
+
+export function settle(
+  messages: readonly NeutralMessage[],
+  prompt: Prompt,
+  repairs: Repairs,
+): readonly NeutralMessage[] {
+  const settled = messages.map((message) => withResults(message, repairs));
+  if (firstSpeaker(settled) === "assistant") {
+    repairs.add(null, "first_user_message");
+    settled.unshift(userSays(FIRST_USER_TEXT));
+  }
+  const last = settled.findLast(({ role }) => role !== "system");
+  const isUsersTurn = !last || (last.role === "assistant" && callsIn(last).length === 0);
+  const said = typeof prompt === "string" && !isBlank(prompt) ? sendableText(prompt) : null;
+  if (said !== null || (prompt !== null && isUsersTurn)) {
+    repairs.add(null, "last_user_message");
+    settled.push(userSays(said ?? LAST_USER_TEXT));
+  }
+  return settled;
+}
+
+function firstSpeaker(messages: readonly NeutralMessage[]): NeutralMessage["role"] | null {
+  return messages.find(({ role }) => role !== "system")?.role ?? null;
+}
+
+function userSays(text: string): UserMessage {
+  return { role: "user", content: [{ type: "text", text, from: null }] };
+}
+
+/** SE1 */
+function withResults(message: NeutralMessage, repairs: Repairs): NeutralMessage {
+  if (message.role !== "assistant") return message;
+  const content = message.content.map((piece): Spoken => {
+    if (piece.type !== "call" || piece.result) return piece;
+    repairs.add(piece.from, "uncertain_result", piece.recordedId);
+    return { ...piece, result: UNCERTAIN };
+  });
+  return { role: "assistant", content };
+}
+
+const UNCERTAIN: CallResult = {
+  content: [{ type: "text", text: UNCERTAIN_RESULT, from: null }],
+  isError: true,
+  from: null,
+};

@@ -1,0 +1,103 @@
+/**
+ * AI SDK: the model messages of Vercel's `ai`, from version 5 on, which passes them to any provider.
+ * Results are in a message of the tool's, right after the message with the calls; thinking carries its
+ * seal for Anthropic, the one provider that gives one.
+ */
+
+import type { CallPiece, CallResult, Content, NeutralMessage, Spoken } from "../conversation.ts";
+import { callsIn } from "../conversation.ts";
+import type { ImageType } from "../image.ts";
+import { urlOf } from "../image.ts";
+import { type MessageList, piecesOf, type Target, textOf } from "./target.ts";
+
+export type AiSdkContent =
+  | { type: "text"; text: string }
+  | { type: "image"; image: string; mediaType?: ImageType };
+
+export type AiSdkSpoken =
+  | { type: "text"; text: string }
+  | {
+      type: "reasoning";
+      text: string;
+      providerOptions: { anthropic: { signature: string } | { redactedData: string } };
+    }
+  | { type: "tool-call"; toolCallId: string; toolName: string; input: unknown };
+
+export type AiSdkOutputPart =
+  | { type: "text"; text: string }
+  | { type: "media"; data: string; mediaType: ImageType };
+
+export type AiSdkOutput =
+  | { type: "text" | "error-text"; value: string }
+  | { type: "content"; value: AiSdkOutputPart[] };
+
+export interface AiSdkResult {
+  type: "tool-result";
+  toolCallId: string;
+  toolName: string;
+  output: AiSdkOutput;
+}
+
+export type AiSdkMessage =
+  | { role: "user"; content: AiSdkContent[] }
+  | { role: "assistant"; content: AiSdkSpoken[] }
+  | { role: "tool"; content: AiSdkResult[] };
+
+export const aiSdk: Target<AiSdkMessage> = {
+  takes: { thinking: true, resultImages: "data", systemAnywhere: false },
+  build(messages, list) {
+    for (const message of messages) add(message, list);
+  },
+};
+
+function add(message: NeutralMessage, list: MessageList<AiSdkMessage>): void {
+  if (message.role !== "assistant") {
+    list.add({ role: "user", content: message.content.map(userPart) }, ...message.content);
+    return;
+  }
+  list.add({ role: "assistant", content: message.content.map(spokenPart) }, ...message.content);
+  const calls = callsIn(message);
+  const results = calls.flatMap((call) => (call.result ? [resultPart(call, call.result)] : []));
+  const pieces = calls.flatMap(({ result }) => (result ? piecesOf(result) : []));
+  if (results.length > 0) list.add({ role: "tool", content: results }, ...pieces);
+}
+
+function userPart(piece: Content): AiSdkContent {
+  if (piece.type === "text") return { type: "text", text: piece.text };
+  const { image } = piece;
+  const typed = image.kind === "data" ? { mediaType: image.mediaType } : {};
+  return { type: "image", image: urlOf(image), ...typed };
+}
+
+function spokenPart(piece: Spoken): AiSdkSpoken {
+  switch (piece.type) {
+    case "text":
+      return { type: "text", text: piece.text };
+    case "call": {
+      const { id, tool, input } = piece;
+      return { type: "tool-call", toolCallId: id, toolName: tool, input };
+    }
+    case "reasoning": {
+      const { text, signature, withheld } = piece;
+      const seal = withheld === null ? { signature: signature ?? "" } : { redactedData: withheld };
+      return { type: "reasoning", text, providerOptions: { anthropic: seal } };
+    }
+  }
+}
+
+function resultPart({ id, tool }: CallPiece, result: CallResult): AiSdkResult {
+  return { type: "tool-result", toolCallId: id, toolName: tool, output: outputOf(result) };
+}
+
+function outputOf({ content, isError }: CallResult): AiSdkOutput {
+  if (!content.some(({ type }) => type === "image")) {
+    return { type: isError ? "error-text" : "text", value: textOf(content) };
+  }
+  const value = content.flatMap((piece): AiSdkOutputPart[] => {
+    if (piece.type === "text") return [{ type: "text", text: piece.text }];
+    if (piece.image.kind === "url") return []; // Not taken, and left out before (fit.ts).
+    const { base64: data, mediaType } = piece.image;
+    return [{ type: "media", data, mediaType }];
+  });
+  return { type: "content", value };
+}

@@ -1,0 +1,92 @@
+/**
+ * Anthropic: the Messages API. User and assistant take turns; results open the user's message that
+ * follows their calls. Written from the types of `@anthropic-ai/sdk` 1.8.0, which a test compares.
+ */
+
+import type { CallResult, Content, NeutralMessage, Spoken } from "../conversation.ts";
+import { callsIn } from "../conversation.ts";
+import type { Image, ImageType } from "../image.ts";
+import { type MadeFrom, type MessageList, piecesOf, type Target } from "./target.ts";
+
+export type AnthropicImage = {
+  type: "image";
+  source: { type: "base64"; media_type: ImageType; data: string } | { type: "url"; url: string };
+};
+
+export type AnthropicContent = { type: "text"; text: string } | AnthropicImage;
+
+export type AnthropicBlock =
+  | AnthropicContent
+  | { type: "thinking"; thinking: string; signature: string }
+  | { type: "redacted_thinking"; data: string }
+  | { type: "tool_use"; id: string; name: string; input: Readonly<Record<string, unknown>> }
+  | { type: "tool_result"; tool_use_id: string; content?: AnthropicContent[]; is_error?: true };
+
+export interface AnthropicMessage {
+  role: "user" | "assistant";
+  content: AnthropicBlock[];
+}
+
+export const anthropic: Target<AnthropicMessage> = {
+  takes: { thinking: true, resultImages: "all", systemAnywhere: false },
+  build(messages, list) {
+    for (const message of messages) add(message, list);
+  },
+};
+
+function add(message: NeutralMessage, list: MessageList<AnthropicMessage>): void {
+  if (message.role !== "assistant") {
+    say("user", message.content.map(contentBlock), message.content, list);
+    return;
+  }
+  say("assistant", message.content.map(spokenBlock), message.content, list);
+  const calls = callsIn(message);
+  const results = calls.flatMap(({ id, result }) => (result ? [resultBlock(id, result)] : []));
+  const pieces = calls.flatMap(({ result }) => (result ? piecesOf(result) : []));
+  if (results.length > 0) say("user", results, pieces, list);
+}
+
+/** As a message of its own, or with the one before when that is the same speaker's. */
+function say(
+  role: AnthropicMessage["role"],
+  blocks: readonly AnthropicBlock[],
+  pieces: readonly MadeFrom[],
+  list: MessageList<AnthropicMessage>,
+): void {
+  const last = list.messages.at(-1);
+  if (last?.role === role) list.grow({ role, content: [...last.content, ...blocks] }, ...pieces);
+  else list.add({ role, content: [...blocks] }, ...pieces);
+}
+
+function spokenBlock(piece: Spoken): AnthropicBlock {
+  switch (piece.type) {
+    case "text":
+      return { type: "text", text: piece.text };
+    case "call":
+      return { type: "tool_use", id: piece.id, name: piece.tool, input: piece.input };
+    case "reasoning":
+      return piece.withheld === null
+        ? { type: "thinking", thinking: piece.text, signature: piece.signature ?? "" }
+        : { type: "redacted_thinking", data: piece.withheld };
+  }
+}
+
+function resultBlock(id: string, { content, isError }: CallResult): AnthropicBlock {
+  return {
+    type: "tool_result",
+    tool_use_id: id,
+    ...(content.length === 0 ? {} : { content: content.map(contentBlock) }),
+    ...(isError ? { is_error: true } : {}),
+  };
+}
+
+function contentBlock(piece: Content): AnthropicContent {
+  return piece.type === "text"
+    ? { type: "text", text: piece.text }
+    : { type: "image", source: sourceOf(piece.image) };
+}
+
+function sourceOf(image: Image): AnthropicImage["source"] {
+  if (image.kind === "url") return { type: "url", url: image.url };
+  return { type: "base64", media_type: image.mediaType, data: image.base64 };
+}

@@ -1,0 +1,53 @@
+/**
+ * Wire text: texts and values as every provider's parser takes them.
+ *
+ * WT1  NULs and lone surrogates become the six characters of their JSON escape (`\u0000`): the first
+ *      poison requests for good, the second have no UTF-8.
+ * WT2  What needs nothing is given back as it is, the same object.
+ */
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what it looks for.
+const UNSENDABLE = /\u0000|\p{Surrogate}/u;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what it looks for.
+const EACH_UNSENDABLE = /\u0000|\p{Surrogate}/gu;
+/** Every escape of a JSON text, so that a backslash that is one itself is never misread. */
+const ESCAPES = /\\(u0000|ud[89a-f][0-9a-f]{2}|.)/g;
+/** Also what Python, in which providers check, takes for white space. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for.
+const BLANK = /^[\s\u001c-\u001f\u0085]*$/;
+
+export function isSendable(text: string): boolean {
+  return !UNSENDABLE.test(text);
+}
+
+/** WT1 */
+export function sendableText(text: string): string {
+  if (isSendable(text)) return text;
+  return text.replace(EACH_UNSENDABLE, (unit) => {
+    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
+}
+
+/** Whether a text says nothing, as Anthropic judges: it refuses such text blocks. */
+export function isBlank(text: string): boolean {
+  return BLANK.test(text);
+}
+
+/** A JSON value with sendable strings and keys; null when it is nested too deep to be one. */
+export function sendableValue<T>(value: T): { readonly value: T; readonly isSame: boolean } | null {
+  let json: string;
+  try {
+    json = JSON.stringify(value) ?? "null";
+  } catch (cause) {
+    if (cause instanceof RangeError) return null; // The stack; cycles come out of no log.
+    throw cause;
+  }
+  let isSame = true;
+  const escaped = json.replace(ESCAPES, (whole, said: string) => {
+    if (said.length === 1) return whole;
+    isSame = false;
+    return `\\\\${said}`;
+  });
+  // JSON.parse makes a key named __proto__ a key like any other, where copying would not.
+  return isSame ? { value, isSame } : { value: JSON.parse(escaped) as T, isSame };
+}

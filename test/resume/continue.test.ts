@@ -1,0 +1,175 @@
+/** Going on from what was resumed: the report in the log, and forks that name their parent. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "vitest";
+import type { NewEntry } from "../../src/model/entry.ts";
+import { RECORDED_ACTIONS_MAX, reportEntry } from "../../src/resume/continue.ts";
+import { LAST_USER_TEXT, UNCERTAIN_RESULT } from "../../src/resume/phrases.ts";
+import { continueSession, type RepairReport, resume } from "../../src/resume.ts";
+import { verifySession } from "../../src/signing.ts";
+import type { Session } from "../../src/store/session.ts";
+import { refusal } from "../support/refusal.ts";
+import { answered, SHAPES, SigningUser, said, turnOf } from "../support/signing-user.ts";
+import { treeAt } from "../support/tree.ts";
+
+const FOR = { for: "openai-chat" } as const;
+
+const DANGLING: NewEntry = {
+  kind: "message",
+  role: "assistant",
+  parts: [{ type: "tool_call", callId: "c1", tool: "deploy", input: {} }],
+};
+
+function wordsOf({ messages }: { readonly messages: readonly { readonly content: unknown }[] }) {
+  return messages.map(({ content }) => content);
+}
+
+/** The reports that a session holds. */
+async function reportsIn(session: Session): Promise<Record<string, unknown>[]> {
+  const reports: Record<string, unknown>[] = [];
+  for await (const { parts, role } of session.entries()) {
+    for (const part of parts) {
+      const native = part.type === "other" ? (part.native as Record<string, unknown>) : null;
+      if (role === "system" && native?.type === "resume_report") reports.push(native);
+    }
+  }
+  return reports;
+}
+
+test.each(Object.entries(SHAPES))(
+  "a session goes on with the report in it, signed, and unseen when it is resumed again (%s)",
+  async (_name, shape) => {
+    const user = new SigningUser();
+    const { target } = await user.write(shape, [
+      ...turnOf("one"),
+      { kind: "turn_start" },
+      DANGLING,
+    ]);
+    const { root, id } = target;
+    const resumed = await resume(id, { ...FOR, root });
+    assert.equal(wordsOf(resumed).at(-1), `Error: ${UNCERTAIN_RESULT}`);
+
+    const store = await user.store({ ...shape, root });
+    const { session } = await continueSession(store, resumed);
+    await session.append(said("look first"));
+    await session.append(answered("it ran"));
+    await store.close();
+
+    const [report, ...more] = await reportsIn(store.session(id));
+    assert.deepEqual(more, []);
+    assert.deepEqual(
+      [report?.session, report?.verdict, report?.counts],
+      [id, "verified", resumed.report.actions.reduce(counted, {})],
+    );
+    assert.equal((await verifySession(id, { root })).verdict, "verified");
+    const again = await resume(id, { ...FOR, root });
+    assert.deepEqual(wordsOf(again).slice(-3), ["look first", "it ran", LAST_USER_TEXT]);
+    assert.ok(again.report.actions.some(({ why }) => why === "resume_report"));
+  },
+);
+
+function counted(
+  counts: Record<string, number>,
+  { why, lines = 1 }: { why: string; lines?: number },
+) {
+  return { ...counts, [why]: (counts[why] ?? 0) + lines };
+}
+
+test("a session that has grown since it was resumed is not gone on with from there", async () => {
+  const user = new SigningUser();
+  const { target } = await user.writeTurns({ dialect: "homeagent" }, 1);
+  const { root, id } = target;
+  const resumed = await resume(id, { ...FOR, root });
+  const store = await user.store({ dialect: "homeagent", root });
+  const { session } = await continueSession(store, resumed);
+  await session.close();
+  await refusal(continueSession(store, resumed), "SESSION_BUSY");
+  await store.close();
+});
+
+test.each(Object.entries(SHAPES))(
+  "going on from a turn is a fork that names its parent and the signed head (%s)",
+  async (_name, shape) => {
+    const user = new SigningUser();
+    const { target, path } = await user.writeTurns(shape, 3);
+    const { root, id } = target;
+    const resumed = await resume(id, { ...FOR, root, upTo: 2 });
+    const words = ["turn 1", "turn 1: done", "turn 2", "turn 2: done"];
+    // rye's turns begin with its own event: what was asked before that is there, and not answered.
+    const asked = wordsOf(resumed).filter((word) => word !== LAST_USER_TEXT);
+    assert.deepEqual(asked.slice(0, 4), words);
+    assert.ok(!asked.includes("turn 3: done"));
+    const before = treeAt(dirname(path));
+
+    const store = await user.store({ ...shape, root });
+    const forkId = shape.dialect === "homeagent" ? "kitchen/fork" : "hello-1739012999";
+    const { session } = await continueSession(store, resumed, { id: forkId });
+    await session.append(said("otherwise"));
+    await store.close();
+
+    assert.deepEqual(treeAt(dirname(path))["transcript.jsonl"], before["transcript.jsonl"]);
+    const [report] = await reportsIn(store.session(forkId));
+    const { signed_through: through, log } = await verifySession(id, { root });
+    assert.deepEqual(report?.fork, { parent: id, turn: 2 });
+    assert.deepEqual(report?.head, {
+      log,
+      seq: through?.seq,
+      line: through?.line,
+      at: resumed.report.head?.at,
+    });
+    assert.equal((await verifySession(forkId, { root })).verdict, "verified");
+    const forked = await resume(forkId, { ...FOR, root });
+    assert.deepEqual(wordsOf(forked), [...asked, "otherwise"]);
+    if (shape.dialect !== "rye") return;
+    const meta = JSON.parse(readFileSync(join(dirname(session.path), "thread.json"), "utf8"));
+    assert.equal(meta.parent_thread_id, id);
+  },
+);
+
+test("a turn that the session has not is refused, with how many there are", async () => {
+  const user = new SigningUser();
+  const { target } = await user.writeTurns({ dialect: "entire" }, 2);
+  const { root, id } = target;
+  const error = await refusal(resume(id, { ...FOR, root, upTo: 3 }), "TURN_NOT_FOUND");
+  assert.deepEqual(error.details, { session: id, turn: 3, turns: 2 });
+  const last = await resume(id, { ...FOR, root, upTo: 2, prompt: null });
+  assert.deepEqual(wordsOf(last), wordsOf(await resume(id, { ...FOR, root, prompt: null })));
+});
+
+test("what nobody signed is not carried into a fork, where it would be signed", async () => {
+  const user = new SigningUser();
+  const { target } = await user.writeTurns({ dialect: "homeagent" }, 1);
+  const { root, id } = target;
+  const unsigned = await user.store({ dialect: "homeagent", root, sign: false });
+  const session = await unsigned.open(id);
+  for (const entry of [...turnOf("two"), ...turnOf("three")]) await session.append(entry);
+  await unsigned.close();
+  const store = await user.store({ dialect: "homeagent", root });
+  const options = { ...FOR, root, policy: "lenient" } as const;
+  const laundered = await resume(id, { ...options, upTo: 2 });
+  const error = await refusal(continueSession(store, laundered), "NOT_VERIFIED");
+  assert.match(error.message, /--vouch/);
+  const honest = await resume(id, { ...options, upTo: 1 });
+  await continueSession(store, honest, { id: "kitchen/fork" });
+  await store.close();
+  assert.equal((await verifySession("kitchen/fork", { root })).verdict, "verified");
+});
+
+test("a report in the log has a limit, and says how much there was", () => {
+  const actions = Array.from({ length: RECORDED_ACTIONS_MAX + 1 }, (_, at) => {
+    return { action: "left_out", why: "blank", line: at, offset: at } as const;
+  });
+  const kept = (count: number) => {
+    const report = { actions: actions.slice(0, count), messages: [] } as unknown as RepairReport;
+    const [part] = reportEntry(report).parts ?? [];
+    const { actions: told, actionsInAll } = (part as { native: Record<string, unknown> }).native;
+    return [(told as unknown[]).length, actionsInAll];
+  };
+  assert.deepEqual(kept(RECORDED_ACTIONS_MAX), [RECORDED_ACTIONS_MAX, undefined]);
+  assert.deepEqual(kept(RECORDED_ACTIONS_MAX + 1), [
+    RECORDED_ACTIONS_MAX,
+    RECORDED_ACTIONS_MAX + 1,
+  ]);
+});

@@ -1,0 +1,68 @@
+/** The page of resume, held against the code: its program runs, and it knows every reason. */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { test } from "vitest";
+import { RECORDED_ACTIONS_MAX, reportEntry } from "../../src/resume/continue.ts";
+import { REPAIR_REASONS, type RepairReport } from "../../src/resume/repair-report.ts";
+import { SigningUser, said } from "../support/signing-user.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const execute = promisify(execFile);
+const page = readFileSync(new URL("../../docs/resume.md", import.meta.url), "utf8");
+const sourceOf = (path: string) => fileURLToPath(new URL(`../../src/${path}`, import.meta.url));
+
+function block(kind: string): string {
+  const [, text] = new RegExp(`^\`\`\`${kind}\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(page) ?? [];
+  return text ?? assert.fail(`the page has no ${kind}`);
+}
+
+test("docs/resume.md: the program resumes a session and goes on with it", async () => {
+  const user = new SigningUser();
+  const root = tempDirectory();
+  await user.write(
+    { dialect: "rye" },
+    [
+      said("Deploy it."),
+      {
+        kind: "message",
+        role: "assistant",
+        model: "claude-opus-5",
+        parts: [{ type: "tool_call", callId: "c1", tool: "deploy", input: {} }],
+      },
+    ],
+    { root, id: "deploy-1" },
+  );
+  const program = block("js resume")
+    .replace('"verbatim-log"', JSON.stringify(sourceOf("index.ts")))
+    .replace('"verbatim-log/resume"', JSON.stringify(sourceOf("resume.ts")));
+  const path = join(root, "program.mjs");
+  writeFileSync(path, program);
+  const args = ["--import", import.meta.resolve("tsx"), path];
+  const { stdout, stderr } = await execute(process.execPath, args, { cwd: root });
+  assert.equal(stderr, "");
+  const lines = stdout.trimEnd().split("\n");
+  assert.ok(
+    lines.some((line) => /^added uncertain_result at line \d+$/.test(line)),
+    stdout,
+  );
+  assert.equal(lines.at(-1), "claude-opus-5 is sent 3 messages");
+});
+
+test("docs/resume.md has a row for every reason, and no others", () => {
+  const rows = [...page.matchAll(/^\| `(\w+)` \| (?:added|changed|left out|moved) \|/gm)];
+  assert.deepEqual(rows.map(([, why]) => why).sort(), [...REPAIR_REASONS].sort());
+});
+
+test("docs/resume.md shows a report as it stands in a log", () => {
+  const shown = JSON.parse(block("jsonl resume-report"));
+  const report: RepairReport = { ...shown, upTo: null, system: null, messages: [] };
+  const [part] = reportEntry(report).parts ?? [];
+  const written = (part as { native: object }).native;
+  assert.deepEqual(Object.keys(shown).sort(), Object.keys(written).sort());
+  assert.ok(page.includes(`${RECORDED_ACTIONS_MAX.toLocaleString("en-US")}`));
+});

@@ -1,0 +1,47 @@
+/**
+ * Whatever a session holds, and wherever it ends: every target's request is one that the provider
+ * takes, and the report accounts for every entry.
+ *
+ * Method: validators of our own for each provider, on every prefix of generated sessions.
+ */
+
+import fc from "fast-check";
+import { test } from "vitest";
+import { entire } from "../../src/dialects/entire/dialect.ts";
+import { homeagent } from "../../src/dialects/homeagent/dialect.ts";
+import { ryeDialect } from "../../src/dialects/rye/dialect.ts";
+import { agentSession, throughDialect, wildSession } from "./any-session.ts";
+import { judgeAll } from "./judged.ts";
+
+const DIALECTS = {
+  homeagent,
+  entire,
+  "rye, flat": ryeDialect({ envelope: "flat" }),
+  "rye, payload": ryeDialect({ envelope: "payload" }),
+};
+
+test("every prefix of whatever may stand in a log is a request that each provider takes", () => {
+  fc.assert(
+    fc.property(wildSession, (entries) => {
+      for (let end = 0; end <= entries.length; end++) {
+        judgeAll(entries.slice(0, end), `the first ${end} entries`);
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test.each(Object.entries(DIALECTS))(
+  "every prefix of an agent's session is a request that each provider takes (%s)",
+  (_name, dialect) => {
+    fc.assert(
+      fc.property(agentSession, (session) => {
+        const entries = throughDialect(dialect, session);
+        for (let end = 0; end <= entries.length; end++) {
+          judgeAll(entries.slice(0, end), `the first ${end} lines`);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  },
+);

@@ -1,0 +1,68 @@
+/** Judged: entries put through the pipeline for every target, and all that must hold of each. */
+
+import assert from "node:assert/strict";
+import type { GatheredEntry } from "../../src/resume/gather.ts";
+import { type Piped, Pipeline } from "../../src/resume/pipeline.ts";
+import type { TargetName } from "../../src/resume/repair-report.ts";
+import type { TargetMessages } from "../../src/resume/resume.ts";
+import { aiSdk } from "../../src/resume/targets/ai-sdk.ts";
+import { anthropic } from "../../src/resume/targets/anthropic.ts";
+import { openaiChat } from "../../src/resume/targets/openai-chat.ts";
+import { openaiResponses } from "../../src/resume/targets/openai-responses.ts";
+import type { Target } from "../../src/resume/targets/target.ts";
+import { aiSdkFaults } from "./validators/ai-sdk.ts";
+import { anthropicFaults } from "./validators/anthropic.ts";
+import { openaiChatFaults } from "./validators/openai-chat.ts";
+import { openaiResponsesFaults } from "./validators/openai-responses.ts";
+
+export const TARGETS: {
+  readonly [Name in TargetName]: {
+    readonly target: Target<TargetMessages[Name]>;
+    readonly faults: (messages: readonly TargetMessages[Name][]) => string[];
+  };
+} = {
+  anthropic: { target: anthropic, faults: anthropicFaults },
+  "openai-chat": { target: openaiChat, faults: openaiChatFaults },
+  "openai-responses": { target: openaiResponses, faults: openaiResponsesFaults },
+  "ai-sdk": { target: aiSdk, faults: aiSdkFaults },
+};
+
+/** What is resumed of the entries for a target. */
+export function piped<Name extends TargetName>(
+  name: Name,
+  entries: readonly GatheredEntry[],
+  prompt?: string | null,
+): Piped<TargetMessages[Name]> {
+  const pipeline = new Pipeline();
+  for (const entry of entries) pipeline.add(entry);
+  return pipeline.finish(TARGETS[name].target, prompt);
+}
+
+/** For every target: the request is taken, every entry is accounted for, nothing varies. */
+export function judgeAll(entries: readonly GatheredEntry[], where: string): void {
+  for (const name of Object.keys(TARGETS) as TargetName[]) judge(name, entries, where);
+}
+
+function judge<Name extends TargetName>(
+  name: Name,
+  entries: readonly GatheredEntry[],
+  where: string,
+): void {
+  const saidIn = () => JSON.stringify(entries.map(({ parts }) => parts));
+  const before = saidIn();
+  const first = piped(name, entries);
+  const { messages, made, madeSystem, actions } = first;
+  assert.deepEqual(TARGETS[name].faults(messages), [], `${where}, for ${name}`);
+  assert.equal(made.length, messages.length);
+  const lines = [madeSystem, ...made].flatMap((each) => each?.lines ?? []);
+  const told = actions
+    .filter(({ action }) => action === "left_out")
+    .flatMap(({ line, lines = 1 }) => Array.from({ length: lines }, (_, at) => Number(line) + at));
+  const accounted = new Set([...lines, ...told]);
+  for (const { line } of entries) {
+    assert.ok(accounted.has(line), `${where}, for ${name}: line ${line} is not accounted for`);
+  }
+  // The same bytes in, the same bytes out; and what came in is as it was.
+  assert.equal(JSON.stringify(piped(name, entries)), JSON.stringify(first));
+  assert.equal(saidIn(), before);
+}
