@@ -27,6 +27,7 @@ export {
 export type { DialectName, Native } from "./dialects/dialect.ts";
 export type { Entry, NewEntry, Part, Role, Usage } from "./model/entry.ts";
 export type { ListOptions, SessionSummary } from "./store/list.ts";
-export type { BadEntry, EntryOptions, Session, StoredEntry } from "./store/session.ts";
+export type { Session } from "./store/session.ts";
 export type { CreateOptions, Store, StoreOptions } from "./store/store.ts";
 export type { SignOption } from "./store/store-signing.ts";
+export type { BadEntry, EntryOptions, StoredEntry } from "./store/stored-entries.ts";

@@ -14,8 +14,9 @@ import type { Claim } from "../proof/claims.ts";
 import type { ProofCrypto } from "../proof/crypto.ts";
 import type { Keys } from "../proof/keys.ts";
 import { Walk, type WalkHandler } from "../proof/walk.ts";
+import type { Draft } from "./checkpoint-draft.ts";
 import { envelopeOf } from "./inspect.ts";
-import type { Draft } from "./log-signer.ts";
+
 import type { SessionLog } from "./session-log.ts";
 
 export interface Following {
@@ -61,7 +62,7 @@ class Follower implements WalkHandler {
   }
 
   lines(bytes: Uint8Array): void {
-    this.#following.draft.addLines(bytes);
+    this.#following.draft.addOthersLines(bytes);
   }
 
   claim(line: Uint8Array, start: number, claim: Claim): void {

@@ -45,6 +45,10 @@ export interface VerifiedLog {
 export interface OpenVerifiedOptions extends VerifyOptions {
   /** Takes an unsigned tail too, marked as such; nothing else that strict refuses. */
   readonly isLenient?: boolean;
+  /** Takes a log in which nothing is signed, all of it marked as such. */
+  readonly admitsUnsigned?: boolean;
+  /** Gives a last line without its LF too, as unsigned as it is. */
+  readonly takesUnterminated?: boolean;
 }
 
 /** Opens a log whose verdict is good; refuses all others with NOT_VERIFIED. */
@@ -63,13 +67,15 @@ export async function openVerifiedLog(
     pieces.end();
     const isFit =
       report.verdict === "verified" ||
-      (options.isLenient === true && report.verdict === "incomplete");
+      (options.isLenient === true && report.verdict === "incomplete") ||
+      (options.admitsUnsigned === true && report.verdict === "unsigned");
     if (!isFit) throw notVerified(report);
     const opened = log;
     const { identity, end } = { identity: opened.identity(), end: report.file.bytes };
     const signedEnd = report.signed_through?.end ?? 0;
     const { path, found } = report;
-    const lines = readAgain(opened, pieces, { signedEnd, found, identity, end, path });
+    const takesRest = options.takesUnterminated === true;
+    const lines = readAgain(opened, pieces, { signedEnd, found, identity, end, path, takesRest });
     return { report, lines, close: () => opened.close() };
   } catch (cause) {
     log?.close();
@@ -115,12 +121,13 @@ interface Judged {
   readonly found: VerifyReport["found"];
   readonly identity: string;
   readonly end: number;
+  readonly takesRest: boolean;
 }
 
 async function* readAgain(
   log: OpenFile,
   pieces: Pieces,
-  { path, signedEnd, found, identity, end }: Judged,
+  { path, signedEnd, found, identity, end, takesRest }: Judged,
 ): AsyncGenerator<VerifiedLine> {
   let ready: Uint8Array[] = [];
   const whole = new WholeLines((bytes) => ready.push(bytes));
@@ -143,6 +150,7 @@ async function* readAgain(
     }
     ready = [];
   }
+  if (takesRest && whole.restBytes > 0) yield { line: whole.rest, start, isVerified: false };
   if (log.identity() !== identity || log.size() < end) throw changed(path, end);
 }
 

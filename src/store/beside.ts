@@ -18,6 +18,8 @@ export interface Beside extends Companion {
   readonly pausesShared?: true;
   /** rye: the revision of thread.json, where that is signed. */
   readonly rev?: number;
+  /** The same, once what was appended last is written there, too. */
+  readonly revAhead?: number;
   /** Signed sessions: what was appended stands, its checkpoints too. With the lock held. */
   sealed?(): Promise<void>;
   /** In `shared` mode the lock could not be had for that. */

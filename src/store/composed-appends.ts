@@ -17,10 +17,10 @@ import { LOG_LIMITS } from "../base/limits.ts";
 import { type ByteOffset, toByteOffset } from "../base/offset.ts";
 import type { Native, SpillFile } from "../dialects/dialect.ts";
 import { queueFull } from "../log/admission.ts";
-import type { AppendMore, Sync } from "../log/composed.ts";
 import { checkLine } from "../log/framing.ts";
 import type { LogWriter } from "../log/writer.ts";
 import type { Draft, Prepared, Scribe } from "./scribe.ts";
+import { SealedAppends, type SealedParts } from "./sealed-appends.ts";
 import type { Due, Sealing } from "./sealing.ts";
 import { removeSpills, writeSpills } from "./spill-files.ts";
 
@@ -42,22 +42,16 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-export interface ComposedParts {
+export interface ComposedParts extends SealedParts {
   /** Where spill files go. Asked for when the first one comes. */
   readonly openDirectory: () => Promise<Directory>;
-  /** What the log acknowledges is on the disk. */
-  readonly isDurable: boolean;
-  /** Signed sessions: what was written stands, and the lock is still held. */
-  readonly onSealed?: (() => Promise<void>) | undefined;
 }
-
-const NOTHING = new Uint8Array(0);
 
 export class ComposedAppends {
   readonly #writer: LogWriter;
   readonly #scribe: Scribe;
-  readonly #isDurable: boolean;
-  readonly #onSealed: ComposedParts["onSealed"];
+  /** Null when the session is not signed. */
+  readonly #sealed: SealedAppends | null;
   readonly #openDirectory: () => Promise<Directory>;
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
@@ -65,12 +59,11 @@ export class ComposedAppends {
   #restTimer: NodeJS.Timeout | null = null;
 
   constructor(writer: LogWriter, scribe: Scribe, parts: ComposedParts) {
-    const { openDirectory, isDurable, onSealed } = parts;
-    this.#isDurable = isDurable;
-    this.#onSealed = onSealed;
     this.#writer = writer;
     this.#scribe = scribe;
-    this.#openDirectory = openDirectory;
+    this.#openDirectory = parts.openDirectory;
+    const { sealing } = scribe;
+    this.#sealed = sealing && new SealedAppends(writer, scribe, sealing, parts);
   }
 
   /** Appends completed entries, all of them or none; resolves to the offset after the last. */
@@ -132,15 +125,14 @@ export class ComposedAppends {
     const { sealing } = this.#scribe;
     let length = 0;
     let count = 0;
-    const beginsTurn = sealing?.turnsAhead() ?? (() => false);
+    const turns = sealing?.turnsAhead();
     for (const { lines, lineBytes } of this.#waiting) {
       length += lineBytes;
-      const [isFirstOfTurn = false] = lines.map(({ whole }) => beginsTurn(whole));
-      const last = lines.at(-1)?.whole;
+      const [isFirstOfTurn = false] = lines.map(({ mark }) => turns?.note(mark) ?? false);
       if (count > 0 && length > LOG_LIMITS.batchBytesMax - RESERVED_BYTES) break;
       if (count > 0 && isFirstOfTurn) break;
       count++;
-      if (last && sealing?.endsSession(last)) break;
+      if (lines.at(-1)?.mark === "ends") break;
     }
     const taken = this.#waiting.slice(0, count);
     this.#waiting = this.#waiting.slice(count);
@@ -173,9 +165,9 @@ export class ComposedAppends {
       }
     };
     try {
-      const { sealing } = this.#scribe;
-      const start = sealing
-        ? await this.#appendSealed(sealing, group, add)
+      const lines = group.flatMap((waiting) => waiting.lines);
+      const start = this.#sealed
+        ? await this.#sealed.append(lines, add)
         : await this.#appendBare(add);
       for (const [n, { resolve }] of group.entries()) resolve(toByteOffset(start + (ends[n] ?? 0)));
     } catch (error) {
@@ -196,126 +188,17 @@ export class ComposedAppends {
     return start;
   }
 
-  /** With the checkpoints that are due before, after and at the end of the session. */
-  async #appendSealed(
-    sealing: Sealing,
-    group: readonly Waiting[],
-    add: (draft: Draft) => void,
-  ): Promise<number> {
-    const first = group[0]?.lines[0]?.whole;
-    const last = group.at(-1)?.lines.at(-1)?.whole;
-    const before = () => sealing.dueBefore(first);
-    if (sealing.isSidecar) await this.#sealApart(sealing, before);
-    const compose = async (draft: Draft, sync: Sync) => {
-      const due = sealing.isSidecar ? null : before();
-      if (due) {
-        await sync(); // sealing.ts, SL1
-        await draft.seal(due);
-      }
-      add(draft);
-    };
-    const start = await this.#seal(sealing, compose, () => sealing.dueAfter());
-    if (last && sealing.endsSession(last)) await this.sealEnd("final");
-    return start;
-  }
-
   /** Signs what stands unsigned, when the session ends. */
   async sealEnd(kind: "final" | "batch"): Promise<void> {
-    const { sealing } = this.#scribe;
     if (this.#restTimer) clearTimeout(this.#restTimer);
     this.#restTimer = null;
-    if (!sealing) return;
-    await this.#sealApart(sealing, () => sealing.dueAtEnd(kind));
-  }
-
-  /**
-   * A checkpoint by itself, when one is due, durable before it is remembered. That it fails is told
-   * and fails nobody: the lines are there, and the next checkpoint covers them.
-   */
-  async #sealApart(sealing: Sealing, dueNow: () => Due | null): Promise<void> {
-    try {
-      if (dueNow()) {
-        await this.#seal(sealing, async (draft, sync) => {
-          const due = dueNow(); // Others may have appended, and signed, before we got the lock.
-          if (!due) return;
-          await sync();
-          await draft.seal(due);
-        });
-      }
-      if (!sealing.hasUnpinned) return;
-      await this.#writer.flush();
-      sealing.durable();
-    } catch (error) {
-      sealing.warn(error);
-    }
+    await this.#sealed?.sealEnd(kind);
   }
 
   /** Adds the checkpoints that somebody asks for, who may look at the log first: it is locked. */
   async sealNow(choose: (sealing: Sealing) => Promise<readonly Due[]>): Promise<void> {
-    const { sealing } = this.#scribe;
-    assert(sealing, "only a signed session has checkpoints");
-    await this.#seal(sealing, async (draft, sync) => {
-      const dues = await choose(sealing);
-      if (dues.length > 0) await sync();
-      for (const due of dues) await draft.seal(due);
-    });
-    await this.#writer.flush();
-    sealing.durable();
-  }
-
-  /** One write, composed with the lock held; and the checkpoint that is due after it. */
-  async #seal(
-    sealing: Sealing,
-    compose: (draft: Draft, sync: Sync) => Promise<void>,
-    dueAfter: () => Due | null = () => null,
-  ): Promise<number> {
-    let draft: Draft | null = null;
-    const start = await this.#writer.appendComposed(() => draft?.lines ?? NOTHING, {
-      beforehand: async (sync) => {
-        await sealing.settle(sync, () => this.#writer.end);
-        const composed = this.#scribe.draft();
-        await compose(composed, async () => {
-          await sync();
-          sealing.durable();
-        });
-        const { beside } = composed;
-        if (beside.length > 0) await sealing.writeBeside(beside); // With it go no lines.
-        draft = composed;
-      },
-      afterwards: async (sync, append) => {
-        draft?.commit(this.#writer.end);
-        await this.#sealAfter(sealing, dueAfter, sync, append);
-        await this.#onSealed?.();
-      },
-    });
-    if (this.#isDurable) sealing.durable();
-    return start;
-  }
-
-  /**
-   * The checkpoint over lines that were just written, with the lock still held. Not in their write:
-   * of one write a power cut may leave the end and take the beginning, and then an honest checkpoint
-   * stood after bytes that it does not sign. That it fails is told, as above.
-   */
-  async #sealAfter(
-    sealing: Sealing,
-    dueNow: () => Due | null,
-    sync: Sync,
-    append: AppendMore,
-  ): Promise<void> {
-    try {
-      const due = dueNow();
-      if (!due) return;
-      await sync(); // sealing.ts, SL1
-      sealing.durable();
-      const draft = this.#scribe.draft();
-      await draft.seal(due);
-      if (sealing.isSidecar) await sealing.writeBeside(draft.beside);
-      else await append(draft.lines);
-      draft.commit(this.#writer.end);
-    } catch (error) {
-      sealing.warn(error);
-    }
+    assert(this.#sealed, "only a signed session has checkpoints");
+    await this.#sealed.sealNow(choose);
   }
 
   async #removeSpills(spills: readonly SpillFile[]): Promise<void> {

@@ -28,12 +28,14 @@ export class ExpectedLines {
     let used = 0;
     for (let from = 0; from < length; ) {
       const to = bytes.indexOf(LF, from);
-      for (; used < this.#expected.length; used++) {
-        const line = this.#expected[used]?.line;
+      let at = used;
+      for (; at < this.#expected.length; at++) {
+        const line = this.#expected[at]?.line;
         if (line && isLine(bytes, from, to, line)) break;
       }
-      const expected = this.#expected[used++];
+      const expected = this.#expected[at];
       natives.push(expected ? expected.native : parse(bytes.subarray(from, to)));
+      if (expected) used = at + 1; // Else nobody expected it: a checkpoint.
       from = to + 1;
     }
     this.#expected = used >= this.#expected.length ? [] : this.#expected.slice(used);

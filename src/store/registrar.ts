@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { InFlight } from "../base/in-flight.ts";
 import { type RegisteredThread, Registry } from "../catalog/registry.ts";
-import { REGISTRY_NAME } from "../dialects/rye/dialect.ts";
+import { REGISTRY_NAME } from "../dialects/rye/thread-id.ts";
 import { isThreadMeta } from "../dialects/rye/thread-meta.ts";
 import { findThreadMetas } from "./threads.ts";
 

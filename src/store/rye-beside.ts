@@ -17,10 +17,10 @@ import type { Host } from "../base/host.ts";
 import { type ByteOffset, START, toByteOffset } from "../base/offset.ts";
 import { readSmallFile, replaceFile, replaceFileDurably } from "../base/replace.ts";
 import type { Native } from "../dialects/dialect.ts";
-import { MARKDOWN_NAME, META_NAME } from "../dialects/rye/dialect.ts";
 import { type RyeEvent, readEnvelope } from "../dialects/rye/envelope.ts";
 import { LIVE_OPTIONS, renderEvent } from "../dialects/rye/markdown.ts";
 import { MetaRebuilder } from "../dialects/rye/rebuild-meta.ts";
+import { MARKDOWN_NAME, META_NAME } from "../dialects/rye/thread-id.ts";
 import {
   formatThreadMeta,
   isThreadMeta,
@@ -84,6 +84,10 @@ export class RyeBeside implements Beside {
 
   get rev(): number {
     return this.#signed?.rev ?? 0;
+  }
+
+  get revAhead(): number {
+    return this.#signed && this.#unsavedMeta ? this.rev + 1 : this.rev;
   }
 
   expect(line: Uint8Array, native: Native): void {

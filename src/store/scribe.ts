@@ -10,13 +10,14 @@
  * SB2  When it cannot find out what the log ends in, it composes nothing.
  */
 
+import { ioError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { type ByteOffset, START, toByteOffset } from "../base/offset.ts";
-import type { Chain, Dialect, Native, SpillFile } from "../dialects/dialect.ts";
+import type { Chain, Dialect, Native, SpillFile, TurnMark } from "../dialects/dialect.ts";
 import type { Companion } from "../log/companion.ts";
 import { encodeLine } from "../log/json.ts";
 import { LogReader } from "../log/reader.ts";
-import type { Draft as SealedDraft } from "../signing/log-signer.ts";
+import type { Draft as SealedDraft } from "../signing/checkpoint-draft.ts";
 import type { Due, Sealing } from "./sealing.ts";
 import { SPILL_TOOLS } from "./spill-files.ts";
 
@@ -34,6 +35,8 @@ export interface Prepared {
   readonly line: Uint8Array;
   readonly previous: string | null;
   readonly id: string | null;
+  /** Signed sessions: what it is to their turns. */
+  readonly mark: TurnMark;
 }
 
 export interface ScribeParts {
@@ -86,7 +89,8 @@ export class Scribe {
     }
     const id = chain.idOf(whole);
     if (id !== null) this.#expected = id;
-    return { whole, native, spills, line, previous, id };
+    const mark = this.sealing?.markOf(whole) ?? null;
+    return { whole, native, spills, line, previous, id, mark };
   }
 
   /** Lines that are to follow what now stands in the log. With the lock held, and caught up. */
@@ -109,7 +113,8 @@ export class Scribe {
       this.#failure = null;
       this.#end = end;
     } catch (error) {
-      this.#failure = { error };
+      const { root, logId } = this.#parts;
+      this.#failure = { error: ioError(`${root}/${logId}`, "reading", error) };
     }
   }
 
@@ -143,7 +148,7 @@ export class Draft {
   #last: string | null;
   readonly #sealed: SealedDraft | null;
   readonly #beside: Uint8Array[] = [];
-  readonly #added: Native[] = [];
+  readonly #added: Prepared[] = [];
 
   constructor(parts: DraftParts, last: string | null) {
     this.#parts = parts;
@@ -152,14 +157,16 @@ export class Draft {
   }
 
   /** Adds a line; answers where it ends, in bytes from the draft's start. */
-  add({ whole, native, line, previous, id }: Prepared): number {
+  add(prepared: Prepared): number {
+    const { whole, native, line, previous, id } = prepared;
     const { chain, expect } = this.#parts;
     const isRight = previous === this.#last;
     const linked = isRight ? line : encodeLine(chain.link(native, this.#last));
     expect(linked, whole);
-    this.#push(linked, LF);
-    this.#sealed?.addLines(Buffer.concat([linked, LF]));
-    this.#added.push(whole);
+    const chunk = Buffer.concat([linked, LF]);
+    this.#push(chunk);
+    this.#sealed?.addLines(chunk);
+    this.#added.push(prepared);
     if (id !== null) this.#last = id;
     return this.#length;
   }
@@ -179,22 +186,30 @@ export class Draft {
     return Buffer.concat(this.#beside);
   }
 
-  #push(...chunks: readonly Uint8Array[]): void {
-    for (const chunk of chunks) {
-      this.#chunks.push(chunk);
-      this.#length += chunk.length;
-    }
+  #push(chunk: Uint8Array): void {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+  }
+
+  get length(): number {
+    return this.#length;
   }
 
   get lines(): Uint8Array {
-    return Buffer.concat(this.#chunks, this.#length);
+    const [only] = this.#chunks;
+    return only?.length === this.#length ? only : Buffer.concat(this.#chunks, this.#length);
   }
 
   /** The lines stand in the log, which ends here. */
   commit(end: ByteOffset): void {
-    this.#parts.commit(this.#last);
-    for (const native of this.#added) this.#parts.sealing?.note(native);
-    if (this.#sealed) this.#parts.sealing?.stands(this.#sealed, end);
+    const { commit, sealing } = this.#parts;
+    commit(this.#last);
+    if (!sealing || !this.#sealed) return;
+    for (const { whole, mark } of this.#added) sealing.note(whole, mark);
+    sealing.stands(this.#sealed, end);
+    const mark = this.#added.at(-1)?.mark ?? null;
+    if (mark === "finishes") sealing.foresee("turn", this.#last);
+    if (mark === "ends") sealing.foresee("final", this.#last);
   }
 }
 

@@ -18,7 +18,8 @@ import { readHead } from "../signing/session-head.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { verifyLog } from "../signing/verify.ts";
 import type { VerifyOptions } from "../signing/verify-options.ts";
-import { DIALECTS, type FoundStore, findSession, findStores, type Where } from "./find-session.ts";
+import { DIALECTS, findSession } from "./find-session.ts";
+import { type FoundStore, findStores, type Where } from "./find-stores.ts";
 import { LAYOUTS } from "./layouts.ts";
 import { type JudgingOptions, UserJudging } from "./user-judging.ts";
 

@@ -13,41 +13,21 @@ import type { ByteOffset } from "../base/offset.ts";
 import type { Chain, Dialect, Native, WriterFacts } from "../dialects/dialect.ts";
 import { encodeLine } from "../log/json.ts";
 import type { LogOptions } from "../log/log-options.ts";
-import { type BadLine, LogReader, type ReadOptions, type ReadRange } from "../log/reader.ts";
+import { LogReader } from "../log/reader.ts";
 import { LogWriter } from "../log/writer.ts";
-import type { Entry, NewEntry } from "../model/entry.ts";
+import type { NewEntry } from "../model/entry.ts";
 import type { Beside } from "./beside.ts";
 import { ComposedAppends } from "./composed-appends.ts";
 import { companionOf, Scribe } from "./scribe.ts";
 import type { Due, Sealing } from "./sealing.ts";
 import { type KnownFacts, SessionFacts } from "./session-facts.ts";
-import { decodeWhole } from "./spill-files.ts";
-
-/** An entry and where it stands. */
-export interface StoredEntry extends Entry {
-  readonly start: ByteOffset;
-  readonly end: ByteOffset;
-  /** Counted from 1; null when the reading did not begin at the start of the log. */
-  readonly line: number | null;
-}
-
-/** A line that is no entry: not JSON, or JSON that its dialect does not know. */
-export interface BadEntry {
-  readonly line: number | null;
-  readonly offset: ByteOffset;
-  readonly reason: string;
-}
-
-export interface EntryOptions extends ReadRange {
-  /** Default: throws BAD_LINE. */
-  readonly onBadLine?: "throw" | "skip" | ((bad: BadEntry) => void);
-  /**
-   * Puts strings back that were too long for their line and are kept beside the log; a line whose
-   * strings are not there as they were is a bad line. Default: a short text stands for each.
-   */
-  readonly restoresSpilled?: boolean;
-  readonly signal?: AbortSignal;
-}
+import {
+  type EntryOptions,
+  type ReadLine,
+  readOptions,
+  type StoredEntry,
+  understand,
+} from "./stored-entries.ts";
 
 export type OpenSealing = (
   session: Session,
@@ -241,15 +221,14 @@ export class Session {
   }
 
   /** A reader of the session's bare lines. */
-  reader({ onBadLine = "throw", signal }: EntryOptions = {}): LogReader {
-    const options: ReadOptions = {
-      root: this.root,
-      // Files of other programs often lack their last LF.
-      takesUnterminated: true,
-      onBadLine: typeof onBadLine === "function" ? (bad: BadLine) => onBadLine(bad) : onBadLine,
-      ...(signal ? { signal } : {}),
-    };
-    return new LogReader(this.#parts.host, this.logId, options);
+  reader(options: EntryOptions = {}): LogReader {
+    return new LogReader(this.#parts.host, this.logId, readOptions(this.root, options));
+  }
+
+  #understand(lines: AsyncIterable<ReadLine>, options: EntryOptions): AsyncGenerator<StoredEntry> {
+    const { dialect, path } = this;
+    const openDirectory = () => this.#openDirectory();
+    return understand(lines, { dialect, path, openDirectory }, options);
   }
 
   /** Resolves once everything is durable and the lock is free. */
@@ -294,30 +273,6 @@ export class Session {
     }
   }
 
-  async *#understand(
-    lines: AsyncIterable<{
-      value: unknown;
-      start: ByteOffset;
-      end: ByteOffset;
-      number: number | null;
-    }>,
-    { onBadLine = "throw", restoresSpilled = false }: EntryOptions,
-  ): AsyncGenerator<StoredEntry> {
-    for await (const { value, start, end, number } of lines) {
-      const line = number === null ? null : number + 1;
-      const { entry, fault } = restoresSpilled
-        ? await decodeWhole(this.dialect, value, () => this.#openDirectory())
-        : this.dialect.decode(value);
-      if (entry) {
-        yield Object.assign(entry, { start, end, line }); // Not a copy: it would show.
-      } else if (onBadLine === "throw") {
-        throw badEntry(this.path, { line, offset: start, reason: fault });
-      } else if (typeof onBadLine === "function") {
-        onBadLine({ line, offset: start, reason: fault });
-      }
-    }
-  }
-
   #refuseWhenClosed(): void {
     if (!this.#closing) return;
     throw new VerbatimError("LOG_CLOSED", `${this.path} was closed; open the session again`, {
@@ -330,13 +285,4 @@ const NOTHING = new Uint8Array(0);
 
 function withLfs(lines: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat(lines.flatMap((line) => [line, Buffer.of(0x0a)]));
-}
-
-function badEntry(path: string, { line, offset, reason }: BadEntry): VerbatimError {
-  const where = line === null ? `the line at byte ${offset}` : `line ${line}`;
-  return new VerbatimError(
-    "BAD_LINE",
-    `${where} of ${path} is bad: ${reason}; read with onBadLine: "skip" to pass over it`,
-    { path, line, offset, reason },
-  );
 }

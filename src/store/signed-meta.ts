@@ -19,7 +19,7 @@ import type { ProofCrypto } from "../proof/crypto.ts";
 import { isJsonMap, type JsonMap, parseJson } from "../proof/json-tree.ts";
 import type { Keys } from "../proof/keys.ts";
 import { judgeThread, signThread } from "../proof/thread-signature.ts";
-import type { Newest } from "../signing/log-signer.ts";
+import type { Newest } from "../signing/checkpoint-draft.ts";
 import type { Signer } from "../signing/signer.ts";
 
 export interface SignedMetaParts {

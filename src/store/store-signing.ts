@@ -28,6 +28,7 @@ export interface SealedSession {
   readonly facts: WriterFacts;
   readonly isEveryAppend: boolean;
   readonly rev: () => number;
+  readonly revAhead?: () => number;
 }
 
 interface User {

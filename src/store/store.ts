@@ -2,29 +2,21 @@
  * Store: a directory of sessions in one dialect, and the only way to write one.
  *
  * Joins the dialect (what lines look like), the log (how they are kept) and what stands beside
- * the log. An id is won by making what only one can make: the directory or the file itself.
+ * the log. How an id is won: session-ids.ts.
  */
 
 import { randomUUID } from "node:crypto";
-import { basename, dirname, join, resolve } from "node:path";
-import { assert } from "../base/assert.ts";
-import { errnoOf, VerbatimError } from "../base/errors.ts";
+import { join, resolve } from "node:path";
+import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { packageVersion } from "../base/node-package.ts";
 import { catalogPath as defaultCatalogPath, homeagentRoot } from "../base/node-places.ts";
 import type { Dialect, DialectName } from "../dialects/dialect.ts";
 import { entire } from "../dialects/entire/dialect.ts";
-import { datedSessionId } from "../dialects/entire/session-id.ts";
 import { homeagent } from "../dialects/homeagent/dialect.ts";
-import {
-  type Envelope,
-  LOG_NAME,
-  newThreadId,
-  ryeDialect,
-  THREADS_PATH,
-  threadSegments,
-} from "../dialects/rye/dialect.ts";
+import { type Envelope, ryeDialect } from "../dialects/rye/dialect.ts";
 import { readEnvelope } from "../dialects/rye/envelope.ts";
+import { LOG_NAME, THREADS_PATH, threadSegments } from "../dialects/rye/thread-id.ts";
 import type { Durability, LogMode } from "../log/log-options.ts";
 import { openPlace, openToRead } from "../log/place.ts";
 import type { Beside } from "./beside.ts";
@@ -34,7 +26,9 @@ import { Registrar } from "./registrar.ts";
 import { RyeBeside } from "./rye-beside.ts";
 import type { Sealing } from "./sealing.ts";
 import { type OpenSealing, Session } from "./session.ts";
+import { SessionIds, sessionExists } from "./session-ids.ts";
 import type { SignOption, StoreSigning } from "./store-signing.ts";
+import { Summaries } from "./summaries.ts";
 
 export interface StoreOptions {
   readonly dialect: DialectName;
@@ -92,6 +86,12 @@ export class Store {
     this.#registrar = this.#openRegistrar();
   }
 
+  get #ids(): SessionIds {
+    const { dialect, root } = this;
+    const pathOf = (id: string) => join(root, ...this.#dialect().logPath(id));
+    return new SessionIds(this.#host, { dialect, root, pathOf });
+  }
+
   get #onWarning(): (warning: string) => void {
     return this.#options.onWarning ?? processWarning;
   }
@@ -99,8 +99,8 @@ export class Store {
   /** Begins a session. Refuses with SESSION_EXISTS when the id is taken. */
   async create(options: CreateOptions = {}): Promise<Session> {
     const agent = options.agent ?? this.#options.agent ?? null;
-    const id = options.id ?? (await this.#winNewId(agent, options.wait ?? false));
-    if (options.id !== undefined && !(await this.#win(id))) throw sessionExists(id);
+    const id = options.id ?? (await this.#ids.winNew(agent, options.wait ?? false));
+    if (options.id !== undefined && !(await this.#ids.win(id))) throw sessionExists(id);
     const session = this.session(id, agent);
     await session.openToAppend();
     return session;
@@ -138,9 +138,15 @@ export class Store {
   list(options: ListOptions = {}): Promise<SessionSummary[]> {
     const { root, dialect } = this;
     const catalogPath = this.#options.catalogPath ?? defaultCatalogPath();
-    const open = (id: string) => this.session(id);
-    const [host, onWarning] = [this.#host, this.#onWarning];
-    return listSessions({ host, root, dialect, catalogPath, open, onWarning }, options);
+    const summaries = async () => this.summaries();
+    const onWarning = this.#onWarning;
+    return listSessions({ root, dialect, catalogPath, summaries, onWarning }, options);
+  }
+
+  /** @internal What reads sessions for a listing. */
+  summaries(): Summaries {
+    const { root, dialect } = this;
+    return new Summaries({ host: this.#host, dialect, root, open: (id) => this.session(id) });
   }
 
   /** A session by its id, whether it is there or not: the first append makes it. */
@@ -191,6 +197,7 @@ export class Store {
       facts,
       isEveryAppend: sign === "append" || mode === "shared",
       rev: () => beside?.rev ?? 0,
+      revAhead: () => beside?.revAhead ?? 0,
     });
     if (beside instanceof RyeBeside) {
       beside.signWith(await signing.meta(session.id, sealing, Date.now));
@@ -262,54 +269,10 @@ export class Store {
     return new Registrar(project, join(project, ...THREADS_PATH), this.#onWarning);
   }
 
-  async #winNewId(agent: string | null, wait: boolean): Promise<string> {
-    const isEntire = this.dialect === "entire";
-    assert(isEntire || agent !== null, "a new session needs an agent (rye: a directive), or an id");
-    if (this.dialect === "rye") return this.winThreadId(agent ?? "", wait);
-    const uuid = randomUUID();
-    const id = isEntire ? datedSessionId(Date.now(), uuid) : `${agent}/${uuid}`;
-    await this.#win(id);
-    return id;
-  }
-
   /** rye: wins `{directive}-{epoch_seconds}`, this second's or, when told to wait, a later one's. */
-  async winThreadId(directive: string, wait: boolean): Promise<string> {
-    while (true) {
-      const nowMs = Date.now();
-      const id = newThreadId(directive, nowMs);
-      if (await this.#win(id)) return id;
-      if (!wait) throw sessionExists(id);
-      await this.#host.clock.sleep(1000 - (nowMs % 1000));
-    }
+  winThreadId(directive: string, wait: boolean): Promise<string> {
+    return this.#ids.winThreadId(directive, wait);
   }
-
-  /** Makes what only one can make: a thread's directory, a session's file. */
-  async #win(id: string): Promise<boolean> {
-    const { files } = this.#host;
-    const path = join(this.root, ...this.#dialect().logPath(id));
-    if (this.dialect === "rye") {
-      await files.openDirectory(this.root, { create: true }).then((root) => root.close());
-      return files.makeDirectory(dirname(path), { root: this.root });
-    }
-    const directory = await files.openDirectory(dirname(path), { create: true, root: this.root });
-    try {
-      directory.open(basename(path), "new").close();
-      return true;
-    } catch (cause) {
-      if (errnoOf(cause) === "EEXIST") return false;
-      throw cause;
-    } finally {
-      directory.close();
-    }
-  }
-}
-
-function sessionExists(id: string): VerbatimError {
-  return new VerbatimError(
-    "SESSION_EXISTS",
-    `the session ${id} is there already; open it to go on, or choose another id`,
-    { session: id },
-  );
 }
 
 function processWarning(warning: string): void {

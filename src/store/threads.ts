@@ -24,7 +24,7 @@ import {
 import { setImmediate as othersRun } from "node:timers/promises";
 import { errnoOf } from "../base/errors.ts";
 import { countingDevice } from "../base/node-link-counts.ts";
-import { LOG_NAME, META_NAME, THREADS_PATH } from "../dialects/rye/dialect.ts";
+import { LOG_NAME, META_NAME, THREADS_PATH } from "../dialects/rye/thread-id.ts";
 
 /** How long nobody else in this process gets a turn (TH2). */
 const SLICE_MS = 5;

@@ -12,14 +12,9 @@ import { join, resolve } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { packageVersion } from "../base/node-package.ts";
-import {
-  type Envelope,
-  LOG_NAME,
-  ryeDialect,
-  THREADS_PATH,
-  threadSegments,
-} from "../dialects/rye/dialect.ts";
+import { type Envelope, ryeDialect } from "../dialects/rye/dialect.ts";
 import { readEnvelope } from "../dialects/rye/envelope.ts";
+import { LOG_NAME, THREADS_PATH, threadSegments } from "../dialects/rye/thread-id.ts";
 import { openPlace, openToRead } from "../log/place.ts";
 import type { VerifyReport } from "../signing/report.ts";
 import type { SessionLog } from "../signing/session-log.ts";

@@ -37,11 +37,25 @@ export interface OpenVerifiedOptions {
   readonly requiresPin?: boolean;
   /** Puts strings back that are kept beside the log. Default: a short text stands for each. */
   readonly restoresSpilled?: boolean;
+  /** Takes a session in which nothing is signed, every entry marked as such. Default: false. */
+  readonly admitsUnsigned?: boolean;
+  /** Passes over lines that are no entries, the torn end of a log included, and tells of each. */
+  readonly onBadLine?: (bad: BadVerifiedLine) => void;
+}
+
+/** A line that is no entry. */
+export interface BadVerifiedLine {
+  readonly start: number;
+  /** From 1. */
+  readonly line: number;
+  readonly reason: string;
 }
 
 /** An entry, where it stands, and whether a trusted signature answers for it. */
 export interface VerifiedEntry extends Entry {
   readonly start: number;
+  /** The offset after its line. */
+  readonly end: number;
   /** From 1. */
   readonly line: number;
   readonly verified: boolean;
@@ -50,6 +64,9 @@ export interface VerifiedEntry extends Entry {
 export interface VerifiedSession {
   readonly id: string | null;
   readonly dialect: DialectName;
+  /** The store's root, and the log below it. */
+  readonly root: string;
+  readonly path: string;
   readonly report: VerifyReport;
   /** Under which policy it was opened, and who decided that. */
   readonly policy: PolicyInForce;
@@ -74,6 +91,8 @@ export async function openVerifiedSession(
     ...(await judging.optionsFor(target)),
     requiresPin,
     isLenient: policy.policy === "lenient",
+    admitsUnsigned: options.admitsUnsigned === true,
+    takesUnterminated: options.onBadLine !== undefined,
   });
   const openDirectory = () => host.files.openDirectory(dirname(path), { create: false, root });
   const decode = options.restoresSpilled
@@ -82,9 +101,11 @@ export async function openVerifiedSession(
   return {
     id: id ?? opened.report.session,
     dialect,
+    root,
+    path,
     report: opened.report,
     policy,
-    entries: () => understood(path, opened.lines, decode),
+    entries: () => entriesOf(path, opened.lines, decode, options.onBadLine),
     close: () => opened.close(),
   };
 }
@@ -101,21 +122,28 @@ export function policyIn(root: string, flag?: string): PolicyInForce {
 
 type Decoded = ReturnType<Dialect["decode"]>;
 
-async function* understood(
+/** The entries of lines that were verified. Refuses with BAD_LINE, unless told otherwise. */
+export async function* entriesOf(
   path: string,
   lines: AsyncGenerator<VerifiedLine>,
   decode: (value: unknown) => Decoded | Promise<Decoded>,
+  onBadLine: OpenVerifiedOptions["onBadLine"],
 ): AsyncGenerator<VerifiedEntry> {
   let number = 0;
   for await (const { line, start, isVerified } of lines) {
     number++;
     const { value, fault } = decodeLine(Buffer.from(line), 0, line.length);
     const { entry, fault: foreign } = fault === null ? await decode(value) : { entry: null, fault };
+    if (!entry && onBadLine) {
+      onBadLine({ start, line: number, reason: String(foreign) });
+      continue;
+    }
     if (!entry) {
       throw new VerbatimError("BAD_LINE", `line ${number} of ${path} is bad: ${foreign}`, {
         ...{ path, line: number, offset: start, reason: String(foreign) },
       });
     }
-    yield Object.assign(entry, { start, line: number, verified: isVerified });
+    const end = start + line.length + 1;
+    yield Object.assign(entry, { start, end, line: number, verified: isVerified });
   }
 }

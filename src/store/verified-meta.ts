@@ -10,8 +10,10 @@
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { readSmallFile } from "../base/replace.ts";
-import { META_NAME, rye } from "../dialects/rye/dialect.ts";
+import { rye } from "../dialects/rye/dialect.ts";
+import { META_NAME } from "../dialects/rye/thread-id.ts";
 import type { StoredThreadMeta } from "../dialects/rye/thread-meta.ts";
+import type { Keys } from "../proof/keys.ts";
 import { judgeThread } from "../proof/thread-signature.ts";
 import { nodeCrypto } from "../signing/node-crypto.ts";
 import type { VerifyReport } from "../signing/report.ts";
@@ -38,23 +40,44 @@ export async function readVerifiedMeta(
   const { text, report } = await readBoth(host, judging, projectPath, threadId);
   if (text === null) throw notVerified(path, "unsigned", "there is none");
   const keys = threadKeys(judging.trust, threadId);
-  const verdict = judgeThread(text, { crypto: nodeCrypto, keys, threadId });
-  if (!verdict.ok) throw notVerified(path, DOUBTS[verdict.reason] ?? "tampered", verdict.reason);
-  const meta = parseMeta(text);
-  if (!meta) throw notVerified(path, "unreadable", "it is no thread.json");
-  if (Object.hasOwn(meta, "reconstructed")) {
-    throw notVerified(path, "untrusted", "it was rebuilt from the log, and is nobody's word");
-  }
+  const { meta, doubt } = judgeMeta(text, { threadId, keys, report });
+  if (!meta) throw notVerified(path, doubt.verdict, doubt.why);
+  return meta;
+}
 
-  if (!HOLDS.includes(report.verdict)) {
-    throw notVerified(path, report.verdict, "its log does not verify");
+export interface MetaJudge {
+  readonly threadId: string;
+  readonly keys: Keys;
+  /** The verdict on the thread's log. */
+  readonly report: VerifyReport;
+}
+
+type JudgedMeta =
+  | { readonly meta: StoredThreadMeta; readonly doubt: null }
+  | {
+      readonly meta: null;
+      readonly doubt: { readonly verdict: VerifyReport["verdict"]; readonly why: string };
+    };
+
+/** What a thread.json says, if it is to be believed (VM1, VM2). */
+export function judgeMeta(text: string, { threadId, keys, report }: MetaJudge): JudgedMeta {
+  const doubted = (verdict: VerifyReport["verdict"], why: string): JudgedMeta => {
+    return { meta: null, doubt: { verdict, why } };
+  };
+  const verdict = judgeThread(text, { crypto: nodeCrypto, keys, threadId });
+  if (!verdict.ok) return doubted(DOUBTS[verdict.reason] ?? "tampered", verdict.reason);
+  const meta = parseMeta(text);
+  if (!meta) return doubted("unreadable", "it is no thread.json");
+  if (Object.hasOwn(meta, "reconstructed")) {
+    return doubted("untrusted", "it was rebuilt from the log, and is nobody's word");
   }
+  if (!HOLDS.includes(report.verdict)) return doubted(report.verdict, "its log does not verify");
   const known = report.signed_through;
   if (!known || verdict.rev < known.rev || verdict.head.seq > known.seq) {
     const which = `it is revision ${verdict.rev}, and the log knows of ${known?.rev ?? "none"}`;
-    throw notVerified(path, "rollback", which);
+    return doubted("rollback", which);
   }
-  return meta;
+  return { meta, doubt: null };
 }
 
 /** The file and the verdict on the log as they belong together, also while a writer goes on. */

@@ -56,6 +56,8 @@ export class Shown {
   readonly #unsigned: Unsigned;
   readonly #hash = createHash("sha256");
   #wholeEnd: number;
+  /** What stands after it, without an LF. */
+  #rest: Uint8Array = new Uint8Array(0);
 
   constructor(host: Host, log: SessionLog & { readonly id: string }, unsigned: Unsigned) {
     this.#host = host;
@@ -89,6 +91,7 @@ export class Shown {
       ready = [];
     }
     this.#wholeEnd = start;
+    this.#rest = whole.rest;
     if (whole.restBytes > 0) yield { start, bytes: whole.rest };
   }
 
@@ -107,9 +110,8 @@ export class Shown {
 
   async #dues(sealing: Sealing): Promise<readonly Due[]> {
     const { found, tail } = this.#unsigned;
-    // A torn last line is kept aside and cut when the log is opened to append.
-    const shownTail =
-      tail && tail[0] < this.#wholeEnd ? ([tail[0], this.#wholeEnd] as const) : null;
+    const end = this.#endAfterOpening(sealing.found);
+    const shownTail = tail && tail[0] < end ? ([tail[0], end] as const) : null;
     const hash = createHash("sha256");
     for (const range of [...found, ...(shownTail ? [shownTail] : [])]) {
       for await (const chunk of readRange(this.#host, this.#log, ...range)) hash.update(chunk);
@@ -118,6 +120,17 @@ export class Shown {
     if (!isSame || !hash.digest().equals(this.#hash.digest())) throw this.#changed();
     const earlier = found.map((range) => ({ vouches: range }));
     return sealing.mustState ? [{ vouches: null }, ...earlier] : earlier;
+  }
+
+  /**
+   * Where what was shown ends, now that the log was opened to append: a torn last line was kept aside
+   * and cut, one that lacked nothing but its LF has it.
+   */
+  #endAfterOpening(found: Found | null): number {
+    const withLf = this.#wholeEnd + this.#rest.length + 1;
+    if (this.#rest.length === 0 || found?.[1] !== withLf) return this.#wholeEnd;
+    this.#hash.update(this.#rest).update(Uint8Array.of(LF));
+    return withLf;
   }
 
   #changed(): VerbatimError {

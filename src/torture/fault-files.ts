@@ -193,6 +193,11 @@ class FaultDirectory implements Directory {
     this.#node.delete(name);
   }
 
+  names(): string[] {
+    this.#process.mustLive();
+    return this.#node.names();
+  }
+
   rename(from: string, to: string): void {
     this.#process.mustLive();
     const node = this.#node.get(from);

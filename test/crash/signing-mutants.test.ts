@@ -10,27 +10,27 @@ const STEPS = 5_000;
 const MUTANTS: readonly Mutant[] = [
   {
     bug: "remembers a head before its checkpoint is durable",
-    file: "store/composed-appends.ts",
-    line: "if (this.#isDurable) sealing.durable();",
+    file: "store/sealed-appends.ts",
+    line: "if (this.#parts.isDurable) sealing.durable();",
     becomes: "sealing.durable();",
     seed: 58,
   },
   {
     bug: "goes on from a checkpoint that the disk refused",
     file: "signing/log-signer.ts",
-    line: "ledger: this.#state.ledger.fork() }",
-    becomes: "ledger: this.#state.ledger }",
+    line: "new Draft({ ...this.#state }, ",
+    becomes: "new Draft(this.#state, ",
   },
   {
     bug: "signs lines that are not durable yet",
-    file: "store/composed-appends.ts",
+    file: "store/sealed-appends.ts",
     line: "await sync(); // sealing.ts, SL1\n      sealing.durable();",
     becomes: "",
     seed: 4,
   },
   {
     bug: "trusts checkpoints beside a log that may be in memory only",
-    file: "store/sealing.ts",
+    file: "store/sealed-log.ts",
     line: "await SidecarFile.recover(host, target);",
     becomes: "{}",
     seed: 24,

@@ -2,7 +2,7 @@
 
 import { START } from "../../base/offset.ts";
 import { jsonText } from "../../render/json-text.ts";
-import type { StoredEntry } from "../../store/session.ts";
+import type { StoredEntry } from "../../store/stored-entries.ts";
 import { type CliCommand, wholeNumber } from "../command.ts";
 import {
   BadLines,

@@ -1,0 +1,194 @@
+/**
+ * Checkpoint draft: lines and checkpoints that are about to be written to a log together, and what
+ * its signer will know when they stand (log-signer.ts, S2).
+ */
+
+import { toHex } from "../proof/bytes.ts";
+import type { Checkpoint, CheckpointFacts, Found, Kind } from "../proof/checkpoint.ts";
+import type { ProofCrypto } from "../proof/crypto.ts";
+import type { Ledger } from "../proof/ledger.ts";
+import type { LedgerDraft } from "./ledger-draft.ts";
+
+/** The newest checkpoint of a log, whoever made it. */
+export interface Newest {
+  readonly seq: number;
+  readonly byteOffset: number;
+  /** SHA-256 of its line. */
+  readonly line: string;
+  /** Which revision of thread.json it knew. */
+  readonly rev: number;
+}
+
+/** A checkpoint that was made: what a pin remembers. */
+export interface Head {
+  readonly log: string;
+  readonly seq: number;
+  readonly byteOffset: number;
+  readonly line: string;
+  readonly kind: Kind["kind"];
+  readonly kid: string;
+  readonly ts: string;
+}
+
+/** A head that a person gave up. */
+export interface Lost {
+  readonly seq: number;
+  readonly line: string;
+}
+
+/** What is known of a log that is being signed, its ledger apart. */
+export interface State {
+  readonly genesis: { readonly salt: string; readonly parts: number; readonly log: string };
+  seq: number;
+  prev: string;
+  turn: number;
+  found: Found | null;
+  cut: number;
+  lost: Lost | null;
+  unsigned: number;
+  head: Head | null;
+  newest: Newest | null;
+}
+
+export interface When {
+  readonly turn: number;
+  /** thread.json's revision; 0 where there is none. */
+  readonly rev: number;
+}
+
+/** A checkpoint as it was made: its line, LF included, and what that says. */
+export interface Signed {
+  readonly line: Uint8Array;
+  readonly facts: CheckpointFacts;
+}
+
+export type SignDraft = (
+  state: State,
+  ledger: Ledger,
+  kind: Kind,
+  opening: string,
+  when: When,
+) => Promise<Signed>;
+
+interface DraftParts {
+  readonly sign: SignDraft;
+  readonly commit: (state: State, ledger: Ledger) => void;
+  readonly sha256: ProofCrypto["sha256"];
+  readonly isSidecar: boolean;
+}
+
+export class Draft {
+  readonly #state: State;
+  readonly #ledger: LedgerDraft;
+  readonly #parts: DraftParts;
+
+  constructor(state: State, ledger: LedgerDraft, parts: DraftParts) {
+    this.#state = state;
+    this.#ledger = ledger;
+    this.#parts = parts;
+  }
+
+  /** Takes whole lines, LFs included, which must stay as they are until `commit`. */
+  addLines(lines: Uint8Array): void {
+    this.#ledger.addLines(lines);
+    this.#state.unsigned += lines.length;
+  }
+
+  /** As `addLines`, for lines that others wrote and whose buffer is used again. */
+  addOthersLines(lines: Uint8Array): void {
+    this.addLines(lines);
+    this.#ledger.hashed();
+  }
+
+  /** A checkpoint over all before it. The first one is the genesis, whatever was asked for. */
+  checkpoint(kind: "turn" | "batch" | "final", opening: string, when: When): Promise<Uint8Array> {
+    return this.special(this.#kindOf({ kind }), opening, when);
+  }
+
+  /** States what was found on opening (S3), in a log without a checkpoint as its genesis. */
+  recovery(opening: string, when: When, vouched = false): Promise<Uint8Array> {
+    const { cut, found, lost } = this.#state;
+    const kind = this.#kindOf({ kind: "recovery", cut, found, vouched, lost }, vouched);
+    return this.special(kind, opening, when);
+  }
+
+  /** Any other checkpoint: a link, a rotation, bytes that a person vouches for. */
+  async special(kind: Kind, opening: string, when: When): Promise<Uint8Array> {
+    const signed = await this.sign(kind, opening, when);
+    this.#take(signed);
+    return signed.line;
+  }
+
+  /** A checkpoint over all before it that is not in the draft: it may come too early (`takes`). */
+  sign(kind: Kind, opening: string, when: When): Promise<Signed> {
+    return this.#parts.sign(this.#state, this.#ledger.hashed(), kind, opening, when);
+  }
+
+  /** Adds one that was made early, if it says what would be said now; answers whether it does. */
+  takes(signed: Signed, when: When): boolean {
+    const { seq, prev, byteOffset, turn, rev } = signed.facts;
+    const { seq: nextSeq, prev: last } = this.#state;
+    const isNext = seq === nextSeq && prev === last && byteOffset === this.#ledger.bytes;
+    if (!isNext || turn !== when.turn || rev !== when.rev) return false;
+    this.#take(signed);
+    return true;
+  }
+
+  #take({ line, facts }: Signed): void {
+    const { kind, log, seq, byteOffset, kid, ts, turn, rev } = facts;
+    if (this.#parts.isSidecar) this.#ledger.beginSegment();
+    else this.#ledger.addCheckpointLine(line);
+    const lineHash = toHex(this.#parts.sha256(line));
+    const head = { log, seq, byteOffset, line: lineHash, kind, kid, ts };
+    const newest = { seq, byteOffset, line: lineHash, rev };
+    const now = { turn, seq: seq + 1, prev: lineHash, unsigned: 0, head, newest };
+    const stated = kind === "genesis" || kind === "recovery";
+    Object.assign(this.#state, now, stated ? { found: null, cut: 0, lost: null } : {});
+  }
+
+  /** Whether a checkpoint of another signer is the one that must come next. */
+  fits({ seq, prev, log, hash, seg, tree }: Checkpoint): boolean {
+    const { genesis } = this.#state;
+    const ledger = this.#ledger.hashed();
+    const own = ledger.tree();
+    return (
+      seq === this.#state.seq &&
+      prev === this.#state.prev &&
+      log === genesis.log &&
+      hash === ledger.hash() &&
+      seg === ledger.seg() &&
+      tree.size === own.size &&
+      tree.root === own.root
+    );
+  }
+
+  /** Takes over a checkpoint of another signer that fits. */
+  adopt({ seq, turn, byteOffset, rev }: Checkpoint, line: Uint8Array): void {
+    this.#ledger.addCheckpointLine(line);
+    const prev = toHex(this.#parts.sha256(line));
+    const newest = { seq, byteOffset, line: prev, rev };
+    Object.assign(this.#state, { seq: seq + 1, turn, prev, unsigned: 0, newest });
+    Object.assign(this.#state, { found: null, cut: 0, lost: null });
+  }
+
+  /** What others left unsigned up to here was found (S3). */
+  foundSince(): void {
+    const { unsigned, found } = this.#state;
+    if (unsigned === 0) return;
+    const { bytes } = this.#ledger;
+    this.#state.found = [found ? found[0] : bytes - unsigned, bytes];
+    this.#state.unsigned = 0;
+  }
+
+  /** What was drafted stands in the log. */
+  commit(): void {
+    this.#parts.commit(this.#state, this.#ledger.commit());
+  }
+
+  #kindOf(asked: Kind, vouched = false): Kind {
+    const { seq, genesis, found } = this.#state;
+    if (seq > 0) return asked;
+    const { salt, parts } = genesis;
+    return { kind: "genesis", salt, parts, from: null, found, vouched };
+  }
+}

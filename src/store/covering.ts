@@ -1,0 +1,181 @@
+/**
+ * Covering: the checkpoints that cover a stretch of a log, as they stand, for whoever verifies by
+ * themselves. Nothing is judged here: a line that is spelled like a checkpoint is given.
+ *
+ * CV1  What is searched and what is given is bounded. Where a search ended early, it says so.
+ */
+
+import type { OpenFile } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+import { LOG_LIMITS } from "../base/limits.ts";
+import { readChunks } from "../log/bytes.ts";
+import type { LogWindow } from "../log/window.ts";
+import type { Checkpoint, EnvelopeName } from "../proof/checkpoint.ts";
+import { ryeEnvelopeOf } from "../proof/claims.ts";
+import { Walk } from "../proof/walk.ts";
+import { nodeCrypto } from "../signing/node-crypto.ts";
+import { hasSidecar } from "../signing/session-log.ts";
+import { SidecarFile } from "../signing/sidecar-file.ts";
+import type { Session } from "./session.ts";
+
+export interface StandingCheckpoint {
+  /** Its line without the LF; ASCII. */
+  readonly line: string;
+  /** Where the line stands, in the log or in the file beside it. */
+  readonly start: number;
+  readonly end: number;
+  readonly seq: number;
+  readonly kind: Checkpoint["kind"];
+  readonly keyId: string;
+  /** What its `hash` is over: the log's bytes up to `to`. */
+  readonly covers: { readonly from: 0; readonly to: number };
+}
+
+export interface Covering {
+  /** Where checkpoints of this session stand. */
+  readonly place: "log" | "sidecar";
+  /** The first checkpoint, whose salt the leaves need; null when none was found. */
+  readonly genesis: StandingCheckpoint | null;
+  /** Those inside the stretch, and the first that covers all of it. */
+  readonly checkpoints: readonly StandingCheckpoint[];
+  /** The stretch is covered to its end. */
+  readonly isCovered: boolean;
+  /** Everything that could be a checkpoint of it was looked at. */
+  readonly isComplete: boolean;
+}
+
+export interface CoveringLimits {
+  readonly checkpointsMax: number;
+  /** How far is looked, past the stretch or in the file beside the log. */
+  readonly searchedBytesMax: number;
+}
+
+/** How far a log's first lines are looked at: its envelope, and its genesis. */
+const FIRST_LINES_BYTES = 1024 * 1024;
+
+export async function coveringCheckpoints(
+  host: Host,
+  session: Session,
+  log: LogWindow,
+  stretch: { readonly from: number; readonly to: number },
+  limits: CoveringLimits,
+): Promise<Covering> {
+  const { logId, root, id, dialect } = session;
+  const search = new Search(stretch.from, stretch.to, limits);
+  if (!hasSidecar(dialect.name)) {
+    const first = await log.bytes(0, FIRST_LINES_BYTES);
+    const envelope = dialect.name === "rye" ? ryeEnvelopeOf(firstLineOf(first)) : "entire";
+    await search.genesisIn([first], envelope);
+    const until = stretch.to + limits.searchedBytesMax;
+    await search.walk(log.chunks(stretch.from, until), stretch.from, envelope);
+    return search.found("log", until >= log.bytesEnd);
+  }
+  const signed = { dialect: dialect.name, root, logId, id };
+  const sidecar = await SidecarFile.openToRead(host, signed);
+  if (sidecar === null) return search.found("sidecar", true);
+  try {
+    return await searchSidecar(sidecar, search, limits);
+  } finally {
+    sidecar.close();
+  }
+}
+
+async function searchSidecar(
+  sidecar: OpenFile,
+  search: Search,
+  { searchedBytesMax }: CoveringLimits,
+): Promise<Covering> {
+  const size = sidecar.size();
+  await search.genesisIn(readChunks(sidecar, 0, Math.min(size, FIRST_LINES_BYTES)), "sidecar");
+  await search.walk(readChunks(sidecar, 0, Math.min(size, searchedBytesMax)), 0, "sidecar");
+  return search.found("sidecar", size <= searchedBytesMax);
+}
+
+class Search {
+  readonly #from: number;
+  readonly #to: number;
+  readonly #checkpointsMax: number;
+  readonly #checkpoints: StandingCheckpoint[] = [];
+  #genesis: StandingCheckpoint | null = null;
+  #isFull = false;
+
+  constructor(from: number, to: number, { checkpointsMax }: CoveringLimits) {
+    this.#from = from;
+    this.#to = to;
+    this.#checkpointsMax = checkpointsMax;
+  }
+
+  async genesisIn(
+    chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+    envelope: EnvelopeName,
+  ): Promise<void> {
+    const take = (found: StandingCheckpoint) => {
+      if (found.kind === "genesis") this.#genesis ??= found;
+    };
+    await eachCheckpoint(chunks, 0, envelope, take, () => this.#genesis !== null);
+  }
+
+  async walk(
+    chunks: AsyncIterable<Uint8Array>,
+    base: number,
+    envelope: EnvelopeName,
+  ): Promise<void> {
+    const take = (found: StandingCheckpoint) => {
+      if (found.covers.to <= this.#from || this.#isCovered) return;
+      if (this.#checkpoints.length < this.#checkpointsMax) this.#checkpoints.push(found);
+      else this.#isFull = true;
+    };
+    const isOver = () => this.#isFull || this.#isCovered;
+    await eachCheckpoint(chunks, base, envelope, take, isOver);
+  }
+
+  found(place: Covering["place"], isAllSearched: boolean): Covering {
+    const isCovered = this.#isCovered;
+    return {
+      place,
+      genesis: this.#genesis,
+      checkpoints: this.#checkpoints,
+      isCovered,
+      isComplete: isCovered || (isAllSearched && !this.#isFull),
+    };
+  }
+
+  get #isCovered(): boolean {
+    const last = this.#checkpoints.at(-1);
+    return last !== undefined && last.covers.to >= this.#to;
+  }
+}
+
+async function eachCheckpoint(
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  base: number,
+  envelope: EnvelopeName,
+  take: (found: StandingCheckpoint) => void,
+  isOver: () => boolean,
+): Promise<void> {
+  const walk = new Walk(nodeCrypto, envelope, {
+    lines: () => {},
+    claim: (line, start, claim) => {
+      if (claim.is !== "checkpoint") return;
+      const { seq, kind, kid, byteOffset } = claim.checkpoint;
+      take({
+        line: Buffer.from(line.subarray(0, -1)).toString("latin1"),
+        start: base + start,
+        end: base + start + line.length,
+        seq,
+        kind,
+        keyId: kid,
+        covers: { from: 0, to: byteOffset },
+      });
+    },
+  });
+  for await (const chunk of chunks) {
+    walk.feed(chunk);
+    if (isOver() || walk.restBytes > LOG_LIMITS.lineBytesMax) return;
+  }
+}
+
+function firstLineOf(bytes: Buffer): Buffer {
+  const lf = bytes.indexOf(0x0a);
+  return lf === -1 ? bytes : bytes.subarray(0, lf);
+}

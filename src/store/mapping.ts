@@ -1,0 +1,133 @@
+/**
+ * Mapping: an entry of one dialect in the words of another, and how much of it is left there.
+ *
+ * MP1  Nothing is claimed: what was said is read back from the line that would be written, and compared
+ *      with the entry. What an entry says is kept when all of it reads back; fields that only its own
+ *      dialect knows (`native`) are not carried.
+ * MP2  Additions are no loss: a writer gives lines ids and times of its own.
+ */
+
+import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { VerbatimError } from "../base/errors.ts";
+import { LOG_LIMITS } from "../base/limits.ts";
+import type { Dialect, Native, WriterFacts } from "../dialects/dialect.ts";
+import { decodeLine, encodeLine } from "../log/json.ts";
+import type { Entry, NewEntry } from "../model/entry.ts";
+import { SPILL_TOOLS } from "./spill-files.ts";
+
+/** Why an entry is not carried over at all. */
+export type DroppedWhy =
+  /** A signer's line: the new session is signed for itself. */
+  | "checkpoint"
+  /** The other dialect has no line for it, such as where a turn begins. */
+  | "no_line"
+  /** The other dialect refuses it. */
+  | "refused"
+  | "too_long"
+  | "bad_line";
+
+/** What an entry says that can be compared. */
+export const COMPARED = [
+  "kind",
+  "role",
+  "parts",
+  "model",
+  "messageId",
+  "stopReason",
+  "isPartial",
+  "usage",
+  "outcome",
+  "error",
+] as const;
+
+export type Mapped =
+  | { readonly fate: "kept"; readonly keepsTime: boolean }
+  /** These of its fields read back otherwise, or not at all. */
+  | {
+      readonly fate: "approximated";
+      readonly keepsTime: boolean;
+      readonly changed: readonly (typeof COMPARED)[number][];
+    }
+  | { readonly fate: "dropped"; readonly why: DroppedWhy };
+
+/** What a writer in the other store knows. */
+export function mappingFacts(facts: Pick<WriterFacts, "id" | "agent" | "cwd">): WriterFacts {
+  return { ...facts, nowMs: Date.now(), newId: randomUUID, version: "unknown", model: null };
+}
+
+/** The entry without what only its own line has: what `append` takes. */
+export function neutral({ native: _, ...entry }: Entry): NewEntry {
+  const { kind, at, role, parts, model, usage, outcome, error } = entry;
+  const { messageId, stopReason, isPartial } = entry;
+  return {
+    ...{ kind, at, role, parts, model, usage, outcome, error },
+    ...(messageId === undefined ? {} : { messageId }),
+    ...(stopReason === undefined ? {} : { stopReason }),
+    ...(isPartial === undefined ? {} : { isPartial }),
+  };
+}
+
+/** What becomes of an entry in a dialect. Writes nothing. */
+export function mapEntry(entry: Entry, dialect: Dialect, facts: WriterFacts): Mapped {
+  if (isCheckpoint(entry.native)) return { fate: "dropped", why: "checkpoint" };
+  let lines: readonly MappedLine[];
+  try {
+    const natives = dialect.express(neutral(entry), facts);
+    lines = natives.map((native) => lineOf(dialect.complete(native, facts), dialect));
+  } catch (cause) {
+    if (!(cause instanceof VerbatimError) || cause.code !== "INVALID_ENTRY") throw cause;
+    return { fate: "dropped", why: "refused" };
+  }
+  if (lines.length === 0) return { fate: "dropped", why: "no_line" };
+  const written = lines.reduce((all, { bytes }) => all + bytes + 1, 0);
+  if (written > LOG_LIMITS.batchBytesMax) return { fate: "dropped", why: "too_long" };
+  const back = together(lines.map(({ line }) => understood(line, dialect)));
+  const changed = COMPARED.filter((field) => !isSame(entry[field], back[field]));
+  const keepsTime = entry.at === null || entry.at === back.at;
+  if (changed.length === 0) return { fate: "kept", keepsTime };
+  return { fate: "approximated", keepsTime, changed };
+}
+
+interface MappedLine {
+  /** As it reads back. */
+  readonly line: Uint8Array;
+  /** How long it is in the log, where what is longest in it may be kept beside that. */
+  readonly bytes: number;
+}
+
+/** Refuses with INVALID_ENTRY what is too long, and cannot be spilled. */
+function lineOf(native: Native, { spilling }: Dialect): MappedLine {
+  const line = encodeLine(native);
+  if (!spilling || line.length <= spilling.lineBytesMax) return { line, bytes: line.length };
+  return { line, bytes: encodeLine(spilling.split(native, SPILL_TOOLS).native).length };
+}
+
+function understood(line: Uint8Array, dialect: Dialect): Entry | null {
+  const { value, fault } = decodeLine(Buffer.from(line), 0, line.length);
+  return fault === null ? dialect.decode(value).entry : null;
+}
+
+/** Lines of one entry, as the one that they say. */
+function together(lines: readonly (Entry | null)[]): Partial<Entry> {
+  const entries = lines.filter((line) => line !== null);
+  const last = entries.at(-1);
+  if (!last || entries.length < lines.length) return {};
+  const isOne = entries.every(({ kind, role }) => kind === last.kind && role === last.role);
+  const parts = entries.flatMap((entry) => entry.parts);
+  return isOne ? { ...last, parts } : { ...last, parts, role: null };
+}
+
+/** MP2: what was not said cannot get lost. */
+function isSame(said: unknown, back: unknown): boolean {
+  if (said === null || said === undefined) return true;
+  return isDeepStrictEqual(withoutUndefined(said), withoutUndefined(back));
+}
+
+function withoutUndefined(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}
+
+function isCheckpoint({ type, event_type }: Native): boolean {
+  return type === "checkpoint" || event_type === "checkpoint";
+}

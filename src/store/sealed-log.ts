@@ -1,0 +1,192 @@
+/**
+ * Sealed log: what the signer knows of one log, kept in step with the file and with what lies beside
+ * it. Which checkpoints there are to be is `sealing.ts`.
+ *
+ * SO1  A log that could not be verified, or followed, is not signed and not written to, until it can.
+ */
+
+import { randomBytes } from "node:crypto";
+import { dirname } from "node:path";
+import { ioError, VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import type { ByteOffset } from "../base/offset.ts";
+import { openPlace, openToRead } from "../log/place.ts";
+import type { ProofCrypto } from "../proof/crypto.ts";
+import type { Keys } from "../proof/keys.ts";
+import type { Draft } from "../signing/checkpoint-draft.ts";
+import { followSigned } from "../signing/follow-signed.ts";
+import type { Heads } from "../signing/heads.ts";
+import { LogSigner, type SignedSoFar } from "../signing/log-signer.ts";
+import { openToSign } from "../signing/open-to-sign.ts";
+import { type SessionLog, sidecarOf } from "../signing/session-log.ts";
+import { SidecarFile } from "../signing/sidecar-file.ts";
+import type { Signer } from "../signing/signer.ts";
+
+export interface SealedLogParts {
+  readonly host: Host;
+  readonly log: SessionLog;
+  /** Where pins remember it. Asked for once the log is there. */
+  readonly placeOf: () => Promise<string>;
+  readonly crypto: ProofCrypto;
+  readonly signer: Signer;
+  readonly keys: Keys;
+  readonly heads: Heads;
+  readonly nowMs: () => number;
+  /** End every append with a checkpoint: others may sign it, too. */
+  readonly isEveryAppend: boolean;
+  /** Checkpoints lie beside the log. */
+  readonly isSidecar: () => boolean;
+  /** It was verified, and comes to this. */
+  readonly onOpened: (so: SignedSoFar) => void;
+}
+
+export class SealedLog {
+  readonly #parts: SealedLogParts;
+  #signer: LogSigner | null = null;
+  /** Bytes that opening the log cut off, not yet stated. */
+  #cut = 0;
+  /** Up to where the signer knows the log. */
+  #end = 0;
+  #failure: { readonly error: unknown } | null = null;
+  /** How long the sidecar is as far as we know; null when a failure left that open. */
+  #besideBytes: number | null = 0;
+  #place = "";
+
+  constructor(parts: SealedLogParts) {
+    this.#parts = parts;
+  }
+
+  /** Null before the log was opened. */
+  get signer(): LogSigner | null {
+    return this.#signer;
+  }
+
+  /** What its store is called in pins. */
+  get place(): string {
+    return this.#place;
+  }
+
+  /** The signer of a log that is fit to be signed (SO1). */
+  ready(): LogSigner {
+    if (this.#failure) throw this.#failure.error;
+    if (!this.#signer) throw notOpen(this.#parts.log.logId);
+    return this.#signer;
+  }
+
+  /** What was drafted stands in the log, which ends here. */
+  stands(draft: Draft, end: ByteOffset): void {
+    draft.commit();
+    this.#end = end;
+  }
+
+  /** The log ends here, and not all of it is ours: verifies it, or what others appended. */
+  async caughtUp(end: ByteOffset, cutBytes: number): Promise<void> {
+    this.#cut += cutBytes;
+    try {
+      // A log that others began has their salt, not the one that we would have given it.
+      const isKnown = this.#signer !== null && !this.#signer.isBeginning;
+      await (this.#signer && isKnown && !this.#parts.isSidecar()
+        ? this.#follow(this.#signer, end)
+        : this.#open(end));
+      this.#failure = null;
+    } catch (error) {
+      const { root, logId } = this.#parts.log;
+      this.#failure = { error: ioError(`${root}/${logId}`, "verifying", error) };
+    }
+  }
+
+  /** Beside the log: appends checkpoints there, durably. With the lock held, the log synced. */
+  async writeBeside(lines: Uint8Array): Promise<void> {
+    const { host, log } = this.#parts;
+    const known = this.#besideBytes ?? 0;
+    this.#besideBytes = null; // Until it has succeeded, nobody knows what stands there.
+    try {
+      const sidecar = await SidecarFile.open(host, log);
+      try {
+        await sidecar.append(lines);
+        this.#besideBytes = known + lines.length;
+      } finally {
+        sidecar.close();
+      }
+    } catch (cause) {
+      throw this.#besideError("appending", cause);
+    }
+  }
+
+  /** Beside the log: looks again when a write there failed or others signed. With the lock held. */
+  async settle(sync: () => Promise<void>, end: () => ByteOffset): Promise<void> {
+    if (!this.#parts.isSidecar() || !this.#signer) return;
+    if (
+      this.#besideBytes !== null &&
+      !(this.#parts.isEveryAppend && (await this.#othersSigned()))
+    ) {
+      return;
+    }
+    await sync();
+    await this.caughtUp(end(), 0);
+  }
+
+  async #othersSigned(): Promise<boolean> {
+    const { host, log } = this.#parts;
+    try {
+      const sidecar = await SidecarFile.openToRead(host, log);
+      const size = sidecar?.size() ?? 0;
+      sidecar?.close();
+      return size !== this.#besideBytes;
+    } catch (cause) {
+      throw this.#besideError("reading", cause);
+    }
+  }
+
+  #besideError(operation: string, cause: unknown): VerbatimError {
+    const { root, logId } = this.#parts.log;
+    return ioError(`${root}/${sidecarOf(logId)}`, operation, cause);
+  }
+
+  async #open(end: ByteOffset): Promise<void> {
+    const { host, log: target, crypto, signer, keys, heads, nowMs } = this.#parts;
+    const isSidecar = this.#parts.isSidecar();
+    const { logId, root, id } = target;
+    this.#place = await this.#parts.placeOf();
+    const remembered = await heads.remembered({ place: this.#place, id: id ?? "" });
+    const at = await openPlace(host, logId, { create: false, root });
+    if (isSidecar) await SidecarFile.recover(host, target);
+    const sidecar = isSidecar ? await SidecarFile.openToRead(host, target) : null;
+    this.#besideBytes = sidecar?.size() ?? 0;
+    const log = openToRead(at);
+    try {
+      const so = await openToSign({
+        target,
+        log,
+        sidecar,
+        end,
+        cut: this.#cut,
+        newSalt: () => randomBytes(32),
+        options: { crypto, keys, remembered },
+        lost: remembered.lost,
+      });
+      const nowIso = () => new Date(nowMs()).toISOString();
+      this.#signer = new LogSigner(so, { crypto, signer, isSidecar, nowIso });
+      this.#cut = 0;
+      this.#end = end;
+      this.#parts.onOpened(so);
+    } finally {
+      log.close();
+      sidecar?.close();
+      at.directory.close();
+    }
+  }
+
+  async #follow(signer: LogSigner, end: ByteOffset): Promise<void> {
+    const { host, log, crypto, keys } = this.#parts;
+    const draft = signer.draft();
+    await followSigned({ host, log, crypto, keys, from: this.#end, to: end, draft });
+    draft.commit();
+    this.#end = end;
+  }
+}
+
+function notOpen(logId: string): VerbatimError {
+  const path = dirname(logId);
+  return new VerbatimError("LOG_CLOSED", `${logId} is not open to be signed`, { path });
+}

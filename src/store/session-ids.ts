@@ -1,0 +1,84 @@
+/**
+ * Session ids: how a new session comes by its id, among all who may want the same.
+ *
+ * SI1  An id is won by making what only one can make: a thread's directory, a session's file.
+ */
+
+import { randomUUID } from "node:crypto";
+import { basename, dirname } from "node:path";
+import { assert } from "../base/assert.ts";
+import { errnoOf, VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import type { DialectName } from "../dialects/dialect.ts";
+import { datedSessionId } from "../dialects/entire/session-id.ts";
+import { newThreadId } from "../dialects/rye/thread-id.ts";
+
+interface Where {
+  readonly dialect: DialectName;
+  readonly root: string;
+  /** Where the log of a session lies. */
+  readonly pathOf: (id: string) => string;
+}
+
+export class SessionIds {
+  readonly #host: Host;
+  readonly #dialect: DialectName;
+  readonly #root: string;
+  readonly #pathOf: (id: string) => string;
+
+  constructor(host: Host, { dialect, root, pathOf }: Where) {
+    this.#host = host;
+    this.#dialect = dialect;
+    this.#root = root;
+    this.#pathOf = pathOf;
+  }
+
+  async winNew(agent: string | null, wait: boolean): Promise<string> {
+    const isEntire = this.#dialect === "entire";
+    assert(isEntire || agent !== null, "a new session needs an agent (rye: a directive), or an id");
+    if (this.#dialect === "rye") return this.winThreadId(agent ?? "", wait);
+    const uuid = randomUUID();
+    const id = isEntire ? datedSessionId(Date.now(), uuid) : `${agent}/${uuid}`;
+    await this.win(id);
+    return id;
+  }
+
+  /** rye: wins `{directive}-{epoch_seconds}`, this second's or, when told to wait, a later one's. */
+  async winThreadId(directive: string, wait: boolean): Promise<string> {
+    while (true) {
+      const nowMs = Date.now();
+      const id = newThreadId(directive, nowMs);
+      if (await this.win(id)) return id;
+      if (!wait) throw sessionExists(id);
+      await this.#host.clock.sleep(1000 - (nowMs % 1000));
+    }
+  }
+
+  /** Makes what only one can make: a thread's directory, a session's file. */
+  async win(id: string): Promise<boolean> {
+    const { files } = this.#host;
+    const path = this.#pathOf(id);
+    if (this.#dialect === "rye") {
+      await files.openDirectory(this.#root, { create: true }).then((root) => root.close());
+      return files.makeDirectory(dirname(path), { root: this.#root });
+    }
+    const directory = await files.openDirectory(dirname(path), { create: true, root: this.#root });
+    try {
+      directory.open(basename(path), "new").close();
+      return true;
+    } catch (cause) {
+      if (errnoOf(cause) === "EEXIST") return false;
+      throw cause;
+    } finally {
+      directory.close();
+    }
+  }
+}
+
+export function sessionExists(id: string): VerbatimError {
+  return new VerbatimError(
+    "SESSION_EXISTS",
+    `the session ${id} is there already; open it to go on, or choose another id`,
+    { session: id },
+  );
+}

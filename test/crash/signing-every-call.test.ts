@@ -1,0 +1,142 @@
+/**
+ * Every call: a signed session, with each call to the disk failing in turn, in each way it can. The
+ * verdict never says that somebody tampered, what was acknowledged is there, and the chain goes on.
+ */
+
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { VerbatimError } from "../../src/base/errors.ts";
+import type { NewEntry } from "../../src/model/entry.ts";
+import type { Session } from "../../src/store/session.ts";
+import type { Call, Fault, Process } from "../../src/torture/fault-files.ts";
+import {
+  SignedMachine,
+  type SigningWay,
+  type TorturedDialect,
+} from "../../src/torture/signed-machine.ts";
+import { type Failing, FailingMachine } from "./failing-machine.ts";
+
+const WAYS: readonly SigningWay[] = [
+  { mode: "exclusive", durability: "disk", isEveryAppend: false },
+  { mode: "shared", durability: "disk", isEveryAppend: true },
+];
+
+/** What the log itself makes of the other ways to fail is every-call.test.ts. */
+const FAILS: readonly Fault[] = [{ errno: "EIO" }, { errno: "ENOSPC" }];
+const FAULTS: Record<Call, readonly Fault[]> = {
+  open: FAILS,
+  read: [{ errno: "EIO" }],
+  write: [...FAILS, { lacks: 9, caller: "dies" }],
+  writeAt: [{ errno: "EIO" }],
+  sync: FAILS,
+  truncate: [{ errno: "EIO" }],
+  syncDirectory: [{ errno: "EIO" }],
+};
+
+class Life {
+  readonly #failing: FailingMachine;
+  readonly #signed: SignedMachine;
+  #said = 0;
+  #acknowledged: string[] = [];
+
+  constructor(dialect: TorturedDialect, failing: Failing) {
+    this.#failing = new FailingMachine(1, 512, failing);
+    this.#signed = new SignedMachine(dialect, this.#failing.machine.options, () => {});
+  }
+
+  get calls(): readonly Call[] {
+    return this.#failing.calls;
+  }
+
+  /** Records in each way, a process each, and goes on after all of it; what failed, failed before. */
+  async live(): Promise<void> {
+    for (const way of WAYS) await this.#record(way);
+    this.#signed.machine.powerCut();
+    this.#failing.isSpared = true;
+    const before = await this.#judge();
+    assert.equal(await this.#record(WAYS[0] as SigningWay), true, "it does not go on");
+    const { verdict, checkpoints } = await this.#judge();
+    assert.ok(checkpoints.total > before.checkpoints.total, `${verdict}: the chain does not go on`);
+  }
+
+  /** Two turns and the end, in a process of its own; whether all of it was acknowledged. */
+  async #record(way: SigningWay): Promise<boolean> {
+    const process = this.#signed.machine.startProcess();
+    const heads = this.#signed.heads(process);
+    const session = this.#signed.session(process, heads, way);
+    let isWell = true;
+    for (const entry of [...this.#turn(), ...this.#turn(), END]) {
+      isWell = (await this.#append(process, session, entry)) && isWell;
+    }
+    await this.#whileAlive(process, session.close());
+    await this.#whileAlive(process, heads.flush());
+    process.kill();
+    return isWell;
+  }
+
+  async #append(process: Process, session: Session, entry: NewEntry): Promise<boolean> {
+    const isTaken = await this.#whileAlive(process, session.append(entry));
+    const said = JSON.stringify(entry).match(/said \d+\./)?.[0];
+    if (isTaken && said) this.#acknowledged.push(said);
+    return isTaken;
+  }
+
+  /** Until the work is done, or its process is dead and will never be told; whether it was done. */
+  async #whileAlive(process: Process, work: Promise<unknown>): Promise<boolean> {
+    let isOver = false;
+    let refusal: unknown = null;
+    const over = (error: unknown) => {
+      isOver = true;
+      refusal = error;
+    };
+    work.then(() => over(null), over);
+    while (!isOver && process.isAlive) await this.#failing.scheduler.tick();
+    if (refusal !== null) assertOurs(refusal);
+    return isOver && refusal === null;
+  }
+
+  #turn(): NewEntry[] {
+    const message = (role: "user" | "assistant"): NewEntry => ({
+      kind: "message",
+      role,
+      parts: [{ type: "text", text: `said ${this.#said++}.` }],
+    });
+    return [{ kind: "turn_start" }, message("user"), message("assistant"), { kind: "turn_end" }];
+  }
+
+  async #judge() {
+    const report = await this.#failing.scheduler.finish(this.#signed.verify());
+    const { verdict, findings } = report;
+    assert.match(verdict, /^(verified|incomplete)$/, JSON.stringify(findings));
+    const contents = this.#signed.contents()?.toString("utf8") ?? "";
+    for (const said of this.#acknowledged) assert.ok(contents.includes(said), `${said} is lost`);
+    return report;
+  }
+}
+
+const END: NewEntry = { kind: "end" };
+
+/** A failing disk is told as an error of ours, or the process died; nothing else is thrown. */
+function assertOurs(error: unknown): void {
+  const isDeath = error instanceof Error && "code" in error && error.code === "EDEAD";
+  assert.ok(error instanceof VerbatimError || isDeath, String(error));
+}
+
+test.each<TorturedDialect>(["rye", "entire", "homeagent"])(
+  "whichever call fails while a session of %s is signed, it is never found tampered with, and goes on",
+  { timeout: 120_000 },
+  async (dialect) => {
+    const sound = new Life(dialect, null);
+    await sound.live();
+    let lives = 0;
+    for (const [call, kind] of sound.calls.entries()) {
+      for (const fault of FAULTS[kind]) {
+        await new Life(dialect, { call, fault }).live().catch((cause: unknown) => {
+          throw new Error(`call ${call} (${kind}), ${JSON.stringify(fault)}`, { cause });
+        });
+        lives++;
+      }
+    }
+    assert.ok(lives > 100, `only ${lives} lives`);
+  },
+);

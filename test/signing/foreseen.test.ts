@@ -1,0 +1,59 @@
+/**
+ * Checkpoints that are made before they are due (store/sealing.ts, SL3): whatever comes in between,
+ * they stand where they belong or not at all.
+ */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { test } from "vitest";
+import { SHAPES, type SignedShape, SigningUser, writtenBy } from "../support/signing-user.ts";
+
+const TYPES = ["step_start", "assistant_text", "step_finish", "user_message", "thread_complete"];
+const anyEvents = fc.array(
+  fc.record({ type: fc.constantFrom(...TYPES), isAwaited: fc.boolean() }),
+  { minLength: 1, maxLength: 14 },
+);
+
+test("in whatever order events come, a turn that has ended is signed before the next begins", async () => {
+  const user = new SigningUser();
+  let threads = 0;
+  const root = (await user.writeTurns(SHAPES["rye-flat"] as SignedShape, 1)).target.root;
+  await fc.assert(
+    fc.asyncProperty(anyEvents, fc.constantFrom("disk", "os"), async (events, durability) => {
+      const store = await user.store({ dialect: "rye", root, durability });
+      const session = store.session(`foreseen-${1739012630 + threads++}`);
+      const appended: Promise<unknown>[] = [];
+      for (const { type, isAwaited } of events) {
+        appended.push(session.appendNative({ type }));
+        if (isAwaited) await Promise.all(appended);
+      }
+      await Promise.all(appended);
+      await store.close();
+
+      const written = writtenBy(store, session);
+      const { verdict, findings } = await user.verify(written);
+      assert.equal(verdict, "verified", JSON.stringify(findings));
+      assert.deepEqual(misplaced(readFileSync(written.path, "utf8")), []);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+/** What stands where it should not: a checkpoint of a turn, or the beginning of one without it. */
+function misplaced(log: string): string[] {
+  const faults: string[] = [];
+  let hasWorked = false;
+  let before = "";
+  for (const line of log.trimEnd().split("\n")) {
+    const { type, payload } = JSON.parse(line);
+    const kind = type === "checkpoint" ? payload.kind : type;
+    if (before === "turn" && kind !== "step_start") faults.push(`a turn's end, then ${kind}`);
+    const isSigned = ["turn", "batch", "genesis", "final", "recovery"].includes(before);
+    if (kind === "step_start" && hasWorked && !isSigned) faults.push("a turn, the last unsigned");
+    if (kind === "final") hasWorked = false;
+    if (["step_start", "assistant_text", "step_finish"].includes(kind)) hasWorked = true;
+    before = kind;
+  }
+  return faults;
+}
