@@ -9,6 +9,8 @@
 
 import { nodeHost } from "./base/node-host.ts";
 import { type Continued, type ContinueOptions, continueResumed } from "./resume/continue.ts";
+import { type HandedOff, type HandoffOptions, handoffSession } from "./resume/handoff/handoff.ts";
+import { type Unpacked, type UnpackOptions, unpackBundle } from "./resume/handoff/unpack.ts";
 import type { TargetName } from "./resume/repair-report.ts";
 import { type Resumed, type ResumeOptions, resumeSession } from "./resume/resume.ts";
 import type { Session } from "./store/session.ts";
@@ -47,7 +49,37 @@ export function continueSession(
   return continueResumed(store, resumed, options);
 }
 
+/**
+ * Writes a session into one file, for somebody else to go on from: its log, what proves it, and what
+ * people read. Refuses with NOT_VERIFIED whatever is not verified, under any policy.
+ *
+ * @example
+ * const { path, manifest } = await handoff("hello_world-1739012630", { output: "hello.vbx" });
+ */
+export function handoff(
+  session: string | Session,
+  options: HandoffOptions = {},
+): Promise<HandedOff> {
+  return handoffSession(nodeHost, session, options);
+}
+
+/**
+ * Puts a bundle's session into a store, once it is verified by the keys that you trust: byte for byte in
+ * its own dialect, as a new session in another. What is refused leaves nothing behind.
+ *
+ * @example
+ * const { session, fidelity } = await unpack("hello.vbx", { root: "project" });
+ */
+export function unpack(path: string, options: UnpackOptions = {}): Promise<Unpacked> {
+  return unpackBundle(nodeHost, path, options);
+}
+
 export type { Continued, ContinueOptions } from "./resume/continue.ts";
+export type { ListedMember } from "./resume/handoff/bundle-writer.ts";
+export type { HandedOff, HandoffOptions } from "./resume/handoff/handoff.ts";
+export type { BundleHead, BundleManifest, GitIdentity } from "./resume/handoff/manifest.ts";
+export type { Fidelity, FidelityChange } from "./resume/handoff/record-anew.ts";
+export type { Unpacked, UnpackOptions } from "./resume/handoff/unpack.ts";
 export type {
   Made,
   RepairAction,

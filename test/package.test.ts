@@ -118,10 +118,11 @@ test.each([
   },
 );
 
-test("a session of every dialect is signed and verified by the installed package", async () => {
+test("a session of every dialect is signed, verified and handed over by the installed package", async () => {
   const program = `
     import { openStore } from "verbatim-log";
     import { verifySession } from "verbatim-log/signing";
+    import { handoff, unpack } from "verbatim-log/resume";
     const verdicts = {};
     for (const dialect of ["rye", "homeagent", "entire"]) {
       const root = process.env.HOME + "/" + dialect;
@@ -129,7 +130,9 @@ test("a session of every dialect is signed and verified by the installed package
       const session = await store.create();
       await session.append({ kind: "message", role: "user", parts: [{ type: "text", text: "hi" }] });
       await store.close();
-      verdicts[dialect] = (await verifySession(session.id, { root })).verdict;
+      const { verdict } = await verifySession(session.id, { root });
+      const { path } = await handoff(session.id, { root, output: root + ".vbx" });
+      verdicts[dialect] = [verdict, (await unpack(path, { root: root + "-2" })).verdict];
     }
     console.log(JSON.stringify(verdicts));`;
   const home = join(folder, "home");
@@ -140,9 +143,9 @@ test("a session of every dialect is signed and verified by the installed package
 
   expect(stderr).toBe("");
   expect(JSON.parse(stdout)).toEqual({
-    rye: "verified",
-    homeagent: "verified",
-    entire: "verified",
+    rye: ["verified", "verified"],
+    homeagent: ["verified", "verified"],
+    entire: ["verified", "verified"],
   });
 });
 

@@ -115,8 +115,25 @@ export interface ErrorDetails {
   BODY_TOO_LARGE: { bytesMax: number };
   /** More requests wait for new data than the server keeps waiting. */
   TOO_MANY_READERS: { readersMax: number };
+  /** A server refused what our client asked; `code` is the server's own. */
+  REQUEST_REFUSED: { status: number; code: string };
+  /** Sessions cannot be listed without their index; `problem` is why it cannot be had. */
+  CATALOG_UNAVAILABLE: { path: string; problem: string };
   /** A web page that was not allowed to, or a name that is not this server's. */
   ORIGIN_REFUSED: { header: "Origin" | "Host" };
+  /** The list of tokens, or a change to it, that we cannot go by. */
+  TOKENS_REFUSED: { path: string; reason: string };
+  TOKEN_NOT_FOUND: { token: string };
+  /** A request without a token that counts. */
+  TOKEN_REQUIRED: { reason: "missing" | "unknown" | "expired" | "revoked" };
+  /** A token that is not for this; `token` is its id. */
+  NOT_ALLOWED: { token: string; scope: string };
+  /** More is under way than the server takes at once; `limit` is its setting. */
+  OVERLOADED: { limit: string; max: number };
+  /** One stream has more appends under way than its share. */
+  STREAM_BUSY: { stream: string; limit: string; max: number };
+  /** The server listens, and is still putting in order what a crash left. */
+  RECOVERING: { what: string };
   /** Another program listens there. */
   PORT_TAKEN: { host: string; port: number };
   /** A request about a subscription that is not carried out; `reason` is the protocol's word. */

@@ -1,7 +1,7 @@
 /**
  * Node user files: reads small files that people and other programs put there, with care.
  *
- * UF1  No link is followed in the last part of a path, nothing that is no regular file is read, and
+ * UF1  No link is followed in the last part of a path unless that was asked for, nothing that is no regular file is read, and
  *      never more than was allowed, even of a file that grows meanwhile.
  * UF2  Who may read or change a file is asked of the very file that is read, not of its path.
  */
@@ -22,6 +22,8 @@ export interface UserFileRules {
    * belongs to, such as a file of a project.
    */
   readonly access: "secret" | "own" | "anyone";
+  /** The path may end in a link: it was given by the user, and names what is behind it. */
+  readonly followsLinks?: boolean;
 }
 
 /** The file's text, or why it is not to be used: what is wrong, and what to do. */
@@ -33,7 +35,8 @@ export type UserFile =
 export function readUserFile(path: string, rules: UserFileRules): UserFile | null {
   let descriptor: number;
   try {
-    descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const noLink = rules.followsLinks === true ? 0 : O_NOFOLLOW;
+    descriptor = openSync(path, O_RDONLY | noLink | O_NONBLOCK);
   } catch (cause) {
     if (["ENOENT", "ENOTDIR"].includes(errnoOf(cause))) return null;
     if (errnoOf(cause) === "ELOOP") {
@@ -50,6 +53,16 @@ export function readUserFile(path: string, rules: UserFileRules): UserFile | nul
     throw ioError(path, "reading", cause);
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/** Differs when the file may have changed; null when there is none. */
+export function userFileMark(path: string): string | null {
+  try {
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return stats ? `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}` : null;
+  } catch (cause) {
+    throw ioError(path, "looking", cause);
   }
 }
 

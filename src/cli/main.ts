@@ -15,6 +15,7 @@ import {
 import { completions } from "./commands/completions.ts";
 import { doctor } from "./commands/doctor.ts";
 import { exportSession } from "./commands/export.ts";
+import { handoff } from "./commands/handoff.ts";
 import { head } from "./commands/head.ts";
 import { keys } from "./commands/keys.ts";
 import { ls } from "./commands/ls.ts";
@@ -26,8 +27,10 @@ import { serve } from "./commands/serve.ts";
 import { show } from "./commands/show.ts";
 import { stats } from "./commands/stats.ts";
 import { tail } from "./commands/tail.ts";
+import { token } from "./commands/token.ts";
 import { torture } from "./commands/torture.ts";
 import { trust } from "./commands/trust.ts";
+import { unpack } from "./commands/unpack.ts";
 import { verify } from "./commands/verify.ts";
 import { type ProcessIo, processIo } from "./process-io.ts";
 
@@ -41,9 +44,12 @@ const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   stats,
   verify,
   resume,
+  handoff,
+  unpack,
   doctor,
   repair,
   serve,
+  token,
   keys,
   trust,
   head,
@@ -99,6 +105,9 @@ function addCommand(parent: Command, names: string, command: CliCommand): Comman
     const { flags, summary, choices } = option;
     const made = new Option(flags, summary);
     if (choices) made.choices(choices);
+    if (option.isRepeatable) {
+      made.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
+    }
     if (option.default !== undefined) made.default(option.default);
     sub.addOption(made);
   }

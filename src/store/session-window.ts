@@ -86,6 +86,8 @@ export class SessionWindow {
 export interface SessionFollower {
   /** Each line once and in order; the next one is read when this has resolved. */
   entry(entry: PlacedEntry): Promise<void>;
+  /** One that is not JSON, in its place. Not waited for: there is little in it to pile up. */
+  badLine(line: PlacedEntry): void;
   /** Lines that were given, from `to` on, are no longer there. */
   rewound(to: number): void;
 }
@@ -101,8 +103,7 @@ export async function followSession(
   const reader = session.reader({
     signal,
     onBadLine: ({ offset, reason }, end) => {
-      // Not awaited: there is nothing in it that could pile up.
-      void follower.entry({ start: offset, end, entry: null, fault: reason });
+      follower.badLine({ start: offset, end, entry: null, fault: reason });
     },
   });
   const lines = reader.follow({

@@ -9,7 +9,7 @@
  */
 
 import { crcOf } from "./crc.ts";
-import type { AppendOp, CreateOp, DeleteOp, Op } from "./journal-record.ts";
+import type { AppendOp, CreateOp, DeleteOp, Op, SignOp } from "./journal-record.ts";
 import {
   type Block,
   draftOf,
@@ -48,6 +48,8 @@ export class Batch {
   readonly records = new Map<string, string | null>();
   /** Files whose streams are gone, and since when. */
   readonly removals = new Map<string, number>();
+  /** Checkpoints for files beside those of streams, by file. */
+  readonly beside = new Map<string, SignOp>();
   readonly ops: Op[] = [];
   readonly #published: Published;
 
@@ -93,6 +95,7 @@ export class Batch {
     if (op.op === "append") this.#append(op);
     else if (op.op === "create") this.#create(op);
     else if (op.op === "delete") this.#delete(op);
+    else if (op.op === "sign") this.beside.set(op.file, op);
     else this.records.set(op.key, op.value);
   }
 

@@ -82,6 +82,7 @@ export class Checkpoints {
   get isDue(): boolean {
     return (
       this.#streams.size > 0 ||
+      this.#files.size > 0 ||
       this.#records.size > 0 ||
       this.#unfinished !== null ||
       this.#segments.length > 0
@@ -95,6 +96,7 @@ export class Checkpoints {
       for (const id of change.producers.keys()) touched.producers.add(id);
       if (change.bytes.length > 0) this.#files.add(change.state.file);
     }
+    for (const file of batch.beside.keys()) this.#files.add(file);
     for (const [key, value] of batch.records) this.#records.set(key, value);
     for (const [file, atMs] of batch.removals) this.#removals.set(file, atMs);
   }
@@ -103,6 +105,10 @@ export class Checkpoints {
   noteRecord(op: Op): void {
     if (op.op === "record") {
       this.#records.set(op.key, op.value);
+      return;
+    }
+    if (op.op === "sign") {
+      this.#files.add(op.file);
       return;
     }
     if (op.op === "delete") {
@@ -140,7 +146,7 @@ export class Checkpoints {
     }
     this.#unfinished = {
       lsn: lastLsn,
-      segments: [...this.#segments, finished],
+      segments: finished === null ? this.#segments : [...this.#segments, finished],
       streams,
       files: this.#files,
       records: this.#records,
@@ -151,7 +157,7 @@ export class Checkpoints {
     this.#records = new Map();
     this.#removals = new Map();
     this.#segments = [];
-    this.#finishedBytes += bytes;
+    if (finished !== null) this.#finishedBytes += bytes;
   }
 
   /** Finishes what `begin` began; whether it could. */
@@ -160,9 +166,9 @@ export class Checkpoints {
     if (snapshot === null) return true;
     const { meta, index, journals, logs } = this.#parts;
     const bytes = this.#finishedBytes;
+    await this.#syncFiles(snapshot.files);
+    if (snapshot.files.size > 0) await logs.sync();
     try {
-      await this.#syncFiles(snapshot.files);
-      if (snapshot.files.size > 0) await logs.sync();
       await meta.append(this.#lines(snapshot), snapshot.lsn);
     } catch (cause) {
       if (isNoSpace(cause)) return false;

@@ -41,8 +41,18 @@ export interface CommitParts {
   readonly limits: CommitLimits;
   /** Where the index says how far it is. */
   applied(lsn: number): { lsn: number; metaBytes: number; storeId: string };
+  /** Told what a batch was, when its answers are given; for counting. */
+  onBatch?: ((report: BatchReport) => void) | undefined;
   /** A batch was published. Between batches; what it returns is waited for. */
   afterBatch(batch: Batch, lastLsn: number): Promise<void> | null;
+}
+
+/** One batch, as those who count are told of it. */
+export interface BatchReport {
+  readonly requests: number;
+  /** Whether there was anything to make durable. */
+  readonly hasSynced: boolean;
+  readonly seconds: number;
 }
 
 interface Asked {
@@ -149,6 +159,7 @@ export class Committer {
 
   async #commit(taken: readonly Asked[]): Promise<void> {
     if (this.#failure !== null) return rejectAll(taken, this.#failure);
+    const startedMs = performance.now();
     const batch = new Batch(this.#parts.published);
     const answers = taken.map((asked) => decided(asked, batch));
     const touches = this.#parts.published.touches();
@@ -168,6 +179,11 @@ export class Committer {
       }
     }
     for (const answer of answers) answer();
+    this.#parts.onBatch?.({
+      requests: taken.length,
+      hasSynced: batch.ops.length > 0,
+      seconds: (performance.now() - startedMs) / 1000,
+    });
     try {
       await this.#parts.afterBatch(batch, this.#lastLsn);
     } catch (cause) {
@@ -183,13 +199,24 @@ export class Committer {
     this.#buffer.clear();
     for (const [n, op] of ops.entries()) this.#buffer.add(first + n, first, op, journal.seed);
     try {
-      journal.write(this.#buffer.bytes, this.#buffer.length);
-      await journal.sync();
+      await this.#write(journal);
     } catch (cause) {
       if (cause instanceof VerbatimError && cause.code === "STORE_FAILED") this.#failure = cause;
       throw cause;
     }
     this.#lastLsn += ops.length;
+  }
+
+  async #write(journal: Journal): Promise<void> {
+    try {
+      journal.write(this.#buffer.bytes, this.#buffer.length);
+    } catch (refusal) {
+      // CM3 is a promise to whoever is refused: records of this batch that arrived whole must be
+      // gone for good before anybody is told, or a power cut brings them back.
+      await journal.settle();
+      throw refusal;
+    }
+    await journal.sync();
   }
 
   #show(batch: Batch): void {
@@ -199,6 +226,12 @@ export class Committer {
       pool.useNow(state.file, (log) => {
         if (log.size !== filePos) throw new Error(`${log.path} ends at ${log.size}`);
         log.append(bytes.length === 1 ? (bytes[0] as Uint8Array) : Buffer.concat(bytes));
+      });
+    }
+    for (const { file, pos, bytes } of batch.beside.values()) {
+      pool.useNow(file, (beside) => {
+        if (beside.size !== pos) throw new Error(`${beside.path} ends at ${beside.size}`);
+        beside.append(bytes);
       });
     }
     index.transaction(() => {

@@ -73,9 +73,15 @@ async function openParts(
   return { path, logs, journals, meta, index, journal, scanned, close };
 }
 
-/** Segments that hold nothing new are of no use: a checkpoint has it all. */
+/**
+ * Segments that hold nothing new are of no use: a checkpoint has it all. One that holds nothing at
+ * all has the name of the next, and so must not be among those that a checkpoint will delete.
+ */
 function withoutSpent(journals: Directory, scanned: ScannedJournal): ScannedJournal {
-  if (scanned.records.length > 0) return scanned;
+  if (scanned.records.length > 0) {
+    const segments = scanned.segments.filter(({ firstLsn }) => firstLsn <= scanned.lastLsn);
+    return { ...scanned, segments };
+  }
   for (const { name } of scanned.segments) journals.remove(name);
   return { ...scanned, segments: [], bytes: 0 };
 }

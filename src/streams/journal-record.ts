@@ -65,7 +65,17 @@ export interface RecordOp {
   readonly value: string | null;
 }
 
-export type Op = CreateOp | AppendOp | DeleteOp | RecordOp;
+/** Checkpoints of a signed stream: whole lines for the file beside its own. */
+export interface SignOp {
+  readonly op: "sign";
+  readonly path: string;
+  /** The file beside, and where in it they go. */
+  readonly file: string;
+  readonly pos: number;
+  readonly bytes: Uint8Array;
+}
+
+export type Op = CreateOp | AppendOp | DeleteOp | RecordOp | SignOp;
 
 export interface JournalRecord {
   readonly lsn: number;
@@ -169,7 +179,7 @@ function parsedHeader(bytes: Buffer, from: number, to: number): Record<string, u
 }
 
 function payloadOf(op: Op): Uint8Array {
-  if (op.op === "create" || op.op === "append") return op.bytes;
+  if (op.op === "create" || op.op === "append" || op.op === "sign") return op.bytes;
   return op.op === "record" && op.value !== null ? Buffer.from(op.value) : NO_BYTES;
 }
 
@@ -184,6 +194,8 @@ function headerOf(lsn: number, batch: number, op: Op, bytes: number): string {
       return start + createFields(op) + end;
     case "delete":
       return start + deleteFields(op) + end;
+    case "sign":
+      return `${start}${placeFields(op)}${end}`;
     case "record":
       return `${start},"key":${JSON.stringify(op.key)},"isSet":${op.value !== null}${end}`;
   }
@@ -221,6 +233,10 @@ function deleteFields({ path, at, ended, files, released }: DeleteOp): string {
   return `,${JSON.stringify({ path, at, ended, files, released }).slice(1, -1)}`;
 }
 
+function placeFields({ path, file, pos }: SignOp): string {
+  return `,${JSON.stringify({ path, file, pos }).slice(1, -1)}`;
+}
+
 function contentFields(op: CreateOp | AppendOp): string {
   return (
     `,"path":${JSON.stringify(op.path)},"at":${op.at},"file":${JSON.stringify(op.file)}` +
@@ -242,6 +258,10 @@ function opOf(header: Record<string, unknown>, payload: Buffer): Op {
         files: header.files as string[],
         released: header.released as string | null,
       };
+    case "sign": {
+      const file = header.file as string;
+      return { op: "sign", path, file, pos: header.pos as number, bytes: payload };
+    }
     case "record": {
       const value = header.isSet === true ? payload.toString() : null;
       return { op: "record", key: header.key as string, value };

@@ -218,6 +218,17 @@ test("a segment whose making a crash cut short holds nothing", async () => {
   assert.equal((await scan({ 1: Buffer.alloc(header.length) })).records.length, 0);
 });
 
+test("a segment whose making failed is passed over, and the one before goes on", async () => {
+  const [first] = segment(1, [[appended("a")], [appended("b")], [appended("c")]]);
+  const [last] = segment(4, [[appended("d")]]);
+  const unborn = Buffer.from(segmentHeader(STORE, 3, SALT)).subarray(0, -1);
+  const { records } = await scan({ 1: first, 3: unborn, 4: last });
+  assert.deepEqual(
+    records.map(({ lsn }) => lsn),
+    [1, 2, 3, 4],
+  );
+});
+
 test("another store's journal is refused", async () => {
   const header = segmentHeader("another store id", 1, SALT);
   const [bytes, places] = segment(1, [[appended("a")]]);

@@ -34,6 +34,8 @@ export interface DoubtfulBatch {
 }
 
 interface ScannedSegment {
+  /** A crash or a full disk cut its making short: nothing was written to it (journal.ts, J3). */
+  readonly isUnborn: boolean;
   readonly records: readonly JournalRecord[];
   /** Where each record begins; one more for the end. */
   readonly places: readonly number[];
@@ -57,7 +59,8 @@ export async function scanJournal(
     const expected = Math.max(next, checkpointLsn + 1);
     if (segment.firstLsn > expected) throw missing(path, expected, segment.firstLsn);
     const scanned = await scanSegment(directory, segment, storeId);
-    next = segment.firstLsn + scanned.records.length;
+    // The segment before may have gone on in the place of one whose making failed.
+    if (!scanned.isUnborn) next = segment.firstLsn + scanned.records.length;
     bytes += scanned.bytes.length;
     for (const record of scanned.records) {
       if (record.lsn > checkpointLsn) records.push(record);
@@ -86,8 +89,7 @@ async function scanSegment(
   const headerBytes = segmentHeader(storeId, segment.firstLsn, storeId).length;
   const salt = saltOf(bytes.toString("latin1", 0, headerBytes), storeId, segment.firstLsn);
   if (salt === null) {
-    // A crash while it was made: nothing was written to it yet (journal.ts, J3).
-    if (bytes.length <= headerBytes) return { records: [], places: [0], bytes };
+    if (bytes.length <= headerBytes) return { isUnborn: true, records: [], places: [0], bytes };
     throw damaged(path, 0, "its first line is not what was written, or is another store's");
   }
   const records: JournalRecord[] = [];
@@ -104,7 +106,7 @@ async function scanSegment(
     places.push(decoded.next);
     at = decoded.next;
   }
-  return { records, places, bytes };
+  return { isUnborn: false, records, places, bytes };
 }
 
 /** Looks for a record that was written after the sync of the bad one (JS1). */

@@ -12,7 +12,7 @@
  * J3  A segment's name and first line are durable before a record is written to it.
  */
 
-import { isNoSpace, VerbatimError } from "../base/errors.ts";
+import { ioError, isNoSpace, VerbatimError } from "../base/errors.ts";
 import type { Directory, OpenFile } from "../base/files.ts";
 import { crcOf, hex } from "./crc.ts";
 
@@ -136,9 +136,11 @@ export class Journal {
     if (this.#hasUnsyncedCut) await this.sync();
   }
 
-  /** Begins the next segment; answers the one that was in use. */
-  async rotate(nextLsn: number): Promise<Segment> {
+  /** Begins the next segment; answers the one that was in use. Null: it is empty, and goes on. */
+  async rotate(nextLsn: number): Promise<Segment | null> {
     if (this.#failure !== null) throw this.#failure;
+    // The next would have its name: whoever deletes the old one would delete the new.
+    if (nextLsn === this.#segment.firstLsn) return null;
     const begun = await this.#beginNext(nextLsn);
     const finished = this.#segment;
     this.#file.close();
@@ -215,11 +217,21 @@ async function beginSegment(
     if (file.write(header) !== header.length) {
       throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
     }
-    await file.sync();
-    await directory.sync();
+    await synced(file.sync(), `${directory.path}/${name}`);
+    await synced(directory.sync(), directory.path);
     return { segment: { name, firstLsn }, file, seed: seedOf(salt), end: header.length };
   } catch (cause) {
     file.close();
+    directory.remove(name);
     throw cause;
+  }
+}
+
+/** A sync that failed is never tried again (J2), be it that the disk was full. */
+async function synced(sync: Promise<void>, path: string): Promise<void> {
+  try {
+    await sync;
+  } catch (cause) {
+    throw ioError(path, "syncing", cause);
   }
 }

@@ -14,16 +14,23 @@ import { nodeHost } from "../base/node-host.ts";
 import type { Batch } from "./batch.ts";
 import { CheckedFiles } from "./checked-files.ts";
 import { Checkpoints } from "./checkpoint.ts";
-import { type CommitLimits, Committer } from "./committer.ts";
+import { type BatchReport, type CommitLimits, Committer } from "./committer.ts";
 import { type DataDirectory, openDataDirectory } from "./data-directory.ts";
 import { decideAppend, decideExpire, decideRemove, livingStream, notFound } from "./decide.ts";
 import { type Creating, decideCreate } from "./decide-create.ts";
+import { decideSign } from "./decide-sign.ts";
 import { placeIn } from "./forks.ts";
 import { HandlePool } from "./handle-pool.ts";
 import { formatOffset, type OffsetToken } from "./offset-token.ts";
 import { PublishedStreams } from "./published-streams.ts";
 import { checkStreamPath } from "./stream-path.ts";
 import { StreamReader } from "./stream-reader.ts";
+import {
+  SIGNING_CADENCE,
+  type SigningCadence,
+  type StreamSigner,
+  StreamSigning,
+} from "./stream-signing.ts";
 import { headOf, type StreamState } from "./stream-state.ts";
 import type {
   Appended,
@@ -58,7 +65,12 @@ export interface LocalStoreOptions {
   readonly checkpointMs?: number | undefined;
   /** How long the bytes of deleted streams are kept. */
   readonly keepDeletedMs?: number | undefined;
+  /** Signs what is appended, some time after it was; signs nothing when absent. */
+  readonly signing?: StreamSigner | undefined;
+  readonly signingCadence?: Partial<SigningCadence> | undefined;
   readonly limits?: Partial<CommitLimits> | undefined;
+  /** Told of each batch that became durable, for counting. */
+  readonly onBatch?: ((report: BatchReport) => void) | undefined;
   /** The time of day, in milliseconds. */
   readonly now?: (() => number) | undefined;
   /** Sixteen hexadecimal digits that were never given before. */
@@ -101,6 +113,7 @@ export class LocalStore implements StreamStore {
   readonly #reader: StreamReader;
   readonly #upkeep: Upkeep;
   readonly #committer: Committer;
+  readonly #signing: StreamSigning | null;
   readonly #watchers = new Watchers();
   #closing: Promise<void> | null = null;
 
@@ -130,6 +143,7 @@ export class LocalStore implements StreamStore {
       checkpointBytes: options.checkpointBytes ?? 64 * MIB,
       checkpointMs: options.checkpointMs ?? 60_000,
       monotonicMs: () => clock.monotonicMs(),
+      isWritable: () => this.health().isWritable,
       onFailure: (cause) => {
         this.#committer.fail("a checkpoint failed", cause);
       },
@@ -142,10 +156,13 @@ export class LocalStore implements StreamStore {
         published: this.#published,
         limits: { ...COMMIT_LIMITS, ...options.limits },
         applied: (lsn) => ({ lsn, metaBytes: meta.end, storeId: meta.storeId }),
+        onBatch: options.onBatch,
         afterBatch: (batch, lastLsn) => this.#afterBatch(batch, lastLsn),
       },
       scanned.lastLsn,
     );
+    this.#signing = this.#newSigning(checkpoints);
+    this.#signing?.recovered(scanned.records);
   }
 
   async create(path: string, request: CreateRequest): Promise<Created> {
@@ -273,13 +290,33 @@ export class LocalStore implements StreamStore {
   }
 
   async #close(): Promise<void> {
+    await this.#signing?.close();
     await this.#committer.close();
     try {
-      await this.#upkeep.close(this.#committer.lastLsn, this.health().isWritable);
+      await this.#upkeep.close(this.#committer.lastLsn);
     } finally {
       await this.#pool.closeAll();
       this.#directory.close();
     }
+  }
+
+  #newSigning(checkpoints: Checkpoints): StreamSigning | null {
+    const { signing, signingCadence, host = nodeHost } = this.#options;
+    if (signing === undefined) return null;
+    const { logs, rootPath: root } = this.#directory;
+    return new StreamSigning({
+      ...{ signer: signing.signer, heads: signing.heads, book: signing.book },
+      keysFor: (path) => signing.keysFor(path),
+      onWarning: (warning) => signing.onWarning(warning),
+      ...{ root, logs, pool: this.#pool, nowMs: this.#now, clock: host.clock },
+      cadence: { ...SIGNING_CADENCE, ...signingCadence },
+      isInJournal: (file) => checkpoints.isAbout(file),
+      commit: ({ of }, file, pos, bytes) =>
+        this.#committer.submit(bytes.length, (batch) => {
+          const { path, streamId } = of;
+          return decideSign(this.#pool, batch, { path, streamId, file, pos, bytes });
+        }),
+    });
   }
 
   #deciding(batch: Batch): Creating {
@@ -318,6 +355,7 @@ export class LocalStore implements StreamStore {
       if (!this.#watchers.isWatched(state.path)) continue;
       this.#watchers.tell(state.path, state.status === "live" ? headOf(state) : null);
     }
+    this.#signing?.note(batch);
     return this.#upkeep.afterBatch(batch, lastLsn);
   }
 }

@@ -6,7 +6,9 @@
  * checkpoint, is there. Format: docs/formats/streams.md, "meta.jsonl".
  *
  * MF1  What follows the last checkpoint was not finished, and its records are still in the
- *      journal: it is cut off, once the journal was seen to be whole.
+ *      journal: it is cut off, once the journal was seen to be whole. The same goes for the last
+ *      group, its checkpoint included, when one of its lines is bad: its pages may arrive in any
+ *      order before it is synced.
  * MF2  A line before it that is bad is damage, and is said (STORE_DAMAGED).
  * MF3  The last group is written again in place and synced before it is gone by: after a failed
  *      sync the kernel may show bytes that it will never write (log/repair.ts, R2), and on the
@@ -125,29 +127,27 @@ export class MetaFile {
       if (isNoSpace(cause)) this.#file.truncate(start);
       throw cause;
     }
-    await this.#file.sync();
+    await this.#sync();
     this.#groupStart = start;
     this.#end = at;
     this.#checkpointLsn = checkpointLsn;
   }
 
+  /** A sync that failed is never tried again (log/appender.ts, W2), be it that the disk was full. */
+  async #sync(): Promise<void> {
+    try {
+      await this.#file.sync();
+    } catch (cause) {
+      throw ioError(this.path, "syncing", cause);
+    }
+  }
+
   /** The lines from `from` to the last checkpoint, each with where it ends. */
   async *lines(from: number): AsyncGenerator<{ line: MetaLine; end: number }> {
-    let rest: Buffer = Buffer.alloc(0);
-    let at = from;
-    for await (const { bytes } of stretches(this.#file, from, this.#end)) {
-      const chunk = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
-      let start = 0;
-      for (let lf = chunk.indexOf(LF); lf !== -1; lf = chunk.indexOf(LF, start)) {
-        const line = decodeMetaLine(chunk.subarray(start, lf));
-        if (line === null) throw damaged(this.path, at);
-        at += lf + 1 - start;
-        start = lf + 1;
-        yield { line, end: at };
-      }
-      rest = chunk.subarray(start);
+    for await (const { text, start, end } of soundLines(this.#file, from, this.#end)) {
+      if (text === null) throw damaged(this.path, start);
+      yield { line: JSON.parse(text) as MetaLine, end };
     }
-    if (rest.length > 0) throw damaged(this.path, at);
   }
 
   close(): void {
@@ -161,10 +161,37 @@ export function encodeMetaLine(line: MetaLine): Buffer {
 }
 
 function decodeMetaLine(bytes: Buffer): MetaLine | null {
-  const text = bytes.toString("utf8");
-  const crc = CRC.exec(text)?.[1];
+  const text = soundText(bytes);
+  return text === null ? null : (JSON.parse(text) as MetaLine);
+}
+
+/** The JSON of a line, without its crc; null when that is wrong. */
+function soundText(bytes: Buffer): string | null {
+  const crc = CRC.exec(bytes.toString("latin1", bytes.length - CRC_LENGTH))?.[1];
   if (crc === undefined || hex(crcOf(bytes.subarray(0, -CRC_LENGTH))) !== crc) return null;
-  return JSON.parse(`${text.slice(0, -CRC_LENGTH)}}`) as MetaLine;
+  return `${bytes.toString("utf8", 0, bytes.length - CRC_LENGTH)}}`;
+}
+
+/** Every line of a stretch; `text` is null for what is no line, or a bad one. */
+async function* soundLines(
+  file: OpenFile,
+  from: number,
+  to: number,
+): AsyncGenerator<{ text: string | null; start: number; end: number }> {
+  let rest: Buffer = Buffer.alloc(0);
+  let at = from;
+  for await (const { bytes } of stretches(file, from, to)) {
+    const chunk = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
+    let start = 0;
+    for (let lf = chunk.indexOf(LF); lf !== -1; lf = chunk.indexOf(LF, start)) {
+      const end = at + lf + 1 - start;
+      yield { text: soundText(chunk.subarray(start, lf)), start: at, end };
+      at = end;
+      start = lf + 1;
+    }
+    rest = chunk.subarray(start);
+  }
+  if (rest.length > 0) yield { text: null, start: at, end: to };
 }
 
 interface Found {
@@ -188,10 +215,21 @@ async function look(path: string, file: OpenFile): Promise<Found | null> {
     return null;
   }
   const { storeId } = first;
-  const last = await lastCheckpoint(file, lf, size);
+  let last = await lastCheckpoint(file, lf, size);
+  // Only the last group can be unfinished, and its pages may have arrived in any order: its
+  // checkpoint alone proves nothing (MF1).
+  if (last !== null && !(await isWhole(file, last.start, last.end))) {
+    last = await lastCheckpoint(file, lf, last.start);
+  }
   return last === null
     ? { storeId, checkpointLsn: 0, groupStart: 0, end: lf + 1 }
     : { storeId, checkpointLsn: last.lsn, groupStart: last.start, end: last.end };
+}
+
+/** Whether every line of a group is what was written. */
+async function isWhole(file: OpenFile, start: number, end: number): Promise<boolean> {
+  for await (const { text } of soundLines(file, start, end)) if (text === null) return false;
+  return true;
 }
 
 /** Looks from behind, in windows that grow: usually it is the last line. */

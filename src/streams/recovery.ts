@@ -187,8 +187,8 @@ interface Stretch {
 }
 
 function stretchOf(op: Op): Stretch | null {
-  const hasBytes = (op.op === "append" || op.op === "create") && op.bytes.length > 0;
-  return hasBytes ? op : null;
+  if (op.op === "delete" || op.op === "record") return null;
+  return op.bytes.length > 0 ? op : null;
 }
 
 async function writeFile(

@@ -21,8 +21,8 @@ export const RESERVED_SEGMENT = "__ds";
 /** What every file system of ours takes (ext4, xfs, btrfs, tmpfs, APFS). */
 const NAME_BYTES_MAX = 255;
 
-/** `~` with the largest incarnation, and the longer of the two endings. */
-const ENDING_BYTES = 1 + 16 + ".jsonl".length;
+/** `~` with the largest incarnation, the longer of the two endings, and what may stand beside. */
+const ENDING_BYTES = 1 + 16 + ".jsonl.checkpoints.torn-9999".length;
 
 /** How a name that is too long begins, so that a person can tell it from others. */
 const READABLE_BYTES = 128;

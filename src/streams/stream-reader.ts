@@ -22,6 +22,8 @@ interface Plan {
   readonly runs: readonly Block[];
   readonly from: number;
   readonly to: number;
+  /** All that the owner has of the stream: what follows is in another file. */
+  readonly isToTheEnd: boolean;
 }
 
 /** A message, or that what stands in its place is not what was appended. */
@@ -55,6 +57,9 @@ export class StreamReader {
       if (plan === null) break;
       plans.push(plan);
       place = plan.to;
+      // What is left of the room is less than a block: to fill it by single messages would cost
+      // more than all the rest, here and where the next read begins.
+      if (!plan.isToTheEnd) break;
     }
     const [first, ...rest] = plans;
     if (first === undefined) return Buffer.alloc(0);
@@ -119,7 +124,7 @@ export class StreamReader {
     if (stream.isJson && first.start !== from) {
       throw badOffset(stream.path, formatOffset(stream.readSeq, from), "it is inside a message");
     }
-    return { owner, runs, from, to: Math.min(end, upTo) };
+    return { owner, runs, from, to: Math.min(end, upTo), isToTheEnd: end >= upTo };
   }
 
   /** Runs that cover `from` and end by `last`, as few as can be. */

@@ -4,9 +4,12 @@
  *
  * UP1  A checkpoint begins between batches and ends whenever it does; one at a time. While one is
  *      under way the journal grows only so far, then appends wait for it.
+ * UP2  Once one has failed there is no other: its sync is not to be tried again. A batch that was
+ *      under way then still ends.
  */
 
 import { errnoOf, isNoSpace } from "../base/errors.ts";
+import { sidecarOf } from "../signing/session-log.ts";
 import type { Batch } from "./batch.ts";
 import type { Checkpoints } from "./checkpoint.ts";
 import type { DataDirectory } from "./data-directory.ts";
@@ -20,6 +23,8 @@ export interface UpkeepParts {
   readonly checkpointMs: number;
   /** Milliseconds that only go forward. */
   monotonicMs(): number;
+  /** Whether nothing has failed that ends the store's writing. */
+  isWritable(): boolean;
   /** A checkpoint failed: no more is to be taken. */
   onFailure(cause: unknown): void;
 }
@@ -41,8 +46,8 @@ export class Upkeep {
   }
 
   get isCheckpointDue(): boolean {
-    const { checkpoints, checkpointBytes, checkpointMs, monotonicMs } = this.#parts;
-    if (this.#finishing !== null || !checkpoints.isDue) return false;
+    const { checkpoints, checkpointBytes, checkpointMs, monotonicMs, isWritable } = this.#parts;
+    if (this.#finishing !== null || !checkpoints.isDue || !isWritable()) return false;
     const isOld = monotonicMs() - this.#checkpointedAtMs >= checkpointMs;
     return isOld || checkpoints.journalBytes >= checkpointBytes;
   }
@@ -58,9 +63,10 @@ export class Upkeep {
   }
 
   /** The last checkpoint, unless there is nothing to write down; when nothing is taken any more. */
-  async close(lastLsn: number, isWritable: boolean): Promise<void> {
+  async close(lastLsn: number): Promise<void> {
     await this.#finishing;
-    if (!isWritable || !this.#parts.checkpoints.isDue) return;
+    // Asked only now: the one that was under way may have failed, and is not to be tried again.
+    if (!this.#parts.isWritable() || !this.#parts.checkpoints.isDue) return;
     await this.#begin(lastLsn);
     await this.#parts.checkpoints.finish();
   }
@@ -70,12 +76,15 @@ export class Upkeep {
     const { directory, pool, checkpoints } = this.#parts;
     const { index, logs } = directory;
     for (const file of index.removals(untilMs, FILES_TOGETHER)) {
-      if (checkpoints.isAbout(file)) continue;
-      pool.close(file);
-      try {
-        logs.remove(file);
-      } catch (cause) {
-        if (errnoOf(cause) !== "ENOENT") throw cause;
+      const beside = sidecarOf(file);
+      if (checkpoints.isAbout(file) || checkpoints.isAbout(beside)) continue;
+      for (const name of [file, beside]) {
+        pool.close(name);
+        try {
+          logs.remove(name);
+        } catch (cause) {
+          if (errnoOf(cause) !== "ENOENT") throw cause;
+        }
       }
       index.dropRemoval(file);
     }

@@ -7,6 +7,7 @@ import { test } from "vitest";
 import { completions } from "../../src/cli/commands/completions.ts";
 import { doctor } from "../../src/cli/commands/doctor.ts";
 import { exportSession } from "../../src/cli/commands/export.ts";
+import { handoff } from "../../src/cli/commands/handoff.ts";
 import { head } from "../../src/cli/commands/head.ts";
 import { keys } from "../../src/cli/commands/keys.ts";
 import { ls } from "../../src/cli/commands/ls.ts";
@@ -20,6 +21,7 @@ import { stats } from "../../src/cli/commands/stats.ts";
 import { tail } from "../../src/cli/commands/tail.ts";
 import { torture } from "../../src/cli/commands/torture.ts";
 import { trust } from "../../src/cli/commands/trust.ts";
+import { unpack } from "../../src/cli/commands/unpack.ts";
 import { verify } from "../../src/cli/commands/verify.ts";
 import { root } from "./cli.ts";
 
@@ -27,7 +29,7 @@ const page = readFileSync(join(root, "docs/cli.md"), "utf8");
 
 const COMMANDS = [
   ...[record, ls, show, tail, render, exportSession],
-  ...[stats, verify, resume, doctor, repair, serve, torture],
+  ...[stats, verify, resume, handoff, unpack, doctor, repair, serve, torture],
 ];
 
 test.each([...COMMANDS, completions(() => COMMANDS)])(

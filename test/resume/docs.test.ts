@@ -66,3 +66,19 @@ test("docs/resume.md shows a report as it stands in a log", () => {
   assert.deepEqual(Object.keys(shown).sort(), Object.keys(written).sort());
   assert.ok(page.includes(`${RECORDED_ACTIONS_MAX.toLocaleString("en-US")}`));
 });
+
+test("docs/resume.md: the program hands a session over and unpacks it", async () => {
+  const user = new SigningUser();
+  const root = tempDirectory();
+  await user.write({ dialect: "rye" }, [said("Deploy it.")], { root, id: "deploy-1" });
+  const program = block("js handoff").replace(
+    '"verbatim-log/resume"',
+    JSON.stringify(sourceOf("resume.ts")),
+  );
+  const path = join(root, "handoff.mjs");
+  writeFileSync(path, program);
+  const args = ["--import", import.meta.resolve("tsx"), path];
+  const { stdout, stderr } = await execute(process.execPath, args, { cwd: root });
+  assert.equal(stderr, "");
+  assert.match(stdout, /^verified 1 of \d+ lines in \d{4}-\d\d-\d\d-[0-9a-f-]{36}\n$/);
+});

@@ -11,6 +11,7 @@ import {
   wholeNumber,
 } from "../command.ts";
 import { jsonLine, SESSION_ARGUMENT, WHERE_OPTIONS, whereOf } from "../reading.ts";
+import { orVerdictCode } from "../verdict-code.ts";
 
 const TARGETS = ["anthropic", "openai-chat", "openai-responses", "ai-sdk"] as const;
 const ACTIONS_LISTED_MAX = 50;
@@ -77,14 +78,12 @@ async function resumeOrVerdict(
   target: (typeof TARGETS)[number],
 ): Promise<Resumed | number> {
   const { nodeHost } = await import("../../base/node-host.ts");
-  const { VerbatimError } = await import("../../base/errors.ts");
-  const { EXIT_CODES } = await import("../../proof/verdict.ts");
   const { resumeSession } = await import("../../resume/resume.ts");
   const { root, dialect } = whereOf(options);
   const upTo = numberOption("--up-to", options.upTo, TURNS_MAX);
   const prompt = textOption("--prompt", options.prompt);
-  try {
-    return await resumeSession(nodeHost, args[0] ?? "", {
+  return orVerdictCode(io, () =>
+    resumeSession(nodeHost, args[0] ?? "", {
       for: target,
       ...(root === undefined ? {} : { root }),
       ...(dialect === undefined ? {} : { dialect }),
@@ -94,13 +93,8 @@ async function resumeOrVerdict(
       allowUnsigned: options.allowUnsigned === true,
       requiresPin: options.requirePin === true,
       snapshot: options.snapshot === true,
-    });
-  } catch (error) {
-    if (!(error instanceof VerbatimError) || error.code !== "NOT_VERIFIED") throw error;
-    const { verdict } = error.details as { readonly verdict: keyof typeof EXIT_CODES };
-    io.err(`error: ${error.message} (${error.code})`);
-    return EXIT_CODES[verdict];
-  }
+    }),
+  );
 }
 
 /** Puts the report where it belongs; answers the id of the session that has it. */
@@ -141,6 +135,6 @@ function describeAction({ action, why, line, callId }: RepairAction): string {
   return `  ${where}${action.replace("_", " ")}, ${why.replaceAll("_", " ")}${which}`;
 }
 
-function numberOption(flag: string, value: string | boolean | undefined, most: number) {
+function numberOption(flag: string, value: Run["options"][string], most: number) {
   return value === undefined ? undefined : wholeNumber(flag, value, 1, most);
 }

@@ -6,8 +6,10 @@
  */
 
 import { createHash } from "node:crypto";
+import { VerbatimError } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
-import { isDerived } from "./member-names.ts";
+import { BUNDLE_LIMITS } from "../../base/limits.ts";
+import { isDerived, MANIFEST } from "./member-names.ts";
 import { BLOCK_BYTES, END_BYTES, memberHeader, paddingAfter } from "./tar.ts";
 
 /** A member as the manifest lists it. */
@@ -47,6 +49,8 @@ export class BundleWriter {
 
   /** Adds a member of which the length is not known yet; to be ended before the next. */
   begin(name: string): { write(bytes: Uint8Array): void; end(): void } {
+    const { membersMax } = BUNDLE_LIMITS;
+    if (this.#members.length >= membersMax && name !== MANIFEST) throw tooMany(membersMax);
     const start = this.#end;
     const hash = createHash("sha256");
     let bytes = 0;
@@ -76,6 +80,15 @@ export class BundleWriter {
     writeAllAt(this.#file, bytes, this.#end);
     this.#end += bytes.length;
   }
+}
+
+function tooMany(bytesMax: number): VerbatimError {
+  return new VerbatimError(
+    "BUNDLE_TOO_LARGE",
+    `the session has more files than the ${bytesMax} that a bundle holds; copy them by other means, ` +
+      "and verify them there",
+    { path: MANIFEST, bytes: bytesMax + 1, bytesMax },
+  );
 }
 
 /** A write may be short; what a full disk refuses, it refuses of the rest. */

@@ -34,7 +34,9 @@ export function withoutCredentials(url: string): string | null {
 
 async function git(directory: string, args: readonly string[]): Promise<string | null> {
   try {
-    const env = { ...process.env, GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0" };
+    // Set where a hook runs us, these would name another repository.
+    const { GIT_DIR: _, GIT_WORK_TREE: __, ...rest } = process.env;
+    const env = { ...rest, GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0" };
     const options = { cwd: directory, env, timeout: GIT_MS_MAX, encoding: "utf8" } as const;
     const { stdout } = await execute("git", [...args], options);
     return stdout.trim() || null;

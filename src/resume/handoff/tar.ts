@@ -46,7 +46,7 @@ export function memberHeader(name: string, bytes: number): Uint8Array {
 /** What a block says when it is a header (TA1); null when it is none. */
 export function readHeader(block: Uint8Array): { name: string; bytes: number } | null {
   const text = asAscii(block);
-  const name = text.slice(0, text.indexOf("\u0000"));
+  const [name = ""] = text.slice(0, MODE).split("\u0000");
   const size = text.slice(SIZE, SIZE + 11);
   if (!/^[\w./-]{1,100}$/.test(name) || !/^[0-7]{11}$/.test(size)) return null;
   const bytes = Number.parseInt(size, 8);

@@ -1,0 +1,63 @@
+/** `verbatim handoff`: a session in one file, for somebody else to go on from. */
+
+import { type CliCommand, textOption } from "../command.ts";
+import { jsonLine, SESSION_ARGUMENT, WHERE_OPTIONS, whereOf } from "../reading.ts";
+import { orVerdictCode } from "../verdict-code.ts";
+
+/** What somebody says in a few words; longer texts belong into the session. */
+const SUMMARY_BYTES_MAX = 1024 * 1024;
+
+export const handoff: CliCommand = {
+  name: "handoff",
+  summary: "Write a verified session into one file, for somebody else to go on from",
+  args: [SESSION_ARGUMENT],
+  options: [
+    { flags: "--output <file>", summary: "the file to write; default: <session>.vbx, here" },
+    { flags: "--summary <file>", summary: "a text to go with it, marked as derived" },
+    { flags: "--require-pin", summary: "refuse a session of which no head is remembered" },
+    { flags: "--json", summary: "what was written, as JSON" },
+    ...WHERE_OPTIONS,
+  ],
+  examples: [
+    "verbatim handoff hello_world-1739012630",
+    "verbatim handoff hello --output /tmp/hello.vbx --summary notes.md",
+  ],
+
+  async run({ args, options, io }) {
+    const { nodeHost } = await import("../../base/node-host.ts");
+    const { handoffSession } = await import("../../resume/handoff/handoff.ts");
+    const { root, dialect } = whereOf(options);
+    const output = textOption("--output", options.output);
+    const summary = await textIn(textOption("--summary", options.summary));
+    const handed = await orVerdictCode(io, () =>
+      handoffSession(nodeHost, args[0] ?? "", {
+        ...(root === undefined ? {} : { root }),
+        ...(dialect === undefined ? {} : { dialect }),
+        ...(output === undefined ? {} : { output }),
+        ...(summary === undefined ? {} : { summary }),
+        requiresPin: options.requirePin === true,
+      }),
+    );
+    if (typeof handed === "number") return handed;
+    const { path, bytes, manifest, metaDoubt } = handed;
+    if (metaDoubt !== null) io.err(`thread.json was left out: ${metaDoubt}`);
+    if (options.json) await io.print(jsonLine(handed));
+    else io.out(path);
+    if (!options.json) {
+      io.err(`${manifest.session}: verified; ${bytes} bytes, signed by ${manifest.kid}`);
+    }
+    return 0;
+  },
+};
+
+async function textIn(path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  const { resolve } = await import("node:path");
+  const { readUserFile } = await import("../../base/node-user-files.ts");
+  const { UsageError } = await import("../command.ts");
+  const rules = { bytesMax: SUMMARY_BYTES_MAX, access: "anyone" } as const;
+  const file = readUserFile(resolve(path), rules);
+  if (file === null) throw new UsageError(`there is no file ${path}`);
+  if (file.text === null) throw new UsageError(`${path} is refused: ${file.fault}`);
+  return file.text;
+}

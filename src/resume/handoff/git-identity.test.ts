@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { withoutCredentials } from "./git-identity.ts";
+
+test.each([
+  ["https://example.org/a/b.git", "https://example.org/a/b.git"],
+  ["https://ada:s3cret@example.org:8443/a/b.git", "https://example.org:8443/a/b.git"],
+  ["https://ghp_s3cret@example.org/a/b", "https://example.org/a/b"],
+  ["https://example.org/a?token=s3cret#s3cret", "https://example.org/a"],
+  ["ssh://git:s3cret@example.org:2222/a/b.git", "ssh://example.org:2222/a/b.git"],
+  ["git@example.org:a/b.git", "ssh://example.org/a/b.git"],
+  ["s3cret@example.org:/a/b.git", "ssh://example.org/a/b.git"],
+  ["git://example.org/a.git", "git://example.org/a.git"],
+])("of the remote %s only the address is told", (url, told) => {
+  assert.equal(withoutCredentials(url), told);
+});
+
+test.each([
+  "/srv/git/a.git",
+  "../a.git",
+  "file:///srv/git/a.git",
+  "C:\\git\\a.git",
+  "C:/git/a.git",
+  "ext::sh -c s3cret",
+  "",
+])("the remote %j is a path, or nobody knows what, and is not told", (url) => {
+  assert.equal(withoutCredentials(url), null);
+});

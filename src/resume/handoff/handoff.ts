@@ -1,0 +1,296 @@
+/**
+ * Handoff: a session in one file, for somebody else to go on from. Always strict.
+ *
+ * HO1  The log in a bundle is made of the very bytes that were judged (signing/open-verified.ts, N1).
+ * HO2  What stands beside it is read a second time, so the bundle is judged by its own bytes, as whoever
+ *      unpacks it will, before it gets its name. What derived members tell comes from there too.
+ * HO3  Whole or not at all: until then what stood under that name stands there still.
+ */
+
+import { basename, dirname, relative, resolve } from "node:path";
+import { VerbatimError } from "../../base/errors.ts";
+import type { Directory, OpenFile } from "../../base/files.ts";
+import type { Host } from "../../base/host.ts";
+import { packageVersion } from "../../base/node-package.ts";
+import { userPlaces } from "../../base/node-places.ts";
+import { readSmallFile } from "../../base/replace.ts";
+import { LF } from "../../proof/bytes.ts";
+import { publicKeyPem } from "../../proof/ed25519-keys.ts";
+import { renderEntry } from "../../render/entry-markdown.ts";
+import { loadSigner } from "../../signing/keys.ts";
+import { openVerifiedLog, type VerifiedLine } from "../../signing/open-verified.ts";
+import type { VerifyReport } from "../../signing/report.ts";
+import { hasSidecar, type SessionLog, sidecarOf } from "../../signing/session-log.ts";
+import { threadKeys } from "../../signing/trusted-keys.ts";
+import { DIALECTS, type FoundSession } from "../../store/find-session.ts";
+import type { DialectName } from "../../store/fork.ts";
+import type { Session } from "../../store/session.ts";
+import { readSpill } from "../../store/spill-files.ts";
+import { SummaryFold } from "../../store/summaries.ts";
+import { UserJudging } from "../../store/user-judging.ts";
+import { entriesOf } from "../../store/verified-entries.ts";
+import { judgeMeta } from "../../store/verified-meta.ts";
+import { STRICT_ADVICE, withAdvice } from "../advice.ts";
+import { askedFor, refuseWhenBusy } from "../resume.ts";
+import { refuseOutput, writeWhole } from "./bundle-file.ts";
+import type { Member } from "./bundle-reader.ts";
+import { BundleWriter } from "./bundle-writer.ts";
+import { gitIdentity } from "./git-identity.ts";
+import { type BundleJudge, bundledEntries, bundledSession, judgeBundle } from "./judge-bundle.ts";
+import { type BundleManifest, signManifest } from "./manifest.ts";
+import {
+  CHECKPOINTS,
+  keyMember,
+  LOG,
+  MANIFEST,
+  SUMMARY,
+  spillMember,
+  THREAD,
+  TRANSCRIPT,
+  USAGE,
+} from "./member-names.ts";
+import { BLOCK_BYTES } from "./tar.ts";
+
+/** Lines are short; a write for each would show. */
+const CHUNK_BYTES = 64 * 1024;
+
+export interface HandoffOptions {
+  /** The store to look in: a project, or HomeAgent's base. Default: those found from here. */
+  readonly root?: string;
+  readonly dialect?: DialectName;
+  /** The file to write. Default: `<id>.vbx` here, `__` for each `/` of the id. */
+  readonly output?: string;
+  /** A text for whoever goes on; it is kept as derived, and proves nothing. */
+  readonly summary?: string;
+  /** Refuse a session of which no head is remembered. Default: false. */
+  readonly requiresPin?: boolean;
+}
+
+export interface HandedOff {
+  /** The file. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly manifest: BundleManifest;
+  /** Why thread.json was left out; null when it was not. */
+  readonly metaDoubt: string | null;
+}
+
+/** Refuses with NOT_VERIFIED, SESSION_BUSY, SESSION_NOT_FOUND, BUNDLE_TOO_LARGE, NO_SPACE. */
+export async function handoffSession(
+  host: Host,
+  named: string | Session,
+  options: HandoffOptions = {},
+): Promise<HandedOff> {
+  const found = await refuseWhenBusy(host, askedFor(named, options), "");
+  const target = targetOf(found);
+  const judging = await UserJudging.load(host, { onWarning: () => {} });
+  const { requiresPin = false } = options;
+  const judge: BundleJudge = { host, judging, rootFor: () => target.root, requiresPin };
+  const path = resolve(options.output ?? `${target.id.replaceAll("/", "__")}.vbx`);
+  const opened = await openStrictly(target, judge);
+  try {
+    refuseOutput(path, found.path);
+    const packed = await writeWhole(host, path, (file) => {
+      return new Packing(judge, target, { file, path }).pack(opened, options);
+    });
+    return { ...packed, path };
+  } finally {
+    opened.close();
+  }
+}
+
+type StoredTarget = SessionLog & { readonly id: string };
+
+function targetOf({ id, root, dialect, path }: FoundSession): StoredTarget {
+  if (id !== null) return { dialect, root, id, logId: relative(root, path) };
+  throw new VerbatimError(
+    "SESSION_NOT_FOUND",
+    `${path} lies in no store, and whose session it is nobody can say; copy it into one`,
+    { session: path },
+  );
+}
+
+async function openStrictly(target: StoredTarget, { host, judging, requiresPin }: BundleJudge) {
+  const options = { ...(await judging.optionsFor(target)), requiresPin: requiresPin === true };
+  try {
+    return await openVerifiedLog(host, target, options);
+  } catch (cause) {
+    throw withAdvice(cause, STRICT_ADVICE);
+  }
+}
+
+type Opened = Awaited<ReturnType<typeof openVerifiedLog>>;
+
+/** One bundle in the making. */
+class Packing {
+  readonly #judge: BundleJudge;
+  readonly #target: StoredTarget;
+  readonly #bundle: { readonly file: OpenFile; readonly path: string };
+  readonly #writer: BundleWriter;
+
+  constructor(
+    judge: BundleJudge,
+    target: StoredTarget,
+    bundle: { readonly file: OpenFile; readonly path: string },
+  ) {
+    this.#judge = judge;
+    this.#target = target;
+    this.#bundle = bundle;
+    this.#writer = new BundleWriter(bundle.file);
+  }
+
+  async pack(
+    { lines, report }: Opened,
+    { summary }: HandoffOptions,
+  ): Promise<Omit<HandedOff, "path">> {
+    const { host, judging } = this.#judge;
+    const { root, logId, id, dialect } = this.#target;
+    const path = dirname(`${root}/${logId}`);
+    const directory = await host.files.openDirectory(path, { create: false, root });
+    let metaDoubt: string | null;
+    try {
+      const { usage, spills } = await this.#addLog(lines);
+      if (hasSidecar(dialect)) await this.#addFile(directory, sidecarOf(basename(logId)));
+      for (const [name, reference] of spills) {
+        const read = await readSpill(directory, reference);
+        if ("fault" in read) throw spillChanged(`${path}/${name}`, read.fault);
+        this.#writer.add(spillMember(name), read.content);
+      }
+      metaDoubt = await this.#addMeta(directory, report);
+      this.#writer.add(USAGE, `${JSON.stringify({ derived: true, ...usage })}\n`);
+    } finally {
+      directory.close();
+    }
+    const signer = await loadSigner(host, userPlaces());
+    const kids = new Set([signer.kid, ...report.keys.map(({ kid }) => kid)]);
+    for (const kid of kids) {
+      const key = kid === signer.kid ? signer : judging.trust.key(kid ?? "");
+      if (key) this.#writer.add(keyMember(key.kid), publicKeyPem(key.publicKey));
+    }
+    await this.#addTranscript();
+    if (summary !== undefined) this.#writer.add(SUMMARY, `${LABEL}${summary}\n`);
+    const manifest: BundleManifest = {
+      schema: "verbatim.bundle/1",
+      session: id,
+      dialect,
+      made: new Date().toISOString(),
+      by: `verbatim-log ${packageVersion()}`,
+      head: headOf(report),
+      // HomeAgent's base is nobody's project.
+      git: dialect === "homeagent" ? null : await gitIdentity(root),
+      members: [...this.#writer.members],
+      kid: signer.kid,
+    };
+    const sign = (message: Uint8Array) => signer.sign(message);
+    this.#writer.add(MANIFEST, await signManifest(manifest, sign));
+    this.#writer.finish();
+    await judgeBundle(this.#bundle, this.#judge); // HO2
+    return { bytes: this.#writer.end, manifest, metaDoubt };
+  }
+
+  /** HO1. What was used, and which files its lines refer to, is learned on the way. */
+  async #addLog(lines: AsyncGenerator<VerifiedLine>) {
+    const { dialect, root, logId } = this.#target;
+    const { decode, spilling } = DIALECTS[dialect];
+    const spills = new Map<string, { path: string; bytes: number; sha256: string }>();
+    const fold = new SummaryFold();
+    const member = this.#writer.begin(LOG);
+    const copied = copying(lines, (bytes) => member.write(bytes));
+    const entries = entriesOf(`${root}/${logId}`, copied, decode, () => fold.addBadLine());
+    for await (const entry of entries) {
+      fold.add(entry);
+      for (const each of spilling?.referencesOf(entry.native) ?? []) spills.set(each.path, each);
+    }
+    member.end();
+    const { title: _, agent: __, status: ___, ...usage } = fold.summary({ agent: null });
+    return { usage, spills };
+  }
+
+  async #addFile(directory: Directory, name: string): Promise<void> {
+    const file = directory.open(name, "read");
+    try {
+      const bytes = new Uint8Array(file.size());
+      const count = await file.read(bytes, 0);
+      this.#writer.add(CHECKPOINTS, bytes.subarray(0, count));
+    } finally {
+      file.close();
+    }
+  }
+
+  /** Only one that verifies is handed on; the others are made anew from the log. */
+  async #addMeta(directory: Directory, report: VerifyReport): Promise<string | null> {
+    const { dialect, id } = this.#target;
+    const text = dialect === "rye" ? await readSmallFile(directory, THREAD) : null;
+    if (text === null) return null;
+    const keys = threadKeys(this.#judge.judging.trust, id);
+    const { doubt } = judgeMeta(text, { threadId: id, keys, report });
+    if (doubt === null) this.#writer.add(THREAD, text);
+    return doubt?.why ?? null;
+  }
+
+  /** What people read, from the entries in the bundle (HO2). */
+  async #addTranscript(): Promise<void> {
+    const { id, dialect } = this.#target;
+    const members = new Map(this.#membersSoFar().map((member) => [member.name, member]));
+    const session = bundledSession(this.#bundle, members, { session: id, dialect }, this.#judge);
+    const member = this.#writer.begin(TRANSCRIPT);
+    let text = LABEL;
+    for await (const entry of bundledEntries(session, () => {})) {
+      text += renderEntry(entry, {});
+      if (text.length < CHUNK_BYTES) continue;
+      member.write(Buffer.from(text));
+      text = "";
+    }
+    member.write(Buffer.from(text));
+    member.end();
+  }
+
+  #membersSoFar(): Member[] {
+    let end = 0;
+    return this.#writer.members.map(({ name, bytes }) => {
+      const start = end + BLOCK_BYTES;
+      end = start + Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES;
+      return { name, start, bytes };
+    });
+  }
+}
+
+/** Whoever finds such a text by itself must not take it for the record. */
+const LABEL =
+  "<!-- derived: made from the log for reading; it proves nothing, the log does -->\n\n";
+
+/** The same lines, and their bytes on the way. */
+async function* copying(
+  lines: AsyncGenerator<VerifiedLine>,
+  write: (bytes: Uint8Array) => void,
+): AsyncGenerator<VerifiedLine> {
+  let pieces: Uint8Array[] = [];
+  let bytes = 0;
+  const flush = () => {
+    write(Buffer.concat(pieces));
+    [pieces, bytes] = [[], 0];
+  };
+  for await (const each of lines) {
+    pieces.push(each.line, LINE_END);
+    bytes += each.line.length + 1;
+    if (bytes >= CHUNK_BYTES) flush();
+    yield each;
+  }
+  flush();
+}
+
+const LINE_END = Uint8Array.of(LF);
+
+function headOf({ signed_through: through, log, path }: VerifyReport): BundleManifest["head"] {
+  if (!through || log === null) throw new TypeError(`${path} is verified and has no head`);
+  const { seq, byte_offset, line } = through;
+  return { log, seq, byte_offset, line };
+}
+
+function spillChanged(path: string, fault: string): VerbatimError {
+  return new VerbatimError(
+    "CHANGED_WHILE_READ",
+    `${path} is ${fault} since it was verified; nothing was handed off`,
+    { path, offset: 0 },
+  );
+}

@@ -1,0 +1,210 @@
+/**
+ * Judge bundle: whether a bundle is what it says it is, by the keys that the user trusts and the heads
+ * they remember. Reads only, from one descriptor.
+ *
+ * JB1  In this order, and nothing is used before all of it holds: the form of the file, the manifest's
+ *      signature, every member's hash, the verdict on the log in the bundle, the head that the manifest
+ *      names, the signature of thread.json.
+ * JB2  What the file itself brings decides nothing: its keys are for people, and are not trusted.
+ * JB3  The verdict is the one that the session will have where it goes: heads that are remembered of
+ *      a session in that place count, and those of this log elsewhere.
+ */
+
+import type { Host } from "../../base/host.ts";
+import { BUNDLE_LIMITS } from "../../base/limits.ts";
+import { rememberedIn } from "../../signing/heads.ts";
+import { nodeCrypto } from "../../signing/node-crypto.ts";
+import { openVerifiedLog } from "../../signing/open-verified.ts";
+import type { VerifyReport } from "../../signing/report.ts";
+import { hasSidecar, type SessionLog } from "../../signing/session-log.ts";
+import { threadKeys, transcriptKeys } from "../../signing/trusted-keys.ts";
+import { verifyLog } from "../../signing/verify.ts";
+import type { VerifyOptions } from "../../signing/verify-options.ts";
+import { DIALECTS } from "../../store/find-session.ts";
+import { decodeWhole } from "../../store/spill-files.ts";
+import { SpillProof } from "../../store/spill-proof.ts";
+import type { UserJudging } from "../../store/user-judging.ts";
+import {
+  type BadVerifiedLine,
+  entriesOf,
+  type VerifiedEntry,
+} from "../../store/verified-entries.ts";
+import { judgeMeta } from "../../store/verified-meta.ts";
+import { bundleFiles } from "./bundle-files.ts";
+import {
+  type Member,
+  type OpenBundle,
+  readMember,
+  readMembers,
+  sha256Of,
+} from "./bundle-reader.ts";
+import {
+  type BundleManifest,
+  notVerified,
+  type ReadManifest,
+  readManifest,
+  requireSigned,
+} from "./manifest.ts";
+import { badBundle, CHECKPOINTS, isDerived, spillName, THREAD } from "./member-names.ts";
+
+export interface BundleJudge {
+  readonly host: Host;
+  readonly judging: UserJudging;
+  /** The store that the session comes from or goes to; null when it becomes another session. */
+  readonly rootFor: (manifest: SessionName) => string | null;
+  readonly requiresPin?: boolean;
+}
+
+/** Which session it is. */
+export type SessionName = Pick<BundleManifest, "session" | "dialect">;
+
+/** A session in a bundle, read as one in a store. */
+export interface BundledSession {
+  readonly bundle: OpenBundle;
+  readonly members: ReadonlyMap<string, Member>;
+  readonly target: SessionLog & { readonly id: string };
+  /** The bundle as a disk. */
+  readonly host: Host;
+  /** By what it is judged; for one verdict each. */
+  readonly options: () => Promise<VerifyOptions>;
+}
+
+export interface JudgedBundle extends BundledSession {
+  readonly manifest: BundleManifest;
+  readonly report: VerifyReport;
+  /** Why its thread.json is not to be used, though nothing is wrong with it; null: it is, or is not there. */
+  readonly metaDoubt: string | null;
+}
+
+/** Refuses with BAD_BUNDLE what is no bundle, with NOT_VERIFIED what does not hold. */
+export async function judgeBundle(bundle: OpenBundle, judge: BundleJudge): Promise<JudgedBundle> {
+  const { path } = bundle;
+  const { members, manifest: member } = await readMembers(bundle);
+  const read = await manifestIn(bundle, member);
+  const { manifest } = read;
+  const keys = transcriptKeys(judge.judging.trust, manifest.session);
+  requireSigned(read, path, keys, nodeCrypto);
+  requirePlace(path, manifest);
+  await requireMembers(bundle, members, manifest);
+  const session = bundledSession(bundle, members, manifest, judge);
+  const report = await verifyLog(session.host, session.target, await session.options());
+  requireVerdict(path, report, manifest);
+  return { ...session, manifest, report, metaDoubt: await judgedMeta(session, judge, report) };
+}
+
+/** The members of a bundle as a session, judged or not. */
+export function bundledSession(
+  bundle: OpenBundle,
+  members: ReadonlyMap<string, Member>,
+  { session: id, dialect }: SessionName,
+  { host: disk, judging, rootFor, requiresPin = false }: BundleJudge,
+): BundledSession {
+  const root = rootFor({ session: id, dialect });
+  const { spilling, logPath } = DIALECTS[dialect];
+  const target = { dialect, root: bundle.path, logId: logPath(id).join("/"), id };
+  const host = { ...disk, files: bundleFiles(bundle, members, target) };
+  const options = async (): Promise<VerifyOptions> => {
+    const whose = await judging.whose({ ...target, ...(root === null ? { id: null } : { root }) });
+    return {
+      crypto: nodeCrypto,
+      keys: transcriptKeys(judging.trust, id),
+      remembered: rememberedIn(judging.book, whose), // JB3
+      requiresPin,
+      beside: spilling ? new SpillProof(host, target, spilling) : null,
+    };
+  };
+  return { bundle, members, target, host, options };
+}
+
+/** The entries, from bytes that are judged once more; refuses with NOT_VERIFIED. */
+export async function* bundledEntries(
+  { host, target, options }: BundledSession,
+  onBadLine: (bad: BadVerifiedLine) => void,
+): AsyncGenerator<VerifiedEntry> {
+  const opened = await openVerifiedLog(host, target, await options());
+  const { root } = target;
+  const openDirectory = () => host.files.openDirectory(root, { create: false, root });
+  const decode = (value: unknown) => decodeWhole(DIALECTS[target.dialect], value, openDirectory);
+  try {
+    yield* entriesOf(root, opened.lines, decode, onBadLine);
+  } finally {
+    opened.close();
+  }
+}
+
+async function manifestIn(bundle: OpenBundle, member: Member): Promise<ReadManifest> {
+  const { path } = bundle;
+  if (member.bytes > BUNDLE_LIMITS.manifestBytesMax) {
+    throw badBundle(path, "its manifest is too long");
+  }
+  const read = readManifest(await readMember(bundle, member));
+  if (!read) throw badBundle(path, "its manifest is none");
+  return read;
+}
+
+/** The id must name a place in a store. */
+function requirePlace(path: string, { session, dialect }: BundleManifest): void {
+  try {
+    DIALECTS[dialect].logPath(session);
+  } catch {
+    throw badBundle(path, "its session has no id that a store could have");
+  }
+}
+
+async function requireMembers(
+  bundle: OpenBundle,
+  members: ReadonlyMap<string, Member>,
+  manifest: BundleManifest,
+): Promise<void> {
+  const { path } = bundle;
+  const { members: listed } = manifest;
+  const found = [...members.values()];
+  const isListed = ({ name, bytes }: Member, at: number): boolean => {
+    const told = listed[at];
+    return name === told?.name && bytes === told.bytes && isDerived(name) === told.derived;
+  };
+  if (found.length !== listed.length || !found.every(isListed)) {
+    throw notVerified(path, "tampered", "it has other members than its manifest lists");
+  }
+  const stray = found.find(({ name }) => !belongs(name, manifest));
+  if (stray) throw badBundle(path, `${stray.name} is nothing that ${manifest.dialect} has`);
+  for (const [at, member] of found.entries()) {
+    if ((await sha256Of(bundle, member)) === listed[at]?.sha256) continue;
+    throw notVerified(path, "tampered", `${member.name} is not what its manifest says`);
+  }
+}
+
+function belongs(name: string, { dialect }: BundleManifest): boolean {
+  if (name === CHECKPOINTS) return hasSidecar(dialect);
+  if (name === THREAD) return dialect === "rye";
+  return spillName(name) === null || DIALECTS[dialect].spilling !== undefined;
+}
+
+function requireVerdict(path: string, report: VerifyReport, { head }: BundleManifest): void {
+  const { verdict, findings, signed_through: through, log } = report;
+  if (verdict !== "verified") {
+    const why = findings.find((finding) => finding.verdict === verdict)?.message;
+    throw notVerified(path, verdict, why ?? "its log does not verify");
+  }
+  const isHead =
+    through !== null &&
+    [log, through.seq, through.byte_offset, through.line].join() ===
+      [head.log, head.seq, head.byte_offset, head.line].join();
+  if (!isHead)
+    throw notVerified(path, "tampered", "its log has another head than its manifest says");
+}
+
+/** Who is trusted with transcripts may not be with what a thread is allowed to do. */
+async function judgedMeta(
+  { bundle, members, target }: BundledSession,
+  { judging }: BundleJudge,
+  report: VerifyReport,
+): Promise<string | null> {
+  const member = members.get(THREAD);
+  if (!member) return null;
+  const text = new TextDecoder().decode(await readMember(bundle, member));
+  const keys = threadKeys(judging.trust, target.id);
+  const { doubt } = judgeMeta(text, { threadId: target.id, keys, report });
+  if (!doubt || doubt.verdict === "untrusted") return doubt?.why ?? null;
+  throw notVerified(bundle.path, doubt.verdict, `its ${THREAD}: ${doubt.why}`);
+}

@@ -1,0 +1,227 @@
+/**
+ * Record anew: a bundle's entries as a session of another dialect.
+ *
+ * RA1  What becomes of every line is known before the first is written (store/mapping.ts).
+ * RA2  The new session says first where it comes from: the bundle's session and signed head, and what
+ *      was kept, approximated and dropped. No provider sees that.
+ * RA3  All or nothing: when a write fails the session is taken back.
+ */
+
+import { join } from "node:path";
+import type { Host } from "../../base/host.ts";
+import type { NewEntry } from "../../model/entry.ts";
+import { DIALECTS } from "../../store/find-session.ts";
+import { agentIn, type DialectName } from "../../store/fork.ts";
+import { Traces } from "../../store/install.ts";
+import { type DroppedWhy, mapEntry, mappingFacts, neutral } from "../../store/mapping.ts";
+import type { Session } from "../../store/session.ts";
+import { Store } from "../../store/store.ts";
+import type { UserJudging } from "../../store/user-judging.ts";
+import type { VerifiedEntry } from "../../store/verified-entries.ts";
+import { RECORDED_ACTIONS_MAX } from "../continue.ts";
+import { HANDOFF_TYPE } from "../gather.ts";
+import { bundledEntries, type JudgedBundle } from "./judge-bundle.ts";
+import { withMessageIds } from "./message-runs.ts";
+
+/** Lines that are under way at once: they share syncs, and fit the log's queue. */
+const LINES_AT_ONCE = 64;
+const CHARS_AT_ONCE = 8 * 1024 * 1024;
+/** Whose session it is when neither the bundle nor the caller says. */
+const NOBODY = "handoff";
+
+/** What became of a line, or of several in a row. */
+export interface FidelityChange {
+  /** From 1, in the bundle's log. */
+  readonly line: number;
+  /** How many; absent: one. */
+  readonly lines?: number;
+  readonly fate: "approximated" | "dropped";
+  /** Of what was dropped. */
+  readonly why?: DroppedWhy;
+  /** Which fields of an entry read back otherwise. */
+  readonly changed?: readonly string[];
+}
+
+/** How much of a session is there, line by line. */
+export interface Fidelity {
+  /** The log is the same, byte for byte. */
+  readonly byteExact: boolean;
+  /** Whether lines have the times that they had. */
+  readonly times: "kept" | "anew";
+  /** Lines of the bundle's log; the next three add up to it. */
+  readonly entries: number;
+  readonly kept: number;
+  readonly approximated: number;
+  readonly dropped: number;
+  /** Every line that was not kept. */
+  readonly changes: readonly FidelityChange[];
+}
+
+export interface AnewOptions {
+  readonly dialect: DialectName;
+  readonly root: string;
+  readonly id?: string;
+  readonly agent?: string;
+  readonly sign: boolean;
+  readonly judging: UserJudging;
+  readonly onWarning: (warning: string) => void;
+}
+
+export async function recordAnew(
+  host: Host,
+  judged: JudgedBundle,
+  options: AnewOptions,
+): Promise<{ readonly session: Session; readonly fidelity: Fidelity }> {
+  const { dialect, root, sign, onWarning } = options;
+  const { fidelity, dropped, agent } = await mapped(judged, options);
+  const store = new Store(host, { dialect, root, sign, agent, onWarning });
+  try {
+    const { id } = options;
+    const before = id === undefined ? null : await Traces.before(host, placeOf(options, id));
+    const session = await store.create({ ...(id === undefined ? {} : { id }), wait: true });
+    try {
+      if (dialect === "rye") await session.append({ kind: "start" });
+      await session.append(originEntry(judged, fidelity));
+      await appendAll(session, judged, dropped);
+      await session.close();
+    } catch (cause) {
+      await store.close().catch(() => {}); // The first failure is the one to be told.
+      await (before ?? Traces.ofNew(host, placeOf(options, session.id))).remove();
+      await forget(options, session);
+      throw cause;
+    }
+    return { session, fidelity };
+  } finally {
+    await store.close();
+  }
+}
+
+/** What is gone for good must not be missed when its id is used again. */
+async function forget(options: AnewOptions, session: Session): Promise<void> {
+  const { judging, dialect, root, onWarning } = options;
+  const { id, logId } = session;
+  const whose = await judging.whose({ dialect, root, id, logId });
+  await judging.heads.forget(whose).catch(() => {
+    onWarning(`the head of ${id}, which is gone, is still pinned: \`verbatim head forget ${id}\``);
+  });
+}
+
+/** The entries, so that a dialect's writer need not make up what belongs together. */
+function entriesFor(
+  dialect: DialectName,
+  judged: JudgedBundle,
+  onBadLine: Parameters<typeof bundledEntries>[1],
+): AsyncGenerator<VerifiedEntry> {
+  const entries = bundledEntries(judged, onBadLine);
+  return dialect === "entire" ? withMessageIds(entries) : entries;
+}
+
+/** RA1 */
+async function mapped(judged: JudgedBundle, options: AnewOptions) {
+  const { manifest } = judged;
+  const count = new Counting();
+  let agent = options.agent ?? null;
+  const facts = mappingFacts({ id: options.id ?? "new", agent: NOBODY, cwd: options.root });
+  const entries = entriesFor(options.dialect, judged, ({ line }) => count.drop(line, "bad_line"));
+  for await (const entry of entries) {
+    agent ??= agentIn(manifest.dialect, manifest.session, entry.native);
+    const fate = mapEntry(entry, DIALECTS[options.dialect], facts);
+    if (fate.fate === "dropped") count.drop(entry.line, fate.why);
+    else count.take(entry.line, fate);
+  }
+  const name = agent ?? NOBODY;
+  const isOneSegment = options.dialect === "homeagent" && options.agent === undefined;
+  return {
+    fidelity: count.fidelity(),
+    dropped: count.dropped,
+    agent: isOneSegment ? name.replaceAll("/", "-") : name,
+  };
+}
+
+class Counting {
+  readonly dropped = new Set<number>();
+  readonly #changes: FidelityChange[] = [];
+  #kept = 0;
+  #approximated = 0;
+  #hasNewTimes = false;
+
+  take(line: number, fate: Exclude<ReturnType<typeof mapEntry>, { fate: "dropped" }>): void {
+    this.#hasNewTimes ||= !fate.keepsTime;
+    if (fate.fate === "kept") {
+      this.#kept++;
+      return;
+    }
+    this.#approximated++;
+    this.#changes.push({ line, fate: "approximated", changed: fate.changed });
+  }
+
+  drop(line: number, why: DroppedWhy): void {
+    this.dropped.add(line);
+    const last = this.#changes.at(-1);
+    const lines = last?.lines ?? 1;
+    if (last?.fate === "dropped" && last.why === why && last.line + lines === line) {
+      this.#changes[this.#changes.length - 1] = { ...last, lines: lines + 1 };
+    } else {
+      this.#changes.push({ line, fate: "dropped", why });
+    }
+  }
+
+  fidelity(): Fidelity {
+    const [kept, approximated, dropped] = [this.#kept, this.#approximated, this.dropped.size];
+    const entries = kept + approximated + dropped;
+    const times = this.#hasNewTimes ? "anew" : "kept";
+    const changes = this.#changes;
+    return { byteExact: false, times, entries, kept, approximated, dropped, changes };
+  }
+}
+
+/** RA2 */
+export function originEntry(
+  { manifest }: Pick<JudgedBundle, "manifest">,
+  fidelity: Fidelity,
+): NewEntry {
+  const { session, dialect, head, made, kid } = manifest;
+  const { byteExact, times, entries, kept, approximated, dropped, changes } = fidelity;
+  const native = {
+    type: HANDOFF_TYPE,
+    schema: "verbatim.handoff/1",
+    ...{ session, dialect, head, made, kid },
+    ...{ byteExact, times, entries, kept, approximated, dropped },
+    changes: changes.slice(0, RECORDED_ACTIONS_MAX),
+    ...(changes.length > RECORDED_ACTIONS_MAX ? { changesInAll: changes.length } : {}),
+  };
+  return { kind: "message", role: "system", parts: [{ type: "other", native }] };
+}
+
+/** Line by line, in the order of the calls: lines of one entry need not land at once here. */
+async function appendAll(
+  session: Session,
+  judged: JudgedBundle,
+  dropped: ReadonlySet<number>,
+): Promise<void> {
+  const facts = mappingFacts({ id: session.id, agent: null, cwd: session.root });
+  let appends: Promise<unknown>[] = [];
+  let chars = 0;
+  for await (const entry of entriesFor(session.dialect.name, judged, () => {})) {
+    if (dropped.has(entry.line)) continue;
+    for (const native of session.dialect.express(neutral(entry), facts)) {
+      appends.push(session.appendNative(native));
+      chars += JSON.stringify(native).length;
+      if (appends.length < LINES_AT_ONCE && chars < CHARS_AT_ONCE) continue;
+      await settled(appends);
+      [appends, chars] = [[], 0];
+    }
+  }
+  await settled(appends);
+}
+
+/** All of them have ended, so that nothing is written after a failure was told. */
+async function settled(appends: readonly Promise<unknown>[]): Promise<void> {
+  for (const each of await Promise.allSettled(appends)) {
+    if (each.status === "rejected") throw each.reason;
+  }
+}
+
+function placeOf({ dialect, root }: AnewOptions, id: string) {
+  return { dialect, root, path: join(root, ...DIALECTS[dialect].logPath(id)) };
+}

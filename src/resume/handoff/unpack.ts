@@ -1,0 +1,223 @@
+/**
+ * Unpack: a bundle's session, put into a store to go on with.
+ *
+ * UN1  Nothing is written before the bundle is judged (judge-bundle.ts), and what is refused leaves
+ *      nothing behind.
+ * UN2  In its own dialect a session is the same one: byte for byte, under its own id, verified where it
+ *      is now, its head pinned there. Its signatures name it, so it cannot have another id.
+ * UN3  In another dialect it is another session, recorded through the store and signed by whoever
+ *      unpacks it. It says first where it comes from, and of every line what became of it.
+ */
+
+import { basename, dirname, join, resolve } from "node:path";
+import { assert } from "../../base/assert.ts";
+import { ioError, VerbatimError } from "../../base/errors.ts";
+import type { OpenFile } from "../../base/files.ts";
+import type { Host } from "../../base/host.ts";
+import { homeagentRoot } from "../../base/node-places.ts";
+import type { VerifyReport } from "../../signing/report.ts";
+import { sidecarOf } from "../../signing/session-log.ts";
+import { makeFollowers } from "../../store/followers.ts";
+import type { DialectName } from "../../store/fork.ts";
+import { type InstalledFile, installSession } from "../../store/install.ts";
+import { sessionExists } from "../../store/session-ids.ts";
+import { SessionVerifier } from "../../store/session-verifier.ts";
+import { Store } from "../../store/store.ts";
+import { UserJudging } from "../../store/user-judging.ts";
+import { STRICT_ADVICE, withAdvice } from "../advice.ts";
+import { chunksOf, type Member, type OpenBundle } from "./bundle-reader.ts";
+import { type JudgedBundle, judgeBundle, type SessionName } from "./judge-bundle.ts";
+import { type BundleManifest, notVerified } from "./manifest.ts";
+import { CHECKPOINTS, LOG, spillName, THREAD } from "./member-names.ts";
+import { type AnewOptions, type Fidelity, recordAnew } from "./record-anew.ts";
+
+export interface UnpackOptions {
+  /** The store: a project, or HomeAgent's base. Default: the current directory; `~/.homeagent`. */
+  readonly root?: string;
+  /** Default: the bundle's own. */
+  readonly dialect?: DialectName;
+  /** The new session's id, in another dialect only. Default: one after the dialect's fashion. */
+  readonly id?: string;
+  /** In another dialect: who is at work (rye's directive, HomeAgent's agent). Default: as it was. */
+  readonly agent?: string;
+  /** In another dialect: whether the new session is signed. Default: true. */
+  readonly sign?: boolean;
+  /** Refuse a session of which no head is remembered. Default: false. */
+  readonly requiresPin?: boolean;
+  /** What went wrong beside the log, where nothing is lost. Default: a process warning. */
+  readonly onWarning?: (warning: string) => void;
+}
+
+export interface Unpacked {
+  readonly schema: "verbatim.unpack/1";
+  /** Under which id, and where, it is now. */
+  readonly session: string;
+  readonly dialect: DialectName;
+  readonly path: string;
+  /** The verdict on the session where it is now; null where it is not signed. */
+  readonly verdict: VerifyReport["verdict"] | null;
+  /** What the bundle says of itself. */
+  readonly from: BundleManifest;
+  readonly fidelity: Fidelity;
+}
+
+/** Refuses with BAD_BUNDLE, NOT_VERIFIED, SESSION_EXISTS, BAD_ID, NO_SPACE. */
+export async function unpackBundle(
+  host: Host,
+  path: string,
+  options: UnpackOptions = {},
+): Promise<Unpacked> {
+  const full = resolve(path);
+  const file = await openBundle(host, full);
+  try {
+    return await unpackOpen(host, { file, path: full }, options);
+  } catch (cause) {
+    throw withAdvice(cause, STRICT_ADVICE);
+  } finally {
+    file.close();
+  }
+}
+
+async function unpackOpen(
+  host: Host,
+  bundle: OpenBundle,
+  options: UnpackOptions,
+): Promise<Unpacked> {
+  const judging = await UserJudging.load(host, { onWarning: () => {} });
+  const { requiresPin = false, dialect: asked } = options;
+  const rootIn = (dialect: DialectName) => {
+    return resolve(options.root ?? (dialect === "homeagent" ? homeagentRoot() : "."));
+  };
+  const rootFor = ({ dialect }: SessionName) => {
+    return asked === undefined || asked === dialect ? rootIn(dialect) : null;
+  };
+  const judged = await judgeBundle(bundle, { host, judging, rootFor, requiresPin });
+  const { dialect: own, session: id } = judged.manifest;
+  const dialect = asked ?? own;
+  const root = rootIn(dialect);
+  if (dialect !== own) return recorded(host, judged, { ...options, dialect, root, judging });
+  if (options.id !== undefined && options.id !== id) throw otherId(options.id, id);
+  if (await new Store(host, { dialect, root }).has(id)) throw sessionExists(id);
+  return installed(host, judged, root, options);
+}
+
+/** UN2 */
+async function installed(
+  host: Host,
+  judged: JudgedBundle,
+  root: string,
+  options: UnpackOptions,
+): Promise<Unpacked> {
+  const { manifest, target, metaDoubt } = judged;
+  const { id, dialect, logId } = target;
+  const onWarning = warningsOf(options);
+  const traces = await installSession(host, {
+    ...{ dialect, root, id },
+    log: fileOf(judged, LOG, basename(logId)),
+    beside: besideIn(judged),
+  });
+  const where = { cwd: root, root, dialect };
+  const verifier = await SessionVerifier.open(host, { where, pins: true, onWarning });
+  const report = await verifier.verify({ ...target, root });
+  await verifier.close();
+  // What is on the disk is what was judged: only the disk itself, or another program, can be at fault.
+  if (report.verdict !== "verified") {
+    await traces.remove();
+    throw notVerified(report.path, report.verdict, "it changed as it was written");
+  }
+  if (metaDoubt !== null) {
+    onWarning(`${THREAD} of ${id} was left out (${metaDoubt}) and is made anew from the log`);
+  }
+  const path = join(root, logId);
+  await makeFollowers(host, { dialect, root, id, path }, onWarning);
+  const lines = await linesIn(judged);
+  const fidelity: Fidelity = {
+    ...{ byteExact: true, times: "kept", entries: lines, kept: lines },
+    ...{ approximated: 0, dropped: 0, changes: [] },
+  };
+  const { verdict } = report;
+  return {
+    schema: "verbatim.unpack/1",
+    session: id,
+    dialect,
+    path,
+    verdict,
+    from: manifest,
+    fidelity,
+  };
+}
+
+/** UN3 */
+async function recorded(
+  host: Host,
+  judged: JudgedBundle,
+  options: UnpackOptions & Pick<AnewOptions, "dialect" | "root" | "judging">,
+): Promise<Unpacked> {
+  const { dialect, root, sign = true } = options;
+  const onWarning = warningsOf(options);
+  const { session, fidelity } = await recordAnew(host, judged, { ...options, sign, onWarning });
+  let verdict: Unpacked["verdict"] = null;
+  if (sign) {
+    const where = { cwd: root, root, dialect };
+    const verifier = await SessionVerifier.open(host, { where, onWarning });
+    const { id, logId } = session;
+    verdict = (await verifier.verify({ dialect, root, id, logId })).verdict;
+    await verifier.close();
+  }
+  const { id, path } = session;
+  const from = judged.manifest;
+  return { schema: "verbatim.unpack/1", session: id, dialect, path, verdict, from, fidelity };
+}
+
+function besideIn(judged: JudgedBundle): InstalledFile[] {
+  const { members, target, metaDoubt } = judged;
+  const names: [string, string][] = [];
+  for (const name of members.keys()) {
+    const spill = spillName(name);
+    if (spill !== null) names.push([name, spill]);
+    if (name === CHECKPOINTS) names.push([name, sidecarOf(basename(target.logId))]);
+    if (name === THREAD && metaDoubt === null) names.push([name, THREAD]);
+  }
+  return names.map(([member, name]) => fileOf(judged, member, name));
+}
+
+function fileOf({ bundle, members, manifest }: JudgedBundle, of: string, name: string) {
+  const member = members.get(of) as Member;
+  const listed = manifest.members.find((each) => each.name === of);
+  assert(member && listed, "a bundle that was judged has what it lists");
+  return { name, sha256: listed.sha256, chunks: () => chunksOf(bundle, member) };
+}
+
+async function linesIn({ bundle, members }: JudgedBundle): Promise<number> {
+  let lines = 0;
+  for await (const chunk of chunksOf(bundle, members.get(LOG) as Member)) {
+    for (const byte of chunk) if (byte === 0x0a) lines++;
+  }
+  return lines;
+}
+
+async function openBundle(host: Host, path: string): Promise<OpenFile> {
+  try {
+    const directory = await host.files.openDirectory(dirname(path), { create: false });
+    try {
+      return directory.open(basename(path), "read");
+    } finally {
+      directory.close();
+    }
+  } catch (cause) {
+    throw ioError(path, "opening", cause);
+  }
+}
+
+function warningsOf({ onWarning }: UnpackOptions): (warning: string) => void {
+  return onWarning ?? ((warning) => process.emitWarning(warning, "VerbatimWarning"));
+}
+
+function otherId(id: string, own: string): VerbatimError {
+  const reason = `the log is signed as that of ${own}`;
+  return new VerbatimError(
+    "BAD_ID",
+    `the id ${JSON.stringify(id)} is refused: ${reason}; leave it, or unpack into another dialect`,
+    { id, reason },
+  );
+}

@@ -1,0 +1,235 @@
+/**
+ * Signed stream: one stream while it is being signed: what came since its last checkpoint, and the
+ * checkpoints that follow from it. When they are due is `stream-signing.ts`.
+ *
+ * The stream's own file is read again to be hashed: appends pay for one running hash, and memory
+ * does not grow with what is unsigned.
+ *
+ * SN1  What is read again must be what came: the hash that was kept while it came says so. Other
+ *      bytes are not signed (CHECKPOINT_MISMATCH).
+ * SN2  What stood there before this process and is under no checkpoint is stated as found
+ *      (signing/log-signer.ts, S3).
+ * SN3  Checkpoints become durable through the journal, after the bytes that they cover: no crash
+ *      leaves one over bytes that never came to be.
+ */
+
+import { errnoOf, VerbatimError } from "../base/errors.ts";
+import type { Directory, OpenFile } from "../base/files.ts";
+import { LF, readStretch } from "../log/bytes.ts";
+import { recover } from "../log/repair.ts";
+import { concat } from "../proof/bytes.ts";
+import { asciiJson } from "../proof/checkpoint.ts";
+import type { RunningHash } from "../proof/crypto.ts";
+import type { Keys } from "../proof/keys.ts";
+import { WholeLines } from "../proof/whole-lines.ts";
+import type { Draft, Head } from "../signing/checkpoint-draft.ts";
+import type { RememberedHead } from "../signing/heads.ts";
+import { LogSigner } from "../signing/log-signer.ts";
+import { nodeCrypto } from "../signing/node-crypto.ts";
+import { openToSign } from "../signing/open-to-sign.ts";
+import { sidecarOf } from "../signing/session-log.ts";
+import type { Signer } from "../signing/signer.ts";
+import type { HandlePool } from "./handle-pool.ts";
+import { signedLogOf } from "./signed-log.ts";
+import type { StreamState } from "./stream-state.ts";
+
+/** At most so much is hashed before others have their turn. */
+const HASHED_TOGETHER_BYTES = 32 * 1024;
+
+export interface SigningParts {
+  /** The data directory's path. */
+  readonly root: string;
+  readonly logs: Directory;
+  readonly pool: HandlePool;
+  readonly signer: Signer;
+  keysFor(path: string): Keys;
+  rememberedOf(path: string): RememberedHead;
+  newSalt(): Uint8Array;
+  nowMs(): number;
+  /** Whether the journal still has records about a file. */
+  isInJournal(file: string): boolean;
+  /** Has checkpoints made durable; answers false when the stream is no more. */
+  commit(stream: SignedStream, file: string, pos: number, lines: Uint8Array): Promise<boolean>;
+}
+
+/** Which stream it is. */
+export type Signable = Pick<StreamState, "path" | "streamId" | "file" | "isJson">;
+
+/** Bytes of the file that came here, and the hash of what came. */
+interface Stretch {
+  readonly to: number;
+  readonly sha256: Uint8Array;
+}
+
+export class SignedStream {
+  readonly of: Signable;
+  /** Where the file ended when it was first appended to here. */
+  readonly #start: number;
+  readonly #parts: SigningParts;
+  #end: number;
+  #coming: RunningHash | null = null;
+  #stretches: Stretch[] = [];
+  #log: LogSigner | null = null;
+  #besideEnd = 0;
+  #isClosing = false;
+  /** Since the last time that a checkpoint was begun. */
+  appends = 0;
+  bytes = 0;
+  /** When the last append came. */
+  lastMs = 0;
+
+  constructor(parts: SigningParts, of: Signable, start: number) {
+    this.#parts = parts;
+    this.of = of;
+    this.#start = start;
+    this.#end = start;
+  }
+
+  /** Something came that no checkpoint covers, or the stream was closed and none says so. */
+  get isUnsigned(): boolean {
+    return this.#coming !== null || this.#stretches.length > 0 || this.#isClosing;
+  }
+
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
+  /** Takes note of bytes that were appended. */
+  came(bytes: Uint8Array, nowMs: number): void {
+    this.#coming ??= nodeCrypto.runningSha256();
+    this.#coming.update(bytes);
+    this.#end += bytes.length;
+    this.bytes += bytes.length;
+    this.appends++;
+    this.lastMs = nowMs;
+  }
+
+  /** The stream was closed: what there is of it is all there will be. */
+  close(): void {
+    if (this.#end > 0) this.#isClosing = true; // Where there is nothing, there is nothing to sign.
+  }
+
+  /** Signs what came by now; answers the head to be pinned, null when the stream is no more. */
+  async sign(): Promise<Head | null> {
+    const isClosing = this.#isClosing;
+    this.#endStretch();
+    const stretches = this.#stretches;
+    this.#log ??= await this.#open();
+    const log = this.#log;
+    const draft = log.draft();
+    await this.#feed(draft, stretches);
+    const lines = await this.#checkpoints(log, draft, isClosing);
+    const { file } = this.of;
+    const isThere = await this.#parts.commit(this, sidecarOf(file), this.#besideEnd, lines);
+    if (!isThere) return null;
+    draft.commit();
+    this.#besideEnd += lines.length;
+    this.#stretches = this.#stretches.slice(stretches.length);
+    if (isClosing) this.#isClosing = false;
+    return log.head;
+  }
+
+  #endStretch(): void {
+    if (this.#coming === null) return;
+    this.#stretches = [...this.#stretches, { to: this.#end, sha256: this.#coming.digest() }];
+    this.#coming = null;
+    this.appends = 0;
+    this.bytes = 0;
+  }
+
+  async #checkpoints(log: LogSigner, draft: Draft, isClosing: boolean): Promise<Uint8Array> {
+    const seq = (log.newest?.seq ?? -1) + 1;
+    const timestamp = new Date(this.#parts.nowMs()).toISOString();
+    const fields = { timestamp, thread_id: `streams:${this.of.path}` };
+    const opening = `${asciiJson(fields).slice(0, -1)},`;
+    const when = { turn: seq, rev: 0 };
+    const hasNoFinal = log.isBeginning || log.mustRecover;
+    const first = log.mustRecover
+      ? await draft.recovery(opening, when)
+      : await draft.checkpoint(isClosing ? "final" : "batch", opening, when);
+    if (!isClosing || !hasNoFinal) return first;
+    return concat(first, await draft.checkpoint("final", opening, { turn: seq + 1, rev: 0 }));
+  }
+
+  /** Verifies what stands there from before, up to where this process went on (O1, SN2). */
+  async #open(): Promise<LogSigner> {
+    const { root, logs, signer, newSalt, nowMs } = this.#parts;
+    const { path, file } = this.of;
+    const target = signedLogOf(root, this.of);
+    const remembered = this.#parts.rememberedOf(path);
+    const options = { crypto: nodeCrypto, keys: this.#parts.keysFor(path), remembered };
+    const sidecar = await this.#openBeside();
+    this.#besideEnd = sidecar?.size() ?? 0;
+    try {
+      const log = logs.open(file, "read");
+      try {
+        const { lost } = remembered;
+        const opening = { target, log, sidecar, end: this.#start, cut: 0, newSalt, options, lost };
+        const so = await openToSign(opening);
+        const nowIso = () => new Date(nowMs()).toISOString();
+        return new LogSigner(so, { crypto: nodeCrypto, signer, isSidecar: true, nowIso });
+      } finally {
+        log.close();
+      }
+    } finally {
+      sidecar?.close();
+    }
+  }
+
+  /** The file beside; null without one. A torn line, which no crash of ours leaves, is kept aside. */
+  async #openBeside(): Promise<OpenFile | null> {
+    const { logs, isInJournal } = this.#parts;
+    const name = sidecarOf(this.of.file);
+    const place = { directory: logs, name, path: `${logs.path}/${name}` };
+    let file: OpenFile;
+    try {
+      file = logs.open(name, "read");
+    } catch (cause) {
+      if (errnoOf(cause) === "ENOENT") return null;
+      throw cause;
+    }
+    const size = file.size();
+    const isTorn = size > 0 && (await readStretch(file, size - 1, size))[0] !== LF;
+    if (!isTorn) return file;
+    file.close();
+    // What the journal says of places in it must hold when it is read again.
+    if (isInJournal(name)) throw mismatch(place.path, size, "its last checkpoint is cut short");
+    const torn = logs.open(name, "append");
+    try {
+      await recover(place, torn, null);
+    } finally {
+      torn.close();
+    }
+    return logs.open(name, "read");
+  }
+
+  async #feed(draft: Draft, stretches: readonly Stretch[]): Promise<void> {
+    const whole = new WholeLines((lines) => draft.addOthersLines(lines));
+    let at = this.#log?.bytes ?? 0;
+    for (const { to, sha256 } of stretches) {
+      const hash = nodeCrypto.runningSha256();
+      while (at < to) {
+        const bytes = await this.#read(at, Math.min(at + HASHED_TOGETHER_BYTES, to));
+        hash.update(bytes);
+        if (this.of.isJson) whole.feed(bytes);
+        else draft.addOthersLines(bytes);
+        at += bytes.length;
+      }
+      if (Buffer.compare(hash.digest(), sha256) === 0) continue;
+      const path = `${this.#parts.logs.path}/${this.of.file}`;
+      throw mismatch(path, to, "what stands there is not what was appended");
+    }
+  }
+
+  #read(from: number, to: number): Promise<Buffer> {
+    return this.#parts.pool.use(this.of.file, (log) => log.readAt(from, to - from));
+  }
+}
+
+function mismatch(path: string, offset: number, reason: string): VerbatimError {
+  return new VerbatimError(
+    "CHECKPOINT_MISMATCH",
+    `${path} is not signed on: ${reason}; \`verbatim verify\` says more`,
+    { path, offset, verdict: "tampered" },
+  );
+}

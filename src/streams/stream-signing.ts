@@ -1,0 +1,245 @@
+/**
+ * Stream signing: which streams have something unsigned, and when it is signed: at closing, after
+ * 1 MiB or 1,000 appends, 1 s after the last append, and when the store closes.
+ *
+ * Nobody waits for it: an append is answered as fast as in a store that does not sign, and its
+ * checkpoint comes later. What could not be signed is told, and `verbatim verify` shows it.
+ *
+ * SG1  A stream that cannot be signed on (SN1, and what opening refuses) is told of once and left
+ *      alone until the store is opened again. Its appends are taken all the same.
+ * SG2  Few are signed at a time, and few that are idle are kept: one that comes again is verified
+ *      again.
+ * SG3  The pin of a deleted stream is forgotten, also when a crash came in between: the pin is as
+ *      old as the deletion that the journal has.
+ */
+
+import { randomBytes } from "node:crypto";
+import { VerbatimError } from "../base/errors.ts";
+import type { Clock } from "../base/host.ts";
+import type { Keys } from "../proof/keys.ts";
+import type { PinBook } from "../proof/pins.ts";
+import { type Found, type Heads, rememberedIn } from "../signing/heads.ts";
+import type { Signer } from "../signing/signer.ts";
+import type { Batch } from "./batch.ts";
+import type { DeleteOp, JournalRecord } from "./journal-record.ts";
+import { SignedStream, type SigningParts } from "./signed-stream.ts";
+
+export interface SigningCadence {
+  readonly bytesMax: number;
+  readonly appendsMax: number;
+  readonly idleMs: number;
+}
+
+export const SIGNING_CADENCE: SigningCadence = {
+  bytesMax: 1024 * 1024,
+  appendsMax: 1000,
+  idleMs: 1000,
+};
+
+/** Whose signatures they are, and how they are judged. */
+export interface StreamSigner {
+  readonly signer: Signer;
+  /** By which keys a stream's older checkpoints are judged. */
+  keysFor(path: string): Keys;
+  readonly heads: Heads;
+  /** What is pinned, as of now. */
+  readonly book: Found<PinBook>;
+  onWarning(warning: string): void;
+}
+
+type StoreParts = Pick<SigningParts, "root" | "logs" | "pool" | "nowMs" | "isInJournal" | "commit">;
+
+export interface StreamSigningParts extends StoreParts, StreamSigner {
+  readonly clock: Clock;
+  readonly cadence: SigningCadence;
+}
+
+/** How often is looked for streams that have become idle, in parts of what that takes. */
+const LOOKS_PER_IDLE = 4;
+const SIGNED_AT_ONCE = 4;
+const KEPT_MAX = 4096;
+/** It passes: there is room again, or less to do. */
+const PASSING: ReadonlySet<string> = new Set(["NO_SPACE", "QUEUE_FULL"]);
+
+export class StreamSigning {
+  readonly #parts: StreamSigningParts;
+  readonly #signing: SigningParts;
+  readonly #place: string;
+  /** By path, those signed longest ago first. */
+  readonly #streams = new Map<string, SignedStream>();
+  readonly #unsigned = new Set<SignedStream>();
+  readonly #due = new Set<SignedStream>();
+  readonly #atWork = new Map<SignedStream, Promise<void>>();
+  readonly #refused = new Set<SignedStream>();
+  readonly #stopping = new AbortController();
+  #looking: Promise<void> | null = null;
+  #forgetting: Promise<void> = Promise.resolve();
+  #hasEnded = false;
+
+  constructor(parts: StreamSigningParts) {
+    this.#parts = parts;
+    const { root, logs, pool, nowMs, isInJournal, commit, signer, book } = parts;
+    this.#place = `streams:${root}`;
+    this.#signing = {
+      ...{ root, logs, pool, nowMs, isInJournal, commit, signer },
+      keysFor: (path) => parts.keysFor(path),
+      rememberedOf: (path) => rememberedIn(book, { place: this.#place, id: path }),
+      newSalt: () => randomBytes(32),
+    };
+  }
+
+  /** Remembers what a batch did, which is durable and in the files. */
+  note({ ops, changes }: Batch): void {
+    if (this.#hasEnded) return;
+    const nowMs = this.#parts.clock.monotonicMs();
+    for (const op of ops) {
+      if (op.op === "delete") this.#forget([op]);
+      if (op.op !== "append" && op.op !== "create") continue;
+      const closes = op.close;
+      if (op.bytes.length === 0 && !closes) continue;
+      const state = changes.get(op.path)?.state;
+      if (state === undefined || state.file !== op.file || state.status === "deleted") continue;
+      const stream = this.#streamOf(state, op.pos);
+      if (this.#refused.has(stream)) continue;
+      if (op.bytes.length > 0) stream.came(op.bytes, nowMs);
+      if (closes) stream.close();
+      if (!stream.isUnsigned) continue;
+      this.#unsigned.add(stream);
+      if (this.#isDue(stream, nowMs)) this.#due.add(stream);
+    }
+    this.#work();
+    if (this.#unsigned.size > 0) this.#looking ??= this.#look();
+  }
+
+  /** What the journal says was deleted before this process began (SG3). */
+  recovered(records: readonly JournalRecord[]): void {
+    const deletions: DeleteOp[] = [];
+    for (const { op } of records) if (op.op === "delete") deletions.push(op);
+    this.#forget(deletions);
+  }
+
+  /** Signs all that is unsigned, and resolves when its heads are pinned. */
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    await this.#looking;
+    while (!this.#hasEnded && this.#unsigned.size > 0) {
+      for (const stream of this.#unsigned) this.#due.add(stream);
+      this.#work();
+      await Promise.race(this.#atWork.values());
+    }
+    await Promise.all(this.#atWork.values());
+    this.#hasEnded = true;
+    await this.#forgetting;
+    await this.#parts.heads.flush();
+  }
+
+  #streamOf(state: SignedStream["of"], start: number): SignedStream {
+    const known = this.#streams.get(state.path);
+    if (known?.of.streamId === state.streamId) return known;
+    if (known !== undefined) this.#drop(known);
+    const { path, streamId, file, isJson } = state;
+    const stream = new SignedStream(this.#signing, { path, streamId, file, isJson }, start);
+    this.#streams.set(path, stream);
+    return stream;
+  }
+
+  #isDue(stream: SignedStream, nowMs: number): boolean {
+    const { bytesMax, appendsMax, idleMs } = this.#parts.cadence;
+    const { bytes, appends, lastMs, isClosing } = stream;
+    const isMuch = bytes >= bytesMax || appends >= appendsMax;
+    return isMuch || isClosing || nowMs - lastMs >= idleMs;
+  }
+
+  /** Finds the streams that have become idle. */
+  async #look(): Promise<void> {
+    const { clock, cadence } = this.#parts;
+    const { signal } = this.#stopping;
+    while (this.#unsigned.size > 0 && !signal.aborted && !this.#hasEnded) {
+      // Rejects when the store closes, and then all of it is signed.
+      await clock.sleep(cadence.idleMs / LOOKS_PER_IDLE, signal).catch(() => {});
+      const nowMs = clock.monotonicMs();
+      for (const stream of this.#unsigned) if (this.#isDue(stream, nowMs)) this.#due.add(stream);
+      this.#work();
+    }
+    this.#looking = null;
+  }
+
+  #work(): void {
+    for (const stream of this.#due) {
+      if (this.#atWork.size >= SIGNED_AT_ONCE || this.#hasEnded) return;
+      if (this.#atWork.has(stream)) continue;
+      this.#due.delete(stream);
+      this.#atWork.set(stream, this.#sign(stream));
+    }
+  }
+
+  async #sign(stream: SignedStream): Promise<void> {
+    const { path, streamId } = stream.of;
+    try {
+      const head = await stream.sign();
+      const { heads } = this.#parts;
+      if (head !== null) heads.pin({ ...head, place: this.#place, id: path }, "signed");
+    } catch (cause) {
+      this.#failed(stream, cause);
+    }
+    this.#atWork.delete(stream);
+    const isCurrent = this.#streams.get(path)?.of.streamId === streamId;
+    if (!stream.isUnsigned || !isCurrent) this.#unsigned.delete(stream);
+    if (isCurrent) this.#usedLast(stream);
+    this.#work();
+  }
+
+  #failed(stream: SignedStream, cause: unknown): void {
+    const code = cause instanceof VerbatimError ? cause.code : "";
+    if (code === "STORE_FAILED") {
+      this.#hasEnded = true; // The store says so itself.
+      return;
+    }
+    stream.lastMs = this.#parts.clock.monotonicMs(); // Not before it was idle again.
+    if (PASSING.has(code) && !this.#stopping.signal.aborted) return;
+    this.#unsigned.delete(stream);
+    this.#due.delete(stream);
+    if (this.#streams.get(stream.of.path) !== stream) return; // Deleted meanwhile.
+    this.#refused.add(stream); // SG1
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    this.#parts.onWarning(`${stream.of.path} is not signed any further: ${reason}`);
+  }
+
+  #usedLast(stream: SignedStream): void {
+    const { path } = stream.of;
+    this.#streams.delete(path);
+    this.#streams.set(path, stream);
+    if (this.#streams.size <= KEPT_MAX) return;
+    for (const oldest of this.#streams.values()) {
+      if (oldest.isUnsigned || this.#refused.has(oldest)) continue;
+      this.#streams.delete(oldest.of.path); // SG2
+      return;
+    }
+  }
+
+  #drop(stream: SignedStream): void {
+    this.#streams.delete(stream.of.path);
+    this.#unsigned.delete(stream);
+    this.#due.delete(stream);
+    this.#refused.delete(stream);
+  }
+
+  #forget(deletions: readonly DeleteOp[]): void {
+    const gone = new Map<string, number>();
+    for (const { ended, at } of deletions) {
+      for (const path of ended) {
+        gone.set(path, at);
+        const stream = this.#streams.get(path);
+        if (stream !== undefined) this.#drop(stream);
+      }
+    }
+    if (gone.size === 0) return;
+    const { heads, book, onWarning } = this.#parts;
+    this.#forgetting = this.#forgetting
+      .then(() => heads.forgetAll(this.#place, gone))
+      .then((forgotten) => {
+        for (const pin of forgotten) book.found.add(pin);
+      })
+      .catch((cause: unknown) => onWarning(`pins of deleted streams stay: ${String(cause)}`));
+  }
+}

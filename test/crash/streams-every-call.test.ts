@@ -1,0 +1,36 @@
+/**
+ * Every call: a small life of a local store, with each call to the disk failing in turn, in each
+ * way it can, and the power going afterwards; with `streams.db` kept, deleted, or put back from an
+ * older copy. No call can be forgotten.
+ */
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "vitest";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { FAULTS } from "./faults.ts";
+import { type IndexFate, StreamsLife } from "./streams-life.ts";
+
+const FATES: readonly IndexFate[] = ["kept", "deleted", "older"];
+
+test.each(FATES)(
+  "whichever call fails, streams keep all that was acknowledged, once (index %s)",
+  async (fate) => {
+    const indexPath = join(tempDirectory(), "streams.db");
+    const sound = new StreamsLife(1, null, indexPath, fate);
+    assert.deepEqual(await sound.live(), []);
+
+    let seeds = 0;
+    for (const [call, kind] of sound.calls.entries()) {
+      for (const fault of FAULTS[kind]) {
+        // The seed also says whether the processes close their stores or are killed.
+        const seed = seeds++;
+        const life = new StreamsLife(seed, { call, fault }, indexPath, fate);
+        const what = `call ${call} (${kind}), ${JSON.stringify(fault)}, seed ${seed}`;
+        const faults = await life.live().catch((error: unknown) => [String(error)]);
+        assert.deepEqual(faults, [], what);
+      }
+    }
+  },
+  300_000,
+);

@@ -1,0 +1,154 @@
+/** A session in another dialect: another session, with the same things said, and a report of the rest. */
+
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { DialectName } from "../../../src/dialects/dialect.ts";
+import type { NewEntry } from "../../../src/model/entry.ts";
+import { unpackBundle } from "../../../src/resume/handoff/unpack.ts";
+import { resume, type Unpacked } from "../../../src/resume.ts";
+import { DIALECTS } from "../../../src/store/find-session.ts";
+import { mapEntry, mappingFacts } from "../../../src/store/mapping.ts";
+import { errno, refusal } from "../../support/refusal.ts";
+import { said } from "../../support/signing-user.ts";
+import { tempDirectory } from "../../support/temp-directory.ts";
+import { treeAt } from "../../support/tree.ts";
+import { WatchedFiles } from "../../support/watched-files.ts";
+import { agentSession, throughDialect } from "../any-session.ts";
+import { HandingUser, TALK } from "./handing.ts";
+
+const NAMES: readonly DialectName[] = ["rye", "homeagent", "entire"];
+const WAYS = NAMES.flatMap((from) => {
+  return NAMES.filter((to) => to !== from).map((to) => [from, to] as const);
+});
+
+test.each(WAYS)("from %s to %s: what was said is there, and is signed anew", async (from, to) => {
+  const [ada, ben] = [new HandingUser(), new HandingUser()];
+  const written = await ada.write({ dialect: from }, TALK);
+  const { path, manifest } = await ada.handoff(written);
+  const options = { for: "anthropic", prompt: null } as const;
+  const before = await resume(written.target.id, { ...options, root: written.target.root });
+  await ben.enter();
+  await ben.trust(ada);
+  const root = tempDirectory();
+  const unpacked = await ben.unpack(path, { root, dialect: to });
+  assert.deepEqual([unpacked.verdict, unpacked.dialect], ["verified", to]);
+  assert.deepEqual(unpacked.from, manifest);
+  const after = await resume(unpacked.session, { ...options, root });
+  assert.deepEqual(after.messages, before.messages);
+  assert.deepEqual([after.system, after.model], [before.system, before.model]);
+  accountsForAll(unpacked, readFileSync(written.path, "utf8").split("\n").length - 1);
+  assert.ok(unpacked.fidelity.kept >= 3, "most is kept");
+  const log = readFileSync(unpacked.path, "utf8");
+  const origin = log.split("\n").find((line) => line.includes('"handoff_report"')) ?? "";
+  for (const told of [manifest.head.line, manifest.kid, written.target.id]) {
+    assert.ok(origin.includes(told), "it says where it comes from");
+  }
+  assert.ok(!log.includes(written.target.root), "no path of the other machine");
+  assert.deepEqual(ben.warnings, []);
+});
+
+function accountsForAll({ fidelity }: Unpacked, lines: number): void {
+  const { entries, kept, approximated, dropped, changes, byteExact } = fidelity;
+  assert.deepEqual([byteExact, entries, kept + approximated + dropped], [false, lines, lines]);
+  const told = changes.reduce((all, each) => all + (each.lines ?? 1), 0);
+  assert.equal(told, approximated + dropped);
+  for (const { fate, why, changed } of changes) {
+    assert.ok(fate === "dropped" ? why !== undefined : changed?.length);
+  }
+}
+
+test("whatever an agent's session holds, a line is kept, or it is told what of it is not", () => {
+  // Method: what is called kept is said again in its own dialect, and must read as it did.
+  const facts = mappingFacts({ id: "s", agent: "hello", cwd: "/project" });
+  fc.assert(
+    fc.property(agentSession, fc.constantFrom(...WAYS), (session, [from, to]) => {
+      for (const entry of throughDialect(DIALECTS[from], session)) {
+        const whole = { at: null, usage: null, outcome: null, error: null, ...entry };
+        const mapped = mapEntry(whole, DIALECTS[to], facts);
+        if (mapped.fate === "approximated") assert.ok(mapped.changed.length > 0);
+        if (mapped.fate !== "kept") continue;
+        const { native: _, ...rest } = whole;
+        const back = throughDialect(DIALECTS[to], [rest as NewEntry]);
+        const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
+        assert.deepEqual(plain(back.flatMap(({ parts }) => parts)), plain(entry.parts));
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("what a dialect has no words for is told, line by line", async () => {
+  const ada = new HandingUser();
+  const { path } = await ada.handoff(await ada.write({ dialect: "rye" }, TALK));
+  const unpacked = await ada.unpack(path, { root: tempDirectory(), dialect: "entire" });
+  const { changes, times } = unpacked.fidelity;
+  assert.deepEqual([...new Set(changes.map(({ why }) => why))].sort(), ["checkpoint", "no_line"]);
+  assert.equal(times, "anew");
+  const home = await ada.unpack(path, { root: tempDirectory(), dialect: "homeagent" });
+  assert.equal(home.fidelity.times, "kept", "HomeAgent's records take any time");
+});
+
+test("the new session has the id that was asked for, once, and the agent", async () => {
+  const ada = new HandingUser();
+  const { path } = await ada.handoff(await ada.write({ dialect: "rye" }, TALK));
+  const root = tempDirectory();
+  const to = { root, dialect: "homeagent", id: "kitchen/from-ada" } as const;
+  assert.equal((await ada.unpack(path, to)).session, "kitchen/from-ada");
+  const before = treeAt(root);
+  await refusal(ada.unpack(path, to), "SESSION_EXISTS");
+  await refusal(ada.unpack(path, { ...to, id: "../x" }), "BAD_ID");
+  assert.deepEqual(treeAt(root), before);
+  const { session } = await ada.unpack(path, { root, dialect: "homeagent" });
+  expect(session).toMatch(/^hello\/[0-9a-f-]{36}$/);
+  const named = await ada.unpack(path, { root, dialect: "homeagent", agent: "cook" });
+  expect(named.session).toMatch(/^cook\//);
+});
+
+test("a session that is unpacked unsigned says so", async () => {
+  const ada = new HandingUser();
+  const { path } = await ada.handoff(await ada.write({ dialect: "entire" }, TALK));
+  const unpacked = await ada.unpack(path, { root: tempDirectory(), dialect: "rye", sign: false });
+  assert.equal(unpacked.verdict, null);
+  expect(unpacked.session).toMatch(/^handoff-\d+$/);
+  assert.ok(!readFileSync(unpacked.path, "utf8").includes('"sig2"'));
+});
+
+test("a string that one dialect keeps beside the log is whole in another", async () => {
+  const ada = new HandingUser();
+  const long = "x".repeat(9 * 1024 * 1024);
+  const { path } = await ada.handoff(await ada.write({ dialect: "entire" }, [said(long)]));
+  const { path: log } = await ada.unpack(path, { root: tempDirectory(), dialect: "homeagent" });
+  assert.ok(readFileSync(log, "utf8").includes(long));
+});
+
+const LOG_NAMES = ["transcript.jsonl", "s.jsonl", "full.jsonl"];
+
+test.each(["rye", "homeagent", "entire"] as const)(
+  "when the disk is full no part of a new %s session is left, and its id is free",
+  async (to) => {
+    const ada = new HandingUser();
+    const from = to === "rye" ? "entire" : "rye";
+    const { path } = await ada.handoff(await ada.write({ dialect: from }, TALK));
+    const root = tempDirectory();
+    const id = to === "homeagent" ? "cook/s" : "s";
+    const disk = new WatchedFiles();
+    let writes = 0;
+    disk.before = ({ call, name }) => {
+      if (call === "write" && LOG_NAMES.includes(name) && ++writes > 2) throw errno("ENOSPC");
+      return undefined;
+    };
+    const options = { root, dialect: to, id, onWarning: () => {} };
+    await refusal(unpackBundle(disk.host, path, options), "NO_SPACE");
+    const left = readdirSync(root, { recursive: true, encoding: "utf8" });
+    assert.deepEqual(
+      left.filter((name) => /jsonl|thread\.json|spill/.test(name)),
+      [],
+    );
+    const unpacked = await ada.unpack(path, options);
+    assert.equal(unpacked.verdict, "verified");
+    assert.ok(existsSync(dirname(unpacked.path)));
+  },
+);
