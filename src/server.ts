@@ -2,5 +2,7 @@
 
 export { VerbatimError } from "./base/errors.ts";
 export type { RunningServer, ServeOptions } from "./server/serve.ts";
+export type { SessionLimits } from "./server/sessions/limits.ts";
+export type { RootChoice } from "./server/sessions/roots.ts";
 export type { ServerSettings } from "./server/settings.ts";
 export { startServer } from "./server/start.ts";

@@ -14,7 +14,15 @@ import { type Catalog, realRoot, type Summarise } from "./catalog.ts";
 import type { FoundLog, SessionRow } from "./session-row.ts";
 import type { Cache } from "./sqlite.ts";
 import type { SessionStatus } from "./summary.ts";
-import { bareRow, type Place, ROOT, removeRows, writeRows } from "./table.ts";
+import {
+  bareRow,
+  isFresh,
+  type LogState,
+  type Place,
+  ROOT,
+  removeRows,
+  writeRows,
+} from "./table.ts";
 
 /** By what rows are put in order: the time of their last entry, else of their file. */
 const KEY =
@@ -23,7 +31,8 @@ const KEY =
 /** Made by who pages, not by who lists: a listing has no use for it. */
 const INDEX = `CREATE INDEX IF NOT EXISTS sessions_by_change ON sessions (root, ${KEY} DESC, id)`;
 
-const PAGE = `
+/** Exported for its test, which asks SQLite how it goes about it. */
+export const PAGE = `
 SELECT id, ${KEY} AS key, json FROM sessions
 WHERE root = (SELECT root FROM roots WHERE dialect = ?1 AND path = ?2)
   AND ${KEY} <= ?3 AND (${KEY} < ?3 OR id > ?4) AND ${KEY} >= ?5 AND ${KEY} < ?6
@@ -97,7 +106,7 @@ export async function readRow(
 }
 
 /** How a log stands on the disk now; null when it is gone. */
-export function lookAtLog(root: string, path: string): { size: number; mtimeMs: number } | null {
+export function lookAtLog(root: string, path: string): LogState | null {
   try {
     const stats = lstatSync(`${root}/${path}`, { throwIfNoEntry: false });
     return stats?.isFile() ? { size: stats.size, mtimeMs: stats.mtimeMs } : null;
@@ -106,9 +115,15 @@ export function lookAtLog(root: string, path: string): { size: number; mtimeMs: 
   }
 }
 
-/** Whether a row says what the log now holds. */
-export function isCurrent(row: SessionRow, now: { size: number; mtimeMs: number }): boolean {
-  return row.size === now.size && microseconds(row.mtimeMs) === microseconds(now.mtimeMs);
+/** Keeps a row whose log was looked at before it was read. */
+export async function keepRow(
+  catalog: Catalog,
+  dialect: string,
+  root: string,
+  row: SessionRow,
+): Promise<void> {
+  const place: Place = { dialect, root: realRoot(root) };
+  await catalog.attempt((cache) => writeRows(cache, place, [row]), undefined);
 }
 
 export async function forgetRows(
@@ -156,13 +171,15 @@ async function freshenSlice(
 ): Promise<void> {
   await nextTurn();
   const ids = JSON.stringify(slice.map(({ id }) => id));
-  const known = await catalog.attempt((cache) => knownIn(cache, place, ids), new Map());
+  const known = await catalog.attempt(
+    (cache) => knownIn(cache, place, ids),
+    new Map<string, LogState>(),
+  );
   const rows: SessionRow[] = [];
   for (const log of slice) {
     if (signal.aborted) break;
-    const mark = known.get(log.id);
-    if (mark === markOf(log.size, microseconds(log.mtimeMs))) continue;
-    if (mark !== undefined && isLeft(log)) continue;
+    const kept = known.get(log.id);
+    if (kept !== undefined && (isFresh(kept, log) || isLeft(log))) continue;
     try {
       rows.push({ ...bareRow(log), ...(await summarise(log.id)) });
     } catch (cause) {
@@ -172,18 +189,10 @@ async function freshenSlice(
   if (rows.length > 0) await catalog.attempt((cache) => writeRows(cache, place, rows), undefined);
 }
 
-function knownIn(cache: Cache, { dialect, root }: Place, ids: string): Map<string, string> {
-  const known = new Map<string, string>();
+function knownIn(cache: Cache, { dialect, root }: Place, ids: string): Map<string, LogState> {
+  const known = new Map<string, LogState>();
   for (const { id, size, mtime_us } of cache.all(KNOWN, dialect, root, ids)) {
-    known.set(String(id), markOf(Number(size), Number(mtime_us)));
+    known.set(String(id), { size: Number(size), mtimeMs: Number(mtime_us) / 1000 });
   }
   return known;
-}
-
-function markOf(size: number, mtimeUs: number): string {
-  return `${size} ${mtimeUs}`;
-}
-
-function microseconds(ms: number): number {
-  return Math.round(ms * 1000);
 }

@@ -36,6 +36,14 @@ const TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT
 
 type Driver = typeof import("@photostructure/sqlite");
 
+/** Loaded once: to ask again takes turns of the event loop, how many nobody can say. */
+let driverLoaded: Promise<Driver> | null = null;
+
+function loadDriver(): Promise<Driver> {
+  driverLoaded ??= import("@photostructure/sqlite");
+  return driverLoaded;
+}
+
 export class Cache {
   readonly #database: DatabaseSyncInstance;
   readonly #statements = new Map<string, StatementSyncInstance>();
@@ -113,7 +121,7 @@ export async function openCache(
   { isSuspect = false, keepsForeign = false } = {},
 ): Promise<OpenedCache> {
   try {
-    const driver = await import("@photostructure/sqlite");
+    const driver = await loadDriver();
     if (keepsForeign) return { cache: openOurs(driver, path, schema), problem: null };
     makeFile(path);
     try {
@@ -150,7 +158,7 @@ export async function lookIntoCache(
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found === undefined) return { state: "missing" };
     if (!found.isFile()) return { state: "unreadable", problem: "EINVAL" };
-    const { DatabaseSync } = await import("@photostructure/sqlite");
+    const { DatabaseSync } = await loadDriver();
     const database = new DatabaseSync(readOnlyUri(path), { readOnly: true });
     try {
       const tell = teller(database);

@@ -163,8 +163,11 @@ export function bareRow({ id, path, size, mtimeMs }: FoundLog): SessionRow {
   return { id, logPath: path, size, mtimeMs: microseconds(mtimeMs) / 1000, ...NOTHING_KNOWN };
 }
 
+/** How a log stood when it was looked at. */
+export type LogState = Pick<FoundLog, "size" | "mtimeMs">;
+
 /** Whether a log is still as it was when its row was made. */
-export function isFresh(row: RowLine, { size, mtimeMs }: FoundLog): boolean {
+export function isFresh(row: LogState, { size, mtimeMs }: LogState): boolean {
   return row.size === size && microseconds(row.mtimeMs) === microseconds(mtimeMs);
 }
 

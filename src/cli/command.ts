@@ -40,7 +40,12 @@ export interface CommandOption {
   readonly default?: string;
   /** The only values it takes. */
   readonly choices?: readonly string[];
+  /** It may be given more than once, and all of it counts. */
+  readonly isRepeatable?: true;
 }
+
+/** What an option was given; a list for one that may be given more than once. */
+export type OptionValue = string | boolean | readonly string[] | undefined;
 
 export interface CommandArgument {
   /** `<session>` when it must be given, `[session]` when it may. */
@@ -50,7 +55,7 @@ export interface CommandArgument {
 
 export interface Run {
   readonly args: readonly string[];
-  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+  readonly options: Readonly<Record<string, OptionValue>>;
   readonly io: Io;
 }
 
@@ -90,8 +95,14 @@ export function wholeNumber(flag: string, text: unknown, least: number, most = 1
 }
 
 /** An option's text; undefined when it was not given, wrong usage when it is empty. */
-export function textOption(flag: string, value: string | boolean | undefined): string | undefined {
+export function textOption(flag: string, value: OptionValue): string | undefined {
   if (typeof value !== "string") return undefined;
   if (value === "") throw new UsageError(`${flag} takes a value that is not empty`);
   return value;
+}
+
+/** All that a repeatable option was given; undefined when it was not. */
+export function textOptions(flag: string, value: OptionValue): string[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  return value.map((each) => textOption(flag, each) ?? "");
 }

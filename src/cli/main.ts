@@ -12,6 +12,7 @@ import {
   OutputClosed,
   UsageError,
 } from "./command.ts";
+import { backup } from "./commands/backup.ts";
 import { completions } from "./commands/completions.ts";
 import { doctor } from "./commands/doctor.ts";
 import { exportSession } from "./commands/export.ts";
@@ -49,6 +50,7 @@ const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   doctor,
   repair,
   serve,
+  backup,
   token,
   keys,
   trust,

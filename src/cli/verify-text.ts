@@ -9,6 +9,7 @@ export function describeReport(report: VerifyReport): string[] {
   const reasons = findings.filter((finding) => finding.verdict === verdict || !finding.verdict);
   return [
     `${session ?? path}: ${verdict}${detailOf(report)}`,
+    ...(report.from ? [beginningOf(report.from)] : []),
     ...reasons.map(({ message, code }) => `  ${message} (${code})`),
     ...(ADVICE[verdict] ? [`  ${ADVICE[verdict]}`] : []),
   ];
@@ -24,6 +25,10 @@ function detailOf({ verdict, signed_through: through, bad_range: bad, freshness 
     parts.push(`${turns} altered, from byte ${grouped(bad.from)} to ${grouped(bad.to)}`);
   }
   return parts.length === 0 ? "" : `; ${parts.join("; ")}`;
+}
+
+function beginningOf({ log, seq, at }: NonNullable<VerifyReport["from"]>): string {
+  return `  it began as a fork of the log ${log}, at byte ${grouped(at)}, signed by checkpoint ${seq}`;
 }
 
 const TURNS_LISTED_MAX = 5;

@@ -1,7 +1,7 @@
 /**
  * Find end: where a log ends for those who read it, and whether a place in it is between two lines.
  *
- * FE1  Bytes after the end are called torn only when no writer is at work on them.
+ * EN1  Bytes after the end are called torn only when no writer is at work on them.
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -30,7 +30,7 @@ export async function findEnd(
 ): Promise<LogEnd> {
   const seen = await findTail(file);
   const isAtWork = seen.tornBytes > 0 && isBeingWritten(directory, name);
-  // The writer may have finished between our look and the question, so look again (FE1).
+  // The writer may have finished between our look and the question, so look again (EN1).
   const tail = seen.tornBytes > 0 && !isAtWork ? await findTail(file) : seen;
   const lacksLastLf = takesUnterminated && tail.lacksOnlyLf && !isAtWork;
   return {

@@ -1,21 +1,34 @@
 /** Context: what every handler of the server is given. */
 
 import type { StreamStore } from "../streams/stream-store.ts";
+import type { TokenGate } from "./auth/gate.ts";
 import type { BodyRoom } from "./body.ts";
 import type { EventFeeds } from "./event-feed.ts";
+import type { Front } from "./front.ts";
 import type { LiveReaders } from "./live-readers.ts";
+import type { SessionService } from "./sessions/service.ts";
 import type { ServerSettings } from "./settings.ts";
+import type { StreamShares } from "./stream-shares.ts";
 import type { SubscriptionService } from "./subscriptions/service.ts";
 
 export interface ServerContext {
   readonly store: StreamStore;
   readonly settings: ServerSettings;
+  /** Only this machine can reach the server. */
+  readonly isLocal: boolean;
+  /** What listens, and what it counts. */
+  readonly front: Front;
+  readonly gate: TokenGate;
   readonly bodies: BodyRoom;
+  /** What one stream may have waiting for the disk. */
+  readonly shares: StreamShares;
   /** Those that wait for new data; told when the server stops. */
   readonly readers: LiveReaders;
   /** What is sent to readers of events, made once for all who stand at the same place. */
   readonly feeds: EventFeeds;
   readonly subscriptions: SubscriptionService;
+  /** Sessions of every dialect, to read. */
+  readonly sessions: SessionService;
   readonly nowMs: () => number;
   /** From 0 to 1, as Math.random. */
   readonly random: () => number;

@@ -5,7 +5,7 @@
  *      ends the process.
  */
 
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { VerbatimError } from "../base/errors.ts";
 import { checkStreamPath } from "../streams/stream-path.ts";
 import { answer, answerError, answerJson, errorBody, newHeaders } from "./answer.ts";
@@ -14,23 +14,29 @@ import { answerTooLarge } from "./body.ts";
 import type { ServerContext } from "./context.ts";
 import { createStream } from "./create.ts";
 import { streamEvents } from "./events.ts";
+import type { Handler } from "./front.ts";
 import { headOfStream } from "./head.ts";
 import { longPoll } from "./long-poll.ts";
+import { answerOpenApi, OPENAPI_PATH } from "./openapi.ts";
 import { Origins } from "./origin.ts";
-import { answerHealth, answerWelcome } from "./pages.ts";
+import { answerHealth, answerMetrics, answerReady, answerWelcome } from "./pages.ts";
 import { readStream } from "./read.ts";
 import { removeStream } from "./remove.ts";
+import type { RequestTrack } from "./request-track.ts";
+import { handleSessions, SESSIONS_ROOT } from "./sessions/route.ts";
 import { CONTROL_ROOT } from "./subscriptions/answers.ts";
 import { handleSubscriptions } from "./subscriptions/handle.ts";
 import { rawPath, readQuery, STREAM_ROOT, streamPathOf } from "./target.ts";
 
-export function requestListener(context: ServerContext): RequestListener {
-  const origins = new Origins(context.settings.allowOrigins);
-  return (request, response) => {
+export function requestListener(context: ServerContext): Handler {
+  const { settings, isLocal } = context;
+  const { allowOrigins, allowHosts } = settings;
+  const origins = new Origins({ allowOrigins, allowHosts, isLocal });
+  return (request, response, track) => {
     if (request.method === "OPTIONS") return origins.preflight(request, response);
     if (context.readers.isStopping) response.shouldKeepAlive = false;
-    route(context, origins, request, response).catch((error: unknown) => {
-      answerFailure(context, request, response, error);
+    route(context, origins, request, response, track).catch((error: unknown) => {
+      answerFailure(context, request, response, error, track);
     });
   };
 }
@@ -40,18 +46,32 @@ async function route(
   origins: Origins,
   request: IncomingMessage,
   response: ServerResponse,
+  track: RequestTrack,
 ): Promise<void> {
   origins.check(request, response);
   const path = rawPath(request.url ?? "/");
-  if (path.startsWith(CONTROL_ROOT) && isEnd(path, CONTROL_ROOT.length)) {
+  const isControl = path.startsWith(CONTROL_ROOT) && isEnd(path, CONTROL_ROOT.length);
+  const stream = isControl ? null : streamPathOf(path);
+  track.stream = stream;
+  track.route = isControl ? "subscriptions" : stream === null ? "other" : "stream";
+  track.token = context.gate.admit(request, path, stream);
+  if (isControl) {
     if (await handleSubscriptions(request, response, context)) return;
     return answerUnknown(response);
   }
-  const stream = streamPathOf(path);
-  if (stream !== null) return routeStream(context, stream, request, response);
+  if (stream !== null) return routeStream(context, stream, request, response, track);
+  if (path.startsWith(SESSIONS_ROOT) && isEnd(path, SESSIONS_ROOT.length)) {
+    track.route = "sessions";
+    return handleSessions(context, request, response);
+  }
   if (request.method !== "GET" && request.method !== "HEAD") return answerUnknown(response);
   if (path === "/") return answerWelcome(response);
+  if (path === OPENAPI_PATH) return answerOpenApi(response);
+  track.route = "operations";
   if (path === "/health") return answerHealth(context, response);
+  if (path === "/ready") return answerReady(context, response);
+  if (path === "/metrics") return answerMetrics(context, response);
+  track.route = "other";
   answerUnknown(response);
 }
 
@@ -60,13 +80,14 @@ function routeStream(
   path: string,
   request: IncomingMessage,
   response: ServerResponse,
+  track: RequestTrack,
 ): Promise<void> | void {
   checkStreamPath(path);
   switch (request.method) {
     case "POST":
       return appendToStream(context, path, request, response);
     case "GET":
-      return routeRead(context, path, request, response);
+      return routeRead(context, path, request, response, track);
     case "PUT":
       return createStream(context, path, request, response);
     case "HEAD":
@@ -86,8 +107,10 @@ function routeRead(
   path: string,
   request: IncomingMessage,
   response: ServerResponse,
+  track: RequestTrack,
 ): Promise<void> {
   const query = readQuery(request.url ?? "/");
+  if (query.live !== undefined) track.route = "live";
   if (query.live === "long-poll") return longPoll(context, path, query, request, response);
   if (query.live === "sse") return streamEvents(context, path, query, response);
   return readStream(context, path, query, request, response);
@@ -108,8 +131,12 @@ function answerFailure(
   request: IncomingMessage,
   response: ServerResponse,
   error: unknown,
+  track: RequestTrack,
 ): void {
   const isOurs = error instanceof VerbatimError;
+  const code = isOurs ? error.code : "INTERNAL";
+  track.code = code;
+  context.front.metrics.error(code);
   if (!isOurs) context.onFault(`${request.method} ${rawPath(request.url ?? "")}`, error);
   if (response.headersSent) {
     response.destroy(); // A begun answer cannot be taken back; broken off, nobody takes it for whole.

@@ -7,26 +7,46 @@
  * SV2  Without tokens, only this machine is served: any other address is refused.
  */
 
-import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
-import { errnoOf, VerbatimError } from "../base/errors.ts";
+import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
+import { TokenGate } from "./auth/gate.ts";
+import { tokenFilePath } from "./auth/token-file.ts";
+import { validTokens } from "./auth/tokens.ts";
 import { BodyRoom } from "./body.ts";
 import type { ServerContext } from "./context.ts";
 import { EventFeeds } from "./event-feed.ts";
+import { Front } from "./front.ts";
 import { LiveReaders } from "./live-readers.ts";
+import type { RequestRecord } from "./request-track.ts";
 import { requestListener } from "./router.ts";
+import type { RootChoice } from "./sessions/roots.ts";
+import { SessionService } from "./sessions/service.ts";
 import { SERVER_SETTINGS, type ServerSettings } from "./settings.ts";
+import { StreamShares } from "./stream-shares.ts";
 import { SubscriptionService } from "./subscriptions/service.ts";
+import { readTlsFiles } from "./tls.ts";
 
 export interface ServeOptions extends Partial<ServerSettings> {
-  /** Where the server keeps what is its own: the keys that sign webhooks. */
+  /** Where the server keeps what is its own: tokens, and the keys that sign webhooks. */
   readonly dataDirectory: string;
-  /** An address of this machine; 127.0.0.1 when absent. */
+  /**
+   * Where sessions are served from: directories, or "found" for what lies above the current one and
+   * in the home. None when absent.
+   */
+  readonly roots?: RootChoice;
+  /** Sign streams with the user's key, which is made when there is none; not when absent. */
+  readonly sign?: boolean;
+  /** 127.0.0.1 when absent. One that others can reach needs tokens (`verbatim token create`). */
   readonly host?: string;
   /** 4437 when absent; 0 takes any that is free. */
   readonly port?: number;
+  /** Paths of a key and a certificate, in PEM: with them the server speaks TLS. */
+  readonly tls?: { readonly keyPath: string; readonly certPath: string };
+  /** How others reach it, where a proxy stands before it: `https://streams.example.com`. */
+  readonly publicUrl?: string;
+  /** Told of each request when it is over. */
+  readonly onRequest?: (record: RequestRecord) => void;
   /** Told of faults of ours, which no client is; they go nowhere when absent. */
   readonly onFault?: (what: string, cause: unknown) => void;
 }
@@ -42,26 +62,37 @@ export interface RunningServer {
 export const HOST_DEFAULT = "127.0.0.1";
 export const PORT_DEFAULT = 4437;
 
-const KEEP_ALIVE_MS = 65_000;
-const CLOSING_CHECK_MS = 20;
 const OWN_ADDRESS = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i;
+
+/** Listens, before there is a store: whoever asks is told that the server is recovering. */
+export async function openFront(options: ServeOptions): Promise<Front> {
+  const { host = HOST_DEFAULT, port = PORT_DEFAULT, tls } = options;
+  checkHost(host, options.dataDirectory);
+  return Front.open({
+    host,
+    port,
+    tls: tls === undefined ? null : readTlsFiles(tls.keyPath, tls.certPath),
+    settings: { ...SERVER_SETTINGS, ...options },
+    onRequest: options.onRequest ?? null,
+    monotonicMs: () => performance.now(),
+  });
+}
 
 /** Serves the store, and closes it when it stops; also when it cannot begin. */
 export async function serveStore(
   store: StreamStore,
   options: ServeOptions,
+  opened?: Front,
 ): Promise<RunningServer> {
-  const { host = HOST_DEFAULT, port = PORT_DEFAULT } = options;
   const undo: (() => Promise<void>)[] = [() => store.close()];
   try {
-    checkHost(host);
-    const context = await newContext(store, options);
+    const front = opened ?? (await openFront(options));
+    undo.unshift(() => front.close(0));
+    const context = await newContext(store, options, front);
     const { subscriptions } = context;
     undo.unshift(() => subscriptions.stop());
-    const listening = newServer(context);
-    await listen(listening.server, host, port);
-    const running = runningServer(listening, context, host);
-    subscriptions.begin(running.url);
+    const running = runningServer(context);
+    subscriptions.begin(options.publicUrl ?? running.url);
     return running;
   } catch (error) {
     for (const step of undo) await step();
@@ -69,26 +100,53 @@ export async function serveStore(
   }
 }
 
-export function checkHost(host: string): void {
-  if (OWN_ADDRESS.test(host)) return;
+/** Whether only this machine can reach it. */
+export function isOwnAddress(host: string): boolean {
+  return OWN_ADDRESS.test(host);
+}
+
+function checkHost(host: string, dataDirectory: string): void {
+  if (isOwnAddress(host) || validTokens(tokenFilePath(dataDirectory), Date.now()) > 0) return;
   throw new VerbatimError(
     "BAD_SETTING",
-    `the server does not listen on ${host}: it asks nobody for a token yet, so only this machine ` +
-      "may reach it; use 127.0.0.1, ::1 or localhost",
-    { setting: "host", from: "flag", reason: "it is no address of this machine alone" },
+    `the server does not listen on ${host}: there are no tokens in ${dataDirectory}, and without ` +
+      "them only this machine may reach it; make one with `verbatim token create`, or use 127.0.0.1",
+    { setting: "host", from: "flag", reason: "others can reach it, and there are no tokens" },
   );
 }
 
-async function newContext(store: StreamStore, options: ServeOptions): Promise<ServerContext> {
+async function newContext(
+  store: StreamStore,
+  options: ServeOptions,
+  front: Front,
+): Promise<ServerContext> {
   const settings: ServerSettings = { ...SERVER_SETTINGS, ...options };
   const { allowLocalWebhooks, chunkBytes, liveReadersMax } = settings;
-  const { dataDirectory, onFault = () => {} } = options;
+  const { dataDirectory, host = HOST_DEFAULT, onFault = () => {} } = options;
+  const isLocal = isOwnAddress(host);
   return {
     store,
     settings,
+    isLocal,
+    front,
+    gate: new TokenGate({
+      tokenPath: tokenFilePath(dataDirectory),
+      isRequired: !isLocal,
+      nowMs: Date.now,
+      onFault,
+    }),
     bodies: new BodyRoom(settings.bodiesBytesMax),
+    shares: new StreamShares(settings),
     readers: new LiveReaders(liveReadersMax),
     feeds: new EventFeeds({ store, chunkBytes, nowMs: Date.now, onFault }),
+    sessions: new SessionService({
+      host: nodeHost,
+      roots: options.roots ?? [],
+      cwd: process.cwd(),
+      limits: settings.sessions,
+      nowMs: Date.now,
+      onFault,
+    }),
     subscriptions: await SubscriptionService.open({
       store,
       host: nodeHost,
@@ -102,90 +160,29 @@ async function newContext(store: StreamStore, options: ServeOptions): Promise<Se
   };
 }
 
-/** What listens, and the connections over which nothing was asked yet. */
-interface Listening {
-  readonly server: Server;
-  readonly unused: Set<Socket>;
-}
-
-function newServer(context: ServerContext): Listening {
-  const unused = new Set<Socket>();
-  const route = requestListener(context);
-  const listener: RequestListener = (request, response) => {
-    unused.delete(request.socket);
-    route(request, response);
-  };
-  // Longer than clients keep an idle connection: closing one just as it is used again looks to
-  // them like a failure.
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, listener);
-  // Nothing is sent while a reader waits for data; longer silence is a reader that takes nothing.
-  server.timeout = context.settings.longPollTimeoutMs + context.settings.stalledMs;
-  server.on("connection", (socket) => {
-    unused.add(socket);
-    socket.once("close", () => unused.delete(socket));
-  });
-  server.on("checkContinue", (request, response) => {
-    const bytes = Number(request.headers["content-length"] ?? 0);
-    // One that will be refused for its size is not asked to send it.
-    if (!(bytes > context.settings.bodyBytesMax)) response.writeContinue();
-    listener(request, response);
-  });
-  return { server, unused };
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (cause) => {
-      reject(errnoOf(cause) === "EADDRINUSE" ? portTaken(host, port) : cause);
-    });
-    server.listen({ host, port }, resolve);
-  });
-}
-
-function portTaken(host: string, port: number): VerbatimError {
-  return new VerbatimError(
-    "PORT_TAKEN",
-    `port ${port} of ${host} is taken by another program; choose one with --port N, or any free ` +
-      "one with --port 0",
-    { host, port },
-  );
-}
-
-function runningServer(listening: Listening, context: ServerContext, host: string): RunningServer {
-  const { server } = listening;
-  const { port } = server.address() as AddressInfo;
-  server.on("error", (cause) => context.onFault("the server", cause));
+function runningServer(context: ServerContext): RunningServer {
+  const { front, readers, settings, subscriptions, sessions, store, onFault } = context;
+  front.serve(requestListener(context), (cause) => onFault("the server", cause));
   const stopSweeping = sweepNowAndThen(context);
   let closed: Promise<void> | null = null;
   const close = async () => {
-    context.readers.stop();
-    await ended(listening, context.settings.graceMs);
+    readers.stop();
+    sessions.followers.stop();
+    await front.close(settings.graceMs);
     await stopSweeping();
-    await context.subscriptions.stop();
-    await context.store.close();
+    await subscriptions.stop();
+    await sessions.close();
+    await store.close();
   };
+  const { url, port } = front; // A server that was closed has no port any more.
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    url,
     port,
     close() {
       closed ??= close();
       return closed;
     },
   };
-}
-
-/** Resolves when every connection is closed: idle ones at once, the others when they are answered. */
-async function ended({ server, unused }: Listening, graceMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
-  // Node counts a connection as idle only after its first request (20.20).
-  for (const socket of unused) socket.destroy();
-  const idle = setInterval(() => server.closeIdleConnections(), CLOSING_CHECK_MS);
-  const grace = setTimeout(() => server.closeAllConnections(), graceMs);
-  await closed;
-  clearInterval(idle);
-  clearTimeout(grace);
 }
 
 /** One sweep at a time. A failed one is no more than late: expired streams are not served anyway. */

@@ -5,17 +5,22 @@
  *      is the new session's own, everything else is as it was.
  * FO2  It says at its beginning whose fork it is: rye in the `parent_thread_id` of its `thread_start`,
  *      every dialect in the entry that is given here, which stands first, or right after that event.
+ *      Where it is signed, its genesis names the parent's signed head too.
  * FO3  Lines that no caller may write (checkpoints, other programs' rows) are not carried over. They
  *      are counted.
+ * FO4  It is there whole, or not at all (whole-session.ts).
  */
 
 import { VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
 import type { DialectName, Native } from "../dialects/dialect.ts";
 import { without } from "../dialects/fields.ts";
 import { readEnvelope } from "../dialects/rye/envelope.ts";
 import type { NewEntry } from "../model/entry.ts";
+import type { ForeignHead } from "../proof/checkpoint.ts";
 import type { Session } from "./session.ts";
 import type { Store } from "./store.ts";
+import { createWhole } from "./whole-session.ts";
 
 export type { DialectName, Native };
 
@@ -24,7 +29,11 @@ const LINES_AT_ONCE = 64;
 
 export interface ForkParts {
   readonly parent: string;
+  /** The parent's signed head, and where the carried lines end; null where nothing is signed. */
+  readonly head: ForeignHead | null;
   readonly natives: readonly Native[];
+  /** Who was at work (`agentIn`); null: the store says. */
+  readonly agent: string | null;
   /** What is said of the fork, as an entry. */
   readonly entry: NewEntry;
   readonly id?: string;
@@ -36,42 +45,53 @@ export interface Forked {
   readonly leftBehind: number;
 }
 
-export async function forkInto(store: Store, parts: ForkParts): Promise<Forked> {
-  const { parent, entry, id } = parts;
-  const agent = agentIn(store.dialect, parent, parts.natives.at(-1) ?? null);
-  const session = await store.create({
-    ...(id === undefined ? {} : { id }),
-    ...(agent === null ? {} : { agent }),
-    wait: true,
-  });
-  const [start, ...rest] =
-    store.dialect === "rye" ? startingWith(parent, parts.natives) : [null, ...parts.natives];
+/** Refuses with SESSION_EXISTS, and with what the disk says; then nothing of it is there (FO4). */
+export async function forkInto(host: Host, store: Store, parts: ForkParts): Promise<Forked> {
+  const { head, agent, id } = parts;
+  const { session, filled: leftBehind } = await createWhole(
+    host,
+    store,
+    {
+      ...(id === undefined ? {} : { id }),
+      ...(agent === null ? {} : { agent }),
+      wait: true,
+      from: head,
+    },
+    (fork) => fill(fork, parts),
+  );
+  return { session, leftBehind };
+}
+
+/** Answers how many lines were not carried over. */
+async function fill(session: Session, { parent, entry, natives }: ForkParts): Promise<number> {
+  const isRye = session.dialect.name === "rye";
+  const { start, rest } = isRye ? startOf(parent, natives) : { start: null, rest: natives };
   if (start) await session.appendNative(start);
   await session.append(entry);
   let leftBehind = 0;
   for (let at = 0; at < rest.length; at += LINES_AT_ONCE) {
-    const lines = rest.slice(at, at + LINES_AT_ONCE).filter((line) => line !== null);
+    const lines = rest.slice(at, at + LINES_AT_ONCE);
     const told = await Promise.allSettled(lines.map((line) => session.appendNative(line)));
     for (const each of told) if (each.status === "rejected") leftBehind += refusedBy(each.reason);
   }
-  return { session, leftBehind };
+  return leftBehind;
 }
 
 /** Who is at work, as a session's id or a line of it has it; null where neither says so. */
-export function agentIn(dialect: DialectName, id: string, native: Native | null): string | null {
-  if (dialect === "homeagent") return id.slice(0, id.indexOf("/"));
-  if (dialect !== "rye" || native === null) return null;
+export function agentIn(dialect: DialectName, id: string | null, native: Native): string | null {
+  if (dialect === "homeagent") return id === null ? null : id.slice(0, id.indexOf("/"));
+  if (dialect !== "rye") return null;
   return readEnvelope(native).event?.directive ?? null;
 }
 
 /** A thread's own start, which names the parent, and the rest of its lines. */
-function startingWith(parent: string, natives: readonly Native[]): readonly Native[] {
+function startOf(parent: string, natives: readonly Native[]) {
   const [first = {}] = natives;
   const { event } = readEnvelope(first);
   const isStart = event?.meaning === "thread_start";
   const data = isStart && event ? without(event.data, ["type", "event_type"]) : {};
   const start = { ...data, type: "thread_start", parent_thread_id: parent };
-  return [start, ...(isStart ? natives.slice(1) : natives)];
+  return { start, rest: isStart ? natives.slice(1) : natives };
 }
 
 /** One line that is not carried over; anything but a refusal of the line is thrown (FO3). */

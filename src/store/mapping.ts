@@ -24,6 +24,8 @@ export type DroppedWhy =
   | "no_line"
   /** The other dialect refuses it. */
   | "refused"
+  /** It stands beside the conversation, and the other dialect cannot say so. */
+  | "aside"
   | "too_long"
   | "bad_line";
 

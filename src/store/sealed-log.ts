@@ -11,6 +11,7 @@ import { ioError, VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import type { ByteOffset } from "../base/offset.ts";
 import { openPlace, openToRead } from "../log/place.ts";
+import type { ForeignHead } from "../proof/checkpoint.ts";
 import type { ProofCrypto } from "../proof/crypto.ts";
 import type { Keys } from "../proof/keys.ts";
 import type { Draft } from "../signing/checkpoint-draft.ts";
@@ -31,6 +32,8 @@ export interface SealedLogParts {
   readonly signer: Signer;
   readonly keys: Keys;
   readonly heads: Heads;
+  /** Of a fork: the head of another log that this one begins from. */
+  readonly from?: ForeignHead | null;
   readonly nowMs: () => number;
   /** End every append with a checkpoint: others may sign it, too. */
   readonly isEveryAppend: boolean;
@@ -144,7 +147,7 @@ export class SealedLog {
   }
 
   async #open(end: ByteOffset): Promise<void> {
-    const { host, log: target, crypto, signer, keys, heads, nowMs } = this.#parts;
+    const { host, log: target, crypto, signer, keys, heads, nowMs, from = null } = this.#parts;
     const isSidecar = this.#parts.isSidecar();
     const { logId, root, id } = target;
     this.#place = await this.#parts.placeOf();
@@ -166,7 +169,7 @@ export class SealedLog {
         lost: remembered.lost,
       });
       const nowIso = () => new Date(nowMs()).toISOString();
-      this.#signer = new LogSigner(so, { crypto, signer, isSidecar, nowIso });
+      this.#signer = new LogSigner(so, { crypto, signer, isSidecar, nowIso, from });
       this.#cut = 0;
       this.#end = end;
       this.#parts.onOpened(so);

@@ -7,6 +7,7 @@
 import type { Host } from "../base/host.ts";
 import { userPlaces } from "../base/node-places.ts";
 import type { Signing, WriterFacts } from "../dialects/dialect.ts";
+import type { ForeignHead } from "../proof/checkpoint.ts";
 import { Heads, placeOf } from "../signing/heads.ts";
 import { loadSigner } from "../signing/keys.ts";
 import { nodeCrypto } from "../signing/node-crypto.ts";
@@ -26,6 +27,8 @@ export interface SealedSession {
   readonly placeRoot: string;
   readonly signing: () => Signing;
   readonly facts: WriterFacts;
+  /** Of a fork: the head of another log that this one begins from. */
+  readonly from?: ForeignHead | null;
   readonly isEveryAppend: boolean;
   readonly rev: () => number;
   readonly revAhead?: () => number;
@@ -82,6 +85,16 @@ export class StoreSigning {
   user(): Promise<User> {
     this.#user ??= this.#load();
     return this.#user;
+  }
+
+  /** A session that is gone for good must not be missed when its id is used again. */
+  async forget({ dialect, id }: SessionLog, placeRoot: string): Promise<void> {
+    const place = await placeOf(this.#host, { dialect, root: placeRoot });
+    await this.#heads.forget({ place, id: id ?? "" }).catch(() => {
+      this.#onWarning(
+        `the head of ${id}, which is gone, is still pinned: \`verbatim head forget ${id}\``,
+      );
+    });
   }
 
   /** Resolves when every head is remembered. */

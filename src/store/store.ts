@@ -17,8 +17,8 @@ import { homeagent } from "../dialects/homeagent/dialect.ts";
 import { type Envelope, ryeDialect } from "../dialects/rye/dialect.ts";
 import { readEnvelope } from "../dialects/rye/envelope.ts";
 import { LOG_NAME, THREADS_PATH, threadSegments } from "../dialects/rye/thread-id.ts";
-import type { Durability, LogMode } from "../log/log-options.ts";
 import { openPlace, openToRead } from "../log/place.ts";
+import type { ForeignHead } from "../proof/checkpoint.ts";
 import type { Beside } from "./beside.ts";
 import { EntireBeside } from "./entire-beside.ts";
 import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";
@@ -27,47 +27,11 @@ import { RyeBeside } from "./rye-beside.ts";
 import type { Sealing } from "./sealing.ts";
 import { type OpenSealing, Session } from "./session.ts";
 import { SessionIds, sessionExists } from "./session-ids.ts";
-import type { SignOption, StoreSigning } from "./store-signing.ts";
+import type { BeginOptions, CreateOptions, StoreOptions } from "./store-options.ts";
+import type { StoreSigning } from "./store-signing.ts";
 import { Summaries } from "./summaries.ts";
 
-export interface StoreOptions {
-  readonly dialect: DialectName;
-  /** rye, entire: the project; homeagent: its base. Default: the current directory; `~/.homeagent`. */
-  readonly root?: string;
-  readonly durability?: Durability;
-  /** Default: `exclusive`, a session is this process's while it is open to append. */
-  readonly mode?: LogMode;
-  readonly lockWaitMs?: number;
-  /** Who is at work when an entry does not say: rye's directive, HomeAgent's agent id. */
-  readonly agent?: string;
-  /** entire: who answers when a message does not say. */
-  readonly model?: string;
-  /** entire: of the program that records. Default: this package's. */
-  readonly version?: string;
-  /** rye: which envelope new threads get. Default: `flat`. */
-  readonly envelope?: Envelope;
-  /** rye: the root is the directory of threads itself, not the project. Default: false. */
-  readonly isThreadsRoot?: boolean;
-  /** rye: whether `transcript.md` grows as events land. Default: true. */
-  readonly markdown?: boolean;
-  /**
-   * Signs every session that is appended to: at the end of every turn (`true`, `"turn"`) or of every
-   * append. The user's key is made when there is none. Default: false.
-   */
-  readonly sign?: SignOption;
-  /** The index of sessions, a cache. Default: the user's own. */
-  readonly catalogPath?: string;
-  /** What went wrong beside the log, where nothing is lost. Default: a process warning. */
-  readonly onWarning?: (warning: string) => void;
-}
-
-export interface CreateOptions {
-  /** Default: a new one, after the dialect's fashion. */
-  readonly id?: string;
-  readonly agent?: string;
-  /** rye: waits for the next second when this one's id is taken. Default: refuses. */
-  readonly wait?: boolean;
-}
+export type { BeginOptions, CreateOptions, StoreOptions };
 
 export class Store {
   readonly dialect: DialectName;
@@ -88,8 +52,7 @@ export class Store {
 
   get #ids(): SessionIds {
     const { dialect, root } = this;
-    const pathOf = (id: string) => join(root, ...this.#dialect().logPath(id));
-    return new SessionIds(this.#host, { dialect, root, pathOf });
+    return new SessionIds(this.#host, { dialect, root, pathOf: (id) => this.pathOf(id) });
   }
 
   get #onWarning(): (warning: string) => void {
@@ -98,12 +61,29 @@ export class Store {
 
   /** Begins a session. Refuses with SESSION_EXISTS when the id is taken. */
   async create(options: CreateOptions = {}): Promise<Session> {
+    const session = await this.begin(options);
+    await session.openToAppend();
+    return session;
+  }
+
+  /** @internal As `create`, with the id won and nothing written yet (whole-session.ts). */
+  async begin(options: BeginOptions): Promise<Session> {
     const agent = options.agent ?? this.#options.agent ?? null;
     const id = options.id ?? (await this.#ids.winNew(agent, options.wait ?? false));
     if (options.id !== undefined && !(await this.#ids.win(id))) throw sessionExists(id);
-    const session = this.session(id, agent);
-    await session.openToAppend();
-    return session;
+    return this.session(id, agent, options.from ?? null);
+  }
+
+  /** @internal Where the log of a session lies, whether it is there or not. */
+  pathOf(id: string): string {
+    return join(this.root, ...this.#dialect().logPath(id));
+  }
+
+  /** @internal Unpins a session that was taken back; its files are gone. */
+  async forget({ id, logId }: Session): Promise<void> {
+    const { dialect, root } = this;
+    const signing = await this.#signing;
+    await signing?.forget({ dialect, root, logId, id }, this.#project ?? root);
   }
 
   /** A session that is there, to read or to continue. */
@@ -150,7 +130,11 @@ export class Store {
   }
 
   /** A session by its id, whether it is there or not: the first append makes it. */
-  session(id: string, agent: string | null = this.#options.agent ?? null): Session {
+  session(
+    id: string,
+    agent: string | null = this.#options.agent ?? null,
+    from: ForeignHead | null = null,
+  ): Session {
     const { durability = "disk", mode = "exclusive", lockWaitMs } = this.#options;
     const session: Session = new Session({
       host: this.#host,
@@ -166,7 +150,7 @@ export class Store {
       logOptions: { durability, mode, ...(lockWaitMs === undefined ? {} : { lockWaitMs }) },
       adopt: this.dialect === "rye" ? (first) => this.#ryeLike(first) : null,
       openBeside: this.dialect === "homeagent" ? null : (session) => this.#beside(session),
-      openSealing: this.#options.sign ? (...opening) => this.#openSealing(...opening) : null,
+      openSealing: this.#options.sign ? (...opening) => this.#openSealing(from, ...opening) : null,
       onClosed: () => this.#sessions.delete(session),
     });
     this.#sessions.add(session);
@@ -186,7 +170,10 @@ export class Store {
     return new StoreSigning(this.#host, this.#onWarning);
   }
 
-  async #openSealing(...[session, facts, beside]: Parameters<OpenSealing>): Promise<Sealing> {
+  async #openSealing(
+    from: ForeignHead | null,
+    ...[session, facts, beside]: Parameters<OpenSealing>
+  ): Promise<Sealing> {
     this.#signing ??= this.#storeSigning();
     const { sign, mode } = this.#options;
     const signing = await this.#signing;
@@ -195,6 +182,7 @@ export class Store {
       placeRoot: this.#project ?? this.root,
       signing: () => session.dialect.signing,
       facts,
+      from,
       isEveryAppend: sign === "append" || mode === "shared",
       rev: () => beside?.rev ?? 0,
       revAhead: () => beside?.revAhead ?? 0,

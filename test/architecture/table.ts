@@ -9,7 +9,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   base: [],
   model: ["base"],
   proof: ["base"],
-  client: ["base"],
+  client: ["base", "model"],
   log: ["base"],
   signing: ["base", "log", "proof"],
   dialects: ["base", "model", "proof"],

@@ -109,7 +109,7 @@ async function record({ report, source, ...rest }: Resumed, io: Io): Promise<str
     onWarning: (warning) => io.err(`warning: ${warning}`),
   });
   try {
-    const { session } = await continueResumed(store, { report, source, ...rest });
+    const { session } = await continueResumed(nodeHost, store, { report, source, ...rest });
     return session.id;
   } finally {
     await store.close();

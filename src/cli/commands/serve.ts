@@ -2,7 +2,8 @@
 
 import { once } from "node:events";
 import { resolve } from "node:path";
-import { type CliCommand, type Io, textOption, UsageError, wholeNumber } from "../command.ts";
+import { type CliCommand, type Io, textOption, textOptions, wholeNumber } from "../command.ts";
+import { ACCESS_OPTIONS, accessSettings } from "../server-access.ts";
 
 const PORT_MAX = 65_535;
 const TIMEOUT_MS_MAX = 600_000;
@@ -10,13 +11,23 @@ const BODY_BYTES_MAX = 1024 * 1024 * 1024;
 
 export const serve: CliCommand = {
   name: "serve",
-  summary: "Serve durable streams over HTTP, on this machine, until interrupted",
+  summary: "Serve durable streams over HTTP until interrupted",
   options: [
-    { flags: "--host <address>", summary: "address of this machine", default: "127.0.0.1" },
+    {
+      flags: "--host <address>",
+      summary: "where to listen; what others can reach needs tokens",
+      default: "127.0.0.1",
+    },
     { flags: "--port <number>", summary: "0 takes any that is free", default: "4437" },
     {
       flags: "--data <directory>",
       summary: "where streams are kept; default: $XDG_DATA_HOME/verbatim",
+    },
+    {
+      flags: "--root <dir>",
+      summary:
+        "serve the sessions in here, too; more than once for more; default: as ls finds them",
+      isRepeatable: true,
     },
     {
       flags: "--long-poll-timeout <ms>",
@@ -24,18 +35,17 @@ export const serve: CliCommand = {
       default: "20000",
     },
     { flags: "--max-body <bytes>", summary: "the largest append", default: "16777216" },
+    { flags: "--sign", summary: "sign what is appended, with your key" },
     {
       flags: "--allow-local-webhooks",
       summary: "let subscriptions call programs on this machine",
     },
-    {
-      flags: "--allow-origin <origins>",
-      summary: "web pages that may use it, by comma, besides this machine's; * for all",
-    },
+    ...ACCESS_OPTIONS,
   ],
   examples: [
     "verbatim serve",
     "verbatim serve --port 0 --data ./streams",
+    "verbatim serve --root ~/project --root ~/.homeagent",
     "verbatim serve --allow-origin https://app.example.com",
   ],
 
@@ -45,25 +55,38 @@ export const serve: CliCommand = {
     const longPollTimeoutMs = wholeNumber("--long-poll-timeout", timeout, 1, TIMEOUT_MS_MAX);
     const bodyBytesMax = wholeNumber("--max-body", options.maxBody, 1, BODY_BYTES_MAX);
     const host = textOption("--host", options.host);
-    const allowOrigins = originList(textOption("--allow-origin", options.allowOrigin));
+    const roots = textOptions("--root", options.root) ?? "found";
+    const access = accessSettings(options);
+    const logPath = textOption("--request-log", options.requestLog);
     const { dataDirectory } = await import("../../base/node-places.ts");
     const directory = resolve(textOption("--data", options.data) ?? dataDirectory());
     const { startServer } = await import("../../server/start.ts");
+    const { HOST_DEFAULT, isOwnAddress } = await import("../../server/serve.ts");
+    const { RequestLog } = await import("../request-log.ts");
+    const onLogFault = (cause: unknown) => io.err(`fault: the request log: ${faultText(cause)}`);
+    const log = logPath === undefined ? null : RequestLog.open(logPath, onLogFault);
     const server = await startServer({
       dataDirectory: directory,
       port,
       longPollTimeoutMs,
       bodyBytesMax,
+      roots,
+      sign: options.sign === true,
       allowLocalWebhooks: options.allowLocalWebhooks === true,
-      allowOrigins,
+      ...access,
       ...(host === undefined ? {} : { host }),
+      ...(log === null ? {} : { onRequest: (record) => log.write(record) }),
       onFault: (what, cause) => io.err(`fault: ${what}: ${faultText(cause)}`),
     });
     const signal = io.interruption();
     welcome(io, server.url, directory);
+    if (!isOwnAddress(host ?? HOST_DEFAULT) && !server.url.startsWith("https:")) {
+      io.err("warning: tokens travel unencrypted; give --tls-key and --tls-cert, or use a proxy");
+    }
     if (!signal.aborted) await once(signal, "abort");
     io.err("stopping: what was accepted is finished first");
     await server.close();
+    await log?.close();
     return 0;
   },
 };
@@ -76,18 +99,7 @@ function welcome(io: Io, url: string, directory: string): void {
   io.out(`  curl -X PUT ${stream} -H 'Content-Type: application/json'`);
   io.out(`  curl -X POST ${stream} -H 'Content-Type: application/json' -d '{"hello":"world"}'`);
   io.out(`  curl -N '${stream}?offset=-1&live=sse'`);
-}
-
-function originList(text: string | undefined): string[] {
-  if (text === undefined) return [];
-  const origins = text.split(",").map((each) => each.trim());
-  for (const origin of origins) {
-    if (origin === "*" || /^https?:\/\/[^/\s]+$/.test(origin)) continue;
-    throw new UsageError(
-      `--allow-origin takes origins such as https://app.example.com, not ${origin}`,
-    );
-  }
-  return origins;
+  io.out(`sessions can be read at ${url}/v1/sessions`);
 }
 
 function faultText(cause: unknown): string {

@@ -1,8 +1,9 @@
-/** `verbatim torture`: lets anyone try to break the log on a disk that lies. */
+/** `verbatim torture`: lets anyone try to break logs and streams on a disk that lies. */
 
 import type { TortureOptions } from "../../torture/log-torture.ts";
 import type { TortureReport } from "../../torture/report.ts";
 import type { SigningTortureReport } from "../../torture/signing-report.ts";
+import type { StreamsTortureReport } from "../../torture/streams-report.ts";
 import { type CliCommand, wholeNumber } from "../command.ts";
 
 export const torture: CliCommand = {
@@ -15,36 +16,43 @@ export const torture: CliCommand = {
       flags: "--signed",
       summary: "signed sessions instead of a bare log: no verdict may be false",
     },
+    {
+      flags: "--streams",
+      summary: "a store of streams: every acknowledged append stays, once, at its offset",
+    },
     { flags: "--json", summary: "print the counts and violations as one line of JSON" },
   ],
   examples: [
     "verbatim torture --seed 42 --steps 100000",
     "verbatim torture --seed 1 --steps 20000 --json | jq .counts",
     "verbatim torture --signed --steps 5000",
+    "verbatim torture --streams --steps 5000",
   ],
 
   async run({ options, io }) {
     const seed = wholeNumber("--seed", options.seed, 0, 0xffffffff);
     const steps = wholeNumber("--steps", options.steps, 1);
     const onProgress = (done: number) => io.progress(`${done} of ${steps} steps`);
-    const report = await run(options.signed === true, { seed, steps, onProgress });
+    const kind = options.streams ? "streams" : options.signed ? "signed" : "log";
+    const report = await run(kind, { seed, steps, onProgress });
     io.progress(null);
-    io.out(
-      options.json ? JSON.stringify(report) : describe(report, options.signed ? "--signed " : ""),
-    );
+    const flag = kind === "log" ? "" : `--${kind} `;
+    io.out(options.json ? JSON.stringify(report) : describe(report, flag));
     return report.violations.length === 0 ? 0 : 1;
   },
 };
 
-async function run(
-  isSigned: boolean,
-  options: TortureOptions,
-): Promise<TortureReport | SigningTortureReport> {
-  if (!isSigned) return (await import("../../torture/log-torture.ts")).tortureLog(options);
+type Report = TortureReport | SigningTortureReport | StreamsTortureReport;
+
+async function run(kind: "log" | "signed" | "streams", options: TortureOptions): Promise<Report> {
+  if (kind === "log") return (await import("../../torture/log-torture.ts")).tortureLog(options);
+  if (kind === "streams") {
+    return (await import("../../torture/streams-torture.ts")).tortureStreams(options);
+  }
   return (await import("../../torture/signing-torture.ts")).tortureSigning(options);
 }
 
-function describe(report: TortureReport | SigningTortureReport, flag: string): string {
+function describe(report: Report, flag: string): string {
   const { seed, steps, episodes, counts, violations } = report;
   const lines = [`seed ${seed}: ${steps} steps in ${episodes} episodes`];
   for (const [name, count] of Object.entries(counts)) {

@@ -1,5 +1,6 @@
 /** `verbatim verify`: the verdict on sessions, and what led to it. */
 
+import type { VerifyReport } from "../../signing/report.ts";
 import { type CliCommand, type Run, textOption, UsageError } from "../command.ts";
 import { jsonLine, WHERE_OPTIONS, whereOf } from "../reading.ts";
 
@@ -9,7 +10,9 @@ export const verify: CliCommand = {
   args: [
     {
       name: "[sessions...]",
-      summary: "ids, beginnings of ids, paths of logs, or directories; default: all from here",
+      summary:
+        "ids, beginnings of ids, paths of logs, directories, or a server's data directory; " +
+        "default: all from here",
     },
   ],
   options: [
@@ -31,6 +34,7 @@ export const verify: CliCommand = {
     "verbatim verify hello_world-1739012630",
     "verbatim verify --root . --json | jq 'select(.verdict != \"verified\")'",
     "verbatim verify .ai/threads --require-pin",
+    "verbatim verify ~/.local/share/verbatim",
     "verbatim verify backup/transcript.jsonl --against pins.jsonl",
   ],
 
@@ -38,20 +42,31 @@ export const verify: CliCommand = {
     const { args, options, io } = run;
     const { exitCode, worse } = await import("../../proof/verdict.ts");
     const { describeReport } = await import("../verify-text.ts");
+    const { isDataDirectory, verifyStreams } = await import("../verify-streams.ts");
+    const directories = args.filter(isDataDirectory);
+    const names = args.filter((name) => !directories.includes(name));
     const verifier = await openVerifier(run);
-    const targets = await verifier.find(args);
-    if (targets.length === 0) throw new UsageError("no session was found; name one, or --root");
-    const policies = new Map(targets.map(({ root }) => [root, leniencyIn(root, run)]));
+    const isOfStreams = directories.length > 0 && names.length === 0;
+    const targets = isOfStreams ? [] : await verifier.find(names);
+    if (targets.length === 0 && !isOfStreams) {
+      throw new UsageError("no session was found; name one, or --root");
+    }
+    const roots = [...directories, ...targets.map(({ root }) => root)];
+    const policies = new Map(roots.map((root) => [root, leniencyIn(root, run)]));
     let verdict: Parameters<typeof exitCode>[0] = "verified";
+    const print = async (report: VerifyReport) => {
+      verdict = worse(verdict, report.verdict);
+      const text = options.json ? jsonLine(report) : `${describeReport(report).join("\n")}\n`;
+      await io.print(text);
+    };
+    for await (const report of verifyStreams(directories, run)) await print(report);
     for (const [n, target] of targets.entries()) {
       if (targets.length > 1) io.progress(`${n} of ${targets.length} sessions`);
       const report = await verifier.verify(target, (bytes, of) => {
         if (of > 0) io.progress(`${target.logId}: ${Math.floor((100 * bytes) / of)} %`);
       });
       io.progress(null);
-      verdict = worse(verdict, report.verdict);
-      const text = options.json ? jsonLine(report) : `${describeReport(report).join("\n")}\n`;
-      await io.print(text);
+      await print(report);
     }
     await verifier.close();
     const lenient = (await Promise.all(policies.values())).every((isLenient) => isLenient);

@@ -1,0 +1,50 @@
+/** Verify streams: data directories of streams, among what `verbatim verify` is given. */
+
+import { statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { VerifyReport } from "../signing/report.ts";
+import type { VerifyOptions } from "../signing/verify-options.ts";
+import { type Run, textOption } from "./command.ts";
+
+/** Whether a server keeps its streams there. */
+export function isDataDirectory(name: string): boolean {
+  const path = resolve(name);
+  const isFile = statSync(join(path, "meta.jsonl"), { throwIfNoEntry: false })?.isFile() ?? false;
+  return isFile && ["journal", "logs"].some((each) => isDirectory(join(path, each)));
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** The report on each stream in them, by the user's own trust and pins. */
+export async function* verifyStreams(
+  names: readonly string[],
+  { options, io }: Run,
+): AsyncGenerator<VerifyReport> {
+  if (names.length === 0) return;
+  if (options.pin === true) io.err("--pin has no effect on streams: their server pins their heads");
+  const { nodeHost } = await import("../base/node-host.ts");
+  const { rememberedIn } = await import("../signing/heads.ts");
+  const { nodeCrypto } = await import("../signing/node-crypto.ts");
+  const { transcriptKeys } = await import("../signing/trusted-keys.ts");
+  const { UserJudging } = await import("../store/user-judging.ts");
+  const { verifyDataDirectory } = await import("../streams/verify-directory.ts");
+  const { book, trust } = await UserJudging.load(nodeHost, {
+    against: textOption("--against", options.against) ?? null,
+    onWarning: (warning) => io.err(`warning: ${warning}`),
+  });
+  const flags = { isDeep: options.deep === true, requiresPin: options.requirePin === true };
+  for (const name of names) {
+    yield* verifyDataDirectory(nodeHost, resolve(name), {
+      optionsFor: ({ root, id }): VerifyOptions => {
+        const remembered = rememberedIn(book, { place: `streams:${root}`, id });
+        return { crypto: nodeCrypto, keys: transcriptKeys(trust, id), remembered, ...flags };
+      },
+      pinnedIn: (place) => {
+        const pins = book.found.current().map(({ pin }) => pin);
+        return pins.filter((pin) => pin.place === place).map(({ id }) => id);
+      },
+    });
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * `verbatim-log/client`: a Verbatim server's API, typed; for Node and for browsers.
+ *
+ * @example
+ * const client = new VerbatimClient({ url: "http://127.0.0.1:4437" });
+ * const { sessions } = await client.sessions.list({ limit: 10 });
+ * for (const { id, title } of sessions) console.log(id, title);
+ */
+
+export { VerbatimError } from "./base/errors.ts";
+export { VerbatimClient } from "./client/client.ts";
+export type { FollowOptions, SessionEvent } from "./client/follow.ts";
+export type { ClientOptions } from "./client/request.ts";
+export type {
+  CheckpointItem,
+  CheckpointPage,
+  EntryItem,
+  EntryPage,
+  SessionBytes,
+  SessionHead,
+  SessionItem,
+  SessionPage,
+  SessionUsage,
+  SessionVerdict,
+} from "./client/session-shapes.ts";
+export type {
+  ByteRange,
+  EntryRange,
+  MarkdownChoices,
+  SessionFilter,
+  SessionListOptions,
+  SessionsClient,
+} from "./client/sessions.ts";
+export type { LiveOptions, StreamChunk, StreamsClient } from "./client/streams.ts";

@@ -1,0 +1,49 @@
+/** Event text: Server-Sent Events out of text that comes in pieces, as the HTML standard has it. */
+
+export interface TextEvent {
+  readonly type: string;
+  readonly data: string;
+}
+
+export class EventText {
+  #rest = "";
+  #type = "";
+  #data: string[] = [];
+  #idGiven = "";
+  #lastId = "";
+
+  /** The last id that came whole, with an event or alone: where to go on. */
+  get lastId(): string {
+    return this.#lastId;
+  }
+
+  /** The events that this piece completes. */
+  take(text: string): TextEvent[] {
+    const events: TextEvent[] = [];
+    // The last line may go on, and a CR at the end may be the first half of a CRLF.
+    const lines = (this.#rest + text).split(/\r\n|\r(?!$)|\n/);
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) {
+      if (line !== "") {
+        this.#field(line);
+        continue;
+      }
+      this.#lastId = this.#idGiven;
+      if (this.#data.length > 0) {
+        events.push({ type: this.#type || "message", data: this.#data.join("\n") });
+      }
+      this.#type = "";
+      this.#data = [];
+    }
+    return events;
+  }
+
+  #field(line: string): void {
+    const colon = line.indexOf(":");
+    const name = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+    if (name === "event") this.#type = value;
+    else if (name === "data") this.#data.push(value);
+    else if (name === "id" && !value.includes("\0")) this.#idGiven = value;
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * Follow: a session's entries as they come, over as many connections as it takes.
+ *
+ * FO1  Each entry is given once and in order. A connection that ends, as the server ends each after
+ *      a while, or that breaks, is begun anew after the last event that came whole.
+ * FO2  A refusal is thrown, but for one that says to come again later.
+ */
+
+import { VerbatimError } from "../base/errors.ts";
+import { EventText, type TextEvent } from "./event-text.ts";
+import type { Requester } from "./request.ts";
+import type { EntryItem } from "./session-shapes.ts";
+
+export type SessionEvent =
+  | ({ readonly type: "entry" } & EntryItem)
+  /** What was given from `to` on is no longer there; what stands in its place follows. */
+  | { readonly type: "rewound"; readonly to: number };
+
+export interface FollowOptions {
+  /** An offset, or "end" for only what comes. Default: the start. */
+  readonly from?: number | "end";
+  readonly native?: boolean;
+  /** Ends the following, without an error. */
+  readonly signal?: AbortSignal;
+}
+
+const RETRY_MS_MIN = 100;
+const RETRY_MS_MAX = 5_000;
+
+export async function* followEvents(
+  requester: Requester,
+  path: string,
+  { from = 0, native, signal = new AbortController().signal }: FollowOptions,
+): AsyncGenerator<SessionEvent> {
+  let lastId = "";
+  let retryMs = RETRY_MS_MIN;
+  /** When a connection brought nothing, the next one is not begun at once. */
+  const pause = async () => {
+    await waited(retryMs, signal);
+    retryMs = Math.min(2 * retryMs, RETRY_MS_MAX);
+  };
+  while (!signal.aborted) {
+    const events = new EventText();
+    let isEmpty = true;
+    try {
+      const response = await requester.send(path, {
+        query: { offset: from, native },
+        headers: lastId === "" ? {} : { "Last-Event-ID": lastId },
+        signal,
+      });
+      for await (const { type, data } of eventsOf(response, events)) {
+        isEmpty = false;
+        retryMs = RETRY_MS_MIN;
+        if (type === "entry" || type === "rewound") yield { type, ...JSON.parse(data) };
+        if (signal.aborted) return;
+      }
+    } catch (cause) {
+      if (signal.aborted) return;
+      if (!isPassing(cause)) throw cause;
+    }
+    // All events that came whole were given: a connection breaks where it is read, not before.
+    lastId = events.lastId || lastId;
+    if (isEmpty) await pause();
+  }
+}
+
+async function* eventsOf(response: Response, events: EventText): AsyncGenerator<TextEvent> {
+  if (response.body === null) return;
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield* events.take(value);
+    }
+  } finally {
+    await reader.cancel().catch(() => {}); // It broke already, which was told where it was read.
+  }
+}
+
+/** Whether it may go better next time: nobody answered, or somebody who was busy. */
+function isPassing(cause: unknown): boolean {
+  if (!(cause instanceof VerbatimError)) return cause instanceof TypeError;
+  const { details } = cause;
+  return "status" in details && (details.status === 429 || details.status === 503);
+}
+
+function waited(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done);
+  });
+}

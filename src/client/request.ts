@@ -1,0 +1,79 @@
+/**
+ * Request: one question to the server, and what its refusal becomes.
+ *
+ * CR1  What is not answered well is thrown: REQUEST_REFUSED with the status and the server's code.
+ *      A server that cannot be reached throws what `fetch` throws.
+ */
+
+import { VerbatimError } from "../base/errors.ts";
+
+export interface ClientOptions {
+  /** Where the server is: `http://127.0.0.1:4437`. */
+  readonly url: string;
+  /** A token that it made; none is needed for one that serves only its own machine. */
+  readonly token?: string;
+  /** Default: the global one. */
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+export type QueryValues = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface Asking extends Omit<RequestInit, "headers"> {
+  readonly query?: QueryValues | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export class Requester {
+  readonly #url: string;
+  readonly #token: string | undefined;
+  readonly #fetch: typeof globalThis.fetch;
+
+  constructor({ url, token, fetch = globalThis.fetch }: ClientOptions) {
+    this.#url = url.replace(/\/+$/, "");
+    this.#token = token;
+    this.#fetch = (...asked) => fetch(...asked); // Browsers refuse it as a method of ours.
+  }
+
+  async send(path: string, { query = {}, headers = {}, ...init }: Asking = {}): Promise<Response> {
+    const authorization =
+      this.#token === undefined ? {} : { Authorization: `Bearer ${this.#token}` };
+    const response = await this.#fetch(`${this.#url}${path}${queryText(query)}`, {
+      ...init,
+      headers: { ...authorization, ...headers },
+    });
+    if (response.ok) return response;
+    throw await refusal(path, response);
+  }
+
+  async json<T>(path: string, asking?: Asking): Promise<T> {
+    return (await (await this.send(path, asking)).json()) as T;
+  }
+}
+
+/** A whole number that a header says; an assertion of ours about the server otherwise. */
+export function numberIn(response: Response, header: string): number {
+  return Number(response.headers.get(header) ?? Number.NaN);
+}
+
+function queryText(values: QueryValues): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined) query.set(name, String(value));
+  }
+  return query.size === 0 ? "" : `?${query}`;
+}
+
+async function refusal(path: string, response: Response): Promise<VerbatimError> {
+  const { status } = response;
+  const body: unknown = await response.json().catch(() => null);
+  const { code, message } = (body as { error?: Record<string, unknown> } | null)?.error ?? {};
+  const said = typeof message === "string" ? message : "it did not say why";
+  return new VerbatimError(
+    "REQUEST_REFUSED",
+    `the server answered ${path} with ${status}: ${said}`,
+    {
+      status,
+      code: typeof code === "string" ? code : "",
+    },
+  );
+}

@@ -1,0 +1,129 @@
+/** Session shapes: what the sessions API answers. `/v1/openapi.json` describes the same. */
+
+import type { Entry, Role } from "../model/entry.ts";
+
+/** A session as the list tells it. */
+export interface SessionItem {
+  /** What all other calls take. */
+  readonly id: string;
+  /** The session's own id, in its store. */
+  readonly session: string;
+  readonly dialect: "rye" | "homeagent" | "entire";
+  /** The store's directory on the server. */
+  readonly root: string;
+  readonly title: string | null;
+  readonly agent: string | null;
+  readonly model: string | null;
+  readonly status: "completed" | "error" | "running" | "paused" | null;
+  readonly turns: number;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly totalTokens: number | null;
+  /** US dollars, as recorded. */
+  readonly spend: number | null;
+  readonly createdAt: string | null;
+  readonly updatedAt: string | null;
+  readonly lines: number;
+  readonly badLines: number;
+  readonly bytes: number;
+  readonly modifiedAt: string;
+  readonly isLive: boolean;
+  /** False while a long session grows: the summary is of an earlier moment. */
+  readonly isCurrent: boolean;
+}
+
+export interface SessionPage {
+  readonly sessions: readonly SessionItem[];
+  /** The cursor of the next page; null after the last. */
+  readonly next: string | null;
+  /** False while sessions are read for the first time: some are not listed yet. */
+  readonly isComplete: boolean;
+  /** Sessions that are there, cannot be read, and are not listed. */
+  readonly unreadable: number;
+}
+
+interface Ends {
+  readonly end: number;
+  /** Bytes after the end: left by a crash, or being written. */
+  readonly tornBytes: number;
+  readonly unfinishedBytes: number;
+}
+
+export interface SessionHead extends SessionItem, Ends {}
+
+/** A line of a session: the entry that it is, or why it is none. */
+export interface EntryItem {
+  readonly start: number;
+  /** The offset after the line: where to go on. */
+  readonly end: number;
+  readonly bytes: number;
+  readonly kind: Entry["kind"];
+  readonly role: Role | null;
+  readonly at: string | null;
+  readonly fault: string | null;
+  /** Without `native` when it was asked for without. */
+  readonly entry: (Omit<Entry, "native"> & Partial<Pick<Entry, "native">>) | null;
+}
+
+export interface EntryPage extends Ends {
+  readonly entries: readonly EntryItem[];
+  /** Where the page begins, and where the next one does. */
+  readonly from: number;
+  readonly next: number;
+  readonly isAtStart: boolean;
+  readonly isAtEnd: boolean;
+}
+
+export interface SessionBytes {
+  readonly bytes: Uint8Array;
+  readonly from: number;
+  readonly to: number;
+  readonly end: number;
+}
+
+export interface CheckpointItem {
+  /** Its line as it stands, without the LF. */
+  readonly line: string;
+  readonly start: number;
+  readonly end: number;
+  readonly seq: number;
+  readonly kind: "genesis" | "recovery" | "rotate" | "link" | "turn" | "batch" | "final";
+  readonly keyId: string;
+  /** The bytes of the log that its `hash` is over. */
+  readonly covers: { readonly from: 0; readonly to: number };
+}
+
+export interface CheckpointPage {
+  readonly from: number;
+  readonly to: number;
+  readonly end: number;
+  readonly place: "log" | "sidecar";
+  readonly genesis: CheckpointItem | null;
+  readonly checkpoints: readonly CheckpointItem[];
+  readonly isCovered: boolean;
+  readonly isComplete: boolean;
+}
+
+/** What everybody reads of a report; docs/formats/checkpoint.md has the rest. */
+export interface SessionVerdict {
+  readonly schema: "verbatim.verify/1";
+  readonly verdict: string;
+  readonly session: string | null;
+  readonly deep: boolean;
+  readonly findings: readonly { readonly code: string; readonly message: string }[];
+  readonly [more: string]: unknown;
+}
+
+export interface SessionUsage {
+  readonly id: string;
+  readonly session: string;
+  readonly model: string | null;
+  readonly createdAt: string | null;
+  readonly updatedAt: string | null;
+  readonly turns: number;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly totalTokens: number | null;
+  readonly spend: number | null;
+  readonly isCurrent: boolean;
+}

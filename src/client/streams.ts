@@ -1,0 +1,120 @@
+/**
+ * Streams: the everyday part of the Durable Streams protocol: create, append, read, wait for more.
+ * For exactly-once producers, forks and subscriptions use a client of the whole protocol.
+ *
+ * An append that was not answered may have been taken or not: it is never sent twice from here.
+ */
+
+import type { Requester } from "./request.ts";
+
+export interface StreamChunk {
+  /** As it was appended; of a JSON stream, an array of messages. */
+  readonly bytes: Uint8Array;
+  /** Where the next read begins. */
+  readonly next: string;
+  /** There was no more when this was read. */
+  readonly isAtEnd: boolean;
+  /** There never will be more. */
+  readonly isClosed: boolean;
+}
+
+export interface LiveOptions {
+  /** Where to begin: "-1" for the start, "now", or `next` of a chunk. Default: the start. */
+  readonly offset?: string;
+  /** Ends the waiting, without an error. */
+  readonly signal?: AbortSignal;
+}
+
+const ROOT = "/v1/stream";
+const START = "-1";
+const JSON_TYPE = "application/json";
+
+export class StreamsClient {
+  readonly #requester: Requester;
+
+  /** @internal */
+  constructor(requester: Requester) {
+    this.#requester = requester;
+  }
+
+  /** Creates a stream, or finds it there as asked for. Default: of JSON messages. */
+  async create(path: string, contentType: string = JSON_TYPE): Promise<void> {
+    await this.#send(path, { method: "PUT", headers: { "Content-Type": contentType } });
+  }
+
+  /** Appends one message to a stream of JSON; resolves when it is on the server's disk. */
+  append(path: string, message: unknown): Promise<string> {
+    // The protocol takes an array apart: in one of its own, an array is one message, too.
+    return this.appendBytes(path, JSON.stringify([message]), JSON_TYPE);
+  }
+
+  /** Appends bytes as they are, of the stream's own type; resolves to the end after them. */
+  async appendBytes(
+    path: string,
+    body: string | Uint8Array<ArrayBuffer>,
+    contentType: string,
+  ): Promise<string> {
+    const headers = { "Content-Type": contentType };
+    const response = await this.#send(path, { method: "POST", headers, body });
+    return nextOf(response);
+  }
+
+  /** One chunk from an offset on. */
+  async read(path: string, offset: string = START): Promise<StreamChunk> {
+    return chunkOf(await this.#send(path, { query: { offset } }));
+  }
+
+  /** The messages of a chunk of JSON. */
+  async readJson(
+    path: string,
+    offset: string = START,
+  ): Promise<Omit<StreamChunk, "bytes"> & { readonly messages: unknown[] }> {
+    const { bytes, ...place } = await this.read(path, offset);
+    return { ...place, messages: bytes.length === 0 ? [] : JSON.parse(decoder.decode(bytes)) };
+  }
+
+  /** What is there and then what comes, chunk by chunk, until the stream is closed. */
+  async *live(path: string, options: LiveOptions = {}): AsyncGenerator<StreamChunk> {
+    const { signal = new AbortController().signal } = options;
+    let offset = options.offset ?? START;
+    let cursor: string | undefined;
+    let isAtEnd = false;
+    while (!signal.aborted) {
+      const live = isAtEnd || offset === "now" ? "long-poll" : undefined;
+      let response: Response;
+      try {
+        response = await this.#send(path, { query: { offset, live, cursor }, signal });
+      } catch (cause) {
+        if (signal.aborted) return;
+        throw cause;
+      }
+      cursor = response.headers.get("Stream-Cursor") ?? cursor;
+      const chunk = await chunkOf(response);
+      offset = chunk.next;
+      isAtEnd = chunk.isAtEnd;
+      if (chunk.bytes.length > 0) yield chunk;
+      if (chunk.isClosed && isAtEnd) return;
+    }
+  }
+
+  #send(path: string, asking: Parameters<Requester["send"]>[1]): Promise<Response> {
+    const segments = path.replace(/^\//, "").split("/").map(encodeURIComponent);
+    return this.#requester.send(`${ROOT}/${segments.join("/")}`, asking);
+  }
+}
+
+const decoder = new TextDecoder();
+
+async function chunkOf(response: Response): Promise<StreamChunk> {
+  const { headers } = response;
+  return {
+    bytes: new Uint8Array(await response.arrayBuffer()),
+    next: nextOf(response),
+    isAtEnd: headers.get("Stream-Up-To-Date") === "true",
+    isClosed: headers.get("Stream-Closed") === "true",
+  };
+}
+
+function nextOf({ headers }: Response): string {
+  return headers.get("Stream-Next-Offset") ?? "";
+}

@@ -1,0 +1,69 @@
+/**
+ * OpenAPI: the server's own description of what it answers, in OpenAPI 3.1.
+ *
+ * OA1  Every route is in it, and real answers are held against it: test/server/openapi.test.ts.
+ */
+
+import type { ServerResponse } from "node:http";
+import { packageVersion } from "../base/node-package.ts";
+import { answerText, newHeaders } from "./answer.ts";
+import { ref, SCHEMAS } from "./openapi/schemas.ts";
+import { content, SESSION_PATHS } from "./openapi/session-paths.ts";
+import { STREAM_PATHS } from "./openapi/stream-paths.ts";
+
+export const OPENAPI_PATH = "/v1/openapi.json";
+
+export function openApiDocument() {
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Verbatim",
+      version: packageVersion(),
+      description:
+        "Durable streams, and sessions of every dialect to read. What was stored is served as " +
+        "data. Errors are `{ error: { code, message } }`; codes are stable.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    security: [{}, { bearer: [] }],
+    paths: { ...SESSION_PATHS, ...STREAM_PATHS, ...OWN_PATHS },
+    components: {
+      schemas: SCHEMAS,
+      securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
+    },
+  };
+}
+
+let text: string | null = null;
+
+export function answerOpenApi(response: ServerResponse): void {
+  text ??= JSON.stringify(openApiDocument());
+  const headers = newHeaders();
+  headers.push("Cache-Control", "no-cache");
+  answerText(response, 200, "application/json", text, headers);
+}
+
+function page(operationId: string, summary: string, responses: Record<number, unknown>) {
+  return { get: { operationId, summary, tags: ["server"], responses } };
+}
+
+const health = (description: string) => content("application/json", ref("Health"), description);
+
+const OWN_PATHS = {
+  "/": page("getWelcome", "A page that says what this is", {
+    200: content("text/html", { type: "string" }, "For people"),
+  }),
+  [OPENAPI_PATH]: page("getOpenApi", "This document", {
+    200: content("application/json", { type: "object" }, "OpenAPI 3.1"),
+  }),
+  "/health": page("getHealth", "Whether appends are taken", {
+    200: health("They are"),
+    503: health("They are not; reads may still work"),
+  }),
+  "/ready": page("getReady", "Whether to send it requests", {
+    200: health("It takes them"),
+    503: health("It stops, recovers, or takes no appends"),
+  }),
+  "/metrics": page("getMetrics", "Counts and times, for Prometheus", {
+    200: content("text/plain", { type: "string" }, "The text format"),
+  }),
+};

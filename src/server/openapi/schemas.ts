@@ -1,0 +1,202 @@
+/** Schemas: the shapes of what the server answers, in JSON Schema as OpenAPI 3.1 takes it. */
+
+import { VERDICTS } from "../../proof/verdict.ts";
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+
+const string: Schema = { type: "string" };
+const boolean: Schema = { type: "boolean" };
+const count: Schema = { type: "integer", minimum: 0 };
+const offset: Schema = {
+  type: "integer",
+  minimum: 0,
+  description: "Bytes from the start of the log, between two lines",
+};
+const number: Schema = { type: "number" };
+const time: Schema = { type: "string", format: "date-time" };
+
+function orNull(schema: Schema): Schema {
+  return { anyOf: [schema, { type: "null" }] };
+}
+
+function list(items: Schema): Schema {
+  return { type: "array", items };
+}
+
+/** An object with these fields, all of them there, and no others. */
+function object(properties: Readonly<Record<string, Schema>>, extra: Schema = {}): Schema {
+  const required = Object.keys(properties);
+  return { type: "object", properties, required, additionalProperties: false, ...extra };
+}
+
+const SUMMARY = {
+  id: { ...string, description: "What URLs call the session", pattern: "^[0-9a-f]{16}\\.[\\w-]+$" },
+  session: { ...string, description: "The session's own id" },
+  dialect: { enum: ["rye", "homeagent", "entire"] },
+  root: { ...string, description: "The store's directory on the server" },
+  title: { ...orNull(string), description: "The first thing a user said" },
+  agent: orNull(string),
+  model: orNull(string),
+  status: { enum: ["completed", "error", "running", "paused", null] },
+  turns: count,
+  inputTokens: orNull(number),
+  outputTokens: orNull(number),
+  totalTokens: orNull(number),
+  spend: { ...orNull(number), description: "US dollars, as recorded" },
+  createdAt: orNull(string),
+  updatedAt: orNull(string),
+  lines: count,
+  badLines: count,
+  bytes: count,
+  modifiedAt: time,
+  isLive: { ...boolean, description: "Appended to within the last minute" },
+  isCurrent: {
+    ...boolean,
+    description: "False while a long session grows: the summary is of an earlier moment",
+  },
+};
+
+const ENDS = { end: offset, tornBytes: count, unfinishedBytes: count };
+
+const PART = {
+  type: "object",
+  properties: {
+    type: { enum: ["text", "reasoning", "tool_call", "tool_result", "child", "other"] },
+  },
+  required: ["type"],
+  description: "text, reasoning, tool_call, tool_result, child or other, each with its own fields",
+};
+
+const USAGE = {
+  type: "object",
+  properties: {
+    inputTokens: orNull(number),
+    outputTokens: orNull(number),
+    totalTokens: orNull(number),
+    spend: orNull(number),
+    cacheWriteTokens: number,
+    cacheReadTokens: number,
+  },
+  required: ["inputTokens", "outputTokens", "totalTokens", "spend"],
+  additionalProperties: false,
+};
+
+const NEUTRAL = {
+  type: "object",
+  properties: {
+    kind: ref("EntryKind"),
+    at: orNull(string),
+    role: ref("Role"),
+    parts: list(ref("Part")),
+    model: orNull(string),
+    messageId: string,
+    stopReason: string,
+    isPartial: { const: true },
+    usage: orNull(ref("Usage")),
+    outcome: { enum: ["completed", "error", null] },
+    error: orNull(object({ code: string, detail: string })),
+    native: { type: "object", description: "The line as it was parsed; left out by native=false" },
+  },
+  required: ["kind", "at", "role", "parts", "model", "usage", "outcome", "error"],
+  additionalProperties: false,
+};
+
+const CHECKPOINT = object({
+  line: { ...string, description: "The checkpoint's line as it stands, without its LF" },
+  start: offset,
+  end: offset,
+  seq: count,
+  kind: { enum: ["genesis", "recovery", "rotate", "link", "turn", "batch", "final"] },
+  keyId: string,
+  covers: object({ from: { const: 0 }, to: offset }),
+});
+
+const REPORT = {
+  type: "object",
+  properties: {
+    schema: { const: "verbatim.verify/1" },
+    verdict: { enum: [...VERDICTS] },
+    session: orNull(string),
+    dialect: string,
+    path: string,
+    deep: boolean,
+    file: object({ bytes: count }),
+    findings: list({ type: "object", required: ["code", "message"] }),
+  },
+  required: ["schema", "verdict", "session", "dialect", "deep", "file", "findings"],
+  description: "As `verbatim verify --json` prints it: docs/formats/checkpoint.md, Reports",
+};
+
+export const SCHEMAS: Readonly<Record<string, Schema>> = {
+  Error: object({ error: object({ code: string, message: string }) }),
+  Health: {
+    type: "object",
+    properties: { status: string, reason: string },
+    required: ["status"],
+  },
+  Session: object(SUMMARY),
+  SessionPage: object({
+    sessions: list(ref("Session")),
+    next: { ...orNull(string), description: "The cursor of the next page; null after the last" },
+    isComplete: {
+      ...boolean,
+      description: "False while sessions are read for the first time: some are not listed yet",
+    },
+    unreadable: {
+      ...count,
+      description: "Sessions that are there, cannot be read, and are not listed",
+    },
+  }),
+  SessionHead: object({ ...SUMMARY, ...ENDS }),
+  EntryKind: { enum: ["start", "message", "turn_start", "turn_end", "end", "other"] },
+  Role: { enum: ["system", "user", "assistant", "tool", null] },
+  Part: PART,
+  Usage: USAGE,
+  NeutralEntry: NEUTRAL,
+  Entry: object({
+    start: offset,
+    end: { ...offset, description: "The offset after the line: where to go on" },
+    bytes: { ...count, description: "The line's length, its LF included" },
+    kind: ref("EntryKind"),
+    role: ref("Role"),
+    at: orNull(string),
+    fault: { ...orNull(string), description: "Why the line is no entry; then `entry` is null" },
+    entry: orNull(ref("NeutralEntry")),
+  }),
+  EntryPage: object({
+    entries: list(ref("Entry")),
+    from: offset,
+    next: offset,
+    isAtStart: boolean,
+    isAtEnd: boolean,
+    ...ENDS,
+  }),
+  Checkpoint: CHECKPOINT,
+  CheckpointPage: object({
+    from: count,
+    to: count,
+    end: offset,
+    place: { enum: ["log", "sidecar"] },
+    genesis: orNull(ref("Checkpoint")),
+    checkpoints: list(ref("Checkpoint")),
+    isCovered: { ...boolean, description: "The last checkpoint covers the whole stretch" },
+    isComplete: { ...boolean, description: "Everything that could cover it was looked at" },
+  }),
+  VerifyReport: REPORT,
+  SessionUsage: object({
+    id: string,
+    session: string,
+    model: orNull(string),
+    createdAt: orNull(string),
+    updatedAt: orNull(string),
+    turns: count,
+    inputTokens: orNull(number),
+    outputTokens: orNull(number),
+    totalTokens: orNull(number),
+    spend: orNull(number),
+    isCurrent: boolean,
+  }),
+  Rewound: object({ to: offset }),
+};

@@ -1,0 +1,168 @@
+/** Session paths: the sessions API, operation by operation, as OpenAPI has it. */
+
+import { DIALECT_NAMES } from "../../store/find-stores.ts";
+import { SESSION_LIMITS } from "../sessions/limits.ts";
+import { SESSIONS_ROOT } from "../sessions/route.ts";
+import { ref, type Schema } from "./schemas.ts";
+
+const offset: Schema = { type: "integer", minimum: 0 };
+const flag = (otherwise: boolean): Schema => ({ type: "boolean", default: otherwise });
+
+export function parameter(name: string, description: string, schema: Schema, place = "query") {
+  return { name, in: place, description, schema, ...(place === "path" ? { required: true } : {}) };
+}
+
+/** An answer that went well, of one type. */
+export function content(type: string, schema: Schema, description: string): Schema {
+  return { description, content: { [type]: { schema } } };
+}
+
+export function refusals(...statuses: readonly number[]): Record<string, Schema> {
+  const refused = content("application/json", ref("Error"), "Refused; the code says why");
+  return Object.fromEntries(statuses.map((status) => [String(status), refused]));
+}
+
+const SESSION = parameter("id", "As the list gives it", { type: "string" }, "path");
+
+const NATIVE = parameter("native", "Whether entries hold the line as parsed", flag(true));
+
+const STRETCH = [
+  parameter("from", "The first byte; default 0", offset),
+  parameter("to", "The byte after the last; default: as many as one answer holds", offset),
+];
+
+interface Operation {
+  readonly summary: string;
+  readonly parameters: readonly Schema[];
+  readonly ok: Schema;
+  readonly refused: readonly number[];
+}
+
+function get(operationId: string, { summary, parameters, ok, refused }: Operation): Schema {
+  const responses = { 200: ok, ...refusals(400, 401, 403, 404, 429, ...refused) };
+  return { get: { operationId, summary, tags: ["sessions"], parameters, responses } };
+}
+
+const json = (name: string, description: string) =>
+  content("application/json", ref(name), description);
+
+const LIST_OPERATION: Operation = {
+  summary: "List sessions, the last changed first",
+  parameters: [
+    parameter("dialect", "Only of this dialect", { enum: [...DIALECT_NAMES] }),
+    parameter("status", "Only those that stand so", {
+      enum: ["completed", "error", "running", "paused"],
+    }),
+    parameter("since", "Last changed at this time or later", { type: "string" }),
+    parameter("until", "Last changed before this time", { type: "string" }),
+    parameter("title", "Only those whose title holds this text, in any case", { type: "string" }),
+    parameter("limit", "At most so many", {
+      type: "integer",
+      minimum: 1,
+      maximum: SESSION_LIMITS.sessionsMax,
+      default: SESSION_LIMITS.sessionsDefault,
+    }),
+    parameter("cursor", "`next` of the page before, with the same filters", { type: "string" }),
+  ],
+  ok: json("SessionPage", "A page; it may hold fewer than asked for and still have a next one"),
+  refused: [503],
+};
+
+const ENTRIES_OPERATION: Operation = {
+  summary: "Entries by range: the last ones, or from, before or around an offset",
+  parameters: [
+    SESSION,
+    parameter("from", "The entries from this offset on", offset),
+    parameter("before", "The entries before this offset", offset),
+    parameter("around", "The entry that starts here, with those before and after it", offset),
+    parameter("limit", "At most so many", {
+      type: "integer",
+      minimum: 1,
+      maximum: SESSION_LIMITS.entriesMax,
+      default: SESSION_LIMITS.entriesDefault,
+    }),
+    NATIVE,
+  ],
+  ok: json("EntryPage", "Entries in the order of the log"),
+  refused: [410, 416],
+};
+
+const EVENTS_OPERATION: Operation = {
+  summary: "Entries that are there and those that come, as Server-Sent Events",
+  parameters: [
+    SESSION,
+    parameter("offset", "Where to begin: an offset, or `end`; default 0", {
+      anyOf: [offset, { const: "end" }],
+    }),
+    NATIVE,
+    parameter("Last-Event-ID", "The last event's id; wins", { type: "string" }, "header"),
+  ],
+  ok: content(
+    "text/event-stream",
+    { type: "string" },
+    "`entry` events, whose data is an Entry and whose id is the offset after it; `rewound` events, " +
+      "whose data is a Rewound, when lines that were sent were taken back by their writer",
+  ),
+  refused: [416],
+};
+
+const MARKDOWN_OPERATION: Operation = {
+  summary: "The session as a Markdown document",
+  parameters: [
+    SESSION,
+    parameter("thinking", "What the model thought, too", flag(false)),
+    parameter("tools", "What went into tools and came out", flag(true)),
+    parameter("metadata", "rye: a heading above what the assistant says", flag(true)),
+  ],
+  ok: content("text/markdown", { type: "string" }, "Markdown source"),
+  refused: [],
+};
+
+const BYTES: Schema = {
+  ...content("application/octet-stream", {}, "The log's bytes, exactly"),
+  headers: {
+    "Session-From": { description: "The first byte's place", schema: offset },
+    "Session-To": { description: "The place after the last byte", schema: offset },
+    "Session-End": { description: "Where the log ended", schema: offset },
+  },
+};
+
+const ONE = `${SESSIONS_ROOT}/{id}`;
+const alone = [SESSION];
+
+export const SESSION_PATHS: Readonly<Record<string, Schema>> = {
+  [SESSIONS_ROOT]: get("listSessions", LIST_OPERATION),
+  [ONE]: get("getSession", {
+    summary: "What is known of one session, and where its log ends",
+    parameters: alone,
+    ok: json("SessionHead", "The session"),
+    refused: [],
+  }),
+  [`${ONE}/entries`]: get("getEntries", ENTRIES_OPERATION),
+  [`${ONE}/events`]: get("followEntries", EVENTS_OPERATION),
+  [`${ONE}/bytes`]: get("getBytes", {
+    summary: "Bytes of the log, up to its last whole line",
+    parameters: [SESSION, ...STRETCH],
+    ok: BYTES,
+    refused: [],
+  }),
+  [`${ONE}/checkpoints`]: get("getCheckpoints", {
+    summary: "The checkpoints that cover a stretch of bytes",
+    parameters: [SESSION, ...STRETCH],
+    ok: json("CheckpointPage", "Checkpoints as they stand; none of them was judged"),
+    refused: [],
+  }),
+  [`${ONE}/markdown`]: get("getMarkdown", MARKDOWN_OPERATION),
+  [`${ONE}/verify`]: get("verifySession", {
+    summary: "The verdict on the session, by the trust of the user who runs the server",
+    parameters: alone,
+    ok: json("VerifyReport", "The report, whatever the verdict"),
+    refused: [],
+  }),
+  [`${ONE}/usage`]: get("getUsage", {
+    summary: "Tokens and cost, as recorded",
+    parameters: alone,
+    ok: json("SessionUsage", "What the session used"),
+    refused: [],
+  }),
+};

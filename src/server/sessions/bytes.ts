@@ -1,0 +1,63 @@
+/**
+ * Bytes: a stretch of a session's log as it stands, and the checkpoints that cover it: all that
+ * somebody needs who verifies by themselves and takes nobody's word, ours included.
+ */
+
+import type { ServerResponse } from "node:http";
+import { coveringCheckpoints } from "../../store/covering.ts";
+import { SessionWindow } from "../../store/session-window.ts";
+import { answerBytes, badRequest } from "../answer.ts";
+import { Query } from "./query.ts";
+import type { ServedSession, SessionService } from "./service.ts";
+import { sessionHeaders } from "./wire.ts";
+
+export const BYTES_PARAMETERS = ["from", "to"] as const;
+
+/** Whole lines and nothing after the last; fewer than asked for where there are fewer. */
+export async function answerSessionBytes(
+  { host, limits, room }: SessionService,
+  { session }: ServedSession,
+  url: string,
+  response: ServerResponse,
+): Promise<void> {
+  const query = new Query(url, BYTES_PARAMETERS);
+  const { from, to } = stretchOf(query);
+  const window = await SessionWindow.open(host, session);
+  let bytes: Uint8Array;
+  try {
+    bytes = await window.log.bytes(from, Math.min(to, from + limits.bytesMax));
+  } finally {
+    window.close();
+  }
+  const headers = sessionHeaders();
+  headers.push("Content-Type", "application/octet-stream");
+  headers.push("Session-From", String(from), "Session-To", String(from + bytes.length));
+  headers.push("Session-End", String(window.log.bytesEnd));
+  room.hold(response, bytes.length);
+  answerBytes(response, headers, [bytes]);
+}
+
+export async function checkpointsPage(
+  { host, limits }: SessionService,
+  { session }: ServedSession,
+  url: string,
+): Promise<string> {
+  const query = new Query(url, BYTES_PARAMETERS);
+  const asked = stretchOf(query);
+  const window = await SessionWindow.open(host, session);
+  try {
+    const end = window.log.bytesEnd;
+    const stretch = { from: asked.from, to: Math.max(asked.from, Math.min(asked.to, end)) };
+    const covering = await coveringCheckpoints(host, session, window.log, stretch, limits);
+    return JSON.stringify({ ...stretch, end, ...covering });
+  } finally {
+    window.close();
+  }
+}
+
+function stretchOf(query: Query): { from: number; to: number } {
+  const from = query.offset("from") ?? 0;
+  const to = query.offset("to") ?? Number.MAX_SAFE_INTEGER;
+  if (to < from) throw badRequest("to", "lies before from");
+  return { from, to };
+}

@@ -1,0 +1,112 @@
+/**
+ * Entries: a session's entries by range, each with its place.
+ *
+ *   ?from=N     from there on           ?before=N   those before it, or before the end
+ *   ?around=N   the entry that starts there, with those before and after it
+ *
+ * Without any of these: the last ones.
+ */
+
+import { VerbatimError } from "../../base/errors.ts";
+import { type PlacedEntry, SessionWindow } from "../../store/session-window.ts";
+import { badRequest } from "../answer.ts";
+import type { SessionLimits } from "./limits.ts";
+import { Query } from "./query.ts";
+import type { ServedSession, SessionService } from "./service.ts";
+import { entryJson } from "./wire.ts";
+
+export const ENTRY_PARAMETERS = ["from", "before", "around", "limit", "native"] as const;
+
+export async function entriesPage(
+  service: SessionService,
+  { session }: ServedSession,
+  url: string,
+): Promise<string> {
+  const { limits, host } = service;
+  const query = new Query(url, ENTRY_PARAMETERS);
+  const limit = query.number("limit", 1, limits.entriesMax) ?? limits.entriesDefault;
+  const native = query.flag("native", true);
+  const range = rangeOf(query);
+  const window = await SessionWindow.open(host, session);
+  try {
+    const entries = await take(window, range, limit, limits);
+    return pageJson(entries, window, native, emptyPlace(range, window));
+  } finally {
+    window.close();
+  }
+}
+
+type Range = { readonly by: "from" | "before" | "around"; readonly offset: number } | null;
+
+function rangeOf(query: Query): Range {
+  let range: Range = null;
+  for (const by of ["from", "before", "around"] as const) {
+    const offset = query.offset(by);
+    if (offset === null) continue;
+    if (range !== null) throw badRequest(by, `cannot be asked for together with ${range.by}`);
+    range = { by, offset };
+  }
+  return range;
+}
+
+async function take(
+  window: SessionWindow,
+  range: Range,
+  entriesMax: number,
+  { bytesMax }: SessionLimits,
+): Promise<PlacedEntry[]> {
+  const limits = { entriesMax, bytesMax };
+  const offset = range?.offset ?? window.end;
+  if (range === null || range.by === "before") return window.before(offset, limits);
+  if (range.by === "from") return window.after(offset, limits);
+  // Half before it, half after; where one side ends, the other gets what is left.
+  const half = { entriesMax: Math.floor(entriesMax / 2), bytesMax: bytesMax / 2 };
+  const before = await window.before(offset, half);
+  const rest = { entriesMax: entriesMax - before.length, bytesMax: bytesMax / 2 };
+  const after = await window.after(offset, rest);
+  const missing = entriesMax - before.length - after.length;
+  const isShort = missing > 0 && before.length === half.entriesMax;
+  if (!isShort) return [...before, ...after];
+  const more = { entriesMax: before.length + missing, bytesMax: bytesMax / 2 };
+  return [...(await window.before(offset, more)), ...after];
+}
+
+/** Where a page without entries stands. */
+function emptyPlace(range: Range, window: SessionWindow): number {
+  return range?.offset ?? window.end;
+}
+
+function pageJson(
+  entries: readonly PlacedEntry[],
+  { end, log }: SessionWindow,
+  native: boolean,
+  place: number,
+): string {
+  const from = entries[0]?.start ?? place;
+  const next = entries.at(-1)?.end ?? place;
+  const { tornBytes, unfinishedBytes } = log;
+  const about = { from, next, end, isAtStart: from === 0, isAtEnd: next >= end };
+  const tail = JSON.stringify({ ...about, tornBytes, unfinishedBytes });
+  const items = entries.map((entry) => entryJson(entry, native));
+  return `{"entries":[${items.join(",")}],${tail.slice(1)}`;
+}
+
+/** Whether a place may be read from; refuses as reading would. One past the end is left to it. */
+export async function checkOffset(
+  { host }: SessionService,
+  { session }: ServedSession,
+  offset: number | "end",
+): Promise<number> {
+  const window = await SessionWindow.open(host, session);
+  try {
+    if (offset === "end") return window.end;
+    await window.log.check(offset);
+    return offset;
+  } catch (cause) {
+    const isPast = cause instanceof VerbatimError && cause.code === "LOG_REWOUND";
+    if (isPast && offset !== "end") return offset;
+    throw cause;
+  } finally {
+    window.close();
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * Live entries: a session's entries as Server-Sent Events, those that are there and those that any
+ * process appends.
+ *
+ * LE1  An event's id is the offset after its line. Who comes again with the last one they got
+ *      (`Last-Event-ID`) goes on there: nothing is left out and nothing is sent twice.
+ * LE2  Lines that a writer took back after they were sent are told as `rewound`; what stands in
+ *      their place follows.
+ * LE3  The next line is read when the last one is on its way: a slow reader holds one line. One for
+ *      whom more than the limit waits all the same is cut, and comes again (LE1).
+ */
+
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { followSession, type PlacedEntry } from "../../store/session-window.ts";
+import { badRequest } from "../answer.ts";
+import type { ServerContext } from "../context.ts";
+import { checkOffset } from "./entries.ts";
+import { Query } from "./query.ts";
+import type { ServedSession } from "./service.ts";
+import { entryJson, sessionHeaders } from "./wire.ts";
+
+export const EVENT_PARAMETERS = ["offset", "native"] as const;
+
+const KEEP_ALIVE_MS = 15_000;
+
+export async function liveEntries(
+  context: ServerContext,
+  served: ServedSession,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { sessions } = context;
+  const query = new Query(request.url ?? "/", EVENT_PARAMETERS);
+  const native = query.flag("native", true);
+  const from = await checkOffset(sessions, served, offsetOf(query, request));
+  const feed = new LiveFeed(context, response, native);
+  feed.begin(from, request.method === "HEAD");
+  try {
+    await followSession(served.session, from, feed, feed.signal);
+  } catch (cause) {
+    feed.cut();
+    throw cause;
+  }
+}
+
+function offsetOf(query: Query, request: IncomingMessage): number | "end" {
+  const resumed = request.headers["last-event-id"];
+  if (resumed !== undefined && resumed !== "") {
+    const text = String(resumed);
+    const offset = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+    if (Number.isSafeInteger(offset)) return offset;
+    throw badRequest("Last-Event-ID", "is no id of an event of ours");
+  }
+  return query.text("offset") === "end" ? "end" : (query.offset("offset") ?? 0);
+}
+
+class LiveFeed {
+  readonly #context: ServerContext;
+  readonly #response: ServerResponse;
+  readonly #native: boolean;
+  readonly #over = new AbortController();
+  readonly #cleanup: (() => void)[] = [];
+
+  constructor(context: ServerContext, response: ServerResponse, native: boolean) {
+    this.#context = context;
+    this.#response = response;
+    this.#native = native;
+    this.#cleanup.push(context.sessions.followers.add(() => {}));
+    try {
+      this.#cleanup.push(context.readers.add(() => this.#end()));
+    } catch (cause) {
+      this.#finish();
+      throw cause;
+    }
+    response.on("close", () => this.#finish());
+    if (response.destroyed) this.#finish(); // It left before we listened.
+  }
+
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  begin(from: number, isHeadOnly: boolean): void {
+    if (this.signal.aborted) return; // Nobody would stop what begins here.
+    const { settings, readers } = this.#context;
+    const headers = sessionHeaders();
+    headers.push("Content-Type", "text/event-stream", "X-Accel-Buffering", "no");
+    this.#response.writeHead(200, headers);
+    // An id alone is no event; whoever comes again before the first one goes on from it (LE1).
+    if (!isHeadOnly) this.#response.write(`id: ${from}\n\n`);
+    if (isHeadOnly || readers.isStopping) {
+      this.#end();
+      return;
+    }
+    const lifetime = setTimeout(() => this.#end(), settings.eventStreamMs);
+    const beat = setInterval(() => this.#keepAlive(), KEEP_ALIVE_MS);
+    this.#cleanup.push(
+      () => clearTimeout(lifetime),
+      () => clearInterval(beat),
+    );
+  }
+
+  async entry(entry: PlacedEntry): Promise<void> {
+    if (this.#sendEntry(entry)) return;
+    await once(this.#response, "drain", { signal: this.signal }).catch(() => {}); // LE3; or it left.
+  }
+
+  badLine(line: PlacedEntry): void {
+    // A session of nothing else would fill our memory.
+    if (this.#response.writableLength <= this.#context.settings.readerBufferBytesMax) {
+      this.#sendEntry(line);
+    } else {
+      this.cut();
+    }
+  }
+
+  rewound(to: number): void {
+    this.#send(`id: ${to}\nevent: rewound\ndata: {"to":${to}}\n\n`);
+  }
+
+  cut(): void {
+    this.#finish();
+    this.#response.destroy();
+  }
+
+  #sendEntry(entry: PlacedEntry): boolean {
+    const data = entryJson(entry, this.#native); // JSON holds no line ends.
+    return this.#send(`id: ${entry.end}\nevent: entry\ndata: ${data}\n\n`);
+  }
+
+  /** Whether there is room for more. */
+  #send(text: string): boolean {
+    return this.signal.aborted || this.#response.write(text);
+  }
+
+  /** A line that says nothing, lest something on the way take the silence for an end. */
+  #keepAlive(): void {
+    if (this.#response.writableLength === 0) this.#send(":\n\n");
+  }
+
+  #end(): void {
+    if (this.signal.aborted) return;
+    this.#finish();
+    this.#response.end();
+  }
+
+  #finish(): void {
+    if (this.signal.aborted) return;
+    this.#over.abort();
+    for (const work of this.#cleanup.splice(0)) work();
+  }
+}

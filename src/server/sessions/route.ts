@@ -1,0 +1,117 @@
+/**
+ * Session routes: from a URL below `/v1/sessions` to what answers it. Reading only.
+ *
+ * SR1  A path is taken apart as it was sent and never decoded: an id has no character that would
+ *      need it, so nothing encoded can become a slash or a dot on the way to a file.
+ */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isAbsence } from "../../store/session-window.ts";
+import { answer } from "../answer.ts";
+import type { ServerContext } from "../context.ts";
+import { rawPath } from "../target.ts";
+import { answerSessionBytes, checkpointsPage } from "./bytes.ts";
+import { entriesPage } from "./entries.ts";
+import { liveEntries } from "./events.ts";
+import { listPage } from "./list.ts";
+import { answerMarkdown } from "./markdown.ts";
+import { Query } from "./query.ts";
+import { notFound } from "./roots.ts";
+import type { ServedSession } from "./service.ts";
+import { verifySession } from "./verify.ts";
+import { answerJsonText, sessionHeaders, sessionItem, usageItem } from "./wire.ts";
+
+export const SESSIONS_ROOT = "/v1/sessions";
+
+interface Asked {
+  readonly context: ServerContext;
+  readonly served: ServedSession;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+type Handler = (asked: Asked) => Promise<void>;
+
+/** What there is of one session, by the last segment of its URL; "" is the session itself. */
+export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
+  "": answerSession,
+  entries: read(({ context, served, request }) => {
+    return entriesPage(context.sessions, served, request.url ?? "/");
+  }),
+  checkpoints: read(({ context, served, request }) => {
+    return checkpointsPage(context.sessions, served, request.url ?? "/");
+  }),
+  bytes: ({ context: { sessions }, served, request, response }) => {
+    return sessions.gate.run(() => {
+      return answerSessionBytes(sessions, served, request.url ?? "/", response);
+    });
+  },
+  events: ({ context, served, request, response }) => {
+    return liveEntries(context, served, request, response);
+  },
+  markdown: async ({ context: { sessions }, served, request, response }) => {
+    // Not through the gate: it takes as long as its reader does.
+    const leave = sessions.followers.add(() => {});
+    try {
+      await answerMarkdown(served, request, response);
+    } finally {
+      leave();
+    }
+  },
+  verify: async ({ context: { sessions }, served, request, response }) => {
+    new Query(request.url ?? "/", []);
+    const report = await sessions.wholeGate.run(() => verifySession(sessions, served));
+    answerJsonText(response, JSON.stringify(report), sessions.room);
+  },
+  usage: async ({ context: { sessions }, served, request, response }) => {
+    new Query(request.url ?? "/", []);
+    const known = await sessions.known(served);
+    answerJsonText(response, JSON.stringify(usageItem(served.store, known)), sessions.room);
+  },
+};
+
+/** Answers a request below the root. */
+export async function handleSessions(
+  context: ServerContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    const headers = sessionHeaders();
+    headers.push("Allow", "GET, HEAD, OPTIONS");
+    return answer(response, 405, headers);
+  }
+  const { sessions } = context;
+  const [id = "", part = "", ...more] = rawPath(request.url ?? "/")
+    .slice(SESSIONS_ROOT.length + 1)
+    .split("/");
+  if (id === "" && part === "") {
+    const page = await sessions.gate.run(() => listPage(sessions, request.url ?? "/"));
+    return answerJsonText(response, JSON.stringify(page), sessions.room);
+  }
+  const handler = Object.hasOwn(SESSION_PARTS, part) ? SESSION_PARTS[part] : undefined;
+  if (more.length > 0 || handler === undefined) throw notFound();
+  try {
+    await handler({ context, served: await sessions.open(id), request, response });
+  } catch (cause) {
+    throw isAbsence(cause) ? notFound() : cause; // It went away, or was swapped, meanwhile.
+  }
+}
+
+async function answerSession({ context, served, request, response }: Asked): Promise<void> {
+  new Query(request.url ?? "/", []);
+  const { sessions } = context;
+  const known = await sessions.known(served);
+  const ends = await sessions.gate.run(() => sessions.ends(served));
+  const item = sessionItem(served.store, known, sessions.nowMs());
+  answerJsonText(response, JSON.stringify({ ...item, ...ends }), sessions.room);
+}
+
+/** One that makes a text of JSON, among those that may at once. */
+function read(make: (asked: Asked) => Promise<string>): Handler {
+  return async (asked) => {
+    const { gate, room } = asked.context.sessions;
+    const text = await gate.run(() => make(asked));
+    answerJsonText(asked.response, text, room);
+  };
+}

@@ -1,0 +1,229 @@
+/**
+ * Session service: what the sessions API keeps between requests: which stores there are, what the
+ * catalog knows of them, who is reading. Writes nothing but the catalog, which can be deleted.
+ *
+ * SS1  A log is read whole only to sum it up or to verify it, and few at a time.
+ * SS2  A summary that is older than its log is given as such (`isCurrent`), never passed off as new.
+ */
+
+import { VerbatimError } from "../../base/errors.ts";
+import type { Host } from "../../base/host.ts";
+import { catalogPath as userCatalogPath } from "../../base/node-places.ts";
+import { Catalog } from "../../catalog/catalog.ts";
+import { eachLog } from "../../catalog/find.ts";
+import { forgetRows, freshenInSlices, keepRow, lookAtLog, readRow } from "../../catalog/pages.ts";
+import type { FoundLog, SessionRow } from "../../catalog/session-row.ts";
+import { bareRow, isFresh } from "../../catalog/table.ts";
+import { LAYOUTS } from "../../store/layouts.ts";
+import type { Session } from "../../store/session.ts";
+import { isAbsence, SessionWindow } from "../../store/session-window.ts";
+import { Store } from "../../store/store.ts";
+import { LiveReaders } from "../live-readers.ts";
+import { AnswerRoom } from "./answer-room.ts";
+import { Gate } from "./gate.ts";
+import type { SessionLimits } from "./limits.ts";
+import { notFound, type RootChoice, type ServedStore, SessionRoots } from "./roots.ts";
+
+export interface SessionServiceOptions {
+  readonly host: Host;
+  readonly roots: RootChoice;
+  readonly cwd: string;
+  readonly limits: SessionLimits;
+  readonly nowMs: () => number;
+  readonly onFault: (what: string, cause: unknown) => void;
+  /** The index of sessions. Default: the user's own. */
+  readonly catalogPath?: string;
+}
+
+/** A session that a URL names and that is there. */
+export interface ServedSession {
+  readonly store: ServedStore;
+  readonly session: Session;
+}
+
+export interface KnownSession {
+  readonly row: SessionRow;
+  /** The row says what the log holds now. */
+  readonly isCurrent: boolean;
+}
+
+const TOLD_MAX = 1_000;
+
+export class SessionService {
+  readonly roots: SessionRoots;
+  readonly limits: SessionLimits;
+  readonly host: Host;
+  readonly nowMs: () => number;
+  /** Through which logs are read, and through which whole ones are. */
+  readonly gate: Gate;
+  readonly wholeGate: Gate;
+  readonly followers: LiveReaders;
+  readonly room: AnswerRoom;
+  readonly #options: SessionServiceOptions;
+  readonly #stopping = new AbortController();
+  #catalog: Promise<Catalog> | null = null;
+  #freshening: Promise<boolean> | null = null;
+  #freshUntilMs = 0;
+  #unreadable = 0;
+  /** Faults that the operator was told: one session is not told of again and again. */
+  readonly #told = new Set<string>();
+
+  constructor(options: SessionServiceOptions) {
+    const { host, roots, cwd, limits, nowMs } = options;
+    this.#options = options;
+    this.host = host;
+    this.limits = limits;
+    this.nowMs = nowMs;
+    this.roots = new SessionRoots(roots, cwd);
+    this.gate = new Gate(limits.readersMax, limits.waitingMax);
+    this.wholeGate = new Gate(limits.wholeReadersMax, limits.waitingMax);
+    this.followers = new LiveReaders(limits.followersMax);
+    this.room = new AnswerRoom(limits.answersBytesMax);
+  }
+
+  /** The session that a URL names; refuses with SESSION_NOT_FOUND. */
+  async open(urlId: string): Promise<ServedSession> {
+    const { store, id } = this.roots.resolve(urlId);
+    try {
+      return { store, session: await this.#store(store).open(id) };
+    } catch (cause) {
+      throw isAbsence(cause) ? notFound() : cause;
+    }
+  }
+
+  /** What is known of a session: as it is now, when that takes no long reading. */
+  async known({ store, session }: ServedSession): Promise<KnownSession> {
+    const { dialect, root } = store;
+    const { id, logId } = session;
+    const now = lookAtLog(root, logId);
+    if (now === null) throw notFound();
+    const catalog = await this.catalog().catch(() => null); // Without one it is read each time.
+    const kept = catalog && (await readRow(catalog, dialect, root, id));
+    const log = { id, path: logId, ...now };
+    if (kept && isFresh(kept, now)) return { row: kept, isCurrent: true };
+    if (kept && this.#isLeft(log)) return { row: { ...kept, ...now }, isCurrent: false };
+    const summary = await this.wholeGate.run(() => this.#store(store).summaries().summarise(id));
+    const row = { ...bareRow(log), ...summary };
+    if (catalog) await keepRow(catalog, dialect, root, row);
+    return { row, isCurrent: true };
+  }
+
+  /** A row of a page, as it is now; null when its log is gone. */
+  async refreshed(store: ServedStore, row: SessionRow): Promise<KnownSession | null> {
+    const now = lookAtLog(store.root, row.logPath);
+    if (now === null) return null;
+    const isCurrent = isFresh(row, now);
+    if (row.status !== "running") return { row: { ...row, ...now }, isCurrent };
+    // A running thread is paused after its last line, which its log does not show.
+    const status = await this.#store(store).summaries().status(row.id);
+    return { row: { ...row, ...now, status }, isCurrent };
+  }
+
+  /** Where a session's log ends, and what stands after that. */
+  async ends({ session }: ServedSession) {
+    const window = await SessionWindow.open(this.host, session);
+    window.close();
+    const { end, tornBytes, unfinishedBytes } = window.log;
+    return { end, tornBytes, unfinishedBytes };
+  }
+
+  async forget({ dialect, root }: ServedStore, ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await forgetRows(await this.catalog(), dialect, root, ids);
+  }
+
+  /** Refuses with CATALOG_UNAVAILABLE: without one, a list would read every log for every page. */
+  async catalog(): Promise<Catalog> {
+    this.#catalog ??= Catalog.open(this.#options.catalogPath ?? userCatalogPath());
+    const catalog = await this.#catalog;
+    if (catalog.problem === null) return catalog;
+    this.#catalog = null; // The next request tries again.
+    const { path, problem } = catalog;
+    throw new VerbatimError(
+      "CATALOG_UNAVAILABLE",
+      `sessions cannot be listed: the catalog at ${path} cannot be had (${problem}); ` +
+        "make room for it, or set XDG_CACHE_HOME",
+      { path, problem },
+    );
+  }
+
+  /**
+   * Looks for sessions that are new or have changed, and waits for that a little. Whether all of
+   * them are known now: a first look at many sessions goes on after this has answered.
+   */
+  async freshen(): Promise<boolean> {
+    if (this.#freshening === null && this.nowMs() < this.#freshUntilMs) return true;
+    this.#freshening ??= this.#freshenAll();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<boolean>((resolve) => {
+      timer = setTimeout(resolve, this.limits.listWaitMs, false);
+    });
+    try {
+      return await Promise.race([this.#freshening, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Whether no session is known to be waiting to be read for the first time. */
+  get isSettled(): boolean {
+    return this.#freshening === null;
+  }
+
+  /** Sessions that were found at the last look and cannot be read; they are not listed. */
+  get unreadable(): number {
+    return this.#unreadable;
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    await this.#freshening;
+    const catalog = await this.#catalog;
+    catalog?.close();
+  }
+
+  /** Whether it came to its end. */
+  async #freshenAll(): Promise<boolean> {
+    const { signal } = this.#stopping;
+    try {
+      const catalog = await this.catalog();
+      this.#unreadable = 0;
+      for (const store of this.roots.stores()) {
+        if (!signal.aborted) await this.#freshenStore(catalog, store);
+      }
+      return !signal.aborted;
+    } catch (cause) {
+      this.#options.onFault("looking for sessions", cause);
+      return false;
+    } finally {
+      this.#freshUntilMs = this.nowMs() + this.limits.freshMs;
+      this.#freshening = null;
+    }
+  }
+
+  #freshenStore(catalog: Catalog, store: ServedStore): Promise<void> {
+    const { dialect, root } = store;
+    const summaries = this.#store(store).summaries();
+    return freshenInSlices(catalog, dialect, root, eachLog(root, LAYOUTS[dialect]), {
+      summarise: (id) => summaries.summarise(id),
+      isLeft: (log) => this.#isLeft(log),
+      onFailure: (id, cause) => {
+        if (isAbsence(cause)) return; // Gone or swapped since it was found.
+        this.#unreadable++;
+        if (this.#told.has(id) || this.#told.size >= TOLD_MAX) return;
+        this.#told.add(id);
+        this.#options.onFault(`reading the session ${id}`, cause);
+      },
+      signal: this.#stopping.signal,
+    });
+  }
+
+  /** SS1: one that is long and still written would be read whole again and again. */
+  #isLeft({ size, mtimeMs }: FoundLog): boolean {
+    const { restingBytes, restMs } = this.limits;
+    return size > restingBytes && this.nowMs() - mtimeMs < restMs;
+  }
+
+  #store({ dialect, root }: ServedStore): Store {
+    return new Store(this.host, { dialect, root, onWarning: () => {} });
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Wire: sessions and entries as the JSON that is answered.
+ *
+ * WR1  What was stored is data here: it stands in JSON strings, whatever it holds, and no answer is
+ *      HTML. Values are printed without recursion: a line can be nested deeper than a stack.
+ */
+
+import type { ServerResponse } from "node:http";
+import { jsonText } from "../../render/json-text.ts";
+import type { PlacedEntry } from "../../store/session-window.ts";
+import { answerText, type Headers, newHeaders } from "../answer.ts";
+import type { AnswerRoom } from "./answer-room.ts";
+import { type ServedStore, urlIdOf } from "./roots.ts";
+import type { KnownSession } from "./service.ts";
+
+/** A session counts as live when it was appended to within this time. */
+const LIVE_MS = 60_000;
+
+/** On every answer: nothing of a session runs, whatever a browser makes of it. */
+export function sessionHeaders(): Headers {
+  const headers = newHeaders();
+  headers.push("Content-Security-Policy", "default-src 'none'; sandbox");
+  headers.push("Cache-Control", "no-store");
+  return headers;
+}
+
+export function answerJsonText(response: ServerResponse, text: string, room: AnswerRoom): void {
+  room.hold(response, text.length);
+  answerText(response, 200, "application/json", text, sessionHeaders());
+}
+
+/** A session as the list and its own page tell it. */
+export function sessionItem(store: ServedStore, { row, isCurrent }: KnownSession, nowMs: number) {
+  const { id, logPath: _, mtimeMs, size, ...summary } = row;
+  return {
+    id: urlIdOf(store, id),
+    session: id,
+    dialect: store.dialect,
+    root: store.root,
+    ...summary,
+    bytes: size,
+    modifiedAt: new Date(mtimeMs).toISOString(),
+    isLive: nowMs - mtimeMs < LIVE_MS,
+    isCurrent,
+  };
+}
+
+/** What a session used, as it was recorded. */
+export function usageItem(store: ServedStore, { row, isCurrent }: KnownSession) {
+  const { id, turns, inputTokens, outputTokens, totalTokens, spend, model } = row;
+  const times = { createdAt: row.createdAt, updatedAt: row.updatedAt };
+  const counted = { turns, inputTokens, outputTokens, totalTokens, spend };
+  return { id: urlIdOf(store, id), session: id, model, ...times, ...counted, isCurrent };
+}
+
+/** The JSON of one line of a session; without `native`, the line as it was parsed is left out. */
+export function entryJson({ start, end, entry, fault }: PlacedEntry, native: boolean): string {
+  const place = { start, end, bytes: end - start };
+  const said = { kind: entry?.kind ?? "other", role: entry?.role ?? null, at: entry?.at ?? null };
+  const head = JSON.stringify({ ...place, ...said, fault });
+  return `${head.slice(0, -1)},"entry":${entry === null ? "null" : neutralJson(entry, native)}}`;
+}
+
+function neutralJson(entry: NonNullable<PlacedEntry["entry"]>, isNative: boolean): string {
+  if (isNative) return jsonText(entry);
+  const { native: _, ...neutral } = entry;
+  return jsonText(neutral);
+}

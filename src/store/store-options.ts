@@ -1,0 +1,51 @@
+/** Store options: what a store, and a session that begins in it, can be told. */
+
+import type { DialectName } from "../dialects/dialect.ts";
+import type { Envelope } from "../dialects/rye/dialect.ts";
+import type { Durability, LogMode } from "../log/log-options.ts";
+import type { ForeignHead } from "../proof/checkpoint.ts";
+import type { SignOption } from "./store-signing.ts";
+
+export interface StoreOptions {
+  readonly dialect: DialectName;
+  /** rye, entire: the project; homeagent: its base. Default: the current directory; `~/.homeagent`. */
+  readonly root?: string;
+  readonly durability?: Durability;
+  /** Default: `exclusive`, a session is this process's while it is open to append. */
+  readonly mode?: LogMode;
+  readonly lockWaitMs?: number;
+  /** Who is at work when an entry does not say: rye's directive, HomeAgent's agent id. */
+  readonly agent?: string;
+  /** entire: who answers when a message does not say. */
+  readonly model?: string;
+  /** entire: of the program that records. Default: this package's. */
+  readonly version?: string;
+  /** rye: which envelope new threads get. Default: `flat`. */
+  readonly envelope?: Envelope;
+  /** rye: the root is the directory of threads itself, not the project. Default: false. */
+  readonly isThreadsRoot?: boolean;
+  /** rye: whether `transcript.md` grows as events land. Default: true. */
+  readonly markdown?: boolean;
+  /**
+   * Signs every session that is appended to: at the end of every turn (`true`, `"turn"`) or of every
+   * append. The user's key is made when there is none. Default: false.
+   */
+  readonly sign?: SignOption;
+  /** The index of sessions, a cache. Default: the user's own. */
+  readonly catalogPath?: string;
+  /** What went wrong beside the log, where nothing is lost. Default: a process warning. */
+  readonly onWarning?: (warning: string) => void;
+}
+
+export interface CreateOptions {
+  /** Default: a new one, after the dialect's fashion. */
+  readonly id?: string;
+  readonly agent?: string;
+  /** rye: waits for the next second when this one's id is taken. Default: refuses. */
+  readonly wait?: boolean;
+}
+
+export interface BeginOptions extends CreateOptions {
+  /** Of a fork: the head of its parent's log that it begins from. */
+  readonly from?: ForeignHead | null;
+}

@@ -1,0 +1,54 @@
+/** `verbatim serve` and sessions: which stores it serves, as a process. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "vitest";
+import { VerbatimClient } from "../../src/client.ts";
+import { CliUser, type Running } from "./cli.ts";
+
+async function clientOf(running: Running): Promise<VerbatimClient> {
+  const line = (await running.line()) ?? assert.fail(running.stderr);
+  const [url] = /http:\/\/\S+/.exec(line) ?? assert.fail(line);
+  return new VerbatimClient({ url });
+}
+
+function plant(root: string, id: string): void {
+  mkdirSync(join(root, ".ai/threads", id), { recursive: true });
+  const line = { ts: "2026-01-01T00:00:00Z", type: "user_message", thread_id: id, text: id };
+  writeFileSync(join(root, ".ai/threads", id, "transcript.jsonl"), `${JSON.stringify(line)}\n`);
+}
+
+function plantTurn(base: string, session: string): void {
+  mkdirSync(join(base, "agents/cook/sessions"), { recursive: true });
+  const turn = { turnId: "1", role: "user", content: session, ts: 1_700_000_000_000 };
+  writeFileSync(join(base, `agents/cook/sessions/${session}.jsonl`), `${JSON.stringify(turn)}\n`);
+}
+
+async function titles({ sessions }: VerbatimClient): Promise<(string | null)[]> {
+  return (await sessions.list()).sessions.map(({ title }) => title).sort();
+}
+
+test("serve shows the sessions that ls finds: of the project above, and of the home", async () => {
+  const user = new CliUser();
+  plant(user.cwd, "here-1");
+  plantTurn(join(user.home, ".homeagent"), "at home");
+  const running = user.start(["serve", "--port", "0"]);
+  assert.deepEqual(await titles(await clientOf(running)), ["at home", "here-1"]);
+});
+
+test("serve --root shows the sessions of the stores that are named, and of no others", async () => {
+  const user = new CliUser();
+  plant(user.cwd, "here-1");
+  plant(join(user.cwd, "a"), "in-a-1");
+  plantTurn(join(user.cwd, "b"), "in b");
+  const running = user.start(["serve", "--port", "0", "--root", "a", "--root", "b"]);
+  assert.deepEqual(await titles(await clientOf(running)), ["in b", "in-a-1"]);
+});
+
+test("serve refuses a root that is not there, and says which", async () => {
+  const user = new CliUser();
+  const { code, stderr } = await user.run(["serve", "--port", "0", "--root", "nowhere"]);
+  assert.equal(code, 7);
+  assert.match(stderr, /there is no directory .*nowhere; check --root/);
+});

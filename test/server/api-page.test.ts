@@ -1,0 +1,69 @@
+/** docs/api.md: its examples run as they stand, and its limits are those that hold. */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { SESSION_LIMITS } from "../../src/server/sessions/limits.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { everyDialect, newUser, type SessionPage, serveSessions } from "./sessions/served.ts";
+
+const execute = promisify(execFile);
+const page = readFileSync(new URL("../../docs/api.md", import.meta.url), "utf8");
+
+function block(language: string, name: string): string {
+  const found = new RegExp(`^\`\`\`${language} ${name}\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(page);
+  return found?.[1] ?? assert.fail(`no block ${name}`);
+}
+
+test("the page's commands answer what it says", async () => {
+  const root = await everyDialect(newUser());
+  const { server, json } = await serveSessions([root], { eventStreamMs: 300 });
+  const [session] = (await json<SessionPage>("?dialect=rye")).sessions;
+  const env = { ...process.env, URL: server.url, ID: session?.id ?? "" };
+  const run = async (name: string) => {
+    const script = block("sh", name).replaceAll("curl ", "curl --silent --show-error --fail ");
+    return (await execute("sh", ["-e", "-c", script], { env })).stdout;
+  };
+  assert.equal(JSON.parse(await run("list")).sessions.length, 1);
+  assert.equal(JSON.parse(await run("session")).id, session?.id);
+  assert.ok(JSON.parse(await run("entries")).entries.length > 0);
+  assert.match(await run("live"), /^event: entry$/m);
+  assert.match(await run("bytes"), /"checkpoints":\[\{"line":/);
+  const rest = await run("rest");
+  for (const said of ["first in rye", '"verdict":"verified"', '"totalTokens":']) {
+    assert.ok(rest.includes(said), said);
+  }
+});
+
+test("the page's program runs", async () => {
+  // Method: the program as it stands, on the door's source; what it would print is kept.
+  const root = await everyDialect(newUser());
+  const { server } = await serveSessions([root]);
+  const directory = tempDirectory();
+  const client = fileURLToPath(new URL("../../src/client.ts", import.meta.url));
+  const program = block("js", "client").replace('"verbatim-log/client"', JSON.stringify(client));
+  const path = join(directory, "program.test.mjs");
+  writeFileSync(path, program.replaceAll("console.log", "said.push"));
+  const said: unknown[] = [];
+  Object.assign(globalThis, { said });
+  process.env.URL = server.url;
+  await import(path);
+  assert.deepEqual(said, ["first in rye", 2, true, "verified", [{ hello: "world" }]]);
+});
+
+test("the page's limits are those that hold", () => {
+  const { sessionsDefault, sessionsMax, entriesDefault, entriesMax, bytesMax } = SESSION_LIMITS;
+  expect(page).toContain(`at most so many: ${sessionsDefault}, up to ${sessionsMax}`);
+  expect(page).toContain(`at most so many: ${entriesDefault}, up to ${entriesMax}`);
+  expect(page).toContain(`about ${bytesMax / 2 ** 20} MiB of lines`);
+  expect(page).toContain(`up to ${bytesMax / 2 ** 20} MiB at once`);
+  expect(page).toContain(`more than ${SESSION_LIMITS.restingBytes / 2 ** 20} MiB`);
+  const { readersMax, waitingMax, followersMax } = SESSION_LIMITS;
+  expect(page).toContain(`${readersMax} answers are made from logs at once and ${waitingMax}`);
+  expect(page).toContain(`${followersMax} live readers`);
+  expect(page).toContain(`${SESSION_LIMITS.answersBytesMax / 2 ** 20} MiB of answers`);
+});

@@ -1,0 +1,158 @@
+/** The OpenAPI document: every route is in it, and what is answered is what it says. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { test } from "vitest";
+import { VerbatimClient } from "../../src/client.ts";
+import { OPENAPI_PATH, openApiDocument } from "../../src/server/openapi.ts";
+import { BYTES_PARAMETERS } from "../../src/server/sessions/bytes.ts";
+import { ENTRY_PARAMETERS } from "../../src/server/sessions/entries.ts";
+import { EVENT_PARAMETERS } from "../../src/server/sessions/events.ts";
+import { LIST_PARAMETERS } from "../../src/server/sessions/list.ts";
+import { MARKDOWN_PARAMETERS } from "../../src/server/sessions/markdown.ts";
+import { SESSION_PARTS, SESSIONS_ROOT } from "../../src/server/sessions/route.ts";
+import { faultsOf } from "../support/json-schema.ts";
+import { everyDialect, newUser, ryeLog, serveSessions } from "./sessions/served.ts";
+import { startTestServer } from "./test-server.ts";
+
+type Json = Record<string, unknown>;
+
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly responses: Record<string, { content?: Record<string, { schema: Json }> }>;
+}
+
+const document = JSON.parse(JSON.stringify(openApiDocument())) as {
+  openapi: string;
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Json> };
+};
+
+const ref = (name: string) => {
+  const schema = document.components.schemas[name.replace("#/components/schemas/", "")];
+  return schema ?? assert.fail(`no schema ${name}`);
+};
+
+/** Holds an answer against what the document says of that path and status. */
+async function check(path: string, response: Response): Promise<void> {
+  const operation = document.paths[path]?.get ?? assert.fail(`no ${path}`);
+  const described = operation.responses[response.status];
+  assert.ok(described, `${path} does not say that it answers ${response.status}`);
+  const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
+  const { schema } = described.content?.[type] ?? assert.fail(`${path} says nothing of ${type}`);
+  if (type !== "application/json") return;
+  assert.deepEqual(faultsOf(await response.json(), schema, ref), [], path);
+}
+
+test("the document is served as it is, is OpenAPI 3.1, and names what it refers to", async () => {
+  const server = await startTestServer();
+  const response = await fetch(`${server.url}${OPENAPI_PATH}`);
+  assert.deepEqual(await response.json(), document);
+  assert.match(document.openapi, /^3\.1\./);
+  for (const [, name = ""] of JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)) ref(name);
+  const ids = Object.values(document.paths).flatMap((path) =>
+    Object.values(path).map(({ operationId }) => operationId),
+  );
+  assert.equal(new Set(ids).size, ids.length, "an operation's id is its own");
+  for (const [path, operations] of Object.entries(document.paths)) {
+    for (const { parameters = [] } of Object.values(operations)) {
+      const named = parameters.filter((each) => each.in === "path").map(({ name }) => `{${name}}`);
+      assert.deepEqual(path.match(/\{\w+\}/g) ?? [], named, path);
+    }
+  }
+});
+
+test("every route of the server is in the document", () => {
+  // Method: the router's own source, so that a page that somebody adds is missed here at once.
+  const router = readFileSync(new URL("../../src/server/router.ts", import.meta.url), "utf8");
+  const pages = [...router.matchAll(/path === "(\/[^"]*)"/g)].map(([, path = ""]) => path);
+  assert.ok(pages.includes("/health"));
+  for (const page of [...pages, OPENAPI_PATH]) assert.ok(document.paths[page]?.get, page);
+  for (const part of Object.keys(SESSION_PARTS)) {
+    const path = `${SESSIONS_ROOT}/{id}${part === "" ? "" : `/${part}`}`;
+    assert.ok(document.paths[path]?.get, path);
+  }
+  const methods = [...router.matchAll(/case "([A-Z]+)":/g)].map(([, method = ""]) => method);
+  assert.deepEqual(
+    Object.keys(document.paths["/v1/stream/{path}"] ?? {}).sort(),
+    methods.map((method) => method.toLowerCase()).sort(),
+  );
+});
+
+test("the parameters that are described are those that are taken", () => {
+  for (const [part, taken] of [
+    ["", LIST_PARAMETERS],
+    ["/{id}/entries", ENTRY_PARAMETERS],
+    ["/{id}/events", EVENT_PARAMETERS],
+    ["/{id}/bytes", BYTES_PARAMETERS],
+    ["/{id}/checkpoints", BYTES_PARAMETERS],
+    ["/{id}/markdown", MARKDOWN_PARAMETERS],
+    ["/{id}/usage", []],
+    ["/{id}/verify", []],
+    ["/{id}", []],
+  ] as const) {
+    const { parameters = [] } = document.paths[`${SESSIONS_ROOT}${part}`]?.get ?? {};
+    const described = parameters.filter((each) => each.in === "query").map(({ name }) => name);
+    assert.deepEqual(described.sort(), [...taken].sort(), part);
+  }
+});
+
+test("real answers about sessions of every dialect are as the document says", async () => {
+  const root = await everyDialect(newUser());
+  mkdirSync(dirname(ryeLog(root, "odd-1")), { recursive: true });
+  const end = { ts: "2026-01-01T00:00:00Z", type: "thread_error", thread_id: "odd-1" };
+  writeFileSync(ryeLog(root, "odd-1"), `bad\n\n[]\n{"a":1}\n${JSON.stringify(end)}\n{"torn`);
+  const { server, url } = await serveSessions([root]);
+  await check(SESSIONS_ROOT, await fetch(url("?limit=2")));
+  await check(SESSIONS_ROOT, await fetch(url("?limit=0")));
+  const client = new VerbatimClient({ url: server.url });
+  let count = 0;
+  for await (const { id } of client.sessions.all()) {
+    count++;
+    for (const part of Object.keys(SESSION_PARTS)) {
+      const suffix = part === "" ? "" : `/${part}`;
+      const left = new AbortController();
+      const response = await fetch(url(`/${id}${suffix}`), { signal: left.signal });
+      assert.equal(response.status, 200, part);
+      await check(`${SESSIONS_ROOT}/{id}${suffix}`, response);
+      left.abort();
+      await check(`${SESSIONS_ROOT}/{id}${suffix}`, await fetch(url(`/x${suffix}`)));
+      await check(`${SESSIONS_ROOT}/{id}${suffix}`, await fetch(url(`/${id}${suffix}?no=1`)));
+    }
+    await check(`${SESSIONS_ROOT}/{id}/entries`, await fetch(url(`/${id}/entries?native=false`)));
+    await check(`${SESSIONS_ROOT}/{id}/entries`, await fetch(url(`/${id}/entries?from=999999`)));
+    await check(`${SESSIONS_ROOT}/{id}/entries`, await fetch(url(`/${id}/entries?from=1`)));
+  }
+  assert.equal(count, 4);
+  for (const page of ["/", "/health", "/ready", "/metrics"]) {
+    await check(page, await fetch(`${server.url}${page}`));
+  }
+});
+
+test("live events are as the document says", async () => {
+  const root = await everyDialect(newUser());
+  const { server } = await serveSessions([root]);
+  const client = new VerbatimClient({ url: server.url });
+  for (const { id } of (await client.sessions.list()).sessions) {
+    const { end } = await client.sessions.get(id);
+    for await (const event of client.sessions.follow(id)) {
+      const { type, ...data } = event;
+      assert.equal(type, "entry");
+      assert.deepEqual(faultsOf(data, ref("Entry"), ref), []);
+      if (event.type === "entry" && event.end === end) break;
+    }
+  }
+});
+
+test("the checker sees what is missing, too much, or of another type", () => {
+  const schema = ref("SessionUsage");
+  const whole = Object.fromEntries((schema.required as string[]).map((name) => [name, null]));
+  const good = { ...whole, id: "x", session: "x", turns: 0, isCurrent: true };
+  assert.deepEqual(faultsOf(good, schema, ref), []);
+  const { turns: _, ...without } = good;
+  for (const bad of [without, { ...good, more: 1 }, { ...good, turns: -1 }, { ...good, id: 1 }]) {
+    assert.equal(faultsOf(bad, schema, ref).length, 1, JSON.stringify(bad));
+  }
+});

@@ -1,0 +1,221 @@
+/** The list of sessions: filters, pages, and what becomes of sessions that come and go. */
+
+import assert from "node:assert/strict";
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { SESSION_LIMITS } from "../../../src/server/sessions/limits.ts";
+import { listPage } from "../../../src/server/sessions/list.ts";
+import { SessionService } from "../../../src/server/sessions/service.ts";
+import { tempDirectory } from "../../support/temp-directory.ts";
+import { WatchedFiles } from "../../support/watched-files.ts";
+import { refused } from "../test-server.ts";
+import { everyDialect, newUser, ryeLog, type SessionPage, serveSessions } from "./served.ts";
+
+/** A rye log of one user message, written as another program would. */
+function plant(root: string, id: string, text: string, ts = "2026-01-01T00:00:00Z"): string {
+  const path = ryeLog(root, id);
+  mkdirSync(dirname(path), { recursive: true });
+  const line = { ts, type: "user_message", thread_id: id, directive: "d", text };
+  writeFileSync(path, `${JSON.stringify(line)}\n`);
+  return path;
+}
+
+test("sessions of every dialect are listed, and each is found by the id that the list gives", async () => {
+  const root = await everyDialect(newUser());
+  const { json } = await serveSessions([root]);
+  const page = await json<SessionPage>("");
+  assert.deepEqual(page.sessions.map(({ dialect }) => dialect).sort(), [
+    "entire",
+    "homeagent",
+    "rye",
+  ]);
+  assert.equal(page.isComplete, true);
+  assert.equal(page.next, null);
+  for (const { id, session, title } of page.sessions) {
+    assert.match(title ?? "", /^first in/);
+    expect(await json(`/${id}`)).toMatchObject({ id, session, title });
+  }
+});
+
+test("pages of any size hold every session once, in one order over all stores", async () => {
+  newUser();
+  // Method: equal times everywhere, so that only the order of stores and ids tells them apart.
+  const roots = [tempDirectory(), tempDirectory(), tempDirectory()];
+  for (const root of roots) {
+    for (let n = 0; n < 7; n++) plant(root, `d-${n}`, `${n}`, `2026-01-0${1 + (n % 3)}T00:00:00Z`);
+  }
+  const { json } = await serveSessions(roots);
+  const whole = (await json<SessionPage>("?limit=200")).sessions.map(({ id }) => id);
+  assert.equal(new Set(whole).size, 21);
+  for (let limit = 1; limit <= 22; limit++) {
+    const ids: string[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const asked: string = cursor === "" ? "" : `&cursor=${cursor}`;
+      const page: SessionPage = await json<SessionPage>(`?limit=${limit}${asked}`);
+      ids.push(...page.sessions.map(({ id }) => id));
+      cursor = page.next;
+    }
+    assert.deepEqual(ids, whole, `pages of ${limit}`);
+  }
+});
+
+test("filters by dialect, status, time and title find just what they name", async () => {
+  const user = newUser();
+  const root = await everyDialect(user);
+  plant(root, "old-1", "An OLD question", "2020-05-05T12:00:00Z");
+  const { json } = await serveSessions([root]);
+  const titles = async (query: string) =>
+    (await json<SessionPage>(query)).sessions.map(({ title }) => title).sort();
+  assert.deepEqual(await titles("?dialect=entire"), ["first in entire"]);
+  assert.deepEqual(await titles("?title=old%20q"), ["An OLD question"]);
+  assert.deepEqual(await titles("?until=2021-01-01"), ["An OLD question"]);
+  assert.deepEqual(await titles("?since=2020-05-05T12:00:00Z&until=2020-05-05T12:00:00.001Z"), [
+    "An OLD question",
+  ]);
+  assert.equal((await titles("?since=2021-01-01T00:00:00Z")).length, 3);
+  assert.deepEqual(await titles("?title=nobody%20said%20this"), []);
+  assert.deepEqual(await titles("?status=completed"), []);
+});
+
+test("a filter that matches little gives a short page and a cursor, and misses nothing", async () => {
+  newUser();
+  const root = tempDirectory();
+  for (let n = 0; n < 30; n++) plant(root, `d-${n}`, n % 10 === 0 ? "needle" : "hay");
+  const { json } = await serveSessions([root], { limits: { rowsExaminedMax: 4 } });
+  let found = 0;
+  let pages = 0;
+  for (let cursor: string | null = ""; cursor !== null; pages++) {
+    const asked: string = cursor === "" ? "" : `&cursor=${cursor}`;
+    const page: SessionPage = await json<SessionPage>(`?title=needle${asked}`);
+    found += page.sessions.length;
+    cursor = page.next;
+  }
+  assert.equal(found, 3);
+  assert.equal(pages, 8);
+});
+
+test("sessions that come, grow or go show in the next list", async () => {
+  newUser();
+  const root = tempDirectory();
+  const path = plant(root, "a-1", "one");
+  const { json } = await serveSessions([root]);
+  assert.equal((await json<SessionPage>("")).sessions.length, 1);
+  plant(root, "b-2", "two", "2026-02-02T00:00:00Z");
+  const line = { ts: "2026-03-03T00:00:00Z", type: "user_message", thread_id: "a-1", text: "x" };
+  appendFileSync(path, `${JSON.stringify(line)}\n`);
+  const grown = (await json<SessionPage>("")).sessions;
+  assert.deepEqual(
+    grown.map(({ session, updatedAt }) => [session, updatedAt?.slice(0, 10)]),
+    [
+      ["a-1", "2026-03-03"],
+      ["b-2", "2026-02-02"],
+    ],
+  );
+  rmSync(dirname(path), { recursive: true });
+  assert.deepEqual(
+    (await json<SessionPage>("")).sessions.map(({ session }) => session),
+    ["b-2"],
+  );
+});
+
+test("a list that cannot wait for all sessions to be read says so, until they are", async () => {
+  newUser();
+  const root = tempDirectory();
+  for (let n = 0; n < 300; n++) plant(root, `d-${n}`, "x");
+  const { json } = await serveSessions([root], { limits: { listWaitMs: 0 } });
+  let page = await json<SessionPage>("?limit=200");
+  assert.equal(page.isComplete, false);
+  // The cursor of the very beginning: pages after the first do not look for changes.
+  const cursor = Buffer.from('["~","",""]').toString("base64url");
+  while (!page.isComplete) page = await json<SessionPage>(`?limit=200&cursor=${cursor}`);
+  assert.equal(page.sessions.length, 200);
+});
+
+test("a session that cannot be read is counted, and told to the operator once", async () => {
+  const user = newUser();
+  const root = tempDirectory();
+  for (const id of ["a", "b"]) {
+    const path = join(root, `agents/cook/sessions/${id}.jsonl`);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, '{"turnId":"1","role":"user","content":"x","ts":1}\n');
+  }
+  const files = new WatchedFiles();
+  files.before = ({ call, name }) => {
+    if (call === "read" && name === "b.jsonl") throw Object.assign(new Error(), { code: "EIO" });
+  };
+  const faults: string[] = [];
+  const service = new SessionService({
+    host: files.host,
+    roots: [root],
+    cwd: root,
+    limits: { ...SESSION_LIMITS, freshMs: 0 },
+    nowMs: Date.now,
+    onFault: (what) => faults.push(what),
+    catalogPath: join(user.home, "catalog.db"),
+  });
+  for (let n = 0; n < 3; n++) {
+    const page = (await listPage(service, "/v1/sessions")) as SessionPage & { unreadable: number };
+    assert.deepEqual(
+      page.sessions.map(({ session }) => session),
+      ["cook/a"],
+    );
+    assert.equal(page.unreadable, 1);
+  }
+  assert.deepEqual(faults, ["reading the session cook/b"]);
+  await service.close();
+});
+
+test("a store that appears after the server began is served", async () => {
+  newUser();
+  const root = tempDirectory();
+  const { json } = await serveSessions([root]);
+  assert.deepEqual((await json<SessionPage>("")).sessions, []);
+  plant(root, "a-1", "one");
+  assert.equal((await json<SessionPage>("")).sessions.length, 1);
+});
+
+test("a long session that is still written keeps its summary, and says that it is an earlier one", async () => {
+  newUser();
+  const root = tempDirectory();
+  const path = plant(root, "a-1", "one");
+  const { json } = await serveSessions([root], { limits: { restingBytes: 10 } });
+  const [first] = (await json<SessionPage>("")).sessions;
+  assert.equal(first?.isCurrent, true);
+  appendFileSync(path, "not json\n");
+  const [grown] = (await json<SessionPage>("")).sessions;
+  assert.equal(grown?.isCurrent, false);
+  assert.equal(grown?.bytes, (first?.bytes ?? 0) + 9);
+  expect(await json(`/${grown?.id}`)).toMatchObject({ isCurrent: false, badLines: 0 });
+});
+
+test("without a catalog the list says why, and sessions are read all the same", async () => {
+  const user = newUser();
+  const root = tempDirectory();
+  plant(root, "a-1", "one");
+  const listed = await serveSessions([root]);
+  const [session] = (await listed.json<SessionPage>("")).sessions;
+  // Method: a file stands where the catalog's directory would be.
+  const blocked = join(user.home, "blocked");
+  writeFileSync(blocked, "");
+  process.env.XDG_CACHE_HOME = blocked;
+  const { url, json } = await serveSessions([root]);
+  assert.deepEqual(await refused(await fetch(url(""))), [503, "CATALOG_UNAVAILABLE"]);
+  expect(await json(`/${session?.id}`)).toMatchObject({ title: "one", isCurrent: true });
+});
+
+test("what a list cannot understand is refused, and nothing is taken for no filter", async () => {
+  newUser();
+  const { url } = await serveSessions([tempDirectory()]);
+  for (const query of [
+    ...["limit=0", "limit=201", "limit=x", "dialect=klingon", "status=", "since=yesterday"],
+    ...["cursor=x", "cursor=W10", "titel=x", "limit=1&limit=2"],
+  ]) {
+    assert.deepEqual(await refused(await fetch(url(`?${query}`))), [400, "BAD_REQUEST"], query);
+  }
+  for (const method of ["POST", "PUT", "DELETE", "PATCH"]) {
+    const response = await fetch(url(""), { method });
+    assert.equal(response.status, 405, method);
+    assert.equal(response.headers.get("allow"), "GET, HEAD, OPTIONS");
+  }
+});

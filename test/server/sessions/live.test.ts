@@ -1,0 +1,191 @@
+/** Live entries: each once and in order, whoever writes, however often the connection ends. */
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { appendFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { test } from "vitest";
+import { type SessionEvent, VerbatimClient } from "../../../src/client.ts";
+import { tempDirectory } from "../../support/temp-directory.ts";
+import { RawConnection } from "../raw-http.ts";
+import { header, refused } from "../test-server.ts";
+import { newUser, ryeLog, type ServedOptions, serveSessions } from "./served.ts";
+
+const said = (text: string) =>
+  `${JSON.stringify({ ts: "2026-01-01T00:00:00Z", type: "user_message", thread_id: "a-1", text })}\n`;
+
+async function serveLog(text: string, options: ServedOptions = {}) {
+  newUser();
+  const root = tempDirectory();
+  const path = ryeLog(root, "a-1");
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  const served = await serveSessions([root], options);
+  const client = new VerbatimClient({ url: served.server.url });
+  const [session] = (await client.sessions.list()).sessions;
+  return { ...served, client, path, id: session?.id ?? assert.fail("it is not listed") };
+}
+
+/** Follows until an entry of this text, and gives all that came. */
+async function until(events: AsyncGenerator<SessionEvent>, text: string) {
+  const seen: SessionEvent[] = [];
+  for await (const event of events) {
+    seen.push(event);
+    if (event.type === "entry" && textOf(event) === text) return seen;
+  }
+  return assert.fail("it ended before");
+}
+
+function textOf(event: SessionEvent): string | null {
+  if (event.type !== "entry") return null;
+  const [part] = event.entry?.parts ?? [];
+  return part?.type === "text" ? part.text : event.fault;
+}
+
+test("entries of another process arrive once and in order, over connections that end all the time", async () => {
+  // Method: a connection lives 40 ms, and so dozens of them are resumed while another process
+  // writes lines in pieces cut anywhere.
+  const { client, path, id } = await serveLog(said("first"), { eventStreamMs: 40 });
+  const program = `
+    import { appendFileSync } from "node:fs";
+    for (let n = 0; n < 200; n++) {
+      const line = ${said.toString().replace("(text)", "(text)")};
+      const whole = line("n" + n);
+      const cut = n % whole.length;
+      appendFileSync(process.argv[1], whole.slice(0, cut));
+      appendFileSync(process.argv[1], whole.slice(cut));
+      if (n % 20 === 0) appendFileSync(process.argv[1], "bad\\n");
+      await new Promise((done) => setTimeout(done, 5));
+    }
+    appendFileSync(process.argv[1], "last bad\\n");
+    await new Promise((done) => setTimeout(done, 100));
+    appendFileSync(process.argv[1], (${said.toString()})("last"));`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program, path], {
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  const seen = await until(client.sessions.follow(id), "last");
+  child.kill();
+  const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+  assert.deepEqual(
+    seen.map(textOf),
+    lines.map((line) => (line.startsWith("{") ? JSON.parse(line).text : "not JSON")),
+  );
+  let place = 0;
+  for (const event of seen) {
+    assert.ok(event.type === "entry");
+    assert.equal(event.start, place);
+    place = event.end;
+  }
+}, 30_000);
+
+test("following from the end misses nothing that comes while no connection stands", async () => {
+  const { client, path, id } = await serveLog(said("old"), { eventStreamMs: 30 });
+  const ended = new AbortController();
+  const follow = client.sessions.follow(id, { from: "end", signal: ended.signal });
+  const seen = until(follow, "three");
+  for (const text of ["one", "two", "three"]) {
+    await new Promise((done) => setTimeout(done, 130));
+    appendFileSync(path, said(text));
+  }
+  assert.deepEqual((await seen).map(textOf), ["one", "two", "three"]);
+  ended.abort();
+});
+
+test("who comes again with the id of any event gets just what follows it", async () => {
+  const { url, id, path } = await serveLog(`${said("a")}bad\n${said("b")}${said("c")}`);
+  const log = readFileSync(path);
+  for (let at = -1; at < log.length; at = log.indexOf(10, at + 1)) {
+    const offset = at + 1;
+    const left = new AbortController();
+    const response = await fetch(url(`/${id}/events?offset=0`), {
+      headers: { "Last-Event-ID": String(offset) },
+      signal: left.signal,
+    });
+    assert.equal(header(response, "content-type"), "text/event-stream");
+    const reader = response.body?.getReader();
+    let text = "";
+    const wanted = log.subarray(offset).toString().split("\n").length - 1;
+    while ((text.match(/^event: entry$/gm) ?? []).length < wanted) {
+      text += Buffer.from((await reader?.read())?.value ?? []).toString();
+    }
+    const starts = [...text.matchAll(/^data: \{"start":(\d+)/gm)].map(([, start]) => Number(start));
+    assert.equal(starts.length, wanted);
+    if (wanted > 0) assert.equal(starts[0], offset);
+    left.abort();
+    if (log.indexOf(10, at + 1) === -1) break;
+  }
+  const inside = await fetch(url(`/${id}/events`), { headers: { "Last-Event-ID": "3" } });
+  assert.deepEqual(await refused(inside), [416, "OUT_OF_RANGE"]);
+  const nonsense = await fetch(url(`/${id}/events`), { headers: { "Last-Event-ID": "x" } });
+  assert.deepEqual(await refused(nonsense), [400, "BAD_REQUEST"]);
+});
+
+test("lines that a writer took back are told as rewound, and what replaced them follows", async () => {
+  const { client, path, id } = await serveLog(said("kept"));
+  const ended = new AbortController();
+  const seen: (string | null | number)[] = [];
+  for await (const event of client.sessions.follow(id, { signal: ended.signal })) {
+    seen.push(event.type === "rewound" ? event.to : textOf(event));
+    if (textOf(event) === "kept") appendFileSync(path, said("taken"));
+    if (textOf(event) === "taken") {
+      truncateSync(path, said("kept").length);
+      appendFileSync(path, said("other"));
+    }
+    if (textOf(event) === "other") break;
+  }
+  ended.abort();
+  assert.deepEqual(seen, ["kept", "taken", said("kept").length, "other"]);
+});
+
+test("one reader more than the limit is refused, and taken again when another has left", async () => {
+  const { url, id } = await serveLog(said("a"), { limits: { followersMax: 2 } });
+  const left = new AbortController();
+  const open = () => fetch(url(`/${id}/events`), { signal: left.signal });
+  await open();
+  await open();
+  const third = await fetch(url(`/${id}/events`));
+  assert.equal(header(third, "retry-after"), "1");
+  assert.deepEqual(await refused(third), [429, "TOO_MANY_READERS"]);
+  left.abort();
+  const again = new AbortController();
+  for (;;) {
+    const response = await fetch(url(`/${id}/events`), { signal: again.signal });
+    if (response.status === 200) break;
+    await response.arrayBuffer();
+  }
+  again.abort();
+});
+
+test("a reader who takes nothing is cut, and the server keeps no more for it than its limit", async () => {
+  // Method: a log of nothing but bad lines, which are not waited for one by one.
+  const bad = "x\n".repeat(100_000);
+  const { server, id } = await serveLog(bad + said("a"), { readerBufferBytesMax: 64 * 1024 });
+  const liveReaders = async () => {
+    const health = (await (await fetch(`${server.url}/health`)).json()) as { liveReaders: number };
+    return health.liveReaders;
+  };
+  const connection = await RawConnection.open(server.url);
+  connection.socket.pause();
+  connection.send("GET", `/v1/sessions/${id}/events`);
+  while ((await liveReaders()) === 0);
+  while ((await liveReaders()) > 0);
+  connection.socket.resume();
+  const received = (await connection.closed()).match(/^event: entry/gm) ?? [];
+  assert.ok(received.length < 100_000, `${received.length} came`);
+});
+
+test("HEAD of live entries answers at once", async () => {
+  const { url, id } = await serveLog(said("a"));
+  const response = await fetch(url(`/${id}/events`), { method: "HEAD" });
+  assert.equal(response.status, 200);
+});
+
+test("a server that stops ends its live readers, and they can come again later", async () => {
+  const { server, client, id } = await serveLog(said("a"));
+  const ended = new AbortController();
+  const events = client.sessions.follow(id, { signal: ended.signal });
+  assert.equal((await events.next()).done, false);
+  await server.running.close();
+  ended.abort();
+  assert.equal((await events.next()).done, true);
+});
