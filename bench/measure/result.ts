@@ -7,12 +7,14 @@ export type Bound = { readonly atLeast: number } | { readonly atMost: number } |
 
 export interface Result {
   readonly measure: string;
-  /** Operations per second, medians; null where there are none to count. */
+  /** Medians, in `per`; null where there are none to count. */
   readonly ours: number | null;
   readonly reference: number | null;
-  /** One for each run: ratios or megabytes, as `unit` says. */
+  /** What those two are. Default: operations per second. */
+  readonly per?: string;
+  /** One for each run: ratios, megabytes or a plain count, as `unit` says. */
   readonly values: readonly number[];
-  readonly unit: "x" | "MB" | "ms";
+  readonly unit: "x" | "MB" | "ms" | "";
   readonly bound: Bound;
 }
 
@@ -32,6 +34,19 @@ export function speed(measure: string, ours: Outcome, reference: Outcome, bound:
 export function slowness(measure: string, ours: Outcome, reference: Outcome, bound: Bound): Result {
   const values = ours.ratios.map((ratio) => 1 / ratio);
   return { ...speed(measure, ours, reference, bound), values };
+}
+
+/** Our figure over the reference's, run by run, of whatever `per` says. */
+export function compared(
+  measure: string,
+  ours: readonly number[],
+  reference: readonly number[],
+  per: string,
+  bound: Bound,
+): Result {
+  const values = ours.map((value, run) => value / (reference[run] ?? Number.NaN));
+  const medians = { ours: median(ours), reference: median(reference) };
+  return { measure, ...medians, per, values, unit: "x", bound };
 }
 
 export function memory(measure: string, megabytes: readonly number[], bound: Bound): Result {
@@ -64,20 +79,32 @@ export function toTable(results: readonly Result[]): string {
 
 function cells(result: Result): string[] {
   const { measure, ours, reference, values, bound } = result;
-  const show = (value: number) => value.toFixed(result.unit === "x" ? 2 : 0);
+  const show = (value: number) => value.toFixed(result.unit === "x" ? digitsOf(value) : 0);
   return [
     measure,
-    rate(ours),
-    rate(reference),
+    rate(ours, result.per),
+    rate(reference, result.per),
     show(median(values)),
     `${show(Math.min(...values))}..${show(Math.max(...values))}`,
-    bound === null ? "-" : "atLeast" in bound ? `>= ${bound.atLeast}` : `<= ${bound.atMost}`,
+    boundText(bound),
     bound === null ? "" : isReached(result) ? "ok" : "MISSED",
   ];
 }
 
-function rate(perSecond: number | null): string {
-  if (perSecond === null) return "-";
-  if (perSecond >= 10_000) return `${Math.round(perSecond / 1000)}k/s`;
-  return `${perSecond.toFixed(perSecond >= 100 ? 0 : 1)}/s`;
+function boundText(bound: Bound): string {
+  if (bound === null) return "-";
+  const [sign, value] = "atLeast" in bound ? [">=", bound.atLeast] : ["<=", bound.atMost];
+  return `${sign} ${Number(value.toFixed(3))}`;
+}
+
+/** A ratio of one to a hundred says nothing with two digits. */
+function digitsOf(value: number): number {
+  return value < 0.1 ? 3 : 2;
+}
+
+function rate(value: number | null, per = "/s"): string {
+  if (value === null) return "-";
+  const unit = per.startsWith("/") ? per : ` ${per}`;
+  if (value >= 10_000) return `${Math.round(value / 1000)}k${unit}`;
+  return `${value.toFixed(value >= 100 ? 0 : value >= 1 ? 1 : 2)}${unit}`;
 }

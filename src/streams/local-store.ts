@@ -7,6 +7,7 @@
  */
 
 import { randomBytes } from "node:crypto";
+import { dirname } from "node:path";
 import { assert } from "../base/assert.ts";
 import type { Host } from "../base/host.ts";
 import { OPEN_LOG_FILES_MAX } from "../base/limits.ts";
@@ -303,7 +304,8 @@ export class LocalStore implements StreamStore {
   #newSigning(checkpoints: Checkpoints): StreamSigning | null {
     const { signing, signingCadence, host = nodeHost } = this.#options;
     if (signing === undefined) return null;
-    const { logs, rootPath: root } = this.#directory;
+    const { logs } = this.#directory;
+    const root = dirname(logs.path); // Its real path, by which pins know it.
     return new StreamSigning({
       ...{ signer: signing.signer, heads: signing.heads, book: signing.book },
       keysFor: (path) => signing.keysFor(path),

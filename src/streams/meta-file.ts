@@ -88,6 +88,25 @@ export class MetaFile {
     }
   }
 
+  /** The file as it stands, to look at `lines` only; null when its making was not finished. */
+  static async openToRead(directory: Directory): Promise<MetaFile | null> {
+    const path = `${directory.path}/${NAME}`;
+    try {
+      const file = directory.open(NAME, "read");
+      try {
+        const found = await look(path, file);
+        if (found !== null) return new MetaFile(directory, file, found);
+      } catch (cause) {
+        file.close();
+        throw cause;
+      }
+      file.close();
+      return null;
+    } catch (cause) {
+      throw ioError(path, "opening", cause);
+    }
+  }
+
   /** Cuts off what was not finished, and makes sure of what was (MF1, MF3). */
   async settle(): Promise<void> {
     try {
@@ -100,6 +119,11 @@ export class MetaFile {
     } catch (cause) {
       throw ioError(this.path, "recovery", cause);
     }
+  }
+
+  /** How many bytes stand after the last checkpoint: they were not finished (MF1). */
+  get bytesLeft(): number {
+    return this.#file.size() - this.#end;
   }
 
   /** After the last checkpoint. */

@@ -99,7 +99,11 @@ async function rewrite(directory: Directory, { name, at, bytes }: DoubtfulBatch)
   }
 }
 
-async function applyMeta(index: StreamIndex, parts: RecoveryParts): Promise<void> {
+/** Brings an index up to the last checkpoint. */
+export async function applyMeta(
+  index: StreamIndex,
+  parts: Pick<RecoveryParts, "meta" | "onProgress">,
+): Promise<void> {
   const { meta, onProgress } = parts;
   let lines: MetaLine[] = [];
   let messages = 0;
@@ -150,7 +154,11 @@ function applyStream(index: StreamIndex, line: StreamLine): void {
 }
 
 /** Carries out the records that the index does not know of. */
-function applyJournal(index: StreamIndex, meta: MetaFile, { records }: ScannedJournal): void {
+export function applyJournal(
+  index: StreamIndex,
+  meta: MetaFile,
+  { records }: Pick<ScannedJournal, "records">,
+): void {
   const { lsn: applied } = index.applied();
   const leftovers: Leftovers = new Map();
   const unknown = records.filter(({ lsn }) => lsn > applied);
@@ -201,7 +209,8 @@ async function writeFile(
     const file = directory.open(name, "update");
     try {
       const start = stretches[0]?.pos ?? 0;
-      const bytes = Buffer.concat(stretches.map((stretch) => stretch.bytes));
+      const parts = stretches.map((stretch) => stretch.bytes);
+      const bytes = parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts);
       const end = start + bytes.length;
       const size = file.size();
       if (size > end) {

@@ -100,6 +100,13 @@ export class StreamIndex {
     return this.#database.all(sql, after, limit).map(stateOf);
   }
 
+  /** In order of path, all whose bytes are kept. */
+  keptStreams(after: string, limit: number): readonly StreamState[] {
+    const sql =
+      "SELECT * FROM streams WHERE path > ? AND status <> 'deleted' ORDER BY path LIMIT ?";
+    return this.#database.all(sql, after, limit).map(stateOf);
+  }
+
   /** In order of time, those whose lifetime ended by `nowMs`. */
   expiredStreams(nowMs: number, limit: number): readonly StreamState[] {
     const sql =

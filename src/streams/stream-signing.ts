@@ -169,7 +169,7 @@ export class StreamSigning {
       if (this.#atWork.size >= SIGNED_AT_ONCE || this.#hasEnded) return;
       if (this.#atWork.has(stream)) continue;
       this.#due.delete(stream);
-      this.#atWork.set(stream, this.#sign(stream));
+      if (stream.isUnsigned) this.#atWork.set(stream, this.#sign(stream));
     }
   }
 
@@ -178,7 +178,8 @@ export class StreamSigning {
     try {
       const head = await stream.sign();
       const { heads } = this.#parts;
-      if (head !== null) heads.pin({ ...head, place: this.#place, id: path }, "signed");
+      if (head === null) this.#drop(stream);
+      else heads.pin({ ...head, place: this.#place, id: path }, "signed");
     } catch (cause) {
       this.#failed(stream, cause);
     }

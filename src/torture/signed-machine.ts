@@ -129,7 +129,7 @@ const raw = rawPublicKey(publicKey);
 const pem = publicKey.export({ format: "pem", type: "spki" });
 
 /** Any key will do: what is signed has the same length under each. */
-const signer: Signer = {
+export const signer: Signer = {
   publicKey: raw,
   kid: createHash("sha256").update(raw).digest("hex"),
   fp: createHash("sha256").update(pem).digest("hex").slice(0, 16),
@@ -153,4 +153,4 @@ const crypto: VerifyOptions["crypto"] = {
 
 const { kid, fp } = signer;
 const answer = { publicKey: raw, kid, fp, owner: null, refusal: null } as const;
-const keys: VerifyOptions["keys"] = { byKid: () => answer, byFp: () => answer };
+export const keys: VerifyOptions["keys"] = { byKid: () => answer, byFp: () => answer };

@@ -20,11 +20,12 @@ export interface Mutant {
   readonly seed?: number;
 }
 
-export type Torturer = "tortureLog" | "tortureSigning";
+export type Torturer = "tortureLog" | "tortureSigning" | "tortureStreams";
 
 const TORTURERS: Readonly<Record<Torturer, string>> = {
   tortureLog: "log-torture.ts",
   tortureSigning: "signing-torture.ts",
+  tortureStreams: "streams-torture.ts",
 };
 
 /** What torture finds in the sources with this bug in them. */

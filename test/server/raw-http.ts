@@ -37,6 +37,11 @@ export class RawConnection {
     this.socket.write(`${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n`);
   }
 
+  /** Resolves when what came so far is as wanted. */
+  async until(isEnough: (text: string) => boolean): Promise<void> {
+    while (!isEnough(this.text)) await once(this.socket, "data");
+  }
+
   /** Resolves when the other side has closed, to everything that came. */
   async closed(): Promise<string> {
     if (!this.socket.closed) await once(this.socket, "close");

@@ -1,0 +1,21 @@
+/**
+ * A server to be measured, in a process of its own: `node serve.mjs reference|ours|signed <directory>`.
+ * Prints its URL.
+ */
+
+const [, , kind, dataDirectory = ""] = process.argv;
+
+/** Both with syncs, on files, and with nothing else switched on. */
+async function start() {
+  if (kind === "ours" || kind === "signed") {
+    const { startServer } = await import(new URL("../../dist/server.js", import.meta.url).href);
+    const { url } = await startServer({ dataDirectory, port: 0, sign: kind === "signed" });
+    return url;
+  }
+  const { DurableStreamTestServer } = await import("@durable-streams/server");
+  const server = new DurableStreamTestServer({ port: 0, dataDir: dataDirectory });
+  await server.start();
+  return server.url;
+}
+
+process.stdout.write(`${await start()}\n`);

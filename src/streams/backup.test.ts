@@ -1,0 +1,129 @@
+/** Backup: what was acknowledged before it began is in it, whatever goes on meanwhile. */
+
+import assert from "node:assert/strict";
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "vitest";
+import { refusal } from "../../test/support/refusal.ts";
+import {
+  JSON_STREAM,
+  message,
+  RAW_STREAM,
+  SignedStreams,
+} from "../../test/support/signed-streams.ts";
+import { tempDirectory } from "../../test/support/temp-directory.ts";
+import { nodeHost } from "../base/node-host.ts";
+import { backUp } from "./backup.ts";
+import { type LocalStore, openLocalStore } from "./local-store.ts";
+
+const WRITERS = 32;
+
+/** The numbers that a stream holds. */
+async function numbersIn(store: LocalStore, path: string): Promise<number[]> {
+  const numbers: number[] = [];
+  for await (const { data } of store.messages(path, "start")) {
+    numbers.push(JSON.parse(Buffer.from(data).toString()).n);
+  }
+  return numbers;
+}
+
+test("of 32 writers who go on, a backup has a prefix of each, with all that was acknowledged before", async () => {
+  const streams = new SignedStreams();
+  // So small that checkpoints, which delete segments, come all the time.
+  const store = await streams.open({
+    checkpointBytes: 20_000,
+    signingCadence: { appendsMax: 20, idleMs: 50 },
+  });
+  const acknowledged = new Map<string, number>();
+  let isOver = false;
+  const writers = Array.from({ length: WRITERS }, async (_, writer) => {
+    const path = `/s/${writer}`;
+    await store.create(path, JSON_STREAM);
+    for (let n = 0; !isOver; n++) {
+      await store.append(path, message({ n, text: "x".repeat(50 + (n % 100)) }));
+      acknowledged.set(path, n + 1);
+      if (n % 40 === 39) {
+        await store.create(`/short/${writer}/${n}`, RAW_STREAM);
+        await store.remove(`/short/${writer}/${n}`);
+      }
+    }
+  });
+  while (acknowledged.size < WRITERS) await new Promise((later) => setTimeout(later, 5));
+  for (let round = 0; round < 4; round++) {
+    const before = new Map(acknowledged);
+    const to = join(tempDirectory(), "copy");
+    const { streams: count } = await backUp({ host: nodeHost, from: streams.directory, to });
+    const after = new Map(acknowledged);
+    assert.ok(count >= WRITERS);
+    const copy = await openLocalStore({ dataDirectory: to });
+    for (const [path, least] of before) {
+      const numbers = await numbersIn(copy, path);
+      assert.deepEqual(numbers, [...numbers.keys()], `${path}: a prefix, without a gap`);
+      assert.ok(numbers.length >= least, `${path}: ${numbers.length} of ${least}`);
+      assert.ok(numbers.length <= (after.get(path) ?? 0) + 1);
+      await copy.append(path, message({ n: numbers.length })); // It goes on from there.
+    }
+    await copy.close();
+    const isSound = (verdict: string) =>
+      /^(?:verified|incomplete|unsigned|rollback BEHIND)/.test(verdict);
+    for (const [path, verdict] of Object.entries(await streams.verdicts(to))) {
+      assert.ok(isSound(verdict), `${path}: ${verdict}`);
+    }
+  }
+  isOver = true;
+  await Promise.all(writers);
+  await store.close();
+  assert.deepEqual(streams.warnings, []);
+});
+
+test("a backup of a store that is not open verifies as it does, with all that a server keeps there", async () => {
+  const streams = new SignedStreams();
+  const store = await streams.open();
+  await store.create("/a", JSON_STREAM);
+  await store.append("/a", message(1));
+  await store.putRecord("subscriptions/1", "{}");
+  await store.close();
+  writeFileSync(join(streams.directory, "tokens.json"), "[]");
+  mkdirSync(join(streams.directory, "webhook-keys"));
+  writeFileSync(join(streams.directory, "webhook-keys/1.pem"), "key");
+  const to = join(tempDirectory(), "not/there/yet");
+  const { streams: count } = await backUp({ host: nodeHost, from: streams.directory, to });
+  assert.equal(count, 1);
+  assert.deepEqual(await streams.verdicts(to), { "/a": "verified" });
+  assert.equal(readFileSync(join(to, "tokens.json"), "utf8"), "[]");
+  assert.equal(readFileSync(join(to, "webhook-keys/1.pem"), "utf8"), "key");
+  const copy = await openLocalStore({ dataDirectory: to });
+  assert.deepEqual(await copy.records(""), new Map([["subscriptions/1", "{}"]]));
+  await copy.close();
+});
+
+test("a backup of what a crash left is the store as it was acknowledged", async () => {
+  const streams = new SignedStreams();
+  const store = await streams.open();
+  await store.create("/a", JSON_STREAM);
+  for (let n = 0; n < 5; n++) await store.append("/a", message({ n }));
+  const crashed = tempDirectory();
+  cpSync(streams.directory, crashed, { recursive: true });
+  await store.close();
+  assert.deepEqual(await streams.verdicts(crashed), { "": "unreadable NEEDS_RECOVERY" });
+  const to = join(tempDirectory(), "copy");
+  await backUp({ host: nodeHost, from: crashed, to });
+  const copy = await openLocalStore({ dataDirectory: to });
+  assert.deepEqual(await numbersIn(copy, "/a"), [0, 1, 2, 3, 4]);
+  await copy.close();
+});
+
+test("a directory with anything in it, one inside the source, and what is no store are refused", async () => {
+  const streams = new SignedStreams();
+  await (await streams.open()).close();
+  const from = streams.directory;
+  const full = tempDirectory();
+  writeFileSync(join(full, "mine"), "");
+  const into = (to: string) => refusal(backUp({ host: nodeHost, from, to }), "BACKUP_REFUSED");
+  await into(full);
+  await into(join(from, "copy"));
+  assert.ok(!existsSync(join(from, "copy")));
+  const nothing = tempDirectory();
+  await refusal(backUp({ host: nodeHost, from: nothing, to: join(full, "new") }), "IO_ERROR");
+  assert.ok(!existsSync(join(full, "new")));
+});

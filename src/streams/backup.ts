@@ -1,0 +1,279 @@
+/**
+ * Backup: a copy of a data directory, taken while a server goes on writing there.
+ *
+ * The server need not know: nothing in the directory is ever changed but by adding to it, and the
+ * journal says what was added since `meta.jsonl` was. So the copy is of one moment when its parts
+ * are taken in this order:
+ *
+ *   1. `meta.jsonl`, up to its last checkpoint
+ *   2. hold of the journal: its segments are opened, and can be deleted from then on
+ *   3. the files of streams: they have all that the checkpoint covers, and maybe more
+ *   4. the journal, to its end: it has all that the files have more
+ *
+ * BK1  Everything that was acknowledged before it began is in it, and nothing that a server with
+ *      the same journal would not have shown.
+ * BK2  Segments that came and went during 3 are missed: the copy of the journal has a gap then, and
+ *      2 to 4 are done again, on what has grown since.
+ * BK3  When it resolves, the copy is durable, was opened, and its journal is carried out.
+ */
+
+import { readdirSync } from "node:fs";
+import { errnoOf, ioError, VerbatimError } from "../base/errors.ts";
+import type { Directory, OpenFile } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+import { readChunks } from "../log/bytes.ts";
+import { firstLsnOf } from "./journal.ts";
+import { scanJournal } from "./journal-scan.ts";
+import { openLocalStore } from "./local-store.ts";
+import { MetaFile } from "./meta-file.ts";
+import type { StreamHead } from "./stream-store.ts";
+
+export interface BackupOptions {
+  readonly host: Host;
+  /** The data directory, in use or not. */
+  readonly from: string;
+  /** Made when it is missing; refused when anything is in it. */
+  readonly to: string;
+  /** How many bytes were copied so far. */
+  readonly onProgress?: ((bytes: number) => void) | undefined;
+}
+
+export interface BackupReport {
+  readonly streams: number;
+  readonly bytes: number;
+}
+
+const ROUNDS_MAX = 10;
+const SYNCS_AT_ONCE = 3;
+const COUNTED_TOGETHER = 1000;
+const [META, LOGS, JOURNAL] = ["meta.jsonl", "logs", "journal"];
+/** What is one process's, what can be made anew, and what was copied before. */
+const NOT_COPIED = /^(?:streams\.(?:lock|db).*|meta\.jsonl|logs|journal)$/;
+
+export async function backUp(options: BackupOptions): Promise<BackupReport> {
+  const { host, from, to, onProgress = () => {} } = options;
+  const source = new Tree(host, from, false);
+  const target = new Tree(host, to, true);
+  const copying = new Copying(source, target, onProgress);
+  try {
+    await copying.run();
+  } catch (cause) {
+    throw errnoOf(cause) === "UNKNOWN" ? cause : ioError(from, "backup", cause);
+  } finally {
+    source.close();
+    target.close();
+  }
+  return { streams: await carriedOut(host, to), bytes: copying.bytes };
+}
+
+/** A directory and those in it, each opened once; by its path below the first. */
+class Tree {
+  readonly path: string;
+  readonly #host: Host;
+  readonly #create: boolean;
+  readonly #opened = new Map<string, Directory>();
+
+  constructor(host: Host, path: string, create: boolean) {
+    this.path = path;
+    this.#host = host;
+    this.#create = create;
+  }
+
+  async open(below: string): Promise<Directory> {
+    const known = this.#opened.get(below);
+    if (known !== undefined) return known;
+    const path = below === "" ? this.path : `${this.path}/${below}`;
+    const directory = await this.#host.files.openDirectory(path, { create: this.#create });
+    this.#opened.set(below, directory);
+    return directory;
+  }
+
+  close(): void {
+    for (const directory of this.#opened.values()) directory.close();
+  }
+}
+
+class Copying {
+  readonly #from: Tree;
+  readonly #to: Tree;
+  readonly #onProgress: (bytes: number) => void;
+  /** By directory and name: how much of each file is copied. */
+  readonly #copied = new Map<string, Map<string, number>>();
+  bytes = 0;
+
+  constructor(from: Tree, to: Tree, onProgress: (bytes: number) => void) {
+    this.#from = from;
+    this.#to = to;
+    this.#onProgress = onProgress;
+  }
+
+  async run(): Promise<void> {
+    await this.#refuse();
+    await this.#copyGrowthOf(LOGS); // Nearly all, so that what follows is short.
+    for (let round = 1; !(await this.#round(round === ROUNDS_MAX)); round++);
+    await this.#copyOthers("");
+    await this.#sync();
+  }
+
+  async #refuse(): Promise<void> {
+    const { path } = this.#from;
+    const meta = await MetaFile.openToRead(await this.#from.open(""));
+    if (meta === null) throw refused(path, "its meta.jsonl was never begun");
+    meta.close();
+    if (`${this.#to.path}/`.startsWith(`${path}/`)) {
+      throw refused(this.#to.path, "it is in what is to be copied");
+    }
+    if ((await this.#to.open("")).names().length > 0) {
+      throw refused(this.#to.path, "something is in it; name one that is empty or not there");
+    }
+  }
+
+  /** Whether the parts are of one moment now; throws instead of answering no in the last round. */
+  async #round(isLast: boolean): Promise<boolean> {
+    const held = new Map<string, OpenFile>();
+    try {
+      const { storeId, checkpointLsn } = await this.#copyMeta();
+      await this.#hold(held);
+      await this.#hold(held); // Those that were begun meanwhile.
+      const journals = await this.#to.open(JOURNAL);
+      for (const name of journals.names()) journals.remove(name);
+      for (const [name, file] of held) await this.#copy(file, 0, file.size(), JOURNAL, name);
+      await this.#copyGrowthOf(LOGS);
+      await scanJournal(journals, storeId, checkpointLsn);
+      return true;
+    } catch (cause) {
+      const isGap = cause instanceof VerbatimError && cause.code === "STORE_DAMAGED";
+      if (!isGap || isLast) throw cause; // A gap that is there each time is damage.
+      return false; // BK2
+    } finally {
+      for (const file of held.values()) file.close();
+    }
+  }
+
+  async #copyMeta(): Promise<{ storeId: string; checkpointLsn: number }> {
+    const meta = await MetaFile.openToRead(await this.#from.open(""));
+    if (meta === null) throw refused(this.#from.path, "its meta.jsonl is gone");
+    const { storeId, checkpointLsn, end } = meta;
+    meta.close();
+    await this.#copyGrowth("", META, end);
+    return { storeId, checkpointLsn };
+  }
+
+  async #hold(held: Map<string, OpenFile>): Promise<void> {
+    const journals = await this.#from.open(JOURNAL);
+    for (const name of journals.names().sort()) {
+      if (firstLsnOf(name) === null || held.has(name)) continue;
+      const file = openIfThere(journals, name);
+      if (file !== null) held.set(name, file);
+    }
+  }
+
+  async #copyGrowthOf(below: string): Promise<void> {
+    const directory = await this.#from.open(below);
+    for (const name of directory.names()) await this.#copyGrowth(below, name);
+  }
+
+  /** What a file has grown by since it was last copied, up to `end`. */
+  async #copyGrowth(below: string, name: string, end?: number): Promise<void> {
+    const file = openIfThere(await this.#from.open(below), name);
+    if (file === null) return; // Its stream was deleted long ago.
+    try {
+      const done = this.#copied.get(below)?.get(name);
+      const to = end ?? file.size();
+      if (done === undefined || to > done) await this.#copy(file, done ?? 0, to, below, name);
+    } finally {
+      file.close();
+    }
+  }
+
+  async #copy(
+    file: OpenFile,
+    from: number,
+    to: number,
+    below: string,
+    name: string,
+  ): Promise<void> {
+    const copy = (await this.#to.open(below)).open(name, "update");
+    let at = from;
+    try {
+      for await (const chunk of readChunks(file, from, to)) {
+        if (copy.writeAt(chunk, at) !== chunk.length) {
+          throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
+        }
+        at += chunk.length;
+        this.bytes += chunk.length;
+        this.#onProgress(this.bytes);
+      }
+    } finally {
+      copy.close();
+    }
+    const copied = this.#copied.get(below) ?? new Map<string, number>();
+    this.#copied.set(below, copied.set(name, at));
+  }
+
+  /** What the server keeps there besides: tokens, keys of webhooks. Each is replaced as a whole. */
+  async #copyOthers(below: string): Promise<void> {
+    const { path } = await this.#from.open(below);
+    for (const entry of readdirSync(path, { withFileTypes: true })) {
+      const name = below === "" ? entry.name : `${below}/${entry.name}`;
+      if (NOT_COPIED.test(name)) continue;
+      if (entry.isDirectory()) await this.#copyOthers(name);
+      if (entry.isFile()) await this.#copyGrowth(below, entry.name);
+    }
+  }
+
+  async #sync(): Promise<void> {
+    for (const [below, files] of this.#copied) {
+      const directory = await this.#to.open(below);
+      const there = new Set(directory.names());
+      const left = [...files.keys()].filter((name) => there.has(name)).values();
+      const syncSome = async () => {
+        for (const name of left) await syncFile(directory, name);
+      };
+      await Promise.all(Array.from({ length: SYNCS_AT_ONCE }, syncSome));
+      await directory.sync();
+    }
+    const root = await this.#to.open("");
+    await root.sync();
+    await root.syncAncestors();
+  }
+}
+
+/** Opens the copy once, which carries its journal out, and counts what is in it (BK3). */
+async function carriedOut(host: Host, path: string): Promise<number> {
+  const store = await openLocalStore({ dataDirectory: path, host });
+  try {
+    let count = 0;
+    for (let after: string | undefined = ""; after !== undefined; ) {
+      const heads: readonly StreamHead[] = await store.list({ after, limit: COUNTED_TOGETHER });
+      count += heads.length;
+      after = heads.at(-1)?.path;
+    }
+    return count;
+  } finally {
+    await store.close();
+  }
+}
+
+async function syncFile(directory: Directory, name: string): Promise<void> {
+  const file = directory.open(name, "read");
+  try {
+    await file.sync();
+  } finally {
+    file.close();
+  }
+}
+
+function openIfThere(directory: Directory, name: string): OpenFile | null {
+  try {
+    return directory.open(name, "read");
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") return null;
+    throw cause;
+  }
+}
+
+function refused(path: string, reason: string): VerbatimError {
+  const message = `nothing is backed up: of ${path}, ${reason}`;
+  return new VerbatimError("BACKUP_REFUSED", message, { path, reason });
+}

@@ -1,0 +1,175 @@
+/** Signed streams: when checkpoints are made, what they cover, and what is not signed. */
+
+import assert from "node:assert/strict";
+import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "vitest";
+import {
+  JSON_STREAM,
+  message,
+  NEVER,
+  RAW_STREAM,
+  SignedStreams,
+  until,
+} from "../../test/support/signed-streams.ts";
+
+test("closing a store signs what is unsigned: JSON and raw streams verify, and their heads match", async () => {
+  const streams = new SignedStreams();
+  const store = await streams.open({ signingCadence: NEVER });
+  await store.create("/chat/1", JSON_STREAM);
+  await store.create("/raw", RAW_STREAM);
+  await store.create("/empty", JSON_STREAM);
+  for (let n = 0; n < 10; n++) {
+    await store.append("/chat/1", message({ n, type: "checkpoint" }));
+    await store.append("/raw", { body: Buffer.from([0, 10, 255, n]), close: false });
+  }
+  await store.close();
+  const reports = await streams.reports();
+  assert.deepEqual([...reports.keys()], ["/chat/1", "/raw"], "an empty stream has nothing to sign");
+  for (const report of reports.values()) {
+    assert.equal(report.verdict, "verified", JSON.stringify(report.findings));
+    assert.equal(report.freshness, "match");
+    assert.equal(report.checkpoints.total, 1);
+    assert.equal(report.tail.bytes, 0);
+  }
+  assert.deepEqual(streams.kinds("chat__1.jsonl"), ["genesis"]);
+  assert.deepEqual(streams.warnings, []);
+});
+
+test("a checkpoint comes after so many appends, so many bytes, a while without any, and at closing", async () => {
+  const streams = new SignedStreams();
+  const cadence = { bytesMax: 1000, appendsMax: 3, idleMs: 40 };
+  const store = await streams.open({ signingCadence: { ...NEVER, ...cadence, idleMs: 1e9 } });
+  const count = (file: string) => {
+    return streams.files().includes(`${file}.checkpoints`) ? streams.kinds(file).length : 0;
+  };
+  await store.create("/a", JSON_STREAM);
+  for (let n = 0; n < 2; n++) await store.append("/a", message({ n }));
+  await new Promise((later) => setTimeout(later, 30));
+  assert.equal(count("a.jsonl"), 0, "two appends are not enough");
+  await store.append("/a", message({ n: 2 }));
+  await until(() => count("a.jsonl") === 1);
+  await store.append("/a", message("x".repeat(990)));
+  await store.append("/a", message("x".repeat(9)));
+  await until(() => count("a.jsonl") === 2);
+  await store.append("/a", { body: Buffer.from('"the last"'), close: true });
+  await until(() => count("a.jsonl") === 3);
+  assert.deepEqual(streams.kinds("a.jsonl"), ["genesis", "batch", "final"]);
+  await store.create("/b", { ...JSON_STREAM, body: Buffer.from('["whole"]'), isClosed: true });
+  await until(() => count("b.jsonl") === 2);
+  assert.deepEqual(streams.kinds("b.jsonl"), ["genesis", "final"]);
+  await store.close();
+
+  const again = await streams.open({ signingCadence: { ...NEVER, idleMs: 40 } });
+  await again.create("/idle", RAW_STREAM);
+  await again.append("/idle", { body: Buffer.from("one"), close: false });
+  await until(() => count("idle.bin") === 1);
+  await again.append("/idle", { body: Buffer.from("two"), close: false });
+  await until(() => count("idle.bin") === 2);
+  await again.close();
+  assert.deepEqual(await streams.verdicts(), {
+    "/a": "verified",
+    "/b": "verified",
+    "/idle": "verified",
+  });
+});
+
+test("a store that is opened again goes on where it was, and says what it found unsigned", async () => {
+  const streams = new SignedStreams();
+  for (const round of [1, 2, 3]) {
+    const store = await streams.open({ signingCadence: NEVER });
+    if (round === 1) await store.create("/s", JSON_STREAM);
+    await store.append("/s", message({ round }));
+    await store.close();
+  }
+  assert.deepEqual(streams.kinds("s.jsonl"), ["genesis", "batch", "batch"]);
+  assert.deepEqual(await streams.verdicts(), { "/s": "verified" });
+
+  const unsigned = await streams.open({ signing: undefined });
+  await unsigned.append("/s", message("by a server that does not sign"));
+  await unsigned.close();
+  assert.deepEqual(await streams.verdicts(), { "/s": "incomplete UNSIGNED_TAIL" });
+  const store = await streams.open();
+  await store.append("/s", message("on"));
+  await store.close();
+  assert.deepEqual(streams.kinds("s.jsonl").at(-1), "recovery");
+  assert.deepEqual(await streams.verdicts(), { "/s": "incomplete FOUND_UNSIGNED" });
+});
+
+test("a fork is signed in its own file, and a stream that is made again has its own checkpoints", async () => {
+  const streams = new SignedStreams();
+  let now = 1_763_200_000_000;
+  const store = await streams.open({ signingCadence: NEVER, keepDeletedMs: 0, now: () => now++ });
+  await store.create("/a", JSON_STREAM);
+  await store.append("/a", message(1));
+  await store.create("/fork", { ...JSON_STREAM, fork: { source: "/a" } });
+  await store.append("/fork", message(2));
+  await store.create("/b", JSON_STREAM);
+  await store.append("/b", { body: Buffer.from("1"), close: true });
+  await until(() => streams.files().includes("b.jsonl.checkpoints"));
+  await store.remove("/b");
+  await store.create("/b", JSON_STREAM);
+  await store.append("/b", message("again"));
+  await store.remove("/a");
+  await store.close();
+  assert.deepEqual(await streams.verdicts(), {
+    "/a": "verified", // Held by its fork.
+    "/b": "verified",
+    "/fork": "verified",
+  });
+  const again = await streams.open({ keepDeletedMs: 0, now: () => now++ });
+  await again.remove("/fork");
+  await again.close();
+  const last = await streams.open({ keepDeletedMs: 0, now: () => now++ });
+  await last.sweep();
+  await last.close();
+  assert.deepEqual(streams.files(), ["b~1.jsonl", "b~1.jsonl.checkpoints"]);
+  assert.deepEqual(await streams.verdicts(), { "/b": "verified" });
+  assert.deepEqual(streams.warnings, []);
+});
+
+test("other bytes than came are not signed, and nothing is signed on what does not verify", async () => {
+  const streams = new SignedStreams();
+  const store = await streams.open({ signingCadence: { ...NEVER, idleMs: 100 } });
+  for (const path of ["/altered", "/beside"]) {
+    await store.create(path, JSON_STREAM);
+    await store.append(path, message("original"));
+  }
+  const log = join(streams.directory, "logs/altered.jsonl");
+  writeFileSync(log, readFileSync(log, "utf8").replace("original", "altered!"));
+  await until(() => streams.warnings.length === 1);
+  assert.match(streams.warnings[0] ?? "", /altered.*not what was appended/);
+  await until(() => streams.files().includes("beside.jsonl.checkpoints"));
+  appendFileSync(join(streams.directory, "logs/beside.jsonl.checkpoints"), "foreign\n");
+  await store.append("/altered", message("is taken all the same"));
+  await store.close();
+  assert.equal(streams.warnings.length, 1, "it is told of once");
+  assert.deepEqual(await streams.verdicts(), {
+    "/altered": "unsigned UNSIGNED",
+    "/beside": "tampered SIDECAR_FOREIGN_BYTES",
+  });
+  const again = await streams.open();
+  await again.append("/beside", message("again"));
+  await again.close();
+  assert.match(streams.warnings[1] ?? "", /beside.*tampered and is not signed on/);
+});
+
+test("nothing is signed on a head that is lost, nor under keys that are not trusted", async () => {
+  const streams = new SignedStreams();
+  for (const text of ["one", "two"]) {
+    const store = await streams.open();
+    if (text === "one") await store.create("/s", JSON_STREAM);
+    await store.append("/s", message(text));
+    await store.close();
+  }
+  const beside = join(streams.directory, "logs/s.jsonl.checkpoints");
+  truncateSync(beside, readFileSync(beside).length - 10);
+  assert.deepEqual(await streams.verdicts(), { "/s": "rollback BEHIND" });
+
+  const other = new SignedStreams(streams.directory); // Who has no pin of what is lost, and no key.
+  const store = await other.open();
+  await store.append("/s", message("three"));
+  await store.close();
+  assert.equal(streams.files().at(-1), "s.jsonl.checkpoints.torn-0", "what was torn is kept");
+  assert.match(other.warnings[0] ?? "", /untrusted and is not signed on/);
+});

@@ -1,0 +1,133 @@
+/** Verdicts on data directories: no altered byte verifies, and whatever is there, there is a report. */
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { test } from "vitest";
+import {
+  JSON_STREAM,
+  message,
+  RAW_STREAM,
+  SignedStreams,
+} from "../../test/support/signed-streams.ts";
+import { tempDirectory } from "../../test/support/temp-directory.ts";
+
+const FILES = { "/s": "s.jsonl", "/raw": "raw.bin" } as const;
+
+/** Two streams of two checkpoints each. */
+async function written(): Promise<SignedStreams> {
+  const streams = new SignedStreams();
+  for (const round of [1, 2]) {
+    const store = await streams.open();
+    if (round === 1) await store.create("/s", JSON_STREAM);
+    if (round === 1) await store.create("/raw", RAW_STREAM);
+    await store.append("/s", message({ round, tab: "\t" }));
+    await store.append("/raw", { body: Buffer.from([0, 10, round]), close: false });
+    await store.close();
+  }
+  return streams;
+}
+
+test("no flipped, doubled or left out byte of a stream or its checkpoints verifies", {
+  timeout: 120_000,
+}, async () => {
+  const streams = await written();
+  for (const [path, file] of Object.entries(FILES)) {
+    for (const name of [file, `${file}.checkpoints`]) {
+      const full = join(streams.directory, "logs", name);
+      const original = readFileSync(full);
+      // Of the long checkpoint lines, every seventh byte is enough to meet each field.
+      const step = original.length > 500 ? 7 : 1;
+      for (let at = 0; at < original.length; at += step) {
+        const rest = original.subarray(at + 1);
+        const start = original.subarray(0, at);
+        const byte = original.subarray(at, at + 1);
+        const flipped = Buffer.of((original[at] ?? 0) ^ 1);
+        for (const other of [
+          [start, flipped, rest],
+          [start, byte, byte, rest],
+          [start, rest],
+        ]) {
+          writeFileSync(full, Buffer.concat(other));
+          const verdict = (await streams.verdicts())[path] ?? "";
+          // A second LF at the very end is a line that nobody has signed.
+          const isLast = at === original.length - 1;
+          const expected = isLast
+            ? /^(?:tampered|rollback|incomplete)/
+            : /^(?:tampered|rollback|unreadable NEWER_FORMAT)/;
+          assert.match(verdict, expected, `${name} at ${at}: ${verdict}`);
+        }
+      }
+      writeFileSync(full, original);
+    }
+  }
+  assert.deepEqual(await streams.verdicts(), { "/raw": "verified", "/s": "verified" });
+});
+
+test("cut back at any byte, or gone, checkpoints are missed by whoever holds a pin, and by others shown", async () => {
+  const streams = await written();
+  const beside = join(streams.directory, "logs/raw.bin.checkpoints");
+  const bytes = readFileSync(beside);
+  const first = bytes.indexOf(10) + 1;
+  const verdict = async () => (await streams.verdicts())["/raw"];
+  for (const end of [0, 1, first - 1, first, first + 1, bytes.length - 1]) {
+    writeFileSync(beside, bytes.subarray(0, end));
+    const code = end < first ? "CHECKPOINTS_STRIPPED" : "BEHIND";
+    assert.equal(await verdict(), `rollback ${code}`, `cut at ${end}`);
+  }
+  rmSync(beside);
+  assert.equal(await verdict(), "rollback CHECKPOINTS_STRIPPED");
+  const { heads } = streams.user;
+  await heads.forget({ place: `streams:${streams.directory}`, id: "/raw" });
+  assert.equal(await verdict(), "unsigned UNSIGNED");
+  writeFileSync(beside, bytes.subarray(0, first));
+  assert.equal(await verdict(), "incomplete UNSIGNED_TAIL");
+  assert.equal((await streams.reports()).get("/raw")?.tail.bytes, 3);
+});
+
+test("a stream that was signed and is gone, from its file or from meta.jsonl, is a rollback", async () => {
+  const streams = await written();
+  rmSync(join(streams.directory, "logs/s.jsonl"));
+  assert.equal((await streams.verdicts())["/s"], "rollback BEHIND");
+  truncateSync(join(streams.directory, "logs/raw.bin"), 3);
+  assert.equal((await streams.verdicts())["/raw"], "rollback LOG_SHORTER_THAN_SIDECAR");
+  const empty = new SignedStreams(); // A new store, put in the place of the old one.
+  await (await empty.open()).close();
+  const [meta, other] = [streams, empty].map(({ directory }) => join(directory, "meta.jsonl"));
+  writeFileSync(meta ?? "", readFileSync(other ?? ""));
+  for (const name of readdirSync(join(streams.directory, "journal"))) {
+    rmSync(join(streams.directory, "journal", name));
+  }
+  const verdicts = await streams.verdicts();
+  assert.match(verdicts["/s"] ?? "", /^rollback/);
+  assert.match(verdicts["/raw"] ?? "", /^(?:rollback|tampered)/);
+});
+
+test("whatever the files of a directory hold, there is a report", async () => {
+  const streams = await written();
+  const names = readdirSync(streams.directory, { recursive: true, encoding: "utf8" });
+  const files = names.filter((name) => /\.(?:jsonl|bin|checkpoints|j)$/.test(name));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...files),
+      fc.uint8Array({ maxLength: 80 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.boolean(),
+      async (name, bytes, share, isCut) => {
+        const path = join(streams.directory, name);
+        const original = readFileSync(path);
+        const at = Math.floor(share * original.length);
+        const rest = isCut ? Buffer.alloc(0) : original.subarray(at + bytes.length);
+        writeFileSync(path, Buffer.concat([original.subarray(0, at), bytes, rest]));
+        try {
+          assert.ok((await streams.reports()).size > 0);
+        } finally {
+          writeFileSync(path, original);
+        }
+      },
+    ),
+    { numRuns: 150 },
+  );
+  assert.deepEqual(await streams.verdicts(tempDirectory()), { "": "unreadable UNREADABLE" });
+});

@@ -1,0 +1,170 @@
+/**
+ * Verify directory: a verdict on every stream of a data directory, from its files alone.
+ *
+ * `streams.db` is not asked: `meta.jsonl` says which streams there are. Streams without a byte have
+ * nothing to be signed, and are passed over unless a head of theirs is pinned.
+ *
+ * VD1  Total: whatever the files hold, there is a report. Nothing is written, and nothing is made.
+ * VD2  What the journal has and the files have not cannot be judged: NEEDS_RECOVERY, of the whole.
+ */
+
+import { errnoOf } from "../base/errors.ts";
+import type { Directory } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+import { openToRead } from "../log/place.ts";
+import { unreadableReport } from "../signing/assemble.ts";
+import type { VerifyReport } from "../signing/report.ts";
+import { sidecarOf } from "../signing/session-log.ts";
+import { judgeOpen } from "../signing/verify.ts";
+import type { VerifyOptions } from "../signing/verify-options.ts";
+import { scanJournal } from "./journal-scan.ts";
+import { MetaFile } from "./meta-file.ts";
+import { type SignedStreamLog, signedLogOf } from "./signed-log.ts";
+import { logFileName } from "./stream-path.ts";
+import type { StreamState } from "./stream-state.ts";
+
+/** By what streams are judged. */
+export interface StreamJudging {
+  optionsFor(log: SignedStreamLog): VerifyOptions;
+  /** The streams of a place of which a head is pinned. */
+  pinnedIn(place: string): readonly string[];
+}
+
+/** What verifying needs to know of a stream. */
+type Known = Pick<StreamState, "path" | "file" | "isJson" | "status" | "base" | "end">;
+
+/** The reports, in order of path; only one, on the directory, when it cannot be looked into. */
+export async function* verifyDataDirectory(
+  host: Host,
+  path: string,
+  judging: StreamJudging,
+): AsyncGenerator<VerifyReport> {
+  const opened: { close(): void }[] = [];
+  try {
+    const looked = await look(host, path, opened);
+    if ("report" in looked) {
+      yield looked.report;
+      return;
+    }
+    const { root, logs, streams } = looked;
+    for (const target of targetsIn(root, logs, streams, judging)) {
+      yield await verifyStream(logs, target, judging.optionsFor(target));
+    }
+  } finally {
+    for (const each of opened) each.close();
+  }
+}
+
+type Looked =
+  | { readonly report: VerifyReport }
+  | { readonly root: string; readonly logs: Directory; readonly streams: Map<string, Known> };
+
+async function look(host: Host, path: string, opened: { close(): void }[]): Promise<Looked> {
+  const keep = <T extends { close(): void }>(part: T): T => {
+    opened.push(part);
+    return part;
+  };
+  try {
+    const directory = keep(await host.files.openDirectory(path, { create: false }));
+    const meta = await MetaFile.openToRead(directory);
+    if (meta === null) return { report: onDirectory(path, new Error(UNBEGUN)) };
+    keep(meta);
+    const journals = keep(await host.files.openDirectory(`${path}/journal`, { create: false }));
+    const logs = keep(await host.files.openDirectory(`${path}/logs`, { create: false }));
+    const { records } = await scanJournal(journals, meta.storeId, meta.checkpointLsn);
+    if (records.length > 0) return { report: needsRecovery(path, records.length) };
+    return { root: directory.path, logs, streams: await streamsIn(meta) };
+  } catch (cause) {
+    return { report: onDirectory(path, cause) };
+  }
+}
+
+/** Each stream as the last line about it has it. */
+async function streamsIn(meta: MetaFile): Promise<Map<string, Known>> {
+  const streams = new Map<string, Known>();
+  for await (const { line } of meta.lines(0)) {
+    if (line.kind !== "stream") continue;
+    const { path, file, isJson, status, base, end, readSeq } = line.state;
+    // A crc can be made by anybody, and what it is of must still name no other file.
+    if (logFileName(path, readSeq, isJson) !== file) {
+      throw new Error(`${meta.path} names a file that no stream has`);
+    }
+    streams.set(path, { path, file, isJson, status, base, end });
+  }
+  return streams;
+}
+
+function* targetsIn(
+  root: string,
+  logs: Directory,
+  streams: ReadonlyMap<string, Known>,
+  judging: StreamJudging,
+): Generator<SignedStreamLog> {
+  const pinned = new Set(judging.pinnedIn(`streams:${root}`));
+  const paths = new Set([...streams.keys(), ...pinned]);
+  const names = new Set(logs.names());
+  for (const path of [...paths].sort()) {
+    const known = streams.get(path);
+    const isGone = known === undefined || known.status === "deleted";
+    if (isGone && !pinned.has(path)) continue;
+    const stream = known ?? { path, file: logFileName(path, 0, true), isJson: true };
+    const isEmpty = known?.base === known?.end && !names.has(sidecarOf(stream.file));
+    if (isEmpty && !pinned.has(path)) continue;
+    yield signedLogOf(root, stream);
+  }
+}
+
+async function verifyStream(
+  logs: Directory,
+  target: SignedStreamLog,
+  options: VerifyOptions,
+): Promise<VerifyReport> {
+  const name = target.logId.slice("logs/".length);
+  let hasCheckpoints = false;
+  try {
+    const place = { directory: logs, name, path: `${logs.path}/${name}` };
+    hasCheckpoints = isThere(logs, sidecarOf(name));
+    const log = openToRead(place);
+    try {
+      return await judgeOpen(place, log, target, options);
+    } finally {
+      log.close();
+    }
+  } catch (cause) {
+    return unreadableReport(target, options, cause, hasCheckpoints);
+  }
+}
+
+/** Whether anything stands in a file. */
+function isThere(directory: Directory, name: string): boolean {
+  try {
+    const file = directory.open(name, "read");
+    const isThere = file.size() > 0;
+    file.close();
+    return isThere;
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") return false;
+    throw cause;
+  }
+}
+
+const UNBEGUN = "its meta.jsonl was never begun; a server that starts there begins it";
+
+function needsRecovery(path: string, records: number): VerifyReport {
+  const reason =
+    `${records} records of the journal are not carried out: a server is at work there, or was ` +
+    "killed; stop it, or start one there and stop it; of a running one, verify a backup";
+  return onDirectory(path, new Error(reason), "NEEDS_RECOVERY");
+}
+
+function onDirectory(
+  path: string,
+  cause: unknown,
+  code?: "NEEDS_RECOVERY" | undefined,
+): VerifyReport {
+  const target = { dialect: "streams", root: path, logId: "", id: null } as const;
+  return { ...unreadableReport(target, NO_OPTIONS, cause, false, code), path };
+}
+
+/** Nothing is judged by them: there is no pin of a directory. */
+const NO_OPTIONS = {} as VerifyOptions;

@@ -1,0 +1,157 @@
+/**
+ * A real server, really killed. 32 producers append over connections of their own, each numbering
+ * its messages; the server is killed with -9 at a random moment and started again, and they send
+ * again what nobody answered. In the end every message stands in its stream once, in order.
+ */
+
+import assert from "node:assert/strict";
+import { Agent, request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { test } from "vitest";
+import { compiledChild, startChild } from "../support/child.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { unit } from "./lines.ts";
+import { seed } from "./seed.ts";
+
+const ROUNDS = 30;
+const PRODUCERS = 32;
+const STREAMS = 4;
+/** After the first answer of a round. */
+const LIVES_MS_MAX = 300;
+const JSON_TYPE = "application/json";
+
+const program = compiledChild("test/support/serving-child.ts");
+
+/** One who appends: the next number it sends is the first that was not answered. */
+class Producer {
+  readonly id: number;
+  readonly path: string;
+  /** All below were acknowledged. */
+  next = 0;
+  lastOffset = "";
+  retries = 0;
+  /** It was sent in an earlier round, and nobody knows whether it arrived. */
+  #isRetry = false;
+
+  constructor(id: number) {
+    this.id = id;
+    this.path = `/s${id % STREAMS}`;
+  }
+
+  /** Appends until the server is gone. */
+  async run(url: string, agent: Agent, onAnswer: () => void): Promise<void> {
+    for (;;) {
+      const answer = await this.#send(url, agent).catch(() => null);
+      if (answer === null) {
+        this.#isRetry = true;
+        return;
+      }
+      // 200: taken; 204: it was there already, which only a retry can be.
+      assert.ok(answer.status === 200 || (answer.status === 204 && this.#isRetry), String(answer));
+      if (answer.status === 204) this.retries++;
+      assert.ok(answer.offset > this.lastOffset || answer.status === 204, "offsets grow");
+      this.lastOffset = answer.offset;
+      this.#isRetry = false;
+      this.next++;
+      onAnswer();
+    }
+  }
+
+  #send(url: string, agent: Agent): Promise<{ status: number; offset: string }> {
+    const headers = {
+      "Content-Type": JSON_TYPE,
+      "Producer-Id": `p${this.id}`,
+      "Producer-Epoch": "0",
+      "Producer-Seq": String(this.next),
+    };
+    return new Promise((resolve, reject) => {
+      const target = `${url}/v1/stream${this.path}`;
+      const asked = request(target, { method: "POST", agent, headers }, (response) => {
+        response.on("error", reject);
+        response.resume().on("end", () => {
+          const offset = String(response.headers["stream-next-offset"]);
+          resolve({ status: response.statusCode ?? 0, offset });
+        });
+      });
+      asked.on("error", reject);
+      asked.end(JSON.stringify({ p: this.id, n: this.next }));
+    });
+  }
+}
+
+test("a server killed under 32 producers loses nothing it acknowledged, and doubles nothing", async () => {
+  const directory = tempDirectory();
+  const producers = Array.from({ length: PRODUCERS }, (_, id) => new Producer(id));
+  for (let round = 0; round < ROUNDS; round++) {
+    const { url, child } = await start(directory);
+    if (round === 0) await createStreams(url);
+    else await endsAreWhereTheyWere(url, producers);
+    const agent = new Agent({ keepAlive: true, maxSockets: PRODUCERS });
+    const livesMs = LIVES_MS_MAX * unit(seed, round);
+    let killing: Promise<void> | null = null;
+    const onAnswer = () => {
+      killing ??= sleep(livesMs).then(() => child.kill());
+    };
+    await Promise.all(producers.map((producer) => producer.run(url, agent, onAnswer)));
+    await killing;
+    agent.destroy();
+  }
+
+  const { url } = await start(directory);
+  const appended = await Promise.all(
+    Array.from({ length: STREAMS }, (_, n) => readAll(`${url}/v1/stream/s${n}`)),
+  );
+  let [acknowledged, unanswered] = [0, 0];
+  for (const { id, next } of producers) {
+    const found = (appended[id % STREAMS] ?? []).filter(({ p }) => p === id).map(({ n }) => n);
+    const message = `seed ${seed}, producer ${id}: ${next} acknowledged, ${found.length} found`;
+    assert.deepEqual(
+      found,
+      Array.from({ length: found.length }, (_, n) => n),
+      message,
+    );
+    assert.ok(found.length === next || found.length === next + 1, message);
+    acknowledged += next;
+    unanswered += found.length - next;
+  }
+  const retries = producers.reduce((sum, producer) => sum + producer.retries, 0);
+  console.log(
+    `kill -9, seed ${seed}: ${ROUNDS} deaths, ${acknowledged} appends acknowledged, ` +
+      `${retries} of them recognised as sent before, ${unanswered} more kept`,
+  );
+}, 180_000);
+
+async function start(directory: string) {
+  const child = startChild(program(), directory);
+  const url = (await child.line()) ?? assert.fail("the server did not start");
+  return { child, url };
+}
+
+async function createStreams(url: string): Promise<void> {
+  for (let n = 0; n < STREAMS; n++) {
+    const headers = { "Content-Type": JSON_TYPE };
+    const created = await fetch(`${url}/v1/stream/s${n}`, { method: "PUT", headers });
+    assert.equal(created.status, 201);
+  }
+}
+
+/** No stream ends before an offset that was given out. */
+async function endsAreWhereTheyWere(url: string, producers: readonly Producer[]): Promise<void> {
+  for (let n = 0; n < STREAMS; n++) {
+    const head = await fetch(`${url}/v1/stream/s${n}`, { method: "HEAD" });
+    const end = head.headers.get("stream-next-offset") ?? "";
+    for (const { path, lastOffset } of producers) {
+      if (path === `/s${n}`) assert.ok(lastOffset <= end, `${path} ends at ${end}`);
+    }
+  }
+}
+
+async function readAll(url: string): Promise<{ p: number; n: number }[]> {
+  const messages: { p: number; n: number }[] = [];
+  for (let offset = "-1"; ; ) {
+    const response = await fetch(`${url}?offset=${offset}`);
+    messages.push(...((await response.json()) as { p: number; n: number }[]));
+    if (response.headers.get("stream-up-to-date") === "true") return messages;
+    offset = response.headers.get("stream-next-offset") ?? assert.fail("no offset");
+  }
+}

@@ -1,0 +1,104 @@
+/** Bugs planted in the store of streams, each of which torture must find, as mutants.test.ts does. */
+
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { type Mutant, tortureMutant } from "./mutant.ts";
+
+const STEPS = 5_000;
+
+const MUTANTS: readonly Mutant[] = [
+  {
+    bug: "does not sync the journal",
+    file: "streams/committer.ts",
+    line: "    await journal.sync();\n",
+    becomes: "",
+  },
+  {
+    bug: "answers before the journal is synced",
+    file: "streams/committer.ts",
+    line: "    await journal.sync();\n",
+    becomes: "    void journal.sync();\n",
+  },
+  {
+    bug: "leaves producers out of the journal",
+    file: "streams/journal-record.ts",
+    line: "(producer === null\n",
+    becomes: "(producer !== undefined\n",
+  },
+  {
+    bug: "does not write the bytes of the journal to the log files again",
+    file: "streams/recovery.ts",
+    line: "await writeBytes(logs, journal);",
+    becomes: "",
+  },
+  {
+    bug: "makes a segment without syncing its directory",
+    file: "streams/journal.ts",
+    line: "    await synced(directory.sync(), directory.path);\n",
+    becomes: "",
+  },
+  {
+    bug: "does not sync the names of log files before it deletes the journal",
+    file: "streams/checkpoint.ts",
+    line: "await logs.sync();",
+    becomes: "{}",
+  },
+  {
+    bug: "deletes the journal before the log files are synced",
+    file: "streams/checkpoint.ts",
+    line: "await this.#syncFiles(snapshot.files);",
+    becomes: "void this.#syncFiles(snapshot.files).catch(() => {});",
+  },
+  {
+    bug: "takes a journal record without looking at its crc",
+    file: "streams/journal-record.ts",
+    line: 'if (hex(crc) !== crcText) return none("its crc differs");',
+    becomes: "",
+    seed: 3,
+  },
+  {
+    bug: "gives bytes without looking at their crc",
+    file: "streams/stream-reader.ts",
+    line: "if (crcOf(bytes.subarray(run.start - start, run.end - start)) === run.crc) continue;",
+    becomes: "continue;",
+  },
+  {
+    bug: "lets a checkpoint delete the segment that is in use",
+    file: "streams/journal.ts",
+    line: "if (nextLsn === this.#segment.firstLsn) return null;",
+    becomes: "",
+  },
+  {
+    bug: "lets a checkpoint delete a segment that was found empty and is in use again",
+    file: "streams/data-directory.ts",
+    line: "scanned.segments.filter(({ firstLsn }) => firstLsn <= scanned.lastLsn)",
+    becomes: "scanned.segments",
+    seed: 387276918,
+  },
+  {
+    bug: "trusts a checkpoint whose group is torn",
+    file: "streams/meta-file.ts",
+    line: "if (last !== null && !(await isWhole(file, last.start, last.end))) {",
+    becomes: "if (last === undefined) {",
+    seed: 535203519,
+  },
+  {
+    bug: "refuses for want of room what a power cut brings back",
+    file: "streams/committer.ts",
+    line: "      await journal.settle();\n      throw refusal;",
+    becomes: "      throw refusal;",
+  },
+  {
+    bug: "writes its last batch again without a sync",
+    file: "streams/recovery.ts",
+    line: "if (journal.doubtful !== null) await rewrite(journals, journal.doubtful);",
+    becomes: "",
+  },
+];
+
+for (const mutant of MUTANTS) {
+  test(`torture finds a store of streams that ${mutant.bug}`, { timeout: 120_000 }, async () => {
+    const { violations } = await tortureMutant(mutant, "tortureStreams", STEPS);
+    assert.notEqual(violations.length, 0, `not found in ${STEPS} steps`);
+  });
+}
