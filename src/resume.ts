@@ -46,7 +46,7 @@ export function continueSession(
   resumed: Resumed,
   options: ContinueOptions = {},
 ): Promise<Continued> {
-  return continueResumed(store, resumed, options);
+  return continueResumed(nodeHost, store, resumed, options);
 }
 
 /**

@@ -58,6 +58,7 @@ test("the package holds the built files, their types and the papers, and nothing
     "CHANGELOG.md",
     "LICENSE",
     "README.md",
+    "contrib/verbatim.service",
     "dist/man/verbatim.1",
     "package.json",
   ]);

@@ -67,6 +67,8 @@ export interface ErrorDetails {
   BUNDLE_TOO_LARGE: { path: string; bytes: number; bytesMax: number };
   /** The session has only so many turns. */
   TURN_NOT_FOUND: { session: string; turn: number; turns: number };
+  /** More than resuming takes; `line` is where that was seen. */
+  RESUME_TOO_LARGE: { line: number; what: "characters" | "parts"; max: number };
   BAD_ID: { id: string; reason: string };
   UNSAFE_PATH: { path: string; root: string };
   UNSUPPORTED_FILE_SYSTEM: { path: string; fileSystem: string };
@@ -110,6 +112,8 @@ export interface ErrorDetails {
   STORE_FAILED: { path: string; reason: string };
   /** A file that others are rebuilt from is not what was written; `offset` is where. */
   STORE_DAMAGED: { path: string; offset: number; reason: string };
+  /** A directory that is not backed up, or not backed up to. */
+  BACKUP_REFUSED: { path: string; reason: string };
   /** A request over HTTP that cannot be understood; `part` says where: a header, the query. */
   BAD_REQUEST: { part: string; reason: string };
   BODY_TOO_LARGE: { bytesMax: number };

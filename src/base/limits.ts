@@ -80,6 +80,16 @@ export const SUBSCRIPTION_LIMITS = {
   deliveryAnswerBytesMax: 64 * 1024,
 } as const;
 
+/** What resuming a session takes at most: more is no request that a provider takes. */
+export const RESUME_LIMITS = {
+  /** Characters of texts, thoughts, images and inputs of calls, all together. */
+  charsMax: 256 * MIB,
+  /** Parts of entries, and lines that are none. */
+  partsMax: 1_000_000,
+  /** Calls in one message: OpenAI's chat refuses more. */
+  messageCallsMax: 128,
+} as const;
+
 /** What a bundle holds (docs/formats/bundle.md). */
 export const BUNDLE_LIMITS = {
   /** Without the manifest. */

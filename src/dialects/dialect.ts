@@ -6,7 +6,7 @@
  *   entry -> lines  how an entry is said here, and what the writer adds to each line
  */
 
-import type { Entry, NewEntry } from "../model/entry.ts";
+import type { Aside, Entry, NewEntry } from "../model/entry.ts";
 
 export type DialectName = "homeagent" | "rye" | "entire";
 
@@ -116,6 +116,8 @@ export interface Dialect {
   express(entry: NewEntry, facts: WriterFacts): readonly Native[];
   /** Judges what a caller gave and adds what the writer adds; refuses with INVALID_ENTRY. */
   complete(native: Native, facts: WriterFacts): Native;
+  /** Why a line is no part of the conversation; null when it is. Absent where every line is one. */
+  asideOf?(native: Native): Aside | null;
   /** Absent where lines stand for themselves. */
   readonly chain?: Chain;
   /** Absent where a line may be as long as the log allows. */

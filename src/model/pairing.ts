@@ -47,6 +47,9 @@ export class CallPairing<At> {
   /** Those without an id, oldest first (CP2). */
   readonly #nameless: OpenCall<At>[] = [];
   readonly #answered = new Set<string>();
+  // Kept, since one that is begun anew passes over all that was taken out before (V8).
+  #oldestOpen = this.#open.keys();
+  readonly #oldestAnswered = this.#answered.values();
   #forgotten = 0;
 
   /** Takes what an entry holds; answers the results in it that fit no call. */
@@ -110,9 +113,13 @@ export class CallPairing<At> {
   }
 
   #forgetOldest(): void {
-    const [oldest] = this.#open.keys();
-    if (oldest === undefined) this.#nameless.shift();
-    else this.#open.delete(oldest);
+    const { value: oldest, done } = this.#oldestOpen.next();
+    if (done) {
+      this.#oldestOpen = this.#open.keys(); // None is open; one that has ended stays so.
+      this.#nameless.shift();
+    } else {
+      this.#open.delete(oldest);
+    }
     this.#forgotten++;
   }
 
@@ -120,7 +127,7 @@ export class CallPairing<At> {
     this.#answered.delete(key); // So that it is the latest again.
     this.#answered.add(key);
     if (this.#answered.size <= ANSWERED_CALLS_MAX) return;
-    const [oldest] = this.#answered;
+    const { value: oldest } = this.#oldestAnswered.next();
     if (oldest !== undefined) this.#answered.delete(oldest);
   }
 }

@@ -22,11 +22,13 @@ export const PARTS_DEFAULT = 64;
 /** A stretch of bytes that a signer found unsigned: from, to. */
 export type Found = readonly [number, number];
 
-/** A signed head of another log. */
+/** A signed head of another log, and a place in what it signs. */
 export interface ForeignHead {
   readonly log: string;
   readonly seq: number;
+  /** SHA-256 of the checkpoint's line. */
   readonly line: string;
+  /** Where the part of it that is meant ends, in bytes. */
   readonly at: number;
 }
 

@@ -10,7 +10,7 @@
  */
 
 import { fromBase64url, fromHex, toHex, utf8 } from "./bytes.ts";
-import type { Checkpoint, Found } from "./checkpoint.ts";
+import type { Checkpoint, ForeignHead, Found } from "./checkpoint.ts";
 import type { Claim, LegacyCheckpoint } from "./claims.ts";
 import type { ProofCrypto, RunningHash } from "./crypto.ts";
 import type { KeyAnswer, Keys } from "./keys.ts";
@@ -79,6 +79,8 @@ export class Judge implements WalkHandler {
   claimsEnd = 0;
   /** What genesis said of leaves; null before it. */
   genesis: { readonly salt: Uint8Array; readonly parts: number } | null = null;
+  /** The head of another log that this one begins from, as genesis has it. */
+  from: ForeignHead | null = null;
   /** The line's hash of the pinned checkpoint, when the log has one at that place. */
   pinnedLine: string | null = null;
 
@@ -159,6 +161,7 @@ export class Judge implements WalkHandler {
     }
     if (checkpoint.kind === "genesis" && !this.genesis) {
       this.genesis = { salt: fromHex(checkpoint.salt), parts: checkpoint.parts };
+      this.from = checkpoint.from;
     }
     this.#newest = { turn, offset: place, key };
     this.#session ??= checkpoint.session;

@@ -8,7 +8,7 @@
  *     is a string is decided by quotes and backslashes alone: it holds for any bytes.
  */
 
-import type { ProofCrypto } from "./crypto.ts";
+import type { ProofCrypto, RunningHash } from "./crypto.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -71,6 +71,15 @@ export class LeafHasher {
     }
     bytes.set(line.subarray(from), to);
     return this.#crypto.sha256(bytes.subarray(0, length));
+  }
+
+  /** The hash of a leaf that is bytes of any kind: they are yet to come, and have no parts. */
+  rawLeaf(index: number): RunningHash {
+    const hash = this.#crypto.runningSha256();
+    hash.update(Uint8Array.of(LEAF_TAG));
+    hash.update(this.salts(index, 1));
+    hash.update(new Uint8Array(4)); // No parts.
+    return hash;
   }
 
   /** The hash that stands for a part's contents when they are withheld. */

@@ -107,3 +107,29 @@ test("asking changes nothing", () => {
   ledger.addLines(Buffer.concat(LINES));
   assert.deepEqual(saidBy(ledger), saidBy(ledger));
 });
+
+test("of a raw log, what came since the last checkpoint is one leaf, however it came", () => {
+  const bytes = Buffer.from([0, 10, 34, 255, 10, 7]);
+  const leaves = new LeafHasher(crypto, SALT, 0);
+  const tree = new MerkleTree(crypto);
+  const raw = () => Ledger.begin({ crypto, salt: SALT, parts: 0, isSidecar: true, isRaw: true });
+  const [whole, pieces] = [raw(), raw()];
+  whole.addLines(bytes);
+  for (const byte of bytes) pieces.addLines(Uint8Array.of(byte));
+  const first = leaves.leaf(bytes, 0);
+  tree.push(first);
+  for (const ledger of [whole, pieces, whole.fork()]) {
+    assert.equal(ledger.hash(), sha256(SALT, bytes));
+    assert.equal(ledger.seg(), sha256(first));
+    assert.deepEqual(ledger.tree(), { size: 1, root: Buffer.from(tree.root()).toString("hex") });
+  }
+  whole.beginSegment();
+  assert.equal(whole.seg(), sha256(), "nothing came since");
+  assert.equal(whole.tree().size, 1);
+  whole.addLines(bytes);
+  const second = leaves.leaf(bytes, 1);
+  tree.push(second);
+  assert.equal(whole.seg(), sha256(second));
+  assert.deepEqual(whole.tree(), { size: 2, root: Buffer.from(tree.root()).toString("hex") });
+  assert.equal(pieces.tree().size, 1, "a fork goes its own way");
+});

@@ -2,6 +2,8 @@
  * Ledger: everything that a checkpoint says of the lines before it, kept as they come: the hash of
  * all bytes, the tree over all lines, the segment since the last checkpoint.
  *
+ * A log of raw bytes has no lines: what came since the last checkpoint is one leaf, however long.
+ *
  * G1  The cost of a checkpoint does not grow with the log: nothing is read twice, and a fork
  *     shares what it can. Signer and verifier keep the same ledger.
  */
@@ -18,6 +20,17 @@ export interface LedgerOptions {
   readonly parts: number;
   /** Checkpoints lie beside the log: its hash begins with the salt, since it stands in the open. */
   readonly isSidecar: boolean;
+  /** Its bytes are no lines. */
+  readonly isRaw?: boolean;
+}
+
+interface LedgerState {
+  readonly hash: RunningHash;
+  readonly tree: MerkleTree;
+  readonly segment: RunningHash;
+  /** Of a raw log: the leaf that the next checkpoint ends; null while nothing is in it. */
+  readonly stretch: RunningHash | null;
+  readonly bytes: number;
 }
 
 export class Ledger {
@@ -25,36 +38,38 @@ export class Ledger {
   readonly #leaves: LeafHasher;
   readonly #hash: RunningHash;
   readonly #tree: MerkleTree;
+  readonly #isRaw: boolean;
   #segment: RunningHash;
+  #stretch: RunningHash | null;
   #bytes: number;
 
-  private constructor(
-    crypto: ProofCrypto,
-    leaves: LeafHasher,
-    state: { hash: RunningHash; tree: MerkleTree; segment: RunningHash; bytes: number },
-  ) {
+  private constructor(crypto: ProofCrypto, leaves: LeafHasher, isRaw: boolean, state: LedgerState) {
     this.#crypto = crypto;
     this.#leaves = leaves;
+    this.#isRaw = isRaw;
     this.#hash = state.hash;
     this.#tree = state.tree;
     this.#segment = state.segment;
+    this.#stretch = state.stretch;
     this.#bytes = state.bytes;
   }
 
-  static begin({ crypto, salt, parts, isSidecar }: LedgerOptions): Ledger {
+  static begin({ crypto, salt, parts, isSidecar, isRaw = false }: LedgerOptions): Ledger {
     const hash = crypto.runningSha256();
     if (isSidecar) hash.update(salt);
     const leaves = new LeafHasher(crypto, salt, parts);
     const tree = new MerkleTree(crypto);
-    return new Ledger(crypto, leaves, { hash, tree, segment: crypto.runningSha256(), bytes: 0 });
+    const segment = crypto.runningSha256();
+    return new Ledger(crypto, leaves, isRaw, { hash, tree, segment, stretch: null, bytes: 0 });
   }
 
   /** The same, going its own way from here. */
   fork(): Ledger {
-    return new Ledger(this.#crypto, this.#leaves, {
+    return new Ledger(this.#crypto, this.#leaves, this.#isRaw, {
       hash: this.#hash.copy(),
       tree: this.#tree.copy(),
       segment: this.#segment.copy(),
+      stretch: this.#stretch?.copy() ?? null,
       bytes: this.#bytes,
     });
   }
@@ -64,15 +79,20 @@ export class Ledger {
     return this.#bytes;
   }
 
-  /** How many lines. */
+  /** How many lines, or of a raw log how many stretches that have ended. */
   get lines(): number {
     return this.#tree.size;
   }
 
-  /** Takes whole lines, LFs included. */
+  /** Takes whole lines, LFs included; of a raw log any bytes. */
   addLines(lines: Uint8Array): void {
     this.#hash.update(lines);
     this.#bytes += lines.length;
+    if (this.#isRaw) {
+      if (lines.length > 0) this.#stretch ??= this.#leaves.rawLeaf(this.#tree.size);
+      this.#stretch?.update(lines);
+      return;
+    }
     for (let start = 0; start < lines.length; ) {
       const end = lines.indexOf(LF, start);
       this.#segment.update(this.#addLeaf(lines.subarray(start, end)));
@@ -90,6 +110,8 @@ export class Ledger {
 
   /** After a checkpoint that stands beside the log. */
   beginSegment(): void {
+    if (this.#stretch) this.#tree.push(this.#stretch.digest());
+    this.#stretch = null;
     this.#segment = this.#crypto.runningSha256();
   }
 
@@ -100,11 +122,18 @@ export class Ledger {
 
   /** The hash of the leaves since the last checkpoint, in hex. */
   seg(): string {
-    return toHex(this.#segment.copy().digest());
+    const segment = this.#segment.copy();
+    if (this.#stretch) segment.update(this.#stretch.copy().digest());
+    return toHex(segment.digest());
   }
 
   tree(): { readonly size: number; readonly root: string } {
-    return { size: this.#tree.size, root: toHex(this.#tree.root()) };
+    let tree = this.#tree;
+    if (this.#stretch) {
+      tree = tree.copy();
+      tree.push(this.#stretch.copy().digest());
+    }
+    return { size: tree.size, root: toHex(tree.root()) };
   }
 
   #addLeaf(line: Uint8Array): Uint8Array {

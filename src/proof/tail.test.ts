@@ -9,7 +9,7 @@ const SESSION = { key: "thread_id", id: "hello-1" };
 
 function judged(chunks: readonly Uint8Array[], options = {}) {
   const tail = new TailJudge({
-    ...{ envelope: "rye-flat", session: SESSION, start: 1000, allowsTab: false },
+    ...{ envelope: "rye-flat", session: SESSION, start: 1000, isData: false },
     ...options,
   });
   for (const chunk of chunks) tail.feed(chunk);
@@ -45,7 +45,7 @@ test("every control byte but NUL and LF is a fault, in a line and in a torn one"
       const bytes = Buffer.concat([Buffer.from("{"), Uint8Array.of(byte), Buffer.from(`}${end}`)]);
       assert.equal(codeOf(bytes), "TAIL_CONTROL_BYTE", `byte ${byte}`);
       const inStream = byte === 0x09 ? null : "TAIL_CONTROL_BYTE";
-      assert.equal(codeOf(bytes, { allowsTab: true }), inStream, `byte ${byte} in a stream`);
+      assert.equal(codeOf(bytes, { isData: true }), inStream, `byte ${byte} in a stream`);
     }
   }
   assert.equal(codeOf("{\x7f}\n"), null);

@@ -23,8 +23,8 @@ export interface TailOptions {
   readonly session: { readonly key: string; readonly id: string } | null;
   /** Where the tail begins in the log. */
   readonly start: number;
-  /** Streams hold what was posted, and that may hold tabs. */
-  readonly allowsTab: boolean;
+  /** Lines are what somebody posted to a stream: they may hold tabs, and claim what they like. */
+  readonly isData: boolean;
 }
 
 export interface TailFault {
@@ -77,6 +77,7 @@ export class TailJudge {
       this.#say("TAIL_NOT_UTF8", "an unsigned line is not UTF-8");
       return;
     }
+    if (this.#options.isData) return;
     if (claimOf(line, this.#options.envelope)) {
       this.#say("NOT_A_CHECKPOINT", "an unsigned line claims to be a checkpoint");
     }
@@ -99,7 +100,7 @@ export class TailJudge {
     for (const byte of bytes) {
       if (byte >= SPACE) continue;
       if (byte === NUL) hasNul = true;
-      else if (byte !== TAB || !this.#options.allowsTab) {
+      else if (byte !== TAB || !this.#options.isData) {
         this.#say("TAIL_CONTROL_BYTE", `an unsigned line holds the control byte ${byte}`);
       }
     }

@@ -68,6 +68,7 @@ export type FindingCode =
   | "NOT_FOUND"
   | "TOO_LONG"
   | "NEWER_FORMAT"
+  | "NEEDS_RECOVERY"
   // rollback
   | "BEHIND"
   | "FORK"

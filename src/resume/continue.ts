@@ -6,14 +6,15 @@
  * CO2  A session that has grown since it was resumed is refused: its end is not the one that the
  *      messages come from.
  * CO3  Going on from a turn is a fork: a session of its own that holds the parent's lines up to there
- *      and names the parent and the signed head. The parent is not touched.
+ *      and names the parent and the signed head, its genesis too. The parent is not touched.
  * CO4  What nobody signed is not carried into a fork of a signed session: there a new signature would
  *      cover it, and nobody could tell any more.
  */
 
 import { VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
 import type { NewEntry } from "../model/entry.ts";
-import { agentIn, forkInto } from "../store/fork.ts";
+import { forkInto } from "../store/fork.ts";
 import type { Session } from "../store/session.ts";
 import type { Store } from "../store/store.ts";
 import { REPORT_TYPE } from "./gather.ts";
@@ -37,6 +38,7 @@ export interface Continued {
 
 /** Opens the session to go on, or begins the fork; refuses with SESSION_BUSY, NOT_VERIFIED. */
 export async function continueResumed(
+  host: Host,
   store: Store,
   { report, source }: Resumed,
   { id }: ContinueOptions = {},
@@ -44,12 +46,13 @@ export async function continueResumed(
   const { session: name } = report;
   if (name === null) throw noStore(source.path);
   const entry = reportEntry(report);
+  const { agent } = source;
   if (report.upTo !== null) {
     if (report.head && report.unverified > 0) throw unsignedLines(source.path, report); // CO4
-    const natives = source.natives;
-    return forkInto(store, { parent: name, natives, entry, ...(id === undefined ? {} : { id }) });
+    const { natives } = source;
+    const parts = { parent: name, head: report.head, natives, entry, agent };
+    return forkInto(host, store, { ...parts, ...(id === undefined ? {} : { id }) });
   }
-  const agent = agentIn(store.dialect, name, source.last);
   const session = await store.open(name, agent === null ? {} : { agent });
   const writer = await session.openToAppend();
   // Mending the end of a log cuts what was torn, or adds the LF that was missing.

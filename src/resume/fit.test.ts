@@ -86,8 +86,8 @@ test("what programs put beside the conversation is no part of it", () => {
   const report: Part = { type: "other", native: { type: "resume_report" } };
   const { messages, done } = resumed(
     ["user", ["go"]],
-    ["user", ["to another agent"], { native: { isSidechain: true } }],
-    ["assistant", ["API Error"], { model: "<synthetic>" }],
+    ["user", ["to another agent"], { aside: "other_agent" }],
+    ["assistant", ["API Error"], { model: "<synthetic>", aside: "program" }],
     ["system", [report]],
     ["user", ["x"], { kind: "other", role: null }],
     ["user", [{ type: "child", session: "s", agent: null }], { kind: "other", role: null }],

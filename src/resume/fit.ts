@@ -8,6 +8,7 @@
  *      It takes what the model said twice in a row for one message, so two with thoughts lose them.
  * FI3  System messages before all others are the system prompt. Later ones are the user's words,
  *      marked, where the target has no place for them.
+ * FI4  A message with more calls than the target takes in one is several, each with its results.
  */
 
 import {
@@ -33,11 +34,17 @@ export interface Fitted {
 export function fitTo(messages: readonly NeutralMessage[], takes: Takes, repairs: Repairs): Fitted {
   const system: TextPiece[] = [];
   const fitted: NeutralMessage[] = [];
+  let run: Run | null = null;
   for (const message of messages) {
     if (message.role === "assistant") {
-      const said = fitAssistant(message, takes, repairs);
-      if (said.content.length > 0) addAssistant(fitted, said, takes, repairs);
-    } else if (message.role === "user" || (fitted.length > 0 && takes.systemAnywhere)) {
+      for (const part of split(message, takes.callsMax, repairs)) {
+        const said = fitAssistant(part, takes, repairs);
+        if (said.length > 0) run = addAssistant(fitted, run, said, takes, repairs);
+      }
+      continue;
+    }
+    run = null;
+    if (message.role === "user" || (fitted.length > 0 && takes.systemAnywhere)) {
       fitted.push(message);
     } else if (fitted.length === 0) {
       system.push(...message.content); // FI3
@@ -53,38 +60,73 @@ function asUsers(piece: TextPiece, repairs: Repairs): TextPiece {
   return { ...piece, text: `${SYSTEM_SAID}\n${piece.text}` };
 }
 
-function fitAssistant(message: AssistantMessage, takes: Takes, repairs: Repairs): AssistantMessage {
+/** FI4 */
+function split(
+  message: AssistantMessage,
+  callsMax: number | null,
+  repairs: Repairs,
+): readonly AssistantMessage[] {
+  if (callsMax === null || callsIn(message).length <= callsMax) return [message];
+  let content: Spoken[] = [];
+  const parts = [{ role: "assistant", content } as const];
+  let calls = 0;
+  for (const piece of message.content) {
+    if (piece.type === "call" && ++calls > callsMax) {
+      repairs.move(piece.from, "calls_split", piece.recordedId);
+      [content, calls] = [[], 1];
+      parts.push({ role: "assistant", content });
+    }
+    content.push(piece);
+  }
+  return parts;
+}
+
+function fitAssistant(message: AssistantMessage, takes: Takes, repairs: Repairs): Spoken[] {
   const why = whyNoThinking(message, takes);
-  const content = message.content.flatMap((piece): Spoken[] => {
+  return message.content.flatMap((piece): Spoken[] => {
     if (piece.type === "text") return [piece];
     if (piece.type === "call") return [fitCall(piece, takes, repairs)];
     if (why === null) return [piece];
     repairs.leaveOut(piece.from, faultOf(piece) ?? why);
     return [];
   });
-  return { role: "assistant", content };
+}
+
+/** The last message so far, when it is the assistant's and calls nothing: the next may join it. */
+interface Run {
+  content: Spoken[];
+  hasThoughts: boolean;
 }
 
 /** As a message of its own, or with the one before where a target takes the two for one (FI2). */
 function addAssistant(
   fitted: NeutralMessage[],
-  said: AssistantMessage,
+  run: Run | null,
+  said: Spoken[],
   takes: Takes,
   repairs: Repairs,
-): void {
-  const before = fitted.at(-1);
-  const isNext = before?.role === "assistant" && callsIn(before).length === 0;
-  if (!takes.thinking || !isNext) {
-    fitted.push(said);
-    return;
+): Run | null {
+  const hasThoughts = said.some(({ type }) => type === "reasoning");
+  const calls = said.some(({ type }) => type === "call");
+  if (!takes.thinking || !run) {
+    fitted.push({ role: "assistant", content: said });
+    return calls ? null : { content: said, hasThoughts };
   }
-  const isThoughtful = said.content.some(({ type }) => type === "reasoning");
-  const content = [...before.content, ...said.content].filter((piece) => {
-    if (!isThoughtful || piece.type !== "reasoning") return true;
+  if (hasThoughts && run.hasThoughts) {
+    run.content = thoughtless(run.content, repairs);
+    run.hasThoughts = false;
+    fitted[fitted.length - 1] = { role: "assistant", content: run.content };
+  }
+  for (const piece of hasThoughts ? thoughtless(said, repairs) : said) run.content.push(piece);
+  return calls ? null : run;
+}
+
+function thoughtless(content: readonly Spoken[], repairs: Repairs): Spoken[] {
+  return content.filter((piece) => {
+    if (piece.type !== "reasoning") return true;
     repairs.leaveOut(piece.from, "thinking_not_first");
     return false;
   });
-  fitted[fitted.length - 1] = { role: "assistant", content };
 }
 
 /** Why the thoughts of a message are left out, those without a fault of their own too (FI1). */

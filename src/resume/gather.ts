@@ -9,31 +9,39 @@
  *      earlier resume reported) is no part of it.
  */
 
-import type { Part } from "../model/entry.ts";
+import type { Aside, Part } from "../model/entry.ts";
 import { CallPairing } from "../model/pairing.ts";
 import { jsonText } from "../render/json-text.ts";
 import type { VerifiedEntry } from "../store/verified-entries.ts";
 import { brokenCallIn } from "./broken-call.ts";
 import { CallIds, toolName } from "./call-names.ts";
-import type { CallPiece, Content, NeutralMessage, Spoken } from "./conversation.ts";
+import type { CallPiece, Content, NeutralMessage, ReasoningPiece, Spoken } from "./conversation.ts";
 import { imageIn } from "./image.ts";
 import { NOT_STARTED_RESULT, STRAY_OUTPUT, STRAY_RESULT } from "./phrases.ts";
 import type { Place, RepairReason, Repairs } from "./repair-report.ts";
 import { resultContent } from "./result-content.ts";
+import { charsOf, type Room } from "./room.ts";
 import { isBlank, sendableText, sendableValue } from "./wire-text.ts";
 
 /** The type of the block in which a resume is reported inside a session (continue.ts). */
 export const REPORT_TYPE = "resume_report";
 /** What is said of a session that came here from another dialect (handoff/unpack.ts). */
 export const HANDOFF_TYPE = "handoff_report";
-/** By whom Claude Code's own error texts are said to be. */
-const SYNTHETIC_MODEL = "<synthetic>";
+/** The report's words for what stands beside the conversation. */
+const ASIDES: Readonly<Record<Aside, RepairReason>> = {
+  other_agent: "sidechain",
+  program: "synthetic",
+};
 /** Results whose texts are remembered, to know an echo of one. */
 const ECHOES_MAX = 64;
 
 /** What gathering asks of an entry. */
-export type GatheredEntry = Pick<VerifiedEntry, "kind" | "role" | "parts" | "model" | "native"> &
-  Pick<VerifiedEntry, "start" | "line" | "verified"> & { readonly messageId?: string };
+export type GatheredEntry = Pick<VerifiedEntry, "kind" | "role" | "parts" | "model"> &
+  Pick<VerifiedEntry, "start" | "line" | "verified"> & {
+    readonly messageId?: string;
+    /** As its dialect says; absent, or null: it is part of the conversation. */
+    readonly aside?: Aside | null;
+  };
 
 type SaidCall = Pick<Extract<Part, { type: "tool_call" }>, "callId" | "tool" | "input">;
 
@@ -43,20 +51,30 @@ interface OpenMessage {
   messageId: string | null;
 }
 
+/** A call that waits for its result, and the message it was said in. */
+interface SaidOpen {
+  call: CallPiece | null;
+  message: OpenMessage | null;
+}
+
 export class Gathering {
   readonly #repairs: Repairs;
+  readonly #room: Room;
   readonly #messages: NeutralMessage[] = [];
-  readonly #pairing = new CallPairing<{ call: CallPiece | null }>();
+  readonly #pairing = new CallPairing<SaidOpen>();
   readonly #ids = new CallIds();
   /** What a model says next belongs to this message; null when something came between. */
   #open: OpenMessage | null = null;
   /** The last one, as long as nothing but results came after it. */
   #last: OpenMessage | null = null;
+  /** What the last message holds that is a user's, and the line it is from. */
+  #heard: { readonly line: number; readonly content: Content[] } | null = null;
   /** Texts of the latest results: rye says them again as what goes to the model. */
   readonly #echoes: string[] = [];
 
-  constructor(repairs: Repairs) {
+  constructor(repairs: Repairs, room: Room) {
     this.#repairs = repairs;
+    this.#room = room;
   }
 
   get messages(): readonly NeutralMessage[] {
@@ -65,7 +83,9 @@ export class Gathering {
 
   add(entry: GatheredEntry): void {
     const at: Place = { line: entry.line, offset: entry.start, verified: entry.verified };
-    const aside = asideOf(entry);
+    const aside = whyAside(entry);
+    // Lines that say nothing are one action together, however many; all others take room.
+    if (aside !== "silent") this.#room.takeParts(Math.max(1, entry.parts.length), entry.line);
     if (aside !== null) {
       if (entry.kind === "turn_start") this.#open = null;
       this.#repairs.leaveOut(at, aside);
@@ -109,7 +129,9 @@ export class Gathering {
     if (role === "assistant") this.#say(entry, piece);
     else if (role !== "system") this.#hear([piece], at);
     else {
+      this.#takeRoom([piece], at);
       this.#open = null;
+      this.#heard = null;
       this.#messages.push({ role: "system", content: [piece] });
     }
     return true;
@@ -126,17 +148,17 @@ export class Gathering {
 
   #addCall(part: Extract<Part, { type: "tool_call" }>, entry: GatheredEntry, at: Place): boolean {
     const { callId } = part;
-    const open: { call: CallPiece | null } = { call: null };
+    const open: SaidOpen = { call: null, message: null };
     if (!this.#pairing.addCall(callId, open)) return this.#leaveOut(at, "repeated_call", callId);
     open.call = this.#call(part, at);
-    this.#say(entry, open.call);
+    open.message = this.#say(entry, open.call);
     return true;
   }
 
   #addResult(part: Extract<Part, { type: "tool_result" }>, at: Place): boolean {
     const { callId } = part;
     const { fit, call: open } = this.#pairing.answer(callId);
-    const call = open?.at.call ?? null;
+    const { call = null, message = null } = open?.at ?? {};
     if (fit === "duplicate") return this.#leaveOut(at, "duplicate_result", callId);
     const content = resultContent(part, at, this.#repairs);
     this.#remember(content);
@@ -145,8 +167,9 @@ export class Gathering {
       this.#hear([{ type: "text", text: STRAY_RESULT, from: at }, ...content], at);
       return true;
     }
+    this.#takeRoom(content, at);
     call.result = { content, isError: part.error !== null, from: at };
-    if (!this.#last?.content.includes(call)) this.#repairs.move(at, "result_regrouped", callId);
+    if (this.#last !== message) this.#repairs.move(at, "result_regrouped", callId);
     this.#open = null;
     return true;
   }
@@ -190,6 +213,7 @@ export class Gathering {
     const sendable = sendableValue(input);
     if (sendable?.isSame === false) this.#repairs.change(at, "escaped", callId);
     const value = sendable === null ? jsonText(input) : sendable.value;
+    this.#room.takeChars(sendable?.chars ?? String(value).length, at.line);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) {
       return value as Readonly<Record<string, unknown>>;
     }
@@ -197,8 +221,9 @@ export class Gathering {
     return value === null || value === undefined ? {} : { input: value };
   }
 
-  /** GA1 */
-  #say(entry: GatheredEntry, piece: Spoken): void {
+  /** Answers the message that it is in now (GA1). */
+  #say(entry: GatheredEntry, piece: Spoken): OpenMessage {
+    if (piece.type !== "call") this.#takeRoom([piece], entry);
     const messageId = entry.messageId ?? null;
     const last = this.#last;
     const isLast = last !== null && messageId !== null && last.messageId === messageId;
@@ -208,28 +233,30 @@ export class Gathering {
       open.messageId ??= messageId;
       open.content.push(piece);
       this.#open = open;
-      return;
+      return open;
     }
     const message: OpenMessage = { role: "assistant", content: [piece], messageId };
     this.#messages.push(message);
     this.#open = message;
     this.#last = message;
+    this.#heard = null;
+    return message;
   }
 
   /** Something goes to the model; what it says after that is another message. */
   #hear(content: readonly Content[], at: Place): void {
+    this.#takeRoom(content, at);
     this.#open = null;
     this.#last = null;
-    const before = this.#messages.at(-1);
-    const isSameEntry = before?.role === "user" && before.content.at(-1)?.from?.line === at.line;
-    if (isSameEntry) {
-      this.#messages[this.#messages.length - 1] = {
-        role: "user",
-        content: [...before.content, ...content],
-      };
-    } else {
-      this.#messages.push({ role: "user", content });
+    if (this.#heard?.line !== at.line) {
+      this.#heard = { line: at.line, content: [] };
+      this.#messages.push({ role: "user", content: this.#heard.content });
     }
+    for (const piece of content) this.#heard.content.push(piece);
+  }
+
+  #takeRoom(content: readonly (Content | ReasoningPiece)[], { line }: Pick<Place, "line">): void {
+    for (const piece of content) this.#room.takeChars(charsOf(piece), line);
   }
 
   #remember(content: readonly Content[]): void {
@@ -250,9 +277,8 @@ export class Gathering {
 }
 
 /** Why an entry is no part of the conversation; null when it is (GA3). */
-function asideOf({ kind, role, parts, model, native }: GatheredEntry): RepairReason | null {
-  if (native.isSidechain === true) return "sidechain"; // Claude Code: said to another agent.
-  if (role === "assistant" && model === SYNTHETIC_MODEL) return "synthetic";
+function whyAside({ kind, role, parts, aside }: GatheredEntry): RepairReason | null {
+  if (aside) return ASIDES[aside];
   if (kind === "message" && role !== null) return null;
   return parts.some(({ type }) => type === "child") ? "child" : "silent";
 }

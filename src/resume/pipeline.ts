@@ -8,6 +8,7 @@ import { callsIn } from "./conversation.ts";
 import { fitTo } from "./fit.ts";
 import { type GatheredEntry, Gathering } from "./gather.ts";
 import { type Made, type RepairAction, Repairs } from "./repair-report.ts";
+import { Room, type RoomLimits } from "./room.ts";
 import { type Prompt, settle } from "./settle.ts";
 import { MessageList, madeFrom, type Target, textOf } from "./targets/target.ts";
 
@@ -30,10 +31,16 @@ export interface BadLine {
 
 export class Pipeline {
   readonly #repairs = new Repairs();
-  readonly #gathering = new Gathering(this.#repairs);
+  readonly #room: Room;
+  readonly #gathering: Gathering;
   #entries = 0;
   #unverified = 0;
   #model: string | null = null;
+
+  constructor(limits?: RoomLimits) {
+    this.#room = new Room(limits);
+    this.#gathering = new Gathering(this.#repairs, this.#room);
+  }
 
   /** How many entries and bad lines came. */
   get entries(): number {
@@ -49,15 +56,17 @@ export class Pipeline {
     return this.#model;
   }
 
+  /** Refuses with RESUME_TOO_LARGE. */
   add(entry: GatheredEntry): void {
     this.#entries++;
     if (!entry.verified) this.#unverified++;
-    if (entry.role === "assistant") this.#model = entry.model ?? this.#model;
+    if (entry.role === "assistant" && !entry.aside) this.#model = entry.model ?? this.#model;
     this.#gathering.add(entry);
   }
 
   addBadLine({ line, start }: BadLine): void {
     this.#entries++;
+    this.#room.takeParts(1, line);
     this.#repairs.leaveOut({ line, offset: start, verified: false }, "bad_line");
   }
 

@@ -9,6 +9,7 @@
  */
 
 import type { Draft } from "../base/draft.ts";
+import type { ForeignHead } from "../proof/checkpoint.ts";
 import type { Policy } from "../signing/policy.ts";
 
 export type TargetName = "anthropic" | "openai-chat" | "openai-responses" | "ai-sdk";
@@ -48,6 +49,7 @@ export const REPAIR_REASONS = [
   "system_as_user",
   // moved
   "result_regrouped",
+  "calls_split",
   // added
   "uncertain_result",
   "not_started_result",
@@ -76,15 +78,8 @@ export interface Made {
   readonly unverified?: true;
 }
 
-/** A signed head, and a place before it. */
-export interface SignedHead {
-  readonly log: string;
-  readonly seq: number;
-  /** SHA-256 of the checkpoint's line. */
-  readonly line: string;
-  /** Where the used entries end, in bytes. */
-  readonly at: number;
-}
+/** A signed head of the session, and where the used entries end. */
+export type SignedHead = ForeignHead;
 
 export interface RepairReport {
   readonly schema: "verbatim.resume/1";

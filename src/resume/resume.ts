@@ -14,13 +14,12 @@ import type { Policy } from "../signing/policy.ts";
 import type { VerifyReport } from "../signing/report.ts";
 import { otherWriterOf } from "../store/being-written.ts";
 import { DIALECTS, type FoundSession, findSession } from "../store/find-session.ts";
-import type { DialectName, Native } from "../store/fork.ts";
+import { agentIn, type DialectName, type Native } from "../store/fork.ts";
 import type { Session } from "../store/session.ts";
 import { Turns } from "../store/turns.ts";
 import {
   type OpenVerifiedOptions,
   openVerifiedSession,
-  type VerifiedEntry,
   type VerifiedSession,
 } from "../store/verified-entries.ts";
 import { withAdvice } from "./advice.ts";
@@ -80,8 +79,8 @@ export interface ResumedSource {
   readonly end: number;
   /** Its lines as parsed, up to the end of the turn; empty for a whole session. */
   readonly natives: readonly Native[];
-  /** The last of them, of a whole session too. */
-  readonly last: Native | null;
+  /** Who was at work last, as an id or a line has it; null where neither says so. */
+  readonly agent: string | null;
 }
 
 const TARGETS: { readonly [Name in TargetName]: Target<TargetMessages[Name]> } = {
@@ -93,7 +92,7 @@ const TARGETS: { readonly [Name in TargetName]: Target<TargetMessages[Name]> } =
 
 export const TARGET_NAMES = Object.keys(TARGETS) as readonly TargetName[];
 
-/** Refuses with NOT_VERIFIED, SESSION_BUSY, TURN_NOT_FOUND, SESSION_NOT_FOUND. */
+/** Refuses with NOT_VERIFIED, SESSION_BUSY, TURN_NOT_FOUND, SESSION_NOT_FOUND, RESUME_TOO_LARGE. */
 export async function resumeSession<Name extends TargetName>(
   host: Host,
   named: string | Session,
@@ -197,23 +196,23 @@ async function readInto(
   session: VerifiedSession,
   upTo: number | null,
 ): Promise<{ readonly source: ResumedSource; readonly at: number }> {
-  const { turnMark } = DIALECTS[session.dialect].signing;
+  const dialect = DIALECTS[session.dialect];
   const turns = new Turns();
   const natives: Native[] = [];
-  let last: VerifiedEntry | null = null;
+  let agent: string | null = null;
   let at = 0;
   for await (const entry of session.entries()) {
-    turns.note(turnMark(entry.native));
+    turns.note(dialect.signing.turnMark(entry.native));
     if (upTo !== null && turns.ended >= upTo) break;
-    pipeline.add(entry);
+    pipeline.add({ ...entry, aside: dialect.asideOf?.(entry.native) ?? null });
     if (upTo !== null) natives.push(entry.native);
-    last = entry;
+    agent = agentIn(session.dialect, session.id, entry.native) ?? agent;
     at = entry.end;
   }
   if (upTo !== null && turns.endedWithThis < upTo) throw noSuchTurn(session, upTo, turns);
   const { root, path } = session;
   const end = session.report.file.bytes;
-  return { source: { root, path, end, natives, last: last?.native ?? null }, at };
+  return { source: { root, path, end, natives, agent }, at };
 }
 
 function noSuchTurn({ id, path }: VerifiedSession, turn: number, turns: Turns): VerbatimError {

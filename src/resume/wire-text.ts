@@ -33,8 +33,16 @@ export function isBlank(text: string): boolean {
   return BLANK.test(text);
 }
 
+export interface SendableValue<T> {
+  readonly value: T;
+  /** Nothing had to be changed. */
+  readonly isSame: boolean;
+  /** How long it is as JSON. */
+  readonly chars: number;
+}
+
 /** A JSON value with sendable strings and keys; null when it is nested too deep to be one. */
-export function sendableValue<T>(value: T): { readonly value: T; readonly isSame: boolean } | null {
+export function sendableValue<T>(value: T): SendableValue<T> | null {
   let json: string;
   try {
     json = JSON.stringify(value) ?? "null";
@@ -49,5 +57,6 @@ export function sendableValue<T>(value: T): { readonly value: T; readonly isSame
     return `\\\\${said}`;
   });
   // JSON.parse makes a key named __proto__ a key like any other, where copying would not.
-  return isSame ? { value, isSame } : { value: JSON.parse(escaped) as T, isSame };
+  const chars = escaped.length;
+  return { value: isSame ? value : (JSON.parse(escaped) as T), isSame, chars };
 }

@@ -10,7 +10,7 @@ import { type Finding, type FindingCode, type Verdict, worse } from "../proof/ve
 import type { Inspection } from "./inspect.ts";
 import type { SidecarInspection } from "./inspect-beside.ts";
 import type { VerifyReport } from "./report.ts";
-import type { SessionLog } from "./session-log.ts";
+import type { SignedLog } from "./session-log.ts";
 import { NOTHING_REMEMBERED, type VerifyOptions } from "./verify-options.ts";
 
 /** What inspecting found, and what it found beside the log. */
@@ -20,7 +20,7 @@ export interface Inspected {
 }
 
 export function reportOf(
-  target: SessionLog,
+  target: SignedLog,
   options: VerifyOptions,
   { inspection, extra }: Inspected,
 ): VerifyReport {
@@ -62,7 +62,7 @@ export function reportOf(
     },
     checkpoints: { total: judge.total, valid: judge.sound },
     tail: {
-      bytes: tail ? tailBytes : 0,
+      bytes: tail || target.content === "bytes" ? tailBytes : 0,
       lines: tail?.lines ?? 0,
       types: Object.fromEntries(tail?.types ?? []),
     },
@@ -70,6 +70,7 @@ export function reportOf(
     bad_range: badRange(findings, deep, through?.end ?? 0),
     freshness,
     log: judge.log,
+    from: through && judge.from,
     keys: judge.keys.map(({ kid, fp, owner, refusal }) => {
       return { kid, fp, owner, trusted: refusal === null };
     }),
@@ -77,8 +78,9 @@ export function reportOf(
   };
 }
 
-function tailFindings({ judge, tail }: Inspection, options: VerifyOptions): Finding[] {
-  if (!tail || judge.total === 0) return [];
+function tailFindings({ judge, tail, tailBytes }: Inspection, options: VerifyOptions): Finding[] {
+  if (judge.total === 0) return [];
+  if (!tail) return tailBytes > 0 ? [bytesAfter(judge.signedThrough?.end ?? 0, tailBytes)] : [];
   const { fault, lines, tornBytes, hasNul } = tail;
   const start = judge.claimsEnd;
   const isLegacy = options.isLegacyProfile === true && judge.legacy === judge.total;
@@ -100,6 +102,12 @@ function tailFindings({ judge, tail }: Inspection, options: VerifyOptions): Find
     findings.push(finding("UNSIGNED_TAIL", "incomplete", start, message));
   }
   return findings;
+}
+
+/** Of a log without lines there is no more to be said. */
+function bytesAfter(start: number, bytes: number): Finding {
+  const message = `${bytes} bytes stand after what is signed`;
+  return finding("UNSIGNED_TAIL", "incomplete", start, message);
 }
 
 /** Events that add nothing to the conversation; the Python original wrote them after it signed. */
@@ -152,7 +160,7 @@ const ROLLBACKS = {
 function signednessFindings(
   judge: Judge,
   options: VerifyOptions,
-  target: SessionLog,
+  target: SignedLog,
   pinFindings: readonly Finding[],
 ): Finding[] {
   const findings: Finding[] = [];
@@ -186,16 +194,17 @@ function badRange(
 
 /** The report on a session that cannot be read; `hasCheckpoints`: some lie where its log was. */
 export function unreadableReport(
-  target: SessionLog,
+  target: SignedLog,
   options: VerifyOptions,
   cause: unknown,
   hasCheckpoints = false,
+  code: FindingCode = "UNREADABLE",
 ): VerifyReport {
   const { here } = options.remembered ?? NOTHING_REMEMBERED;
   const isMissing = cause instanceof VerbatimError && cause.code === "LOG_NOT_FOUND";
   const reason = cause instanceof Error ? cause.message : String(cause);
   const isTooLong = cause instanceof VerbatimError && cause.code === "LINE_TOO_LONG";
-  let why = finding(isTooLong ? "TOO_LONG" : "UNREADABLE", "unreadable", null, reason);
+  let why = finding(isTooLong ? "TOO_LONG" : code, "unreadable", null, reason);
   if (isMissing && here) {
     why = finding("BEHIND", "rollback", null, "the log is gone, and its head was seen before");
   } else if (isMissing && hasCheckpoints) {
@@ -219,6 +228,7 @@ export function unreadableReport(
     bad_range: null,
     freshness: "none",
     log: null,
+    from: null,
     keys: [],
     findings: [said(why)],
   };

@@ -4,7 +4,7 @@
  */
 
 import { toHex } from "../proof/bytes.ts";
-import type { Checkpoint, CheckpointFacts, Found, Kind } from "../proof/checkpoint.ts";
+import type { Checkpoint, CheckpointFacts, ForeignHead, Found, Kind } from "../proof/checkpoint.ts";
 import type { ProofCrypto } from "../proof/crypto.ts";
 import type { Ledger } from "../proof/ledger.ts";
 import type { LedgerDraft } from "./ledger-draft.ts";
@@ -38,7 +38,12 @@ export interface Lost {
 
 /** What is known of a log that is being signed, its ledger apart. */
 export interface State {
-  readonly genesis: { readonly salt: string; readonly parts: number; readonly log: string };
+  readonly genesis: {
+    readonly salt: string;
+    readonly parts: number;
+    readonly log: string;
+    readonly from: ForeignHead | null;
+  };
   seq: number;
   prev: string;
   turn: number;
@@ -188,7 +193,7 @@ export class Draft {
   #kindOf(asked: Kind, vouched = false): Kind {
     const { seq, genesis, found } = this.#state;
     if (seq > 0) return asked;
-    const { salt, parts } = genesis;
-    return { kind: "genesis", salt, parts, from: null, found, vouched };
+    const { salt, parts, from } = genesis;
+    return { kind: "genesis", salt, parts, from, found, vouched };
   }
 }

@@ -153,6 +153,25 @@ export class Heads {
     });
   }
 
+  /**
+   * Unpins sessions of one place that are meant to be gone, by id, each unless what is pinned was
+   * signed after the time given: then it is another that came in its place. Answers the lines.
+   */
+  async forgetAll(place: string, ids: ReadonlyMap<string, number>): Promise<readonly Pin[]> {
+    await this.flush();
+    return this.#file.locked(async (heads) => {
+      const book = await heads.readBook();
+      const forgotten: Pin[] = [];
+      for (const [id, untilMs] of ids) {
+        const pinned = book.lookup({ place, id, log: null });
+        if (!pinned || Date.parse(pinned.pin.ts) > untilMs) continue;
+        forgotten.push({ ...pinned.pin, why: "forgotten" });
+      }
+      if (forgotten.length > 0) await heads.append(forgotten, { isDurable: true });
+      return forgotten;
+    });
+  }
+
   /** Adds what another machine pinned (HP3), as far as it says more than we know. */
   async import(pins: readonly Pin[]): Promise<Merged> {
     await this.flush();

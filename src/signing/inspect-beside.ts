@@ -85,7 +85,8 @@ export async function inspectBeside(
   const lines = readSidecar(sidecar);
   // Only now: what a checkpoint covers was in the log before it.
   const bytes = upTo ?? log.size();
-  const { crypto, onProgress, onBytes } = options;
+  const { crypto, content, onProgress, onBytes } = options;
+  const isRaw = content === "bytes";
   const hash = crypto.runningSha256();
   const judge = new Judge(options, hash);
   let deep: DeepJudge | null = null;
@@ -96,7 +97,7 @@ export async function inspectBeside(
       const salt = fromHex(checkpoint.salt);
       hash.update(salt);
       const { parts } = checkpoint;
-      const ledger = Ledger.begin({ crypto, salt, parts, isSidecar: true });
+      const ledger = Ledger.begin({ crypto, salt, parts, isSidecar: true, isRaw });
       if (options.isDeep) deep = new DeepJudge(ledger);
     }
     if (place > bytes) lostAt ??= bytes;
@@ -105,23 +106,39 @@ export async function inspectBeside(
       onBytes?.(chunk);
       onProgress?.(chunk.length);
     }
-    if (deep && place > at && place <= bytes) await feedWhole(log, at, place, deep);
+    if (deep && place > at && place <= bytes) await feedWhole(log, at, place, deep, isRaw);
     at = Math.max(at, Math.min(place, bytes));
-    const isBoundary = at === 0 || (await readStretch(log, at - 1, at))[0] === LF;
+    const isBoundary = isRaw || at === 0 || (await readStretch(log, at - 1, at))[0] === LF;
     const actual = isBoundary && place === at ? toHex(hash.copy().digest()) : "";
     judge.checkpoint(checkpoint, line, { place, end: place }, actual);
     deep?.beside(checkpoint);
   }
   judge.finish();
-  const tail = await inspectTail(log, at, bytes, "sidecar", null, onBytes);
+  const isData = content === "messages";
+  const tail = isRaw ? null : await inspectTail(log, at, bytes, "sidecar", null, onBytes, isData);
   const tailBytes = bytes - at;
   return { judge, deep, envelope: "sidecar", bytes, tail, tailBytes, sidecar: lines, lostAt };
 }
 
-async function feedWhole(log: OpenFile, from: number, to: number, deep: DeepJudge): Promise<void> {
+/** A log beside which there is nothing. Its lines, if it has any, are data and claim nothing. */
+export function inspectBare(log: OpenFile, options: InspectOptions, upTo?: number): Inspection {
+  const judge = new Judge(options);
+  judge.finish();
+  const bytes = upTo ?? log.size();
+  return { judge, deep: null, envelope: "sidecar", bytes, tail: null, tailBytes: 0 };
+}
+
+async function feedWhole(
+  log: OpenFile,
+  from: number,
+  to: number,
+  deep: DeepJudge,
+  isRaw: boolean,
+): Promise<void> {
   const whole = new WholeLines((lines) => deep.lines(lines));
   for await (const chunk of readChunks(log, from, to)) {
-    whole.feed(chunk);
+    if (isRaw) deep.lines(chunk);
+    else whole.feed(chunk);
     if (whole.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(to);
   }
 }

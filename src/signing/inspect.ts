@@ -19,7 +19,7 @@ import { Judge, type JudgeOptions } from "../proof/judge.ts";
 import { Ledger } from "../proof/ledger.ts";
 import { TailJudge } from "../proof/tail.ts";
 import { Walk, type WalkHandler } from "../proof/walk.ts";
-import { type SignedDialect, sessionKey } from "./session-log.ts";
+import { type Content, type SignedDialect, sessionKey } from "./session-log.ts";
 import type { OnProgress } from "./verify-options.ts";
 
 /** How far a log's first lines are looked for: its envelope, and usually its genesis. */
@@ -34,7 +34,7 @@ export interface Inspection {
   readonly envelope: EnvelopeName;
   /** What was looked at: the size of the log when it began. */
   readonly bytes: number;
-  /** What stands after the last checkpoint; null when there is none. */
+  /** What stands after the last checkpoint; null when there is none, or it is no lines. */
   readonly tail: TailJudge | null;
   readonly tailBytes: number;
 }
@@ -42,6 +42,7 @@ export interface Inspection {
 export interface InspectOptions extends JudgeOptions {
   /** Hold every line against the segments and trees, too. */
   readonly isDeep: boolean;
+  readonly content: Content;
   readonly onProgress?: OnProgress | undefined;
   readonly onBytes?: ((bytes: Uint8Array) => void) | undefined;
 }
@@ -146,10 +147,11 @@ export async function inspectTail(
   envelope: EnvelopeName,
   id: string | null,
   onBytes: (bytes: Uint8Array) => void = () => {},
+  isData = false,
 ): Promise<TailJudge> {
   const key = sessionKey(envelope);
   const session = key !== null && id !== null ? { key, id } : null;
-  const tail = new TailJudge({ envelope, session, start, allowsTab: false });
+  const tail = new TailJudge({ envelope, session, start, isData });
   for await (const chunk of readChunks(log, start, end)) {
     tail.feed(chunk);
     onBytes(chunk);

@@ -14,6 +14,7 @@
 import { toHex } from "../proof/bytes.ts";
 import {
   type CheckpointFacts,
+  type ForeignHead,
   type Found,
   PARTS_DEFAULT,
   writeCheckpoint,
@@ -55,9 +56,10 @@ export function nothingSigned(
   crypto: ProofCrypto,
   salt: Uint8Array,
   isSidecar: boolean,
+  isRaw = false,
 ): SignedSoFar {
-  const parts = PARTS_DEFAULT;
-  const ledger = Ledger.begin({ crypto, salt, parts, isSidecar });
+  const parts = isRaw ? 0 : PARTS_DEFAULT;
+  const ledger = Ledger.begin({ crypto, salt, parts, isSidecar, isRaw });
   const none = { seq: 0, prev: "0".repeat(64), turn: 0, isInTurn: false };
   return { ledger, salt, parts, ...none, found: null, cut: 0, lost: null, newest: null };
 }
@@ -77,6 +79,8 @@ export class LogSigner {
       readonly signer: Signer;
       readonly isSidecar: boolean;
       readonly nowIso: () => string;
+      /** The head that the log begins from, of a fork; its genesis says so. */
+      readonly from?: ForeignHead | null;
     },
   ) {
     this.#crypto = parts.crypto;
@@ -85,7 +89,7 @@ export class LogSigner {
     this.#nowIso = parts.nowIso;
     const { ledger, seq, prev, turn, found, cut, lost, newest } = so;
     const log = toHex(parts.crypto.sha256(so.salt)).slice(0, 32);
-    const genesis = { salt: toHex(so.salt), parts: so.parts, log };
+    const genesis = { salt: toHex(so.salt), parts: so.parts, log, from: parts.from ?? null };
     this.#ledger = ledger;
     this.#state = { genesis, seq, prev, turn, found, cut, lost, newest, unsigned: 0, head: null };
   }
@@ -108,6 +112,11 @@ export class LogSigner {
   /** How many bytes stand after the last checkpoint. */
   get unsignedBytes(): number {
     return this.#state.unsigned;
+  }
+
+  /** How many bytes of the log it knows. */
+  get bytes(): number {
+    return this.#ledger.bytes;
   }
 
   /** There is no checkpoint yet. */

@@ -10,15 +10,14 @@
 import { VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import { readChunks } from "../log/bytes.ts";
-import { PARTS_DEFAULT } from "../proof/checkpoint.ts";
-import { Ledger } from "../proof/ledger.ts";
+import type { Ledger } from "../proof/ledger.ts";
 import type { Verdict } from "../proof/verdict.ts";
 import { WholeLines } from "../proof/whole-lines.ts";
 import { besideFindings, reportOf } from "./assemble.ts";
 import { envelopeOf, type Inspection, inspectLog } from "./inspect.ts";
-import { inspectBeside, type SidecarInspection } from "./inspect-beside.ts";
+import { inspectBare, inspectBeside, type SidecarInspection } from "./inspect-beside.ts";
 import { nothingSigned, type SignedSoFar } from "./log-signer.ts";
-import { hasSidecar, type SessionLog } from "./session-log.ts";
+import { hasSidecar, type SignedLog } from "./session-log.ts";
 import { inspectOptions } from "./verify.ts";
 import type { VerifyOptions } from "./verify-options.ts";
 
@@ -28,11 +27,11 @@ const GOES_ON: ReadonlySet<Verdict> = new Set(["verified", "incomplete", "unsign
 const ENDS_TURN: ReadonlySet<string> = new Set(["turn", "final"]);
 
 export interface OpenToSign {
-  readonly target: SessionLog;
+  readonly target: SignedLog;
   readonly log: OpenFile;
   /** Null when there is none. */
   readonly sidecar: OpenFile | null;
-  /** The log's end: whole lines, all of them. */
+  /** The log's end: whole lines, all of them, unless it is raw. */
   readonly end: number;
   /** Bytes that opening cut off as torn. */
   readonly cut: number;
@@ -47,19 +46,21 @@ export interface OpenToSign {
 export async function openToSign(opening: OpenToSign): Promise<SignedSoFar> {
   const { target, log, sidecar, end, cut, newSalt, options, lost } = opening;
   const isSidecar = hasSidecar(target.dialect);
+  const isRaw = target.content === "bytes";
   if (end === 0 && !sidecar && !options.remembered?.here) {
-    return nothingSigned(options.crypto, newSalt(), isSidecar);
+    return nothingSigned(options.crypto, newSalt(), isSidecar, isRaw);
   }
   const inspecting = { ...inspectOptions(target, options, end), isDeep: true };
-  const inspection: Inspection | SidecarInspection = sidecar
-    ? await inspectBeside(log, sidecar, inspecting, end)
-    : await inspectLog(log, await envelopeOf(target.dialect, log), inspecting, end);
+  let inspection: Inspection | SidecarInspection;
+  if (sidecar) inspection = await inspectBeside(log, sidecar, inspecting, end);
+  else if (inspecting.content !== "lines") inspection = inspectBare(log, inspecting, end);
+  else inspection = await inspectLog(log, await envelopeOf(target.dialect, log), inspecting, end);
   refuseUnlessFit(opening, inspection);
 
   const { judge, deep } = inspection;
-  if (!judge.genesis || !deep) return beginLate(opening, isSidecar);
+  if (!judge.genesis || !deep) return beginLate(opening, isSidecar, isRaw);
   const signedEnd = sidecar ? end - inspection.tailBytes : judge.claimsEnd;
-  if (sidecar) await addRest(deep.ledger, log, signedEnd, end);
+  if (sidecar) await addRest(deep.ledger, isRaw, log, signedEnd, end);
   const found = signedEnd < end ? ([signedEnd, end] as const) : null;
   const { seq, prev, turn } = judge.next;
   const isInTurn = found !== null || !ENDS_TURN.has(judge.signedThrough?.kind ?? "");
@@ -82,16 +83,27 @@ function refuseUnlessFit({ target, options }: OpenToSign, inspection: Inspection
 }
 
 /** A log that is signed for the first time: every line in it was found. */
-async function beginLate(opening: OpenToSign, isSidecar: boolean): Promise<SignedSoFar> {
+async function beginLate(
+  opening: OpenToSign,
+  isSidecar: boolean,
+  isRaw: boolean,
+): Promise<SignedSoFar> {
   const { log, end, cut, newSalt, options, lost } = opening;
-  const salt = newSalt();
-  const ledger = Ledger.begin({ crypto: options.crypto, salt, parts: PARTS_DEFAULT, isSidecar });
-  await addRest(ledger, log, 0, end);
-  const begun = nothingSigned(options.crypto, salt, isSidecar);
-  return { ...begun, ledger, isInTurn: end > 0, found: end > 0 ? [0, end] : null, cut, lost };
+  const begun = nothingSigned(options.crypto, newSalt(), isSidecar, isRaw);
+  await addRest(begun.ledger, isRaw, log, 0, end);
+  return { ...begun, isInTurn: end > 0, found: end > 0 ? [0, end] : null, cut, lost };
 }
 
-async function addRest(ledger: Ledger, log: OpenFile, from: number, to: number): Promise<void> {
+async function addRest(
+  ledger: Ledger,
+  isRaw: boolean,
+  log: OpenFile,
+  from: number,
+  to: number,
+): Promise<void> {
   const whole = new WholeLines((lines) => ledger.addLines(lines));
-  for await (const chunk of readChunks(log, from, to)) whole.feed(chunk);
+  for await (const chunk of readChunks(log, from, to)) {
+    if (isRaw) ledger.addLines(chunk);
+    else whole.feed(chunk);
+  }
 }

@@ -4,7 +4,7 @@
  * A public format: fields are added, never renamed. Page: docs/formats/checkpoint.md, "Reports".
  */
 
-import type { Found } from "../proof/checkpoint.ts";
+import type { ForeignHead, Found } from "../proof/checkpoint.ts";
 import type { Freshness } from "../proof/pins.ts";
 import type { Finding, Verdict } from "../proof/verdict.ts";
 
@@ -43,6 +43,8 @@ export interface VerifyReport {
   } | null;
   readonly freshness: Freshness;
   readonly log: string | null;
+  /** Of a fork, once a trusted signature covers it: the head of its parent that it begins from. */
+  readonly from: ForeignHead | null;
   readonly keys: readonly {
     readonly kid: string | null;
     readonly fp: string | null;

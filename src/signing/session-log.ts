@@ -2,10 +2,19 @@
 
 import type { EnvelopeName } from "../proof/checkpoint.ts";
 
-export type SignedDialect = "rye" | "entire" | "homeagent";
+/** `streams`: no session, but the file of a stream in a server's data directory. */
+export type SignedDialect = "rye" | "entire" | "homeagent" | "streams";
 
-export interface SessionLog {
+/**
+ * What a log holds: `lines` of a session; `messages`, which are lines of somebody's data, whatever
+ * they claim to be; or `bytes`, which are no lines.
+ */
+export type Content = "lines" | "messages" | "bytes";
+
+export interface SignedLog {
   readonly dialect: SignedDialect;
+  /** Lines when absent. */
+  readonly content?: Content;
   /** The store's root; the log's path lies below it, and nothing outside is ever opened. */
   readonly root: string;
   /** The log's path below the root. */
@@ -14,9 +23,13 @@ export interface SessionLog {
   readonly id: string | null;
 }
 
+export interface SessionLog extends SignedLog {
+  readonly dialect: Exclude<SignedDialect, "streams">;
+}
+
 /** Checkpoints lie beside the logs of dialects whose readers would see them as data. */
 export function hasSidecar(dialect: SignedDialect): boolean {
-  return dialect === "homeagent";
+  return dialect === "homeagent" || dialect === "streams";
 }
 
 /** What stands beside a log, with its checkpoints. */
@@ -25,7 +38,7 @@ export function sidecarOf(logName: string): string {
 }
 
 /** Of whom a checkpoint speaks. */
-export function signedName({ dialect, id }: SessionLog): string | null {
+export function signedName({ dialect, id }: SignedLog): string | null {
   return id === null || !hasSidecar(dialect) ? id : `${dialect}:${id}`;
 }
 

@@ -13,9 +13,9 @@ import type { Host } from "../base/host.ts";
 import { openPlace, openToRead, type Place } from "../log/place.ts";
 import { besideFindings, type Inspected, reportOf, unreadableReport } from "./assemble.ts";
 import { envelopeOf, type InspectOptions, inspectLog } from "./inspect.ts";
-import { inspectBeside } from "./inspect-beside.ts";
+import { inspectBare, inspectBeside } from "./inspect-beside.ts";
 import type { VerifyReport } from "./report.ts";
-import { hasSidecar, type SessionLog, sidecarOf, signedName } from "./session-log.ts";
+import { hasSidecar, type SignedLog, sidecarOf, signedName } from "./session-log.ts";
 import { NOTHING_REMEMBERED, type VerifyOptions } from "./verify-options.ts";
 
 /** Files up to this size are always checked in depth. */
@@ -24,7 +24,7 @@ export const DEEP_BYTES = 64 * 1024 * 1024;
 /** The verdict on a session. Never throws. */
 export async function verifyLog(
   host: Host,
-  target: SessionLog,
+  target: SignedLog,
   options: VerifyOptions,
 ): Promise<VerifyReport> {
   let hasCheckpoints = false;
@@ -50,7 +50,7 @@ export async function verifyLog(
 export async function judgeOpen(
   place: Place,
   log: OpenFile,
-  target: SessionLog,
+  target: SignedLog,
   options: VerifyOptions,
 ): Promise<VerifyReport> {
   if (!hasSidecar(target.dialect)) {
@@ -66,7 +66,7 @@ export async function judgeOpen(
 
 async function inspectInside(
   log: OpenFile,
-  target: SessionLog,
+  target: SignedLog,
   options: VerifyOptions,
 ): Promise<Inspected> {
   const envelope = await envelopeOf(target.dialect, log);
@@ -90,10 +90,13 @@ async function inspectInside(
 async function inspectSidecar(
   log: OpenFile,
   sidecar: OpenFile | null,
-  target: SessionLog,
+  target: SignedLog,
   options: VerifyOptions,
 ): Promise<Inspected> {
   const inspecting = inspectOptions(target, options, log.size());
+  if (!sidecar && inspecting.content !== "lines") {
+    return { inspection: inspectBare(log, inspecting), extra: [] };
+  }
   if (!sidecar) return { inspection: await inspectLog(log, "sidecar", inspecting), extra: [] };
   const inspection = await inspectBeside(log, sidecar, inspecting);
   return { inspection, extra: besideFindings(inspection) };
@@ -122,7 +125,7 @@ function openIfThere(place: Place) {
 
 /** How a session's log is to be looked at. */
 export function inspectOptions(
-  target: SessionLog,
+  target: SignedLog,
   options: VerifyOptions,
   bytes: number,
 ): InspectOptions {
@@ -132,6 +135,7 @@ export function inspectOptions(
     crypto: options.crypto,
     keys: options.keys,
     session: signedName(target),
+    content: target.content ?? "lines",
     isDeep,
     isEverySignature: isDeep,
     isLegacyProfile: options.isLegacyProfile === true && remembered.here === null,

@@ -18,14 +18,12 @@ import { without } from "../dialects/fields.ts";
 import { readEnvelope } from "../dialects/rye/envelope.ts";
 import type { NewEntry } from "../model/entry.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
+import { GroupedAppends } from "./grouped-appends.ts";
 import type { Session } from "./session.ts";
 import type { Store } from "./store.ts";
 import { createWhole } from "./whole-session.ts";
 
 export type { DialectName, Native };
-
-/** Lines that are under way at once: they share syncs, and fit the log's queue. */
-const LINES_AT_ONCE = 64;
 
 export interface ForkParts {
   readonly parent: string;
@@ -69,11 +67,11 @@ async function fill(session: Session, { parent, entry, natives }: ForkParts): Pr
   if (start) await session.appendNative(start);
   await session.append(entry);
   let leftBehind = 0;
-  for (let at = 0; at < rest.length; at += LINES_AT_ONCE) {
-    const lines = rest.slice(at, at + LINES_AT_ONCE);
-    const told = await Promise.allSettled(lines.map((line) => session.appendNative(line)));
-    for (const each of told) if (each.status === "rejected") leftBehind += refusedBy(each.reason);
-  }
+  const appends = new GroupedAppends(session, (reason) => {
+    leftBehind += refusedBy(reason);
+  });
+  for (const native of rest) await appends.add(native);
+  await appends.settle();
   return leftBehind;
 }
 

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
+import { backup } from "../../src/cli/commands/backup.ts";
 import { completions } from "../../src/cli/commands/completions.ts";
 import { doctor } from "../../src/cli/commands/doctor.ts";
 import { exportSession } from "../../src/cli/commands/export.ts";
@@ -19,6 +20,7 @@ import { serve } from "../../src/cli/commands/serve.ts";
 import { show } from "../../src/cli/commands/show.ts";
 import { stats } from "../../src/cli/commands/stats.ts";
 import { tail } from "../../src/cli/commands/tail.ts";
+import { token } from "../../src/cli/commands/token.ts";
 import { torture } from "../../src/cli/commands/torture.ts";
 import { trust } from "../../src/cli/commands/trust.ts";
 import { unpack } from "../../src/cli/commands/unpack.ts";
@@ -29,7 +31,7 @@ const page = readFileSync(join(root, "docs/cli.md"), "utf8");
 
 const COMMANDS = [
   ...[record, ls, show, tail, render, exportSession],
-  ...[stats, verify, resume, handoff, unpack, doctor, repair, serve, torture],
+  ...[stats, verify, resume, handoff, unpack, doctor, repair, serve, backup, torture],
 ];
 
 test.each([...COMMANDS, completions(() => COMMANDS)])(
@@ -44,7 +46,7 @@ test.each([...COMMANDS, completions(() => COMMANDS)])(
   },
 );
 
-test.each([keys, trust, head])(
+test.each([keys, trust, head, token])(
   "docs/cli.md has a section for $name, with each of its commands and their options",
   ({ name, commands }) => {
     const [, section = ""] = page.split(`\n## ${name}\n`);

@@ -3,11 +3,11 @@
 import fc from "fast-check";
 import type { Dialect } from "../../src/dialects/dialect.ts";
 import { encodeLine } from "../../src/log/json.ts";
-import type { NewEntry, Part } from "../../src/model/entry.ts";
+import type { Entry, NewEntry, Part } from "../../src/model/entry.ts";
 import type { GatheredEntry } from "../../src/resume/gather.ts";
 import { writerFacts } from "../support/facts.ts";
 
-const MODELS = ["claude-opus-4-5", "gpt-5.5", "<synthetic>", null];
+const MODELS = ["claude-opus-4-5", "gpt-5.5", null];
 const IDS = ["a", "b", "toolu_01", "call.1|fc 2", "x".repeat(60), "", null];
 const PNG = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
 
@@ -82,10 +82,10 @@ export const wildSession: fc.Arbitrary<GatheredEntry[]> = fc
         parts: fc.array(part, { maxLength: 4 }),
         model: fc.constantFrom(...MODELS),
         messageId: fc.constantFrom("m1", "m2"),
-        native: fc.constantFrom({}, {}, {}, { isSidechain: true }),
+        aside: fc.constantFrom(null, null, null, null, "other_agent", "program"),
         verified: fc.boolean(),
       },
-      { requiredKeys: ["kind", "role", "parts", "model", "native", "verified"] },
+      { requiredKeys: ["kind", "role", "parts", "model", "aside", "verified"] },
     ),
     { maxLength: 14 },
   )
@@ -146,7 +146,10 @@ export const agentSession: fc.Arbitrary<NewEntry[]> = fc
   ]);
 
 /** The entries as they are read back from a dialect's own lines. */
-export function throughDialect(dialect: Dialect, entries: readonly NewEntry[]): GatheredEntry[] {
+export function throughDialect(
+  dialect: Dialect,
+  entries: readonly NewEntry[],
+): (Entry & GatheredEntry)[] {
   const facts = writerFacts({ id: "s", agent: "hello" });
   const natives = entries.flatMap((entry) => dialect.express(entry, facts));
   return natives.map((native, at) =>
@@ -155,8 +158,13 @@ export function throughDialect(dialect: Dialect, entries: readonly NewEntry[]): 
 }
 
 /** A line as the entry that resume is given. */
-export function decoded(dialect: Dialect, line: Uint8Array | string, at: number): GatheredEntry {
+export function decoded(
+  dialect: Dialect,
+  line: Uint8Array | string,
+  at: number,
+): Entry & GatheredEntry {
   const { entry, fault } = dialect.decode(JSON.parse(Buffer.from(line).toString("utf8")));
   if (!entry) throw new Error(fault);
-  return Object.assign(entry, { start: at * 10, line: at + 1, verified: true });
+  const aside = dialect.asideOf?.(entry.native) ?? null;
+  return Object.assign(entry, { start: at * 10, line: at + 1, verified: true, aside });
 }

@@ -5,7 +5,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { asLines, CliUser, jsonLines, type RunOptions } from "../cli/cli.ts";
+import { aiSdkFaults } from "./validators/ai-sdk.ts";
 import { anthropicFaults } from "./validators/anthropic.ts";
+import { openaiChatFaults } from "./validators/openai-chat.ts";
+import { openaiResponsesFaults } from "./validators/openai-responses.ts";
 
 const RECORDED = {
   rye: {
@@ -117,6 +120,49 @@ test.each(DIALECTS)(
   },
 );
 
+/** Of each target: the keys of a body, where its messages are, and what is wrong with them. */
+const BODIES = [
+  ["anthropic", "claude-opus-5", ["model", "max_tokens", "messages", "tools", "tool_choice"]],
+  ["openai-chat", "gpt-5.5", ["model", "messages"]],
+  ["openai-responses", "gpt-5.5", ["model", "input", "store"]],
+  ["ai-sdk", null, ["messages"]],
+] as const;
+
+const FAULTS = {
+  anthropic: ({ messages }: Body) => anthropicFaults(messages as never[]),
+  "openai-chat": ({ messages }: Body) => openaiChatFaults(messages as never[]),
+  "openai-responses": ({ input }: Body) => openaiResponsesFaults(input as never[]),
+  "ai-sdk": ({ messages }: Body) => aiSdkFaults(messages as never[]),
+};
+
+type Body = Readonly<Record<string, unknown>>;
+
+test.each(DIALECTS)("a %s session is a body that each provider takes as it is", async (dialect) => {
+  const user = new ResumingUser(dialect);
+  await user.record("--sign");
+  for (const [target, model, keys] of BODIES) {
+    const args = ["resume", RECORDED[dialect].id, "--for", target, "--json", ...user.where];
+    const { code, stdout, stderr } = await user.run(
+      model === null ? args : [...args, "--model", model],
+    );
+    assert.equal(code, 0, stderr);
+    const [body = {}, ...others] = jsonLines(stdout);
+    assert.deepEqual([Object.keys(body), others], [keys, []], target);
+    assert.deepEqual(FAULTS[target](body), [], target);
+    assert.equal(body.model, model ?? undefined);
+  }
+});
+
+test("a thread whose last line names no directive is gone on with, and forked", async () => {
+  // In this envelope checkpoints name none.
+  const user = new ResumingUser("rye");
+  await user.record("--sign", "--envelope", "payload");
+  for (const more of [[], ["--up-to", "1"]]) {
+    const { code, stderr } = await user.resume(["--json", "--record", ...more]);
+    assert.equal(code, 0, stderr);
+  }
+});
+
 test.each(DIALECTS)(
   "a %s session that was altered, cut or never signed has verify's exit code",
   async (dialect) => {
@@ -156,10 +202,12 @@ test.each(DIALECTS)(
     const forkId = String(jsonLines(fork.stderr)[0]?.recorded);
     assert.notEqual(forkId, id);
     const { stdout } = await user.run(["verify", id, forkId, "--json", ...user.where]);
-    assert.deepEqual(
-      jsonLines(stdout).map(({ verdict }) => verdict),
-      ["verified", "verified"],
-    );
+    const [parent, forked] = jsonLines(stdout);
+    assert.deepEqual([parent?.verdict, forked?.verdict], ["verified", "verified"]);
+    const from = forked?.from as { log: string; line: string } | null;
+    assert.deepEqual([parent?.from, from?.log], [null, parent?.log]);
+    const told = await user.run(["verify", forkId, ...user.where]);
+    expect(told.stdout).toMatch(new RegExp(`began as a fork of the log ${from?.log}, at byte `));
   },
 );
 

@@ -16,7 +16,6 @@ export function entriesOf(...said: readonly Said[]): GatheredEntry[] {
       role,
       parts: spoken,
       model: "claude-opus-4-5",
-      native: {},
       start: at * 100,
       line: at + 1,
       verified: true,

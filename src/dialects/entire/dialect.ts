@@ -5,6 +5,7 @@
  */
 
 import type { Dialect } from "../dialect.ts";
+import { asideOf } from "./aside.ts";
 import { chain } from "./chain.ts";
 import { complete } from "./complete.ts";
 import { decode } from "./decode.ts";
@@ -21,6 +22,7 @@ export const entire: Dialect = {
   decode,
   express,
   complete,
+  asideOf,
   chain,
   spilling,
 };

@@ -8,6 +8,7 @@
  */
 
 import { basename, dirname, relative, resolve } from "node:path";
+import { assert } from "../../base/assert.ts";
 import { VerbatimError } from "../../base/errors.ts";
 import type { Directory, OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
@@ -282,7 +283,7 @@ async function* copying(
 const LINE_END = Uint8Array.of(LF);
 
 function headOf({ signed_through: through, log, path }: VerifyReport): BundleManifest["head"] {
-  if (!through || log === null) throw new TypeError(`${path} is verified and has no head`);
+  assert(through && log !== null, `${path} is verified and has no head`);
   const { seq, byte_offset, line } = through;
   return { log, seq, byte_offset, line };
 }

@@ -4,28 +4,26 @@
  * RA1  What becomes of every line is known before the first is written (store/mapping.ts).
  * RA2  The new session says first where it comes from: the bundle's session and signed head, and what
  *      was kept, approximated and dropped. No provider sees that.
- * RA3  All or nothing: when a write fails the session is taken back.
+ * RA3  All or nothing: when a write fails the session is taken back (store/whole-session.ts).
  */
 
-import { join } from "node:path";
 import type { Host } from "../../base/host.ts";
 import type { NewEntry } from "../../model/entry.ts";
 import { DIALECTS } from "../../store/find-session.ts";
 import { agentIn, type DialectName } from "../../store/fork.ts";
-import { Traces } from "../../store/install.ts";
+import { GroupedAppends } from "../../store/grouped-appends.ts";
 import { type DroppedWhy, mapEntry, mappingFacts, neutral } from "../../store/mapping.ts";
 import type { Session } from "../../store/session.ts";
 import { Store } from "../../store/store.ts";
-import type { UserJudging } from "../../store/user-judging.ts";
 import type { VerifiedEntry } from "../../store/verified-entries.ts";
+import { createWhole } from "../../store/whole-session.ts";
 import { RECORDED_ACTIONS_MAX } from "../continue.ts";
 import { HANDOFF_TYPE } from "../gather.ts";
+import type { SignedHead } from "../repair-report.ts";
 import { bundledEntries, type JudgedBundle } from "./judge-bundle.ts";
+import { LOG } from "./member-names.ts";
 import { withMessageIds } from "./message-runs.ts";
 
-/** Lines that are under way at once: they share syncs, and fit the log's queue. */
-const LINES_AT_ONCE = 64;
-const CHARS_AT_ONCE = 8 * 1024 * 1024;
 /** Whose session it is when neither the bundle nor the caller says. */
 const NOBODY = "handoff";
 
@@ -63,7 +61,6 @@ export interface AnewOptions {
   readonly id?: string;
   readonly agent?: string;
   readonly sign: boolean;
-  readonly judging: UserJudging;
   readonly onWarning: (warning: string) => void;
 }
 
@@ -77,33 +74,23 @@ export async function recordAnew(
   const store = new Store(host, { dialect, root, sign, agent, onWarning });
   try {
     const { id } = options;
-    const before = id === undefined ? null : await Traces.before(host, placeOf(options, id));
-    const session = await store.create({ ...(id === undefined ? {} : { id }), wait: true });
-    try {
-      if (dialect === "rye") await session.append({ kind: "start" });
-      await session.append(originEntry(judged, fidelity));
-      await appendAll(session, judged, dropped);
-      await session.close();
-    } catch (cause) {
-      await store.close().catch(() => {}); // The first failure is the one to be told.
-      await (before ?? Traces.ofNew(host, placeOf(options, session.id))).remove();
-      await forget(options, session);
-      throw cause;
-    }
+    const named = { ...(id === undefined ? {} : { id }), wait: true, from: headOf(judged) };
+    const { session } = await createWhole(host, store, named, async (anew) => {
+      if (dialect === "rye") await anew.append({ kind: "start" });
+      await anew.append(originEntry(judged, fidelity));
+      await appendAll(anew, judged, dropped);
+      await anew.close();
+    });
     return { session, fidelity };
   } finally {
     await store.close();
   }
 }
 
-/** What is gone for good must not be missed when its id is used again. */
-async function forget(options: AnewOptions, session: Session): Promise<void> {
-  const { judging, dialect, root, onWarning } = options;
-  const { id, logId } = session;
-  const whose = await judging.whose({ dialect, root, id, logId });
-  await judging.heads.forget(whose).catch(() => {
-    onWarning(`the head of ${id}, which is gone, is still pinned: \`verbatim head forget ${id}\``);
-  });
+/** The signed head of the bundle's log, whose whole length went into the new session. */
+function headOf({ manifest, members }: JudgedBundle): SignedHead {
+  const { log, seq, line } = manifest.head;
+  return { log, seq, line, at: members.get(LOG)?.bytes ?? 0 };
 }
 
 /** The entries, so that a dialect's writer need not make up what belongs together. */
@@ -125,6 +112,10 @@ async function mapped(judged: JudgedBundle, options: AnewOptions) {
   const entries = entriesFor(options.dialect, judged, ({ line }) => count.drop(line, "bad_line"));
   for await (const entry of entries) {
     agent ??= agentIn(manifest.dialect, manifest.session, entry.native);
+    if (DIALECTS[manifest.dialect].asideOf?.(entry.native)) {
+      count.drop(entry.line, "aside");
+      continue;
+    }
     const fate = mapEntry(entry, DIALECTS[options.dialect], facts);
     if (fate.fate === "dropped") count.drop(entry.line, fate.why);
     else count.take(entry.line, fate);
@@ -200,28 +191,12 @@ async function appendAll(
   dropped: ReadonlySet<number>,
 ): Promise<void> {
   const facts = mappingFacts({ id: session.id, agent: null, cwd: session.root });
-  let appends: Promise<unknown>[] = [];
-  let chars = 0;
+  const appends = new GroupedAppends(session, (reason) => {
+    throw reason;
+  });
   for await (const entry of entriesFor(session.dialect.name, judged, () => {})) {
     if (dropped.has(entry.line)) continue;
-    for (const native of session.dialect.express(neutral(entry), facts)) {
-      appends.push(session.appendNative(native));
-      chars += JSON.stringify(native).length;
-      if (appends.length < LINES_AT_ONCE && chars < CHARS_AT_ONCE) continue;
-      await settled(appends);
-      [appends, chars] = [[], 0];
-    }
+    for (const native of session.dialect.express(neutral(entry), facts)) await appends.add(native);
   }
-  await settled(appends);
-}
-
-/** All of them have ended, so that nothing is written after a failure was told. */
-async function settled(appends: readonly Promise<unknown>[]): Promise<void> {
-  for (const each of await Promise.allSettled(appends)) {
-    if (each.status === "rejected") throw each.reason;
-  }
-}
-
-function placeOf({ dialect, root }: AnewOptions, id: string) {
-  return { dialect, root, path: join(root, ...DIALECTS[dialect].logPath(id)) };
+  await appends.settle();
 }

@@ -95,7 +95,7 @@ async function unpackOpen(
   const { dialect: own, session: id } = judged.manifest;
   const dialect = asked ?? own;
   const root = rootIn(dialect);
-  if (dialect !== own) return recorded(host, judged, { ...options, dialect, root, judging });
+  if (dialect !== own) return recorded(host, judged, { ...options, dialect, root });
   if (options.id !== undefined && options.id !== id) throw otherId(options.id, id);
   if (await new Store(host, { dialect, root }).has(id)) throw sessionExists(id);
   return installed(host, judged, root, options);
@@ -151,7 +151,7 @@ async function installed(
 async function recorded(
   host: Host,
   judged: JudgedBundle,
-  options: UnpackOptions & Pick<AnewOptions, "dialect" | "root" | "judging">,
+  options: UnpackOptions & Pick<AnewOptions, "dialect" | "root">,
 ): Promise<Unpacked> {
   const { dialect, root, sign = true } = options;
   const onWarning = warningsOf(options);

@@ -4,6 +4,7 @@
  * seal for Anthropic, the one provider that gives one.
  */
 
+import { RESUME_LIMITS } from "../../base/limits.ts";
 import type { CallPiece, CallResult, Content, NeutralMessage, Spoken } from "../conversation.ts";
 import { callsIn } from "../conversation.ts";
 import type { ImageType } from "../image.ts";
@@ -44,7 +45,12 @@ export type AiSdkMessage =
   | { role: "tool"; content: AiSdkResult[] };
 
 export const aiSdk: Target<AiSdkMessage> = {
-  takes: { thinking: true, resultImages: "data", systemAnywhere: false },
+  takes: {
+    thinking: true,
+    resultImages: "data",
+    systemAnywhere: false,
+    callsMax: RESUME_LIMITS.messageCallsMax,
+  },
   build(messages, list) {
     for (const message of messages) add(message, list);
   },
@@ -52,14 +58,14 @@ export const aiSdk: Target<AiSdkMessage> = {
 
 function add(message: NeutralMessage, list: MessageList<AiSdkMessage>): void {
   if (message.role !== "assistant") {
-    list.add({ role: "user", content: message.content.map(userPart) }, ...message.content);
+    list.add({ role: "user", content: message.content.map(userPart) }, message.content);
     return;
   }
-  list.add({ role: "assistant", content: message.content.map(spokenPart) }, ...message.content);
+  list.add({ role: "assistant", content: message.content.map(spokenPart) }, message.content);
   const calls = callsIn(message);
   const results = calls.flatMap((call) => (call.result ? [resultPart(call, call.result)] : []));
   const pieces = calls.flatMap(({ result }) => (result ? piecesOf(result) : []));
-  if (results.length > 0) list.add({ role: "tool", content: results }, ...pieces);
+  if (results.length > 0) list.add({ role: "tool", content: results }, pieces);
 }
 
 function userPart(piece: Content): AiSdkContent {

@@ -28,7 +28,7 @@ export interface AnthropicMessage {
 }
 
 export const anthropic: Target<AnthropicMessage> = {
-  takes: { thinking: true, resultImages: "all", systemAnywhere: false },
+  takes: { thinking: true, resultImages: "all", systemAnywhere: false, callsMax: null },
   build(messages, list) {
     for (const message of messages) add(message, list);
   },
@@ -54,8 +54,12 @@ function say(
   list: MessageList<AnthropicMessage>,
 ): void {
   const last = list.messages.at(-1);
-  if (last?.role === role) list.grow({ role, content: [...last.content, ...blocks] }, ...pieces);
-  else list.add({ role, content: [...blocks] }, ...pieces);
+  if (last?.role !== role) {
+    list.add({ role, content: [...blocks] }, pieces);
+    return;
+  }
+  for (const block of blocks) last.content.push(block);
+  list.grow(pieces);
 }
 
 function spokenBlock(piece: Spoken): AnthropicBlock {

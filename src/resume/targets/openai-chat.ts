@@ -3,6 +3,7 @@
  * message with the calls. Written from the types of `openai` 6.49.0, which a test compares.
  */
 
+import { RESUME_LIMITS } from "../../base/limits.ts";
 import type { CallResult, Content, NeutralMessage } from "../conversation.ts";
 import { callsIn } from "../conversation.ts";
 import { urlOf } from "../image.ts";
@@ -25,7 +26,12 @@ export type ChatMessage =
   | { role: "tool"; tool_call_id: string; content: string };
 
 export const openaiChat: Target<ChatMessage> = {
-  takes: { thinking: false, resultImages: "none", systemAnywhere: true },
+  takes: {
+    thinking: false,
+    resultImages: "none",
+    systemAnywhere: true,
+    callsMax: RESUME_LIMITS.messageCallsMax,
+  },
   build(messages, list) {
     for (const message of messages) add(message, list);
   },
@@ -34,11 +40,11 @@ export const openaiChat: Target<ChatMessage> = {
 function add(message: NeutralMessage, list: MessageList<ChatMessage>): void {
   const { content } = message;
   if (message.role === "system") {
-    list.add({ role: "system", content: textOf(content) }, ...content);
+    list.add({ role: "system", content: textOf(content) }, content);
     return;
   }
   if (message.role === "user") {
-    list.add({ role: "user", content: userContent(message.content) }, ...content);
+    list.add({ role: "user", content: userContent(message.content) }, content);
     return;
   }
   const calls = callsIn(message);
@@ -47,11 +53,11 @@ function add(message: NeutralMessage, list: MessageList<ChatMessage>): void {
     return { id, type: "function", function: { name: tool, arguments: JSON.stringify(input) } };
   });
   const called = toolCalls.length === 0 ? {} : { tool_calls: toolCalls };
-  list.add({ role: "assistant", content: said, ...called }, ...content);
+  list.add({ role: "assistant", content: said, ...called }, content);
   for (const { id, result } of calls) {
     if (!result) continue;
     const told = { role: "tool", tool_call_id: id, content: resultText(result) } as const;
-    list.add(told, ...piecesOf(result));
+    list.add(told, piecesOf(result));
   }
 }
 

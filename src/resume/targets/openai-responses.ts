@@ -21,7 +21,7 @@ export type ResponsesItem =
   | { type: "function_call_output"; call_id: string; output: string | ResponsesContent[] };
 
 export const openaiResponses: Target<ResponsesItem> = {
-  takes: { thinking: false, resultImages: "all", systemAnywhere: true },
+  takes: { thinking: false, resultImages: "all", systemAnywhere: true, callsMax: null },
   build(messages, list) {
     for (const message of messages) add(message, list);
   },
@@ -31,22 +31,22 @@ function add(message: NeutralMessage, list: MessageList<ResponsesItem>): void {
   const { role } = message;
   if (role !== "assistant") {
     const content = message.content.map(inputContent);
-    list.add({ type: "message", role, content }, ...message.content);
+    list.add({ type: "message", role, content }, message.content);
     return;
   }
   for (const piece of message.content) {
     if (piece.type === "text") {
-      list.add({ type: "message", role, content: piece.text }, piece);
+      list.add({ type: "message", role, content: piece.text }, [piece]);
     } else if (piece.type === "call") {
       const { id, tool, input } = piece;
       const call = { call_id: id, name: tool, arguments: JSON.stringify(input) };
-      list.add({ type: "function_call", ...call }, piece);
+      list.add({ type: "function_call", ...call }, [piece]);
     }
   }
   for (const { id, result } of callsIn(message)) {
     if (!result) continue;
     const output = outputOf(result);
-    list.add({ type: "function_call_output", call_id: id, output }, ...piecesOf(result));
+    list.add({ type: "function_call_output", call_id: id, output }, piecesOf(result));
   }
 }
 

@@ -15,6 +15,8 @@ export interface Takes {
   readonly resultImages: "all" | "data" | "none";
   /** System messages after the first other one. */
   readonly systemAnywhere: boolean;
+  /** How many calls one message may hold; null where nobody has said so. */
+  readonly callsMax: number | null;
 }
 
 export interface Target<Message> {
@@ -25,21 +27,21 @@ export interface Target<Message> {
 /** Messages as they are built, with the entries that each was made from. */
 export class MessageList<Message> {
   readonly messages: Message[] = [];
-  readonly made: Made[] = [];
+  readonly #pieces: MadeFrom[][] = [];
 
-  add(message: Message, ...pieces: readonly MadeFrom[]): void {
-    this.messages.push(message);
-    this.made.push(madeFrom(pieces));
+  get made(): readonly Made[] {
+    return this.#pieces.map(madeFrom);
   }
 
-  /** Puts another in the place of the last, made from these pieces too. */
-  grow(message: Message, ...pieces: readonly MadeFrom[]): void {
-    this.messages[this.messages.length - 1] = message;
-    const before = this.made.at(-1);
-    const more = madeFrom(pieces);
-    const lines = [...new Set([...(before?.lines ?? []), ...more.lines])];
-    const isUnverified = before?.unverified === true || more.unverified === true;
-    this.made[this.made.length - 1] = { lines, ...(isUnverified ? { unverified: true } : {}) };
+  add(message: Message, pieces: readonly MadeFrom[]): void {
+    this.messages.push(message);
+    this.#pieces.push([...pieces]);
+  }
+
+  /** The last message was made from these pieces too. */
+  grow(pieces: readonly MadeFrom[]): void {
+    const made = this.#pieces.at(-1);
+    for (const piece of pieces) made?.push(piece);
   }
 }
 
@@ -49,10 +51,14 @@ export interface MadeFrom {
 
 /** Which lines pieces came from. */
 export function madeFrom(pieces: readonly MadeFrom[]): Made {
-  const places = pieces.map(({ from }) => from).filter((from) => from !== null);
-  const lines = [...new Set(places.map(({ line }) => line))];
-  const isUnverified = places.some(({ verified }) => !verified);
-  return { lines, ...(isUnverified ? { unverified: true } : {}) };
+  const lines = new Set<number>();
+  let isUnverified = false;
+  for (const { from } of pieces) {
+    if (!from) continue;
+    lines.add(from.line);
+    isUnverified ||= !from.verified;
+  }
+  return { lines: [...lines], ...(isUnverified ? { unverified: true } : {}) };
 }
 
 /** A result and the pieces in it, as what a message was made from. */

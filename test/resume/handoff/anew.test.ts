@@ -7,12 +7,14 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { DialectName } from "../../../src/dialects/dialect.ts";
 import type { NewEntry } from "../../../src/model/entry.ts";
+import { LOG } from "../../../src/resume/handoff/member-names.ts";
 import { unpackBundle } from "../../../src/resume/handoff/unpack.ts";
 import { resume, type Unpacked } from "../../../src/resume.ts";
+import { verifySession } from "../../../src/signing.ts";
 import { DIALECTS } from "../../../src/store/find-session.ts";
 import { mapEntry, mappingFacts } from "../../../src/store/mapping.ts";
 import { errno, refusal } from "../../support/refusal.ts";
-import { said } from "../../support/signing-user.ts";
+import { said, writtenBy } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { treeAt } from "../../support/tree.ts";
 import { WatchedFiles } from "../../support/watched-files.ts";
@@ -46,6 +48,10 @@ test.each(WAYS)("from %s to %s: what was said is there, and is signed anew", asy
   for (const told of [manifest.head.line, manifest.kid, written.target.id]) {
     assert.ok(origin.includes(told), "it says where it comes from");
   }
+  const { head, members } = manifest;
+  const at = members.find(({ name }) => name === LOG)?.bytes;
+  const { from: named } = await verifySession(unpacked.session, { root });
+  assert.deepEqual(named, { log: head.log, seq: head.seq, line: head.line, at });
   assert.ok(!log.includes(written.target.root), "no path of the other machine");
   assert.deepEqual(ben.warnings, []);
 });
@@ -66,11 +72,10 @@ test("whatever an agent's session holds, a line is kept, or it is told what of i
   fc.assert(
     fc.property(agentSession, fc.constantFrom(...WAYS), (session, [from, to]) => {
       for (const entry of throughDialect(DIALECTS[from], session)) {
-        const whole = { at: null, usage: null, outcome: null, error: null, ...entry };
-        const mapped = mapEntry(whole, DIALECTS[to], facts);
+        const mapped = mapEntry(entry, DIALECTS[to], facts);
         if (mapped.fate === "approximated") assert.ok(mapped.changed.length > 0);
         if (mapped.fate !== "kept") continue;
-        const { native: _, ...rest } = whole;
+        const { native: _, ...rest } = entry;
         const back = throughDialect(DIALECTS[to], [rest as NewEntry]);
         const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
         assert.deepEqual(plain(back.flatMap(({ parts }) => parts)), plain(entry.parts));
@@ -78,6 +83,34 @@ test("whatever an agent's session holds, a line is kept, or it is told what of i
     }),
     { numRuns: 60 },
   );
+});
+
+test("what stands beside a conversation does not become part of it in another dialect", async () => {
+  const ada = new HandingUser();
+  const store = await ada.store({ dialect: "entire", root: tempDirectory() });
+  const session = store.session("aside");
+  const rows = [
+    { type: "user", message: { content: "go" } },
+    { type: "user", message: { content: "to another agent" }, isSidechain: true },
+    { type: "assistant", message: { model: "<synthetic>", content: "API Error" } },
+    { type: "assistant", message: { model: "claude-opus-4-5", content: "done" } },
+  ];
+  for (const row of rows) await session.appendNative(row);
+  await store.close();
+  const { path } = await ada.handoff(writtenBy(store, session));
+  const root = tempDirectory();
+  const { session: id, fidelity } = await ada.unpack(path, { root, dialect: "homeagent" });
+  const asides = fidelity.changes.filter(({ why }) => why === "aside");
+  assert.equal(
+    asides.reduce((all, { lines = 1 }) => all + lines, 0),
+    2,
+  );
+  const { messages, model } = await resume(id, { for: "openai-chat", root, prompt: null });
+  assert.deepEqual(
+    messages.map(({ content }) => content),
+    ["go", "done"],
+  );
+  assert.equal(model, "claude-opus-4-5");
 });
 
 test("what a dialect has no words for is told, line by line", async () => {

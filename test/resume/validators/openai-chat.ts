@@ -1,7 +1,7 @@
 /**
  * What OpenAI's chat completions take, from the types of its SDK and its published rules: after a
  * message with `tool_calls` come exactly their `tool` messages, and no others anywhere; an
- * assistant's message has content or calls; ids have at most 40 characters, names 64.
+ * assistant's message has content or calls, at most 128; ids have at most 40 characters, names 64.
  */
 
 import type OpenAI from "openai";
@@ -39,6 +39,7 @@ export function openaiChatFaults(messages: readonly ChatMessage[]): string[] {
       if (content === null) faults.expect(calls !== undefined, `${where} says nothing`);
       else faults.text(content, where);
       if (calls !== undefined) faults.expect(calls.length > 0, `${where}: no calls`);
+      faults.expect((calls?.length ?? 0) <= 128, `${where}: too many calls`);
       for (const call of calls ?? []) {
         judgeCall(call, where, faults);
         faults.expect(!ids.has(call.id), `${where}: a call's id is used twice`);

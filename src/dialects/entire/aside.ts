@@ -1,0 +1,15 @@
+/** Aside: rows that Claude Code keeps among those of a conversation, and that are no part of it. */
+
+import type { Aside } from "../../model/entry.ts";
+import type { Native } from "../dialect.ts";
+import { get, isObject } from "../fields.ts";
+
+/** By whom its own error texts are said to be. */
+const SYNTHETIC_MODEL = "<synthetic>";
+
+export function asideOf(native: Native): Aside | null {
+  if (get(native, "isSidechain") === true) return "other_agent";
+  const message = get(native, "message");
+  const isAnswer = get(native, "type") === "assistant" && isObject(message);
+  return isAnswer && get(message, "model") === SYNTHETIC_MODEL ? "program" : null;
+}

@@ -1,0 +1,181 @@
+/** Forks: their genesis names the parent's signed head, and they are there whole or not at all. */
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { test } from "vitest";
+import { LOG_LIMITS } from "../../src/base/limits.ts";
+import type { ForeignHead } from "../../src/proof/checkpoint.ts";
+import { continueResumed } from "../../src/resume/continue.ts";
+import { continueSession, type Resumed, resume } from "../../src/resume.ts";
+import { verifySession } from "../../src/signing.ts";
+import type { Session } from "../../src/store/session.ts";
+import { Store } from "../../src/store/store.ts";
+import { errno } from "../support/refusal.ts";
+import {
+  answered,
+  SHAPES,
+  type SignedShape,
+  SigningUser,
+  said,
+  turnOf,
+} from "../support/signing-user.ts";
+import { WatchedFiles } from "../support/watched-files.ts";
+
+const FOR = { for: "openai-chat" } as const;
+const shapes = Object.entries(SHAPES);
+
+interface Parent {
+  readonly user: SigningUser;
+  readonly root: string;
+  readonly id: string;
+  /** Up to the end of its second turn. */
+  readonly resumed: Resumed;
+}
+
+async function parentOf(shape: SignedShape): Promise<Parent> {
+  const user = new SigningUser();
+  const { target } = await user.writeTurns(shape, 3);
+  const { root, id } = target;
+  return { user, root, id, resumed: await resume(id, { ...FOR, root, upTo: 2 }) };
+}
+
+function forkId({ dialect }: SignedShape): string {
+  return dialect === "homeagent" ? "kitchen/fork" : "hello-1739012999";
+}
+
+/** Where the checkpoints of a session stand. */
+function checkpointsPath({ path, dialect }: Session): string {
+  return dialect.name === "homeagent" ? `${path}.checkpoints` : path;
+}
+
+function genesisIn(text: string): { from: ForeignHead | null } {
+  const line = text.split("\n").find((each) => each.includes('"kind":"genesis"')) ?? "{}";
+  return JSON.parse(line).payload;
+}
+
+test.each(shapes)(
+  "the genesis of a fork names the parent's signed head and where it left it (%s)",
+  async (_name, shape) => {
+    const { user, root, id, resumed } = await parentOf(shape);
+    const store = await user.store({ ...shape, root });
+    const { session } = await continueSession(store, resumed, { id: forkId(shape) });
+    await store.close();
+
+    const parent = await verifySession(id, { root });
+    const fork = await verifySession(session.id, { root });
+    const { log, signed_through: through } = parent;
+    const at = resumed.report.head?.at;
+    assert.deepEqual([parent.verdict, parent.from], ["verified", null]);
+    assert.deepEqual(
+      [fork.verdict, fork.from],
+      ["verified", { log, seq: through?.seq, line: through?.line, at }],
+    );
+    assert.ok(Number(at) > 0 && Number(at) <= parent.file.bytes);
+    const { from } = genesisIn(readFileSync(checkpointsPath(session), "utf8"));
+    assert.deepEqual(from, fork.from);
+  },
+);
+
+test.each(shapes)(
+  "a fork's parent cannot be forged: every field of it is signed (%s)",
+  async (_name, shape) => {
+    const { user, root, resumed } = await parentOf(shape);
+    const store = await user.store({ ...shape, root });
+    const { session } = await continueSession(store, resumed, { id: forkId(shape) });
+    await store.close();
+    const path = checkpointsPath(session);
+    const honest = readFileSync(path, "utf8");
+    const said = `"from":${JSON.stringify(genesisIn(honest).from)}`;
+    const { log, seq, line, at } = genesisIn(honest).from as ForeignHead;
+    const forged: (ForeignHead | null)[] = [
+      { log: other(log), seq, line, at },
+      { log, seq: seq + 1, line, at },
+      { log, seq, line: other(line), at },
+      { log, seq, line, at: at - 1 },
+      null,
+    ];
+    for (const from of forged) {
+      writeFileSync(path, honest.replace(said, `"from":${JSON.stringify(from)}`));
+      const { verdict, findings, from: told } = await verifySession(session.id, { root });
+      assert.deepEqual([verdict, findings[0]?.code, told], ["tampered", "SIGNATURE_FALSE", null]);
+    }
+    writeFileSync(path, honest);
+    assert.equal((await verifySession(session.id, { root })).verdict, "verified");
+  },
+);
+
+/** Another hash of the same length. */
+function other(hex: string): string {
+  return hex.replace(/^./, (digit) => (digit === "0" ? "1" : "0"));
+}
+
+test("a fork of what nobody signed has no head to name", async () => {
+  const user = new SigningUser();
+  const shape = { dialect: "homeagent" } as const;
+  const { target } = await user.writeTurns(shape, 2, { sign: false });
+  const { root, id } = target;
+  const resumed = await resume(id, { ...FOR, root, upTo: 1, allowUnsigned: true });
+  const store = await user.store({ ...shape, root });
+  const { session } = await continueSession(store, resumed, { id: forkId(shape) });
+  await store.close();
+  const { verdict, from } = await verifySession(session.id, { root });
+  assert.deepEqual([verdict, from], ["verified", null]);
+});
+
+test("long lines are carried into a fork, more of them than the log queues at once", async () => {
+  const user = new SigningUser();
+  const shape = { dialect: "homeagent" } as const;
+  const long = "x".repeat(8 * 1024 * 1024);
+  const lines = Math.ceil(LOG_LIMITS.queueBytesMax / long.length) + 1;
+  const entries = Array.from({ length: lines }, (_, at) => said(`${at} ${long}`));
+  const { target } = await user.write(shape, [...entries, answered("done"), ...turnOf("more")]);
+  const { root, id } = target;
+  const resumed = await resume(id, { ...FOR, root, upTo: 1 });
+  const store = await user.store({ ...shape, root });
+  const { session, leftBehind } = await continueSession(store, resumed, { id: forkId(shape) });
+  await store.close();
+  assert.equal(leftBehind, 0);
+  assert.ok(statSync(session.path).size > lines * long.length);
+});
+
+test.each(shapes)(
+  "a fork that fails halfway leaves nothing behind, whichever call fails (%s)",
+  async (_name, shape) => {
+    const { user, root, resumed } = await parentOf(shape);
+    let refused = 0;
+    for (let [fault, isOver] = [0, false]; !isOver; fault++) {
+      const id = `${forkId(shape)}${fault}`;
+      const before = filesIn(root);
+      const disk = new WatchedFiles();
+      let calls = 0;
+      disk.before = ({ call, name }) => {
+        const isLog = /\.jsonl$/.test(name) && (call === "write" || call === "sync");
+        if (isLog && calls++ === fault) throw errno("ENOSPC");
+        return undefined;
+      };
+      const store = new Store(disk.host, { ...shape, root, sign: true, onWarning: () => {} });
+      const forking = continueResumed(disk.host, store, resumed, { id });
+      const outcome = await forking.catch((error: unknown) => error);
+      disk.before = () => undefined;
+      await store.close();
+      if (!(outcome instanceof Error)) {
+        // No call failed, or one that only a checkpoint needed: the next one covers what that would.
+        isOver = calls <= fault;
+        assert.equal((await verifySession(id, { root })).verdict, "verified", `fault ${fault}`);
+        continue;
+      }
+      refused++;
+      assert.deepEqual(filesIn(root), before, `after fault ${fault}`);
+      const whose = { ...shape, root, id, logId: "" };
+      assert.equal((await user.remembered(whose)).here, null, `after fault ${fault}`);
+    }
+    assert.ok(refused >= 3, "there are calls that can fail");
+  },
+);
+
+/** The registry of threads apart: it follows, and is filled from what is there. */
+function filesIn(root: string): string[] {
+  const all = readdirSync(root, { recursive: true, withFileTypes: true });
+  const files = all.filter((each) => each.isFile() && !each.name.startsWith("registry.db"));
+  return files.map(({ parentPath, name }) => `${parentPath}/${name}`).sort();
+}
