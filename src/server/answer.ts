@@ -75,10 +75,17 @@ export function answerError(
   const headers = newHeaders();
   headers.push("Cache-Control", "no-store");
   if (RETRY_LATER.has(error.code)) headers.push("Retry-After", "1");
+  if (status === 401) headers.push("WWW-Authenticate", 'Bearer realm="verbatim"');
   answerJson(response, status, errorBody(error.code, error.message), headers);
 }
 
-const RETRY_LATER: ReadonlySet<ErrorCode> = new Set(["QUEUE_FULL", "TOO_MANY_READERS"]);
+const RETRY_LATER: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "QUEUE_FULL",
+  "TOO_MANY_READERS",
+  "STREAM_BUSY",
+  "OVERLOADED",
+  "RECOVERING",
+]);
 
 /** What is wrong with a request, `part` being where: a header, the query, the body. */
 export function badRequest(part: string, reason: string): VerbatimError {

@@ -29,8 +29,15 @@ export async function appendToStream(
   } else if (!contentType) {
     throw badRequest("Content-Type", "is missing");
   }
-  const { store } = context;
-  const appended = await store.append(path, { body, contentType, streamSeq, producer, close });
+  const { store, shares } = context;
+  let appended: Appended;
+  shares.take(path, body.length);
+  try {
+    appended = await store.append(path, { body, contentType, streamSeq, producer, close });
+  } finally {
+    shares.giveBack(path, body.length);
+  }
+  if (appended.outcome === "appended") context.front.metrics.appended(body.length);
   if (appended.head.lifetime.kind === "ttl") store.touch(path);
   answerAppended(response, appended, producer, body.length > 0);
 }

@@ -38,6 +38,10 @@ export class BodyRoom {
     this.#held -= bytes;
   }
 
+  get held(): number {
+    return this.#held;
+  }
+
   get refusal(): VerbatimError {
     return new VerbatimError(
       "QUEUE_FULL",

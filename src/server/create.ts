@@ -27,7 +27,10 @@ export async function createStream(
   const told = newHeaders();
   told.push("Content-Type", head.contentType, "Stream-Next-Offset", head.end);
   if (head.isClosed) told.push("Stream-Closed", "true");
-  if (isNew) told.push("Location", `http://${headers.host}${rawPath(request.url ?? "")}`);
+  if (isNew) {
+    const scheme = context.subscriptions.baseUrl.startsWith("https:") ? "https" : "http";
+    told.push("Location", `${scheme}://${headers.host}${rawPath(request.url ?? "")}`);
+  }
   answer(response, isNew ? 201 : 200, told);
 }
 

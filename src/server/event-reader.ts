@@ -41,10 +41,12 @@ export class EventReader implements FeedReader {
   }
 
   onOver(work: () => void): void {
-    this.#cleanup.push(work);
+    if (this.#isOver) work();
+    else this.#cleanup.push(work);
   }
 
   begin(head: StreamHead): void {
+    if (this.#isOver) return; // Nobody would stop what begins here.
     const { settings, random, store, readers } = this.#context;
     const headers = newHeaders();
     headers.push("Content-Type", "text/event-stream", "Cache-Control", "no-cache, no-transform");

@@ -3,6 +3,7 @@
 import type { ServerResponse } from "node:http";
 import { answerJson, answerText, newHeaders } from "./answer.ts";
 import type { ServerContext } from "./context.ts";
+import { METRICS_TYPE } from "./metrics/registry.ts";
 import { STREAM_ROOT } from "./target.ts";
 
 const WELCOME = `<!doctype html>
@@ -28,11 +29,41 @@ export function answerWelcome(response: ServerResponse): void {
 }
 
 /** 200 while appends are taken; 503, with the reason, once they are not. Reads may still work. */
-export function answerHealth({ store, readers, feeds }: ServerContext, response: ServerResponse) {
+export function answerHealth(context: ServerContext, response: ServerResponse): void {
+  const { store, readers, feeds, gate } = context;
   const health = store.health();
   const headers = newHeaders();
   headers.push("Cache-Control", "no-store");
   const live = { liveReaders: readers.count, eventFeeds: feeds.count };
-  if (health.isWritable) return answerJson(response, 200, { status: "ok", ...live }, headers);
-  answerJson(response, 503, { status: "read-only", reason: health.reason, ...live }, headers);
+  if (health.isWritable) {
+    answerJson(response, 200, { status: "ok", ...live }, headers);
+    return;
+  }
+  // It names files, which is nothing for those who were not asked for a token.
+  const reason = gate.isRequired ? "see the server's log" : health.reason;
+  answerJson(response, 503, { status: "read-only", reason, ...live }, headers);
+}
+
+/** Whether to send it requests: not once it takes no appends, and not while it stops. */
+export function answerReady({ store, readers }: ServerContext, response: ServerResponse): void {
+  const headers = newHeaders();
+  headers.push("Cache-Control", "no-store");
+  const isWritable = store.health().isWritable;
+  const status = readers.isStopping ? "stopping" : isWritable ? "ready" : "read-only";
+  answerJson(response, status === "ready" ? 200 : 503, { status }, headers);
+}
+
+export function answerMetrics(context: ServerContext, response: ServerResponse): void {
+  const { front, bodies, readers, feeds, store } = context;
+  const text = front.metrics.text({
+    connections: () => front.connectionCount,
+    inFlight: () => front.inFlight,
+    bodyBytes: () => bodies.held,
+    liveReaders: () => readers.count,
+    eventFeeds: () => feeds.count,
+    isWritable: () => store.health().isWritable,
+  });
+  const headers = newHeaders();
+  headers.push("Cache-Control", "no-store");
+  answerText(response, 200, METRICS_TYPE, text, headers);
 }

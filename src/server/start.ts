@@ -1,7 +1,11 @@
 /** Start: a server on streams kept in files, recovered and listening. */
 
+import { nodeHost } from "../base/node-host.ts";
 import { openLocalStore } from "../streams/local-store.ts";
-import { checkHost, type RunningServer, type ServeOptions, serveStore } from "./serve.ts";
+import { loadStreamSigner } from "../streams/signing-user.ts";
+import type { StreamSigner } from "../streams/stream-signing.ts";
+import { openFront, type RunningServer, type ServeOptions, serveStore } from "./serve.ts";
+import { SERVER_SETTINGS } from "./settings.ts";
 
 /**
  * Opens the store in `dataDirectory`, recovering what a crash left there, and serves it.
@@ -12,7 +16,25 @@ import { checkHost, type RunningServer, type ServeOptions, serveStore } from "./
  * await server.close();
  */
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
-  const { dataDirectory, host } = options;
-  if (host !== undefined) checkHost(host); // Before recovery, which may take a while.
-  return serveStore(await openLocalStore({ dataDirectory }), options);
+  const front = await openFront(options); // Before recovery, which may take a while.
+  const { metrics } = front;
+  const { queuedAppendsMax, queuedBytesMax } = { ...SERVER_SETTINGS, ...options };
+  const startedMs = performance.now();
+  const open = async () =>
+    openLocalStore({
+      dataDirectory: options.dataDirectory,
+      limits: { queueRequestsMax: queuedAppendsMax, queueBytesMax: queuedBytesMax },
+      signing: options.sign === true ? await signerOf(options) : undefined,
+      onBatch: (report) => metrics.batch(report),
+    });
+  const store = await open().catch(async (error: unknown) => {
+    await front.close(0);
+    throw error;
+  });
+  metrics.recoverySeconds = (performance.now() - startedMs) / 1000;
+  return serveStore(store, options, front);
+}
+
+function signerOf({ onFault = () => {} }: ServeOptions): Promise<StreamSigner> {
+  return loadStreamSigner(nodeHost, (warning) => onFault("signing", warning));
 }

@@ -9,14 +9,15 @@ import { JSON_TYPE, startTestServer } from "./test-server.ts";
 
 const QUIET = { warnOnHttp: false };
 
-/** Sends a request again until it is answered, which a producer's numbers make safe. */
+/**
+ * Sends a request again until it is carried out, which a producer's numbers make safe: a server
+ * that starts again refuses connections at first, and then says 503 while it recovers.
+ */
 const persistentFetch: typeof fetch = async (...request) => {
   for (;;) {
-    try {
-      return await fetch(...request);
-    } catch {
-      await sleep(20);
-    }
+    const response = await fetch(...request).catch(() => null);
+    if (response !== null && response.status !== 503) return response;
+    await sleep(20);
   }
 };
 

@@ -65,6 +65,19 @@ test("pages that were allowed may, by their name too", async () => {
   assert.equal(other.status, 403);
 });
 
+test("a name that a proxy is called by may be allowed, and its own pages with it", async () => {
+  const server = await startTestServer({ allowHosts: ["Streams.example.com"] });
+  await server.put("/s", "text/plain", { body: "x" });
+  const status = (headers: Record<string, string>) =>
+    rawStatus(server.url, "GET", "/v1/stream/s", headers);
+  assert.equal(await status({ Host: "streams.example.com" }), 200);
+  const Origin = "https://streams.example.com";
+  assert.equal(await status({ Host: "streams.example.com", Origin }), 200);
+  assert.equal(await status({ Host: "streams.example.com:8080" }), 403);
+  assert.equal(await status({ Host: "other.example.com" }), 403);
+  assert.equal(await status({ Host: "streams.example.com", Origin: "https://example.com" }), 403);
+});
+
 test("a preflight names every header that the protocol has", async () => {
   const server = await startTestServer();
   const origin = "http://localhost:5173";

@@ -2,7 +2,14 @@
 
 import { once } from "node:events";
 import { resolve } from "node:path";
-import { type CliCommand, type Io, textOption, textOptions, wholeNumber } from "../command.ts";
+import {
+  type CliCommand,
+  type Io,
+  textOption,
+  textOptions,
+  UsageError,
+  wholeNumber,
+} from "../command.ts";
 import { ACCESS_OPTIONS, accessSettings } from "../server-access.ts";
 
 const PORT_MAX = 65_535;
@@ -37,6 +44,11 @@ export const serve: CliCommand = {
     { flags: "--max-body <bytes>", summary: "the largest append", default: "16777216" },
     { flags: "--sign", summary: "sign what is appended, with your key" },
     {
+      flags: "--check <directory>",
+      summary: "only examine such a directory, writing nothing; 1 when anything is damaged",
+    },
+    { flags: "--json", summary: "with --check: one finding a line, as JSON, and a summary last" },
+    {
       flags: "--allow-local-webhooks",
       summary: "let subscriptions call programs on this machine",
     },
@@ -47,9 +59,16 @@ export const serve: CliCommand = {
     "verbatim serve --port 0 --data ./streams",
     "verbatim serve --root ~/project --root ~/.homeagent",
     "verbatim serve --allow-origin https://app.example.com",
+    "verbatim serve --check ./streams",
   ],
 
   async run({ options, io }) {
+    const checked = textOption("--check", options.check);
+    if (checked !== undefined) {
+      const { checkData } = await import("../check-data.ts");
+      return checkData(checked, options.json === true, io);
+    }
+    if (options.json === true) throw new UsageError("--json goes with --check");
     const port = wholeNumber("--port", options.port, 0, PORT_MAX);
     const timeout = options.longPollTimeout;
     const longPollTimeoutMs = wholeNumber("--long-poll-timeout", timeout, 1, TIMEOUT_MS_MAX);

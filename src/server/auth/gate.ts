@@ -1,0 +1,154 @@
+/**
+ * Gate: asks for a token where one is needed, and says which it was.
+ *
+ * GA1  Once there were tokens, one is needed as long as the process lives: deleting or emptying the
+ *      file opens nothing. A file that cannot be used refuses everybody, and its operator is told.
+ * GA2  A change of the file counts within LOOK_MS. Looking costs one `stat`, and requests in between
+ *      nothing.
+ * GA3  A token is found by its SHA-256, and compared in constant time: how long that takes tells
+ *      nothing about the tokens there are.
+ */
+
+import { timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { VerbatimError } from "../../base/errors.ts";
+import { userFileMark } from "../../base/node-user-files.ts";
+import { Glob, segmentsOf } from "../../streams/subscriptions/glob.ts";
+import { type Need, needsOf } from "./need.ts";
+import { ALL_PATHS, readTokenFile, type TokenEntry } from "./token-file.ts";
+import { TOKEN_PREFIX, tokenHash, tokenState } from "./tokens.ts";
+
+export const LOOK_MS = 500;
+
+/** Longer is no token of ours, and is not hashed. */
+const TOKEN_CHARS_MAX = 256;
+const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
+
+export interface GateOptions {
+  readonly tokenPath: string;
+  /** From the start, whether or not there are tokens: the server is reached from elsewhere. */
+  readonly isRequired: boolean;
+  readonly nowMs: () => number;
+  readonly onFault: (what: string, cause: unknown) => void;
+}
+
+interface Held {
+  readonly entry: TokenEntry;
+  readonly hash: Uint8Array;
+  /** Null: every path. */
+  readonly globs: readonly Glob[] | null;
+}
+
+export class TokenGate {
+  readonly #options: GateOptions;
+  #isRequired: boolean;
+  #held: ReadonlyMap<string, Held> = new Map();
+  #fault: VerbatimError | null = null;
+  #mark: string | null | undefined;
+  #lookAgainAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+    this.#isRequired = options.isRequired;
+  }
+
+  /** Whether a token is asked for, by the file as it is now. */
+  get isRequired(): boolean {
+    const nowMs = this.#options.nowMs();
+    // A clock that was set back must not keep us from looking.
+    if (nowMs >= this.#lookAgainAtMs || nowMs < this.#lookAgainAtMs - LOOK_MS) this.#look(nowMs);
+    return this.#isRequired;
+  }
+
+  /** The id of the token that allows it, null where none is needed; throws what is refused. */
+  admit(request: IncomingMessage, path: string, stream: string | null): string | null {
+    if (!this.isRequired) return null;
+    const needs = needsOf(request, path, stream);
+    if (needs.length === 0) return null;
+    const held = this.#heldBy(request);
+    for (const need of needs) {
+      if (!isAllowed(held, need)) throw notAllowed(held.entry, need);
+    }
+    return held.entry.id;
+  }
+
+  #heldBy({ headers: { authorization } }: IncomingMessage): Held {
+    if (this.#fault !== null) throw this.#fault;
+    if (authorization === undefined) throw tokenRequired("missing");
+    const token = BEARER.exec(authorization)?.[1] ?? "";
+    if (!token.startsWith(TOKEN_PREFIX) || token.length > TOKEN_CHARS_MAX) {
+      throw tokenRequired("unknown");
+    }
+    const digest = tokenHash(token);
+    const held = this.#held.get(digest);
+    if (held === undefined || !timingSafeEqual(held.hash, Buffer.from(digest, "hex"))) {
+      throw tokenRequired("unknown");
+    }
+    const state = tokenState(held.entry, this.#options.nowMs());
+    if (state !== "valid") throw tokenRequired(state);
+    return held;
+  }
+
+  #look(nowMs: number): void {
+    this.#lookAgainAtMs = nowMs + LOOK_MS;
+    const { tokenPath, onFault } = this.#options;
+    try {
+      const mark = userFileMark(tokenPath);
+      if (mark === this.#mark) return;
+      this.#mark = mark;
+      const entries = readTokenFile(tokenPath);
+      this.#held = new Map(entries.map((entry) => [entry.sha256, heldOf(entry)]));
+      this.#fault = null;
+      if (entries.length > 0) this.#isRequired = true;
+    } catch (cause) {
+      this.#held = new Map();
+      this.#isRequired = true;
+      this.#mark = undefined; // What was wrong may be its directory: it is looked at again.
+      if (this.#fault === null) onFault("reading the tokens", cause);
+      this.#fault ??= unusable();
+    }
+  }
+}
+
+function heldOf(entry: TokenEntry): Held {
+  const globs = entry.paths.includes(ALL_PATHS) ? null : entry.paths.map((each) => new Glob(each));
+  return { entry, hash: Buffer.from(entry.sha256, "hex"), globs };
+}
+
+function isAllowed({ entry, globs }: Held, { scope, path, isForAnyPath }: Need): boolean {
+  if (!entry.scopes.includes(scope) && !entry.scopes.includes("admin")) return false;
+  if (globs === null || isForAnyPath === true) return true;
+  if (path === null) return false;
+  const segments = segmentsOf(path);
+  return globs.some((glob) => glob.matches(segments));
+}
+
+function tokenRequired(
+  reason: "missing" | "unknown" | "expired" | "revoked",
+): VerbatimError<"TOKEN_REQUIRED"> {
+  const what = reason === "missing" ? "has no token" : `has a token that is ${reason}`;
+  return new VerbatimError(
+    "TOKEN_REQUIRED",
+    `the request ${what}; send Authorization: Bearer and a token made by \`verbatim token create\``,
+    { reason },
+  );
+}
+
+function notAllowed({ id }: TokenEntry, { scope, path }: Need): VerbatimError<"NOT_ALLOWED"> {
+  const where = path === null ? "for all paths" : "for this path";
+  return new VerbatimError(
+    "NOT_ALLOWED",
+    `token ${id} does not allow this: it needs the scope ${scope} ${where}`,
+    { token: id, scope },
+  );
+}
+
+/** For whoever asks: where the file is, and what is wrong with it, is for its operator. */
+function unusable(): VerbatimError<"TOKENS_REFUSED"> {
+  const reason = "it cannot be used";
+  return new VerbatimError(
+    "TOKENS_REFUSED",
+    "the server's list of tokens cannot be used; its operator finds why in its log",
+    { path: "tokens.json", reason },
+  );
+}

@@ -1,0 +1,67 @@
+/**
+ * Needs: what a request must be allowed, by its method and path alone. docs/server.md has the table.
+ *
+ * ND1  What is not named here needs `admin`, or `read` when it only looks: a route that somebody
+ *      adds is closed until they open it.
+ */
+
+import type { IncomingMessage } from "node:http";
+import { forkOf } from "../create-request.ts";
+import { CONTROL_ROOT } from "../subscriptions/answers.ts";
+import { routeOf } from "../subscriptions/route.ts";
+import type { Scope } from "./token-file.ts";
+
+export interface Need {
+  /** A token with `admin` has the others, too. */
+  readonly scope: Scope;
+  /** The stream; null is for what lies below no path, and needs a token for all of them. */
+  readonly path: string | null;
+  /** Counts of the whole server, which a token for some paths may see, too. */
+  readonly isForAnyPath?: boolean;
+}
+
+/** What says nothing of what is stored. */
+const PUBLIC: ReadonlySet<string> = new Set(["/", "/health", "/ready", "/v1/openapi.json"]);
+const LOOKS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
+/** Nothing when anybody may. `stream` is the decoded path of a stream, if it is one. */
+export function needsOf(
+  request: IncomingMessage,
+  path: string,
+  stream: string | null,
+): readonly Need[] {
+  const method = request.method ?? "";
+  if (stream !== null) return streamNeeds(method, stream, request);
+  if (path.startsWith(CONTROL_ROOT)) return subscriptionNeeds(path);
+  if (PUBLIC.has(path)) return [];
+  const scope = LOOKS.has(method) ? "read" : "admin";
+  return [{ scope, path: null, isForAnyPath: path === "/metrics" }];
+}
+
+function streamNeeds(method: string, path: string, request: IncomingMessage): readonly Need[] {
+  if (LOOKS.has(method)) return [{ scope: "read", path }];
+  if (method === "POST") return [{ scope: "append", path }];
+  if (method !== "PUT") return [{ scope: "admin", path }];
+  const fork = forkOf(request.headers);
+  if (fork === undefined) return [{ scope: "append", path }];
+  // A fork is a copy: who may not read the source must not read it under another name.
+  return [
+    { scope: "append", path },
+    { scope: "read", path: fork.source },
+  ];
+}
+
+/** A subscription may follow any stream, so who has to do with one needs a token for all of them. */
+function subscriptionNeeds(path: string): readonly Need[] {
+  switch (routeOf(path)?.to) {
+    case "keys": // Public keys, for receivers of webhooks who have no token.
+    case "callback": // These carry a token of the wake itself.
+    case "ack":
+    case "release":
+      return [];
+    case "claim":
+      return [{ scope: "append", path: null }];
+    default:
+      return [{ scope: "admin", path: null }];
+  }
+}

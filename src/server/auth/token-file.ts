@@ -1,0 +1,146 @@
+/**
+ * Token file: `tokens.json` in the data directory, who may use the server and for what.
+ *
+ * TF1  A token is never kept, only its SHA-256: who reads the file has no token. It has 256 random
+ *      bits, so nothing slower than a hash is needed to keep it from being guessed.
+ * TF2  One entry that is refused refuses the file: the half that can be read may be the half
+ *      without the revocation.
+ * TF3  Replaced whole, under a lock, and durably: a revocation that was told is on the disk.
+ */
+
+import { basename, dirname, join } from "node:path";
+import { VerbatimError } from "../../base/errors.ts";
+import type { Host } from "../../base/host.ts";
+import { readUserFile, userDirectoryFault } from "../../base/node-user-files.ts";
+import { replaceFileDurably } from "../../base/replace.ts";
+import { withLockedDirectory } from "../../signing/locked-directory.ts";
+import { globFault } from "../../streams/subscriptions/glob.ts";
+
+export const SCOPES = ["read", "append", "admin"] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export interface TokenEntry {
+  /** What it is called by people and in logs; no secret. */
+  readonly id: string;
+  readonly name: string;
+  readonly sha256: string;
+  readonly scopes: readonly Scope[];
+  /** Globs of stream paths, without a slash in front. */
+  readonly paths: readonly string[];
+  readonly createdAt: string;
+  readonly expiresAt?: string;
+  readonly revokedAt?: string;
+}
+
+export const TOKEN_LIMITS = { fileBytesMax: 4 * 1024 * 1024, tokensMax: 10_000, nameCharsMax: 200 };
+export const ALL_PATHS = "**";
+
+const VERSION = 1;
+const FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  id: (value) => matches(/^[0-9a-f]{8}$/, value),
+  name: (value) => typeof value === "string" && nameFault(value) === null,
+  sha256: (value) => matches(/^[0-9a-f]{64}$/, value),
+  scopes: (value) => isList(value) && value.every((each) => SCOPES.includes(each as Scope)),
+  paths: (value) => isList(value) && value.every((each) => isText(each) && !globFault(each)),
+  createdAt: isTime,
+  expiresAt: (value) => value === undefined || isTime(value),
+  revokedAt: (value) => value === undefined || isTime(value),
+};
+
+export function tokenFilePath(dataDirectory: string): string {
+  return join(dataDirectory, "tokens.json");
+}
+
+/** The entries; none when there is no file. Refuses with TOKENS_REFUSED. */
+export function readTokenFile(path: string): readonly TokenEntry[] {
+  const directoryFault = userDirectoryFault(dirname(path));
+  if (directoryFault !== null) throw tokensRefused(path, `its directory: ${directoryFault}`);
+  const file = readUserFile(path, { bytesMax: TOKEN_LIMITS.fileBytesMax, access: "secret" });
+  if (file === null) return [];
+  if (file.fault !== null) throw tokensRefused(path, file.fault);
+  let value: unknown;
+  try {
+    value = JSON.parse(file.text);
+  } catch {
+    throw tokensRefused(path, "it is not JSON");
+  }
+  return checked(path, value);
+}
+
+/** Changes the entries, with what others do kept apart; resolves once that is durable. */
+export async function changeTokenFile(
+  host: Host,
+  path: string,
+  change: (entries: readonly TokenEntry[]) => readonly TokenEntry[],
+): Promise<void> {
+  await withLockedDirectory(host, dirname(path), basename(path), async (directory) => {
+    const tokens = checked(path, { version: VERSION, tokens: change(readTokenFile(path)) });
+    const text = `${JSON.stringify({ version: VERSION, tokens }, null, 2)}\n`;
+    if (Buffer.byteLength(text) > TOKEN_LIMITS.fileBytesMax) {
+      throw tokensRefused(path, `it would be larger than ${TOKEN_LIMITS.fileBytesMax} bytes`);
+    }
+    await replaceFileDurably(directory, basename(path), text);
+  });
+}
+
+export function nameFault(name: string): string | null {
+  if (name.length > TOKEN_LIMITS.nameCharsMax) {
+    return `it is longer than ${TOKEN_LIMITS.nameCharsMax} characters`;
+  }
+  return /\p{Cc}/u.test(name) ? "it holds control characters" : null;
+}
+
+function tokensRefused(path: string, reason: string): VerbatimError<"TOKENS_REFUSED"> {
+  return new VerbatimError("TOKENS_REFUSED", `${path} is refused: ${reason}`, { path, reason });
+}
+
+function checked(path: string, value: unknown): readonly TokenEntry[] {
+  const { version, tokens } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (version !== VERSION) throw tokensRefused(path, "this version of Verbatim cannot read it");
+  if (!Array.isArray(tokens)) throw tokensRefused(path, "it holds no list of tokens");
+  if (tokens.length > TOKEN_LIMITS.tokensMax) {
+    throw tokensRefused(path, `it has over ${TOKEN_LIMITS.tokensMax} tokens; make a new one of it`);
+  }
+  const ids = new Set<string>();
+  for (const [index, token] of tokens.entries()) {
+    const fault = entryFault(token);
+    if (fault !== null) throw tokensRefused(path, `token ${index + 1}: ${fault}`);
+    const { id } = token as TokenEntry;
+    if (ids.has(id)) throw tokensRefused(path, `token ${index + 1}: its id is there twice`);
+    ids.add(id);
+  }
+  return tokens as TokenEntry[];
+}
+
+/** Strict: a field that we do not know may limit what a token is for. */
+function entryFault(entry: unknown): string | null {
+  if (typeof entry !== "object" || entry === null) return "it is no object";
+  const fields = entry as Readonly<Record<string, unknown>>;
+  for (const name of Object.keys(fields)) {
+    if (!Object.hasOwn(FIELDS, name)) return `its field ${JSON.stringify(name)} is not known`;
+  }
+  for (const [name, isRight] of Object.entries(FIELDS)) {
+    if (!isRight(fields[name])) return `its ${name} is missing or wrong`;
+  }
+  return null;
+}
+
+function isTime(value: unknown): boolean {
+  return matches(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, value) && !Number.isNaN(dateOf(value));
+}
+
+function dateOf(value: unknown): number {
+  return Date.parse(String(value));
+}
+
+function isList(value: unknown): value is unknown[] {
+  return Array.isArray(value) && value.length > 0;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function matches(pattern: RegExp, value: unknown): boolean {
+  return isText(value) && pattern.test(value);
+}

@@ -1,0 +1,142 @@
+/** Server metrics: what is counted, under which name. docs/server.md has the list; a test compares. */
+
+import type { ErrorCode } from "../../base/errors.ts";
+import { openDescriptorCount } from "../../base/node-process.ts";
+import type { BatchReport } from "../../streams/committer.ts";
+import { Counter, Gauge, Histogram, type Metric, metricsText } from "./registry.ts";
+
+/** Seconds: from a sync of a fast disk to a long-poll. */
+const SECONDS = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+];
+const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+
+/** What a request was for, as far as metrics and logs tell them apart. */
+export type RouteName = "stream" | "live" | "subscriptions" | "sessions" | "operations" | "other";
+
+/** What is asked at the moment of telling. */
+export interface Moments {
+  readonly connections: () => number;
+  readonly inFlight: () => number;
+  readonly bodyBytes: () => number;
+  readonly liveReaders: () => number;
+  readonly eventFeeds: () => number;
+  readonly isWritable: () => boolean;
+}
+
+export class ServerMetrics {
+  readonly #requests = new Counter(
+    "verbatim_http_requests_total",
+    "Requests that were answered, by route, method and status.",
+  );
+  readonly #errors = new Counter("verbatim_errors_total", "Refusals and faults, by code.");
+  readonly #broken = new Counter(
+    "verbatim_http_broken_requests_total",
+    "What was no HTTP, came too slowly or broke off before it was a request, by reason.",
+  );
+  readonly #refusedConnections = new Counter(
+    "verbatim_connections_refused_total",
+    "Connections past the limit.",
+  );
+  readonly #received = new Counter("verbatim_append_bytes_total", "Bytes that were appended.");
+  readonly #appends = new Counter("verbatim_appends_total", "Appends that were acknowledged.");
+  readonly #syncs = new Counter("verbatim_syncs_total", "Syncs of the journal.");
+  readonly #batches = new Histogram(
+    "verbatim_batch_requests",
+    "Requests that shared a sync of the journal.",
+    SIZES,
+  );
+  readonly #commits = new Histogram(
+    "verbatim_commit_duration_seconds",
+    "From the taking of a batch to its answers.",
+    SECONDS,
+  );
+  readonly #durations = {
+    append: new Histogram(
+      "verbatim_append_duration_seconds",
+      "POST to a stream, until it is answered.",
+      SECONDS,
+    ),
+    other: new Histogram(
+      "verbatim_request_duration_seconds",
+      "All other requests but live reads, until they are answered.",
+      SECONDS,
+    ),
+  };
+  /** Set by `start.ts`, which knows. */
+  recoverySeconds = 0;
+
+  request(route: RouteName, method: string, status: number, seconds: number): void {
+    this.#requests.add(1, `{route="${route}",method="${method}",status="${status}"}`);
+    if (route === "live") return; // It lasts as long as it is wanted.
+    const isAppend = route === "stream" && method === "POST";
+    this.#durations[isAppend ? "append" : "other"].observe(seconds);
+  }
+
+  error(code: ErrorCode | "INTERNAL"): void {
+    this.#errors.add(1, `{code="${code}"}`);
+  }
+
+  broken(reason: "malformed" | "timeout" | "too-large" | "broken-off" | "pipelined"): void {
+    this.#broken.add(1, `{reason="${reason}"}`);
+  }
+
+  refusedConnection(): void {
+    this.#refusedConnections.add(1);
+  }
+
+  appended(bytes: number): void {
+    this.#appends.add(1);
+    this.#received.add(bytes);
+  }
+
+  batch({ requests, hasSynced, seconds }: BatchReport): void {
+    if (hasSynced) this.#syncs.add(1);
+    this.#batches.observe(requests);
+    this.#commits.observe(seconds);
+  }
+
+  text(moments: Moments): string {
+    const counted: readonly Metric[] = [
+      ...[this.#requests, this.#durations.append, this.#durations.other, this.#errors],
+      ...[this.#broken, this.#refusedConnections, this.#appends, this.#received],
+      ...[this.#syncs, this.#batches, this.#commits],
+    ];
+    return metricsText([...counted, ...this.#now(moments), ...ofProcess()]);
+  }
+
+  #now(moments: Moments): readonly Metric[] {
+    return [
+      new Gauge("verbatim_connections", "Open connections.", moments.connections),
+      new Gauge("verbatim_requests_in_flight", "Requests not answered yet.", moments.inFlight),
+      new Gauge("verbatim_body_bytes", "Bytes of bodies not whole yet.", moments.bodyBytes),
+      new Gauge("verbatim_live_readers", "Readers that wait for data.", moments.liveReaders),
+      new Gauge("verbatim_event_feeds", "Streams that are read by events.", moments.eventFeeds),
+      new Gauge("verbatim_writable", "1 while appends are taken.", () =>
+        moments.isWritable() ? 1 : 0,
+      ),
+      new Gauge(
+        "verbatim_recovery_seconds",
+        "How long opening the data took.",
+        () => this.recoverySeconds,
+      ),
+    ];
+  }
+}
+
+/** By the names that all such programs use. */
+function ofProcess(): readonly Metric[] {
+  const { rss, heapUsed, external } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  const cpu = new Counter("process_cpu_seconds_total", "User and system time.");
+  cpu.add((user + system) / 1e6);
+  const startedSeconds = performance.timeOrigin / 1000;
+  return [
+    cpu,
+    new Gauge("process_start_time_seconds", "Since the epoch.", () => startedSeconds),
+    new Gauge("process_resident_memory_bytes", "Resident memory.", () => rss),
+    new Gauge("nodejs_heap_used_bytes", "Used heap.", () => heapUsed),
+    new Gauge("nodejs_external_memory_bytes", "Memory outside the heap.", () => external),
+    new Gauge("process_open_fds", "Open descriptors.", openDescriptorCount),
+  ];
+}

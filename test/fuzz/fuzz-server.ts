@@ -1,0 +1,60 @@
+/**
+ * The server that is fuzzed, in a process of its own. Prints its URL; for each line it is sent, a
+ * line of what it holds, after a collection of garbage.
+ */
+
+import { readdirSync, readlinkSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { type ServeOptions, startServer } from "../../src/server.ts";
+
+export interface Holding {
+  readonly heapBytes: number;
+  /** Descriptors of anything but files of the data directory, which keeps some open. */
+  readonly descriptors: readonly string[];
+  /** What keeps the process alive: connections, watches of files, timers. */
+  readonly resources: readonly string[];
+  /** Faults of ours, which no request may bring about. */
+  readonly faults: readonly string[];
+}
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+const options = JSON.parse(process.argv[2] ?? "") as ServeOptions;
+process.env.XDG_CACHE_HOME = `${options.dataDirectory}/cache`; // Nothing of the user's is touched.
+const faults: string[] = [];
+const told = (cause: unknown) => (cause instanceof Error ? cause.stack : String(cause));
+const server = await startServer({
+  ...options,
+  onFault: (what, cause) => faults.push(`${what}: ${told(cause)}`),
+});
+process.stdout.write(`${server.url}\n`);
+
+for await (const line of createInterface({ input: process.stdin })) {
+  if (line === "stop") break;
+  collectGarbage();
+  const holding: Holding = {
+    heapBytes: process.memoryUsage().heapUsed,
+    descriptors: readdirSync("/proc/self/fd").map(target).filter(isOutside).sort(),
+    resources: process.getActiveResourcesInfo().sort(),
+    faults,
+  };
+  process.stdout.write(`${JSON.stringify(holding)}\n`);
+}
+await server.close();
+process.exit(0);
+
+function target(descriptor: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    return options.dataDirectory; // Closed since it was listed, such as the one that listed it.
+  }
+}
+
+function isOutside(path: string): boolean {
+  // One is made with the first watch of a file, for all of them and for good (libuv).
+  return !path.startsWith(options.dataDirectory) && path !== "anon_inode:inotify";
+}

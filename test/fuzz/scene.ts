@@ -1,0 +1,160 @@
+/**
+ * The scene: a server to fuzz, what lies around it, and what must be as before when it is over.
+ *
+ * The data directory and a root of sessions stand in a directory with canaries beside them, which
+ * nothing may read or change.
+ */
+
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ServeOptions } from "../../src/server.ts";
+import { type Child, startChild } from "../support/child.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { treeAt } from "../support/tree.ts";
+import type { Holding } from "./fuzz-server.ts";
+import { type FuzzReport, fuzz } from "./fuzzer.ts";
+
+const SECRET = "canary-7f3a-which-nobody-may-read";
+const RECORD = "what was appended before\n".repeat(1000);
+const MIB = 1024 * 1024;
+
+/** Short, so that what hangs is seen; small, so that limits are met. */
+const SETTINGS: Partial<ServeOptions> = {
+  ...{ headersTimeoutMs: 1000, requestTimeoutMs: 2000, keepAliveTimeoutMs: 500, stalledMs: 500 },
+  ...{ longPollTimeoutMs: 300, eventStreamMs: 400, graceMs: 1000, bodyBytesMax: 128 * 1024 },
+  ...{ bodiesBytesMax: 4 * MIB, readerBufferBytesMax: 64 * 1024, chunkBytes: 64 * 1024 },
+};
+
+export interface SceneReport extends FuzzReport {
+  readonly grownBytes: number;
+}
+
+/** Fuzzes for a time, and fails with the first thing that is not as it should be. */
+export async function fuzzScene(seed: number, seconds: number): Promise<SceneReport> {
+  const around = tempDirectory();
+  const options = { ...SETTINGS, port: 0, dataDirectory: join(around, "data") };
+  mkdirSync(options.dataDirectory, { mode: 0o700 });
+  const roots = [layOut(around)];
+  const outside = treeOutside(around);
+  const child = startChild("test/fuzz/fuzz-server.ts", JSON.stringify({ ...options, roots }));
+  const url = (await child.line()) ?? assert.fail("it did not start");
+  await appendBefore(url);
+  const run = { url, seed, secret: SECRET, sessions: await sessionsAt(url) };
+
+  // The first part fills caches and pools; what grows after that is a leak.
+  const first = await fuzz({ ...run, first: 0, seconds: seconds / 3 });
+  passed(first);
+  const early = await settled(child, url);
+  const rest = await fuzz({ ...run, first: first.cases, seconds: (2 * seconds) / 3 });
+  passed(rest);
+  const late = await alike(early, child, url);
+
+  assert.deepEqual(late.faults, []);
+  assert.deepEqual(added(kinds(early.descriptors), kinds(late.descriptors)), []);
+  assert.deepEqual(added(early.resources, late.resources), []);
+  const grownBytes = late.heapBytes - early.heapBytes;
+  assert.ok(grownBytes < 24 * MIB, `${grownBytes} bytes more are held after the same again`);
+  await checkUnharmed(url);
+  child.say("stop");
+  assert.equal(await child.exitCode(), 0);
+  assert.deepEqual(treeOutside(around), outside);
+  const statuses = new Map(first.statuses);
+  for (const [status, count] of rest.statuses) {
+    statuses.set(status, (statuses.get(status) ?? 0) + count);
+  }
+  return { cases: first.cases + rest.cases, statuses, findings: [], grownBytes };
+}
+
+function layOut(around: string): string {
+  const root = join(around, "root");
+  const entry = (text: string) =>
+    `${JSON.stringify({ timestamp: "2026-11-15T12:00:00.000Z", role: "user", content: text })}\n`;
+  for (const [top, text] of [
+    [root, "to be read"],
+    [join(around, "outside"), SECRET],
+  ] as const) {
+    const sessions = join(top, "agents/a/sessions");
+    mkdirSync(sessions, { recursive: true, mode: 0o700 });
+    writeFileSync(join(sessions, "s.jsonl"), entry(text), { mode: 0o600 });
+  }
+  for (const place of [around, join(around, "outside")]) {
+    writeFileSync(join(place, "canary.txt"), SECRET);
+    writeFileSync(join(place, "canary.jsonl"), `{"canary":"${SECRET}"}\n`);
+  }
+  return root;
+}
+
+function treeOutside(around: string): unknown {
+  return Object.fromEntries(
+    Object.entries(treeAt(around)).filter(([path]) => !/^data(?:\/|$)/.test(path)),
+  );
+}
+
+async function sessionsAt(url: string): Promise<string[]> {
+  const response = await fetch(`${url}/v1/sessions`);
+  const { sessions } = (await response.json()) as { sessions: { id: string }[] };
+  assert.equal(sessions.length, 1, "the session of the root, and not the one outside");
+  return sessions.map(({ id }) => `/v1/sessions/${id}`);
+}
+
+async function appendBefore(url: string): Promise<void> {
+  const headers = { "Content-Type": "text/plain" };
+  for (const path of ["kept/before", "probe/honest"]) {
+    const made = await fetch(`${url}/v1/stream/${path}`, { method: "PUT", headers });
+    assert.equal(made.status, 201);
+  }
+  const init = { method: "POST", headers, body: RECORD };
+  assert.equal((await fetch(`${url}/v1/stream/kept/before`, init)).status, 204);
+}
+
+async function checkUnharmed(url: string): Promise<void> {
+  const response = await fetch(`${url}/v1/stream/kept/before`);
+  assert.equal(await response.text(), RECORD);
+  assert.equal((await fetch(`${url}/ready`)).status, 200);
+}
+
+function passed({ findings, cases }: FuzzReport): void {
+  assert.deepEqual(findings, []);
+  assert.ok(cases > 10, `only ${cases} cases`);
+}
+
+/** What the server holds once nobody is connected; fails when that does not come. */
+async function settled(child: Child, url: string): Promise<Holding> {
+  for (let tries = 0; ; tries++) {
+    const text = await (await fetch(`${url}/metrics`, { headers: { Connection: "close" } })).text();
+    const busy = ["connections", "requests_in_flight", "live_readers", "event_feeds", "body_bytes"]
+      .map((name) => `${name} ${new RegExp(`^verbatim_${name} (.*)$`, "m").exec(text)?.[1]}`)
+      .filter((line) => !/ 0$|^connections [12]$|^requests_in_flight 1$/.test(line));
+    if (busy.length === 0) break;
+    assert.ok(tries < 100, `still there after 10 s: ${busy.join(", ")}`);
+    await sleep(100);
+  }
+  await sleep(1000); // The last connection, which asked, is let go, too.
+  child.say("report");
+  return JSON.parse((await child.line()) ?? assert.fail("it ended")) as Holding;
+}
+
+/** The same once everything that was under way has had its time: nothing takes longer than 10 s. */
+async function alike(early: Holding, child: Child, url: string): Promise<Holding> {
+  for (let tries = 0; ; tries++) {
+    const late = await settled(child, url);
+    if (added(early.resources, late.resources).length === 0 || tries === 10) return late;
+  }
+}
+
+/** What is in `after` and not in `before`, each as often. */
+function added(before: readonly string[], after: readonly string[]): string[] {
+  const left = [...before];
+  return after.filter((each) => {
+    const at = left.indexOf(each);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
+}
+
+/** Descriptors without their numbers: `socket:[1]` and `socket:[2]` are alike. */
+function kinds(descriptors: readonly string[]): string[] {
+  return descriptors.map((each) => each.replace(/\d+/g, "n"));
+}

@@ -1,0 +1,164 @@
+/** Connections that are slow, silent, too many, or send too much ahead. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { test } from "vitest";
+import { RawConnection, rawStatus } from "../server/raw-http.ts";
+import { refused, startTestServer } from "../server/test-server.ts";
+
+const TYPE = "text/plain";
+
+/** Whether the other side closes it within the time; what came is in its `text`. */
+async function closesWithin(connection: RawConnection, ms: number): Promise<boolean> {
+  return Promise.race([connection.closed().then(() => true), sleep(ms, false)]);
+}
+
+async function metric(url: string, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const line = text.split("\n").find((each) => each.startsWith(`${name} `));
+  return Number(line?.split(" ").at(-1) ?? Number.NaN);
+}
+
+test("who says nothing, or a head byte by byte, is let go; who is quick is not", async () => {
+  const headersTimeoutMs = 500;
+  const server = await startTestServer({ headersTimeoutMs, requestTimeoutMs: 60_000 });
+  const silent = await RawConnection.open(server.url);
+  const slow = await RawConnection.open(server.url);
+  const head = `GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ${"x".repeat(1000)}`;
+  let sent = 0;
+  const dribble = setInterval(() => slow.socket.write(head[sent++] ?? "x"), 20);
+  assert.ok(await closesWithin(silent, 5000), "a silent connection stays");
+  assert.ok(await closesWithin(slow, 5000), "a slow head is waited for");
+  clearInterval(dribble);
+  assert.match(slow.text, /^HTTP\/1\.1 408 /);
+  assert.equal((await fetch(`${server.url}/health`)).status, 200);
+  assert.equal(
+    await metric(server.url, 'verbatim_http_broken_requests_total{reason="timeout"}'),
+    2,
+  );
+});
+
+test("a body that comes byte by byte has its time, and is not appended", async () => {
+  const server = await startTestServer({ headersTimeoutMs: 400, requestTimeoutMs: 800 });
+  await server.put("/s", TYPE);
+  const slow = await RawConnection.open(server.url);
+  slow.send("POST", "/v1/stream/s", { "Content-Type": TYPE, "Content-Length": "1000" });
+  const dribble = setInterval(() => slow.socket.write("x"), 20);
+  assert.ok(await closesWithin(slow, 5000), "a slow body is waited for");
+  clearInterval(dribble);
+  assert.match(slow.text, /^HTTP\/1\.1 408 /);
+  assert.equal(await (await fetch(server.at("/s"))).text(), "");
+});
+
+test("a connection on which nothing more is asked is closed", async () => {
+  const server = await startTestServer({ keepAliveTimeoutMs: 200 });
+  const connection = await RawConnection.open(server.url);
+  connection.send("GET", "/health");
+  await once(connection.socket, "data");
+  assert.ok(await closesWithin(connection, 5000));
+});
+
+test("a reader that waits is not slow, however short the time for a request is", async () => {
+  const server = await startTestServer({
+    ...{ headersTimeoutMs: 300, requestTimeoutMs: 300, longPollTimeoutMs: 2500 },
+  });
+  await server.put("/s", TYPE);
+  const response = await fetch(`${server.at("/s")}?offset=now&live=long-poll`);
+  assert.equal(response.status, 204);
+});
+
+test("as many connections as the limit says are served, the next is told to come later", async () => {
+  const server = await startTestServer({ connectionsMax: 3 });
+  const open = async () => {
+    const connection = await RawConnection.open(server.url);
+    connection.send("GET", "/health");
+    await once(connection.socket, "data");
+    return connection;
+  };
+  const first = [await open(), await open(), await open()];
+  for (const { text } of first) assert.match(text, /^HTTP\/1\.1 200 /);
+  const fourth = await open();
+  await fourth.closed();
+  assert.match(fourth.text, /^HTTP\/1\.1 503 .*Retry-After: 1.*OVERLOADED.*connectionsMax/s);
+  first[0]?.socket.destroy();
+  while ((await rawStatus(server.url, "GET", "/health")) !== 200);
+  for (const { socket } of first) socket.destroy();
+});
+
+test("as many requests as the limit says are under way, the next is told to come later", async () => {
+  const server = await startTestServer({ requestsMax: 2, longPollTimeoutMs: 60_000 });
+  await server.put("/s", TYPE);
+  const url = `${server.at("/s")}?offset=now&live=long-poll`;
+  const leaving = new AbortController();
+  const waiting = [fetch(url), fetch(url, { signal: leaving.signal })];
+  waiting[1]?.catch(() => {});
+  while ((await fetch(`${server.url}/health`)).status === 200);
+  const third = await fetch(`${server.url}/health`);
+  assert.equal(third.headers.get("retry-after"), "1");
+  assert.deepEqual(await refused(third), [503, "OVERLOADED"]);
+  leaving.abort();
+  while ((await fetch(`${server.url}/health`)).status !== 200); // Who leaves makes room.
+  assert.equal(await metric(server.url, "verbatim_requests_in_flight"), 2);
+});
+
+test("requests sent ahead are answered in order up to the limit; past it the connection is closed", async () => {
+  const pipelinedMax = 8;
+  const server = await startTestServer({ pipelinedMax });
+  await server.put("/s", TYPE);
+  const pipeline = async (count: number) => {
+    const connection = await RawConnection.open(server.url);
+    const body = (n: number) => `${n};`;
+    const post = (n: number) =>
+      `POST /v1/stream/s HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${TYPE}\r\n` +
+      `Content-Length: ${body(n).length}\r\n\r\n${body(n)}`;
+    connection.socket.write(Array.from({ length: count }, (_, n) => post(n)).join(""));
+    return connection;
+  };
+  const within = await pipeline(pipelinedMax);
+  while ((within.text.match(/HTTP\/1\.1 204/g) ?? []).length < pipelinedMax) {
+    await once(within.socket, "data");
+  }
+  assert.equal(await (await fetch(server.at("/s"))).text(), "0;1;2;3;4;5;6;7;");
+  within.socket.destroy();
+  const past = await pipeline(pipelinedMax + 1);
+  assert.ok(await closesWithin(past, 5000));
+  while ((await metric(server.url, "verbatim_requests_in_flight")) !== 1);
+  assert.equal(
+    await metric(server.url, 'verbatim_http_broken_requests_total{reason="pipelined"}'),
+    1,
+  );
+});
+
+test("a head at the limit is read whole, however many lines it has; a longer one is 431", async () => {
+  const server = await startTestServer({ headerBytesMax: 8000 });
+  const ask = (bytes: number) => {
+    const headers = { Connection: "close", "X-Long": "x".repeat(bytes) };
+    return rawStatus(server.url, "GET", "/health", headers);
+  };
+  assert.equal(await ask(7800), 200);
+  assert.equal(await ask(8000), 431);
+  await server.put("/s", TYPE);
+  const connection = await RawConnection.open(server.url);
+  const many = Array.from({ length: 1300 }, () => "a:b\r\n").join("");
+  connection.socket.write(
+    `POST /v1/stream/s HTTP/1.1\r\nHost: localhost\r\n${many}Content-Type: ${TYPE}\r\n` +
+      "Content-Length: 1\r\nConnection: close\r\n\r\nx",
+  );
+  assert.match(await connection.closed(), /^HTTP\/1\.1 204 /);
+});
+
+test("one stream has its share of appends and bytes under way, and not one more", async () => {
+  const server = await startTestServer({ streamAppendsMax: 2, streamBytesMax: 100 });
+  await server.put("/s", TYPE);
+  const post = async (bytes: number) => {
+    const init = { method: "POST", headers: { "Content-Type": TYPE }, body: "x".repeat(bytes) };
+    const response = await fetch(server.at("/s"), init);
+    if (response.status === 429) assert.equal(response.headers.get("retry-after"), "1");
+    return response.status;
+  };
+  assert.equal(await post(1000), 204); // Alone, it may be of any size.
+  const sent = await Promise.all(Array.from({ length: 50 }, () => post(10)));
+  assert.deepEqual([...new Set(sent)].sort(), [204, 429]);
+  assert.equal(await post(1000), 204); // What was refused left nothing behind.
+});

@@ -1,0 +1,75 @@
+/**
+ * An open loop: sends appends at a rate, whether or not the ones before were answered, as many
+ * separate clients do. Each append has a connection of its own while it is under way.
+ */
+
+import { connect, type Socket } from "node:net";
+
+export interface Outcome {
+  readonly n: number;
+  readonly status: number;
+  readonly hasRetryAfter: boolean;
+}
+
+export interface LoopOptions {
+  readonly url: string;
+  /** The path of the n-th append, and its body. */
+  readonly target: (n: number) => string;
+  readonly body: (n: number) => Buffer;
+  readonly perSecond: number;
+  readonly seconds: number;
+}
+
+const TICK_MS = 10;
+
+/** Resolves when everything that was sent was answered or its connection closed (status 0). */
+export async function openLoop(options: LoopOptions): Promise<Outcome[]> {
+  const { perSecond, seconds } = options;
+  const idle: Socket[] = [];
+  const outcomes: Promise<Outcome>[] = [];
+  const total = Math.round(perSecond * seconds);
+  const startedMs = performance.now();
+  while (outcomes.length < total) {
+    const due = Math.min(total, ((performance.now() - startedMs) / 1000) * perSecond);
+    while (outcomes.length < due) outcomes.push(append(options, outcomes.length, idle));
+    await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+  }
+  const all = await Promise.all(outcomes);
+  for (const socket of idle) socket.destroy();
+  return all;
+}
+
+function append(options: LoopOptions, n: number, idle: Socket[]): Promise<Outcome> {
+  const socket = idle.pop() ?? opened(options.url);
+  const body = options.body(n);
+  const head =
+    `POST ${options.target(n)} HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n` +
+    `Content-Length: ${body.length}\r\n\r\n`;
+  return new Promise((resolve) => {
+    let text = "";
+    const finish = (status: number) => {
+      socket.off("data", onData).off("close", onClose);
+      resolve({ n, status, hasRetryAfter: /\r\nretry-after: \d/i.test(text) });
+    };
+    const onClose = () => finish(0);
+    const onData = (chunk: Buffer) => {
+      text += chunk.toString("latin1");
+      const end = text.indexOf("\r\n\r\n");
+      if (end < 0) return;
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1] ?? 0);
+      if (text.length < end + 4 + length) return;
+      if (!/\r\nconnection: close/i.test(text)) idle.push(socket);
+      finish(Number(text.slice(9, 12)));
+    };
+    socket.on("data", onData).once("close", onClose);
+    socket.write(head);
+    socket.write(body);
+  });
+}
+
+function opened(url: string): Socket {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  socket.on("error", () => {}); // Its closing tells.
+  return socket;
+}

@@ -1,0 +1,21 @@
+/** Tokens for a test's server, made as the command line makes them. */
+
+import { nodeHost } from "../../../src/base/node-host.ts";
+import { type Scope, tokenFilePath } from "../../../src/server/auth/token-file.ts";
+import { createToken, type NewToken } from "../../../src/server/auth/tokens.ts";
+
+export interface Wanted {
+  readonly scopes?: readonly Scope[];
+  readonly paths?: readonly string[];
+  readonly expiresAtMs?: number;
+}
+
+export function makeToken(directory: string, wanted: Wanted = {}): Promise<NewToken> {
+  const { scopes = ["admin"], paths = ["**"], expiresAtMs = null } = wanted;
+  const request = { name: "test", scopes, paths, expiresAtMs };
+  return createToken(nodeHost, tokenFilePath(directory), request, Date.now());
+}
+
+export function bearer(token: string): { readonly Authorization: string } {
+  return { Authorization: `Bearer ${token}` };
+}

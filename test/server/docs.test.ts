@@ -1,0 +1,111 @@
+/** docs/server.md and the unit file say what is so. */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { test } from "vitest";
+import type { CliCommand } from "../../src/cli/command.ts";
+import { serve } from "../../src/cli/commands/serve.ts";
+import { token } from "../../src/cli/commands/token.ts";
+import { SERVER_SETTINGS } from "../../src/server/settings.ts";
+import { root } from "../cli/cli.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { startTestServer } from "./test-server.ts";
+
+const page = readFileSync(join(root, "docs/server.md"), "utf8");
+const unitPath = join(root, "contrib/verbatim.service");
+const unit = readFileSync(unitPath, "utf8");
+
+function section(title: string): string {
+  const [, text] = page.split(`\n## ${title}\n`);
+  return text?.split("\n## ")[0] ?? assert.fail(`no section ${title}`);
+}
+
+/** The blocks of a language, without their fences. */
+function blocks(language: string): string[] {
+  const fenced = page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"));
+  return [...fenced].map(([, text = ""]) => text);
+}
+
+test("the table of limits is the settings, with their defaults", () => {
+  const rows = [...section("Limits").matchAll(/^\| `(\w+)` \| (\d+) \| \S/gm)];
+  const told = Object.fromEntries(rows.map(([, name, value]) => [name, Number(value)]));
+  const set = Object.entries(SERVER_SETTINGS).filter(([, value]) => typeof value === "number");
+  assert.deepEqual(told, Object.fromEntries(set));
+});
+
+test("the table of metrics is what a server tells, no more and no less", async () => {
+  const server = await startTestServer();
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  const told = [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name);
+  const rows = section("Metrics").match(/^\| `.*$/gm) ?? [];
+  const named = rows.flatMap((row) => [...(row.split("|")[1] ?? "").matchAll(/`(\w+)`/g)]);
+  assert.deepEqual(named.map(([, name]) => name).sort(), told.sort());
+});
+
+test("every command on the page is one, and takes the options that it is shown with", () => {
+  const lines = [...blocks("sh"), unit].flatMap((text) => text.split("\n"));
+  let count = 0;
+  for (const line of lines) {
+    const [, name, rest = ""] = /\bverbatim (serve|token \w+)(.*)$/.exec(line) ?? [];
+    if (name === undefined) continue;
+    count++;
+    const found = name === "serve" ? serve : token.commands.find((each) => isNamed(each, name));
+    const known = found?.options.map(({ flags }) => flags.split(" ")[0]);
+    for (const [flag] of rest.split("#")[0]?.matchAll(/(?<=\s)--[\w-]+/g) ?? []) {
+      assert.ok(known?.includes(flag), `${line.trim()}: there is no ${flag}`);
+    }
+  }
+  assert.ok(count >= 8, `only ${count} commands were found`);
+});
+
+function isNamed(command: CliCommand, name: string): boolean {
+  return name === `token ${command.name}`;
+}
+
+test("the line of the request log is one, with the fields that a request has", async () => {
+  const [line = ""] = blocks("json");
+  const records: unknown[] = [];
+  const server = await startTestServer({ onRequest: (record) => records.push(record) });
+  await server.put("/chat/1", "text/plain");
+  while (records.length === 0) await fetch(`${server.url}/health`);
+  assert.deepEqual(Object.keys(JSON.parse(line)), Object.keys(records[0] as object));
+});
+
+test("the proxy's example leads to where the server listens, and lets its bodies and events through", () => {
+  const [nginx = ""] = blocks("nginx");
+  const port = serve.options.find(({ flags }) => flags.startsWith("--port"))?.default;
+  assert.ok(nginx.includes(`proxy_pass http://127.0.0.1:${port};`));
+  assert.ok(nginx.includes("proxy_buffering off;"));
+  assert.ok(nginx.includes("proxy_set_header Host $host;"));
+  const mebibytes = Number(/client_max_body_size (\d+)m;/.exec(nginx)?.[1]);
+  assert.equal(mebibytes * 1024 * 1024, SERVER_SETTINGS.bodyBytesMax);
+  const seconds = Number(/proxy_read_timeout (\d+)s;/.exec(nginx)?.[1]);
+  assert.ok(seconds * 1000 > SERVER_SETTINGS.longPollTimeoutMs);
+  for (const line of nginx.split("\n"))
+    assert.match(line, /^\s*(?:|[\w$ .:/"-]+;|.* \{|\})$/, line);
+});
+
+test("the unit file gives the server the time that it takes to stop, and nothing to write but its own", () => {
+  const seconds = Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]);
+  assert.ok(seconds * 1000 > SERVER_SETTINGS.graceMs);
+  assert.match(unit, /^ProtectSystem=strict$/m);
+  assert.match(unit, /^StateDirectoryMode=0700$/m);
+  assert.doesNotMatch(unit, /^MemoryDenyWriteExecute=yes$/m); // V8 makes code as it runs.
+});
+
+test("systemd takes the unit file, where there is a systemd to ask", async () => {
+  const analyze = "/usr/bin/systemd-analyze";
+  if (!existsSync(analyze)) {
+    process.stderr.write("NOT CHECKED: there is no systemd-analyze to verify the unit file\n");
+    return;
+  }
+  // Under a name of its own, so that an installed one is not what is looked at.
+  const copy = join(tempDirectory(), "verbatim-under-test.service");
+  writeFileSync(copy, unit);
+  const { stderr } = await promisify(execFile)(analyze, ["verify", "--man=no", copy]);
+  const about = stderr.split("\n").filter((line) => line.includes("verbatim-under-test"));
+  assert.deepEqual(about, []);
+});

@@ -1,0 +1,99 @@
+/** A server that encrypts by itself. */
+
+import assert from "node:assert/strict";
+import { chmodSync, symlinkSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { test } from "vitest";
+import { refusal } from "../support/refusal.ts";
+import { selfSigned } from "../support/self-signed.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { RawConnection } from "./raw-http.ts";
+import { startTestServer } from "./test-server.ts";
+
+interface Pair {
+  readonly keyPath: string;
+  readonly certPath: string;
+  readonly cert: string;
+}
+
+function pair(): Pair {
+  const directory = tempDirectory();
+  const { key, cert } = selfSigned("localhost");
+  const keyPath = join(directory, "key.pem");
+  const certPath = join(directory, "cert.pem");
+  writeFileSync(keyPath, key, { mode: 0o600 });
+  writeFileSync(certPath, cert, { mode: 0o644 });
+  return { keyPath, certPath, cert };
+}
+
+interface Answered {
+  readonly status: number | undefined;
+  readonly location: string | undefined;
+  readonly text: string;
+}
+
+function ask(port: number, cert: string, method: string, body = ""): Promise<Answered> {
+  const options = { host: "127.0.0.1", servername: "localhost", ca: cert, port, method };
+  const headers = { Host: `localhost:${port}`, "Content-Type": "text/plain" };
+  return new Promise((resolve, reject) => {
+    const sent = request({ ...options, headers, path: "/v1/stream/s" }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => {
+        text += chunk;
+      });
+      const { statusCode: status } = response;
+      const { location } = response.headers;
+      response.on("end", () => resolve({ status, location, text }));
+    });
+    sent.on("error", reject).end(body);
+  });
+}
+
+test("streams are created, appended to and read over TLS, and nothing is answered without it", async () => {
+  const { keyPath, certPath, cert } = pair();
+  const link = join(tempDirectory(), "live.pem"); // As tools that renew certificates leave it.
+  symlinkSync(keyPath, link);
+  const { running } = await startTestServer({ tls: { keyPath: link, certPath } });
+  assert.match(running.url, /^https:/);
+  const { port } = running;
+  const made = await ask(port, cert, "PUT");
+  assert.deepEqual([made.status, made.location], [201, `https://localhost:${port}/v1/stream/s`]);
+  assert.equal((await ask(port, cert, "POST", "hello")).status, 204);
+  assert.equal((await ask(port, cert, "GET")).text, "hello");
+  const plain = await RawConnection.open(running.url);
+  plain.send("GET", "/health");
+  assert.doesNotMatch(await plain.closed(), /200 OK/);
+});
+
+test("a client that knows no TLS newer than 1.1 is refused", async () => {
+  const { keyPath, certPath } = pair();
+  const { running } = await startTestServer({ tls: { keyPath, certPath } });
+  const handshake = (version: "TLSv1.1" | "TLSv1.2") =>
+    new Promise<string>((resolve) => {
+      const limits = { minVersion: version, maxVersion: version, ciphers: "DEFAULT@SECLEVEL=0" };
+      const to = { host: "127.0.0.1", port: running.port, rejectUnauthorized: false };
+      const socket = connect({ ...to, ...limits }, () => {
+        resolve(socket.getProtocol() ?? "none");
+        socket.destroy();
+      });
+      socket.on("error", () => resolve("refused"));
+    });
+  assert.equal(await handshake("TLSv1.2"), "TLSv1.2");
+  assert.equal(await handshake("TLSv1.1"), "refused");
+});
+
+test("a key that others can read, and what is no pair, is refused before anything listens", async () => {
+  const mine = pair();
+  const other = pair();
+  const start = (keyPath: string, certPath: string) =>
+    refusal(startTestServer({ tls: { keyPath, certPath } }), "BAD_SETTING");
+  await start(mine.keyPath, other.certPath);
+  await start(mine.certPath, mine.certPath);
+  await start(join(tempDirectory(), "none"), mine.certPath);
+  chmodSync(mine.keyPath, 0o640);
+  const { message } = await start(mine.keyPath, mine.certPath);
+  assert.match(message, /others than you can read it.*chmod 600/);
+  assert.doesNotMatch(message, /PRIVATE KEY/);
+});

@@ -1,0 +1,103 @@
+/** Streams that are signed: a user with a key of their own, a store on disk, and verdicts on it. */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { Heads, rememberedIn } from "../../src/signing/heads.ts";
+import { nodeCrypto } from "../../src/signing/node-crypto.ts";
+import type { VerifyReport } from "../../src/signing/report.ts";
+import { Trust } from "../../src/signing/trust.ts";
+import { transcriptKeys } from "../../src/signing/trusted-keys.ts";
+import {
+  type LocalStore,
+  type LocalStoreOptions,
+  openLocalStore,
+} from "../../src/streams/local-store.ts";
+import { loadStreamSigner } from "../../src/streams/signing-user.ts";
+import { verifyDataDirectory } from "../../src/streams/verify-directory.ts";
+import { SigningUser } from "./signing-user.ts";
+import { tempDirectory } from "./temp-directory.ts";
+
+export const JSON_STREAM = {
+  contentType: "application/json",
+  body: new Uint8Array(0),
+  isClosed: false,
+};
+export const RAW_STREAM = { ...JSON_STREAM, contentType: "application/octet-stream" };
+
+/** Nothing is signed before it is asked for, or the store is closed. */
+export const NEVER = { bytesMax: Infinity, appendsMax: Infinity, idleMs: 1e9 };
+
+export class SignedStreams {
+  readonly user = new SigningUser();
+  readonly directory: string;
+  readonly warnings: string[] = [];
+
+  constructor(directory = tempDirectory()) {
+    this.directory = directory;
+  }
+
+  async open(options: Partial<LocalStoreOptions> = {}): Promise<LocalStore> {
+    const signing = await loadStreamSigner(nodeHost, (warning) => this.warnings.push(warning));
+    return openLocalStore({ dataDirectory: this.directory, signing, ...options });
+  }
+
+  /** By path, the reports on a data directory; of the directory itself under "". */
+  async reports(directory = this.directory): Promise<Map<string, VerifyReport>> {
+    const trust = await Trust.load(this.user.places);
+    const heads = new Heads({
+      host: nodeHost,
+      stateDirectory: this.user.places.stateDirectory,
+      onWarning: (warning) => this.warnings.push(warning),
+    });
+    const book = await heads.read();
+    const found = new Map<string, VerifyReport>();
+    const verifying = verifyDataDirectory(nodeHost, directory, {
+      optionsFor: ({ root, id }) => ({
+        crypto: nodeCrypto,
+        keys: transcriptKeys(trust, id),
+        remembered: rememberedIn(book, { place: `streams:${root}`, id }),
+      }),
+      pinnedIn: (place) =>
+        book.found
+          .current()
+          .filter(({ pin }) => pin.place === place)
+          .map(({ pin }) => pin.id),
+    });
+    for await (const report of verifying) found.set(report.session ?? "", report);
+    return found;
+  }
+
+  /** By path, the verdicts, and those of their findings that bear on them. */
+  async verdicts(directory = this.directory): Promise<Record<string, string>> {
+    const verdicts: Record<string, string> = {};
+    for (const [path, { verdict, findings }] of await this.reports(directory)) {
+      const code = findings.find((each) => each.verdict === verdict)?.code;
+      verdicts[path] = code === undefined ? verdict : `${verdict} ${code}`;
+    }
+    return verdicts;
+  }
+
+  /** The kinds of a stream's checkpoints, in order. */
+  kinds(file: string): string[] {
+    const text = readFileSync(join(this.directory, "logs", `${file}.checkpoints`), "utf8");
+    return text
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line).payload.kind);
+  }
+
+  files(): string[] {
+    return readdirSync(join(this.directory, "logs")).sort();
+  }
+}
+
+/** An append of one message. */
+export function message(value: unknown) {
+  return { body: Buffer.from(JSON.stringify(value)), close: false };
+}
+
+/** Resolves once something holds that becomes so by itself. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((again) => setTimeout(again, 5));
+}
