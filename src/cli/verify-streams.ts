@@ -1,6 +1,6 @@
 /** Verify streams: data directories of streams, among what `verbatim verify` is given. */
 
-import { statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { VerifyReport } from "../signing/report.ts";
 import type { VerifyOptions } from "../signing/verify-options.ts";
@@ -9,12 +9,17 @@ import { type Run, textOption } from "./command.ts";
 /** Whether a server keeps its streams there. */
 export function isDataDirectory(name: string): boolean {
   const path = resolve(name);
-  const isFile = statSync(join(path, "meta.jsonl"), { throwIfNoEntry: false })?.isFile() ?? false;
-  return isFile && ["journal", "logs"].some((each) => isDirectory(join(path, each)));
+  const isOurs = ["journal", "logs"].some((each) => statOf(join(path, each))?.isDirectory());
+  return isOurs && (statOf(join(path, "meta.jsonl"))?.isFile() ?? false);
 }
 
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+/** Null for what is not there, and for what can be no path at all. */
+function statOf(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
 }
 
 /** The report on each stream in them, by the user's own trust and pins. */

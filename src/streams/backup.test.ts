@@ -12,6 +12,8 @@ import {
   SignedStreams,
 } from "../../test/support/signed-streams.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
+import type { Directory, OpenFile } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { backUp } from "./backup.ts";
 import { type LocalStore, openLocalStore } from "./local-store.ts";
@@ -72,6 +74,77 @@ test("of 32 writers who go on, a backup has a prefix of each, with all that was 
   }
   isOver = true;
   await Promise.all(writers);
+  await store.close();
+  assert.deepEqual(streams.warnings, []);
+});
+
+/** A machine on which something happens before each reading of a file. */
+function restless(move: () => Promise<void>): Host {
+  const wrapped = (directory: Directory): Directory => ({
+    ...{ path: directory.path, networkFileSystem: directory.networkFileSystem },
+    open: (name, mode) => {
+      const file = directory.open(name, mode);
+      if (mode !== "read") return file;
+      return new Proxy(file, {
+        get: (target, key: keyof OpenFile) => {
+          if (key !== "read") return target[key].bind(target);
+          return async (into: Uint8Array, at: number) => {
+            await move();
+            return target.read(into, at);
+          };
+        },
+      });
+    },
+    remove: (name) => directory.remove(name),
+    names: () => directory.names(),
+    rename: (from, to) => directory.rename(from, to),
+    sync: () => directory.sync(),
+    syncAncestors: () => directory.syncAncestors(),
+    watch: (name, onChange) => directory.watch(name, onChange),
+    close: () => directory.close(),
+  });
+  return {
+    ...nodeHost,
+    files: {
+      makeDirectory: (path, options) => nodeHost.files.makeDirectory(path, options),
+      openDirectory: async (path, options) =>
+        wrapped(await nodeHost.files.openDirectory(path, options)),
+    },
+  };
+}
+
+test("whatever is appended and signed between any two readings, a backup is of one moment", async () => {
+  const streams = new SignedStreams();
+  const signingCadence = { appendsMax: 1 };
+  const store = await streams.open({ checkpointBytes: 6000, signingCadence });
+  const counts = new Map(Array.from({ length: 60 }, (_, n) => [`/s/${n}`, 0]));
+  for (const path of counts.keys()) await store.create(path, JSON_STREAM);
+  let moves = 0;
+  const move = async () => {
+    const path = `/s/${(moves++ * 7) % counts.size}`;
+    const n = counts.get(path) ?? 0;
+    await store.append(path, message({ n, text: "x".repeat(100) }));
+    counts.set(path, n + 1);
+  };
+  for (let n = 0; n < 120; n++) await move();
+  for (let round = 0; round < 2; round++) {
+    const before = new Map(counts);
+    const to = join(tempDirectory(), "copy");
+    await backUp({ host: restless(move), from: streams.directory, to });
+    const verdicts = Object.entries(await streams.verdicts(to));
+    assert.equal(verdicts.length, counts.size);
+    for (const [path, verdict] of verdicts) {
+      assert.match(verdict, /^(?:verified|incomplete|rollback BEHIND)/, path);
+    }
+    const copy = await openLocalStore({ dataDirectory: to });
+    for (const [path, least] of before) {
+      const numbers = await numbersIn(copy, path);
+      assert.deepEqual(numbers, [...numbers.keys()], `${path}: a prefix, without a gap`);
+      assert.ok(numbers.length >= least, `${path}: ${numbers.length} of ${least}`);
+      await copy.append(path, message({ n: numbers.length })); // It goes on from there.
+    }
+    await copy.close();
+  }
   await store.close();
   assert.deepEqual(streams.warnings, []);
 });

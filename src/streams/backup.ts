@@ -12,8 +12,9 @@
  *
  * BK1  Everything that was acknowledged before it began is in it, and nothing that a server with
  *      the same journal would not have shown.
- * BK2  Segments that came and went during 3 are missed: the copy of the journal has a gap then, and
- *      2 to 4 are done again, on what has grown since.
+ * BK2  Segments that are begun during 3 are opened after each file. One that came and went during a
+ *      single one is missed: the copy of the journal has a gap then, and all is done again, on what
+ *      has grown since.
  * BK3  When it resolves, the copy is durable, was opened, and its journal is carried out.
  */
 
@@ -134,11 +135,11 @@ class Copying {
     try {
       const { storeId, checkpointLsn } = await this.#copyMeta();
       await this.#hold(held);
-      await this.#hold(held); // Those that were begun meanwhile.
+      await this.#copyGrowthOf(LOGS, () => this.#hold(held)); // And of those begun meanwhile.
+      await this.#hold(held);
       const journals = await this.#to.open(JOURNAL);
       for (const name of journals.names()) journals.remove(name);
       for (const [name, file] of held) await this.#copy(file, 0, file.size(), JOURNAL, name);
-      await this.#copyGrowthOf(LOGS);
       await scanJournal(journals, storeId, checkpointLsn);
       return true;
     } catch (cause) {
@@ -168,9 +169,12 @@ class Copying {
     }
   }
 
-  async #copyGrowthOf(below: string): Promise<void> {
+  async #copyGrowthOf(below: string, afterEach?: () => Promise<void>): Promise<void> {
     const directory = await this.#from.open(below);
-    for (const name of directory.names()) await this.#copyGrowth(below, name);
+    for (const name of directory.names()) {
+      await this.#copyGrowth(below, name);
+      await afterEach?.();
+    }
   }
 
   /** What a file has grown by since it was last copied, up to `end`. */

@@ -215,7 +215,7 @@ export class SignedStream {
         else draft.addOthersLines(bytes);
         at += bytes.length;
       }
-      if (Buffer.compare(hash.digest(), sha256) !== 7) continue;
+      if (Buffer.compare(hash.digest(), sha256) === 0) continue;
       const path = `${this.#parts.logs.path}/${this.of.file}`;
       throw mismatch(path, to, "what stands there is not what was appended");
     }

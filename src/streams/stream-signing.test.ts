@@ -1,7 +1,7 @@
 /** Signed streams: when checkpoints are made, what they cover, and what is not signed. */
 
 import assert from "node:assert/strict";
-import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import {
@@ -12,6 +12,7 @@ import {
   SignedStreams,
   until,
 } from "../../test/support/signed-streams.ts";
+import { tempDirectory } from "../../test/support/temp-directory.ts";
 
 test("closing a store signs what is unsigned: JSON and raw streams verify, and their heads match", async () => {
   const streams = new SignedStreams();
@@ -172,4 +173,30 @@ test("nothing is signed on a head that is lost, nor under keys that are not trus
   await store.close();
   assert.equal(streams.files().at(-1), "s.jsonl.checkpoints.torn-0", "what was torn is kept");
   assert.match(other.warnings[0] ?? "", /untrusted and is not signed on/);
+});
+
+test("what is restored from a copy is signed on only once its lost head was forgotten", async () => {
+  const streams = new SignedStreams();
+  const copy = tempDirectory();
+  for (const round of [1, 2]) {
+    const store = await streams.open();
+    if (round === 1) await store.create("/s", JSON_STREAM);
+    await store.append("/s", message({ round }));
+    await store.close();
+    if (round === 1) cpSync(streams.directory, copy, { recursive: true });
+  }
+  rmSync(streams.directory, { recursive: true });
+  cpSync(copy, streams.directory, { recursive: true });
+  const goOn = async () => {
+    const store = await streams.open();
+    await store.append("/s", message("on"));
+    await store.close();
+  };
+  await goOn();
+  assert.match(streams.warnings[0] ?? "", /rollback and is not signed on/);
+  assert.deepEqual(await streams.verdicts(), { "/s": "rollback BEHIND" });
+  await streams.user.heads.forget({ place: `streams:${streams.directory}`, id: "/s" });
+  await goOn();
+  assert.equal(streams.warnings.length, 1);
+  assert.deepEqual(await streams.verdicts(), { "/s": "incomplete FOUND_UNSIGNED" });
 });
