@@ -267,6 +267,7 @@ export class Episode {
   /** Readers agree with the bytes, and with each other. */
   async #read(): Promise<void> {
     this.#counts.readings++;
+    await new Promise(setImmediate); // A write that is about to happen would happen as we read.
     const host = this.#host(this.#machine.startProcess(true));
     const expected = this.#wholeLines();
     const forward: string[] = [];
