@@ -1,10 +1,11 @@
 /**
- * What the AI SDK takes as model messages, from the schema that it publishes (`modelMessageSchema`)
- * and the check that it makes of every prompt: after an assistant's calls comes a `tool` message with
+ * What the AI SDK takes as model messages: by its own types and the schema that it publishes
+ * (`modelMessageSchema`), and by the check that it makes of every prompt: after an assistant's calls comes a `tool` message with
  * all of their results, of the tools that were called. Its provider for Anthropic makes one message
  * of several in a row, so a thought is there only at the beginning of the first.
  */
 
+import { type ModelMessage, modelMessageSchema } from "ai";
 import type { AiSdkMessage, AiSdkOutput } from "../../../src/resume/targets/ai-sdk.ts";
 import { Faults } from "./facts.ts";
 
@@ -16,6 +17,8 @@ export function aiSdkFaults(messages: readonly AiSdkMessage[]): string[] {
   faults.expect(messages.at(-1)?.role !== "assistant", "the last word is the model's");
   for (const [at, message] of messages.entries()) {
     const where = `messages.${at}`;
+    const typed: ModelMessage = message;
+    faults.expect(modelMessageSchema.safeParse(typed).success, `${where} is not the SDK's`);
     faults.keys(message, where, "role", "content");
     faults.expect(message.content.length > 0, `${where} is empty`);
     faults.expect(message.role === "tool" || open.size === 0, `${where}: calls are open`);
