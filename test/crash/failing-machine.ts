@@ -1,6 +1,6 @@
 /** Failing machine: a simulated machine on which one chosen call to the disk fails, once. */
 
-import { type Call, type Fault, Machine } from "../../src/torture/fault-files.ts";
+import { type Call, type Fault, Machine, type Process } from "../../src/torture/fault-files.ts";
 import { Random } from "../../src/torture/random.ts";
 import { Scheduler } from "../../src/torture/scheduler.ts";
 
@@ -27,5 +27,18 @@ export class FailingMachine {
         return this.calls.push(call) - 1 === failing?.call ? failing.fault : null;
       },
     });
+  }
+
+  /** A process that died is never told how its calls ended: whoever waits for it waits in vain. */
+  async untilOver<T>(work: Promise<T>, process: Process): Promise<T | null> {
+    let settled: { value: T } | null = null;
+    void work.then((value) => {
+      settled = { value };
+    });
+    for (let inVain = 0; settled === null && inVain < 20; ) {
+      await this.scheduler.tick();
+      if (!process.isAlive) inVain++;
+    }
+    return (settled as { value: T } | null)?.value ?? null;
   }
 }

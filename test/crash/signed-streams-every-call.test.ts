@@ -80,14 +80,14 @@ class Life {
   async #process(work: (store: LocalStore) => Promise<void>, isKilled: boolean): Promise<void> {
     const process = this.#failing.machine.startProcess();
     const opening = this.#open(process).catch(() => null);
-    const store = await this.#untilOver(opening, process);
+    const store = await this.#failing.untilOver(opening, process);
     if (store === null) return;
-    await this.#untilOver(
+    await this.#failing.untilOver(
       work(store).catch(() => {}),
       process,
     );
     if (isKilled) process.kill();
-    await this.#untilOver(
+    await this.#failing.untilOver(
       store.close().catch(() => {}),
       process,
     );
@@ -153,19 +153,6 @@ class Life {
   #host(process: Process) {
     const started = "2026-01-01T00:00:00.000Z";
     return { files: process, clock: this.#failing.scheduler, process: { pid: 1, started } };
-  }
-
-  /** A process that died is never told how its calls ended: whoever waits for it waits in vain. */
-  async #untilOver<T>(work: Promise<T>, process: Process): Promise<T | null> {
-    let settled: { value: T } | null = null;
-    void work.then((value) => {
-      settled = { value };
-    });
-    for (let inVain = 0; settled === null && inVain < 20; ) {
-      await this.#failing.scheduler.tick();
-      if (!process.isAlive) inVain++;
-    }
-    return (settled as { value: T } | null)?.value ?? null;
   }
 }
 

@@ -98,27 +98,14 @@ export class StreamsLife {
       (store) => store,
       () => null,
     );
-    const store = await this.#untilOver(opening, process);
+    const store = await this.#failing.untilOver(opening, process);
     if (store === null) return;
-    await this.#untilOver(work(store), process);
+    await this.#failing.untilOver(work(store), process);
     if (isKilled) process.kill();
-    await this.#untilOver(
+    await this.#failing.untilOver(
       store.close().catch(() => {}),
       process,
     );
-  }
-
-  /** A process that died is never told how its calls ended: whoever waits for it waits in vain. */
-  async #untilOver<T>(work: Promise<T>, process: Process): Promise<T | null> {
-    let settled: { value: T } | null = null;
-    void work.then((value) => {
-      settled = { value };
-    });
-    for (let inVain = 0; settled === null && inVain < 20; ) {
-      await this.#failing.scheduler.tick();
-      if (!process.isAlive) inVain++;
-    }
-    return (settled as { value: T } | null)?.value ?? null;
   }
 
   #finish<T>(work: Promise<T>): Promise<T> {

@@ -13,6 +13,7 @@ import { seed } from "../crash/seed.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { idFor, SHAPES, SigningUser, turnOf, writtenBy } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { killAfter } from "./kill-after.ts";
 import type { SigningOrder } from "./signing-child.ts";
 
 const KILLS = 6;
@@ -67,20 +68,3 @@ test.for(WAYS)(
     assert.deepEqual(user.warnings, []);
   },
 );
-
-/** Answers how many turns it said were acknowledged. */
-async function killAfter(child: Child, acks: number, ms: number): Promise<number> {
-  let count = 0;
-  const take = async () => {
-    const line = await child.line();
-    if (line?.startsWith("ack")) count++;
-    return line;
-  };
-  child.say("go");
-  while (count < acks) assert.notEqual(await take(), null, "it ended before it was killed");
-  await new Promise((resolve) => setTimeout(resolve, ms));
-  const killed = child.kill();
-  while ((await take()) !== null);
-  await killed;
-  return count;
-}

@@ -10,8 +10,9 @@ import { join } from "node:path";
 import { test } from "vitest";
 import { unit } from "../crash/lines.ts";
 import { seed } from "../crash/seed.ts";
-import { type Child, startChild } from "../support/child.ts";
+import { startChild } from "../support/child.ts";
 import { message, SignedStreams } from "../support/signed-streams.ts";
+import { killAfter } from "./kill-after.ts";
 
 const KILLS = 6;
 
@@ -56,21 +57,3 @@ test("a server killed while it signs leaves streams that verify as far as it got
   }
   assert.deepEqual(streams.warnings, []);
 });
-
-/** Answers how many rounds of appends it said were acknowledged. */
-async function killAfter(child: Child, acks: number, ms: number): Promise<number> {
-  let count = 0;
-  const take = async () => {
-    const line = await child.line();
-    assert.ok(!line?.startsWith("warning"), line ?? "");
-    if (line?.startsWith("ack")) count++;
-    return line;
-  };
-  child.say("go");
-  while (count < acks) assert.notEqual(await take(), null, "it ended before it was killed");
-  await new Promise((resolve) => setTimeout(resolve, ms));
-  const killed = child.kill();
-  while ((await take()) !== null);
-  await killed;
-  return count;
-}
