@@ -1,29 +1,27 @@
 /**
  * Backup: a copy of a data directory, taken while a server goes on writing there.
  *
- * The server need not know: nothing in the directory is ever changed but by adding to it, and the
+ * The server hardly notices: nothing in the directory is ever changed but by adding to it, and the
  * journal says what was added since `meta.jsonl` was. So the copy is of one moment when its parts
  * are taken in this order:
  *
- *   1. `meta.jsonl`, up to its last checkpoint
- *   2. hold of the journal: its segments are opened, and can be deleted from then on
+ *   1. a hold on `meta.jsonl`: as long as it lasts, no segment of the journal is deleted
+ *   2. `meta.jsonl`, up to its last checkpoint
  *   3. the files of streams: they have all that the checkpoint covers, and maybe more
  *   4. the journal, to its end: it has all that the files have more
  *
  * BK1  Everything that was acknowledged before it began is in it, and nothing that a server with
  *      the same journal would not have shown.
- * BK2  Segments that are begun during 3 are opened after each file. One that came and went during a
- *      single one is missed: the copy of the journal has a gap then, and all is done again, on what
- *      has grown since.
+ * BK2  The hold is a kernel lock: it ends with this process, however that ends.
  * BK3  When it resolves, the copy is durable, was opened, and its journal is carried out.
  */
 
 import { readdirSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
 import { errnoOf, ioError, VerbatimError } from "../base/errors.ts";
 import type { Directory, OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { readChunks } from "../log/bytes.ts";
-import { firstLsnOf } from "./journal.ts";
 import { scanJournal } from "./journal-scan.ts";
 import { openLocalStore } from "./local-store.ts";
 import { MetaFile } from "./meta-file.ts";
@@ -44,7 +42,7 @@ export interface BackupReport {
   readonly bytes: number;
 }
 
-const ROUNDS_MAX = 10;
+const HOLD_POLL_MS = 1;
 const SYNCS_AT_ONCE = 3;
 const COUNTED_TOGETHER = 1000;
 const [META, LOGS, JOURNAL] = ["meta.jsonl", "logs", "journal"];
@@ -110,18 +108,15 @@ class Copying {
 
   async run(): Promise<void> {
     await this.#refuse();
-    await this.#copyGrowthOf(LOGS); // Nearly all, so that what follows is short.
-    for (let round = 1; !(await this.#round(round === ROUNDS_MAX)); round++);
+    await this.#copyGrowthOf(LOGS); // Nearly all, so that the hold is short.
+    await this.#copyWhatChanges();
     await this.#copyOthers("");
     await this.#sync();
   }
 
   async #refuse(): Promise<void> {
-    const { path } = this.#from;
-    const meta = await MetaFile.openToRead(await this.#from.open(""));
-    if (meta === null) throw refused(path, "its meta.jsonl was never begun");
-    meta.close();
-    if (`${this.#to.path}/`.startsWith(`${path}/`)) {
+    (await this.#openMeta()).close();
+    if (`${this.#to.path}/`.startsWith(`${this.#from.path}/`)) {
       throw refused(this.#to.path, "it is in what is to be copied");
     }
     if ((await this.#to.open("")).names().length > 0) {
@@ -129,52 +124,32 @@ class Copying {
     }
   }
 
-  /** Whether the parts are of one moment now; throws instead of answering no in the last round. */
-  async #round(isLast: boolean): Promise<boolean> {
-    const held = new Map<string, OpenFile>();
-    try {
-      const { storeId, checkpointLsn } = await this.#copyMeta();
-      await this.#hold(held);
-      await this.#copyGrowthOf(LOGS, () => this.#hold(held)); // And of those begun meanwhile.
-      await this.#hold(held);
-      const journals = await this.#to.open(JOURNAL);
-      for (const name of journals.names()) journals.remove(name);
-      for (const [name, file] of held) await this.#copy(file, 0, file.size(), JOURNAL, name);
-      await scanJournal(journals, storeId, checkpointLsn);
-      return true;
-    } catch (cause) {
-      const isGap = cause instanceof VerbatimError && cause.code === "STORE_DAMAGED";
-      if (!isGap || isLast) throw cause; // A gap that is there each time is damage.
-      return false; // BK2
-    } finally {
-      for (const file of held.values()) file.close();
-    }
-  }
-
-  async #copyMeta(): Promise<{ storeId: string; checkpointLsn: number }> {
+  async #openMeta(): Promise<MetaFile> {
     const meta = await MetaFile.openToRead(await this.#from.open(""));
-    if (meta === null) throw refused(this.#from.path, "its meta.jsonl is gone");
-    const { storeId, checkpointLsn, end } = meta;
-    meta.close();
-    await this.#copyGrowth("", META, end);
-    return { storeId, checkpointLsn };
+    if (meta === null) throw refused(this.#from.path, "its meta.jsonl was never begun");
+    return meta;
   }
 
-  async #hold(held: Map<string, OpenFile>): Promise<void> {
-    const journals = await this.#from.open(JOURNAL);
-    for (const name of journals.names().sort()) {
-      if (firstLsnOf(name) === null || held.has(name)) continue;
-      const file = openIfThere(journals, name);
-      if (file !== null) held.set(name, file);
+  /** From the first of the four parts to the last. */
+  async #copyWhatChanges(): Promise<void> {
+    const hold = await this.#openMeta();
+    try {
+      while (!hold.tryHold()) await setTimeout(HOLD_POLL_MS);
+      const meta = await this.#openMeta(); // As it is now.
+      meta.close();
+      await this.#copyGrowth("", META, meta.end);
+      await this.#copyGrowthOf(LOGS);
+      await this.#copyGrowthOf(JOURNAL);
+      await scanJournal(await this.#to.open(JOURNAL), meta.storeId, meta.checkpointLsn);
+    } finally {
+      hold.close();
     }
   }
 
-  async #copyGrowthOf(below: string, afterEach?: () => Promise<void>): Promise<void> {
+  /** In the order of names, which is the order in which segments of the journal are begun. */
+  async #copyGrowthOf(below: string): Promise<void> {
     const directory = await this.#from.open(below);
-    for (const name of directory.names()) {
-      await this.#copyGrowth(below, name);
-      await afterEach?.();
-    }
+    for (const name of directory.names().sort()) await this.#copyGrowth(below, name);
   }
 
   /** What a file has grown by since it was last copied, up to `end`. */

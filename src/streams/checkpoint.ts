@@ -3,7 +3,8 @@
  * segments can go. In the background; appends go on in a new segment meanwhile.
  *
  * CP1  A segment is deleted only after the files it touched, their names and the lines about them
- *      are durable.
+ *      are durable; and not while somebody copies the store, but by a later checkpoint then
+ *      (meta-file.ts, MF4).
  * CP2  The lines of a checkpoint say how streams were at its lsn: states are taken when the new
  *      segment begins, and never change afterwards. Messages are looked up in the index, which
  *      keeps them.
@@ -66,6 +67,8 @@ export class Checkpoints {
   /** Segments that are finished and not covered by a checkpoint yet. */
   #segments: Segment[] = [];
   #finishedBytes = 0;
+  /** Segments that a checkpoint covers, and that somebody may still be copying. */
+  #spent: Segment[] = [];
   #unfinished: Snapshot | null = null;
 
   constructor(parts: CheckpointParts, segments: readonly Segment[], bytes: number) {
@@ -179,7 +182,11 @@ export class Checkpoints {
       const { lsn } = index.applied();
       index.setApplied({ lsn, metaBytes: meta.end, storeId: meta.storeId });
     });
-    for (const { name } of snapshot.segments) removeIfThere(journals, name);
+    this.#spent.push(...snapshot.segments);
+    const isRemoved = meta.unlessHeld(() => {
+      for (const { name } of this.#spent) removeIfThere(journals, name);
+    });
+    if (isRemoved) this.#spent = [];
     this.#finishedBytes -= bytes;
     this.#unfinished = null;
     return true;

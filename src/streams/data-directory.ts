@@ -67,7 +67,7 @@ async function openParts(
   const meta = keep(await MetaFile.open(directory, newId()));
   const recovered = await recover({ journals, logs, meta, indexPath, onProgress: onRebuild });
   const index = keep(recovered.index);
-  const scanned = withoutSpent(journals, recovered.journal);
+  const scanned = withoutSpent(journals, meta, recovered.journal);
   const next = scanned.lastLsn + 1;
   const journal = keep(await Journal.begin(journals, meta.storeId, next, newId));
   return { path, logs, journals, meta, index, journal, scanned, close };
@@ -77,13 +77,19 @@ async function openParts(
  * Segments that hold nothing new are of no use: a checkpoint has it all. One that holds nothing at
  * all has the name of the next, and so must not be among those that a checkpoint will delete.
  */
-function withoutSpent(journals: Directory, scanned: ScannedJournal): ScannedJournal {
-  if (scanned.records.length > 0) {
-    const segments = scanned.segments.filter(({ firstLsn }) => firstLsn <= scanned.lastLsn);
-    return { ...scanned, segments };
-  }
-  for (const { name } of scanned.segments) journals.remove(name);
-  return { ...scanned, segments: [], bytes: 0 };
+function withoutSpent(
+  journals: Directory,
+  meta: MetaFile,
+  scanned: ScannedJournal,
+): ScannedJournal {
+  const { segments, records, lastLsn } = scanned;
+  const isRemoved =
+    records.length === 0 &&
+    meta.unlessHeld(() => {
+      for (const { name } of segments) journals.remove(name);
+    });
+  if (isRemoved) return { ...scanned, segments: [], bytes: 0 };
+  return { ...scanned, segments: segments.filter(({ firstLsn }) => firstLsn <= lastLsn) };
 }
 
 async function acquire(lock: LogLock, path: string): Promise<void> {

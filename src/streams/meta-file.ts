@@ -13,6 +13,8 @@
  * MF3  The last group is written again in place and synced before it is gone by: after a failed
  *      sync the kernel may show bytes that it will never write (log/repair.ts, R2), and on the
  *      strength of a group journal segments are deleted.
+ * MF4  Whoever copies the store holds this file (a shared kernel lock), and nobody deletes a segment
+ *      of the journal meanwhile (`unlessHeld`).
  */
 
 import { ioError, isNoSpace, VerbatimError } from "../base/errors.ts";
@@ -172,6 +174,22 @@ export class MetaFile {
       if (text === null) throw damaged(this.path, start);
       yield { line: JSON.parse(text) as MetaLine, end };
     }
+  }
+
+  /** Takes hold until `close` (MF4). False: a segment is being deleted just now. */
+  tryHold(): boolean {
+    return this.#file.tryLock("shared");
+  }
+
+  /** Does what must not happen to a store that is being copied (MF4); whether it could. */
+  unlessHeld(work: () => void): boolean {
+    if (!this.#file.tryLock("exclusive")) return false;
+    try {
+      work();
+    } finally {
+      this.#file.unlock();
+    }
+    return true;
   }
 
   close(): void {
