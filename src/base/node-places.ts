@@ -6,7 +6,7 @@
  */
 
 import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { VerbatimError } from "./errors.ts";
 
 /** What a user keeps for Verbatim beside the sessions themselves. */
@@ -37,6 +37,21 @@ export function userPlaces(environment: Environment = process.env): UserPlaces {
 /** The index of sessions: a cache, safe to delete. */
 export function catalogPath(): string {
   return join(xdg(process.env, "XDG_CACHE_HOME", ".cache"), "verbatim", "catalog.db");
+}
+
+/** What was last listed: a cache, safe to delete. */
+export function keptListingPath(): string {
+  return join(xdg(process.env, "XDG_CACHE_HOME", ".cache"), "verbatim", "last-listing");
+}
+
+/** The search index, beside the index of sessions: a cache as well. */
+export function searchPathBeside(catalog: string): string {
+  return join(dirname(catalog), "search.db");
+}
+
+/** Sessions to look at for who has none: as safe to delete as the caches beside them. */
+export function demoRoot(): string {
+  return join(xdg(process.env, "XDG_CACHE_HOME", ".cache"), "verbatim", "demo");
 }
 
 /** Where the server keeps its streams. */

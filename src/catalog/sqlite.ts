@@ -31,8 +31,10 @@ export type OpenedCache =
 /** How long a statement waits for another process's transaction; ours take milliseconds. */
 const BUSY_TIMEOUT_MS = 2000;
 
-/** All but SQLite's own. */
-const TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'";
+/** All but SQLite's own, and those of a full-text index, which come and go with it. */
+const TABLES =
+  "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type <> 'shadow' " +
+  "AND name NOT GLOB 'sqlite_*'";
 
 type Driver = typeof import("@photostructure/sqlite");
 
@@ -288,7 +290,7 @@ function beginAnew(cache: Cache, database: DatabaseSyncInstance, schema: string)
 }
 
 /** A number of 31 bits that changes with the schema (FNV-1a): nobody can forget to raise it. */
-function versionOf(schema: string): number {
+export function versionOf(schema: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(schema)) hash = Math.imul(hash ^ byte, 0x01000193);
   return (hash >>> 1) | 1; // Never 0, which is the version of an empty file.

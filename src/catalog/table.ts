@@ -18,7 +18,7 @@ import {
   type SessionSort,
   type SortKey,
 } from "./session-row.ts";
-import type { Cache, SqlValue } from "./sqlite.ts";
+import { type Cache, type SqlValue, versionOf } from "./sqlite.ts";
 import { NOTHING_KNOWN, type SessionStatus } from "./summary.ts";
 
 /** A root in one dialect. */
@@ -47,10 +47,13 @@ CREATE TABLE sessions (
   spend REAL,
   created_at TEXT,
   updated_at TEXT,
-  json TEXT NOT NULL,
+  json TEXT NOT NULL, -- Of the second shape.
   PRIMARY KEY (root, id)
 ) WITHOUT ROWID;
 `;
+
+/** Changes with what a row is made of. */
+export const CATALOG_VERSION = versionOf(SCHEMA);
 
 const COLUMNS =
   "id, log_path, size, mtime_us, status, turns, total_tokens, spend, created_at, updated_at, json";
@@ -200,6 +203,7 @@ function valuesOf(row: SessionRow): SqlValue[] {
   ];
 }
 
-function microseconds(ms: number): number {
+/** As times of change are kept (B3). */
+export function microseconds(ms: number): number {
   return Math.round(ms * 1000);
 }

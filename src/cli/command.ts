@@ -16,7 +16,7 @@ export interface Io {
    * Results as they are, however many; resolves when there is room for more. Throws OutputClosed
    * when nobody reads them any longer.
    */
-  print(text: string): Promise<void>;
+  print(text: string | Uint8Array): Promise<void>;
   /** Everything else. Control characters in it are shown, not sent. */
   err(text: string): void;
   /** A line that replaces the one before it, on a terminal only; null takes it away. */

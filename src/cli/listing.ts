@@ -4,12 +4,24 @@
  * LI1  Loaded for each `verbatim ls`, so it loads little itself: what reads sessions comes only
  *      when one has to be read (store/list.ts, LS1).
  * LI2  All that is printed is escaped here, whatever the catalog says.
+ * LI3  What was printed of many sessions is kept as it was printed (catalog/kept-text.ts). Not when it
+ *      may be otherwise the next time although no log has changed: a running session is paused, and
+ *      a terminal is told how long ago something was; and only as long as the live ones are live.
  */
 
-import { catalogPath } from "../base/node-places.ts";
-import { type RowLine, type SessionSort, sortLines } from "../catalog/session-row.ts";
+import { catalogPath, keptListingPath } from "../base/node-places.ts";
+import { eachLog } from "../catalog/find.ts";
+import { keepText, keptText } from "../catalog/kept-text.ts";
+import {
+  type FoundLog,
+  type RowLine,
+  type SessionSort,
+  sortLines,
+} from "../catalog/session-row.ts";
+import { CATALOG_VERSION } from "../catalog/table.ts";
 import { safeText } from "../render/safe-text.ts";
 import { type FoundStore, findStores, type Where } from "../store/find-stores.ts";
+import { LAYOUTS } from "../store/layouts.ts";
 import {
   type Listed,
   listLines,
@@ -31,33 +43,52 @@ export interface ListingOptions {
 /** A session counts as live when it was appended to within this time. */
 const LIVE_MS = 60_000;
 
+/** A session that changed so recently will change again: what was printed is not worth keeping. */
+const REST_MS = 2000;
+
+/** Fewer take no time worth a file. */
+const KEPT_FROM_SESSIONS = 1000;
+
 /** About 64 KB: few writes, and no text so large that the collector treats it apart. */
 const LINES_PER_PRINT = 120;
 
-export async function printListing(
-  where: Where,
-  { sort, limit, isJson }: ListingOptions,
-  io: Io,
-): Promise<void> {
+export async function printListing(where: Where, options: ListingOptions, io: Io): Promise<void> {
+  const { sort, limit, isJson } = options;
   const stores = findStores(where);
+  const nowMs = Date.now();
+  const question = isKept(options, io) ? questionOf(stores, options) : null;
+  if (question !== null) {
+    const kept = keptText(keptListingPath(), { question, nowMs }, logsOf(stores));
+    if (kept !== null) return io.print(kept);
+  }
+
   let found: SessionLine[] = [];
+  let isWhole = true;
+  const onWarning = (warning: string) => {
+    isWhole = false;
+    io.err(`warning: ${warning}`);
+  };
   for (const store of stores) {
     const onProgress = (done: number, total: number) =>
       io.progress(`${store.dialect}: ${done} of ${total} sessions read`);
-    found = found.concat(await listLines(listed(store, io), { sort, onProgress }));
+    found = found.concat(await listLines(listed(store, onWarning), { sort, onProgress }));
   }
   io.progress(null);
   const sessions = sortLines(found).slice(0, limit);
-  const nowMs = Date.now();
-  if (isJson) {
-    for (let at = 0; at < sessions.length; at += LINES_PER_PRINT) {
-      const lines = sessions
-        .slice(at, at + LINES_PER_PRINT)
-        .map((session) => `${unclosedJson(session)},"live":${isLive(session.line, nowMs)}}\n`);
-      await io.print(safeText(lines.join("")));
-    }
-  } else if (sessions.length > 0) {
-    await io.print(`${describe(sessions.map(summaryOf), nowMs, io).join("\n")}\n`);
+  const pieces: string[] = [];
+  for (const piece of textOf(sessions, isJson, nowMs, io)) {
+    pieces.push(piece);
+    await io.print(piece);
+  }
+  const isMany = found.length >= KEPT_FROM_SESSIONS;
+  if (
+    question !== null &&
+    isMany &&
+    isWhole &&
+    found.every((session) => isAtRest(session, nowMs))
+  ) {
+    const untilMs = endOfLife(found, nowMs);
+    keepText(keptListingPath(), { question, untilMs }, found.map(logOf), pieces.join(""));
   }
   if (found.length === 0) {
     const places = stores.map(({ root }) => root).join(" and ");
@@ -65,9 +96,61 @@ export async function printListing(
   }
 }
 
+/** The logs of all stores, each when it is asked for. */
+function* logsOf(stores: readonly FoundStore[]): Generator<FoundLog> {
+  for (const { dialect, root } of stores) yield* eachLog(root, LAYOUTS[dialect]);
+}
+
+/** The log as it was when its line was made; lines come in the order in which logs are found. */
+function logOf({ line: { id, size, mtimeMs, logPathJson } }: SessionLine): FoundLog {
+  return { id, path: JSON.parse(logPathJson) as string, size, mtimeMs };
+}
+
+/** A terminal is told how long ago something was: another text each time. */
+function isKept({ limit }: ListingOptions, io: Io): boolean {
+  return limit === Infinity && !io.isTerminal;
+}
+
+/** Whether it is likely, and of running ones possible, that the same can be printed again. */
+function isAtRest({ line: { status, mtimeMs } }: SessionLine, nowMs: number): boolean {
+  return status !== "running" && nowMs - mtimeMs >= REST_MS;
+}
+
+/** When the first of those that are live no longer is; null when none is. */
+function endOfLife(sessions: readonly SessionLine[], nowMs: number): number | null {
+  let endMs = Infinity;
+  for (const { line } of sessions) {
+    if (isLive(line, nowMs)) endMs = Math.min(endMs, line.mtimeMs + LIVE_MS);
+  }
+  return endMs === Infinity ? null : endMs;
+}
+
+/** All that an answer depends on but for the logs (LI3). */
+function questionOf(stores: readonly FoundStore[], { sort, isJson }: ListingOptions): string {
+  const places = stores.map(({ dialect, root }) => [dialect, root]);
+  return JSON.stringify([CATALOG_VERSION, places, sort, isJson]);
+}
+
+function* textOf(
+  sessions: readonly SessionLine[],
+  isJson: boolean,
+  nowMs: number,
+  io: Io,
+): Generator<string> {
+  if (!isJson) {
+    if (sessions.length > 0) yield `${describe(sessions.map(summaryOf), nowMs, io).join("\n")}\n`;
+    return;
+  }
+  for (let at = 0; at < sessions.length; at += LINES_PER_PRINT) {
+    const lines = sessions
+      .slice(at, at + LINES_PER_PRINT)
+      .map((session) => `${unclosedJson(session)},"live":${isLive(session.line, nowMs)}}\n`);
+    yield safeText(lines.join(""));
+  }
+}
+
 /** The store, with what reads its sessions loaded when it is asked for (LI1). */
-function listed({ dialect, root }: FoundStore, io: Io): Listed {
-  const onWarning = (warning: string) => io.err(`warning: ${warning}`);
+function listed({ dialect, root }: FoundStore, onWarning: Listed["onWarning"]): Listed {
   const summaries = async () => {
     const { nodeHost } = await import("../base/node-host.ts");
     const { Store } = await import("../store/store.ts");

@@ -1,7 +1,7 @@
 /** `verbatim ls` and `verbatim stats`: what there is, and what it cost. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ThreadTelemetry } from "../../src/rye.ts";
@@ -100,6 +100,41 @@ test("ls where there is nothing says so, and is no error", async () => {
   expect(empty.stderr).toContain(join(user.home, ".homeagent"));
   assert.equal(nowhere.code, 7);
   assert.deepEqual(readdirSync(user.cwd), []);
+});
+
+test("a thousand sessions that did not change are listed as before; whatever changes is seen", async () => {
+  const user = new CliUser();
+  const complete = event("thread_complete", { cost: { turns: 1, tokens: 10, spend: 0.5 } });
+  const events = [event("user_message", { text: "hi" }), complete];
+  const logs = Array.from({ length: 1000 }, (_, n) => putThread(user.cwd, `t-${n}`, events));
+  const age = (path: string, seconds: number) => utimesSync(path, seconds, seconds);
+  for (const path of logs) age(path, 1_700_000_000);
+  const list = async (...args: string[]) => (await user.run(["ls", ...args])).stdout;
+  const listing = async () => jsonLines(await list("--json"));
+  const keptPath = join(user.home, ".cache/verbatim/last-listing");
+
+  const first = await list("--json");
+  assert.ok(existsSync(keptPath));
+  assert.equal(await list("--json"), first);
+  assert.equal((await list("--json", "--limit", "1")).split("\n").length, 2);
+  const table = await list();
+  assert.equal(await list(), table);
+  assert.equal(table.split("\n").length, 1002);
+
+  const [path = "", other = ""] = logs;
+  const dearer = { cost: { turns: 1, tokens: 10, spend: 0.7 } };
+  putThread(user.cwd, "t-0", [events[0] as object, event("thread_complete", dearer)]); // As long.
+  age(path, 1_700_000_001);
+  rmSync(other);
+  age(putThread(user.cwd, "t-new", [event("thread_start", {})]), 1_700_000_000);
+  putMeta(user.cwd, "t-new", meta("hello", "m", "running", undefined, 0));
+  const seen = async () => {
+    const rows = new Map((await listing()).map((row) => [row.id, row]));
+    return [rows.size, rows.get("t-0")?.spend, rows.get("t-new")?.status];
+  };
+  assert.deepEqual(await seen(), [1000, 0.7, "running"]);
+  putMeta(user.cwd, "t-new", meta("hello", "m", "paused", undefined, 0));
+  assert.deepEqual(await seen(), [1000, 0.7, "paused"]);
 });
 
 test("ls does without its index when that cannot be kept", async () => {
