@@ -5,6 +5,7 @@
 
 import { runBench, say } from "./measure/frame.ts";
 import { type Bound, compared, memory, type Result } from "./measure/result.ts";
+import { measureLimits } from "./streams/limits.ts";
 import { type Amounts, type Both, type Figures, measureRound } from "./streams/round.ts";
 import { measureSigning } from "./streams/signed.ts";
 
@@ -38,7 +39,11 @@ await runBench("streams", async ({ directory, isQuick }) => {
     say(`round ${round} of ${amounts.rounds}`);
     rounds.push(await measureRound(directory, amounts));
   }
-  return [...resultsOf(rounds, amounts), ...(await measureSigning(directory, amounts))];
+  return [
+    ...resultsOf(rounds, amounts),
+    ...(await measureSigning(directory, amounts)),
+    ...(await measureLimits(directory, amounts)),
+  ];
 });
 
 function resultsOf(

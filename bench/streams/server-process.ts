@@ -31,7 +31,7 @@ export class ServerProcess {
     this.startedMs = startedMs;
   }
 
-  static async start(kind: Kind | "signed", directory: string): Promise<ServerProcess> {
+  static async start(kind: Kind | "signed" | "bare", directory: string): Promise<ServerProcess> {
     const start = performance.now();
     const child = spawn(process.execPath, [SERVE, kind, directory], {
       // The reference says much about what it finds after a kill.

@@ -99,9 +99,17 @@ function gather(request: IncomingMessage, bytesMax: number, room: BodyRoom): Pro
         more.push(chunk);
       }
     });
-    request.on("end", () => resolve(more === null ? first : Buffer.concat(more, length)));
-    // Nobody is left to be answered: the refusal only ends the handler.
-    const brokenOff = () => reject(badRequest("the body", "broke off before it was whole"));
+    let isOver = false;
+    request.on("end", () => {
+      isOver = true;
+      resolve(more === null ? first : Buffer.concat(more, length));
+    });
+    // Nobody is left to be answered: the refusal only ends the handler. Made only when it is
+    // needed: an error costs a tenth of what an append does.
+    const brokenOff = () => {
+      if (!isOver) reject(badRequest("the body", "broke off before it was whole"));
+      isOver = true;
+    };
     request.on("error", brokenOff);
     request.on("close", () => {
       room.giveBack(length);

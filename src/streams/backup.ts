@@ -47,7 +47,7 @@ const SYNCS_AT_ONCE = 3;
 const COUNTED_TOGETHER = 1000;
 const [META, LOGS, JOURNAL] = ["meta.jsonl", "logs", "journal"];
 /** What is one process's, what can be made anew, and what was copied before. */
-const NOT_COPIED = /^(?:streams\.(?:lock|db).*|meta\.jsonl|logs|journal)$/;
+const NOT_COPIED = /^(?:streams\.(?:lock|db|mark).*|meta\.jsonl|logs|journal)$/;
 
 export async function backUp(options: BackupOptions): Promise<BackupReport> {
   const { host, from, to, onProgress = () => {} } = options;

@@ -21,6 +21,7 @@ import { type CheckFinding, damage, note } from "./check-finding.ts";
 import { differencesOf } from "./check-index.ts";
 import { StreamFiles } from "./check-streams.ts";
 import { HandlePool } from "./handle-pool.ts";
+import { readMark } from "./journal-mark.ts";
 import { type ScannedJournal, scanJournal } from "./journal-scan.ts";
 import { MetaFile } from "./meta-file.ts";
 import { applyJournal, applyMeta } from "./recovery.ts";
@@ -91,7 +92,10 @@ async function* examine(parts: Parts): AsyncGenerator<CheckFinding> {
   }
   if (left > 0) yield note("META_UNFINISHED", "meta.jsonl", `${left} bytes were not finished`);
   if ("code" in journal) yield journal;
-  else yield* pending(journal);
+  else {
+    yield* pending(journal);
+    yield* lost(await readMark(parts.root, meta.storeId), journal);
+  }
   const records = "code" in journal ? null : journal.records;
 
   const pool = new HandlePool(logs, OPEN_LOG_FILES_MAX);
@@ -131,6 +135,12 @@ function* pending({ records, bytes }: ScannedJournal): Generator<CheckFinding> {
   if (records.length === 0) return;
   const message = `${records.length} records (${bytes} bytes) wait to be carried out`;
   yield note("JOURNAL_PENDING", "journal", `${message}; the next opening does`);
+}
+
+function* lost(acknowledged: number, { lastLsn }: ScannedJournal): Generator<CheckFinding> {
+  if (acknowledged <= lastLsn) return;
+  const message = `${acknowledged} commits were acknowledged; it and meta.jsonl hold ${lastLsn}`;
+  yield damage("JOURNAL_DAMAGED", "journal", message);
 }
 
 /** Holds a copy of `streams.db` against what it is made from. */

@@ -17,6 +17,7 @@ import { errnoOf, isNoSpace, VerbatimError } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
 import type { Batch } from "./batch.ts";
 import type { HandlePool } from "./handle-pool.ts";
+import type { IndexBacklog } from "./index-backlog.ts";
 import type { Journal, Segment } from "./journal.ts";
 import type { Op } from "./journal-record.ts";
 import { encodeMetaLine, type MetaFile, type StreamLine } from "./meta-file.ts";
@@ -29,7 +30,8 @@ interface Touched {
   /** Where its new messages begin. */
   from: number;
   isNew: boolean;
-  readonly producers: Set<string>;
+  /** Made when it is needed: most streams have none, and there may be very many streams. */
+  producers: Set<string> | null;
 }
 
 /** What one checkpoint is about. */
@@ -49,11 +51,14 @@ export interface CheckpointParts {
   readonly meta: MetaFile;
   readonly pool: HandlePool;
   readonly index: StreamIndex;
+  readonly backlog: IndexBacklog;
   stateOf(path: string): StreamState | null;
 }
 
-/** Looking up so many takes about half a millisecond, for which everybody else waits. */
 const MESSAGES_PER_LINE = 200;
+
+/** Looking up so many takes about a tenth of a millisecond, for which everybody else waits. */
+const MESSAGES_PER_LOOK = 40;
 
 /** Node has four threads for calls that wait. */
 const SYNCS_AT_ONCE = 3;
@@ -97,7 +102,7 @@ export class Checkpoints {
   note(batch: Batch): void {
     for (const [path, change] of batch.changes) {
       const touched = this.#touched(path, change.from, change.dropsContents);
-      for (const id of change.producers.keys()) touched.producers.add(id);
+      for (const id of change.producers.keys()) addProducer(touched, id);
       if (change.bytes.length > 0) this.#files.add(change.state.file);
     }
     for (const file of batch.beside.keys()) this.#files.add(file);
@@ -122,7 +127,7 @@ export class Checkpoints {
       return;
     }
     const touched = this.#touched(op.path, op.from, op.op === "create");
-    if (op.op === "append" && op.producer !== null) touched.producers.add(op.producer.id);
+    if (op.op === "append" && op.producer !== null) addProducer(touched, op.producer.id);
     if (op.op === "create" && op.fork !== null) this.#touched(op.fork.source, Infinity, false);
     if (op.bytes.length > 0) this.#files.add(op.file);
   }
@@ -140,7 +145,8 @@ export class Checkpoints {
   /** Begins a new segment and takes hold of all states; called between batches. */
   async begin(lastLsn: number): Promise<void> {
     if (this.#unfinished !== null) return;
-    const { journal } = this.#parts;
+    const { journal, backlog } = this.#parts;
+    backlog.write(); // The lines of this checkpoint are looked up in the index.
     const bytes = journal.bytes;
     const finished = await journal.rotate(lastLsn + 1);
     const streams = new Map<string, { state: StreamState; touched: Touched }>();
@@ -195,7 +201,7 @@ export class Checkpoints {
   #touched(path: string, from: number, isNew: boolean): Touched {
     let touched = this.#streams.get(path);
     if (touched === undefined || isNew) {
-      touched = { from, isNew, producers: new Set() };
+      touched = { from, isNew, producers: null };
       this.#streams.set(path, touched);
     } else if (from < touched.from) touched.from = from;
     return touched;
@@ -222,9 +228,9 @@ export class Checkpoints {
 
   async *#lines(snapshot: Snapshot): AsyncGenerator<Uint8Array> {
     for (const { state, touched } of snapshot.streams.values()) {
-      for (const line of this.#streamLines(state, touched)) {
+      for await (const line of this.#streamLines(state, touched)) {
         yield encodeMetaLine(line);
-        await setImmediate(); // Appends go first.
+        await setImmediate(); // Appends and reads go first.
       }
     }
     for (const [key, value] of snapshot.records)
@@ -234,10 +240,10 @@ export class Checkpoints {
     }
   }
 
-  *#streamLines(state: StreamState, touched: Touched): Generator<StreamLine> {
+  async *#streamLines(state: StreamState, touched: Touched): AsyncGenerator<StreamLine> {
     const { index } = this.#parts;
     const { isNew } = touched;
-    const producers = [...touched.producers]
+    const producers = [...(touched.producers ?? [])]
       .map((id) => index.producer(state.path, id))
       .filter((turn): turn is ProducerTurn => turn !== null);
     const hasMessages = state.status !== "deleted" && touched.from < state.end;
@@ -247,7 +253,7 @@ export class Checkpoints {
     let from = start;
     let isFirst = true;
     do {
-      const pointers = hasMessages ? index.messages(state, from, state.end, MESSAGES_PER_LINE) : [];
+      const pointers = hasMessages ? await this.#pointers(state, from) : [];
       yield {
         ...line,
         isNew: isNew && isFirst,
@@ -260,6 +266,25 @@ export class Checkpoints {
       from = pointers.at(-1)?.end ?? state.end;
     } while (from < state.end);
   }
+
+  /** The messages of one line. */
+  async #pointers(state: StreamState, from: number): Promise<MessagePointer[]> {
+    const { index } = this.#parts;
+    const found: MessagePointer[] = [];
+    while (found.length < MESSAGES_PER_LINE) {
+      const after = found.at(-1)?.end ?? from;
+      const some = index.messages(state, after, state.end, MESSAGES_PER_LOOK);
+      found.push(...some);
+      if (some.length < MESSAGES_PER_LOOK) break;
+      await setImmediate(); // Appends and reads go first.
+    }
+    return found;
+  }
+}
+
+function addProducer(touched: Touched, id: string): void {
+  touched.producers ??= new Set();
+  touched.producers.add(id);
 }
 
 /** A block may have begun before the messages that filled it, by less than the longest message. */

@@ -1,8 +1,8 @@
 /**
  * Committer: takes what is asked of streams, many at once, and makes it durable together.
  *
- * decide on drafts → one write and one sync of the journal → bytes to each log file → one
- * transaction of the index → published, told, answered.
+ * decide on drafts → one write and one sync of the journal → bytes to each log file → published,
+ * told, answered. The index follows, some batches later (index-backlog.ts).
  *
  * CM1  There is one batch at a time, decided on what the one before published. What is asked
  *      meanwhile forms the next.
@@ -15,14 +15,13 @@
 
 import { callersHaveRun } from "../base/callers.ts";
 import { VerbatimError } from "../base/errors.ts";
-import { isDamage } from "../catalog/sqlite.ts";
 import { Batch } from "./batch.ts";
 import type { HandlePool } from "./handle-pool.ts";
+import type { IndexBacklog } from "./index-backlog.ts";
 import type { Journal } from "./journal.ts";
+import type { JournalMark } from "./journal-mark.ts";
 import { RecordBuffer } from "./journal-record.ts";
 import type { PublishedStreams } from "./published-streams.ts";
-import type { StreamIndex } from "./stream-index.ts";
-import { dropSome, type Leftovers, writeToIndex } from "./write-index.ts";
 
 export interface CommitLimits {
   /** What one batch takes: requests, and bytes of theirs. */
@@ -35,12 +34,11 @@ export interface CommitLimits {
 
 export interface CommitParts {
   readonly journal: Journal;
+  readonly mark: JournalMark;
   readonly pool: HandlePool;
-  readonly index: StreamIndex;
+  readonly backlog: IndexBacklog;
   readonly published: PublishedStreams;
   readonly limits: CommitLimits;
-  /** Where the index says how far it is. */
-  applied(lsn: number): { lsn: number; metaBytes: number; storeId: string };
   /** Told what a batch was, when its answers are given; for counting. */
   onBatch?: ((report: BatchReport) => void) | undefined;
   /** A batch was published. Between batches; what it returns is waited for. */
@@ -65,7 +63,6 @@ interface Asked {
 export class Committer {
   readonly #parts: CommitParts;
   readonly #buffer = new RecordBuffer();
-  readonly #leftovers: Leftovers = new Map();
   #queue: Asked[] = [];
   #queuedBytes = 0;
   #lastLsn: number;
@@ -174,7 +171,6 @@ export class Committer {
         this.#show(batch);
         this.#parts.published.touchesWritten(touches);
       } catch (cause) {
-        if (isDamage(cause)) this.#parts.index.spoil(); // So that the next opening rebuilds it.
         return rejectAll(taken, this.fail("what the journal took could not be carried out", cause));
       }
     }
@@ -216,11 +212,26 @@ export class Committer {
       await journal.settle();
       throw refusal;
     }
-    await journal.sync();
+    const synced = journal.sync();
+    const failure = this.#writeBacklog(); // The disk is at work anyway.
+    await synced;
+    if (failure !== null) throw failure;
+  }
+
+  /** What went wrong; told when the sync that is under way has ended. */
+  #writeBacklog(): VerbatimError | null {
+    const { backlog } = this.#parts;
+    try {
+      if (backlog.isLong) backlog.write();
+      return null;
+    } catch (cause) {
+      return this.fail("the index could not be written", cause);
+    }
   }
 
   #show(batch: Batch): void {
-    const { pool, index, published } = this.#parts;
+    const { mark, pool, backlog, published } = this.#parts;
+    if (batch.ops.length > 0) mark.set(this.#lastLsn);
     for (const { state, bytes, filePos } of batch.changes.values()) {
       if (bytes.length === 0) continue;
       pool.useNow(state.file, (log) => {
@@ -234,11 +245,7 @@ export class Committer {
         beside.append(bytes);
       });
     }
-    index.transaction(() => {
-      writeToIndex(index, batch, this.#leftovers);
-      dropSome(index, this.#leftovers);
-      index.setApplied(this.#parts.applied(this.#lastLsn));
-    });
+    backlog.add(batch, this.#lastLsn);
     for (const file of batch.removals.keys()) pool.close(file);
     for (const { state, producers } of batch.changes.values()) {
       published.set(state);

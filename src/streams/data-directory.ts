@@ -9,6 +9,7 @@ import type { Directory } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { LogLock } from "../log/lock.ts";
 import { Journal } from "./journal.ts";
+import { JournalMark } from "./journal-mark.ts";
 import type { ScannedJournal } from "./journal-scan.ts";
 import { MetaFile } from "./meta-file.ts";
 import { recover } from "./recovery.ts";
@@ -29,6 +30,7 @@ export interface DataDirectory {
   readonly meta: MetaFile;
   readonly index: StreamIndex;
   readonly journal: Journal;
+  readonly mark: JournalMark;
   /** What was found in the journal. */
   readonly scanned: ScannedJournal;
   close(): void;
@@ -65,12 +67,22 @@ async function openParts(
   const logs = keep(await host.files.openDirectory(`${path}/logs`, { create: true }));
   const journals = keep(await host.files.openDirectory(`${path}/journal`, { create: true }));
   const meta = keep(await MetaFile.open(directory, newId()));
-  const recovered = await recover({ journals, logs, meta, indexPath, onProgress: onRebuild });
+  const onProgress = onRebuild;
+  const recovered = await recover({ directory, journals, logs, meta, indexPath, onProgress });
   const index = keep(recovered.index);
   const scanned = withoutSpent(journals, meta, recovered.journal);
   const next = scanned.lastLsn + 1;
   const journal = keep(await Journal.begin(journals, meta.storeId, next, newId));
-  return { path, logs, journals, meta, index, journal, scanned, close };
+  takeIndex(index, meta, scanned.lastLsn);
+  const mark = keep(new JournalMark(directory, meta.storeId));
+  mark.set(scanned.lastLsn);
+  return { path, logs, journals, meta, index, journal, mark, scanned, close };
+}
+
+/** A new index says whose it is before anything is in it: an empty one is one that was lost. */
+function takeIndex(index: StreamIndex, { end, storeId }: MetaFile, lsn: number): void {
+  if (index.applied().storeId === storeId) return;
+  index.transaction(() => index.setApplied({ lsn, metaBytes: end, storeId }));
 }
 
 /**

@@ -16,11 +16,12 @@ import { SCHEMA } from "./stream-rows.ts";
 
 const PAGE = readFileSync(new URL("../../docs/formats/streams.md", import.meta.url), "utf8");
 
-test("every example line of the journal and of meta.jsonl is one that a store writes", async () => {
-  const { journal, meta } = await written();
+test("every example line of the journal, meta.jsonl and streams.mark is one that a store writes", async () => {
+  const { journal, meta, mark } = await written();
   for (const [kind, lines] of [
     ["journal", journal],
     ["meta", meta],
+    ["mark", mark],
   ] as const) {
     const shown = blocksOf(`jsonl ${kind}`).join("").trimEnd().split("\n");
     for (const line of shown) assert.ok(lines.includes(line), `no ${kind} has the line ${line}`);
@@ -46,7 +47,12 @@ test("paths and names on the page are those of streamPathToFilename", () => {
 });
 
 /** What a store has written after some of everything, before and after a checkpoint. */
-async function written(): Promise<{ segment: string; journal: string[]; meta: string[] }> {
+async function written(): Promise<{
+  segment: string;
+  journal: string[];
+  meta: string[];
+  mark: string[];
+}> {
   const dataDirectory = tempDirectory();
   let id = 0x5eed0000;
   const newId = () => (id++).toString(16).padStart(16, "0");
@@ -72,6 +78,7 @@ async function written(): Promise<{ segment: string; journal: string[]; meta: st
     segment,
     journal: segment.split("\n").filter((line) => /^\{"(journal|lsn)"/.test(line)),
     meta,
+    mark: [readFileSync(join(dataDirectory, "streams.mark"), "utf8").trimEnd()],
   };
 }
 

@@ -152,7 +152,7 @@ function damaged(path: string, offset: number, reason: string): VerbatimError<"S
   return new VerbatimError(
     "STORE_DAMAGED",
     `${path} is damaged at byte ${offset}: ${reason}. Put it back from a copy; or, to go on ` +
-      "without what it alone held, move it and streams.db out of the data directory",
+      "without what it alone held, move it, streams.db and streams.mark out of the data directory",
     { path, offset, reason },
   );
 }

@@ -30,6 +30,15 @@ export interface CreateStreamOptions {
 }
 
 const LISTED_TOGETHER = 1000;
+const NOTHING = new Uint8Array(0);
+
+function notAppended(path: string, outcome: string): VerbatimError<"STREAM_CONFLICT"> {
+  return new VerbatimError(
+    "STREAM_CONFLICT",
+    `nothing was appended to ${path}: it is ${outcome}; append to another stream`,
+    { stream: path, reason: outcome },
+  );
+}
 
 export class JsonlEngine {
   readonly #store: LocalStore;
@@ -80,11 +89,25 @@ export class JsonlEngine {
     const body = isJson ? asOneMessage(data, path) : data;
     const appended = await this.#store.append(path, { body, close: false });
     if (appended.outcome === "appended") return appended.head.end;
-    throw new VerbatimError(
-      "STREAM_CONFLICT",
-      `nothing was appended to ${path}: it is ${appended.outcome}; append to another stream`,
-      { stream: path, reason: appended.outcome },
-    );
+    throw notAppended(path, appended.outcome);
+  }
+
+  /**
+   * Appends JSON values as one thing, each a message, and closes the stream after them when told to.
+   * Resolves once that is durable; to false, with nothing changed, when it was closed before.
+   */
+  async appendAll(
+    path: string,
+    messages: readonly unknown[],
+    { closes = false }: { readonly closes?: boolean } = {},
+  ): Promise<boolean> {
+    if (messages.length === 0 && !closes) return !(await this.#store.head(path)).isClosed;
+    const body = messages.length === 0 ? NOTHING : Buffer.from(JSON.stringify(messages));
+    const { outcome } = await this.#store.append(path, { body, close: closes });
+    if (outcome === "appended") return true;
+    // To close what is closed changes nothing either.
+    if (outcome === "closed" || outcome === "duplicate") return false;
+    throw notAppended(path, outcome);
   }
 
   /** The messages after an offset, all of them when none is given. */
@@ -104,6 +127,39 @@ export class JsonlEngine {
     onDamaged?: (offset: OffsetToken) => void,
   ): AsyncIterable<JsonlMessage> {
     return this.#store.messages(path, afterOffset ?? "start", onDamaged);
+  }
+
+  /**
+   * The messages after an offset and then those that come, until the stream is closed, or `signal`
+   * ends the waiting, without an error.
+   */
+  async *follow(
+    path: string,
+    options: { readonly after?: OffsetToken | undefined; readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<JsonlMessage> {
+    let { after } = options;
+    const { signal = new AbortController().signal } = options;
+    let wake = () => {};
+    signal.addEventListener("abort", () => wake(), { once: true });
+    const unwatch = this.#store.watch(path, () => wake());
+    try {
+      while (!signal.aborted) {
+        // Watched before it is read, and closed before all is read: nothing is missed.
+        const change = new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        const { isClosed } = await this.#store.head(path);
+        for await (const message of this.messages(path, after)) {
+          yield message;
+          after = message.offset;
+          if (signal.aborted) return;
+        }
+        if (isClosed) return;
+        if (!signal.aborted) await change;
+      }
+    } finally {
+      unwatch();
+    }
   }
 
   /** Where the next message goes. */

@@ -6,11 +6,14 @@ import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
 import { refusal } from "../../test/support/refusal.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
+import { nodeHost } from "../base/node-host.ts";
+import { checkDataDirectory } from "./check-directory.ts";
 import { type LocalStore, openLocalStore } from "./local-store.ts";
 import { formatOffset } from "./offset-token.ts";
 
 const JSON_TYPE = "application/json";
 const ALL = 64 * 1024 * 1024;
+const INDEX = ["streams.db", "streams.db-wal"];
 
 async function open(dataDirectory: string): Promise<LocalStore> {
   const store = await openLocalStore({ dataDirectory, checkpointMs: 1e9 });
@@ -47,12 +50,12 @@ function journalOf(dataDirectory: string): { readonly path: string; readonly byt
   return { path, bytes: readFileSync(path) };
 }
 
-/** A data directory whose process was killed: only its journal is left, `streams.db` if asked. */
-function killed(dataDirectory: string, journal: Buffer, withIndex: boolean): string {
+/** A data directory whose process was killed: only its journal is left, and what is asked for. */
+function killed(dataDirectory: string, journal: Buffer, kept: readonly string[] = []): string {
   const copy = tempDirectory();
   const { path } = journalOf(dataDirectory);
   writeFileSync(join(copy, "meta.jsonl"), readFileSync(join(dataDirectory, "meta.jsonl")));
-  for (const name of withIndex ? ["streams.db", "streams.db-wal"] : []) {
+  for (const name of kept) {
     writeFileSync(join(copy, name), readFileSync(join(dataDirectory, name)));
   }
   const directory = join(copy, "journal");
@@ -145,23 +148,41 @@ test("a last record that streams.db knows of and the journal has lost is said to
   const dataDirectory = tempDirectory();
   const store = await filled(dataDirectory);
   const { bytes } = journalOf(dataDirectory);
-  const copy = killed(dataDirectory, bytes.subarray(0, -1), true);
+  await store.records(""); // So that streams.db is not behind.
+  const copy = killed(dataDirectory, bytes.subarray(0, -1), INDEX);
   await refusal(openLocalStore({ dataDirectory: copy }), "STORE_DAMAGED");
-  for (const ending of ["", "-wal", "-shm"])
-    rmSync(join(copy, `streams.db${ending}`), { force: true });
+  for (const name of [...INDEX, "streams.db-shm"]) rmSync(join(copy, name), { force: true });
   const again = await open(copy);
   assert.equal(await textOf(again), (await textOf(store)).slice(0, -'{"n":3}\n'.length));
+});
+
+test("a last record that was acknowledged and is damaged is said to be lost, not torn", async () => {
+  const dataDirectory = tempDirectory();
+  const store = await filled(dataDirectory);
+  const { bytes } = journalOf(dataDirectory);
+  const sound = await textOf(store);
+  for (let cut = 1; cut <= 80; cut++) {
+    const copy = killed(dataDirectory, bytes.subarray(0, -cut), ["streams.mark"]);
+    await refusal(openLocalStore({ dataDirectory: copy }), "STORE_DAMAGED");
+    if (cut > 1) continue;
+    const codes: string[] = [];
+    for await (const { code } of checkDataDirectory({ host: nodeHost, path: copy }))
+      codes.push(code);
+    assert.ok(codes.includes("JOURNAL_DAMAGED"), codes.join());
+    rmSync(join(copy, "streams.mark"));
+    assert.equal(await textOf(await open(copy)), sound.slice(0, -'{"n":3}\n'.length));
+  }
 });
 
 test("a journal segment that is missing is said to be missing", async () => {
   const dataDirectory = tempDirectory();
   const store = await filled(dataDirectory);
   const { path, bytes } = journalOf(dataDirectory);
-  const copy = killed(dataDirectory, bytes, false);
+  const copy = killed(dataDirectory, bytes);
   const again = await openLocalStore({ dataDirectory: copy });
   await append(again, "5");
   rmSync(join(copy, "journal", path.slice(path.lastIndexOf("/") + 1)));
-  const third = killed(copy, journalOf(copy).bytes, false);
+  const third = killed(copy, journalOf(copy).bytes);
   await refusal(openLocalStore({ dataDirectory: third }), "STORE_DAMAGED");
   await again.close().catch(() => {});
   assert.ok(store.health().isWritable);

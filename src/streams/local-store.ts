@@ -22,8 +22,10 @@ import { type Creating, decideCreate } from "./decide-create.ts";
 import { decideSign } from "./decide-sign.ts";
 import { placeIn } from "./forks.ts";
 import { HandlePool } from "./handle-pool.ts";
+import { IndexBacklog, ROWS_WAITING_MAX } from "./index-backlog.ts";
 import { formatOffset, type OffsetToken } from "./offset-token.ts";
 import { PublishedStreams } from "./published-streams.ts";
+import { ReadAhead } from "./read-ahead.ts";
 import { checkStreamPath } from "./stream-path.ts";
 import { StreamReader } from "./stream-reader.ts";
 import {
@@ -61,6 +63,8 @@ export interface LocalStoreOptions {
   readonly openFilesMax?: number | undefined;
   /** How many streams' states are kept in memory. */
   readonly statesMax?: number | undefined;
+  /** How many rows wait before they are written to `streams.db`. */
+  readonly indexRowsMax?: number | undefined;
   /** How large the journal grows, and how old, before a checkpoint. */
   readonly checkpointBytes?: number | undefined;
   readonly checkpointMs?: number | undefined;
@@ -110,8 +114,10 @@ export class LocalStore implements StreamStore {
   readonly #newId: () => string;
   readonly #pool: HandlePool;
   readonly #checkedFiles: CheckedFiles;
+  readonly #backlog: IndexBacklog;
   readonly #published: PublishedStreams;
   readonly #reader: StreamReader;
+  readonly #ahead: ReadAhead;
   readonly #upkeep: Upkeep;
   readonly #committer: Committer;
   readonly #signing: StreamSigning | null;
@@ -120,18 +126,25 @@ export class LocalStore implements StreamStore {
 
   /** @internal Use `openLocalStore`. */
   constructor(directory: DataDirectory, options: LocalStoreOptions) {
-    const { logs, journals, journal, meta, index, scanned } = directory;
+    const { logs, journals, journal, mark, meta, index, scanned } = directory;
     this.#directory = directory;
     this.#options = options;
     this.#now = options.now ?? Date.now;
     this.#newId = options.newId ?? randomId;
     this.#pool = new HandlePool(logs, options.openFilesMax ?? OPEN_LOG_FILES_MAX);
     this.#checkedFiles = new CheckedFiles(this.#pool);
-    this.#published = new PublishedStreams(index, options.statesMax ?? 32 * 1024);
+    this.#backlog = new IndexBacklog({
+      index,
+      rowsMax: options.indexRowsMax ?? ROWS_WAITING_MAX,
+      applied: (lsn) => ({ lsn, metaBytes: meta.end, storeId: meta.storeId }),
+      onFailure: (cause) => this.#committer.fail("the index could not be written", cause),
+    });
+    this.#published = new PublishedStreams(this.#backlog, options.statesMax ?? 32 * 1024);
     const stateOf = (path: string) => this.#published.get(path);
     this.#reader = new StreamReader(index, this.#pool, logs.path, stateOf);
+    this.#ahead = new ReadAhead((stream, from, max) => this.#reader.read(stream, from, max));
     const checkpoints = new Checkpoints(
-      { journal, journals, logs, meta, pool: this.#pool, index, stateOf },
+      { journal, journals, logs, meta, pool: this.#pool, index, backlog: this.#backlog, stateOf },
       scanned.segments,
       scanned.bytes,
     );
@@ -152,11 +165,11 @@ export class LocalStore implements StreamStore {
     this.#committer = new Committer(
       {
         journal,
+        mark,
         pool: this.#pool,
-        index,
+        backlog: this.#backlog,
         published: this.#published,
         limits: { ...COMMIT_LIMITS, ...options.limits },
-        applied: (lsn) => ({ lsn, metaBytes: meta.end, storeId: meta.storeId }),
         onBatch: options.onBatch,
         afterBatch: (batch, lastLsn) => this.#afterBatch(batch, lastLsn),
       },
@@ -189,7 +202,7 @@ export class LocalStore implements StreamStore {
   async read(path: string, from: ReadFrom, bytesMax: number): Promise<Chunk> {
     const state = this.#living(path);
     const start = from === "start" ? 0 : placeIn(state, from);
-    const bytes = await this.#reader.read(state, start, bytesMax).catch((error: unknown) => {
+    const bytes = await this.#ahead.read(state, start, bytesMax).catch((error: unknown) => {
       throw this.#isSame(state) ? error : notFound(path); // It was deleted meanwhile.
     });
     const next = start + bytes.length;
@@ -294,6 +307,7 @@ export class LocalStore implements StreamStore {
     await this.#signing?.close();
     await this.#committer.close();
     try {
+      if (this.health().isWritable) this.#backlog.write();
       await this.#upkeep.close(this.#committer.lastLsn);
     } finally {
       await this.#pool.closeAll();

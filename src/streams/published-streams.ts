@@ -1,27 +1,32 @@
 /**
  * Published streams: the state of each as its readers and the next batch see it.
  *
- * The index has all of them; some are kept at hand. Nothing here is ahead of the index.
+ * The index has all of them, or will have (index-backlog.ts); some are kept at hand.
  *
  * PS1  At most `statesMax` states and as many producers are kept; those written longest ago go
  *      first.
  * PS2  A use of a stream with a sliding lifetime is noted here first, and counts at once.
  */
 
-import type { StreamIndex } from "./stream-index.ts";
 import { expiresAtMs, type StreamState } from "./stream-state.ts";
 import type { ProducerTurn } from "./stream-store.ts";
 
+/** Where those are looked up that are not at hand. */
+export interface StateLookup {
+  stream(path: string): StreamState | null;
+  producer(path: string, id: string): ProducerTurn | null;
+}
+
 export class PublishedStreams {
-  readonly #index: StreamIndex;
+  readonly #lookup: StateLookup;
   readonly #statesMax: number;
   readonly #states = new Map<string, StreamState>();
   /** By stream id and producer id. */
   readonly #producers = new Map<string, ProducerTurn>();
   readonly #touches = new Map<string, number>();
 
-  constructor(index: StreamIndex, statesMax: number) {
-    this.#index = index;
+  constructor(lookup: StateLookup, statesMax: number) {
+    this.#lookup = lookup;
     this.#statesMax = statesMax;
   }
 
@@ -29,7 +34,7 @@ export class PublishedStreams {
   get(path: string): StreamState | null {
     const known = this.#states.get(path);
     if (known !== undefined) return known;
-    const state = this.#index.stream(path);
+    const state = this.#lookup.stream(path);
     if (state !== null) this.#keep(this.#states, path, state);
     return state;
   }
@@ -42,7 +47,7 @@ export class PublishedStreams {
     const key = producerKey(state, id);
     const known = this.#producers.get(key);
     if (known !== undefined) return known;
-    const turn = this.#index.producer(state.path, id);
+    const turn = this.#lookup.producer(state.path, id);
     if (turn !== null) this.#keep(this.#producers, key, turn);
     return turn;
   }

@@ -6,8 +6,8 @@
  * RC2  The bytes of every record after the checkpoint are written to their files again, in place:
  *      the files were not synced since. Bytes after the last of them are nobody's; they are kept
  *      aside and cut (log/repair.ts, R1).
- * RC3  An index that knows of more than meta and journal hold is proof that something was lost,
- *      and is said (STORE_DAMAGED).
+ * RC3  An index or a mark that knows of more than meta and journal hold is proof that something was
+ *      lost, and is said (STORE_DAMAGED).
  * RC4  Done twice, it comes to the same.
  */
 
@@ -15,6 +15,7 @@ import { ioError, VerbatimError } from "../base/errors.ts";
 import type { Directory, OpenFile } from "../base/files.ts";
 import { keepAside } from "../log/repair.ts";
 import { Batch } from "./batch.ts";
+import { MARK_NAME, readMark } from "./journal-mark.ts";
 import type { Op } from "./journal-record.ts";
 import { type DoubtfulBatch, type ScannedJournal, scanJournal } from "./journal-scan.ts";
 import type { MetaFile, MetaLine, StreamLine } from "./meta-file.ts";
@@ -24,6 +25,8 @@ import type { MessagePointer } from "./stream-state.ts";
 import { dropSome, type Leftovers, writeToIndex } from "./write-index.ts";
 
 export interface RecoveryParts {
+  /** Where `meta.jsonl` and the mark are. */
+  readonly directory: Directory;
   readonly journals: Directory;
   readonly logs: Directory;
   readonly meta: MetaFile;
@@ -41,8 +44,9 @@ export interface Recovered {
 const TOGETHER = 2000;
 
 export async function recover(parts: RecoveryParts): Promise<Recovered> {
-  const { meta, journals, logs } = parts;
+  const { directory, meta, journals, logs } = parts;
   const journal = await scanJournal(journals, meta.storeId, meta.checkpointLsn);
+  refuseIfBehindMark(await readMark(directory, meta.storeId), meta, journal);
   const index = await openIndex(parts);
   try {
     refuseIfBehind(index, meta, journal, parts.indexPath);
@@ -79,7 +83,19 @@ function refuseIfBehind(
   throw new VerbatimError(
     "STORE_DAMAGED",
     `${indexPath} knows of ${lsn} commits, but the journal and ${meta.path} hold only ` +
-      `${journal.lastLsn}. Put back what is missing; or, to go on without it, delete streams.db`,
+      `${journal.lastLsn}. ${GO_ON_WITHOUT}`,
+    { path: meta.path, offset: meta.end, reason: "the journal or meta.jsonl is not complete" },
+  );
+}
+
+const GO_ON_WITHOUT = `Put back what is missing; or, to go on without it, delete streams.db and ${MARK_NAME}`;
+
+function refuseIfBehindMark(lsn: number, meta: MetaFile, journal: ScannedJournal): void {
+  if (lsn <= journal.lastLsn) return;
+  throw new VerbatimError(
+    "STORE_DAMAGED",
+    `${lsn} commits were acknowledged, but the journal and ${meta.path} hold only ` +
+      `${journal.lastLsn}. ${GO_ON_WITHOUT}`,
     { path: meta.path, offset: meta.end, reason: "the journal or meta.jsonl is not complete" },
   );
 }
@@ -212,7 +228,8 @@ async function writeFile(
       const parts = stretches.map((stretch) => stretch.bytes);
       const bytes = parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts);
       const end = start + bytes.length;
-      const size = file.size();
+      // Mostly it does, and asking that is cheaper: there may be a file for every record.
+      const size = file.endsAt(end) ? end : file.size();
       if (size > end) {
         await keepAside({ directory, name, path }, file, end, size);
         file.truncate(end);

@@ -13,6 +13,7 @@
  *      leaves one over bytes that never came to be.
  */
 
+import { setImmediate } from "node:timers/promises";
 import { errnoOf, VerbatimError } from "../base/errors.ts";
 import type { Directory, OpenFile } from "../base/files.ts";
 import { LF, readStretch } from "../log/bytes.ts";
@@ -35,6 +36,10 @@ import type { StreamState } from "./stream-state.ts";
 
 /** At most so much is hashed before others have their turn. */
 const HASHED_TOGETHER_BYTES = 32 * 1024;
+/** Each read is handed to another thread, which costs more than what it brings. */
+const READ_TOGETHER_BYTES = 256 * 1024;
+/** Of what was just appended. */
+const HASHED_AT_ONCE_BYTES = 16 * 1024;
 
 export interface SigningParts {
   /** The data directory's path. */
@@ -68,6 +73,9 @@ export class SignedStream {
   readonly #parts: SigningParts;
   #end: number;
   #coming: RunningHash | null = null;
+  /** What came and is not hashed yet: hashing some of it at once costs less. */
+  #unhashed: Uint8Array[] = [];
+  #unhashedBytes = 0;
   #stretches: Stretch[] = [];
   #log: LogSigner | null = null;
   #besideEnd = 0;
@@ -97,7 +105,9 @@ export class SignedStream {
   /** Takes note of bytes that were appended. */
   came(bytes: Uint8Array, nowMs: number): void {
     this.#coming ??= nodeCrypto.runningSha256();
-    this.#coming.update(bytes);
+    this.#unhashed.push(bytes);
+    this.#unhashedBytes += bytes.length;
+    if (this.#unhashedBytes >= HASHED_AT_ONCE_BYTES) this.#hashSome(this.#coming);
     this.#end += bytes.length;
     this.bytes += bytes.length;
     this.appends++;
@@ -129,8 +139,15 @@ export class SignedStream {
     return log.head;
   }
 
+  #hashSome(hash: RunningHash): void {
+    hash.update(Buffer.concat(this.#unhashed, this.#unhashedBytes));
+    this.#unhashed = [];
+    this.#unhashedBytes = 0;
+  }
+
   #endStretch(): void {
     if (this.#coming === null) return;
+    this.#hashSome(this.#coming);
     this.#stretches = [...this.#stretches, { to: this.#end, sha256: this.#coming.digest() }];
     this.#coming = null;
     this.appends = 0;
@@ -209,10 +226,14 @@ export class SignedStream {
     for (const { to, sha256 } of stretches) {
       const hash = nodeCrypto.runningSha256();
       while (at < to) {
-        const bytes = await this.#read(at, Math.min(at + HASHED_TOGETHER_BYTES, to));
-        hash.update(bytes);
-        if (this.of.isJson) whole.feed(bytes);
-        else draft.addOthersLines(bytes);
+        const bytes = await this.#read(at, Math.min(at + READ_TOGETHER_BYTES, to));
+        for (let from = 0; from < bytes.length; from += HASHED_TOGETHER_BYTES) {
+          if (from > 0) await setImmediate();
+          const some = bytes.subarray(from, from + HASHED_TOGETHER_BYTES);
+          hash.update(some);
+          if (this.of.isJson) whole.feed(some);
+          else draft.addOthersLines(some);
+        }
         at += bytes.length;
       }
       if (Buffer.compare(hash.digest(), sha256) === 0) continue;

@@ -12,6 +12,8 @@
  * X3  One process has it open: the data directory's lock sees to that.
  * X4  A stream's messages are those of its own file. What a fork shares with its source is looked
  *     up under the source's path.
+ * X5  Who has not written everything yet is told before a look (`beforeLooking`), and writes it first
+ *     (index-backlog.ts, IB1).
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -51,6 +53,11 @@ const SETTINGS = ["PRAGMA cache_size = -16384", "PRAGMA wal_autocheckpoint = 409
 
 export class StreamIndex {
   readonly #database: Cache;
+  /**
+   * Called before messages and blocks of a stream are looked up, with the place up to which; and
+   * with null before lists. Not before `stream` and `producer`.
+   */
+  beforeLooking: (path: string | null, upTo: number) => void = () => {};
 
   private constructor(database: Cache) {
     this.#database = database;
@@ -96,12 +103,14 @@ export class StreamIndex {
 
   /** In order of path. */
   liveStreams(after: string, limit: number): readonly StreamState[] {
+    this.beforeLooking(null, 0);
     const sql = "SELECT * FROM streams WHERE path > ? AND status = 'live' ORDER BY path LIMIT ?";
     return this.#database.all(sql, after, limit).map(stateOf);
   }
 
   /** In order of path, all whose bytes are kept. */
   keptStreams(after: string, limit: number): readonly StreamState[] {
+    this.beforeLooking(null, 0);
     const sql =
       "SELECT * FROM streams WHERE path > ? AND status <> 'deleted' ORDER BY path LIMIT ?";
     return this.#database.all(sql, after, limit).map(stateOf);
@@ -109,6 +118,7 @@ export class StreamIndex {
 
   /** In order of time, those whose lifetime ended by `nowMs`. */
   expiredStreams(nowMs: number, limit: number): readonly StreamState[] {
+    this.beforeLooking(null, 0);
     const sql =
       "SELECT * FROM streams WHERE expiresAt <= ? AND status = 'live' ORDER BY expiresAt LIMIT ?";
     return this.#database.all(sql, nowMs, limit).map(stateOf);
@@ -132,6 +142,7 @@ export class StreamIndex {
 
   /** The messages that end after one place and by another, in order. */
   messages(stream: StreamKey, after: number, upTo: number, limit = -1): MessagePointer[] {
+    this.beforeLooking(stream.path, upTo);
     const sql = `SELECT bytePos, length, timestamp, crc ${BETWEEN} ORDER BY offset LIMIT ?`;
     const rows = this.#database.all(sql, ...between(stream, after, upTo), limit);
     return rows.map(({ bytePos, length, timestamp, crc }) => ({
@@ -144,6 +155,7 @@ export class StreamIndex {
 
   /** Where the last message ends that ends after one place and by another; null without one. */
   lastEnd(stream: StreamKey, after: number, upTo: number): number | null {
+    this.beforeLooking(stream.path, upTo);
     const sql = `SELECT bytePos + length ${BETWEEN} ORDER BY offset DESC LIMIT 1`;
     const end = this.#database.value(sql, ...between(stream, after, upTo));
     return end === null ? null : (end as number) + stream.base;
@@ -151,6 +163,7 @@ export class StreamIndex {
 
   /** How many messages end after one place and by another. */
   countMessages(stream: StreamKey, after: number, upTo: number): number {
+    this.beforeLooking(stream.path, upTo);
     const sql = `SELECT count(*) ${BETWEEN}`;
     return this.#database.value(sql, ...between(stream, after, upTo)) as number;
   }
@@ -161,6 +174,7 @@ export class StreamIndex {
 
   /** The blocks that lie wholly between two places, in order. */
   blocks(path: string, from: number, to: number): readonly Block[] {
+    this.beforeLooking(path, to);
     const sql =
       'SELECT start, "end", crc FROM blocks ' +
       'WHERE streamPath = ? AND start >= ? AND start < ? AND "end" <= ? ORDER BY start';
@@ -208,6 +222,7 @@ export class StreamIndex {
   }
 
   records(prefix: string): ReadonlyMap<string, string> {
+    this.beforeLooking(null, 0);
     const sql =
       "SELECT key, value FROM records " +
       "WHERE key >= ?1 AND substr(key, 1, length(?1)) = ?1 ORDER BY key";
@@ -236,6 +251,7 @@ export class StreamIndex {
 
   /** Files of streams that were deleted by then. */
   removals(untilMs: number, limit: number): readonly string[] {
+    this.beforeLooking(null, 0);
     const sql = "SELECT file FROM removals WHERE deletedAt <= ? ORDER BY deletedAt LIMIT ?";
     return this.#database.all(sql, untilMs, limit).map(({ file }) => file as string);
   }

@@ -1,4 +1,4 @@
-/** Writing to the index: what a batch changed, as rows. Within a transaction of the caller's. */
+/** Writing to the index: what batches changed, as rows. Within a transaction of the caller's. */
 
 import type { Batch, StreamChange } from "./batch.ts";
 import type { StreamIndex } from "./stream-index.ts";
@@ -9,10 +9,24 @@ export const ROWS_DROPPED_TOGETHER = 1000;
 /** What is left of streams that are no more: their paths, and below which readSeq. */
 export type Leftovers = Map<string, number>;
 
-export function writeToIndex(index: StreamIndex, batch: Batch, leftovers: Leftovers): void {
-  for (const change of batch.changes.values()) writeChange(index, change, leftovers);
-  for (const [key, value] of batch.records) index.putRecord(key, value);
-  for (const [file, deletedAtMs] of batch.removals) index.putRemoval(file, deletedAtMs);
+/** What one or several batches do to a stream, as far as the index is concerned. */
+export type IndexChange = Pick<
+  StreamChange,
+  "state" | "dropsContents" | "pointers" | "blocks" | "producers"
+>;
+
+export interface IndexChanges extends Pick<Batch, "records" | "removals"> {
+  readonly changes: ReadonlyMap<string, IndexChange>;
+}
+
+export function writeToIndex(
+  index: StreamIndex,
+  { changes, records, removals }: IndexChanges,
+  leftovers: Leftovers,
+): void {
+  for (const change of changes.values()) writeChange(index, change, leftovers);
+  for (const [key, value] of records) index.putRecord(key, value);
+  for (const [file, deletedAtMs] of removals) index.putRemoval(file, deletedAtMs);
 }
 
 /** Drops some of what is left; to be called again while there is anything. */
@@ -23,7 +37,7 @@ export function dropSome(index: StreamIndex, leftovers: Leftovers): void {
   }
 }
 
-function writeChange(index: StreamIndex, change: StreamChange, leftovers: Leftovers): void {
+function writeChange(index: StreamIndex, change: IndexChange, leftovers: Leftovers): void {
   const { state, pointers, blocks, producers } = change;
   const { path } = state;
   if (change.dropsContents) {

@@ -12,7 +12,7 @@ test("a log keeps every promise through kills, power cuts, full and failing disk
   // A run that never met a case says nothing about it: a hole under un-synced batches, a failed
   // sync before a power cut and a follower across a roll-back are all among these.
   for (const [name, count] of Object.entries(counts)) assert.ok(count > 0, `no ${name} in the run`);
-});
+}, 180_000);
 
 test("the same seed does the same", async () => {
   const twice = [

@@ -18,4 +18,4 @@ test("no crash makes a signed session tampered or rolled back, and its chain goe
     if (FALSE_VERDICTS.some((verdict) => verdict === name)) continue;
     assert.ok(count > 0, `no ${name} in the run`);
   }
-});
+}, 180_000);

@@ -88,6 +88,11 @@ export class StreamOracle {
     return stream;
   }
 
+  /** All that nobody can see of it: which readSeq each path had last. */
+  get hidden(): string {
+    return JSON.stringify([...this.#readSeqs].sort());
+  }
+
   paths(now: number): string[] {
     return [...this.#streams.keys()].filter((path) => this.living(path, now) !== null).sort();
   }

@@ -91,13 +91,14 @@ export class StreamsMachine {
 }
 
 function wayOf(random: Random) {
-  return {
+  const way = {
     checkpointBytes: random.pick([300, 2000, 20_000]),
     checkpointMs: random.pick([300, 60_000]),
     openFilesMax: random.pick([1, 2, 50]),
     statesMax: random.pick([1, 3, 1000]),
     keepDeletedMs: random.pick([0, 1500]),
   };
+  return { ...way, indexRowsMax: way.openFilesMax };
 }
 
 /** Asks the store, in its words; the answer in the oracle's. */

@@ -8,8 +8,8 @@ import assert from "node:assert/strict";
 import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "vitest";
-import { compiledChild, startChild } from "../support/child.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { startChild } from "../support/child.ts";
+import { diskDirectory } from "../support/temp-directory.ts";
 import { unit } from "./lines.ts";
 import { seed } from "./seed.ts";
 
@@ -20,7 +20,7 @@ const STREAMS = 4;
 const LIVES_MS_MAX = 300;
 const JSON_TYPE = "application/json";
 
-const program = compiledChild("test/support/serving-child.ts");
+const PROGRAM = "test/support/serving-child.ts";
 
 /** One who appends: the next number it sends is the first that was not answered. */
 class Producer {
@@ -80,7 +80,7 @@ class Producer {
 }
 
 test("a server killed under 32 producers loses nothing it acknowledged, and doubles nothing", async () => {
-  const directory = tempDirectory();
+  const directory = diskDirectory();
   const producers = Array.from({ length: PRODUCERS }, (_, id) => new Producer(id));
   for (let round = 0; round < ROUNDS; round++) {
     const { url, child } = await start(directory);
@@ -122,7 +122,7 @@ test("a server killed under 32 producers loses nothing it acknowledged, and doub
 }, 180_000);
 
 async function start(directory: string) {
-  const child = startChild(program(), directory);
+  const child = startChild(PROGRAM, directory);
   const url = (await child.line()) ?? assert.fail("the server did not start");
   return { child, url };
 }

@@ -10,14 +10,14 @@ const MUTANTS: readonly Mutant[] = [
   {
     bug: "does not sync the journal",
     file: "streams/committer.ts",
-    line: "    await journal.sync();\n",
-    becomes: "",
+    line: "    const synced = journal.sync();\n",
+    becomes: "    const synced = null;\n",
   },
   {
     bug: "answers before the journal is synced",
     file: "streams/committer.ts",
-    line: "    await journal.sync();\n",
-    becomes: "    void journal.sync();\n",
+    line: "    await synced;\n",
+    becomes: "",
   },
   {
     bug: "leaves producers out of the journal",
@@ -67,13 +67,14 @@ const MUTANTS: readonly Mutant[] = [
     file: "streams/journal.ts",
     line: "if (nextLsn === this.#segment.firstLsn) return null;",
     becomes: "",
+    seed: 7,
   },
   {
     bug: "lets a checkpoint delete a segment that was found empty and is in use again",
     file: "streams/data-directory.ts",
-    line: "scanned.segments.filter(({ firstLsn }) => firstLsn <= scanned.lastLsn)",
-    becomes: "scanned.segments",
-    seed: 387276918,
+    line: "segments.filter(({ firstLsn }) => firstLsn <= lastLsn)",
+    becomes: "segments",
+    seed: 11,
   },
   {
     bug: "trusts a checkpoint whose group is torn",
@@ -87,6 +88,24 @@ const MUTANTS: readonly Mutant[] = [
     file: "streams/committer.ts",
     line: "      await journal.settle();\n      throw refusal;",
     becomes: "      throw refusal;",
+  },
+  {
+    bug: "looks up messages in an index that is behind",
+    file: "streams/index-backlog.ts",
+    line: "if (waiting === undefined || upTo <= waiting.from) return;",
+    becomes: "return;",
+  },
+  {
+    bug: "begins a checkpoint while its index is behind",
+    file: "streams/checkpoint.ts",
+    line: "backlog.write(); // The lines",
+    becomes: "void backlog; // The lines",
+  },
+  {
+    bug: "marks what is not synced yet",
+    file: "streams/committer.ts",
+    line: "    const synced = journal.sync();\n",
+    becomes: "    this.#parts.mark.set(this.#lastLsn + 1);\n    const synced = journal.sync();\n",
   },
   {
     bug: "writes its last batch again without a sync",
