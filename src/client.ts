@@ -12,7 +12,18 @@ export { VerbatimClient } from "./client/client.ts";
 export type { FollowOptions, SessionEvent } from "./client/follow.ts";
 export type { ClientOptions } from "./client/request.ts";
 export type {
+  SearchHit,
+  SearchOptions,
+  SearchPage,
+  SnippetPiece,
+  ToolUsageRow,
+  UsageOptions,
+  UsageReport,
+  UsageRow,
+} from "./client/search-shapes.ts";
+export type {
   CheckpointItem,
+  CheckpointKey,
   CheckpointPage,
   EntryItem,
   EntryPage,

@@ -19,6 +19,17 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** What each says, line by line; `where` is the directory that it was given. */
 const EXPECTED: Readonly<Record<string, (stdout: string, where: string) => void>> = {
+  "ai-sdk.mjs": (stdout, where) => {
+    assert.deepEqual(stdout.split("\n"), [
+      "killed; what was seen is kept: true, marked: true",
+      "nothing is under way: 204",
+      "resumed: true, done: true",
+      "stopped: true, and the call of the model: true",
+      "6 messages, 2 of them broken off",
+      `kept in ${where}`,
+      "",
+    ]);
+  },
   "capture.mjs": (stdout, where) => {
     assert.deepEqual(stdout.split("\n"), [
       "said: Let me ",
@@ -34,6 +45,19 @@ const EXPECTED: Readonly<Record<string, (stdout: string, where: string) => void>
     ]);
     assert.ok(existsSync(join(where, ".ai/threads/kitchen-1/transcript.jsonl")));
   },
+  "claude-agent.mjs": (stdout, where) => {
+    assert.deepEqual(stdout.split("\n"), [
+      "a new session",
+      "turn 1 is on the disk",
+      "turn 2 is on the disk",
+      "turn 3 is on the disk",
+      "6 messages, the last: Dish 3 is done.",
+      "listed as: Is dish 1 done?",
+      "verified",
+      `kept in ${where}`,
+      "",
+    ]);
+  },
   "entire.mjs": (stdout, where) => {
     assert.deepEqual(stdout.split("\n"), [
       "prompt.txt: explain main.rs",
@@ -43,6 +67,41 @@ const EXPECTED: Readonly<Record<string, (stdout: string, where: string) => void>
       "tool: tool_result",
       "assistant: text",
       "- **read_file**: src/main.rs",
+      `kept in ${where}`,
+      "",
+    ]);
+  },
+  "mcp.mjs": (stdout, where) => {
+    assert.deepEqual(stdout.split("\n"), [
+      "list_sessions, search_sessions, read_session, verify_session",
+      "kitchen-1: Which «spice» was missing?",
+      "Cardamom. I put it on the list.",
+      "unsigned",
+      `kept in ${where}`,
+      "",
+    ]);
+  },
+  "openai-agents.mjs": (stdout, where) => {
+    assert.deepEqual(stdout.split("\n"), [
+      "killed; all that was acknowledged is there: true",
+      "cook: Yes, it is warm.",
+      "added: user, function_call, function_call_result, assistant",
+      "popped: Yes, it is warm.",
+      "0 items; the log ends: item,pop,clear",
+      "nothing was altered",
+      `kept in ${where}`,
+      "",
+    ]);
+  },
+  "otel.mjs": (stdout, where) => {
+    const lines = stdout.replaceAll(/^[0-9a-f]{16} /gm, "").split("\n");
+    assert.match(lines.at(-3) ?? "", /^4 spans, up to byte \d+$/);
+    assert.deepEqual(lines.toSpliced(-3, 1), [
+      "0 entries are there already",
+      "execute_tool oven.status",
+      "chat claude-opus-5",
+      "turn",
+      "invoke_agent kitchen",
       `kept in ${where}`,
       "",
     ]);

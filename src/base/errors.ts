@@ -61,6 +61,8 @@ export interface ErrorDetails {
   SESSION_EXISTS: { session: string };
   /** Another process writes the session, or wrote to it since it was resumed. */
   SESSION_BUSY: { session: string; holder: LockHolder };
+  /** A change of a session's history that was made from another one than it has. */
+  HISTORY_CONFLICT: { session: string; reason: string };
   /** A file that is no bundle of a session, or is not what it says it is. */
   BAD_BUNDLE: { path: string; reason: string };
   /** What a bundle has no room for. */
@@ -123,6 +125,8 @@ export interface ErrorDetails {
   REQUEST_REFUSED: { status: number; code: string };
   /** Sessions cannot be listed without their index; `problem` is why it cannot be had. */
   CATALOG_UNAVAILABLE: { path: string; problem: string };
+  /** What was to be searched for cannot be understood. */
+  SEARCH_QUERY: { reason: string };
   /** A web page that was not allowed to, or a name that is not this server's. */
   ORIGIN_REFUSED: { header: "Origin" | "Host" };
   /** The list of tokens, or a change to it, that we cannot go by. */
@@ -140,6 +144,8 @@ export interface ErrorDetails {
   RECOVERING: { what: string };
   /** Another program listens there. */
   PORT_TAKEN: { host: string; port: number };
+  /** A collector of telemetry did not take what it was sent; its status, null when it gave none. */
+  EXPORT_FAILED: { endpoint: string; status: number | null };
   /** A request about a subscription that is not carried out; `reason` is the protocol's word. */
   SUBSCRIPTION_REFUSED: SubscriptionRefusal;
 }

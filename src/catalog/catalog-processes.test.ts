@@ -5,17 +5,17 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { test } from "vitest";
+import { compiledText } from "../../test/support/program.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { Catalog } from "./catalog.ts";
 
 /** Freshens 300 sessions and prints what came of it. */
-const PROGRAM = `
-import { Catalog } from "${new URL("./catalog.ts", import.meta.url)}";
-import { NOTHING_KNOWN } from "${new URL("./summary.ts", import.meta.url)}";
+const program = compiledText(`
+import { Catalog } from "./src/catalog/catalog.ts";
+import { NOTHING_KNOWN } from "./src/catalog/summary.ts";
 
-const [path, root] = process.argv.slice(1);
+const [path, root] = process.argv.slice(2);
 const found = Array.from({ length: 300 }, (_, n) => (
   { id: "s" + n, path: "s" + n + ".jsonl", size: n, mtimeMs: 5 }
 ));
@@ -26,21 +26,11 @@ const { rows, failures, summarised } = await catalog.freshen("rye", root, found,
 const { problem } = catalog;
 catalog.close();
 console.log(JSON.stringify({ rows: rows.length, failures: failures.length, summarised, problem }));
-`;
+`);
 
 async function run(path: string, root: string, limit = ""): Promise<Record<string, unknown>> {
-  const node = [
-    process.execPath,
-    "--import",
-    "tsx",
-    "--input-type=module",
-    "-e",
-    PROGRAM,
-    path,
-    root,
-  ];
+  const node = [process.execPath, await program, path, root];
   const child = spawn("sh", ["-c", `${limit} exec "$@"`, "sh", ...node], {
-    cwd: fileURLToPath(new URL("../..", import.meta.url)),
     stdio: ["ignore", "pipe", "inherit"],
   });
   let out = "";

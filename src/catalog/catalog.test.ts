@@ -23,6 +23,8 @@ const SUMMARY: Summary = {
   spend: 0.0125,
   createdAt: "2026-11-15T04:00:00.000Z",
   updatedAt: "2026-11-15T04:10:00.000Z",
+  durationMs: 600_000,
+  parent: null,
   lines: 12,
   badLines: 1,
 };

@@ -107,6 +107,24 @@ test("a file of another version, older or newer, is begun anew", async () => {
   assert.equal(back.value("SELECT group_concat(name) FROM sqlite_schema"), "t");
 });
 
+test("a file of another version is begun anew whatever refers to what in it, and whatever is indexed", async () => {
+  const path = join(tempDirectory(), "cache.db");
+  const tables = "CREATE TABLE a (x INTEGER PRIMARY KEY); CREATE TABLE b (x REFERENCES a);";
+  const { cache } = await openCache(path, `${tables} CREATE VIRTUAL TABLE c USING fts5(y);`);
+  cache?.run("INSERT INTO a VALUES (1)");
+  cache?.run("INSERT INTO b VALUES (1)");
+  cache?.run("INSERT INTO c VALUES ('word')");
+  cache?.close();
+  const { cache: next, problem } = await openCache(path, "CREATE TABLE d (x)");
+  assert.equal(problem, null);
+  const names = next?.all("SELECT name FROM sqlite_schema WHERE type = 'table'");
+  assert.deepEqual(
+    names?.map(({ name }) => name),
+    ["d"],
+  );
+  next?.close();
+});
+
 test("a version is begun anew while another process has the file open", async () => {
   const path = join(tempDirectory(), "cache.db");
   const old = await opened(path);

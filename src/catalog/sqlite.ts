@@ -235,7 +235,10 @@ function makeFile(path: string): void {
 }
 
 function open({ DatabaseSync }: Driver, path: string, schema: string): Cache {
-  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  // Held to, references would keep an older version's tables from being dropped one by one.
+  const enableForeignKeyConstraints = false;
+  const options = { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints };
+  const database = new DatabaseSync(path, options);
   try {
     beginWriteAheadLog(database);
     database.exec("PRAGMA synchronous = NORMAL");

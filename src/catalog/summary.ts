@@ -32,6 +32,10 @@ export interface Summary {
   /** The first and the last time in the session, ISO 8601, UTC. */
   readonly createdAt: string | null;
   readonly updatedAt: string | null;
+  /** From the one to the other. */
+  readonly durationMs: number | null;
+  /** The session that began this one, in the same store. */
+  readonly parent: string | null;
   /** All lines, the bad ones included. */
   readonly lines: number;
   readonly badLines: number;
@@ -50,6 +54,8 @@ export const NOTHING_KNOWN: Summary = {
   spend: null,
   createdAt: null,
   updatedAt: null,
+  durationMs: null,
+  parent: null,
   lines: 0,
   badLines: 0,
 };
@@ -58,6 +64,7 @@ export const NOTHING_KNOWN: Summary = {
 export interface SummaryFacts {
   readonly agent: string | null;
   readonly status?: SessionStatus | null;
+  readonly parent?: string | null;
 }
 
 /** Messages whose usage is remembered (U3). Lines of one message stand close together. */
@@ -111,7 +118,7 @@ export class SummaryFold {
     this.#badLines++;
   }
 
-  summary({ agent, status = null }: SummaryFacts): Summary {
+  summary({ agent, status = null, parent = null }: SummaryFacts): Summary {
     return {
       title: this.#title,
       agent: agent === null ? null : lineOf(agent),
@@ -124,6 +131,8 @@ export class SummaryFold {
       spend: this.#total("spend"),
       createdAt: this.#createdAt,
       updatedAt: this.#updatedAt,
+      durationMs: durationMs(this.#createdAt, this.#updatedAt),
+      parent: parent === null ? null : lineOf(parent),
       lines: this.#lines,
       badLines: this.#badLines,
     };
@@ -197,12 +206,12 @@ class TurnUsage {
 const COUNT_MAX = 1e15;
 const AMOUNT_MIN = 1e-9;
 
-const FIELDS = ["inputTokens", "outputTokens", "totalTokens", "spend"] as const;
+export const FIELDS = ["inputTokens", "outputTokens", "totalTokens", "spend"] as const;
 
-type CountedField = (typeof FIELDS)[number];
+export type CountedField = (typeof FIELDS)[number];
 
 /** One number of a usage; a total that nobody recorded is the sum of its counts. */
-function recorded(usage: Usage, field: CountedField): number | null {
+export function recorded(usage: Usage, field: CountedField): number | null {
   const value = usage[field];
   if (value !== null) return Math.abs(value) <= COUNT_MAX ? value : null;
   if (field !== "totalTokens") return null;
@@ -215,6 +224,12 @@ function recorded(usage: Usage, field: CountedField): number | null {
 function rounded(value: number | null): number | null {
   if (value === null) return null;
   return Math.abs(value) < AMOUNT_MIN ? 0 : Number(value.toPrecision(15));
+}
+
+/** Null when a clock was set back in between. */
+function durationMs(from: string | null, to: string | null): number | null {
+  const ms = from === null || to === null ? Number.NaN : Date.parse(to) - Date.parse(from);
+  return ms >= 0 ? ms : null;
 }
 
 function titleOf(parts: readonly Part[]): string | null {

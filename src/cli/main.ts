@@ -20,10 +20,12 @@ import { handoff } from "./commands/handoff.ts";
 import { head } from "./commands/head.ts";
 import { keys } from "./commands/keys.ts";
 import { ls } from "./commands/ls.ts";
+import { mcp } from "./commands/mcp.ts";
 import { record } from "./commands/record.ts";
 import { render } from "./commands/render.ts";
 import { repair } from "./commands/repair.ts";
 import { resume } from "./commands/resume.ts";
+import { search } from "./commands/search.ts";
 import { serve } from "./commands/serve.ts";
 import { show } from "./commands/show.ts";
 import { stats } from "./commands/stats.ts";
@@ -38,6 +40,7 @@ import { type ProcessIo, processIo } from "./process-io.ts";
 const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   record,
   ls,
+  search,
   show,
   tail,
   render,
@@ -50,6 +53,7 @@ const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   doctor,
   repair,
   serve,
+  mcp,
   backup,
   token,
   keys,
@@ -143,4 +147,11 @@ function version(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-process.exitCode = await main(process.argv.slice(2), processIo());
+const argv = process.argv.slice(2);
+process.exitCode = await main(argv, processIo());
+if (process.exitCode !== 0 && argv.includes("claude-code-hooks")) {
+  // Whatever is wrong with a hook's own command line, the agent goes on (cli/hook.ts, HK1).
+  process.exitCode = 0;
+  const { logFailure } = await import("./hook-log.ts");
+  logFailure(new Error("the hook's own command is refused; run it in a terminal"), Date.now());
+}

@@ -11,7 +11,7 @@ export interface ManPageFacts {
 
 const EXIT_CODES: readonly (readonly [string, string])[] = [
   ["0", "Well."],
-  ["1", "The command was asked to look for something bad, and found it."],
+  ["1", "The command looked for something bad and found it, or (search) found nothing."],
   ["2", "Wrong usage."],
   ["3\u20136", "A verdict, of the commands that judge signatures; their documentation has them."],
   ["7", "Not found, ambiguous, held by another, or the disk refused."],
@@ -19,7 +19,7 @@ const EXIT_CODES: readonly (readonly [string, string])[] = [
 
 const ENVIRONMENT: readonly (readonly [string, string])[] = [
   ["NO_COLOR", "When it is set to something, nothing is coloured."],
-  ["XDG_CACHE_HOME", "Where the index of sessions is kept, in verbatim/catalog.db."],
+  ["XDG_CACHE_HOME", "Where the index of sessions is kept, in verbatim/catalog.db and search.db."],
 ];
 
 /** The page as troff with the macros of man(7). */

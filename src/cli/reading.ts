@@ -25,7 +25,7 @@ export const WHERE_OPTIONS: readonly CommandOption[] = [
   {
     flags: "--dialect <name>",
     summary: "look only for sessions of this dialect",
-    choices: ["rye", "homeagent", "entire"],
+    choices: ["rye", "homeagent", "entire", "claude", "sdk"],
   },
 ];
 

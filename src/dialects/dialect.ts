@@ -8,7 +8,7 @@
 
 import type { Aside, Entry, NewEntry } from "../model/entry.ts";
 
-export type DialectName = "homeagent" | "rye" | "entire";
+export type DialectName = "homeagent" | "rye" | "entire" | "claude" | "sdk";
 
 /** A line's JSON object, in the dialect's own words. */
 export type Native = Readonly<Record<string, unknown>>;
@@ -42,6 +42,14 @@ export interface Chain {
   idOf(value: unknown): string | null;
   /** A completed line, after the one of that name; null for the first. */
   link(native: Native, previous: string | null): Native;
+}
+
+/** Which lines stand in a log once, however often they are given. */
+export interface Once {
+  /** By what a line is known again; null: it is written each time. */
+  idOf(value: unknown): string | null;
+  /** Whether after this line those before it count no more. */
+  forgets(value: unknown): boolean;
 }
 
 /** What the store lends a dialect, which touches nothing itself. */
@@ -118,8 +126,12 @@ export interface Dialect {
   complete(native: Native, facts: WriterFacts): Native;
   /** Why a line is no part of the conversation; null when it is. Absent where every line is one. */
   asideOf?(native: Native): Aside | null;
+  /** How many of the messages before it a line takes back. Absent where none ever does. */
+  takesBack?(native: Native): number;
   /** Absent where lines stand for themselves. */
   readonly chain?: Chain;
+  /** Absent where what is given twice is written twice. */
+  readonly once?: Once;
   /** Absent where a line may be as long as the log allows. */
   readonly spilling?: Spilling;
 }

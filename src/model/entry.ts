@@ -36,8 +36,11 @@ export type Part =
   /** A block that is kept and not understood: an image, a citation, whatever comes next. */
   | { readonly type: "other"; readonly native: unknown };
 
-/** Why a line stands beside the conversation: it is another agent's, or the program's own words. */
-export type Aside = "other_agent" | "program";
+/**
+ * Why a line stands beside the conversation: it is another agent's, the program's own words, or was
+ * taken back by a later line.
+ */
+export type Aside = "other_agent" | "program" | "taken_back";
 
 export interface Usage {
   /** Without those that a cache took or gave, where somebody told them apart. */

@@ -31,6 +31,7 @@ export const HANDOFF_TYPE = "handoff_report";
 const ASIDES: Readonly<Record<Aside, RepairReason>> = {
   other_agent: "sidechain",
   program: "synthetic",
+  taken_back: "taken_back",
 };
 /** Results whose texts are remembered, to know an echo of one. */
 const ECHOES_MAX = 64;

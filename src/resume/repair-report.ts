@@ -21,6 +21,7 @@ export const REPAIR_REASONS = [
   "bad_line",
   "sidechain",
   "synthetic",
+  "taken_back",
   "child",
   "resume_report",
   "blank",
@@ -84,7 +85,7 @@ export type SignedHead = ForeignHead;
 export interface RepairReport {
   readonly schema: "verbatim.resume/1";
   readonly session: string | null;
-  readonly dialect: "homeagent" | "rye" | "entire";
+  readonly dialect: "homeagent" | "rye" | "entire" | "claude" | "sdk";
   readonly for: TargetName;
   readonly verdict: string;
   readonly policy: Policy;

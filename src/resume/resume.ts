@@ -26,6 +26,7 @@ import { withAdvice } from "./advice.ts";
 import { Pipeline } from "./pipeline.ts";
 import type { RepairReport, SignedHead, TargetName } from "./repair-report.ts";
 import type { Prompt } from "./settle.ts";
+import { TakenBack } from "./taken-back.ts";
 import { type AiSdkMessage, aiSdk } from "./targets/ai-sdk.ts";
 import { type AnthropicMessage, anthropic } from "./targets/anthropic.ts";
 import { type ChatMessage, openaiChat } from "./targets/openai-chat.ts";
@@ -197,6 +198,7 @@ async function readInto(
   upTo: number | null,
 ): Promise<{ readonly source: ResumedSource; readonly at: number }> {
   const dialect = DIALECTS[session.dialect];
+  const entries = new TakenBack(dialect, (entry) => pipeline.add(entry));
   const turns = new Turns();
   const natives: Native[] = [];
   let agent: string | null = null;
@@ -204,12 +206,13 @@ async function readInto(
   for await (const entry of session.entries()) {
     turns.note(dialect.signing.turnMark(entry.native));
     if (upTo !== null && turns.ended >= upTo) break;
-    pipeline.add({ ...entry, aside: dialect.asideOf?.(entry.native) ?? null });
+    entries.add({ ...entry, aside: dialect.asideOf?.(entry.native) ?? null });
     if (upTo !== null) natives.push(entry.native);
     agent = agentIn(session.dialect, session.id, entry.native) ?? agent;
     at = entry.end;
   }
   if (upTo !== null && turns.endedWithThis < upTo) throw noSuchTurn(session, upTo, turns);
+  entries.finish();
   const { root, path } = session;
   const end = session.report.file.bytes;
   return { source: { root, path, end, natives, agent }, at };

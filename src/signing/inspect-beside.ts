@@ -121,10 +121,20 @@ export async function inspectBeside(
 }
 
 /** A log beside which there is nothing. Its lines, if it has any, are data and claim nothing. */
-export function inspectBare(log: OpenFile, options: InspectOptions, upTo?: number): Inspection {
+export async function inspectBare(
+  log: OpenFile,
+  options: InspectOptions,
+  upTo?: number,
+): Promise<Inspection> {
   const judge = new Judge(options);
   judge.finish();
   const bytes = upTo ?? log.size();
+  const { onBytes, onProgress } = options;
+  // Only for whoever goes on to read these bytes: there is nothing in them to be judged.
+  for await (const chunk of onBytes ? readChunks(log, 0, bytes) : []) {
+    onBytes?.(chunk);
+    onProgress?.(chunk.length);
+  }
   return { judge, deep: null, envelope: "sidecar", bytes, tail: null, tailBytes: 0 };
 }
 

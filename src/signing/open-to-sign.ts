@@ -53,7 +53,7 @@ export async function openToSign(opening: OpenToSign): Promise<SignedSoFar> {
   const inspecting = { ...inspectOptions(target, options, end), isDeep: true };
   let inspection: Inspection | SidecarInspection;
   if (sidecar) inspection = await inspectBeside(log, sidecar, inspecting, end);
-  else if (inspecting.content !== "lines") inspection = inspectBare(log, inspecting, end);
+  else if (inspecting.content !== "lines") inspection = await inspectBare(log, inspecting, end);
   else inspection = await inspectLog(log, await envelopeOf(target.dialect, log), inspecting, end);
   refuseUnlessFit(opening, inspection);
 

@@ -3,7 +3,7 @@
 import type { EnvelopeName } from "../proof/checkpoint.ts";
 
 /** `streams`: no session, but the file of a stream in a server's data directory. */
-export type SignedDialect = "rye" | "entire" | "homeagent" | "streams";
+export type SignedDialect = "rye" | "entire" | "homeagent" | "claude" | "sdk" | "streams";
 
 /**
  * What a log holds: `lines` of a session; `messages`, which are lines of somebody's data, whatever
@@ -13,7 +13,7 @@ export type Content = "lines" | "messages" | "bytes";
 
 export interface SignedLog {
   readonly dialect: SignedDialect;
-  /** Lines when absent. */
+  /** When absent, as the dialect has it (`contentOf`). */
   readonly content?: Content;
   /** The store's root; the log's path lies below it, and nothing outside is ever opened. */
   readonly root: string;
@@ -29,7 +29,12 @@ export interface SessionLog extends SignedLog {
 
 /** Checkpoints lie beside the logs of dialects whose readers would see them as data. */
 export function hasSidecar(dialect: SignedDialect): boolean {
-  return dialect === "homeagent" || dialect === "streams";
+  return dialect !== "rye" && dialect !== "entire";
+}
+
+/** What the logs of a dialect hold. Claude's entries are its own, and may be called anything. */
+export function contentOf({ content, dialect }: SignedLog): Content {
+  return content ?? (dialect === "claude" ? "messages" : "lines");
 }
 
 /** What stands beside a log, with its checkpoints. */

@@ -15,7 +15,7 @@ import { besideFindings, type Inspected, reportOf, unreadableReport } from "./as
 import { envelopeOf, type InspectOptions, inspectLog } from "./inspect.ts";
 import { inspectBare, inspectBeside } from "./inspect-beside.ts";
 import type { VerifyReport } from "./report.ts";
-import { hasSidecar, type SignedLog, sidecarOf, signedName } from "./session-log.ts";
+import { contentOf, hasSidecar, type SignedLog, sidecarOf, signedName } from "./session-log.ts";
 import { NOTHING_REMEMBERED, type VerifyOptions } from "./verify-options.ts";
 
 /** Files up to this size are always checked in depth. */
@@ -95,7 +95,7 @@ async function inspectSidecar(
 ): Promise<Inspected> {
   const inspecting = inspectOptions(target, options, log.size());
   if (!sidecar && inspecting.content !== "lines") {
-    return { inspection: inspectBare(log, inspecting), extra: [] };
+    return { inspection: await inspectBare(log, inspecting), extra: [] };
   }
   if (!sidecar) return { inspection: await inspectLog(log, "sidecar", inspecting), extra: [] };
   const inspection = await inspectBeside(log, sidecar, inspecting);
@@ -135,7 +135,7 @@ export function inspectOptions(
     crypto: options.crypto,
     keys: options.keys,
     session: signedName(target),
-    content: target.content ?? "lines",
+    content: contentOf(target),
     isDeep,
     isEverySignature: isDeep,
     isLegacyProfile: options.isLegacyProfile === true && remembered.here === null,

@@ -26,6 +26,8 @@ import { removeSpills, writeSpills } from "./spill-files.ts";
 
 /** Room in a write for lines that grow when they are linked, and for lines that are put in. */
 const RESERVED_BYTES = 64 * 1024;
+/** What lines of one write may have together. One alone may have more. */
+export const WRITE_BYTES_MAX = LOG_LIMITS.batchBytesMax - RESERVED_BYTES;
 
 /** After so long without an append a session whose checkpoints lie beside it is signed. */
 const REST_MS = 1000;
@@ -129,7 +131,7 @@ export class ComposedAppends {
     for (const { lines, lineBytes } of this.#waiting) {
       length += lineBytes;
       const [isFirstOfTurn = false] = lines.map(({ mark }) => turns?.note(mark) ?? false);
-      if (count > 0 && length > LOG_LIMITS.batchBytesMax - RESERVED_BYTES) break;
+      if (count > 0 && length > WRITE_BYTES_MAX) break;
       if (count > 0 && isFirstOfTurn) break;
       count++;
       if (lines.at(-1)?.mark === "ends") break;
@@ -179,11 +181,15 @@ export class ComposedAppends {
 
   async #appendBare(add: (draft: Draft) => void): Promise<number> {
     let draft: Draft | null = null;
-    const start = await this.#writer.appendComposed(() => {
+    const compose = () => {
       draft = this.#scribe.draft();
       add(draft);
       return draft.lines;
-    });
+    };
+    const scribe = this.#scribe;
+    const start = await (scribe.writesOnce
+      ? this.#writer.appendComposed(compose, { beforehand: () => scribe.learn() })
+      : this.#writer.appendComposed(compose));
     (draft as Draft | null)?.commit(this.#writer.end);
     return start;
   }

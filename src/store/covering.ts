@@ -10,6 +10,7 @@ import type { Host } from "../base/host.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
 import { readChunks } from "../log/bytes.ts";
 import type { LogWindow } from "../log/window.ts";
+import { LF } from "../proof/bytes.ts";
 import type { Checkpoint, EnvelopeName } from "../proof/checkpoint.ts";
 import { ryeEnvelopeOf } from "../proof/claims.ts";
 import { Walk } from "../proof/walk.ts";
@@ -36,8 +37,10 @@ export interface Covering {
   readonly place: "log" | "sidecar";
   /** The first checkpoint, whose salt the leaves need; null when none was found. */
   readonly genesis: StandingCheckpoint | null;
-  /** Those inside the stretch, and the first that covers all of it. */
+  /** Those inside the stretch, and the first that covers all of it, with any at the same place. */
   readonly checkpoints: readonly StandingCheckpoint[];
+  /** Lines of the file beside the log that are no checkpoints, where nothing else belongs. */
+  readonly foreignLines: number;
   /** The stretch is covered to its end. */
   readonly isCovered: boolean;
   /** Everything that could be a checkpoint of it was looked at. */
@@ -98,6 +101,7 @@ class Search {
   readonly #checkpoints: StandingCheckpoint[] = [];
   #genesis: StandingCheckpoint | null = null;
   #isFull = false;
+  #foreignLines = 0;
 
   constructor(from: number, to: number, { checkpointsMax }: CoveringLimits) {
     this.#from = from;
@@ -121,12 +125,21 @@ class Search {
     envelope: EnvelopeName,
   ): Promise<void> {
     const take = (found: StandingCheckpoint) => {
-      if (found.covers.to <= this.#from || this.#isCovered) return;
+      const last = this.#checkpoints.at(-1);
+      if (found.covers.to <= this.#from) return;
+      if (this.#isCovered && found.covers.to !== last?.covers.to) return;
       if (this.#checkpoints.length < this.#checkpointsMax) this.#checkpoints.push(found);
       else this.#isFull = true;
     };
-    const isOver = () => this.#isFull || this.#isCovered;
-    await eachCheckpoint(chunks, base, envelope, take, isOver);
+    if (envelope !== "sidecar") {
+      const isOver = () => this.#isFull || this.#isCovered;
+      return eachCheckpoint(chunks, base, envelope, take, isOver);
+    }
+    // To its end: several may stand at one place, and what is none tells that it was touched.
+    const onOther = (lines: Uint8Array) => {
+      for (const byte of lines) if (byte === LF) this.#foreignLines++;
+    };
+    await eachCheckpoint(chunks, base, envelope, take, () => this.#isFull, onOther);
   }
 
   found(place: Covering["place"], isAllSearched: boolean): Covering {
@@ -135,6 +148,7 @@ class Search {
       place,
       genesis: this.#genesis,
       checkpoints: this.#checkpoints,
+      foreignLines: this.#foreignLines,
       isCovered,
       isComplete: isCovered || (isAllSearched && !this.#isFull),
     };
@@ -152,11 +166,12 @@ async function eachCheckpoint(
   envelope: EnvelopeName,
   take: (found: StandingCheckpoint) => void,
   isOver: () => boolean,
+  onOther: (lines: Uint8Array) => void = () => {},
 ): Promise<void> {
   const walk = new Walk(nodeCrypto, envelope, {
-    lines: () => {},
+    lines: onOther,
     claim: (line, start, claim) => {
-      if (claim.is !== "checkpoint") return;
+      if (claim.is !== "checkpoint") return onOther(line);
       const { seq, kind, kid, byteOffset } = claim.checkpoint;
       take({
         line: Buffer.from(line.subarray(0, -1)).toString("latin1"),
@@ -176,6 +191,6 @@ async function eachCheckpoint(
 }
 
 function firstLineOf(bytes: Buffer): Buffer {
-  const lf = bytes.indexOf(0x0a);
+  const lf = bytes.indexOf(LF);
   return lf === -1 ? bytes : bytes.subarray(0, lf);
 }

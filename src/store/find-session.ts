@@ -16,6 +16,7 @@ import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { packageVersion } from "../base/node-package.ts";
 import { findLogs } from "../catalog/find.ts";
+import { claude } from "../dialects/claude/dialect.ts";
 import type { Dialect, DialectName } from "../dialects/dialect.ts";
 import { isRow } from "../dialects/entire/decode.ts";
 import { entire } from "../dialects/entire/dialect.ts";
@@ -23,6 +24,7 @@ import { LOG_NAME as ENTIRE_LOG_NAME } from "../dialects/entire/session-id.ts";
 import { homeagent } from "../dialects/homeagent/dialect.ts";
 import { rye } from "../dialects/rye/dialect.ts";
 import { LOG_NAME as RYE_LOG_NAME } from "../dialects/rye/thread-id.ts";
+import { sdk } from "../dialects/sdk/dialect.ts";
 import { LogReader } from "../log/reader.ts";
 import { DIALECT_NAMES, type FoundStore, findStores, statOf, type Where } from "./find-stores.ts";
 import { LAYOUTS } from "./layouts.ts";
@@ -37,7 +39,13 @@ export interface FoundSession extends FoundStore {
 }
 
 /** The dialects by their names; rye in the envelope that is written by default. */
-export const DIALECTS: Readonly<Record<DialectName, Dialect>> = { rye, homeagent, entire };
+export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
+  rye,
+  homeagent,
+  entire,
+  claude,
+  sdk,
+};
 /** What the log is called in a directory that is one session's. */
 const LOG_NAMES: readonly (readonly [string, DialectName])[] = [
   [RYE_LOG_NAME, "rye"],
@@ -50,13 +58,33 @@ const JUDGED_LINES_MAX = 20;
 /** The one session that `name` means; refuses with SESSION_NOT_FOUND. */
 export async function findSession(host: Host, name: string, where: Where): Promise<FoundSession> {
   const stores = findStores(where);
-  const exact: FoundSession[] = [];
-  for (const store of stores) {
-    if (await hasSession(host, store, name)) exact.push(sessionIn(store, name));
-  }
+  const exact = await sessionsOf(host, stores, name);
   if (exact.length > 0) return theOnly(exact, name, stores);
   const atPath = await sessionAtPath(host, name, where);
   return atPath ?? theOnly(beginningWith(stores, name), name, stores);
+}
+
+/** The same by ids alone, for those who may see these stores and no other file: no path counts. */
+export async function findSessionById(
+  host: Host,
+  name: string,
+  where: Where,
+): Promise<FoundSession> {
+  const stores = findStores(where);
+  const exact = await sessionsOf(host, stores, name);
+  return theOnly(exact.length > 0 ? exact : beginningWith(stores, name), name, stores);
+}
+
+async function sessionsOf(
+  host: Host,
+  stores: readonly FoundStore[],
+  id: string,
+): Promise<FoundSession[]> {
+  const found: FoundSession[] = [];
+  for (const store of stores) {
+    if (await hasSession(host, store, id)) found.push(sessionIn(store, id));
+  }
+  return found;
 }
 
 /** The session, to read. One whose identity is unknown is read by its path. */
@@ -186,6 +214,7 @@ async function dialectOf(host: Host, path: string): Promise<DialectName> {
   for await (const { value } of reader) {
     // A turn record is the most particular of them: nothing else has its three fields.
     if (homeagent.decode(value).entry) return "homeagent";
+    if (sdk.decode(value).entry) return "sdk";
     if (rye.decode(value).entry) return "rye";
     if (isRow(value)) return "entire";
     if (++judged === JUDGED_LINES_MAX) break;

@@ -24,7 +24,13 @@ export interface FoundStore {
   readonly root: string;
 }
 
-export const DIALECT_NAMES: readonly DialectName[] = ["rye", "homeagent", "entire"];
+export const DIALECT_NAMES: readonly DialectName[] = [
+  "rye",
+  "homeagent",
+  "entire",
+  "claude",
+  "sdk",
+];
 
 /** The stores that `where` names, or that are found from there. */
 export function findStores({ cwd, root, dialect }: Where): FoundStore[] {

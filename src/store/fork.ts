@@ -13,7 +13,8 @@
 
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
-import type { DialectName, Native } from "../dialects/dialect.ts";
+import { keyOf } from "../dialects/claude/session-id.ts";
+import type { Dialect, DialectName, Native } from "../dialects/dialect.ts";
 import { without } from "../dialects/fields.ts";
 import { readEnvelope } from "../dialects/rye/envelope.ts";
 import type { NewEntry } from "../model/entry.ts";
@@ -23,7 +24,7 @@ import type { Session } from "./session.ts";
 import type { Store } from "./store.ts";
 import { createWhole } from "./whole-session.ts";
 
-export type { DialectName, Native };
+export type { Dialect, DialectName, Native };
 
 export interface ForkParts {
   readonly parent: string;
@@ -77,7 +78,9 @@ async function fill(session: Session, { parent, entry, natives }: ForkParts): Pr
 
 /** Who is at work, as a session's id or a line of it has it; null where neither says so. */
 export function agentIn(dialect: DialectName, id: string | null, native: Native): string | null {
-  if (dialect === "homeagent") return id === null ? null : id.slice(0, id.indexOf("/"));
+  if (dialect === "homeagent" || dialect === "sdk")
+    return id === null ? null : id.slice(0, id.indexOf("/"));
+  if (dialect === "claude") return id === null ? null : (keyOf(id)?.projectKey ?? null);
   if (dialect !== "rye") return null;
   return readEnvelope(native).event?.directive ?? null;
 }

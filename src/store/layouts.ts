@@ -4,10 +4,12 @@
  */
 
 import type { Layout } from "../catalog/find.ts";
+import * as claude from "../dialects/claude/session-id.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import * as entire from "../dialects/entire/session-id.ts";
 import * as homeagent from "../dialects/homeagent/session-id.ts";
 import * as rye from "../dialects/rye/thread-id.ts";
+import * as sdk from "../dialects/sdk/session-id.ts";
 
 export const LAYOUTS: Readonly<Record<DialectName, Layout>> = {
   rye: { under: rye.THREADS_PATH, logName: rye.LOG_NAME, idAt: rye.idAt },
@@ -22,5 +24,12 @@ export const LAYOUTS: Readonly<Record<DialectName, Layout>> = {
     logName: entire.LOG_NAME,
     depthMax: 1,
     idAt: entire.idAt,
+  },
+  claude: { under: claude.SESSIONS_PATH, logName: claude.LOG_NAME, idAt: claude.idAt },
+  sdk: {
+    under: sdk.SESSIONS_PATH,
+    levels: [null],
+    isLog: (name) => name.endsWith(sdk.ENDING),
+    idAt: sdk.idAt,
   },
 };

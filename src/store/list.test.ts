@@ -55,7 +55,8 @@ test("a session's line is the JSON of its summary, when it was just read and whe
       fc.constantFrom('"', "a b", "é😀", "\u202e", "a'b", "x\u2028y", ",}", "null"),
       fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 }),
     )
-    .filter((text) => !/[/\0\\]|^\.\.?$/.test(text));
+    // No path holds `..`, not even where an id that ends in a dot meets `.jsonl`.
+    .filter((text) => !/[/\0\\]|\.\.|\.$/.test(text));
   const session = fc.tuple(name, fc.string({ unit: "binary", maxLength: 12 }));
   await fc.assert(
     fc.asyncProperty(fc.array(session, { maxLength: 4 }), async (sessions) => {
@@ -125,4 +126,23 @@ test("a running thread that is paused, which its log does not show, is listed as
   assert.deepEqual(await stores.statuses(), { "a-1": "running" });
   stores.putStatus("a-1", "paused");
   assert.deepEqual(await stores.statuses(), { "a-1": "paused" });
+});
+
+test("a listing says how long a session took, and which one began it", async () => {
+  const stores = new Stores();
+  const at = (ts: string) => ({ ts, type: "user_message", thread_id: "d-2", directive: "d" });
+  const times = ["2026-02-09T04:00:00+00:00", "2026-02-09T05:30:00+01:00", "2026-02-09T04:00:10Z"];
+  stores.put(".ai/threads/d-2/transcript.jsonl", ...times.map(at));
+  const meta = { thread_id: "d-2", directive: "d", status: "completed", parent_thread_id: "d-1" };
+  stores.put(".ai/threads/d-2/thread.json", meta);
+  stores.putThread("d-1", "user_message");
+  const [first, second] = await listLines(stores.listed("rye"), { sort: "id" });
+  const told = [first, second].map((line) => {
+    const { id, durationMs, parent } = line ? summaryOf(line) : assert.fail();
+    return [id, durationMs, parent];
+  });
+  assert.deepEqual(told.sort(), [
+    ["d-1", 0, null],
+    ["d-2", 10_000, "d-1"],
+  ]);
 });

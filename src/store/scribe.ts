@@ -18,6 +18,7 @@ import type { Companion } from "../log/companion.ts";
 import { encodeLine } from "../log/json.ts";
 import { LogReader } from "../log/reader.ts";
 import type { Draft as SealedDraft } from "../signing/checkpoint-draft.ts";
+import { type KnownDraft, KnownLines } from "./known-lines.ts";
 import type { Due, Sealing } from "./sealing.ts";
 import { SPILL_TOOLS } from "./spill-files.ts";
 
@@ -64,11 +65,15 @@ export class Scribe {
   #end: ByteOffset = START;
   /** The last line prepared: what the next will likely follow. */
   #expected: string | null = null;
+  /** Which lines stand already, of those that are written once; null where all are written. */
+  readonly #known: KnownLines | null;
   #failure: { readonly error: unknown } | null = null;
 
   constructor(parts: ScribeParts) {
     this.#parts = parts;
     this.#chain = parts.chain ?? UNCHAINED;
+    const { once } = parts.dialect;
+    this.#known = once ? new KnownLines(once) : null;
   }
 
   get sealing(): Sealing | null {
@@ -89,6 +94,7 @@ export class Scribe {
     }
     const id = chain.idOf(whole);
     if (id !== null) this.#expected = id;
+    if (this.#known?.once.idOf(whole)) this.#known.isWanted = true;
     const mark = this.sealing?.markOf(whole) ?? null;
     return { whole, native, spills, line, previous, id, mark };
   }
@@ -100,7 +106,8 @@ export class Scribe {
     const commit = (last: string | null) => {
       this.#last = last;
     };
-    return new Draft({ chain: this.#chain, expect, commit, sealing }, this.#last);
+    const known = this.#known?.isWanted ? this.#known.draft() : null;
+    return new Draft({ chain: this.#chain, expect, commit, sealing, known }, this.#last);
   }
 
   /** The log ends here, and not all of it is ours: looks for the last name, backward. */
@@ -116,6 +123,24 @@ export class Scribe {
       const { root, logId } = this.#parts;
       this.#failure = { error: ioError(`${root}/${logId}`, "reading", error) };
     }
+  }
+
+  /** Lines are to be written that may stand already: `learn` must go before a draft. */
+  get writesOnce(): boolean {
+    return this.#known?.isWanted === true;
+  }
+
+  /** Notes which lines stand of those that are written once. With the lock held, and caught up. */
+  async learn(): Promise<void> {
+    const known = this.#known;
+    if (!known?.isWanted || known.end === this.#end) return;
+    const { host, logId, root } = this.#parts;
+    const to = this.#end;
+    // Shorter than it was: of what was cut nobody knows which lines it held.
+    if (known.end > to) known.forget();
+    const reader = new LogReader(host, logId, { root, onBadLine: "skip" });
+    for await (const { value } of reader.forward({ from: known.end, to })) known.note(value);
+    known.end = to;
   }
 
   /** Lines of our own, up to there. */
@@ -138,6 +163,7 @@ export class Scribe {
 interface DraftParts extends Pick<ScribeParts, "expect" | "sealing"> {
   readonly chain: Chain;
   readonly commit: (last: string | null) => void;
+  readonly known: KnownDraft | null;
 }
 
 /** Lines in the making; nothing of them counts before `commit` (SB1). */
@@ -156,10 +182,14 @@ export class Draft {
     this.#sealed = parts.sealing?.draft() ?? null;
   }
 
-  /** Adds a line; answers where it ends, in bytes from the draft's start. */
+  /**
+   * Adds a line, unless it stands already and is one that is written once; answers where it ends,
+   * in bytes from the draft's start.
+   */
   add(prepared: Prepared): number {
     const { whole, native, line, previous, id } = prepared;
-    const { chain, expect } = this.#parts;
+    const { chain, expect, known } = this.#parts;
+    if (known && !known.takes(whole)) return this.#length;
     const isRight = previous === this.#last;
     const linked = isRight ? line : encodeLine(chain.link(native, this.#last));
     expect(linked, whole);
@@ -202,8 +232,9 @@ export class Draft {
 
   /** The lines stand in the log, which ends here. */
   commit(end: ByteOffset): void {
-    const { commit, sealing } = this.#parts;
+    const { commit, sealing, known } = this.#parts;
     commit(this.#last);
+    known?.commit(end);
     if (!sealing || !this.#sealed) return;
     for (const { whole, mark } of this.#added) sealing.note(whole, mark);
     sealing.stands(this.#sealed, end);

@@ -121,14 +121,17 @@ export class SealedAppends {
   ): Promise<number> {
     const sealing = this.#sealing;
     let draft: Draft | null = null;
+    let at = 0;
     let end = 0;
-    const composeAt = (at: number) => {
+    const composeAt = (standing: number) => {
+      at = standing;
       end = at + (draft?.length ?? 0);
       return draft?.lines ?? NOTHING;
     };
     const start = await this.#writer.appendComposed(composeAt, {
       beforehand: async (sync) => {
         await sealing.settle(sync, () => this.#writer.end);
+        await this.#scribe.learn();
         const composed = this.#scribe.draft();
         await compose(composed, async () => {
           await sync();
@@ -140,7 +143,8 @@ export class SealedAppends {
       },
       meanwhile: () => draft?.commit(toByteOffset(end)),
       afterwards: async (sync, append) => {
-        await this.#sealAfter(dueAfter, sync, append);
+        // Where all lines stood already, nothing is new to be signed.
+        if (end > at) await this.#sealAfter(dueAfter, sync, append);
         await this.#parts.onSealed?.();
       },
     });

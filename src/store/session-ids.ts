@@ -9,6 +9,7 @@ import { basename, dirname } from "node:path";
 import { assert } from "../base/assert.ts";
 import { errnoOf, VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
+import { sessionIdOf } from "../dialects/claude/session-id.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { datedSessionId } from "../dialects/entire/session-id.ts";
 import { newThreadId } from "../dialects/rye/thread-id.ts";
@@ -38,9 +39,14 @@ export class SessionIds {
     assert(isEntire || agent !== null, "a new session needs an agent (rye: a directive), or an id");
     if (this.#dialect === "rye") return this.winThreadId(agent ?? "", wait);
     const uuid = randomUUID();
-    const id = isEntire ? datedSessionId(Date.now(), uuid) : `${agent}/${uuid}`;
+    const id = isEntire ? datedSessionId(Date.now(), uuid) : this.#idOf(agent ?? "", uuid);
     await this.win(id);
     return id;
+  }
+
+  #idOf(agent: string, uuid: string): string {
+    const isClaude = this.#dialect === "claude";
+    return isClaude ? sessionIdOf({ projectKey: agent, sessionId: uuid }) : `${agent}/${uuid}`;
   }
 
   /** rye: wins `{directive}-{epoch_seconds}`, this second's or, when told to wait, a later one's. */

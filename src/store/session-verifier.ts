@@ -19,7 +19,7 @@ import type { SessionLog } from "../signing/session-log.ts";
 import { verifyLog } from "../signing/verify.ts";
 import type { VerifyOptions } from "../signing/verify-options.ts";
 import { DIALECTS, findSession } from "./find-session.ts";
-import { type FoundStore, findStores, type Where } from "./find-stores.ts";
+import { DIALECT_NAMES, type FoundStore, findStores, type Where } from "./find-stores.ts";
 import { LAYOUTS } from "./layouts.ts";
 import { type JudgingOptions, UserJudging } from "./user-judging.ts";
 
@@ -155,7 +155,7 @@ export class SessionVerifier {
 
 /** Where stores are, or were. */
 function placesFrom({ cwd, root, dialect }: Where): FoundStore[] {
-  const names = dialect === undefined ? (["rye", "homeagent", "entire"] as const) : [dialect];
+  const names = dialect === undefined ? DIALECT_NAMES : [dialect];
   const roots = [resolve(cwd, root ?? ".")];
   for (let at = roots[0] ?? "/"; root === undefined && at !== dirname(at); ) {
     at = dirname(at);

@@ -9,15 +9,17 @@ import { dirname } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
+import { LOG_LIMITS } from "../base/limits.ts";
 import type { ByteOffset } from "../base/offset.ts";
 import type { Chain, Dialect, Native, WriterFacts } from "../dialects/dialect.ts";
+import { checkLine } from "../log/framing.ts";
 import { encodeLine } from "../log/json.ts";
 import type { LogOptions } from "../log/log-options.ts";
 import { LogReader } from "../log/reader.ts";
 import { LogWriter } from "../log/writer.ts";
 import type { NewEntry } from "../model/entry.ts";
 import type { Beside } from "./beside.ts";
-import { ComposedAppends } from "./composed-appends.ts";
+import { ComposedAppends, WRITE_BYTES_MAX } from "./composed-appends.ts";
 import { companionOf, Scribe } from "./scribe.ts";
 import type { Due, Sealing } from "./sealing.ts";
 import { type KnownFacts, SessionFacts } from "./session-facts.ts";
@@ -87,16 +89,35 @@ export class Session {
     const natives = this.#dialect.express(entry, this.#facts);
     const [first] = natives;
     if (first && natives.length === 1) return this.appendNative(first);
-    this.#encode(natives); // As there.
+    if (natives.length > 0) return this.appendNatives(natives);
     const writer = await this.openToAppend();
-    const lines = this.#encode(natives);
-    if (lines.length === 0) {
-      if (entry.kind === "end") await this.#pause(writer);
-      return writer.end;
+    if (entry.kind === "end") await this.#pause(writer);
+    return writer.end;
+  }
+
+  /**
+   * Appends several in order, in as few writes as carry them: what fits into one stands whole or not
+   * at all. Refused lines leave no trace of any; resolves to the offset after the last.
+   */
+  async appendNatives(given: readonly Native[]): Promise<ByteOffset> {
+    this.#refuseWhenClosed();
+    const { spilling } = this.#dialect;
+    for (const { line } of this.#encode(given)) {
+      if (!spilling) checkLine(this.path, line, LOG_LIMITS);
     }
-    if (this.#composed) return this.#composed.append(lines.map(({ native }) => native));
-    for (const { line, native } of lines) this.#beside?.expect(line, native);
-    return writer.appendLines(withLfs(lines.map(({ line }) => line)));
+    const writer = await this.openToAppend();
+    const lines = this.#encode(given);
+    let { end } = writer;
+    // What is too long for its line goes beside the log: how long the rest is, is not known here.
+    const groups = spilling ? [lines] : inWrites(lines);
+    for (const group of groups) end = await this.#appendGroup(writer, group);
+    return end;
+  }
+
+  #appendGroup(writer: LogWriter, group: readonly Encoded[]): Promise<ByteOffset> {
+    if (this.#composed) return this.#composed.append(group.map(({ native }) => native));
+    for (const { line, native } of group) this.#beside?.expect(line, native);
+    return writer.appendLines(withLfs(group.map(({ line }) => line)));
   }
 
   /** Appends one entry in the dialect's own shape, without what the writer adds. */
@@ -132,7 +153,7 @@ export class Session {
     await this.#composed?.sealNow(choose);
   }
 
-  #encode(natives: readonly Native[]): { readonly native: Native; readonly line: Uint8Array }[] {
+  #encode(natives: readonly Native[]): Encoded[] {
     return natives.map((given) => {
       const native = this.#dialect.complete(given, this.#facts);
       return { native, line: encodeLine(native) };
@@ -152,8 +173,8 @@ export class Session {
       const beside = openBeside?.(this) ?? null;
       this.#beside = beside;
       const sealing = openSealing ? await openSealing(this, this.#facts, beside) : null;
-      const { chain = null } = this.#dialect;
-      const scribe = chain || sealing ? this.#scribe(chain, beside, sealing) : null;
+      const { chain = null, once } = this.#dialect;
+      const scribe = chain || once || sealing ? this.#scribe(chain, beside, sealing) : null;
       const companion = scribe ? companionOf(scribe, beside) : beside;
       const writer = await LogWriter.open(host, this.logId, {
         ...logOptions,
@@ -282,6 +303,28 @@ export class Session {
 }
 
 const NOTHING = new Uint8Array(0);
+
+interface Encoded {
+  readonly native: Native;
+  readonly line: Uint8Array;
+}
+
+/** Lines as they go into the log together: as many as a write carries, at least one. */
+function* inWrites(lines: readonly Encoded[]): Generator<readonly Encoded[]> {
+  let group: Encoded[] = [];
+  let bytes = 0;
+  for (const encoded of lines) {
+    const length = encoded.line.length + 1;
+    if (group.length > 0 && bytes + length > WRITE_BYTES_MAX) {
+      yield group;
+      group = [];
+      bytes = 0;
+    }
+    group.push(encoded);
+    bytes += length;
+  }
+  if (group.length > 0) yield group;
+}
 
 function withLfs(lines: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat(lines.flatMap((line) => [line, Buffer.of(0x0a)]));

@@ -11,12 +11,14 @@ import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { packageVersion } from "../base/node-package.ts";
 import { catalogPath as defaultCatalogPath, homeagentRoot } from "../base/node-places.ts";
+import { claude } from "../dialects/claude/dialect.ts";
 import type { Dialect, DialectName } from "../dialects/dialect.ts";
 import { entire } from "../dialects/entire/dialect.ts";
 import { homeagent } from "../dialects/homeagent/dialect.ts";
 import { type Envelope, ryeDialect } from "../dialects/rye/dialect.ts";
 import { readEnvelope } from "../dialects/rye/envelope.ts";
 import { LOG_NAME, THREADS_PATH, threadSegments } from "../dialects/rye/thread-id.ts";
+import { sdk } from "../dialects/sdk/dialect.ts";
 import { openPlace, openToRead } from "../log/place.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
 import type { Beside } from "./beside.ts";
@@ -32,6 +34,9 @@ import type { StoreSigning } from "./store-signing.ts";
 import { Summaries } from "./summaries.ts";
 
 export type { BeginOptions, CreateOptions, StoreOptions };
+
+/** Dialects whose sessions are their logs, and nothing else. */
+const HAS_NOTHING_BESIDE: readonly DialectName[] = ["homeagent", "claude", "sdk"];
 
 export class Store {
   readonly dialect: DialectName;
@@ -149,7 +154,9 @@ export class Store {
       model: this.#options.model ?? null,
       logOptions: { durability, mode, ...(lockWaitMs === undefined ? {} : { lockWaitMs }) },
       adopt: this.dialect === "rye" ? (first) => this.#ryeLike(first) : null,
-      openBeside: this.dialect === "homeagent" ? null : (session) => this.#beside(session),
+      openBeside: HAS_NOTHING_BESIDE.includes(this.dialect)
+        ? null
+        : (session) => this.#beside(session),
       openSealing: this.#options.sign ? (...opening) => this.#openSealing(from, ...opening) : null,
       onClosed: () => this.#sessions.delete(session),
     });
@@ -195,6 +202,8 @@ export class Store {
 
   #dialect(): Dialect {
     if (this.dialect === "rye") return this.#rye(this.#options.envelope ?? "flat");
+    if (this.dialect === "claude") return claude;
+    if (this.dialect === "sdk") return sdk;
     return this.dialect === "homeagent" ? homeagent : entire;
   }
 

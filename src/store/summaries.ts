@@ -6,7 +6,9 @@
 
 import type { Host } from "../base/host.ts";
 import { type SessionStatus, type Summary, SummaryFold } from "../catalog/summary.ts";
+import { keyOf } from "../dialects/claude/session-id.ts";
 import type { DialectName } from "../dialects/dialect.ts";
+import type { StoredThreadMeta } from "../dialects/rye/thread-meta.ts";
 import type { Session } from "./session.ts";
 import { readStoredMeta } from "./thread-files.ts";
 
@@ -39,27 +41,43 @@ export class Summaries {
     } finally {
       await session.release();
     }
-    return fold.summary({ agent: await this.#agent(id, agent), status: await this.status(id) });
+    const meta = await this.#meta(id);
+    return fold.summary({
+      agent: agentOf(this.#store.dialect, id, agent ?? meta?.directive),
+      status: statusOf(meta),
+      parent: meta?.parent_thread_id || null,
+    });
   }
 
   /** How a thread stands that has not ended, as thread.json has it. */
   async status(id: string): Promise<SessionStatus | null> {
-    const { host, dialect, root } = this.#store;
-    if (dialect !== "rye") return null;
-    const status = (await readStoredMeta(host, root, id))?.status;
-    return status === "running" || status === "paused" ? status : null;
+    return statusOf(await this.#meta(id));
   }
 
-  /**
-   * HomeAgent: the first half of the id. rye: what the events, else thread.json, else the id say.
-   * entire: nothing says it.
-   */
-  async #agent(id: string, said: string | null): Promise<string | null> {
-    const { host, dialect, root } = this.#store;
-    if (dialect === "entire") return null;
-    if (dialect === "homeagent") return id.slice(0, id.indexOf("/"));
-    if (said !== null) return said;
-    const meta = await readStoredMeta(host, root, id);
-    return meta?.directive || id.replace(/-\d+$/, "");
+  /** Whose session it is, when `said` is what its entries say of that. */
+  async agent(id: string, said: string | null): Promise<string | null> {
+    const meta = said === null ? await this.#meta(id) : null;
+    return agentOf(this.#store.dialect, id, said ?? meta?.directive);
   }
+
+  async #meta(id: string): Promise<StoredThreadMeta | null> {
+    const { host, dialect, root } = this.#store;
+    return dialect === "rye" ? readStoredMeta(host, root, id) : null;
+  }
+}
+
+function statusOf(meta: StoredThreadMeta | null): SessionStatus | null {
+  const status = meta?.status;
+  return status === "running" || status === "paused" ? status : null;
+}
+
+/**
+ * HomeAgent: the first half of the id, and in Claude's the project. rye: what the events, else
+ * thread.json, else the id say. entire: nothing says it.
+ */
+function agentOf(dialect: DialectName, id: string, said: string | null | undefined): string | null {
+  if (dialect === "entire") return null;
+  if (dialect === "homeagent" || dialect === "sdk") return id.slice(0, id.indexOf("/"));
+  if (dialect === "claude") return keyOf(id)?.projectKey ?? null;
+  return said || id.replace(/-\d+$/, "");
 }

@@ -1,8 +1,7 @@
 /**
  * The command line as a user runs it: a process of its own, with a home directory of the test's.
  *
- * From `dist` when that was made from the sources as they are, else from the sources themselves,
- * which takes longer to start.
+ * From `dist` when that was made from the sources as they are, else compiled from them here.
  */
 
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
@@ -13,13 +12,17 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { onTestFinished } from "vitest";
 import { isBuilt } from "../../scripts/setup.mjs";
 import { Child } from "../support/child.ts";
+import { compiledProgram } from "../support/program.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 const source = ["--import", tsx, join(root, "src/cli/main.ts")];
-const main = isBuilt() ? [join(root, "dist/cli/main.js")] : source;
+/** What Node is given to run the command. */
+export const main = [
+  isBuilt() ? join(root, "dist/cli/main.js") : compiledProgram("src/cli/main.ts"),
+];
 
 export interface Ran {
   readonly code: number | null;

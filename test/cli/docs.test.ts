@@ -12,10 +12,12 @@ import { handoff } from "../../src/cli/commands/handoff.ts";
 import { head } from "../../src/cli/commands/head.ts";
 import { keys } from "../../src/cli/commands/keys.ts";
 import { ls } from "../../src/cli/commands/ls.ts";
+import { mcp } from "../../src/cli/commands/mcp.ts";
 import { record } from "../../src/cli/commands/record.ts";
 import { render } from "../../src/cli/commands/render.ts";
 import { repair } from "../../src/cli/commands/repair.ts";
 import { resume } from "../../src/cli/commands/resume.ts";
+import { search } from "../../src/cli/commands/search.ts";
 import { serve } from "../../src/cli/commands/serve.ts";
 import { show } from "../../src/cli/commands/show.ts";
 import { stats } from "../../src/cli/commands/stats.ts";
@@ -30,8 +32,8 @@ import { root } from "./cli.ts";
 const page = readFileSync(join(root, "docs/cli.md"), "utf8");
 
 const COMMANDS = [
-  ...[record, ls, show, tail, render, exportSession],
-  ...[stats, verify, resume, handoff, unpack, doctor, repair, serve, backup, torture],
+  ...[record, ls, search, show, tail, render, exportSession],
+  ...[stats, verify, resume, handoff, unpack, doctor, repair, serve, mcp, backup, torture],
 ];
 
 test.each([...COMMANDS, completions(() => COMMANDS)])(

@@ -18,14 +18,15 @@ async function urlOf(running: Running): Promise<string> {
   }
 }
 
-test("serve prints its own URL first, then where streams are kept and three commands to try", async () => {
+test("serve prints its own URL first, then what to do with it: a browser, three commands to try", async () => {
   const user = new CliUser();
   const running = user.start(["serve", "--port", "0"]);
   const url = await urlOf(running);
   assert.equal((await fetch(url)).status, 200);
   const lines: string[] = [];
-  while (lines.length < 5) lines.push((await running.line()) ?? assert.fail(running.stderr));
-  assert.match(lines[0] ?? "", new RegExp(join(user.home, ".local/share/verbatim")));
+  while (lines.length < 6) lines.push((await running.line()) ?? assert.fail(running.stderr));
+  assert.match(lines[0] ?? "", /browser/);
+  assert.match(lines[1] ?? "", new RegExp(join(user.home, ".local/share/verbatim")));
   const commands = lines.filter((line) => line.startsWith("  curl "));
   assert.equal(commands.length, 3);
   for (const command of commands) assert.ok(command.includes(`${url}/v1/stream/`), command);

@@ -8,8 +8,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { test } from "vitest";
@@ -19,6 +18,7 @@ import {
   CAPTURED_DEPTH_MAX,
   CAPTURED_NAME_CHARS_MAX,
 } from "../../src/base/limits.ts";
+import { compiledText } from "../support/program.ts";
 import { STREAMS, sseBytes } from "../support/provider-streams.ts";
 import { replayServer } from "../support/replay-server.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -47,19 +47,20 @@ async function run(name: string, stream: string): Promise<string> {
   const { events, sse } = STREAMS[stream] ?? assert.fail(stream);
   const { url } = await replayServer({ body: sseBytes(events, sse) });
   const cwd = tempDirectory();
-  const path = join(cwd, "program.mjs");
-  writeFileSync(path, programOf(name));
-  const tsx = import.meta.resolve("tsx");
-  const { stdout, stderr } = await execute(process.execPath, ["--import", tsx, path], {
-    cwd,
-    env: {
-      PATH: process.env.PATH,
-      ANTHROPIC_BASE_URL: url,
-      ANTHROPIC_API_KEY: "key",
-      OPENAI_BASE_URL: url,
-      OPENAI_API_KEY: "key",
+  const { stdout, stderr } = await execute(
+    process.execPath,
+    [await compiledText(programOf(name))],
+    {
+      cwd,
+      env: {
+        PATH: process.env.PATH,
+        ANTHROPIC_BASE_URL: url,
+        ANTHROPIC_API_KEY: "key",
+        OPENAI_BASE_URL: url,
+        OPENAI_API_KEY: "key",
+      },
     },
-  });
+  );
   assert.equal(stderr, "");
   return stdout;
 }

@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { test } from "vitest";
 import { RECORDED_ACTIONS_MAX, reportEntry } from "../../src/resume/continue.ts";
 import { REPAIR_REASONS, type RepairReport } from "../../src/resume/repair-report.ts";
+import { compiledText } from "../support/program.ts";
 import { SigningUser, said } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -40,9 +40,7 @@ test("docs/resume.md: the program resumes a session and goes on with it", async 
   const program = block("js resume")
     .replace('"verbatim-log"', JSON.stringify(sourceOf("index.ts")))
     .replace('"verbatim-log/resume"', JSON.stringify(sourceOf("resume.ts")));
-  const path = join(root, "program.mjs");
-  writeFileSync(path, program);
-  const args = ["--import", import.meta.resolve("tsx"), path];
+  const args = [await compiledText(program)];
   const { stdout, stderr } = await execute(process.execPath, args, { cwd: root });
   assert.equal(stderr, "");
   const lines = stdout.trimEnd().split("\n");
@@ -75,9 +73,7 @@ test("docs/resume.md: the program hands a session over and unpacks it", async ()
     '"verbatim-log/resume"',
     JSON.stringify(sourceOf("resume.ts")),
   );
-  const path = join(root, "handoff.mjs");
-  writeFileSync(path, program);
-  const args = ["--import", import.meta.resolve("tsx"), path];
+  const args = [await compiledText(program)];
   const { stdout, stderr } = await execute(process.execPath, args, { cwd: root });
   assert.equal(stderr, "");
   assert.match(stdout, /^verified 1 of \d+ lines in \d{4}-\d\d-\d\d-[0-9a-f-]{36}\n$/);

@@ -11,36 +11,46 @@ import { hasPython, runPython } from "./python.ts";
 
 const COUNT = 100_000;
 const SEED = 20260218;
+/** Some ten seconds each, on two busy cores. */
+const TIMEOUT_MS = 180_000;
 
-test.skipIf(!hasPython)("any text that Python wrote has the canonical form Python gives it", () => {
-  const lines = runPython("canonical.py", ["generate", String(SEED), String(COUNT)]);
-  assert.equal(lines.length, COUNT);
-  for (const [text, expected] of lines as [string, string][]) {
-    const { canonical, refusal } = canonicalJson(text);
-    // Not `assert.equal` alone: it would build a message for each.
-    if (canonical !== expected)
-      assert.fail(`${JSON.stringify([text, expected, canonical, refusal])}`);
-  }
-});
+test.skipIf(!hasPython)(
+  "any text that Python wrote has the canonical form Python gives it",
+  () => {
+    const lines = runPython("canonical.py", ["generate", String(SEED), String(COUNT)]);
+    assert.equal(lines.length, COUNT);
+    for (const [text, expected] of lines as [string, string][]) {
+      const { canonical, refusal } = canonicalJson(text);
+      // Not `assert.equal` alone: it would build a message for each.
+      if (canonical !== expected)
+        assert.fail(`${JSON.stringify([text, expected, canonical, refusal])}`);
+    }
+  },
+  TIMEOUT_MS,
+);
 
-test.skipIf(!hasPython)("any value we write is what Python writes, and canonical alike", () => {
-  const random = new Random(SEED);
-  const values = Array.from({ length: COUNT }, () => randomValue(random, 3));
-  const texts = values.map((value) => formatPythonJson(value));
-  const answers = runPython(
-    "canonical.py",
-    ["answer"],
-    texts.map((text, n) => (n % 10 === 0 ? [text, "indented"] : [text])),
-  ) as [string, string | undefined][];
-  assert.equal(answers.length, COUNT);
-  for (const [n, [canonical, indented]] of answers.entries()) {
-    const text = texts[n] ?? "";
-    assert.equal(indented !== undefined, n % 10 === 0);
-    if (text !== (indented ?? text)) assert.fail(`written ${text}, by Python ${indented}`);
-    if (canonicalValue(values[n]) !== canonical) assert.fail(`${text}, by Python ${canonical}`);
-    if (canonicalJson(text).canonical !== canonical) assert.fail(`${text}, read back`);
-  }
-});
+test.skipIf(!hasPython)(
+  "any value we write is what Python writes, and canonical alike",
+  () => {
+    const random = new Random(SEED);
+    const values = Array.from({ length: COUNT }, () => randomValue(random, 3));
+    const texts = values.map((value) => formatPythonJson(value));
+    const answers = runPython(
+      "canonical.py",
+      ["answer"],
+      texts.map((text, n) => (n % 10 === 0 ? [text, "indented"] : [text])),
+    ) as [string, string | undefined][];
+    assert.equal(answers.length, COUNT);
+    for (const [n, [canonical, indented]] of answers.entries()) {
+      const text = texts[n] ?? "";
+      assert.equal(indented !== undefined, n % 10 === 0);
+      if (text !== (indented ?? text)) assert.fail(`written ${text}, by Python ${indented}`);
+      if (canonicalValue(values[n]) !== canonical) assert.fail(`${text}, by Python ${canonical}`);
+      if (canonicalJson(text).canonical !== canonical) assert.fail(`${text}, read back`);
+    }
+  },
+  TIMEOUT_MS,
+);
 
 test.skipIf(!hasPython)("what we refuse though Python takes it is named; nothing else is", () => {
   // Each of these is a text on which readers differ, or that passes a limit of ours.

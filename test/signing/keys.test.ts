@@ -5,15 +5,15 @@ import { join } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { loadOwnKeys, loadSigner, rotateKey } from "../../src/signing/keys.ts";
-import { compiledChild, startChild } from "../support/child.ts";
+import { startChild } from "../support/child.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-const program = compiledChild("test/signing/key-child.ts");
+const PROGRAM = "test/signing/key-child.ts";
 
 test("processes that make the first key at once end with the same one", async () => {
   for (let round = 0; round < 2; round++) {
     const home = tempDirectory();
-    const children = Array.from({ length: 4 }, () => startChild(program(), home, "first"));
+    const children = Array.from({ length: 4 }, () => startChild(PROGRAM, home, "first"));
     for (const child of children) assert.equal(await child.line(), "ready");
     for (const child of children) child.say("go");
     const kids = await Promise.all(children.map((child) => child.line()));
@@ -28,7 +28,7 @@ test("a process killed while it rotates keys loses none that it told of, and blo
   const places = placesIn(home);
   const known = new Set([(await loadSigner(nodeHost, places)).kid]);
   for (let round = 0; round < 6; round++) {
-    const child = startChild(program(), home, "rotate");
+    const child = startChild(PROGRAM, home, "rotate");
     await child.line();
     child.say("go");
     // Killed after a few, at whatever call it then is.

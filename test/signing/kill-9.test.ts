@@ -12,7 +12,7 @@ import { unit } from "../crash/lines.ts";
 import { seed } from "../crash/seed.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { idFor, SHAPES, SigningUser, turnOf, writtenBy } from "../support/signing-user.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { diskDirectory } from "../support/temp-directory.ts";
 import { killAfter } from "./kill-after.ts";
 import type { SigningOrder } from "./signing-child.ts";
 
@@ -33,7 +33,7 @@ test.for(WAYS)(
     const shape = SHAPES[name];
     assert.ok(shape);
     const id = idFor(shape);
-    const store = await user.store({ root: tempDirectory(), ...shape, ...options });
+    const store = await user.store({ root: diskDirectory(), ...shape, ...options });
     const session = store.session(id);
     const written = writtenBy(store, session);
     const start = (round: number): Child => {

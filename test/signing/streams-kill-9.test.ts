@@ -12,6 +12,7 @@ import { unit } from "../crash/lines.ts";
 import { seed } from "../crash/seed.ts";
 import { startChild } from "../support/child.ts";
 import { message, SignedStreams } from "../support/signed-streams.ts";
+import { diskDirectory } from "../support/temp-directory.ts";
 import { killAfter } from "./kill-after.ts";
 
 const KILLS = 6;
@@ -19,7 +20,7 @@ const KILLS = 6;
 test("a server killed while it signs leaves streams that verify as far as it got", {
   timeout: 60_000,
 }, async () => {
-  const streams = new SignedStreams();
+  const streams = new SignedStreams(diskDirectory());
   const start = (round: number) =>
     startChild("test/signing/streams-child.ts", streams.directory, String(round));
   const acknowledged: string[] = [];

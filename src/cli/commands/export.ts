@@ -2,7 +2,7 @@
 
 import type { Session } from "../../store/session.ts";
 import { ChunkedOutput } from "../chunked-output.ts";
-import { type CliCommand, type Io, textOption, UsageError } from "../command.ts";
+import { type CliCommand, type Io, type Run, textOption, UsageError } from "../command.ts";
 import { BadLines, openNamed, SESSION_ARGUMENT, tellTornTail, WHERE_OPTIONS } from "../reading.ts";
 
 /** A session as text, piece by piece; what the format could not hold is told at the end. */
@@ -12,7 +12,7 @@ const FORMATS: Readonly<Record<string, Exporter>> = { etf: exportEtf };
 
 export const exportSession: CliCommand = {
   name: "export",
-  summary: "Write a session in the format of another program",
+  summary: "Write a session in the format of another program, or send it as telemetry",
   args: [SESSION_ARGUMENT],
   options: [
     {
@@ -21,15 +21,39 @@ export const exportSession: CliCommand = {
       choices: Object.keys(FORMATS),
     },
     { flags: "--output <file>", summary: "write to this file, whole or not at all" },
+    {
+      flags: "--otlp <url>",
+      summary:
+        "send it to this OpenTelemetry collector as spans: sessions, turns, model and tool calls, " +
+        "with names, counts and times, and nothing of what was said",
+    },
+    {
+      flags: "--content",
+      summary: "with --otlp: send prompts, answers and what went into tools and came out, too",
+    },
+    {
+      flags: "--header <name=value>",
+      summary: "with --otlp: send this header; also from OTEL_EXPORTER_OTLP_HEADERS",
+      isRepeatable: true,
+    },
+    { flags: "--service <name>", summary: "with --otlp: the service.name; default: verbatim" },
+    { flags: "--follow", summary: "with --otlp: go on with what is appended, until interrupted" },
+    { flags: "--after <offset>", summary: "with --otlp: not what had ended at this byte" },
+    { flags: "--json", summary: "with --otlp: print the requests, one a line; send nothing" },
     ...WHERE_OPTIONS,
   ],
   examples: [
     "verbatim export 2026-02-10-a1b2 --format etf > transcript.jsonl",
     "verbatim export hello_world-1739012630 --format etf --output transcript.jsonl",
+    "verbatim export hello_world-1739012630 --otlp http://localhost:4318",
+    "verbatim export hello --otlp http://localhost:4318 --follow --content",
   ],
 
   async run(run) {
     const { args, options, io } = run;
+    if (options.otlp !== undefined) return sendSpans(run);
+    const only = OTLP_OPTIONS.find((name) => options[name] !== undefined);
+    if (only !== undefined) throw new UsageError(`--${only} goes with --otlp`);
     const output = textOption("--output", options.output);
     const exporter = FORMATS[String(options.format)];
     if (!exporter) throw new UsageError(`say with --format: ${Object.keys(FORMATS).join(", ")}`);
@@ -52,6 +76,20 @@ export const exportSession: CliCommand = {
     return 0;
   },
 };
+
+const OTLP_OPTIONS = ["content", "header", "service", "follow", "after", "json"] as const;
+
+async function sendSpans(run: Run): Promise<number> {
+  const { args, options, io } = run;
+  if (options.format !== undefined || options.output !== undefined) {
+    throw new UsageError("choose --otlp, or --format with --output");
+  }
+  const session = await openNamed(args[0] ?? "", run);
+  const { exportOtlp } = await import("../otlp-export.ts");
+  const code = await exportOtlp(session, run);
+  await tellTornTail(session, io);
+  return code;
+}
 
 async function* exportEtf(session: Session, badLines: BadLines, io: Io): AsyncGenerator<string> {
   const { EtfExport } = await import("../../dialects/entire/etf.ts");

@@ -17,8 +17,14 @@ export const record: CliCommand = {
     {
       flags: "--dialect <name>",
       summary: "the on-disk layout, and the shape of the entries",
-      choices: ["rye", "homeagent", "entire"],
+      choices: ["rye", "homeagent", "entire", "claude", "sdk"],
     },
+    {
+      flags: "--from <source>",
+      summary: "what one hook of Claude Code was told, on stdin: one entry; exits with 0 always",
+      choices: ["claude-code-hooks"],
+    },
+    { flags: "--within <ms>", summary: "with --from: give up after so long; default: 10000" },
     { flags: "--directive <name>", summary: "rye: what the thread is about; part of a new id" },
     { flags: "--agent <id>", summary: "homeagent: whose session it is" },
     { flags: "--model <name>", summary: "entire: who answers when a row does not say" },
@@ -59,10 +65,12 @@ export const record: CliCommand = {
     "my-agent | verbatim record --dialect entire --model claude-opus-4-5",
     "my-agent | verbatim record --dialect rye --session hello_world-1739012630 --on-error skip",
     "my-agent | verbatim record --dialect rye --directive deploy --sign",
+    "verbatim record --from claude-code-hooks",
   ],
 
   async run(run) {
     const { options, io } = run;
+    if (options.from !== undefined) return (await import("../hook.ts")).recordHook(run);
     const asked = askedFor(options);
     const store = await openStore(asked, io);
     const session = await OPENERS[asked.dialect](store, asked);
@@ -170,6 +178,13 @@ async function openRows(store: Store, { sessionId }: Asked): Promise<Session> {
   return store.session(sessionId ?? newSessionId());
 }
 
+/** Sessions of others' making, who say what they are called. */
+async function openNamed(store: Store, { dialect, sessionId }: Asked): Promise<Session> {
+  if (sessionId !== undefined) return store.session(sessionId);
+  const first = dialect === "sdk" ? "door" : "project";
+  throw new UsageError(`${dialect} needs --session: <${first}>/<session>`);
+}
+
 async function openThread(store: Store, { directive, sessionId }: Asked): Promise<Session> {
   if (sessionId === undefined) {
     if (directive === undefined) {
@@ -188,6 +203,8 @@ const OPENERS: Readonly<Record<DialectName, (store: Store, asked: Asked) => Prom
   rye: openThread,
   homeagent: openTurns,
   entire: openRows,
+  claude: openNamed,
+  sdk: openNamed,
 };
 const DIALECTS = Object.keys(OPENERS) as DialectName[];
 

@@ -90,6 +90,7 @@ export const serve: CliCommand = {
       longPollTimeoutMs,
       bodyBytesMax,
       roots,
+      demo: roots === "found",
       sign: options.sign === true,
       allowLocalWebhooks: options.allowLocalWebhooks === true,
       ...access,
@@ -113,12 +114,13 @@ export const serve: CliCommand = {
 function welcome(io: Io, url: string, directory: string): void {
   const stream = `${url}/v1/stream/chat/1`;
   io.out(`verbatim listens on ${url}`);
+  io.out("open that in a browser to read, watch and check your sessions");
   io.out(`streams are kept in ${directory}`);
   io.out("try:");
   io.out(`  curl -X PUT ${stream} -H 'Content-Type: application/json'`);
   io.out(`  curl -X POST ${stream} -H 'Content-Type: application/json' -d '{"hello":"world"}'`);
   io.out(`  curl -N '${stream}?offset=-1&live=sse'`);
-  io.out(`sessions can be read at ${url}/v1/sessions`);
+  io.out(`programs read sessions at ${url}/v1/sessions`);
 }
 
 function faultText(cause: unknown): string {

@@ -20,7 +20,7 @@ export const unpack: CliCommand = {
     {
       flags: "--dialect <name>",
       summary: "which layout; in another than its own it becomes a new session",
-      choices: ["rye", "homeagent", "entire"],
+      choices: ["rye", "homeagent", "entire", "claude", "sdk"],
     },
     { flags: "--as <id>", summary: "the new session's id, in another dialect" },
     { flags: "--agent <name>", summary: "who is at work there, in another dialect" },

@@ -22,11 +22,15 @@ export function decode(value: unknown): Understood {
   if (has(value, "event_type") && type !== CHECKPOINT_TYPE) {
     return faulty("both type and event_type");
   }
+  return { entry: rowEntry(value, type), fault: null };
+}
+
+/** What a row of that type means, whatever else it holds. */
+export function rowEntry(row: JsonObject, type: string): Entry {
   const said = ROLES.find((role) => role === type);
-  const message = get(value, "message");
-  const entry = { ...emptyEntry(value), at: timeOf(get(value, "timestamp")) };
-  if (said === undefined || !isObject(message)) return { entry, fault: null };
-  return { entry: messageOf(entry, said, message), fault: null };
+  const message = get(row, "message");
+  const entry = { ...emptyEntry(row), at: timeOf(get(row, "timestamp")) };
+  return said === undefined || !isObject(message) ? entry : messageOf(entry, said, message);
 }
 
 function messageOf(entry: Entry, type: RowType, message: JsonObject): Entry {
@@ -65,7 +69,7 @@ function isChild({ type }: Part): boolean {
 }
 
 /** Any time that JavaScript reads, in UTC; null outside the years that ISO writes with four digits. */
-function timeOf(timestamp: unknown): string | null {
+export function timeOf(timestamp: unknown): string | null {
   const ms = typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN;
   const text = Number.isNaN(ms) ? "" : new Date(ms).toISOString();
   return text.length === 24 ? text : null;

@@ -19,7 +19,7 @@ import type { ListedMember } from "./bundle-writer.ts";
 
 const DOMAIN = utf8("verbatim/bundle/v1\n");
 const SIGNED = /^(\{.*,"kid":"[0-9a-f]{64}"),"sig":"([A-Za-z0-9_-]{86})"\}\n$/;
-const DIALECT_NAMES: readonly string[] = ["rye", "homeagent", "entire"];
+const DIALECT_NAMES: readonly string[] = ["rye", "homeagent", "entire", "claude", "sdk"];
 
 /** Where the code stood of which the session speaks. No paths. */
 export interface GitIdentity {

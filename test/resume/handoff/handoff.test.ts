@@ -14,6 +14,7 @@ import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../../src/base/node-host.ts";
 import { nodeSurroundings } from "../../../src/base/node-surroundings.ts";
+import type { DialectName } from "../../../src/dialects/dialect.ts";
 import { unpackBundle } from "../../../src/resume/handoff/unpack.ts";
 import { examineStore } from "../../../src/store/doctor/examine.ts";
 import { startChild } from "../../support/child.ts";
@@ -25,6 +26,11 @@ import { WatchedFiles } from "../../support/watched-files.ts";
 import { HandingUser, TALK } from "./handing.ts";
 
 const shapes = Object.entries(SHAPES);
+/** What is made from a log that was unpacked. */
+const DERIVED: Partial<Record<DialectName, string>> = {
+  rye: "transcript.md",
+  entire: "prompt.txt",
+};
 
 test.each(shapes)(
   "a session goes to a colleague byte for byte, and is verified there (%s, S4-7)",
@@ -47,7 +53,7 @@ test.each(shapes)(
       });
       assert.deepEqual(after, before, name);
     }
-    const derived = { rye: "transcript.md", entire: "prompt.txt", homeagent: "" }[shape.dialect];
+    const derived = DERIVED[shape.dialect] ?? "";
     assert.ok(existsSync(join(dirname(unpacked.path), derived)), "what follows the log is made");
     const doctor = { host: nodeHost, surroundings: nodeSurroundings, nowMs: Date.now };
     for await (const step of examineStore(doctor, { dialect: shape.dialect, root: ben.home })) {

@@ -13,7 +13,7 @@ import { dirname, join } from "node:path";
 import type { Pin } from "../../../src/proof/pin.ts";
 import type { Freshness } from "../../../src/proof/pins.ts";
 import type { FindingCode, Verdict } from "../../../src/proof/verdict.ts";
-import { sidecarOf } from "../../../src/signing/session-log.ts";
+import { type SessionLog, sidecarOf } from "../../../src/signing/session-log.ts";
 import { Trust } from "../../../src/signing/trust.ts";
 import { type AttackCase, EXITS, type Flags } from "./case.ts";
 import { DOWNGRADE_CASES } from "./cases-downgrade.ts";
@@ -36,7 +36,7 @@ export interface Row {
   readonly name: string;
   readonly row: string;
   readonly attacks: string;
-  readonly dialect: "rye" | "entire" | "homeagent";
+  readonly dialect: SessionLog["dialect"];
   readonly session: string;
   /** Below the case's directory; it may be missing. */
   readonly log: string;

@@ -131,6 +131,9 @@ export class Mutants {
   }
 }
 
+/** The answers it remembers: those of the honest session, and of the last mutants. */
+const REMEMBERED_MAX = 100;
+
 function remembering(crypto: ProofCrypto): ProofCrypto {
   const known = new Map<string, boolean>();
   return {
@@ -138,7 +141,9 @@ function remembering(crypto: ProofCrypto): ProofCrypto {
     verifyEd25519: (publicKey, message, signature) => {
       const key = Buffer.concat([publicKey, signature, message]).toString("latin1");
       const answer = known.get(key) ?? crypto.verifyEd25519(publicKey, message, signature);
-      if (known.size < 100) known.set(key, answer);
+      known.delete(key);
+      known.set(key, answer); // As the newest.
+      if (known.size > REMEMBERED_MAX) known.delete(known.keys().next().value ?? "");
       return answer;
     },
   };

@@ -1,0 +1,151 @@
+/**
+ * Find entries: what a query finds in the index, the latest first, a page at a time.
+ *
+ * The index is asked for words alone; filters are applied to what it finds. So there are few
+ * statements, whatever is asked (sqlite.ts keeps each that it has made).
+ *
+ * FN1  A page costs what is looked at for it, and that is bounded: one whose filters pass over more
+ *      is short, and has a next one. A page begins after an entry's number, so that pages neither
+ *      overlap nor shift, however much is added meanwhile.
+ */
+
+import type { Cache, SqlValue } from "../sqlite.ts";
+import { type IndexedPlace, NAME_MARK, rootsOf } from "./index-table.ts";
+import { type Filter, matchAny, matchOf, type SearchQuery } from "./query.ts";
+
+/** An entry that was found. */
+export interface FoundEntry<P extends IndexedPlace = IndexedPlace> {
+  /** Its number: a page that begins after it goes on from there. */
+  readonly entry: number;
+  readonly place: P;
+  /** The session's own id. */
+  readonly id: string;
+  readonly start: number;
+  readonly tools: readonly string[];
+}
+
+export interface FindOptions<P extends IndexedPlace = IndexedPlace> {
+  /** Only in these; what else is in the index is nobody's here. */
+  readonly places: readonly P[];
+  /** Only in the session of this id, in any of them. */
+  readonly session?: string | null;
+  /** After this entry; null: from the latest. */
+  readonly after: number | null;
+  readonly limit: number;
+  /** Entries that are looked at for a page. */
+  readonly examinedMax: number;
+}
+
+export interface FoundPage<P extends IndexedPlace = IndexedPlace> {
+  readonly entries: readonly FoundEntry<P>[];
+  /** What the next page begins after; null when there is none. */
+  readonly next: number | null;
+}
+
+/** Entries that are looked at in one statement: fewer at first, since often these are enough. */
+const BATCH_MIN = 100;
+const BATCH_MAX = 2_000;
+
+const LOOK = (source: string) => `
+SELECT f.entry, e.start, e.role, e.at, e.tools, s.id, s.root, s.agent, s.models
+FROM (${source} LIMIT ?4) f
+CROSS JOIN entries e ON e.entry = f.entry
+CROSS JOIN sessions s ON s.session = e.session
+ORDER BY f.entry DESC`;
+
+const BY_WORDS = LOOK(`
+SELECT rowid AS entry FROM words WHERE words MATCH ?1 AND rowid < ?2 AND rowid >= ?3
+ORDER BY rowid DESC`);
+/** Without words that are wanted, all entries but those with one that is not. */
+const BY_ALL = LOOK(`
+SELECT entry FROM entries WHERE entry < ?2 AND entry >= ?3
+  AND (?1 IS NULL OR entry NOT IN (SELECT rowid FROM words WHERE words MATCH ?1))
+ORDER BY entry DESC`);
+
+const RANGE = `
+SELECT min(entry), max(entry) FROM entries WHERE session IN
+  (SELECT session FROM sessions WHERE substr(id, 1, length(?1)) = ?1)`;
+
+export function findEntries<P extends IndexedPlace>(
+  cache: Cache,
+  query: SearchQuery,
+  { places, session = null, after, limit, examinedMax }: FindOptions<P>,
+): FoundPage<P> {
+  const roots = rootsOf(cache, places);
+  const range = rangeOf(cache, query, session, after);
+  const match = matchOf(query);
+  const entries: FoundEntry<P>[] = [];
+  let { before } = range;
+  let examined = 0;
+  // To leave out a word, all entries that have it are gone through: seldom, then.
+  const first = match === null && query.without.length > 0 ? BATCH_MAX : BATCH_MIN;
+  for (let batch = first; before > range.from && roots.size > 0; batch = 2 * batch) {
+    const asked = Math.min(batch, BATCH_MAX, examinedMax - examined);
+    if (asked <= 0) return { entries, next: before };
+    const rows =
+      match === null
+        ? cache.all(BY_ALL, matchAny(query.without), before, range.from, asked)
+        : cache.all(BY_WORDS, match, before, range.from, asked);
+    for (const row of rows) {
+      const place = roots.get(Number(row.root));
+      const isIn = place !== undefined && (session === null || row.id === session);
+      if (isIn && query.filters.every((filter) => fits(row, place, filter))) {
+        if (entries.length === limit) return { entries, next: before };
+        entries.push(foundEntry(row, place));
+      }
+      before = Number(row.entry);
+    }
+    if (rows.length < asked) break;
+    examined += rows.length;
+  }
+  return { entries, next: null };
+}
+
+type Row = Record<string, SqlValue>;
+
+function foundEntry<P extends IndexedPlace>({ entry, id, start, tools }: Row, place: P) {
+  const names = tools === null ? [] : String(tools).slice(1, -1).split(NAME_MARK);
+  return { entry: Number(entry), place, id: String(id), start: Number(start), tools: names };
+}
+
+function fits(row: Row, { dialect }: IndexedPlace, { by, value, isNot }: Filter): boolean {
+  const at = row.at === null ? null : String(row.at);
+  switch (by) {
+    case "role":
+      return (row.role === value) !== isNot;
+    case "agent":
+      return holds(row.agent, value) !== isNot;
+    case "model":
+      return holds(row.models, value) !== isNot;
+    case "tool":
+      return holds(row.tools, value) !== isNot;
+    case "dialect":
+      return (dialect === value) !== isNot;
+    case "session":
+      return String(row.id).startsWith(value) !== isNot;
+    case "since":
+      return (at !== null && at >= value) !== isNot;
+    case "until":
+      return (at !== null && at < value) !== isNot;
+  }
+}
+
+function holds(text: SqlValue | undefined, part: string): boolean {
+  return typeof text === "string" && text.toLowerCase().includes(part.toLowerCase());
+}
+
+/** Between which entries to look: where sessions are named, those of theirs. */
+function rangeOf(
+  cache: Cache,
+  { filters }: SearchQuery,
+  session: string | null,
+  after: number | null,
+): { readonly before: number; readonly from: number } {
+  const end = after ?? Number.MAX_SAFE_INTEGER;
+  const named = filters.find(({ by, isNot }) => by === "session" && !isNot)?.value;
+  const id = session ?? named;
+  if (id === undefined) return { before: end, from: 0 };
+  const [first, last] = cache.row(RANGE, id);
+  if (typeof first !== "number") return { before: 0, from: 0 };
+  return { before: Math.min(end, Number(last) + 1), from: first };
+}

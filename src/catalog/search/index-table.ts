@@ -1,0 +1,234 @@
+/**
+ * Index table: the SQL of the search index, rows in and out. Page: docs/formats/catalog.md.
+ *
+ * The text itself is not kept: FTS5 has the words and where they stand, and what is shown is cut from
+ * the log. A file of its own, since a listing must not be slowed down by it.
+ *
+ * IT1  An entry's number grows with the time of indexing, and is never used again. Newest first is
+ *      counting down, which needs no sorting and no memory, whatever is found.
+ */
+
+import { realRoot } from "../catalog.ts";
+import type { Cache, SqlValue } from "../sqlite.ts";
+import type { LogState } from "../table.ts";
+import type { FoldedPiece, FoldState } from "./index-fold.ts";
+
+export const SEARCH_SCHEMA = `
+CREATE TABLE roots (
+  root INTEGER PRIMARY KEY,
+  dialect TEXT NOT NULL,
+  path TEXT NOT NULL,
+  UNIQUE (dialect, path)
+);
+CREATE TABLE sessions (
+  session INTEGER PRIMARY KEY AUTOINCREMENT,
+  root INTEGER NOT NULL REFERENCES roots,
+  id TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  mtime_us INTEGER NOT NULL,
+  indexed_to INTEGER NOT NULL,
+  mark TEXT NOT NULL,
+  agent TEXT,
+  models TEXT NOT NULL,
+  turn_fields INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  UNIQUE (root, id)
+);
+CREATE TABLE entries (
+  entry INTEGER PRIMARY KEY AUTOINCREMENT,
+  session INTEGER NOT NULL REFERENCES sessions,
+  start INTEGER NOT NULL,
+  role TEXT,
+  at TEXT,
+  tools TEXT
+);
+CREATE INDEX entries_by_session ON entries (session);
+CREATE VIRTUAL TABLE words USING fts5(
+  text,
+  content = '',
+  contentless_delete = 1,
+  tokenize = 'unicode61 remove_diacritics 2'
+);
+INSERT INTO words (words, rank) VALUES ('automerge', 0), ('crisismerge', 256);
+CREATE TABLE usage (
+  session INTEGER NOT NULL REFERENCES sessions,
+  day TEXT NOT NULL,
+  model TEXT NOT NULL,
+  source INTEGER NOT NULL,
+  turns INTEGER NOT NULL,
+  input_tokens INTEGER,
+  output_tokens INTEGER,
+  total_tokens INTEGER,
+  spend_billionths INTEGER,
+  PRIMARY KEY (session, day, model, source)
+) WITHOUT ROWID;
+CREATE TABLE tools (
+  session INTEGER NOT NULL REFERENCES sessions,
+  day TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  calls INTEGER NOT NULL,
+  errors INTEGER NOT NULL,
+  timed INTEGER NOT NULL,
+  total_ms INTEGER NOT NULL,
+  slowest_ms INTEGER NOT NULL,
+  slowest_start INTEGER NOT NULL,
+  PRIMARY KEY (session, day, tool)
+) WITHOUT ROWID;
+`;
+
+/** Between the names in a list of them, and around it: no name holds one. */
+export const NAME_MARK = "\n";
+
+const SESSION = "SELECT * FROM sessions WHERE root = ? AND id = ?";
+const ADD_SESSION = `
+INSERT INTO sessions (root, id, size, mtime_us, indexed_to, mark, models, turn_fields, state)
+VALUES (?, ?, -1, 0, 0, '', '', 0, '') RETURNING session`;
+const SET_SESSION = `
+UPDATE sessions SET size = ?, mtime_us = ?, indexed_to = ?, mark = ?, agent = ?, models = ?,
+  turn_fields = ?, state = ? WHERE session = ?`;
+const ADD_ENTRY = `
+INSERT INTO entries (session, start, role, at, tools) VALUES (?, ?, ?, ?, ?) RETURNING entry`;
+const ADD_WORDS = "INSERT INTO words (rowid, text) VALUES (?, ?)";
+const MERGE = "INSERT INTO words (words, rank) VALUES ('merge', ?)";
+
+function added(column: string): string {
+  return `${column} = CASE WHEN excluded.${column} IS NULL THEN ${column}
+    ELSE COALESCE(${column}, 0) + excluded.${column} END`;
+}
+
+const ADD_USAGE = `
+INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET turns = turns + excluded.turns,
+  ${["input_tokens", "output_tokens", "total_tokens", "spend_billionths"].map(added).join(", ")}`;
+
+const ADD_TOOL = `
+INSERT INTO tools VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, errors = errors + excluded.errors,
+  timed = timed + excluded.timed, total_ms = total_ms + excluded.total_ms,
+  slowest_start = CASE WHEN excluded.slowest_ms > slowest_ms
+    THEN excluded.slowest_start ELSE slowest_start END,
+  slowest_ms = MAX(slowest_ms, excluded.slowest_ms)`;
+
+/** A root in one dialect. */
+export interface IndexedPlace {
+  readonly dialect: string;
+  readonly root: string;
+}
+
+/** How far a session has been indexed. */
+export interface IndexedSession {
+  readonly session: number;
+  /** Of its log when all of it was indexed; a size of -1 while it is not. */
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly indexedTo: number;
+  /** What the bytes up to there looked like. */
+  readonly mark: string;
+  readonly state: FoldState | null;
+}
+
+/** How far it has been indexed now. */
+export interface Progress {
+  readonly indexedTo: number;
+  readonly mark: string;
+  readonly agent: string | null;
+  readonly state: FoldState;
+  /** Of the log, when this is all of it. */
+  readonly log: LogState | null;
+}
+
+export function rootKey(cache: Cache, dialect: string, path: string): number | null {
+  const sql = "SELECT root FROM roots WHERE dialect = ? AND path = ?";
+  const root = cache.value(sql, dialect, path);
+  return root === null ? null : Number(root);
+}
+
+/** Those of the places that the index knows, by what it calls them. */
+export function rootsOf<P extends IndexedPlace>(
+  cache: Cache,
+  places: readonly P[],
+): Map<number, P> {
+  const roots = new Map<number, P>();
+  for (const place of places) {
+    const key = rootKey(cache, place.dialect, realRoot(place.root));
+    if (key !== null) roots.set(key, place);
+  }
+  return roots;
+}
+
+export function makeRoot(cache: Cache, dialect: string, path: string): number {
+  cache.run("INSERT OR IGNORE INTO roots (dialect, path) VALUES (?, ?)", dialect, path);
+  return rootKey(cache, dialect, path) ?? 0;
+}
+
+export function readSession(cache: Cache, root: number, id: string): IndexedSession | null {
+  const [row] = cache.all(SESSION, root, id);
+  if (row === undefined) return null;
+  const state = String(row.state);
+  return {
+    session: Number(row.session),
+    size: Number(row.size),
+    mtimeMs: Number(row.mtime_us) / 1000,
+    indexedTo: Number(row.indexed_to),
+    mark: String(row.mark),
+    state: state === "" ? null : (JSON.parse(state) as FoldState),
+  };
+}
+
+export function addSession(cache: Cache, root: number, id: string): number {
+  return Number(cache.value(ADD_SESSION, root, id));
+}
+
+/** Within a transaction of the caller's. */
+export function writePiece(
+  cache: Cache,
+  session: number,
+  { entries, usage, tools }: FoldedPiece,
+  { indexedTo, mark, agent, state, log }: Progress,
+): void {
+  for (const { start, role, at, tools: names, text } of entries) {
+    const entry = cache.value(ADD_ENTRY, session, start, role, at, listOf(names));
+    cache.run(ADD_WORDS, entry, text);
+  }
+  for (const { day, model, source, turns, sums } of usage) {
+    cache.run(ADD_USAGE, session, day, model, source, turns, ...sums);
+  }
+  for (const { day, tool, calls, errors, timed, totalMs, slowestMs, slowestStart } of tools) {
+    const counts: SqlValue[] = [calls, errors, timed, totalMs, slowestMs, slowestStart];
+    cache.run(ADD_TOOL, session, day, tool, ...counts);
+  }
+  const { size = -1, mtimeMs = 0 } = log ?? {};
+  const about = [agent, listOf(state.models) ?? "", state.usage.turnFields, JSON.stringify(state)];
+  const found = [size, Math.round(mtimeMs * 1000), indexedTo, mark];
+  cache.run(SET_SESSION, ...found, ...about, session);
+}
+
+/** Takes some of a session's entries out; whether that was all there is of it. */
+export function removePiece(cache: Cache, session: number, entriesMax: number): boolean {
+  const some = "SELECT entry FROM entries WHERE session = ? LIMIT ?";
+  const entries = cache.all(some, session, entriesMax).map(({ entry }) => Number(entry));
+  for (const entry of entries) {
+    cache.run("DELETE FROM words WHERE rowid = ?", entry);
+    cache.run("DELETE FROM entries WHERE entry = ?", entry);
+  }
+  if (entries.length === entriesMax) {
+    // What is left of it is no session that could be gone on with.
+    cache.run("UPDATE sessions SET size = -1, mark = '' WHERE session = ?", session);
+    return false;
+  }
+  for (const table of ["usage", "tools", "sessions"]) {
+    cache.run(`DELETE FROM ${table} WHERE session = ?`, session);
+  }
+  return true;
+}
+
+/** Puts pieces of the full-text index together: so many pages of it at most. */
+export function mergeWords(cache: Cache, pages: number): void {
+  cache.run(MERGE, pages);
+}
+
+/** As filters look for them: each between two marks; null for none. */
+function listOf(names: readonly string[]): string | null {
+  if (names.length === 0) return null;
+  return `${NAME_MARK}${names.join(NAME_MARK)}${NAME_MARK}`;
+}

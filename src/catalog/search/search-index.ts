@@ -1,0 +1,232 @@
+/**
+ * Search index: the words of every session, and what the sessions used, in a file beside the catalog.
+ *
+ * A cache like the catalog: it may be deleted at any time, and is made anew from the logs. Which
+ * sessions belong in it and what stands in them is for its caller to say, piece by piece.
+ *
+ * SI1  A piece is written in one transaction, together with how far its session has been indexed. A
+ *      process that is killed in between has lost the piece, and goes on where the last one ended.
+ * SI2  A piece goes in only after the piece it was read after: of several processes that index one
+ *      session, one wins each piece, and what the others read is dropped (`isTaken`).
+ * SI3  A file that was damaged, or taken away under us, is begun anew; the caller is told by
+ *      IndexBegunAnew, since what it knew of it no longer holds. Without a file there is no
+ *      searching: CATALOG_UNAVAILABLE.
+ */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { VerbatimError } from "../../base/errors.ts";
+import { realRoot } from "../catalog.ts";
+import { type Cache, isDamage, isSqliteError, openCache, problemOf } from "../sqlite.ts";
+import { isFresh, type LogState } from "../table.ts";
+import type { FoldedPiece } from "./index-fold.ts";
+import {
+  addSession,
+  type IndexedPlace,
+  type IndexedSession,
+  makeRoot,
+  mergeWords,
+  type Progress,
+  readSession,
+  removePiece,
+  rootKey,
+  SEARCH_SCHEMA,
+  writePiece,
+} from "./index-table.ts";
+
+/** How long another process's transactions are waited for, and how long between two looks. */
+const BUSY_MS_MAX = 30_000;
+const BUSY_PAUSE_MS = 25;
+/** Sessions that are asked about in one statement. */
+const KNOWN_PER_READ = 1_000;
+
+/** A piece of a session, to be put in after what `before` says is there (null: nothing is). */
+export interface NewPiece {
+  readonly id: string;
+  readonly before: IndexedSession | null;
+  readonly piece: FoldedPiece;
+  readonly progress: Progress;
+}
+
+/** The file was damaged, or taken away: it was opened anew, and what was in it may be gone. Ask again. */
+export class IndexBegunAnew extends VerbatimError<"CATALOG_UNAVAILABLE"> {}
+
+export class SearchIndex {
+  readonly path: string;
+  #cache: Cache | null;
+  #problem: string;
+
+  private constructor(path: string, cache: Cache | null, problem: string | null) {
+    this.path = path;
+    this.#cache = cache;
+    this.#problem = problem ?? "";
+  }
+
+  /** Refuses with CATALOG_UNAVAILABLE. */
+  static async open(path: string): Promise<SearchIndex> {
+    const { cache, problem } = await openCache(path, SEARCH_SCHEMA);
+    const index = new SearchIndex(path, cache, problem);
+    if (cache === null) throw index.#unavailable();
+    return index;
+  }
+
+  close(): void {
+    this.#cache?.close();
+    this.#cache = null;
+  }
+
+  /** Forgets everything. */
+  async clear(): Promise<void> {
+    this.#cache?.spoil();
+    await this.#reopen(false);
+  }
+
+  /** What is known of a session; null when nothing is. */
+  session({ dialect, root }: IndexedPlace, id: string): Promise<IndexedSession | null> {
+    return this.attempt((cache) => {
+      const key = rootKey(cache, dialect, realRoot(root));
+      return key === null ? null : readSession(cache, key, id);
+    });
+  }
+
+  /** The ids of a place's sessions that are in the index, and how their logs stood; in pieces. */
+  async *known({ dialect, root }: IndexedPlace): AsyncGenerator<Map<string, LogState>> {
+    const path = realRoot(root);
+    const sql = `SELECT id, size, mtime_us FROM sessions
+      WHERE root = ? AND id > ? ORDER BY id LIMIT ${KNOWN_PER_READ}`;
+    for (let after: string | undefined = ""; after !== undefined; ) {
+      const from: string = after;
+      const rows = await this.attempt((cache) => {
+        const key = rootKey(cache, dialect, path);
+        return key === null ? [] : cache.all(sql, key, from);
+      });
+      const known = new Map<string, LogState>();
+      for (const { id, size, mtime_us } of rows) {
+        known.set(String(id), { size: Number(size), mtimeMs: Number(mtime_us) / 1000 });
+      }
+      yield known;
+      const last = rows[KNOWN_PER_READ - 1]?.id;
+      after = last === undefined ? undefined : String(last);
+    }
+  }
+
+  /** The places that the index knows of. */
+  places(): Promise<IndexedPlace[]> {
+    return this.attempt((cache) => {
+      const rows = cache.all("SELECT dialect, path FROM roots");
+      return rows.map(({ dialect, path }) => ({ dialect: String(dialect), root: String(path) }));
+    });
+  }
+
+  /** Forgets a place of which no session is left. */
+  removePlace({ dialect, root }: IndexedPlace): Promise<void> {
+    return this.attempt((cache) => {
+      const isEmpty = "root NOT IN (SELECT root FROM sessions)";
+      const sql = `DELETE FROM roots WHERE dialect = ? AND path = ? AND ${isEmpty}`;
+      cache.run(sql, dialect, realRoot(root));
+    });
+  }
+
+  /**
+   * Adds pieces of sessions of one place, all or none of them. Each is told how its session stands
+   * now; null when it was not put in, because there is something else before it by now (SI2).
+   */
+  add(place: IndexedPlace, pieces: readonly NewPiece[]): Promise<(IndexedSession | null)[]> {
+    const path = realRoot(place.root);
+    return this.attempt((cache) => {
+      let results: (IndexedSession | null)[] = [];
+      cache.transaction(() => {
+        const root = makeRoot(cache, place.dialect, path);
+        results = pieces.map((piece) => addPiece(cache, root, piece));
+      });
+      return results;
+    });
+  }
+
+  /** Takes out some of a session's entries; whether nothing is left of it. */
+  remove(place: IndexedPlace, id: string, entriesMax: number): Promise<boolean> {
+    const path = realRoot(place.root);
+    return this.attempt((cache) => {
+      let isGone = true;
+      cache.transaction(() => {
+        const root = rootKey(cache, place.dialect, path);
+        const kept = root === null ? null : readSession(cache, root, id);
+        if (kept !== null) isGone = removePiece(cache, kept.session, entriesMax);
+      });
+      return isGone;
+    });
+  }
+
+  /** Puts the full-text index in order, a little: many small additions make it slow to search. */
+  merge(pages: number): Promise<void> {
+    return this.attempt((cache) => mergeWords(cache, pages));
+  }
+
+  /** Does `work` on the database, waiting for other processes; see SI3. */
+  async attempt<T>(work: (cache: Cache) => T): Promise<T> {
+    for (let waitedMs = 0; ; waitedMs += BUSY_PAUSE_MS) {
+      if (this.#cache === null) throw this.#unavailable();
+      try {
+        return work(this.#cache);
+      } catch (cause) {
+        if (!isSqliteError(cause)) throw cause;
+        const problem = problemOf(cause);
+        const isBusy = problem.startsWith("SQLITE_BUSY") && waitedMs < BUSY_MS_MAX;
+        if (!isBusy) await this.#giveUp(cause, problem);
+      }
+      await sleep(BUSY_PAUSE_MS);
+    }
+  }
+
+  async #giveUp(cause: unknown, problem: string): Promise<never> {
+    this.#problem = problem;
+    // Our statements are right: tables that they do not fit are another version's, or somebody's.
+    const isWrong = isDamage(cause) || problem === "SQLITE_ERROR";
+    if (!isWrong && !problem.startsWith("SQLITE_IOERR")) throw this.#unavailable();
+    if (isWrong) this.#cache?.spoil();
+    await this.#reopen(isDamage(cause));
+    const { path } = this;
+    const message = `the search index at ${path} was damaged (${problem}); it is begun anew`;
+    throw new IndexBegunAnew("CATALOG_UNAVAILABLE", message, { path, problem });
+  }
+
+  async #reopen(isSuspect: boolean): Promise<void> {
+    this.close();
+    const { cache, problem } = await openCache(this.path, SEARCH_SCHEMA, { isSuspect });
+    this.#cache = cache;
+    this.#problem = problem ?? "";
+    if (cache === null) throw this.#unavailable();
+  }
+
+  #unavailable(): VerbatimError<"CATALOG_UNAVAILABLE"> {
+    const { path } = this;
+    const problem = this.#problem || "closed";
+    return new VerbatimError(
+      "CATALOG_UNAVAILABLE",
+      `sessions cannot be searched: the index at ${path} cannot be had (${problem}); ` +
+        "make room for it, or set XDG_CACHE_HOME",
+      { path, problem },
+    );
+  }
+}
+
+function addPiece(cache: Cache, root: number, { id, before, piece, progress }: NewPiece) {
+  if (!isSame(readSession(cache, root, id), before)) return null;
+  const session = before?.session ?? addSession(cache, root, id);
+  writePiece(cache, session, piece, progress);
+  const { indexedTo, mark, state, log } = progress;
+  const { size, mtimeMs } = log ?? { size: -1, mtimeMs: 0 };
+  return { session, size, mtimeMs, indexedTo, mark, state };
+}
+
+/** Whether all of a log has been indexed as it stands. */
+export function isIndexed(kept: LogState | undefined, log: LogState): boolean {
+  return kept !== undefined && isFresh(kept, log);
+}
+
+function isSame(now: IndexedSession | null, before: IndexedSession | null): boolean {
+  return (
+    now?.session === before?.session &&
+    now?.indexedTo === before?.indexedTo &&
+    now?.mark === before?.mark
+  );
+}

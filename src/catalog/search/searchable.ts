@@ -1,0 +1,82 @@
+/**
+ * Searchable: the text of an entry that can be found, in the order in which it stands there.
+ *
+ * What was said and thought; of tools the name, and every string that went in and came out.
+ *
+ * SE1  At most SEARCHABLE_CHARS_MAX characters: what stands after them cannot be found. Values are
+ *      walked without recursion: a line can be nested deeper than a stack.
+ */
+
+import type { Entry, Part } from "../../model/entry.ts";
+
+/** Of one entry. A line may hold 16 MiB; a tool's longest output is seldom what one looks for. */
+export const SEARCHABLE_CHARS_MAX = 65_536;
+
+/** The texts of an entry as one, in lines. */
+export function searchableText({ parts, error }: Entry): string {
+  const texts = new Texts();
+  for (const part of parts) {
+    if (texts.isFull) break;
+    addPart(texts, part);
+  }
+  if (error !== null) {
+    texts.add(error.code);
+    texts.add(error.detail);
+  }
+  return texts.text();
+}
+
+function addPart(texts: Texts, part: Part): void {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      texts.add(part.text);
+      break;
+    case "tool_call":
+      texts.add(part.tool);
+      addStrings(texts, part.input);
+      break;
+    case "tool_result":
+      texts.add(part.error ?? "");
+      addStrings(texts, part.output);
+      break;
+    case "child":
+      texts.add(part.session);
+      texts.add(part.agent ?? "");
+      break;
+    case "other": // Kept and not understood: an image in base64, as like as not.
+      break;
+  }
+}
+
+/** Every string in a value, in order. */
+function addStrings(texts: Texts, value: unknown): void {
+  const rest: unknown[] = [value];
+  while (rest.length > 0 && !texts.isFull) {
+    const next = rest.pop();
+    if (typeof next === "string") texts.add(next);
+    else if (typeof next === "object" && next !== null) {
+      const inside = Object.values(next);
+      for (let at = inside.length - 1; at >= 0; at--) rest.push(inside[at]);
+    }
+  }
+}
+
+class Texts {
+  readonly #texts: string[] = [];
+  #room = SEARCHABLE_CHARS_MAX;
+
+  get isFull(): boolean {
+    return this.#room <= 0;
+  }
+
+  add(text: string): void {
+    if (this.isFull || text === "") return;
+    this.#texts.push(text.slice(0, this.#room));
+    this.#room -= text.length + 1;
+  }
+
+  text(): string {
+    return this.#texts.join("\n");
+  }
+}

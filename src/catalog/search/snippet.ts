@@ -1,0 +1,125 @@
+/**
+ * Snippet: the pieces of an entry's text around what was looked for, with the hits told apart.
+ *
+ * Pure, and data: pieces of text. Who shows them escapes them for where they are shown.
+ *
+ * SN1  Put together, the pieces are text that stands in the entry, but for runs of white space, which
+ *      are one space, and "…" where something was left out. No character is cut in two.
+ */
+
+import type { Term } from "./query.ts";
+import { type PlacedWord, wordsOf } from "./words.ts";
+
+export interface SnippetPiece {
+  readonly text: string;
+  readonly isHit: boolean;
+}
+
+/** Around a hit, on each side; and how far a beginning goes where there is none. */
+const AROUND_CHARS = 60;
+const BEGINNING_CHARS = 160;
+/** Stretches that are shown: one for the first place of each term, as far as they lie apart. */
+const STRETCHES_MAX = 3;
+/** Hits that are looked for: a word may stand in a text ten thousand times. */
+const HITS_MAX = 200;
+const LEFT_OUT = "…";
+
+interface Stretch {
+  readonly start: number;
+  readonly end: number;
+}
+
+export function snippetOf(text: string, terms: readonly Term[]): SnippetPiece[] {
+  const hits = hitsOf(text, terms);
+  const stretches = stretchesOf(text, hits);
+  const pieces: SnippetPiece[] = [];
+  for (const [at, { start, end }] of stretches.entries()) {
+    if (start > 0) add(pieces, at === 0 ? LEFT_OUT : ` ${LEFT_OUT} `, false);
+    let from = start;
+    for (const hit of hits) {
+      if (hit.start < from || hit.end > end) continue;
+      add(pieces, text.slice(from, hit.start), false);
+      add(pieces, text.slice(hit.start, hit.end), true);
+      from = hit.end;
+    }
+    add(pieces, text.slice(from, end), false);
+  }
+  if ((stretches.at(-1)?.end ?? 0) < text.length) add(pieces, LEFT_OUT, false);
+  return pieces;
+}
+
+function add(pieces: SnippetPiece[], text: string, isHit: boolean): void {
+  const shown = text.toWellFormed().replace(/\s+/g, " ");
+  if (shown === "") return;
+  const last = pieces.at(-1);
+  if (last && !last.isHit && !isHit) {
+    pieces[pieces.length - 1] = { text: last.text + shown, isHit };
+  } else {
+    pieces.push({ text: shown, isHit });
+  }
+}
+
+interface Hit extends Stretch {
+  readonly term: number;
+}
+
+/** Where terms stand in a text, in order, none inside another. */
+function hitsOf(text: string, terms: readonly Term[]): Hit[] {
+  const hits: Hit[] = [];
+  const longest = terms.reduce((most, { words }) => Math.max(most, words.length), 0);
+  if (longest === 0) return hits;
+  const window: PlacedWord[] = [];
+  let past = 0;
+  const take = () => {
+    const [first] = window;
+    const term = terms.findIndex((each) => matches(window, each));
+    const last = window[(terms[term]?.words.length ?? 0) - 1];
+    if (first && last && first.start >= past) {
+      hits.push({ start: first.start, end: last.end, term });
+      past = last.end;
+    }
+    window.shift();
+  };
+  for (const word of wordsOf(text)) {
+    window.push(word);
+    if (window.length === longest) take();
+    if (hits.length === HITS_MAX) return hits;
+  }
+  while (window.length > 0) take();
+  return hits;
+}
+
+function matches(window: readonly PlacedWord[], { words, isPrefix }: Term): boolean {
+  return words.every((word, at) => {
+    const found = window[at]?.word;
+    if (found === undefined) return false;
+    return isPrefix && at === words.length - 1 ? found.startsWith(word) : found === word;
+  });
+}
+
+/** What is shown of the text: around the first hit of each term, or its beginning. */
+function stretchesOf(text: string, hits: readonly Hit[]): Stretch[] {
+  const firsts = hits.filter((hit, at) => hits.findIndex(({ term }) => term === hit.term) === at);
+  if (firsts.length === 0) return [{ start: 0, end: boundary(text, BEGINNING_CHARS) }];
+  const stretches: Stretch[] = [];
+  for (const { start, end } of firsts) {
+    const around = {
+      start: boundary(text, Math.max(0, start - AROUND_CHARS)),
+      end: boundary(text, Math.min(text.length, end + AROUND_CHARS)),
+    };
+    const last = stretches.at(-1);
+    if (last && around.start <= last.end) {
+      stretches[stretches.length - 1] = { start: last.start, end: Math.max(last.end, around.end) };
+    } else if (stretches.length < STRETCHES_MAX) {
+      stretches.push(around);
+    }
+  }
+  return stretches;
+}
+
+/** The place itself, or the one before it when it is inside a character. */
+function boundary(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  const isLow = code >= 0xdc00 && code <= 0xdfff;
+  return Math.min(text.length, isLow ? at - 1 : at);
+}

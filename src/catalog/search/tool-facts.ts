@@ -1,0 +1,124 @@
+/**
+ * Tool facts: how often a session's tools were called, failed, and how long they took.
+ *
+ * TO1  As with usage (UF1), folding in pieces gives what folding at once gives. Calls that are still
+ *      open are remembered by their id, the latest CALLS_REMEMBERED of them; a result whose call is
+ *      not among them is of no tool that we could name, and is not counted.
+ */
+
+import { oneLine } from "../../base/one-line.ts";
+import type { Entry, Part } from "../../model/entry.ts";
+
+export const CALLS_REMEMBERED = 128;
+const ID_CHARS_MAX = 256;
+const TOOL_CHARS_MAX = 200;
+/** Longer than this no call has taken: thirty years. */
+const DURATION_MS_MAX = 1e12;
+
+/** One row of what was done with a tool on a day. */
+export interface ToolFact {
+  readonly day: string;
+  readonly tool: string;
+  calls: number;
+  errors: number;
+  timed: number;
+  totalMs: number;
+  /** -1 while no duration is known. */
+  slowestMs: number;
+  slowestStart: number;
+}
+
+/** An open call: its id, its tool, and when it was made. */
+type OpenCall = readonly [id: string, tool: string, at: string | null];
+
+export interface ToolState {
+  readonly calls: readonly OpenCall[];
+}
+
+export const NO_TOOLS: ToolState = { calls: [] };
+
+type ToolResult = Extract<Part, { type: "tool_result" }>;
+
+export class ToolFold {
+  /** Calls without an id have the empty one, and are answered in their order. */
+  #calls: OpenCall[];
+  #facts = new Map<string, ToolFact>();
+
+  constructor({ calls }: ToolState) {
+    this.#calls = [...calls];
+  }
+
+  /** Answers the names of the tools that the entry has to do with. */
+  add({ parts }: Entry, day: string, at: string | null, start: number): string[] {
+    const names = new Set<string>();
+    for (const part of parts) {
+      if (part.type === "tool_call") {
+        const tool = oneLine(part.tool, TOOL_CHARS_MAX);
+        names.add(tool);
+        if (this.#open(idOf(part.callId), tool, at)) this.#fact(day, tool).calls++;
+      } else if (part.type === "tool_result") {
+        const call = this.#answer(idOf(part.callId));
+        if (call === null) continue;
+        names.add(call[1]);
+        this.#result(this.#fact(day, call[1]), part, { since: call[2], at, start });
+      }
+    }
+    return [...names];
+  }
+
+  state(): ToolState {
+    return { calls: [...this.#calls] };
+  }
+
+  /** What came in since the last time: rows to be added to those that are kept. */
+  take(): ToolFact[] {
+    const facts = [...this.#facts.values()];
+    this.#facts = new Map();
+    return facts;
+  }
+
+  /** Whether it is a call of its own: one that is open may be said again as its message grows. */
+  #open(id: string, tool: string, at: string | null): boolean {
+    if (id !== "" && this.#calls.some(([open]) => open === id)) return false;
+    this.#calls.push([id, tool, at]);
+    if (this.#calls.length > CALLS_REMEMBERED) this.#calls.shift();
+    return true;
+  }
+
+  #answer(id: string): OpenCall | null {
+    const at = this.#calls.findIndex(([open]) => open === id);
+    return at < 0 ? null : (this.#calls.splice(at, 1)[0] ?? null);
+  }
+
+  #result(
+    fact: ToolFact,
+    { error, durationMs }: ToolResult,
+    { since, at, start }: { since: string | null; at: string | null; start: number },
+  ): void {
+    if (error !== null) fact.errors++;
+    const between = since === null || at === null ? null : Date.parse(at) - Date.parse(since);
+    const ms = Math.round(durationMs ?? between ?? Number.NaN);
+    if (!(ms >= 0 && ms <= DURATION_MS_MAX)) return;
+    fact.timed++;
+    fact.totalMs += ms;
+    if (ms <= fact.slowestMs) return;
+    fact.slowestMs = ms;
+    fact.slowestStart = start;
+  }
+
+  #fact(day: string, tool: string): ToolFact {
+    const key = `${day}\n${tool}`;
+    let fact = this.#facts.get(key);
+    if (fact === undefined) {
+      const none = { calls: 0, errors: 0, timed: 0, totalMs: 0, slowestMs: -1, slowestStart: 0 };
+      fact = { day, tool, ...none };
+      this.#facts.set(key, fact);
+    }
+    return fact;
+  }
+}
+
+/** Ids that are too long are nobody's, and are paired as if there were none. */
+function idOf(callId: string | null): string {
+  return callId === null || callId.length > ID_CHARS_MAX ? "" : callId.toWellFormed();
+}

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { test } from "vitest";
+import { type Entry, emptyEntry } from "../../model/entry.ts";
+import { FIELDS, SummaryFold } from "../summary.ts";
+import { IndexFold } from "./index-fold.ts";
+import { SOURCES, TURNS_BIT } from "./usage-facts.ts";
+
+const amount = fc.option(fc.nat(1_000));
+const usage = fc.record({
+  inputTokens: amount,
+  outputTokens: amount,
+  totalTokens: amount,
+  spend: fc.option(fc.constantFrom(0.01, 0.0003, 1)),
+});
+
+/** What a fold counted, as the report adds it up. */
+function totals(facts: ReturnType<IndexFold["take"]>["usage"], turnFields: number) {
+  const isCounted = (source: number, bit: number) =>
+    source === SOURCES.end || source === ((turnFields >> bit) & 1);
+  const sums = FIELDS.map((_, at) => {
+    const counted = facts.filter(({ source, sums }) => isCounted(source, at) && sums[at] !== null);
+    return counted.length === 0
+      ? null
+      : counted.reduce((sum, fact) => sum + (fact.sums[at] ?? 0), 0);
+  });
+  const ended = facts.filter(({ source }) => isCounted(source, TURNS_BIT));
+  return [...sums, ended.reduce((sum, { turns }) => sum + turns, 0)];
+}
+
+test("what a session used is what its summary says, however it is recorded", () => {
+  // Method: sessions that record on messages, at ends of turns, or both; with or without an end.
+  const session = (kinds: readonly Entry["kind"][]) =>
+    fc.array(
+      fc.record({
+        kind: fc.constantFrom(...kinds),
+        role: fc.constantFrom("user" as const, "assistant" as const),
+        messageId: fc.constantFrom("", "a", "b", "c"),
+        usage: fc.option(usage),
+      }),
+      { maxLength: 12 },
+    );
+  const end = fc.record({ kind: fc.constant("end" as const), usage: fc.option(usage) });
+  const any = fc.tuple(
+    fc.oneof(
+      session(["message"]),
+      session(["turn_end"]),
+      session(["message", "turn_end", "other"]),
+    ),
+    fc.option(end),
+  );
+  fc.assert(
+    fc.property(any, ([entries, last]) => {
+      const fold = new IndexFold();
+      const summary = new SummaryFold();
+      for (const each of last === null ? entries : [...entries, last]) {
+        const entry = { ...emptyEntry({}), ...each };
+        fold.add(entry, 0);
+        summary.add(entry);
+      }
+      const { inputTokens, outputTokens, totalTokens, spend, turns } = summary.summary({
+        agent: null,
+      });
+      const billionths = spend === null ? null : Math.round(spend * 1e9);
+      assert.deepEqual(totals(fold.take().usage, fold.state().usage.turnFields), [
+        ...[inputTokens, outputTokens, totalTokens, billionths, turns],
+      ]);
+    }),
+  );
+});
+
+test("a fold that is put aside as JSON at any entry goes on as if it had not been", () => {
+  const entry = fc.record({
+    kind: fc.constantFrom("message" as const, "turn_end" as const, "end" as const),
+    role: fc.constantFrom("user" as const, "assistant" as const),
+    at: fc.constantFrom("2026-11-14T23:59:59.000Z", "2026-11-15T00:00:00.000Z", null),
+    model: fc.constantFrom("m1", "m2", null),
+    messageId: fc.constantFrom("", "a", "b"),
+    usage: fc.option(usage),
+    parts: fc.array(
+      fc.oneof(
+        fc.record({
+          type: fc.constant("tool_call" as const),
+          callId: fc.constantFrom("1", "2", null),
+          tool: fc.constantFrom("bash", "read"),
+          input: fc.constant({ command: "ls" }),
+        }),
+        fc.record({
+          type: fc.constant("tool_result" as const),
+          callId: fc.constantFrom("1", "2", null),
+          output: fc.constant("out"),
+          error: fc.constantFrom("no", null),
+          durationMs: fc.option(fc.nat(100)),
+        }),
+      ),
+      { maxLength: 3 },
+    ),
+  });
+  fc.assert(
+    fc.property(fc.array(entry, { maxLength: 10 }), fc.nat(10), (entries, cut) => {
+      const whole = new IndexFold();
+      let inPieces = new IndexFold();
+      const names: unknown[] = [];
+      for (const [at, each] of entries.entries()) {
+        whole.add({ ...emptyEntry({}), ...each }, at);
+        inPieces.add({ ...emptyEntry({}), ...each }, at);
+        if (at !== cut) continue;
+        names.push(...inPieces.take().entries);
+        inPieces = new IndexFold(JSON.parse(JSON.stringify(inPieces.state())));
+      }
+      assert.deepEqual(inPieces.state(), whole.state());
+      names.push(...inPieces.take().entries);
+      assert.deepEqual(names, whole.take().entries);
+    }),
+  );
+});

@@ -1,0 +1,161 @@
+/**
+ * Usage facts: what a session used, by day and model, folded from its entries one at a time.
+ *
+ * It can be put aside at any entry and gone on with later: what comes of it is the same (UF1), since
+ * all that is added is whole numbers and all that is remembered is in its state.
+ *
+ * UF1  Folding a session in pieces gives what folding it at once gives. Money is counted in
+ *      billionths of a dollar for that.
+ * UF2  The sums are those of a summary (summary.ts): a message counts once, with the most it was said
+ *      to have used, as far as it is remembered; ends of turns count before messages; what an end
+ *      says of the whole session wins, and the difference is counted where the end stands.
+ */
+
+import type { Entry, Usage } from "../../model/entry.ts";
+import { type CountedField, FIELDS, recorded } from "../summary.ts";
+
+/** Where a number was recorded: on messages, at ends of turns, or as what an end adds to these. */
+export const SOURCES = { message: 0, turnEnd: 1, end: 2 } as const;
+
+/** Messages whose usage is remembered: lines of one message stand close together. */
+const MESSAGES_REMEMBERED = 32;
+const ID_CHARS_MAX = 256;
+export const BILLION = 1e9;
+/** More than this nobody has paid for one answer, and billionths of it are still exact. */
+const SPEND_MAX = 1e6;
+
+/** Sums, in the order of FIELDS; null where nobody recorded any. Spend is in billionths. */
+type Sums = (number | null)[];
+
+/** One row of what was used. */
+export interface UsageFact {
+  /** "" when it has no time. */
+  readonly day: string;
+  /** "" when nobody named one. */
+  readonly model: string;
+  readonly source: number;
+  turns: number;
+  readonly sums: Sums;
+}
+
+export interface UsageState {
+  /** By message id: what was counted of it. */
+  readonly messages: readonly (readonly [string, Sums | null])[];
+  /** By source: all there is. */
+  readonly sums: readonly Sums[];
+  /** Which numbers are taken from ends of turns: a bit for each field, and after them for turns. */
+  readonly turnFields: number;
+}
+
+const NONE: Sums = FIELDS.map(() => null);
+export const NO_USAGE: UsageState = { messages: [], sums: [NONE, NONE, NONE], turnFields: 0 };
+
+/** The bit of the turns themselves in `turnFields`. */
+export const TURNS_BIT = FIELDS.length;
+
+export class UsageFold {
+  readonly #messages: Map<string, Sums | null>;
+  readonly #sums: Sums[];
+  #turnFields: number;
+  #facts = new Map<string, UsageFact>();
+
+  constructor({ messages, sums, turnFields }: UsageState) {
+    this.#messages = new Map(messages);
+    this.#sums = sums.map((each) => [...each]);
+    this.#turnFields = turnFields;
+  }
+
+  /** `day` and `model` are those at the entry, which need not say them itself. */
+  add(entry: Entry, day: string, model: string): void {
+    if (entry.kind === "end") this.#end(entry, day, model);
+    else if (entry.kind !== "other") this.#goOn(entry, day, model);
+  }
+
+  state(): UsageState {
+    return {
+      messages: [...this.#messages],
+      sums: this.#sums.map((each) => [...each]),
+      turnFields: this.#turnFields,
+    };
+  }
+
+  /** What came in since the last time: rows to be added to those that are kept. */
+  take(): UsageFact[] {
+    const facts = [...this.#facts.values()];
+    this.#facts = new Map();
+    return facts.filter(({ turns, sums }) => turns > 0 || sums.some((sum) => sum !== null));
+  }
+
+  #goOn({ kind, role, usage, messageId = "" }: Entry, day: string, model: string): void {
+    const isTurnEnd = kind === "turn_end";
+    const source = isTurnEnd ? SOURCES.turnEnd : SOURCES.message;
+    const isNamed = kind === "message" && messageId !== "" && messageId.length <= ID_CHARS_MAX;
+    const counted = isNamed ? this.#messages.get(messageId) : undefined;
+    if (isTurnEnd || (kind === "message" && role === "assistant" && counted === undefined)) {
+      this.#fact(day, model, source).turns++;
+      if (isTurnEnd) this.#turnFields |= 1 << TURNS_BIT;
+    }
+    const now = usage === null ? null : countsOf(usage);
+    const output = FIELDS.indexOf("outputTokens");
+    const isLess = counted ? (now?.[output] ?? 0) < (counted[output] ?? 0) : false;
+    const isMore = now !== null && !isLess;
+    if (isNamed) this.#remember(messageId, isMore ? now : (counted ?? null));
+    if (isMore) this.#count(day, model, source, now, counted ?? []);
+  }
+
+  #end({ usage }: Entry, day: string, model: string): void {
+    if (usage === null) return;
+    const said = countsOf(usage);
+    const before = FIELDS.map((_, at) => (said[at] === null ? null : this.#total(at)));
+    this.#count(day, model, SOURCES.end, said, before);
+  }
+
+  /** What all of the session used up to here. */
+  #total(at: number): number {
+    const source = (this.#turnFields >> at) & 1;
+    return (this.#sums[source]?.[at] ?? 0) + (this.#sums[SOURCES.end]?.[at] ?? 0);
+  }
+
+  /** Adds what `now` is more than `before`. */
+  #count(day: string, model: string, source: number, now: Sums, before: Sums): void {
+    const { sums } = this.#fact(day, model, source);
+    const all = this.#sums[source] ?? [];
+    for (const at of FIELDS.keys()) {
+      const [value, counted] = [now[at] ?? null, before[at] ?? null];
+      if (value === null && counted === null) continue;
+      const more = (value ?? counted ?? 0) - (counted ?? 0);
+      sums[at] = (sums[at] ?? 0) + more;
+      all[at] = (all[at] ?? 0) + more;
+      if (source === SOURCES.turnEnd) this.#turnFields |= 1 << at;
+    }
+  }
+
+  #fact(day: string, model: string, source: number): UsageFact {
+    const key = `${day}\n${source}\n${model}`;
+    let fact = this.#facts.get(key);
+    if (fact === undefined) {
+      fact = { day, model, source, turns: 0, sums: [...NONE] };
+      this.#facts.set(key, fact);
+    }
+    return fact;
+  }
+
+  #remember(messageId: string, sums: Sums | null): void {
+    this.#messages.delete(messageId); // So that it is the latest.
+    this.#messages.set(messageId, sums);
+    if (this.#messages.size <= MESSAGES_REMEMBERED) return;
+    const [oldest] = this.#messages.keys();
+    if (oldest !== undefined) this.#messages.delete(oldest);
+  }
+}
+
+function countsOf(usage: Usage): Sums {
+  return FIELDS.map((field) => countOf(usage, field));
+}
+
+function countOf(usage: Usage, field: CountedField): number | null {
+  const value = recorded(usage, field);
+  if (value === null) return null;
+  if (field !== "spend") return Math.round(value);
+  return Math.abs(value) <= SPEND_MAX ? Math.round(value * BILLION) : null;
+}

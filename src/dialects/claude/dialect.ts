@@ -1,0 +1,27 @@
+/**
+ * claude: Claude's sessions, entry by entry as the Agent SDK gives them. Page: docs/formats/claude.md.
+ *
+ * Root: the project's directory, or any other. A neutral session id is `<project>/<session>`, and of
+ * a subagent `<project>/<session>/<subpath>`.
+ */
+
+import type { Dialect } from "../dialect.ts";
+import { asideOf } from "../entire/aside.ts";
+import { complete } from "./complete.ts";
+import { decode } from "./decode.ts";
+import { express } from "./express.ts";
+import { once } from "./once.ts";
+import { idAt, logPath } from "./session-id.ts";
+import { signing } from "./signing.ts";
+
+export const claude: Dialect = {
+  name: "claude",
+  signing,
+  logPath,
+  idAt,
+  decode,
+  express,
+  complete,
+  asideOf,
+  once,
+};

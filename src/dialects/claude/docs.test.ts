@@ -1,0 +1,121 @@
+/** The examples of docs/formats/claude.md, fed to the code: the page cannot drift. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "vitest";
+import type { Native } from "../dialect.ts";
+import { complete } from "./complete.ts";
+import { decode } from "./decode.ts";
+import { isDeletion } from "./deletion.ts";
+import { hookLine } from "./hooks.ts";
+import { once } from "./once.ts";
+import {
+  ID_CHARS_MAX,
+  ID_SEGMENTS_MAX,
+  keyOf,
+  type SessionKey,
+  sessionIdOf,
+} from "./session-id.ts";
+
+const page = readFileSync(new URL("../../../docs/formats/claude.md", import.meta.url), "utf8");
+
+/** What the fence with this info string holds. */
+function block(info: string): string {
+  const fences = [...page.matchAll(/^```([^`\n]*)\n([\s\S]*?)^```$/gm)];
+  const [found, ...more] = fences.filter(([, named]) => named === info);
+  assert.ok(found && more.length === 0, `the page has no ${info}, or several`);
+  return found[2] ?? "";
+}
+
+const linesOf = (info: string) => block(info).trimEnd().split("\n");
+
+function entriesOf(info: string) {
+  return linesOf(info).map((line) => {
+    const native = JSON.parse(line) as Native;
+    const { entry } = decode(native);
+    assert.ok(entry);
+    assert.equal(JSON.stringify(complete(native)), line);
+    return entry;
+  });
+}
+
+test("the example keys have the ids that the page gives them, and back", () => {
+  for (const [key, id] of JSON.parse(block("json claude-ids")) as [SessionKey, string][]) {
+    assert.equal(sessionIdOf(key), id);
+    assert.deepEqual(keyOf(id), key);
+  }
+});
+
+test("the example entries are written as they are, and understood as the page says", () => {
+  const entries = entriesOf("jsonl claude-entry");
+  assert.deepEqual(
+    entries.map(({ kind, role, parts }) => [kind, role, parts.map(({ type }) => type).join()]),
+    [
+      ["message", "user", "text"],
+      ["message", "assistant", "tool_call"],
+      ["message", "tool", "tool_result"],
+      ["other", null, ""],
+      ["other", null, ""],
+    ],
+  );
+  assert.deepEqual(entries.map(({ native }) => isDeletion(native)).indexOf(true), 4);
+  assert.deepEqual(
+    entries.map(({ native }) => once.idOf(native) !== null),
+    [...[true, true, true, false, false]],
+  );
+});
+
+test("the example hooks are what the recorder makes, and understood as the page says", () => {
+  const entries = entriesOf("jsonl claude-hook");
+  for (const { native, at } of entries) {
+    const { hook, text = null } = native as { hook: Native; text?: string | null };
+    assert.deepEqual(hookLine(hook, { nowMs: Date.parse(at ?? ""), text }), native);
+  }
+  assert.deepEqual(
+    entries.map(({ kind, role, parts }) => [kind, role, parts[0]]),
+    [
+      ["start", null, undefined],
+      ["message", "user", { type: "text", text: "How long is the readme?" }],
+      [
+        ...["message", "assistant"],
+        {
+          type: "tool_call",
+          callId: "toolu_01X",
+          tool: "Bash",
+          input: { command: "wc -l README" },
+        },
+      ],
+      [
+        ...["message", "tool"],
+        {
+          ...{ type: "tool_result", callId: "toolu_01X", output: { stdout: "3 README" } },
+          ...{ error: null, durationMs: null },
+        },
+      ],
+      ["message", "assistant", { type: "text", text: "Three lines." }],
+      ["end", null, undefined],
+      ["other", null, undefined],
+    ],
+  );
+});
+
+test("any hook is understood, and a failed call says why", () => {
+  const failed = decode(
+    hookLine(
+      { hook_event_name: "PostToolUseFailure", tool_use_id: "t", error: "no such file" },
+      { nowMs: 0, text: null },
+    ),
+  ).entry;
+  assert.deepEqual(failed?.parts[0], {
+    ...{ type: "tool_result", callId: "t", output: null, error: "no such file", durationMs: null },
+  });
+  for (const hook of [{}, { hook_event_name: "Later" }, { hook_event_name: "Stop" }]) {
+    assert.equal(decode(hookLine(hook, { nowMs: 0, text: null })).entry?.kind, "other");
+  }
+  assert.equal(decode({ type: "hook", hook: "no object" }).entry?.kind, "other");
+});
+
+test("the page names the limits that are in force", () => {
+  assert.ok(page.includes(`more than ${ID_SEGMENTS_MAX} directories`));
+  assert.ok(page.includes(ID_CHARS_MAX.toLocaleString("en")));
+});

@@ -1,0 +1,21 @@
+/**
+ * Express: a neutral entry as a row such as Claude's own, for sessions that go on or come from
+ * elsewhere. What a row cannot say is refused or left unsaid as in the entire dialect.
+ */
+
+import type { NewEntry } from "../../model/entry.ts";
+import type { Native, WriterFacts } from "../dialect.ts";
+import { express as expressRows } from "../entire/express.ts";
+import { keyOf } from "./session-id.ts";
+
+export function express(entry: NewEntry, facts: WriterFacts): readonly Native[] {
+  return expressRows(entry).map(({ type, message, ...rest }) => ({
+    type,
+    sessionId: keyOf(facts.id)?.sessionId ?? facts.id,
+    uuid: facts.newId(),
+    parentUuid: null,
+    timestamp: new Date(facts.nowMs).toISOString(),
+    message: { role: type, ...(message as object) },
+    ...rest,
+  }));
+}

@@ -1,0 +1,64 @@
+/**
+ * Complete: judges what a door wants to write, and adds an id and the time where they are missing.
+ *
+ * C1  What is judged is what is written: an object is asked once for its JSON.
+ * C2  What a framework gave is written as it is, or refused: bytes, a NaN or a Map would be something
+ *     else in JSON. Only fields without a value are left out, as everywhere in JSON.
+ * C3  Checkpoints are a signer's to write: no line has their marks.
+ */
+
+import { VerbatimError } from "../../base/errors.ts";
+import type { Native, WriterFacts } from "../dialect.ts";
+import { lineFault } from "./line.ts";
+
+const DEPTH_MAX = 500;
+
+export function complete(given: Native, facts: WriterFacts): Native {
+  const json = jsonOf(given);
+  const { type, id, at, ...rest } = json;
+  const native: Native = {
+    type,
+    id: id ?? facts.newId(),
+    at: at ?? new Date(facts.nowMs).toISOString(),
+    ...rest,
+  };
+  const fault = lineFault(native);
+  if (fault) throw invalidEntry(fault.field, fault.reason);
+  if (Object.hasOwn(native, "event_type")) {
+    throw invalidEntry("event_type", "only signed checkpoints carry both type and event_type");
+  }
+  return native;
+}
+
+function jsonOf(given: Native): Record<string, unknown> {
+  for (const [field, value] of Object.entries(given)) refuseOthers(value, field, DEPTH_MAX);
+  return JSON.parse(JSON.stringify(given)) as Record<string, unknown>;
+}
+
+/** C2 */
+function refuseOthers(value: unknown, field: string, depthLeft: number): void {
+  if (value === null || value === undefined) return;
+  const type = typeof value;
+  if (type === "string" || type === "boolean") return;
+  if (type === "number" && Number.isFinite(value)) return;
+  if (type !== "object") throw invalidEntry(field, `it holds a ${type} that JSON cannot say`);
+  if (depthLeft === 0) throw invalidEntry(field, "it is too deep, or holds itself");
+  if (Array.isArray(value)) {
+    for (const item of value) refuseOthers(item ?? null, field, depthLeft - 1);
+    return;
+  }
+  if (value instanceof Date) return;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
+    throw invalidEntry(field, "it holds an object that JSON cannot say");
+  }
+  for (const item of Object.values(value as object)) refuseOthers(item, field, depthLeft - 1);
+}
+
+function invalidEntry(field: string, reason: string): VerbatimError<"INVALID_ENTRY"> {
+  return new VerbatimError(
+    "INVALID_ENTRY",
+    `the entry is refused: ${field}: ${reason}; nothing was written`,
+    { field, reason },
+  );
+}

@@ -1,0 +1,26 @@
+/**
+ * sdk: sessions that a framework's own session or chat is kept in (`verbatim-log/openai-agents`,
+ * `verbatim-log/ai-sdk`). Each line wraps what the framework gave, as it gave it. Page:
+ * docs/formats/sdk.md.
+ *
+ * Root: the project. A session id is `<door>/<the framework's own id>`.
+ */
+
+import type { Dialect } from "../dialect.ts";
+import { complete } from "./complete.ts";
+import { decode } from "./decode.ts";
+import { express } from "./express.ts";
+import { takesBack } from "./line.ts";
+import { idAt, logPath } from "./session-id.ts";
+import { signing } from "./signing.ts";
+
+export const sdk: Dialect = {
+  name: "sdk",
+  signing,
+  logPath,
+  idAt,
+  decode,
+  express,
+  complete,
+  takesBack,
+};

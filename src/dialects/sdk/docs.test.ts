@@ -1,0 +1,73 @@
+/** The examples of docs/formats/sdk.md, fed to the code: the page cannot drift. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "vitest";
+import { complete } from "./complete.ts";
+import { decode } from "./decode.ts";
+import { LINE_TYPES, takesBack } from "./line.ts";
+import { signing } from "./signing.ts";
+
+const page = readFileSync(new URL("../../../docs/formats/sdk.md", import.meta.url), "utf8");
+
+function block(info: string): string[] {
+  const fences = [...page.matchAll(/^```([^`\n]*)\n([\s\S]*?)^```$/gm)];
+  const [found, ...more] = fences.filter(([, named]) => named === info);
+  assert.ok(found && more.length === 0, `the page has no ${info}, or several`);
+  return (found[2] ?? "").trimEnd().split("\n");
+}
+
+const lines = block("jsonl sdk-line");
+const natives = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+
+test("the page has a line of each kind", () => {
+  assert.deepEqual([...new Set(natives.map(({ type }) => type))].sort(), [...LINE_TYPES].sort());
+});
+
+test("the example lines are what the writer makes of what a door gives", () => {
+  for (const [n, native] of natives.entries()) {
+    const { id, at, ...given } = native;
+    const facts = { id: "d/s", nowMs: Date.parse(String(at)), newId: () => String(id) };
+    const made = complete(given, { ...facts, agent: null, cwd: "/", version: "0", model: null });
+    assert.equal(JSON.stringify(made), lines[n]);
+  }
+});
+
+test("the example lines are understood as the page says", () => {
+  const entries = natives.map((native) => {
+    const { entry, fault } = decode(native);
+    assert.equal(fault, null);
+    return entry;
+  });
+  assert.deepEqual(
+    entries.map(({ kind, role, parts }) => [kind, role, parts.map(({ type }) => type).join()]),
+    [
+      ["message", "user", "text"],
+      ["message", "assistant", "tool_call"],
+      ["message", "tool", "tool_result"],
+      ["other", null, ""],
+      ["other", null, ""],
+      ["message", "user", "text"],
+      ["other", null, ""],
+      ["message", "assistant", "tool_call,tool_result,text"],
+      ["message", "user", "text"],
+    ],
+  );
+  assert.deepEqual(entries[1]?.parts[0], {
+    type: "tool_call",
+    callId: "c1",
+    tool: "look",
+    input: { room: "kitchen" },
+  });
+  assert.deepEqual([entries[7]?.isPartial, entries[7]?.stopReason], [true, "stopped"]);
+  assert.deepEqual(natives.map(takesBack), [0, 0, 0, 1, Number.POSITIVE_INFINITY, 0, 0, 0, 0]);
+  assert.deepEqual(
+    natives.map((native) => signing.turnMark(native)),
+    ["opens", "works", "works", null, null, "opens", null, "works", "opens"],
+  );
+});
+
+test("the bad lines are bad for the reasons that the page gives", () => {
+  const faults = block("jsonl sdk-bad-line").map((line) => decode(JSON.parse(line)).fault);
+  assert.deepEqual(faults, block("text sdk-reason"));
+});

@@ -1,0 +1,113 @@
+/**
+ * Item: what an input item of the OpenAI Agents SDK says, in neutral words.
+ *
+ * The SDK's items are camelCase relatives of the Responses API's: messages with a role, calls and
+ * their results with a `callId`, reasoning. All of them are accepted as unknown JSON.
+ */
+
+import type { Draft } from "../../base/draft.ts";
+import type { Entry, Part, Role } from "../../model/entry.ts";
+import { get, getObject, getString, isObject, type JsonObject } from "../fields.ts";
+
+type Decoded = Draft<Partial<Entry>>;
+
+/** Calls by the field that holds what goes in; the rest of the item is told in `native`. */
+const CALLS: Readonly<Record<string, string>> = {
+  function_call: "arguments",
+  hosted_tool_call: "arguments",
+  tool_search_call: "arguments",
+  computer_call: "action",
+  shell_call: "action",
+  apply_patch_call: "operation",
+  program: "code",
+};
+
+/** Results of them, by the field that holds what came out. */
+const RESULTS: Readonly<Record<string, string>> = {
+  function_call_result: "output",
+  tool_search_output: "tools",
+  computer_call_result: "output",
+  shell_call_output: "output",
+  apply_patch_call_output: "output",
+  program_output: "result",
+};
+
+const ROLES: readonly string[] = ["system", "user", "assistant"];
+
+export function decodeItem(item: JsonObject): Decoded {
+  const type = getString(item, "type") ?? "message";
+  const entry: Decoded = { kind: "message" };
+  const messageId = getString(item, "id");
+  if (messageId !== null && type === "message") entry.messageId = messageId;
+  const role = getString(item, "role");
+  if (type === "message" && role !== null && ROLES.includes(role)) {
+    return { ...entry, role: role as Role, parts: contentOf(item) };
+  }
+  if (Object.hasOwn(CALLS, type)) {
+    return { ...entry, role: "assistant", parts: callOf(item, type, CALLS[type] ?? "") };
+  }
+  if (Object.hasOwn(RESULTS, type)) {
+    return { ...entry, role: "tool", parts: [resultOf(item, RESULTS[type] ?? "")] };
+  }
+  if (type === "reasoning") return { ...entry, role: "assistant", parts: [reasoningOf(item)] };
+  return { kind: "other", parts: [{ type: "other", native: item }] };
+}
+
+function contentOf(item: JsonObject): Part[] {
+  const content = get(item, "content");
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  if (!Array.isArray(content)) return [];
+  return content.map((block: unknown): Part => {
+    const text = isObject(block) ? getString(block, "text") : null;
+    const type = isObject(block) ? getString(block, "type") : null;
+    const isText = type === "input_text" || type === "output_text";
+    return isText && text !== null ? { type: "text", text } : { type: "other", native: block };
+  });
+}
+
+function callOf(item: JsonObject, type: string, field: string): Part[] {
+  const callId = getString(item, "callId") ?? getString(item, "id");
+  const tool = getString(item, "name") ?? type.replace(/_call$/, "");
+  const call: Part = { type: "tool_call", callId, tool, input: inputOf(get(item, field)) };
+  // A tool on the provider's side: its result comes with the call.
+  const output = get(item, "output");
+  if (type !== "hosted_tool_call" || output === undefined) return [call];
+  return [call, { type: "tool_result", callId, output, error: null, durationMs: null }];
+}
+
+/** Arguments are JSON in a string; what is none is told as it stands. */
+function inputOf(value: unknown): unknown {
+  if (typeof value !== "string") return value ?? null;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
+function resultOf(item: JsonObject, field: string): Part {
+  const said = get(item, field, null);
+  const output = isObject(said) && said.type === "text" ? get(said, "text", null) : said;
+  const isFailed = getString(item, "status") === "failed";
+  const callId = getString(item, "callId") ?? getString(item, "id");
+  return {
+    type: "tool_result",
+    callId,
+    output,
+    error: isFailed ? "failed" : null,
+    durationMs: null,
+  };
+}
+
+function reasoningOf(item: JsonObject): Part {
+  const texts = ["rawContent", "content"].map((field) => {
+    const blocks = get(item, field);
+    if (!Array.isArray(blocks)) return "";
+    const said = blocks.map((block) => (isObject(block) ? (getString(block, "text") ?? "") : ""));
+    return said.join("\n\n");
+  });
+  const text = texts.find((each) => each !== "") ?? "";
+  const data = getObject(item, "providerData");
+  const withheld = getString(data, "encrypted_content") ?? getString(data, "encryptedContent");
+  return { type: "reasoning", text, ...(withheld === null ? {} : { withheld }) };
+}

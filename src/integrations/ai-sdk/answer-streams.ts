@@ -1,0 +1,98 @@
+/**
+ * Answer streams: where the chunks of an answer go while it comes: streams in this process
+ * (`verbatim-log/streams`), or a server's (`verbatim-log/client`). Both are given by their shape, so
+ * that nothing of either is loaded here.
+ */
+
+import type { UIMessageChunk } from "ai";
+import { VerbatimError } from "../../base/errors.ts";
+import type { VerbatimClient } from "../../client/client.ts";
+
+/** What is asked of a `JsonlEngine`. */
+export interface EmbeddedStreams {
+  createStream(path: string): Promise<unknown>;
+  appendAll(
+    path: string,
+    messages: readonly unknown[],
+    options: { readonly closes: boolean },
+  ): Promise<boolean>;
+  follow(
+    path: string,
+    options: { readonly signal: AbortSignal },
+  ): AsyncIterable<{ readonly data: Uint8Array }>;
+  getStream(path: string): Promise<{ readonly isClosed: boolean } | null>;
+  messages(path: string): AsyncIterable<{ readonly data: Uint8Array }>;
+}
+
+/** What is asked of `new VerbatimClient({ url }).streams`. */
+export type ServedStreams = VerbatimClient["streams"];
+
+export interface AnswerStreams {
+  create(path: string): Promise<void>;
+  /** As one thing. False, with nothing changed, when the stream was closed before. */
+  append(path: string, chunks: readonly UIMessageChunk[], closes: boolean): Promise<boolean>;
+  /** What is there and then what comes, until the stream is closed or `signal` ends it. */
+  follow(path: string, signal: AbortSignal): AsyncIterable<readonly UIMessageChunk[]>;
+  /** What is there now; null when there is no such stream. */
+  read(path: string): Promise<readonly UIMessageChunk[] | null>;
+}
+
+export function answerStreams(streams: EmbeddedStreams | ServedStreams): AnswerStreams {
+  return "createStream" in streams ? embedded(streams) : served(streams);
+}
+
+const decoder = new TextDecoder();
+
+function chunkIn({ data }: { readonly data: Uint8Array }): UIMessageChunk {
+  return JSON.parse(decoder.decode(data)) as UIMessageChunk;
+}
+
+function embedded(engine: EmbeddedStreams): AnswerStreams {
+  return {
+    async create(path) {
+      await engine.createStream(path);
+    },
+    append: (path, chunks, closes) => engine.appendAll(path, chunks, { closes }),
+    async *follow(path, signal) {
+      for await (const message of engine.follow(path, { signal })) yield [chunkIn(message)];
+    },
+    async read(path) {
+      if ((await engine.getStream(path)) === null) return null;
+      const chunks: UIMessageChunk[] = [];
+      for await (const message of engine.messages(path)) chunks.push(chunkIn(message));
+      return chunks;
+    },
+  };
+}
+
+function served(client: ServedStreams): AnswerStreams {
+  return {
+    create: (path) => client.create(path),
+    append: (path, chunks, closes) => client.appendAll(path, chunks, { closes }),
+    async *follow(path, signal) {
+      for await (const { bytes } of client.live(path, { signal })) {
+        yield JSON.parse(decoder.decode(bytes)) as UIMessageChunk[];
+      }
+    },
+    async read(path) {
+      const chunks: UIMessageChunk[] = [];
+      try {
+        for (let offset: string | undefined; ; ) {
+          const { messages, next, isAtEnd } = await client.readJson(path, offset);
+          chunks.push(...(messages as UIMessageChunk[]));
+          if (isAtEnd) return chunks;
+          offset = next;
+        }
+      } catch (cause) {
+        if (isMissing(cause)) return null;
+        throw cause;
+      }
+    },
+  };
+}
+
+function isMissing(cause: unknown): boolean {
+  if (!(cause instanceof VerbatimError) || cause.code !== "REQUEST_REFUSED") return false;
+  const { status } = (cause as VerbatimError<"REQUEST_REFUSED">).details;
+  return status === 404 || status === 410;
+}

@@ -1,0 +1,91 @@
+/**
+ * Chat log: one chat in its session: what was said, and which answers were begun and how they ended.
+ *
+ * CL1  An answer begins with a line `answer` and ends with the `message` that came of it. No line of the
+ *      chat stands between the two, so an answer is open when the last line begins one.
+ * CL2  A message whose id is there already takes back that one and all after it, and follows instead:
+ *      so the SDK edits, regenerates, and adds results of tools.
+ */
+
+import type { UIMessage } from "ai";
+import type { Session } from "../../store/session.ts";
+import { appendTogether } from "../sdk/append.ts";
+import { countedBackward, type Line, lastSaid, linesBackward } from "../sdk/history.ts";
+
+/** How an answer ended: by itself, by `stop`, with an error, or with the process that made it. */
+export type AnswerState = "finished" | "stopped" | "failed" | "interrupted";
+
+export interface KeptMessage<M extends UIMessage> {
+  readonly message: M;
+  /** Null for what was not answered, but given. */
+  readonly state: AnswerState | null;
+}
+
+/** An answer that was begun. */
+export interface BegunAnswer {
+  readonly messageId: string;
+  /** The stream of its chunks. */
+  readonly path: string;
+}
+
+const TYPES = ["message", "answer", "pop", "clear"];
+
+export async function keptMessages<M extends UIMessage>(
+  session: Session,
+): Promise<KeptMessage<M>[]> {
+  const lines = await lastSaid(session, { types: TYPES, type: "message" });
+  return lines.map(({ message, state = null }) => ({
+    message: message as M,
+    state: state as AnswerState | null,
+  }));
+}
+
+/** The answer that has not ended (CL1); null when none is open. */
+export async function openAnswer(session: Session): Promise<BegunAnswer | null> {
+  for await (const line of countedBackward(session, { types: TYPES })) return begunIn(line);
+  return null;
+}
+
+/** The last answer that was begun for a message, ended or not. */
+export async function lastAnswer(session: Session, messageId: string): Promise<BegunAnswer | null> {
+  for await (const line of linesBackward(session, { types: ["answer"] })) {
+    const begun = begunIn(line);
+    if (begun?.messageId === messageId) return begun;
+  }
+  return null;
+}
+
+function begunIn({ type, message, stream }: Line): BegunAnswer | null {
+  return type === "answer" ? { messageId: String(message), path: String(stream) } : null;
+}
+
+export async function beginAnswer(session: Session, answer: BegunAnswer): Promise<void> {
+  const { messageId: message, path: stream } = answer;
+  await session.appendNatives([{ type: "answer", message, stream }]);
+}
+
+/** Adds a message after those that are there, or instead of some of them (CL2). */
+export async function addMessage(
+  session: Session,
+  kept: readonly KeptMessage<UIMessage>[],
+  { message, state }: KeptMessage<UIMessage>,
+): Promise<void> {
+  const line = { type: "message", message, ...(state === null ? {} : { state }) };
+  const count = countFrom(kept, message.id);
+  await appendTogether(session, count === 0 ? [line] : [{ type: "pop", count }, line]);
+}
+
+/** Takes back a message and all after it; none when it is not there. */
+export async function takeBack(
+  session: Session,
+  kept: readonly KeptMessage<UIMessage>[],
+  messageId: string,
+): Promise<void> {
+  const count = countFrom(kept, messageId);
+  if (count > 0) await session.appendNatives([{ type: "pop", count }]);
+}
+
+function countFrom(kept: readonly KeptMessage<UIMessage>[], messageId: string): number {
+  const at = kept.findIndex(({ message }) => message.id === messageId);
+  return at === -1 ? 0 : kept.length - at;
+}

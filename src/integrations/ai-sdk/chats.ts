@@ -1,0 +1,284 @@
+/**
+ * VerbatimChats: chats of the AI SDK, kept while they are streamed.
+ *
+ * VC1  What the user said is durable before the model is called; what a reader sees of the answer is
+ *      durable before it is sent; the finished message is durable when its answer has ended.
+ * VC2  Whoever answers holds the chat's lock until the answer has ended, so one answers at a time, and an
+ *      answer whose lock is free has lost its process: what came of it is kept, as interrupted.
+ * VC3  Reading, resuming and stopping need no lock, and may be another process's.
+ */
+
+import { generateId, UI_MESSAGE_STREAM_HEADERS, type UIMessage } from "ai";
+import { type LockHolder, VerbatimError } from "../../base/errors.ts";
+import { nodeHost } from "../../base/node-host.ts";
+import type { Session } from "../../store/session.ts";
+import { Store } from "../../store/store.ts";
+import { type AnswerStreams, answerStreams } from "./answer-streams.ts";
+import { INTERRUPTED, messageOf, pump, STOPPED } from "./answering.ts";
+import { bodyOf } from "./body.ts";
+import {
+  addMessage,
+  type BegunAnswer,
+  beginAnswer,
+  keptMessages,
+  lastAnswer,
+  openAnswer,
+  takeBack,
+} from "./chat-log.ts";
+import type {
+  LoadedChat,
+  RespondOptions,
+  ResumeAnswerOptions,
+  VerbatimChatsOptions,
+} from "./chat-options.ts";
+
+const DOOR = "ai-sdk";
+/** What an answer takes at most from its last chunk to its message, as a rule. */
+const ENDING_WAIT_MS = 250;
+
+interface Running {
+  /** Its stream is closed, or about to be. */
+  isEnding: boolean;
+  ended: Promise<void>;
+}
+
+export class VerbatimChats<M extends UIMessage = UIMessage> {
+  readonly #store: Store;
+  readonly #streams: AnswerStreams;
+  readonly #onWarning: (warning: string) => void;
+  /** The same, for those who would answer: one that has just ended is waited for. */
+  readonly #waitingStore: Store;
+  /** Answers of this process that have not ended, by chat. */
+  readonly #answers = new Map<string, Running>();
+  readonly #reading = new Set<AbortController>();
+
+  constructor({ streams, ...options }: VerbatimChatsOptions) {
+    this.#streams = answerStreams(streams);
+    this.#onWarning = options.onWarning ?? ((text) => process.emitWarning(text, "VerbatimWarning"));
+    // Who holds the lock answers, which takes its time: nobody waits for that.
+    this.#store = new Store(nodeHost, { dialect: "sdk", ...options, lockWaitMs: 0 });
+    const lockWaitMs = ENDING_WAIT_MS;
+    this.#waitingStore = new Store(nodeHost, { dialect: "sdk", ...options, lockWaitMs });
+  }
+
+  /** Every message that was said and not taken back. An answer under way is not there yet. */
+  async loadMessages(chatId: string): Promise<M[]> {
+    return (await this.loadChat(chatId)).messages;
+  }
+
+  /** The same, with those that broke off, and the message of the answer under way. */
+  async loadChat(chatId: string): Promise<LoadedChat<M>> {
+    const open = await this.#underWay(chatId);
+    return this.#using(chatId, async (session) => {
+      const kept = await keptMessages<M>(session);
+      const said = kept.filter(({ message }) => message.parts.length > 0);
+      const broken = said.filter(({ state }) => state !== null && state !== "finished");
+      return {
+        messages: said.map(({ message }) => message),
+        brokenOff: broken.map(({ message }) => message.id),
+        answering: open?.messageId ?? null,
+      };
+    });
+  }
+
+  /**
+   * Keeps what was said, calls the model, and answers as the SDK does. The answer goes on when the
+   * reader goes away. Refuses with SESSION_BUSY while the chat is being answered.
+   */
+  async respond(chatId: string, options: RespondOptions<M>): Promise<Response> {
+    await this.#justEnding(chatId);
+    if (this.#answers.has(chatId)) throw busy(chatId, "unknown");
+    const running: Running = { isEnding: false, ended: Promise.resolve() };
+    this.#answers.set(chatId, running);
+    const begun = new Promise<BegunAnswer>((resolve, reject) => {
+      let isBegun = false;
+      const onBegun = (answer: BegunAnswer) => {
+        isBegun = true;
+        resolve(answer);
+      };
+      running.ended = this.#answer(chatId, options, running, onBegun)
+        .catch((error: unknown) => (isBegun ? this.#tellLeft(chatId, error) : reject(error)))
+        .finally(() => this.#answers.delete(chatId));
+    });
+    const { path } = await begun;
+    options.waitUntil?.(running.ended);
+    return this.#response(path, 0);
+  }
+
+  /** The answer under way, from its beginning or from any byte on; 204 when there is none. */
+  async resume(chatId: string, options: ResumeAnswerOptions = {}): Promise<Response> {
+    const { message, from = 0 } = options;
+    const open = await this.#underWay(chatId);
+    const answer =
+      message === undefined
+        ? open
+        : await this.#using(chatId, (session) => lastAnswer(session, message));
+    return answer ? this.#response(answer.path, from) : new Response(null, { status: 204 });
+  }
+
+  /** Ends the answer under way, wherever it is made, and its call of the model. False: there is none. */
+  async stop(chatId: string): Promise<boolean> {
+    const open = await this.#underWay(chatId);
+    if (open === null) return false;
+    const isStopped = await this.#streams.append(open.path, [STOPPED], true);
+    await this.#answers.get(chatId)?.ended;
+    return isStopped;
+  }
+
+  /** Resolves when every answer of this process has ended; then lets go of everything. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#answers.values()].map(({ ended }) => ended));
+    for (const reading of this.#reading) reading.abort();
+    await this.#store.close();
+    await this.#waitingStore.close();
+  }
+
+  async #answer(
+    chatId: string,
+    options: RespondOptions<M>,
+    running: Running,
+    onBegun: (answer: BegunAnswer) => void,
+  ): Promise<void> {
+    const use = async (session: Session) => {
+      await this.#lock(chatId, session);
+      await this.#endLeft(session);
+      if (options.regenerate !== undefined) {
+        await takeBack(session, await keptMessages(session), options.regenerate);
+      }
+      if (options.message !== undefined) {
+        const kept = await keptMessages(session);
+        await addMessage(session, kept, { message: options.message, state: null });
+      }
+      const messages = (await keptMessages<M>(session)).map(({ message }) => message);
+      const last = messages.at(-1);
+      const messageId = last?.role === "assistant" ? last.id : (options.generateId ?? generateId)();
+      const answer = { messageId, path: await this.#newPath(session, chatId, messageId) };
+      await beginAnswer(session, answer);
+      onBegun(answer);
+      await pump({
+        ...answer,
+        streams: this.#streams,
+        start: (abortSignal) => options.answer({ messages, messageId, abortSignal }),
+        errorText: options.onError ?? (() => "An error occurred."),
+        onEnd: () => {
+          running.isEnding = true;
+        },
+      });
+      await this.#keep(session, answer);
+    };
+    await this.#using(chatId, use, this.#waitingStore);
+  }
+
+  /** Readers know of an answer's end before its message is kept: what they ask next waits for that. */
+  async #justEnding(chatId: string): Promise<void> {
+    const running = this.#answers.get(chatId);
+    if (running?.isEnding) await running.ended;
+  }
+
+  /** A stream of its own for each answer: one that goes on from a message has a number. */
+  async #newPath(session: Session, chatId: string, messageId: string): Promise<string> {
+    const base = `/chat/${encodeURIComponent(chatId)}/${encodeURIComponent(messageId)}`;
+    const before = await lastAnswer(session, messageId);
+    const number = before === null ? 1 : Number(/~(\d+)$/.exec(before.path)?.[1] ?? 1) + 1;
+    const path = number === 1 ? base : `${base}~${number}`;
+    await this.#streams.create(path);
+    return path;
+  }
+
+  /** What came of it is kept by whoever looks at the chat next (VC2). */
+  #tellLeft(chatId: string, error: unknown): void {
+    this.#onWarning(`the answer in ${DOOR}/${chatId} was left: ${textOf(error)}`);
+  }
+
+  /** Puts what came of an answer into the chat. */
+  async #keep(session: Session, { messageId, path }: BegunAnswer): Promise<void> {
+    const kept = await keptMessages(session);
+    const before = kept.find(({ message }) => message.id === messageId)?.message ?? null;
+    const chunks = (await this.#streams.read(path)) ?? [];
+    await addMessage(session, kept, await messageOf(chunks, { messageId, before }));
+  }
+
+  /** The answer that somebody makes now. One that lost its process is ended, and is none. */
+  async #underWay(chatId: string): Promise<BegunAnswer | null> {
+    await this.#justEnding(chatId);
+    return this.#using(chatId, async (session) => {
+      const open = await openAnswer(session);
+      if (open === null || this.#answers.has(chatId)) return open;
+      try {
+        await session.openToAppend();
+      } catch (cause) {
+        if (isLocked(cause)) return open;
+        throw cause;
+      }
+      await this.#endLeft(session);
+      return null;
+    });
+  }
+
+  /** Ends an answer that nobody makes any more; with the lock held (VC2). */
+  async #endLeft(session: Session): Promise<void> {
+    const left = await openAnswer(session);
+    if (left === null) return;
+    const isThere = (await this.#streams.read(left.path)) !== null;
+    if (isThere) await this.#streams.append(left.path, [INTERRUPTED], true);
+    await this.#keep(session, left);
+  }
+
+  async #lock(chatId: string, session: Session): Promise<void> {
+    try {
+      await session.openToAppend();
+    } catch (cause) {
+      if (!isLocked(cause)) throw cause;
+      throw busy(chatId, (cause as VerbatimError<"LOG_LOCKED">).details.holder);
+    }
+  }
+
+  async #using<T>(
+    chatId: string,
+    use: (session: Session) => Promise<T>,
+    store = this.#store,
+  ): Promise<T> {
+    const session = store.session(`${DOOR}/${chatId}`);
+    try {
+      return await use(session);
+    } finally {
+      await session.release();
+    }
+  }
+
+  #response(path: string, from: number): Response {
+    if (!Number.isSafeInteger(from) || from < 0) throw badPlace(path, from);
+    const reading = new AbortController();
+    this.#reading.add(reading);
+    reading.signal.addEventListener("abort", () => this.#reading.delete(reading), { once: true });
+    const body = bodyOf(this.#streams.follow(path, reading.signal), from, reading);
+    return new Response(body, { headers: UI_MESSAGE_STREAM_HEADERS });
+  }
+}
+
+function isLocked(cause: unknown): boolean {
+  return cause instanceof VerbatimError && cause.code === "LOG_LOCKED";
+}
+
+function busy(chatId: string, holder: LockHolder): VerbatimError<"SESSION_BUSY"> {
+  return new VerbatimError(
+    "SESSION_BUSY",
+    `the chat ${chatId} is being answered; resume that answer, or stop it first`,
+    { session: `${DOOR}/${chatId}`, holder },
+  );
+}
+
+function badPlace(stream: string, from: number): VerbatimError<"BAD_OFFSET"> {
+  const reason = "it is no count of bytes";
+  return new VerbatimError(
+    "BAD_OFFSET",
+    `${from} is no place in ${stream}: ${reason}; give how many were received`,
+    { stream, offset: String(from), reason },
+  );
+}
+
+/** What an error may say of itself here: its code, never what was being said. */
+function textOf(error: unknown): string {
+  if (error instanceof VerbatimError) return error.message;
+  return error instanceof Error ? error.name : "it was not said why";
+}

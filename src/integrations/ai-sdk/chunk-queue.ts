@@ -1,0 +1,59 @@
+/**
+ * Chunk queue: chunks on their way into a stream, in order; those that come while an append is under
+ * way go together in the next.
+ *
+ * CQ1  After a refusal or a failure nothing more is appended.
+ */
+
+import type { UIMessageChunk } from "ai";
+
+/** So much is taken before somebody waits for the stream; a chunk that is longer goes alone. */
+const WAITING_CHARS_MAX = 1024 * 1024;
+
+export class ChunkQueue {
+  readonly #append: (chunks: readonly UIMessageChunk[]) => Promise<boolean>;
+  #waiting: UIMessageChunk[] = [];
+  #chars = 0;
+  #draining: Promise<void> | null = null;
+  #isRefused = false;
+  #failure: { readonly error: unknown } | null = null;
+
+  /** `append` answers false when the stream takes no more. */
+  constructor(append: (chunks: readonly UIMessageChunk[]) => Promise<boolean>) {
+    this.#append = append;
+  }
+
+  /** Resolves when there is room for more: false when the stream takes none. Throws its failure. */
+  async add(chunk: UIMessageChunk): Promise<boolean> {
+    this.#waiting.push(chunk);
+    this.#chars += JSON.stringify(chunk).length;
+    this.#draining ??= this.#drain();
+    if (this.#chars >= WAITING_CHARS_MAX) await this.#draining;
+    return this.#takesMore();
+  }
+
+  /** Resolves when nothing waits any more, as `add` does. */
+  async settled(): Promise<boolean> {
+    await this.#draining;
+    return this.#takesMore();
+  }
+
+  #takesMore(): boolean {
+    if (this.#failure) throw this.#failure.error;
+    return !this.#isRefused;
+  }
+
+  async #drain(): Promise<void> {
+    await null; // What is added at once goes together.
+    try {
+      while (this.#waiting.length > 0 && !this.#isRefused) {
+        const chunks = this.#waiting;
+        [this.#waiting, this.#chars] = [[], 0];
+        if (!(await this.#append(chunks))) this.#isRefused = true;
+      }
+    } catch (error) {
+      this.#failure = { error };
+    }
+    this.#draining = null;
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * Summary files: what the SDK makes of a session's entries for its listings, kept beside each log.
+ *
+ *   summary.json   {"v":1,"start":…,"end":…,"line":…,"data":{…}}
+ *
+ * SF1  A summary is what the SDK's own `foldSessionSummary` makes of the log up to `end`. It can be
+ *      made from the log again: a file that is missing, broken or of another log only costs reading.
+ * SF2  It belongs to a log when the last line that went into it is there still: from `start` to
+ *      `end`, with the hash `line`.
+ */
+
+import { createHash } from "node:crypto";
+import { dirname } from "node:path";
+import { VerbatimError } from "../../base/errors.ts";
+import { nodeHost } from "../../base/node-host.ts";
+import { type ByteOffset, START, toByteOffset } from "../../base/offset.ts";
+import { readSmallFile, replaceFile } from "../../base/replace.ts";
+import { isDeletion } from "../../dialects/claude/deletion.ts";
+import type { Session } from "../../store/session.ts";
+import type { StoredEntry } from "../../store/stored-entries.ts";
+import type {
+  ClaudeSessionEntry,
+  ClaudeSessionKey,
+  ClaudeSessionSummary,
+  FoldSummary,
+} from "./contract.ts";
+
+const FILE_NAME = "summary.json";
+/** Entries that are folded together: held in memory meanwhile. */
+const FOLDED_TOGETHER = 256;
+
+/** Up to where a log was folded, and what it came to. */
+interface Folded {
+  /** Of the last line that went into it. */
+  readonly start: number;
+  readonly end: number;
+  readonly line: string;
+  readonly data: Record<string, unknown>;
+}
+
+export class SummaryFiles {
+  readonly #loadFold: () => Promise<FoldSummary>;
+
+  constructor(loadFold: () => Promise<FoldSummary>) {
+    this.#loadFold = loadFold;
+  }
+
+  /** The summary of a session as it stands; null when it has no entries. */
+  async summarise(
+    session: Session,
+    key: ClaudeSessionKey,
+    mtime: number,
+  ): Promise<ClaudeSessionSummary | null> {
+    const fold = await this.#loadFold();
+    const kept = await read(session);
+    const run = new FoldRun(fold, key, mtime);
+    if (!kept || !(await run.goOn(session, kept))) await run.all(session);
+    const folded = run.result();
+    if (folded && folded.end !== kept?.end) await write(session, folded);
+    return run.summary;
+  }
+}
+
+/** One reading of a log, from its beginning or from where the last one ended. */
+class FoldRun {
+  readonly #fold: FoldSummary;
+  readonly #key: ClaudeSessionKey;
+  readonly #mtime: number;
+  #waiting: ClaudeSessionEntry[] = [];
+  #last: StoredEntry | null = null;
+  summary: ClaudeSessionSummary | null = null;
+
+  constructor(fold: FoldSummary, key: ClaudeSessionKey, mtime: number) {
+    this.#fold = fold;
+    this.#key = key;
+    this.#mtime = mtime;
+  }
+
+  /** False when what was kept is of no use (SF2). */
+  async goOn(session: Session, { start, end, line, data }: Folded): Promise<boolean> {
+    const { sessionId } = this.#key;
+    try {
+      let isFirst = true;
+      for await (const entry of entriesOf(session, toByteOffset(start))) {
+        if (!isFirst) this.#add(entry);
+        else if (entry.end !== end || hashOf(entry) !== line) return false;
+        else [this.#last, this.summary] = [entry, { sessionId, mtime: this.#mtime, data }];
+        isFirst = false;
+      }
+      this.#foldWaiting();
+      return !isFirst;
+    } catch (cause) {
+      if (cause instanceof VerbatimError) return false; // No place in this log.
+      throw cause;
+    }
+  }
+
+  async all(session: Session): Promise<void> {
+    this.#begin();
+    for await (const entry of entriesOf(session, START)) this.#add(entry);
+    this.#foldWaiting();
+  }
+
+  #begin(): void {
+    this.summary = null;
+    this.#waiting = [];
+  }
+
+  #add(entry: StoredEntry): void {
+    this.#last = entry;
+    if (isDeletion(entry.native)) this.#begin();
+    else this.#waiting.push(entry.native as ClaudeSessionEntry);
+    if (this.#waiting.length >= FOLDED_TOGETHER) this.#foldWaiting();
+  }
+
+  #foldWaiting(): void {
+    if (this.#waiting.length === 0) return;
+    const [entries, mtime] = [this.#waiting, this.#mtime];
+    this.summary = this.#fold(this.summary ?? undefined, this.#key, entries, { mtime });
+    this.#waiting = [];
+  }
+
+  /** What is worth keeping; null when the session has no entries. */
+  result(): Folded | null {
+    const [last, summary] = [this.#last, this.summary];
+    if (!last || !summary) return null;
+    return { start: last.start, end: last.end, line: hashOf(last), data: summary.data };
+  }
+}
+
+function entriesOf(session: Session, from: ByteOffset): AsyncGenerator<StoredEntry> {
+  return session.entries({ from, onBadLine: "skip" });
+}
+
+function hashOf({ native }: StoredEntry): string {
+  return createHash("sha256").update(JSON.stringify(native)).digest("hex");
+}
+
+async function read(session: Session): Promise<Folded | null> {
+  return inDirectory(session, async (directory) => {
+    const text = await readSmallFile(directory, FILE_NAME);
+    const { v, start, end, line, data } = JSON.parse(text ?? "null") as Partial<Folded & { v: 1 }>;
+    const isWhole = v === 1 && isOffset(start) && isOffset(end) && typeof line === "string";
+    return isWhole && typeof data === "object" && data !== null ? { start, end, line, data } : null;
+  });
+}
+
+async function write(session: Session, folded: Folded): Promise<void> {
+  await inDirectory(session, async (directory) => {
+    replaceFile(directory, FILE_NAME, `${JSON.stringify({ v: 1, ...folded })}\n`);
+  });
+}
+
+type InDirectory<T> = (
+  directory: Awaited<ReturnType<typeof nodeHost.files.openDirectory>>,
+) => Promise<T>;
+
+/** Null when it cannot be done: a file that only saves reading is worth no failure (SF1). */
+async function inDirectory<T>(session: Session, work: InDirectory<T>): Promise<T | null> {
+  const { root, path } = session;
+  try {
+    const directory = await nodeHost.files.openDirectory(dirname(path), { create: false, root });
+    try {
+      return await work(directory);
+    } finally {
+      directory.close();
+    }
+  } catch {
+    return null;
+  }
+}
+
+function isOffset(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** The SDK's own; it is there, since nobody else asks for summaries. */
+export async function foldOfSdk(): Promise<FoldSummary> {
+  try {
+    const sdk = await import("@anthropic-ai/claude-agent-sdk");
+    return sdk.foldSessionSummary as FoldSummary;
+  } catch (cause) {
+    const reason = "@anthropic-ai/claude-agent-sdk cannot be imported from here";
+    throw new VerbatimError(
+      "BAD_SETTING",
+      `summaries of sessions cannot be made: ${reason}; give the SDK's foldSessionSummary`,
+      { setting: "foldSessionSummary", from: "options", reason },
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Arguments: what each tool takes, as the JSON Schema that clients are shown and calls are held
+ * against. Everything is bounded here, so that no tool has to ask.
+ */
+
+import { DIALECT_NAMES } from "../../store/find-stores.ts";
+
+/** Sessions and hits in one answer. */
+export const ITEMS_MAX = 100;
+/** Entries in one answer. */
+export const ENTRIES_MAX = 200;
+/** Characters of text in one answer: the least, the most, and when nobody says. */
+export const CHARS_MIN = 500;
+export const CHARS_MAX = 100_000;
+export const CHARS_DEFAULT = 20_000;
+/** No id is longer than the names of its directories and its file. */
+const NAME_CHARS_MAX = 1_024;
+const OFFSET_MAX = Number.MAX_SAFE_INTEGER;
+
+const name = (description: string) => {
+  return { type: "string", minLength: 1, maxLength: NAME_CHARS_MAX, description } as const;
+};
+const whole = (minimum: number, maximum: number, description: string) => {
+  return { type: "integer", minimum, maximum, description } as const;
+};
+const flag = (description: string) => ({ type: "boolean", description }) as const;
+const dialect = {
+  type: "string",
+  enum: DIALECT_NAMES,
+  description: "only sessions of this dialect",
+} as const;
+const session = name("a session's id, or the beginning of one when only one session has it");
+const cursor = name("`next` of the answer before, to go on from there");
+
+function taking<P extends object, R extends keyof P & string>(properties: P, required: R[]) {
+  return { type: "object", properties, required, additionalProperties: false } as const;
+}
+
+export const LIST_ARGUMENTS = taking(
+  {
+    limit: whole(1, ITEMS_MAX, "at most so many sessions; default 20"),
+    cursor,
+    dialect,
+    agent: name("only sessions of this agent or directive"),
+    status: {
+      type: "string",
+      enum: ["completed", "error", "running", "paused"],
+      description: "only sessions that stand like this",
+    },
+  },
+  [],
+);
+
+export const SEARCH_ARGUMENTS = taking(
+  {
+    query: name(
+      'words that must all stand in one entry; "a phrase", begin*, -not; filters agent: model: ' +
+        "role: tool: since: until: dialect: session:",
+    ),
+    limit: whole(1, ITEMS_MAX, "at most so many entries; default 20"),
+    cursor,
+  },
+  ["query"],
+);
+
+export const READ_ARGUMENTS = taking(
+  {
+    session,
+    dialect,
+    offset: whole(
+      0,
+      OFFSET_MAX,
+      "begin with the entry at this place: `next.offset` of the answer before, or `start` of what " +
+        "a search found; default: the session's start",
+    ),
+    skip_chars: whole(0, OFFSET_MAX, "pass over so much of that entry: `next.skip_chars`"),
+    before: whole(
+      0,
+      OFFSET_MAX,
+      "instead: the entries that end at this place, or before it; `previous.before`",
+    ),
+    from_end: flag("instead: the last entries"),
+    limit: whole(1, ENTRIES_MAX, "at most so many entries; default 50"),
+    chars: whole(CHARS_MIN, CHARS_MAX, `at most so many characters; default ${CHARS_DEFAULT}`),
+    thinking: flag("tell what the model thought, too"),
+    tools: flag("tell what went into tools and came out; default true"),
+  },
+  ["session"],
+);
+
+export const VERIFY_ARGUMENTS = taking(
+  {
+    session,
+    dialect,
+    deep: flag("check every signature and line, however large the log"),
+  },
+  ["session"],
+);
+
+/** What a schema lets through. */
+export type Taken<S> = S extends { properties: infer P; required: readonly (infer R)[] }
+  ? { [K in keyof P as K extends R ? K : never]: Value<P[K]> } & {
+      [K in keyof P as K extends R ? never : K]?: Value<P[K]>;
+    }
+  : never;
+
+type Value<V> = V extends { enum: readonly (infer E)[] }
+  ? E
+  : V extends { type: "string" }
+    ? string
+    : V extends { type: "integer" }
+      ? number
+      : V extends { type: "boolean" }
+        ? boolean
+        : never;

@@ -1,0 +1,88 @@
+/**
+ * List tool: the sessions of the stores, the latest first.
+ *
+ * A page goes on after a place in the order, which its cursor holds: sessions that come and go
+ * between two pages shift nothing.
+ */
+
+import { VerbatimError } from "../../base/errors.ts";
+import type { Host } from "../../base/host.ts";
+import { findStores, type Where } from "../../store/find-stores.ts";
+import type { SessionSummary } from "../../store/list.ts";
+import { Store } from "../../store/store.ts";
+import type { LIST_ARGUMENTS, Taken } from "./arguments.ts";
+
+const LIMIT_DEFAULT = 20;
+
+/** When it was changed, its id and its dialect. */
+type Place = readonly [string, string, string];
+
+export async function listTool(
+  host: Host,
+  where: Where,
+  onWarning: (warning: string) => void,
+  { limit = LIMIT_DEFAULT, cursor, dialect, agent, status }: Taken<typeof LIST_ARGUMENTS>,
+): Promise<object> {
+  const after = cursor === undefined ? null : placeIn(cursor);
+  const found: SessionSummary[] = [];
+  for (const store of findStores({ ...where, dialect: dialect ?? where.dialect })) {
+    for (const session of await new Store(host, { ...store, onWarning }).list()) {
+      if (agent !== undefined && session.agent !== agent) continue;
+      if (status !== undefined && session.status !== status) continue;
+      if (after === null || compare(after, placeOf(session)) < 0) found.push(session);
+    }
+  }
+  found.sort((a, b) => compare(placeOf(a), placeOf(b)));
+  const shown = found.slice(0, limit);
+  const last = found.length > limit ? shown.at(-1) : undefined;
+  return {
+    sessions: shown.map(told),
+    next: last ? Buffer.from(JSON.stringify(placeOf(last))).toString("base64url") : null,
+  };
+}
+
+function told(session: SessionSummary): object {
+  const { id, dialect, title, agent, model, status, turns, totalTokens, spend } = session;
+  const { createdAt, updatedAt, size: bytes, badLines } = session;
+  const times = { createdAt, updatedAt };
+  return {
+    ...{ session: id, dialect, title, agent, model, status, turns, totalTokens, spend },
+    ...times,
+    bytes,
+    badLines,
+  };
+}
+
+function placeOf({ updatedAt, mtimeMs, id, dialect }: SessionSummary): Place {
+  return [updatedAt ?? new Date(mtimeMs).toISOString(), id, dialect];
+}
+
+/** Later times first, then by id. */
+function compare(a: Place, b: Place): number {
+  if (a[0] !== b[0]) return a[0] > b[0] ? -1 : 1;
+  return order(a[1], b[1]) || order(a[2], b[2]);
+}
+
+function order(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+function placeIn(cursor: string): Place {
+  try {
+    const place: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+    if (isPlace(place)) return place;
+  } catch {
+    // As below: it is none of ours.
+  }
+  throw new VerbatimError("BAD_REQUEST", "that cursor is none of ours; give `next` as it came", {
+    part: "cursor",
+    reason: "not one of ours",
+  });
+}
+
+function isPlace(value: unknown): value is Place {
+  return (
+    Array.isArray(value) && value.length === 3 && value.every((each) => typeof each === "string")
+  );
+}

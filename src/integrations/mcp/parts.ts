@@ -1,0 +1,11 @@
+/** Parts: what the tools are given to work with. */
+
+import type { Host } from "../../base/host.ts";
+import type { Where } from "../../store/find-stores.ts";
+
+export interface McpParts {
+  readonly host: Host;
+  readonly where: Where;
+  readonly nowMs: () => number;
+  readonly onWarning: (warning: string) => void;
+}

@@ -1,0 +1,136 @@
+/**
+ * Read tool: a stretch of a session, as Markdown by entry.
+ *
+ * RT1  An answer holds so many entries and characters at most, and says where to go on. An entry
+ *      that is longer than what is left is given in pieces: nothing is out of reach.
+ * RT2  A line that is no entry comes in its place, with what is wrong with it.
+ * RT3  What the log holds is data in the answer, as it stands: strings of JSON. Only what is no
+ *      Unicode is replaced.
+ */
+
+import type { Host } from "../../base/host.ts";
+import { renderEntry } from "../../render/entry-markdown.ts";
+import type { Session } from "../../store/session.ts";
+import { type PlacedEntry, SessionWindow } from "../../store/session-window.ts";
+import { CHARS_DEFAULT, type READ_ARGUMENTS, type Taken } from "./arguments.ts";
+
+const LIMIT_DEFAULT = 50;
+/** Lines that are held at once. More than enough for an answer's characters, in most. */
+const PIECE_BYTES_MAX = 1_048_576;
+
+export type ReadArguments = Taken<typeof READ_ARGUMENTS>;
+
+interface ToldEntry {
+  readonly start: number;
+  readonly end: number;
+  readonly kind: string;
+  readonly role: string | null;
+  readonly at: string | null;
+  readonly text: string;
+  /** Where the text begins in that of the whole entry, and how long that is, when it was cut. */
+  readonly part?: { readonly from: number; readonly of: number };
+}
+
+export async function readTool(
+  host: Host,
+  session: Session,
+  taken: ReadArguments,
+  signal: AbortSignal,
+): Promise<object> {
+  const window = await SessionWindow.open(host, session);
+  try {
+    const { limit: entriesMax = LIMIT_DEFAULT, offset = 0 } = taken;
+    const limits = { entriesMax, bytesMax: PIECE_BYTES_MAX };
+    const backTo = taken.from_end === true ? window.end : taken.before;
+    const placed =
+      backTo === undefined
+        ? await window.after(offset, limits)
+        : await window.before(backTo, limits);
+    signal.throwIfAborted();
+    const answer = backTo === undefined ? forward(placed, taken) : backward(placed, taken);
+    return {
+      session: session.id,
+      dialect: session.dialect.name,
+      entries: answer.entries,
+      next: nextOf(answer, window.end),
+      previous: previousOf(answer),
+      end: window.end,
+    };
+  } finally {
+    window.close();
+  }
+}
+
+interface Answer {
+  readonly entries: readonly ToldEntry[];
+  /** What the next call is to say. */
+  readonly next: { readonly offset: number; readonly skip_chars?: number };
+}
+
+/** Nothing is left to read where the log ends. */
+function nextOf({ next }: Answer, end: number): Answer["next"] | null {
+  return next.skip_chars === undefined && next.offset === end ? null : next;
+}
+
+/** What a call is to say that reads what stands before; null at the start. */
+function previousOf({ entries: [first] }: Answer): { readonly before: number } | null {
+  return first && first.start > 0 ? { before: first.start } : null;
+}
+
+function forward(placed: readonly PlacedEntry[], taken: ReadArguments): Answer {
+  const { offset = 0, skip_chars = 0, chars = CHARS_DEFAULT } = taken;
+  const entries: ToldEntry[] = [];
+  let left = chars;
+  for (const [n, each] of placed.entries()) {
+    const { head, text } = tell(each, taken);
+    const from = n === 0 ? Math.min(skip_chars, text.length) : 0;
+    const shown = cut(text, from, left);
+    if (shown === "" && text !== "" && n > 0) {
+      return { entries, next: { offset: each.start } };
+    }
+    left -= shown.length;
+    const to = from + shown.length;
+    const isCut = from > 0 || to < text.length;
+    entries.push({ ...head, text: shown, ...(isCut ? { part: { from, of: text.length } } : {}) });
+    if (to === text.length) continue;
+    return { entries, next: { offset: each.start, skip_chars: to } };
+  }
+  return { entries, next: { offset: placed.at(-1)?.end ?? offset } };
+}
+
+/** The last ones that fit; of one that does not fit by itself, its beginning. */
+function backward(placed: readonly PlacedEntry[], taken: ReadArguments): Answer {
+  let left = taken.chars ?? CHARS_DEFAULT;
+  let first = placed.length;
+  while (first > 0) {
+    const { text } = tell(placed[first - 1] as PlacedEntry, taken);
+    if (text.length > left && first < placed.length) break;
+    left -= Math.min(text.length, left);
+    first--;
+  }
+  const shown = placed.slice(first);
+  const offset = shown[0]?.start ?? 0;
+  return forward(shown, { ...taken, offset, skip_chars: 0 });
+}
+
+function tell(
+  { start, end, entry, fault }: PlacedEntry,
+  { thinking = false, tools = true }: ReadArguments,
+): { head: Omit<ToldEntry, "text">; text: string } {
+  const places = { start, end };
+  if (entry === null) {
+    const head = { ...places, kind: "bad_line", role: null, at: null };
+    return { head, text: fault ?? "" };
+  }
+  const { kind, role, at } = entry;
+  // Well-formed: half a character would be more than many clients can take.
+  const text = renderEntry(entry, { thinking, tools }).toWellFormed();
+  return { head: { ...places, kind, role, at }, text };
+}
+
+/** No character is cut in two. */
+function cut(text: string, from: number, charsMax: number): string {
+  const to = from + charsMax;
+  const isInside = to < text.length && /[\udc00-\udfff]/.test(text.charAt(to));
+  return text.slice(from, isInside ? to - 1 : to);
+}

@@ -1,0 +1,81 @@
+/**
+ * Search tool: entries of the sessions that hold certain words, the latest first.
+ *
+ * The index is brought up to date first, within a time: a store that nobody has searched before may
+ * take longer, and then the answer says that it does not know all of it yet.
+ */
+
+import { VerbatimError } from "../../base/errors.ts";
+import { catalogPath, searchPathBeside } from "../../base/node-places.ts";
+import { IndexBegunAnew, SearchIndex } from "../../catalog/search/search-index.ts";
+import { type FoundStore, findStores } from "../../store/find-stores.ts";
+import { freshenIndex, HURRIED } from "../../store/indexing.ts";
+import { type SearchHit, searchPage, understandQuery } from "../../store/searching.ts";
+import { Store } from "../../store/store.ts";
+import type { SEARCH_ARGUMENTS, Taken } from "./arguments.ts";
+import type { McpParts } from "./parts.ts";
+
+const LIMIT_DEFAULT = 20;
+/** Entries that are looked at for an answer. */
+const EXAMINED_MAX = 50_000;
+/** What a client waits for, at most, before it is answered with what is known. */
+const FRESHEN_MS_MAX = 20_000;
+
+export async function searchTool(
+  parts: McpParts,
+  { query: text, limit = LIMIT_DEFAULT, cursor }: Taken<typeof SEARCH_ARGUMENTS>,
+  signal: AbortSignal,
+): Promise<object> {
+  const query = understandQuery(text, parts.nowMs());
+  const after = cursor === undefined ? null : entryIn(cursor);
+  const places = findStores(parts.where);
+  const options = { places, after, limit, examinedMax: EXAMINED_MAX };
+  const index = await SearchIndex.open(searchPathBeside(catalogPath()));
+  const search = async () => {
+    // What goes on from a page is of the same moment: only the first one looks for what is new.
+    const isComplete = after !== null || (await freshen(index, places, parts, signal));
+    signal.throwIfAborted();
+    const { hits, next } = await searchPage(parts.host, index, query, options);
+    return { hits: hits.map(told), next: next === null ? null : String(next), isComplete };
+  };
+  try {
+    return await search().catch((cause: unknown) => {
+      if (cause instanceof IndexBegunAnew) return search(); // It was damaged, and is empty now.
+      throw cause;
+    });
+  } finally {
+    index.close();
+  }
+}
+
+/** Whether the index knows all that stands in the stores now. */
+async function freshen(
+  index: SearchIndex,
+  places: readonly FoundStore[],
+  { host, onWarning }: McpParts,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const either = AbortSignal.any([signal, AbortSignal.timeout(FRESHEN_MS_MAX)]);
+  const onFailure = (id: string) => onWarning(`${id} could not be read and searched`);
+  for (const place of places) {
+    const store = new Store(host, { ...place, onWarning });
+    const options = { pace: HURRIED, signal: either, onFailure };
+    if (!(await freshenIndex(host, index, store, options))) return false;
+  }
+  return true;
+}
+
+/** What was looked for stands between «guillemets». */
+function told({ id, place, start, end, role, at, tools, snippet }: SearchHit): object {
+  const text = snippet.map((piece) => (piece.isHit ? `«${piece.text}»` : piece.text)).join("");
+  return { session: id, dialect: place.dialect, start, end, role, at, tools, snippet: text };
+}
+
+function entryIn(cursor: string): number {
+  const entry = /^\d{1,15}$/.test(cursor) ? Number(cursor) : 0;
+  if (entry > 0) return entry;
+  throw new VerbatimError("BAD_REQUEST", "that cursor is none of ours; give `next` as it came", {
+    part: "cursor",
+    reason: "not one of ours",
+  });
+}

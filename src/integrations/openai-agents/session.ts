@@ -1,0 +1,221 @@
+/**
+ * VerbatimSession: a `Session` of the OpenAI Agents SDK whose history is an append-only log.
+ *
+ * OA1  Items are kept as they were given. Nothing is erased: to pop, to clear and to rewrite are lines
+ *      of the log (docs/formats/sdk.md), and what they took back stays readable.
+ * OA2  What a method resolved to is durable. Items added by one call are all there after a crash, or
+ *      none of them.
+ * OA3  Several processes may use one session at once. What one pops no other does; a rewrite counts
+ *      only if nothing came between the reading it is made from and its own line (`after`).
+ */
+
+import { createHash, randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import type {
+  AgentInputItem,
+  SessionHistoryRewriteArgs,
+  SessionHistoryRewriteAwareSession,
+  SessionHistoryTransaction,
+  SessionHistoryTransactionArgs,
+  SessionHistoryTransactionAwareSession,
+} from "@openai/agents-core";
+import { VerbatimError } from "../../base/errors.ts";
+import { nodeHost } from "../../base/node-host.ts";
+import type { Session } from "../../store/session.ts";
+import { Store, type StoreOptions } from "../../store/store.ts";
+import { appendTogether, inGroups } from "../sdk/append.ts";
+import { AT_START, countedBackward, type Line, lastSaid } from "../sdk/history.ts";
+import { canonicalText, rewritten } from "./rewriting.ts";
+
+export interface VerbatimSessionOptions
+  extends Pick<StoreOptions, "root" | "durability" | "sign" | "lockWaitMs"> {
+  /** One path segment. Default: a new one. */
+  readonly sessionId?: string;
+}
+
+const DOOR = "openai-agents";
+const TYPES = ["item", "pop", "clear"];
+/** A rewrite that others were always faster than is given up after so many times. */
+const ATTEMPTS_MAX = 32;
+
+export class VerbatimSession
+  implements SessionHistoryRewriteAwareSession, SessionHistoryTransactionAwareSession
+{
+  readonly #sessionId: string;
+  readonly #store: Store;
+  #session: Session;
+  /** One change at a time: each is made from what the one before left. */
+  #changing: Promise<unknown> = Promise.resolve();
+
+  /** Refuses with BAD_ID a session id that is no plain path segment. */
+  constructor(options: VerbatimSessionOptions = {}) {
+    const { sessionId = randomUUID(), ...storeOptions } = options;
+    this.#sessionId = sessionId;
+    this.#store = new Store(nodeHost, { dialect: "sdk", mode: "shared", ...storeOptions });
+    this.#session = this.#store.session(`${DOOR}/${sessionId}`);
+  }
+
+  async getSessionId(): Promise<string> {
+    return this.#sessionId;
+  }
+
+  /** The log file. */
+  get path(): string {
+    return this.#session.path;
+  }
+
+  /** All items, or the last `limit`, which are read from the end of the log. */
+  async getItems(limit?: number): Promise<AgentInputItem[]> {
+    await this.#changing;
+    return this.#items(limit);
+  }
+
+  /** Resolves when they are durable. More than a write carries (16 MB) go in several. */
+  async addItems(items: AgentInputItem[]): Promise<void> {
+    await this.#change(async (session) => {
+      for (const group of inGroups(items.map(lineOf))) await appendTogether(session, group);
+    });
+  }
+
+  async popItem(): Promise<AgentInputItem | undefined> {
+    return this.#change(async (session) => {
+      if ((await this.#items(1)).length === 0) return undefined;
+      const id = randomUUID();
+      const to = await appendTogether(session, [{ type: "pop", id, count: 1 }]);
+      // Which one it took is known only now: another process may have been faster (OA3).
+      const [taken] = await lastSaid(session, { ...LOOK, to, limit: 1, skip: id });
+      return taken?.item as AgentInputItem | undefined;
+    });
+  }
+
+  /** The items are no longer there for the agent; the log keeps them. */
+  async clearSession(): Promise<void> {
+    await this.#change(async (session) => {
+      if ((await this.#lastLine()) === null) return;
+      await appendTogether(session, [{ type: "clear" }]);
+    });
+  }
+
+  async applyHistoryMutations({ mutations }: SessionHistoryRewriteArgs): Promise<void> {
+    if (mutations.length === 0) return;
+    await this.#rewrite(async () => rewritten(await this.#items(), mutations), null);
+  }
+
+  /** Refuses with HISTORY_CONFLICT an id that was used for another one, or a suffix that is not there. */
+  async applyHistoryTransaction(args: SessionHistoryTransactionArgs): Promise<void> {
+    const { operationId, transaction } = args;
+    if (typeof operationId !== "string" || operationId.trim() === "") {
+      throw conflict(this.#sessionId, "the operation has no id");
+    }
+    const text = canonicalText(transaction);
+    const operation = { id: operationId, sha256: createHash("sha256").update(text).digest("hex") };
+    await this.#rewrite(async () => {
+      const applied = await this.#operation(operationId);
+      if (applied && applied.sha256 !== operation.sha256) {
+        throw conflict(this.#sessionId, "the operation was applied with another transaction");
+      }
+      return applied ? null : this.#transacted(transaction);
+    }, operation);
+  }
+
+  /** Lets go of the log. Not needed for durability: what was added is durable. */
+  async close(): Promise<void> {
+    await this.#changing;
+    await this.#store.close();
+  }
+
+  async #items(limit?: number): Promise<AgentInputItem[]> {
+    // As `slice` would take it: a fraction counts, and what is no number is no limit.
+    const count = limit === undefined || Number.isNaN(limit) ? {} : { limit: Math.ceil(limit) };
+    const lines = await lastSaid(this.#session, { ...LOOK, ...count });
+    return lines.map((line) => line.item as AgentInputItem);
+  }
+
+  /** What is to be changed of the history: so many items are taken back, and others follow. */
+  async #transacted(transaction: SessionHistoryTransaction): Promise<Change> {
+    if (transaction.type === "append_items") return { count: 0, items: transaction.items };
+    const { expectedSuffix, replacement } = transaction;
+    const count = expectedSuffix.length;
+    const suffix = await this.#items(count);
+    if (!isDeepStrictEqual(suffix, JSON.parse(JSON.stringify(expectedSuffix)))) {
+      throw conflict(this.#sessionId, "the history does not end as the transaction says");
+    }
+    return { count, items: replacement };
+  }
+
+  /** Makes a change of what was read, again until nobody was faster; null: there is none to make. */
+  async #rewrite(read: () => Promise<Change | null>, operation: Operation | null): Promise<void> {
+    await this.#change(async (session) => {
+      for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+        const after = (await this.#lastLine()) ?? AT_START;
+        const change = await read();
+        if (change === null) return;
+        const back = { type: "pop", count: change.count, after, ...(operation && { operation }) };
+        const lines: Line[] = [back, ...change.items.map(lineOf)];
+        const id = randomUUID();
+        const to = await appendTogether(session, [...lines.slice(0, -1), { ...lines.at(-1), id }]);
+        // Ours are the last up to there. Where others came in between, they count for nothing.
+        for await (const line of countedBackward(session, { types: TYPES, to })) {
+          if (line.id === id) return;
+          break;
+        }
+      }
+      throw conflict(this.#sessionId, "others changed it all the time");
+    });
+  }
+
+  async #lastLine(): Promise<string | null> {
+    for await (const { id } of countedBackward(this.#session, { types: TYPES }))
+      return id as string;
+    return null;
+  }
+
+  /** An operation that was applied since the session was cleared. */
+  async #operation(id: string): Promise<Operation | null> {
+    for await (const { type, operation } of countedBackward(this.#session, { types: TYPES })) {
+      if (type === "clear") return null;
+      if ((operation as Operation | undefined)?.id === id) return operation as Operation;
+    }
+    return null;
+  }
+
+  #change<T>(change: (session: Session) => Promise<T>): Promise<T> {
+    const changed = this.#changing.then(async () => {
+      try {
+        return await change(this.#session);
+      } catch (cause) {
+        if (cause instanceof VerbatimError && cause.code === "LOG_WRITER_FAILED") {
+          await this.#session.release().catch(() => {}); // Its failure is what is told already.
+          this.#session = this.#store.session(this.#session.id); // Opening anew recovers.
+        }
+        throw cause;
+      }
+    });
+    this.#changing = changed.catch(() => {}); // The caller gets the error; the next one goes on.
+    return changed;
+  }
+}
+
+interface Change {
+  readonly count: number;
+  readonly items: readonly AgentInputItem[];
+}
+
+interface Operation {
+  readonly id: string;
+  readonly sha256: string;
+}
+
+const LOOK = { types: TYPES, type: "item" } as const;
+
+function lineOf(item: AgentInputItem): Line {
+  return { type: "item", item };
+}
+
+function conflict(session: string, reason: string): VerbatimError<"HISTORY_CONFLICT"> {
+  return new VerbatimError(
+    "HISTORY_CONFLICT",
+    `the history of ${session} was not changed: ${reason}; read it again`,
+    { session, reason },
+  );
+}

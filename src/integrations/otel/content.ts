@@ -1,0 +1,111 @@
+/**
+ * Content: what was said, as attributes of spans. Only where somebody asked for it.
+ *
+ * Messages have the shape of the conventions' JSON schemas for `gen_ai.input.messages` and
+ * `gen_ai.output.messages`.
+ *
+ * CT1  However much was said, an attribute is bounded: texts are cut, with how much was left out,
+ *      and of many parts the last ones are told.
+ */
+
+import type { Part, Role } from "../../model/entry.ts";
+
+/** The longest text that is told whole, in UTF-16 units. */
+export const CONTENT_CHARS_MAX = 16_384;
+/** What is told of what one model call was given, and of what it gave: parts, and their JSON. */
+export const CONTENT_PARTS_MAX = 64;
+export const CONTENT_MESSAGES_CHARS_MAX = 4 * CONTENT_CHARS_MAX;
+
+/** Parts as the JSON that they will be. */
+interface ToldMessage {
+  readonly role: string;
+  readonly parts: string[];
+}
+
+/** What goes into a model call or comes out of it, gathered. */
+export class ToldMessages {
+  readonly #messages: ToldMessage[] = [];
+  #parts = 0;
+  #chars = 0;
+
+  add(said: Role | null, parts: readonly Part[]): void {
+    const role = said ?? "user";
+    for (const part of parts) {
+      const json = JSON.stringify(partOf(part));
+      const last = this.#messages.at(-1);
+      if (last?.role === role) last.parts.push(json);
+      else this.#messages.push({ role, parts: [json] });
+      this.#parts++;
+      this.#chars += json.length;
+      while (this.#isTooMuch()) this.#dropOldest(); // CT1
+    }
+  }
+
+  /** As JSON text, each message with why it ended when that is given; null when nothing was said. */
+  text(finishReason?: string): string | null {
+    if (this.#messages.length === 0) return null;
+    const reason =
+      finishReason === undefined ? "" : `,"finish_reason":${JSON.stringify(finishReason)}`;
+    const messages = this.#messages.map(({ role, parts }) => {
+      return `{"role":${JSON.stringify(role)},"parts":[${parts.join(",")}]${reason}}`;
+    });
+    return `[${messages.join(",")}]`;
+  }
+
+  #isTooMuch(): boolean {
+    const isTooLong = this.#chars > CONTENT_MESSAGES_CHARS_MAX && this.#parts > 1;
+    return this.#parts > CONTENT_PARTS_MAX || isTooLong;
+  }
+
+  #dropOldest(): void {
+    const [first] = this.#messages;
+    this.#chars -= first?.parts.shift()?.length ?? 0;
+    this.#parts--;
+    if (first?.parts.length === 0) this.#messages.shift();
+  }
+}
+
+/** A value of any shape as a text of bounded length. */
+export function toldValue(value: unknown): string {
+  return cut(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+}
+
+function partOf(part: Part): object {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return { type: part.type, content: cut(part.text) };
+    case "tool_call":
+      return {
+        type: part.type,
+        id: idOf(part.callId),
+        name: cut(part.tool),
+        arguments: boundedValue(part.input),
+      };
+    case "tool_result": {
+      const response = boundedValue(part.error ?? part.output ?? null);
+      return { type: "tool_call_response", id: idOf(part.callId), response };
+    }
+    case "child":
+      return { type: "child_session", session: part.session };
+    case "other":
+      return { type: "other" }; // An image, whatever comes next: its bytes are for nobody's traces.
+  }
+}
+
+function idOf(callId: string | null): string | null {
+  return callId === null ? null : cut(callId);
+}
+
+/** The value itself when its text is short enough, else the text's beginning. */
+function boundedValue(value: unknown): unknown {
+  const text = JSON.stringify(value) ?? "null";
+  return text.length <= CONTENT_CHARS_MAX ? value : toldValue(value);
+}
+
+function cut(text: string): string {
+  const whole = text.length <= CONTENT_CHARS_MAX;
+  if (whole) return text.toWellFormed();
+  const left = text.length - CONTENT_CHARS_MAX;
+  return `${text.slice(0, CONTENT_CHARS_MAX).toWellFormed()}… [${left} more characters]`;
+}

@@ -1,0 +1,80 @@
+/**
+ * Endpoint: where spans are sent, and with which headers.
+ *
+ * EP1  What may be a secret (a header's value, a query, a password in an address) is in no error and
+ *      in nothing that is printed: `shown` is the address without them, `redact` takes values out
+ *      of a text that somebody else wrote.
+ */
+
+import { VerbatimError } from "../../base/errors.ts";
+
+const TRACES_PATH = "/v1/traces";
+/** Shorter values are words that stand in any text. */
+const SECRET_CHARS_MIN = 4;
+
+export interface Endpoint {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Scheme, host and path. */
+  readonly shown: string;
+  redact(text: string): string;
+}
+
+/**
+ * A collector's address, such as `http://localhost:4318`; `/v1/traces` is added to one that does not
+ * end in it. Refuses with BAD_SETTING.
+ */
+export function endpointOf(
+  address: string,
+  headers: Readonly<Record<string, string>> = {},
+): Endpoint {
+  const url = parsed(address);
+  if (!url.pathname.endsWith(TRACES_PATH)) {
+    url.pathname = url.pathname.replace(/\/*$/, TRACES_PATH);
+  }
+  url.hash = "";
+  for (const [name, value] of Object.entries(headers)) checkHeader(name, value);
+  const secrets = secretsIn([...Object.values(headers), ...url.searchParams.values(), url.search]);
+  return {
+    url: url.href,
+    headers,
+    shown: `${url.origin}${url.pathname}`,
+    redact: (text) => secrets.reduce((left, secret) => left.replaceAll(secret, "***"), text),
+  };
+}
+
+/** Values and their words, since `Bearer` may be left out; the longest first. */
+function secretsIn(values: readonly string[]): string[] {
+  const words = values.flatMap((value) => [value, ...value.split(/\s+/)]);
+  return words
+    .filter(({ length }) => length >= SECRET_CHARS_MIN)
+    .sort((a, b) => b.length - a.length);
+}
+
+function parsed(address: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url?.protocol !== "http:" && url?.protocol !== "https:") {
+    throw refused("url", "is no address that begins with http:// or https://");
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw refused("url", "holds a user or a password; say them in an Authorization header");
+  }
+  return url;
+}
+
+function checkHeader(name: string, value: string): void {
+  try {
+    new Headers([[name, value]]);
+  } catch {
+    // The reason would quote the value (EP1).
+    throw refused("header", "is none that HTTP can send: name=value, in printable characters");
+  }
+}
+
+function refused(setting: string, reason: string): VerbatimError {
+  return new VerbatimError("BAD_SETTING", `the collector's ${setting} ${reason}`, {
+    setting,
+    from: "options",
+    reason,
+  });
+}

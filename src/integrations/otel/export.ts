@@ -1,0 +1,248 @@
+/**
+ * Export: a session's spans to a collector, once or while the session goes on.
+ *
+ * Reads only, and keeps nothing: where an export stopped is the caller's to remember (`deliveredTo`,
+ * given back as `after`). Without it everything is sent again, with the same ids.
+ *
+ * EX1  A live export and one at the end send the same spans.
+ * EX2  A collector that is slow or away slows nobody but the export: the log waits.
+ */
+
+import { nodeHost } from "../../base/node-host.ts";
+import { packageVersion } from "../../base/node-package.ts";
+import { toByteOffset } from "../../base/offset.ts";
+import type { Entry } from "../../model/entry.ts";
+import type { Session } from "../../store/session.ts";
+import { followSession } from "../../store/session-window.ts";
+import { endpointOf } from "./endpoint.ts";
+import { type Deliver, Outbox } from "./outbox.ts";
+import { OtlpSender, RETRIES_MAX, type SenderTools } from "./sender.ts";
+import { SessionSpans, type SpansReport } from "./session-spans.ts";
+import type { Span } from "./span.ts";
+
+/** Where spans go: a collector, or a function of the caller's. */
+export type SpanTarget =
+  | {
+      /** Such as `http://localhost:4318`; `/v1/traces` is added. */
+      readonly url: string;
+      /** Sent along, and never printed. */
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly exporter?: undefined;
+    }
+  | {
+      /** Takes the JSON of one ExportTraceServiceRequest. */
+      readonly exporter: (body: string) => Promise<void>;
+      readonly url?: undefined;
+    };
+
+export type ExportOptions = SpanTarget & {
+  /** Tell what was said, too: prompts, answers, what went into tools and came out. Default: no. */
+  readonly content?: boolean;
+  /** `service.name`. Default: verbatim. */
+  readonly serviceName?: string;
+  /** Leave out spans that had ended at this offset: the `deliveredTo` of an earlier export. */
+  readonly after?: number;
+  /** Told when a request is to be sent again. */
+  readonly onRetry?: (problem: string, waitMs: number) => void;
+};
+
+export type LiveExportOptions = ExportOptions & {
+  /** Ends the export, after what stands in the log by then has been sent. */
+  readonly signal?: AbortSignal;
+  /** How long spans are gathered before they are sent. Default: a second. */
+  readonly lingerMs?: number;
+};
+
+export interface ExportReport extends SpansReport {
+  /** Spans that were sent. */
+  readonly spans: number;
+  /** Those of them that the collector did not take, and what it said. */
+  readonly rejectedSpans: number;
+  readonly messages: readonly string[];
+  /** Lines that are no entries. */
+  readonly badLines: number;
+  /** Every span that had ended by this offset has been sent. */
+  readonly deliveredTo: number;
+}
+
+const LINGER_MS = 1_000;
+
+const TOOLS: SenderTools = {
+  fetch: (...request) => fetch(...request),
+  clock: nodeHost.clock,
+  random: Math.random,
+  nowMs: Date.now,
+};
+
+/** Sends the spans of a session as it stands; those that are open are marked so. */
+export async function exportSpans(session: Session, options: ExportOptions): Promise<ExportReport> {
+  const pass = new Pass(session, options, outboxFor(options, RETRIES_MAX));
+  await pass.catchUp();
+  return pass.finish();
+}
+
+/**
+ * Sends spans as they end, whoever appends to the session, until the signal; then those that are
+ * open. A collector that is away is tried until it is back.
+ */
+export async function exportLive(
+  session: Session,
+  options: LiveExportOptions,
+): Promise<ExportReport> {
+  const { signal, lingerMs = LINGER_MS } = options;
+  const outbox = outboxFor(options, Number.POSITIVE_INFINITY, signal);
+  let after = options.after ?? 0;
+  for (;;) {
+    const pass = new Pass(session, { ...options, after }, outbox);
+    const rewoundTo = await new LivePass(session, pass, outbox, lingerMs).run(signal);
+    if (rewoundTo === null) {
+      await pass.catchUp(); // The signal may have been faster than the follower.
+      return pass.finish();
+    }
+    // Lines that were taken back ended nothing: the fold begins anew, without them.
+    after = Math.min(Math.max(after, pass.end), rewoundTo);
+  }
+}
+
+function outboxFor(options: ExportOptions, retriesMax: number, signal?: AbortSignal): Outbox {
+  const { serviceName = "verbatim", after = 0 } = options;
+  const teller = { serviceName, version: packageVersion() };
+  return new Outbox(teller, deliverTo(options, retriesMax, signal), after);
+}
+
+function deliverTo(options: ExportOptions, retriesMax: number, signal?: AbortSignal): Deliver {
+  const { exporter, onRetry } = options;
+  if (exporter) {
+    return async (body) => {
+      await exporter(body);
+      return { rejectedSpans: 0, message: null };
+    };
+  }
+  const endpoint = endpointOf(options.url, options.headers);
+  const sender = new OtlpSender(endpoint, TOOLS, { retriesMax, ...(onRetry && { onRetry }) });
+  return (body) => sender.send(body, signal);
+}
+
+/** One reading of a session from its start. */
+class Pass {
+  readonly #session: Session;
+  readonly #spans: SessionSpans;
+  readonly #outbox: Outbox;
+  readonly #after: number;
+  #badLines = 0;
+  /** After the last line that was taken. */
+  end = 0;
+
+  constructor(session: Session, { content = false, after = 0 }: ExportOptions, outbox: Outbox) {
+    const { dialect, id } = session;
+    this.#session = session;
+    this.#spans = new SessionSpans({
+      session: { dialect: dialect.name, id },
+      agent: agentOf(dialect.name, id),
+      content,
+      isAside: ({ native }) => (dialect.asideOf?.(native) ?? null) !== null,
+    });
+    this.#outbox = outbox;
+    this.#after = after;
+  }
+
+  async add(entry: Entry, { start, end }: { start: number; end: number }): Promise<void> {
+    await this.#send(this.#spans.add(Object.assign(entry, { start, end })));
+    this.end = end;
+    this.#outbox.note(end);
+  }
+
+  addBadLine(end: number): void {
+    this.#badLines++;
+    this.end = end;
+  }
+
+  /** Takes what stands in the log after what was taken. */
+  async catchUp(): Promise<void> {
+    const from = toByteOffset(this.end);
+    const onBadLine = (_: unknown, end: number) => this.addBadLine(end);
+    for await (const entry of this.#session.entries({ from, onBadLine })) {
+      await this.add(entry, entry);
+    }
+  }
+
+  async finish(): Promise<ExportReport> {
+    await this.#send(this.#spans.finish());
+    await this.#outbox.flush();
+    const { spans, rejectedSpans, messages, deliveredTo } = this.#outbox;
+    const badLines = this.#badLines;
+    return { ...this.#spans.report, spans, rejectedSpans, messages, badLines, deliveredTo };
+  }
+
+  async #send(spans: readonly Span[]): Promise<void> {
+    for (const span of spans) {
+      if (span.completedAt === null || span.completedAt > this.#after) await this.#outbox.add(span);
+    }
+  }
+}
+
+/** Follows a session, and sends what has gathered when it has rested for a moment. */
+class LivePass {
+  readonly #session: Session;
+  readonly #pass: Pass;
+  readonly #outbox: Outbox;
+  readonly #lingerMs: number;
+  readonly #over = new AbortController();
+  #isLingering = false;
+  #failure: unknown = null;
+
+  constructor(session: Session, pass: Pass, outbox: Outbox, lingerMs: number) {
+    this.#session = session;
+    this.#pass = pass;
+    this.#outbox = outbox;
+    this.#lingerMs = lingerMs;
+  }
+
+  /** Resolves when the signal comes, to null; or to where the log begins anew. */
+  async run(signal: AbortSignal | undefined): Promise<number | null> {
+    let rewoundTo: number | null = null;
+    const over = this.#over;
+    const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
+    const follower = {
+      entry: async ({ entry, start, end }: { entry: Entry | null; start: number; end: number }) => {
+        if (rewoundTo !== null) return;
+        if (entry) await this.#pass.add(entry, { start, end });
+        else this.#pass.addBadLine(end);
+        if (!this.#outbox.isEmpty) void this.#linger(either);
+      },
+      badLine: ({ end }: { end: number }) => this.#pass.addBadLine(end),
+      rewound: (to: number) => {
+        rewoundTo = to;
+        over.abort();
+      },
+    };
+    try {
+      await followSession(this.#session, 0, follower, either);
+    } finally {
+      over.abort();
+    }
+    if (this.#failure !== null) throw this.#failure;
+    return rewoundTo;
+  }
+
+  async #linger(signal: AbortSignal): Promise<void> {
+    if (this.#isLingering) return;
+    this.#isLingering = true;
+    try {
+      await nodeHost.clock.sleep(this.#lingerMs, signal);
+      this.#isLingering = false; // What comes while this is on its way has a wait of its own.
+      await this.#outbox.flush();
+    } catch (cause) {
+      if (signal.aborted) return; // The end of the export sends what is left.
+      this.#failure = cause;
+      this.#over.abort();
+    }
+  }
+}
+
+/** Whose session it is, where its id says so. */
+function agentOf(dialect: string, id: string): string | null {
+  if (dialect === "homeagent") return id.slice(0, id.indexOf("/"));
+  if (dialect === "rye") return id.slice(id.lastIndexOf("/") + 1).replace(/-\d+$/, "");
+  return null;
+}

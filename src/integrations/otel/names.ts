@@ -1,0 +1,67 @@
+/**
+ * Names: the words of OpenTelemetry's GenAI semantic conventions that we use, copied, because that
+ * part of the conventions may still change and nobody is to install it to run us. A test holds
+ * them against @opentelemetry/semantic-conventions 1.45.0.
+ */
+
+export const ATTR = {
+  ERROR_TYPE: "error.type",
+  GEN_AI_AGENT_NAME: "gen_ai.agent.name",
+  GEN_AI_CONVERSATION_ID: "gen_ai.conversation.id",
+  GEN_AI_INPUT_MESSAGES: "gen_ai.input.messages",
+  GEN_AI_OPERATION_NAME: "gen_ai.operation.name",
+  GEN_AI_OUTPUT_MESSAGES: "gen_ai.output.messages",
+  GEN_AI_PROVIDER_NAME: "gen_ai.provider.name",
+  GEN_AI_REQUEST_MODEL: "gen_ai.request.model",
+  GEN_AI_RESPONSE_FINISH_REASONS: "gen_ai.response.finish_reasons",
+  GEN_AI_RESPONSE_ID: "gen_ai.response.id",
+  GEN_AI_RESPONSE_MODEL: "gen_ai.response.model",
+  GEN_AI_TOOL_CALL_ARGUMENTS: "gen_ai.tool.call.arguments",
+  GEN_AI_TOOL_CALL_ID: "gen_ai.tool.call.id",
+  GEN_AI_TOOL_CALL_RESULT: "gen_ai.tool.call.result",
+  GEN_AI_TOOL_NAME: "gen_ai.tool.name",
+  GEN_AI_USAGE_CACHE_CREATION_INPUT_TOKENS: "gen_ai.usage.cache_creation.input_tokens",
+  GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS: "gen_ai.usage.cache_read.input_tokens",
+  GEN_AI_USAGE_INPUT_TOKENS: "gen_ai.usage.input_tokens",
+  GEN_AI_USAGE_OUTPUT_TOKENS: "gen_ai.usage.output_tokens",
+  SERVICE_NAME: "service.name",
+} as const;
+
+/** What the conventions have no word for. */
+export const OWN = {
+  DIALECT: "verbatim.dialect",
+  /** Where the entry stands that a span begins with. */
+  OFFSET: "verbatim.offset",
+  TURN: "verbatim.turn",
+  TURNS: "verbatim.turns",
+  SPEND: "verbatim.usage.spend_usd",
+  /** The log does not say how it ended: it may still go on. */
+  UNFINISHED: "verbatim.unfinished",
+} as const;
+
+export const OPERATION = {
+  CHAT: "chat",
+  EXECUTE_TOOL: "execute_tool",
+  INVOKE_AGENT: "invoke_agent",
+} as const;
+
+/** Who made a model, by how its name begins; the first that fits. */
+export const PROVIDERS: readonly (readonly [RegExp, string])[] = [
+  [/^claude/i, "anthropic"],
+  [/^(gpt|chatgpt|o\d|text-davinci|codex)/i, "openai"],
+  [/^gemini/i, "gcp.gemini"],
+  [/^deepseek/i, "deepseek"],
+  [/^(mistral|mixtral|codestral|magistral|devstral)/i, "mistral_ai"],
+  [/^grok/i, "x_ai"],
+  [/^command/i, "cohere"],
+  [/^sonar/i, "perplexity"],
+];
+
+/** What the conventions have us say where none of their values fits. */
+export const OTHER = "_OTHER";
+
+/** The name of a model may begin with its provider's: `anthropic/claude-opus-5`. */
+export function providerOf(model: string | null): string {
+  const name = model === null ? "" : model.slice(model.lastIndexOf("/") + 1);
+  return PROVIDERS.find(([pattern]) => pattern.test(name))?.[1] ?? OTHER;
+}

@@ -1,0 +1,82 @@
+/**
+ * Outbox: spans on their way: gathered into requests, sent one after the other.
+ *
+ * OB1  One request is under way and one gathers. Who adds to a full one waits.
+ * OB2  `deliveredTo` is the offset up to which every span that has ended was taken by the collector.
+ */
+
+import { OtlpBatch, type Teller } from "./otlp.ts";
+import type { Accepted } from "./sender.ts";
+import type { Span } from "./span.ts";
+
+/** Takes the body of a request to wherever it goes. */
+export type Deliver = (body: string) => Promise<Accepted>;
+
+const MESSAGES_MAX = 5;
+
+export class Outbox {
+  readonly #teller: Teller;
+  readonly #deliver: Deliver;
+  #batch: OtlpBatch;
+  /** After the last entry all of whose spans have been added. */
+  #noted: number;
+  #sending: Promise<void> = Promise.resolve();
+  #underWay = 0;
+  readonly #messages = new Set<string>();
+  spans = 0;
+  rejectedSpans = 0;
+  deliveredTo: number;
+
+  constructor(teller: Teller, deliver: Deliver, from: number) {
+    this.#teller = teller;
+    this.#deliver = deliver;
+    this.#batch = new OtlpBatch(teller);
+    this.#noted = from;
+    this.deliveredTo = from;
+  }
+
+  get isEmpty(): boolean {
+    return this.#batch.spans === 0;
+  }
+
+  /** What the collector said, the first of it. */
+  get messages(): readonly string[] {
+    return [...this.#messages];
+  }
+
+  async add(span: Span): Promise<void> {
+    while (!this.#batch.add(span)) await this.flush();
+  }
+
+  /** Every span that has ended up to there has been added. */
+  note(offset: number): void {
+    this.#noted = Math.max(this.#noted, offset);
+    if (this.isEmpty && this.#underWay === 0) this.#delivered(this.#noted);
+  }
+
+  /** Resolves when all that was added before has been taken; rejects when it was not. */
+  flush(): Promise<void> {
+    const batch = this.#batch;
+    const noted = this.#noted;
+    if (batch.spans > 0) this.#batch = new OtlpBatch(this.#teller);
+    this.#underWay++;
+    this.#sending = this.#sending.then(async () => {
+      if (batch.spans > 0) await this.#send(batch);
+      this.#underWay--; // When it fails nothing is delivered any more.
+      this.#delivered(noted);
+    });
+    this.#sending.catch(() => {}); // Told to whoever waits, now or at the next flush.
+    return this.#sending;
+  }
+
+  #delivered(offset: number): void {
+    this.deliveredTo = Math.max(this.deliveredTo, offset);
+  }
+
+  async #send(batch: OtlpBatch): Promise<void> {
+    const { rejectedSpans, message } = await this.#deliver(batch.body());
+    this.spans += batch.spans;
+    this.rejectedSpans += rejectedSpans;
+    if (message !== null && this.#messages.size < MESSAGES_MAX) this.#messages.add(message);
+  }
+}

@@ -1,0 +1,220 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Entry, emptyEntry, type Part } from "../../model/entry.ts";
+import { CONTENT_CHARS_MAX, CONTENT_MESSAGES_CHARS_MAX, CONTENT_PARTS_MAX } from "./content.ts";
+import { providerOf } from "./names.ts";
+import { BATCH_BYTES_MAX, BATCH_SPANS_MAX, OtlpBatch } from "./otlp.ts";
+import { SessionSpans } from "./session-spans.ts";
+import type { Span } from "./span.ts";
+
+const T0 = Date.parse("2026-11-15T10:00:00Z");
+
+type Told = Partial<Omit<Entry, "at">> & { readonly at?: number | null };
+
+function foldOf(content = false): SessionSpans {
+  return new SessionSpans({
+    session: { dialect: "homeagent", id: "cook/evening" },
+    agent: "cook",
+    content,
+    isAside: ({ native }) => native.aside === true,
+  });
+}
+
+/** Entries one after the other; `at` is in seconds, and each line takes 100 bytes. */
+function fold(entries: readonly Told[], spans = foldOf()): Span[] {
+  return [...entries.flatMap((entry, n) => spans.add(placed(entry, n))), ...spans.finish()];
+}
+
+function placed({ at = null, ...entry }: Told, n: number) {
+  const time = at === null ? null : new Date(T0 + at * 1000).toISOString();
+  return { ...emptyEntry({}), ...entry, at: time, start: 100 * n, end: 100 * n + 100 };
+}
+
+function say(role: Entry["role"], at: number, ...parts: Part[]): Told {
+  return { kind: "message", role, at, parts };
+}
+
+const text = (content: string): Part => ({ type: "text", text: content });
+const call = (callId: string | null, tool = "read"): Part => {
+  return { type: "tool_call", callId, tool, input: { path: "x" } };
+};
+const result = (callId: string | null, error: string | null = null): Part => {
+  return { type: "tool_result", callId, output: "ok", error, durationMs: null };
+};
+
+/** Name, parent's name, seconds from and to. */
+function outline(spans: readonly Span[]): string[] {
+  const names = new Map(spans.map(({ spanId, name }) => [spanId, name]));
+  const seconds = (ns: bigint) => Number(ns / 1_000_000n - BigInt(T0)) / 1000;
+  return spans.map(({ name, parentSpanId, startNs, endNs }) => {
+    const parent = parentSpanId === null ? "" : ` < ${names.get(parentSpanId)}`;
+    return `${name}${parent} ${seconds(startNs)}-${seconds(endNs)}`;
+  });
+}
+
+test("where the log marks no turns, each message of the model is one, since it was asked", () => {
+  const spans = fold([
+    say("user", 0, text("Is the oven on?")),
+    say("assistant", 2, text("Let me look."), call("c1", "oven"), call("c2", "door")),
+    say("tool", 5, result("c1"), result("c2")),
+    say("assistant", 7, text("Yes.")),
+    say("user", 60, text("Turn it off.")),
+    say("assistant", 61, call("c1", "oven")),
+  ]);
+  expect(outline(spans)).toEqual([
+    "execute_tool oven < turn 2-5",
+    "execute_tool door < turn 2-5",
+    "chat < turn 0-2",
+    "turn < invoke_agent cook 0-5",
+    "chat < turn 5-7",
+    "turn < invoke_agent cook 5-7",
+    "chat < turn 60-61",
+    "turn < invoke_agent cook 60-61",
+    "execute_tool oven < turn 61-61",
+    "invoke_agent cook 0-61",
+  ]);
+  const unfinished = spans.filter(({ attributes }) => attributes["verbatim.unfinished"] === true);
+  assert.equal(unfinished.length, 4); // The last turn, its parts, and the session.
+  assert.deepEqual(new Set(spans.map(({ spanId }) => spanId)).size, spans.length);
+});
+
+test("lines of one message are one call, with the most that they say was used", () => {
+  const usage = { inputTokens: 10, totalTokens: null, spend: null };
+  const line = (at: number, outputTokens: number, ...parts: Part[]): Told => ({
+    ...say("assistant", at, ...parts),
+    messageId: "m1",
+    model: "claude-opus-5",
+    usage: { ...usage, outputTokens },
+  });
+  const spans = fold([
+    say("user", 0, text("Look.")),
+    line(1, 5, text("I will")),
+    line(2, 9, call("c1")),
+    say("tool", 3, result("c1")),
+    line(4, 7, call("c2")),
+    { ...line(5, 3, text("Done")), messageId: "m2" },
+  ]);
+  const chats = spans.filter(({ name }) => name === "chat claude-opus-5");
+  assert.deepEqual(outline(chats), [
+    "chat claude-opus-5 < undefined 0-4",
+    "chat claude-opus-5 < undefined 4-5",
+  ]);
+  assert.equal(chats[0]?.attributes["gen_ai.usage.output_tokens"], 9);
+  assert.equal(chats[0]?.attributes["gen_ai.response.id"], "m1");
+});
+
+test("a session that goes on after its end has another session span in the same trace", () => {
+  const end: Told = { kind: "end", at: 2, outcome: "completed" };
+  const spans = fold([
+    { kind: "start", at: 0 },
+    say("assistant", 1, call("c1")),
+    end,
+    { kind: "other", at: 3 },
+    say("user", 10, text("More.")),
+    { ...end, at: 11, outcome: "error", error: { code: "a sentence, with PROMPT", detail: "" } },
+  ]);
+  expect(outline(spans)).toEqual([
+    "chat < turn 1-1",
+    "turn < invoke_agent cook 1-1",
+    "execute_tool read < turn 1-2",
+    "invoke_agent cook 0-2",
+    "invoke_agent cook 10-11",
+  ]);
+  assert.equal(spans[2]?.attributes["error.type"], "no_result");
+  assert.equal(spans[4]?.attributes["error.type"], "_OTHER");
+  assert.equal(new Set(spans.map(({ traceId }) => traceId)).size, 1);
+});
+
+test("what cannot be told is counted: times nobody knows, stray results, other agents", () => {
+  const spans = foldOf();
+  const timeless = fold([{ kind: "start" }, { kind: "message", role: "assistant" }], spans);
+  assert.deepEqual(timeless, []);
+  assert.equal(spans.report.untimed, 3);
+  const others = foldOf();
+  fold([say("tool", 1, result("nobody")), { ...say("user", 2), native: { aside: true } }], others);
+  assert.deepEqual(others.report, { untimed: 0, strayResults: 1, asides: 1 });
+});
+
+test("content is bounded: texts at their limit whole, one past it cut; of many parts the last", () => {
+  const chatOf = (parts: Part[]) => {
+    const spans = fold([say("user", 0, text("x")), say("assistant", 1, ...parts)], foldOf(true));
+    const chat = spans.find(({ name }) => name === "chat") ?? assert.fail();
+    const told = String(chat.attributes["gen_ai.output.messages"]);
+    return { told, parts: JSON.parse(told)[0].parts as { content: string }[] };
+  };
+  const whole = "é".repeat(CONTENT_CHARS_MAX);
+  assert.equal(chatOf([text(whole)]).parts[0]?.content, whole);
+  assert.match(chatOf([text(`${whole}!`)]).parts[0]?.content ?? "", /… \[1 more characters\]$/);
+  const many = Array.from({ length: CONTENT_PARTS_MAX + 1 }, (_, n) => text(String(n)));
+  assert.deepEqual(chatOf(many).parts[0]?.content, "1");
+  assert.equal(chatOf(many).parts.length, CONTENT_PARTS_MAX);
+  const { told } = chatOf(Array.from({ length: 9 }, () => text(whole)));
+  assert.ok(told.length <= CONTENT_MESSAGES_CHARS_MAX + 100);
+});
+
+test("a request holds so many spans and bytes, and one span more begins another", () => {
+  const [span = assert.fail()] = fold([say("user", 0, text("x"))]);
+  const batch = new OtlpBatch({ serviceName: "s", version: "0" });
+  for (let n = 0; n < BATCH_SPANS_MAX; n++) assert.ok(batch.add(span));
+  assert.ok(!batch.add(span));
+  assert.equal(JSON.parse(batch.body()).resourceSpans[0].scopeSpans[0].spans.length, 512);
+  const large = { ...span, attributes: { text: "x".repeat(BATCH_BYTES_MAX) } };
+  const alone = new OtlpBatch({ serviceName: "s", version: "0" });
+  assert.ok(alone.add(large));
+  assert.ok(!alone.add(span));
+});
+
+test("the provider is told by the model's name", () => {
+  for (const [model, provider] of [
+    ["claude-opus-5", "anthropic"],
+    ["anthropic/claude-opus-5", "anthropic"],
+    ["gpt-5.5", "openai"],
+    ["o3-mini", "openai"],
+    ["gemini-3-pro", "gcp.gemini"],
+    ["llama-4", "_OTHER"],
+    [null, "_OTHER"],
+  ] as const) {
+    assert.equal(providerOf(model), provider);
+  }
+});
+
+/** Any log, however odd: what matters is that nothing is lost, doubled or orphaned. */
+const anyPart: fc.Arbitrary<Part> = fc.oneof(
+  fc.string().map(text),
+  fc.constantFrom("c1", "c2", null).map((id) => call(id)),
+  fc.constantFrom("c1", "c2", null).map((id) => result(id)),
+  fc.constantFrom("x", "y").map((session): Part => ({ type: "child", session, agent: null })),
+);
+const anyEntry = fc.record<Required<Pick<Told, "kind" | "role" | "at" | "parts">>>({
+  kind: fc.constantFrom("start", "message", "turn_start", "turn_end", "end", "other"),
+  role: fc.constantFrom("user", "assistant", "tool", "system", null),
+  at: fc.option(fc.integer({ min: -5, max: 5 })),
+  parts: fc.array(anyPart, { maxLength: 3 }),
+});
+
+test("of any log each span has one id, a parent that is told, and an end not before its start", () => {
+  fc.assert(
+    fc.property(fc.array(anyEntry, { maxLength: 30 }), (entries) => {
+      const spans = foldOf();
+      const told = fold(entries, spans);
+      const ids = new Set(told.map(({ spanId }) => spanId));
+      assert.equal(ids.size, told.length);
+      for (const { parentSpanId, startNs, endNs } of told) {
+        assert.ok(endNs >= startNs);
+        if (spans.report.untimed === 0) assert.ok(parentSpanId === null || ids.has(parentSpanId));
+      }
+    }),
+  );
+});
+
+test("read up to any entry and then again whole, what had ended is the same spans", () => {
+  fc.assert(
+    fc.property(fc.array(anyEntry, { maxLength: 20 }), fc.nat(20), (entries, cut) => {
+      const before = foldOf();
+      const ended = entries.slice(0, cut).flatMap((entry, n) => before.add(placed(entry, n)));
+      const whole = fold(entries);
+      assert.deepEqual(whole.slice(0, ended.length), ended);
+    }),
+  );
+});

@@ -1,0 +1,53 @@
+/** Span facts: what is known of a session, a turn, a model call and a tool call while they go on. */
+
+import type { Entry } from "../../model/entry.ts";
+import type { ToldMessages } from "./content.ts";
+import type { SpanLink } from "./span.ts";
+
+/** A session from its beginning, or from its going on, to its end. */
+export interface RunFacts {
+  readonly spanId: string;
+  readonly offset: number;
+  startNs: bigint | null;
+  turns: number;
+  model: string | null;
+  links: SpanLink[];
+}
+
+export interface TurnFacts {
+  readonly spanId: string;
+  readonly offset: number;
+  readonly number: number;
+  /** The log said that it begins, and will say that it ends. */
+  readonly isMarked: boolean;
+  readonly startNs: bigint | null;
+  endNs: bigint | null;
+  chat: ChatFacts | null;
+  links: SpanLink[];
+}
+
+export interface ChatFacts {
+  readonly offset: number;
+  readonly messageId: string | null;
+  readonly startNs: bigint | null;
+  endNs: bigint | null;
+  model: string | null;
+  stopReason: string | null;
+  usage: Entry["usage"];
+  isPartial: boolean;
+  /** A tool has answered it: what the model says next is another message. */
+  isAnswered: boolean;
+  readonly input: ToldMessages | null;
+  readonly output: ToldMessages | null;
+}
+
+export interface CallFacts {
+  readonly spanId: string;
+  readonly parentSpanId: string;
+  readonly offset: number;
+  readonly startNs: bigint | null;
+  /** Bounded, as they will be told. */
+  readonly tool: string;
+  readonly callId: string | null;
+  readonly input: string | null;
+}

@@ -1,0 +1,216 @@
+/**
+ * Span shapes: what each kind of span says, in the conventions' words. See session-spans.ts, SS1.
+ *
+ * A span whose time nobody knows is none: null.
+ */
+
+import { oneLine } from "../../base/one-line.ts";
+import type { Entry, Part, Usage } from "../../model/entry.ts";
+import { toldValue } from "./content.ts";
+import { ATTR, OPERATION, OTHER, OWN, providerOf } from "./names.ts";
+import { type AttributeValue, type Span, type SpannedSession, spanIdOf } from "./span.ts";
+import type { CallFacts, ChatFacts, RunFacts, TurnFacts } from "./span-facts.ts";
+
+/** What all spans of a session have in common. */
+export interface Attributing {
+  readonly session: SpannedSession;
+  readonly agent: string | null;
+  readonly content: boolean;
+  readonly traceId: string;
+}
+
+type Shaped = Omit<Span, "completedAt">;
+
+/** The longest name of a model, an agent, a tool; the longest id. */
+const NAME_CHARS_MAX = 200;
+/** Codes are words; what looks like a sentence may hold what was said. */
+const ERROR_CODE = /^[\w.:/-]{1,64}$/;
+
+export function sessionOf(
+  shape: Attributing,
+  run: RunFacts,
+  endNs: bigint | null,
+  end: Entry | null,
+): Shaped | null {
+  const { agent } = shape;
+  const error = end?.outcome === "error" ? (end.error ?? { code: "", detail: "" }) : null;
+  return timed(run.startNs, endNs, {
+    traceId: shape.traceId,
+    spanId: run.spanId,
+    parentSpanId: null,
+    name: agent === null ? OPERATION.INVOKE_AGENT : `${OPERATION.INVOKE_AGENT} ${named(agent)}`,
+    kind: "internal",
+    attributes: {
+      ...common(shape, OPERATION.INVOKE_AGENT, run.offset),
+      ...modelOf(run.model),
+      ...usageOf(end?.usage ?? null),
+      [OWN.DIALECT]: shape.session.dialect,
+      [OWN.TURNS]: run.turns,
+      ...(error ? { [ATTR.ERROR_TYPE]: codeOf(error.code) } : {}),
+      ...(end === null ? { [OWN.UNFINISHED]: true } : {}),
+    },
+    links: run.links,
+    failure: error && { message: shape.content && error.detail ? toldValue(error.detail) : null },
+  });
+}
+
+export function turnOf(
+  shape: Attributing,
+  turn: TurnFacts,
+  parentSpanId: string,
+  isUnfinished: boolean,
+): Shaped | null {
+  return timed(turn.startNs, turn.endNs, {
+    traceId: shape.traceId,
+    spanId: turn.spanId,
+    parentSpanId,
+    name: "turn",
+    kind: "internal",
+    attributes: {
+      [ATTR.GEN_AI_CONVERSATION_ID]: named(shape.session.id),
+      [OWN.TURN]: turn.number,
+      [OWN.OFFSET]: turn.offset,
+      ...(isUnfinished ? { [OWN.UNFINISHED]: true } : {}),
+    },
+    links: turn.links,
+    failure: null,
+  });
+}
+
+export function chatOf(
+  shape: Attributing,
+  chat: ChatFacts,
+  parentSpanId: string,
+  isUnfinished: boolean,
+): Shaped | null {
+  const { model, messageId, stopReason, isPartial } = chat;
+  const input = chat.input?.text() ?? null;
+  const output = chat.output?.text(stopReason ?? (isPartial ? "error" : "stop")) ?? null;
+  return timed(chat.startNs, chat.endNs, {
+    traceId: shape.traceId,
+    spanId: spanIdOf(shape.traceId, "chat", chat.offset),
+    parentSpanId,
+    name: model === null ? OPERATION.CHAT : `${OPERATION.CHAT} ${named(model)}`,
+    kind: "client",
+    attributes: {
+      ...common(shape, OPERATION.CHAT, chat.offset),
+      ...modelOf(model),
+      ...(model === null ? {} : { [ATTR.GEN_AI_RESPONSE_MODEL]: named(model) }),
+      ...(messageId === null ? {} : { [ATTR.GEN_AI_RESPONSE_ID]: named(messageId) }),
+      ...(stopReason === null
+        ? {}
+        : { [ATTR.GEN_AI_RESPONSE_FINISH_REASONS]: [named(stopReason)] }),
+      ...usageOf(chat.usage),
+      ...(isPartial ? { [ATTR.ERROR_TYPE]: "interrupted" } : {}),
+      ...(isUnfinished ? { [OWN.UNFINISHED]: true } : {}),
+      ...(input === null ? {} : { [ATTR.GEN_AI_INPUT_MESSAGES]: input }),
+      ...(output === null ? {} : { [ATTR.GEN_AI_OUTPUT_MESSAGES]: output }),
+    },
+    links: [],
+    failure: isPartial ? { message: null } : null,
+  });
+}
+
+export interface ToolEnd {
+  readonly endNs: bigint | null;
+  /** Absent when the session ended without one, or goes on. */
+  readonly result?: Extract<Part, { type: "tool_result" }>;
+  readonly unfinished?: boolean;
+}
+
+export function toolOf(shape: Attributing, call: CallFacts, end: ToolEnd): Shaped | null {
+  const { result, unfinished = false } = end;
+  const { tool, callId, input } = call;
+  const errorType = errorTypeOf(end);
+  const failure = errorType === null ? null : { message: null };
+  const told = shape.content && result ? toldValue(result.error ?? result.output ?? "") : null;
+  return timed(startOf(call, end), end.endNs, {
+    traceId: shape.traceId,
+    spanId: call.spanId,
+    parentSpanId: call.parentSpanId,
+    name: `${OPERATION.EXECUTE_TOOL} ${tool}`,
+    kind: "internal",
+    attributes: {
+      ...common(shape, OPERATION.EXECUTE_TOOL, call.offset),
+      [ATTR.GEN_AI_TOOL_NAME]: tool,
+      ...(callId === null ? {} : { [ATTR.GEN_AI_TOOL_CALL_ID]: callId }),
+      ...(errorType === null ? {} : { [ATTR.ERROR_TYPE]: errorType }),
+      ...(unfinished ? { [OWN.UNFINISHED]: true } : {}),
+      ...(input === null ? {} : { [ATTR.GEN_AI_TOOL_CALL_ARGUMENTS]: input }),
+      ...(told === null ? {} : { [ATTR.GEN_AI_TOOL_CALL_RESULT]: told }),
+    },
+    links: [],
+    failure: failure && told !== null ? { message: told } : failure,
+  });
+}
+
+function errorTypeOf({ result, unfinished }: ToolEnd): string | null {
+  if (result) return result.error === null ? null : "tool_error";
+  return unfinished ? null : "no_result";
+}
+
+/** Calls stand in the log when the model made them; how long they ran, some results know better. */
+function startOf({ startNs }: CallFacts, { endNs, result }: ToolEnd): bigint | null {
+  const { durationMs = null } = result ?? {};
+  if (endNs === null || durationMs === null || !(durationMs >= 0 && durationMs < 1e12)) {
+    return startNs;
+  }
+  const start = endNs - BigInt(Math.round(durationMs * 1e6));
+  return start > 0n ? start : startNs;
+}
+
+/** A text of the log as a name: one line, well-formed, bounded. */
+export function named(text: string): string {
+  return oneLine(text, NAME_CHARS_MAX);
+}
+
+function codeOf(code: string): string {
+  return ERROR_CODE.test(code) ? code : OTHER;
+}
+
+function common(
+  { session, agent }: Attributing,
+  operation: string,
+  offset: number,
+): Record<string, AttributeValue> {
+  return {
+    [ATTR.GEN_AI_OPERATION_NAME]: operation,
+    [ATTR.GEN_AI_CONVERSATION_ID]: named(session.id),
+    ...(agent === null ? {} : { [ATTR.GEN_AI_AGENT_NAME]: named(agent) }),
+    [OWN.OFFSET]: offset,
+  };
+}
+
+function modelOf(model: string | null): Record<string, AttributeValue> {
+  return {
+    [ATTR.GEN_AI_PROVIDER_NAME]: providerOf(model),
+    ...(model === null ? {} : { [ATTR.GEN_AI_REQUEST_MODEL]: named(model) }),
+  };
+}
+
+/** The conventions count what a cache gave among the input; our entries count it apart. */
+function usageOf(usage: Usage | null): Record<string, AttributeValue> {
+  if (usage === null) return {};
+  const { inputTokens, outputTokens, cacheWriteTokens, cacheReadTokens, spend } = usage;
+  const told = {
+    [ATTR.GEN_AI_USAGE_INPUT_TOKENS]:
+      inputTokens === null ? null : inputTokens + (cacheWriteTokens ?? 0) + (cacheReadTokens ?? 0),
+    [ATTR.GEN_AI_USAGE_OUTPUT_TOKENS]: outputTokens,
+    [ATTR.GEN_AI_USAGE_CACHE_CREATION_INPUT_TOKENS]: cacheWriteTokens ?? null,
+    [ATTR.GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS]: cacheReadTokens ?? null,
+  };
+  const counts = Object.entries(told).flatMap(([name, count]) =>
+    count !== null && Number.isSafeInteger(count) ? [[name, count] as const] : [],
+  );
+  const isPaid = spend !== null && Number.isFinite(spend);
+  return { ...Object.fromEntries(counts), ...(isPaid ? { [OWN.SPEND]: spend } : {}) };
+}
+
+function timed(
+  startNs: bigint | null,
+  endNs: bigint | null,
+  span: Omit<Shaped, "startNs" | "endNs">,
+): Shaped | null {
+  if (startNs === null || endNs === null) return null;
+  return { ...span, startNs, endNs: endNs > startNs ? endNs : startNs };
+}

@@ -1,0 +1,68 @@
+/**
+ * Span: what is told of a session, before it has a spelling on the wire; and how it is named.
+ *
+ * SP1  An id follows from the session and the place of the entry that a span begins with. Exported
+ *      twice, by anybody, a session is the same spans.
+ */
+
+import { createHash } from "node:crypto";
+
+export type AttributeValue = string | number | boolean | readonly string[];
+export type Attributes = Readonly<Record<string, AttributeValue>>;
+
+export interface SpanLink {
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
+export interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string | null;
+  readonly name: string;
+  readonly kind: "internal" | "client";
+  /** Nanoseconds since 1970. */
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  readonly attributes: Attributes;
+  readonly links: readonly SpanLink[];
+  /** What failed; the text is null where it must not be told. */
+  readonly failure: { readonly message: string | null } | null;
+  /** The offset after the entry that ended it; null when none has as yet. */
+  readonly completedAt: number | null;
+}
+
+/** Whose spans they are. */
+export interface SpannedSession {
+  readonly dialect: string;
+  readonly id: string;
+}
+
+export type SpanPart = "session" | "turn" | "chat" | "tool";
+
+/** 32 hexadecimal digits. */
+export function traceIdOf({ dialect, id }: SpannedSession): string {
+  return hexOf(["trace", dialect, id], 16);
+}
+
+/** 16 hexadecimal digits: of what begins at that entry, the `index`th of its parts. */
+export function spanIdOf(traceId: string, part: SpanPart, offset: number, index = 0): string {
+  return hexOf(["span", traceId, part, String(offset), String(index)], 8);
+}
+
+function hexOf(words: readonly string[], bytes: number): string {
+  const hash = createHash("sha256").update(JSON.stringify(["verbatim-otel-1", ...words]));
+  const id = hash.digest("hex").slice(0, 2 * bytes);
+  return /[1-9a-f]/.test(id) ? id : `${id.slice(1)}1`; // No id may be all zeros.
+}
+
+/** What OTLP's times hold at most, as all its readers count: the year 2262. */
+const NS_MAX = 2n ** 63n - 1n;
+
+/** An entry's time in nanoseconds; null when it has none, or one that OTLP cannot tell. */
+export function nsOf(at: string | null): bigint | null {
+  const ms = at === null ? Number.NaN : Date.parse(at);
+  if (Number.isNaN(ms)) return null;
+  const ns = BigInt(ms) * 1_000_000n;
+  return ns > 0n && ns <= NS_MAX ? ns : null;
+}

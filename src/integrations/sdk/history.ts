@@ -1,0 +1,130 @@
+/**
+ * History: what counts of a session of the dialect `sdk`, read from its end.
+ *
+ * HI1  Lines that were written together count together, or not at all: where the last of them is
+ *      missing, they were never acknowledged.
+ * HI2  A line that says after which it must stand came too late where another that counts stands in
+ *      between: it counts for nothing, and neither do those written with it. Such lines are in nobody's
+ *      way, so of several who rewrite a history at once one always succeeds.
+ * HI3  What was taken back is passed over, however often things were taken back and said again.
+ */
+
+import { VerbatimError } from "../../base/errors.ts";
+import type { ByteOffset } from "../../base/offset.ts";
+import type { Session } from "../../store/session.ts";
+
+/** A line as its JSON says it. */
+export type Line = Readonly<Record<string, unknown>>;
+
+/** In `after`: the line is to be the first. */
+export const AT_START = "start";
+
+export interface Look {
+  /** The kinds of lines that are this door's; all others are passed over. */
+  readonly types: readonly string[];
+  /** Only what stands before this place. Default: all. */
+  readonly to?: ByteOffset;
+}
+
+/** The lines that count, the last one first. */
+export async function* countedBackward(session: Session, look: Look): AsyncGenerator<Line> {
+  /** Groups that say after which line they must stand, not met yet; the last one first (HI2). */
+  let unsettled: Group[] = [];
+  for await (const group of groupsBackward(session, look)) {
+    const isNamed = unsettled.some((later) => later.at(-1)?.after === group[0]?.id);
+    // Whoever named it had read that it counts.
+    if (group.at(-1)?.after !== undefined && !isNamed) {
+      unsettled.push(group);
+      continue;
+    }
+    yield* inTime(unsettled, group[0]?.id);
+    unsettled = [];
+    yield* group;
+  }
+  yield* inTime(unsettled, AT_START);
+}
+
+/** Lines that were written together, the last one first. */
+type Group = readonly Line[];
+
+/** Of groups that stand between a line that counts and others that do, those that came in time. */
+function inTime(groups: readonly Group[], counts: unknown): Line[] {
+  let last = counts;
+  const kept: Group[] = [];
+  for (const group of groups.toReversed()) {
+    if (group.at(-1)?.after !== last) continue;
+    kept.unshift(group);
+    last = group[0]?.id;
+  }
+  return kept.flat();
+}
+
+/** HI1 */
+async function* groupsBackward(session: Session, look: Look): AsyncGenerator<Group> {
+  let group: Line[] = [];
+  for await (const line of linesBackward(session, look)) {
+    const [n, of] = partOf(line);
+    const [nextN, nextOf] = partOf(group.at(-1) ?? {});
+    const isOfGroup = group.length > 0 && of === nextOf && n === nextN - 1;
+    if (!isOfGroup) group = [];
+    if (!isOfGroup && n !== of) continue; // The last of them is missing.
+    group.push(line);
+    if (n > 1) continue;
+    yield group;
+    group = [];
+  }
+}
+
+/** The last lines of one kind that count and were not taken back, in order. */
+export async function lastSaid(
+  session: Session,
+  look: Look & {
+    readonly type: string;
+    readonly limit?: number;
+    /** The id of a line that is passed over. */
+    readonly skip?: string;
+  },
+): Promise<Line[]> {
+  const { type, limit = Number.POSITIVE_INFINITY, skip } = look;
+  const said: Line[] = [];
+  if (limit <= 0) return said;
+  let back = 0;
+  for await (const line of countedBackward(session, look)) {
+    if (line.id === skip) continue;
+    if (line.type === "clear") break;
+    if (line.type === "pop") back += line.count as number;
+    if (line.type !== type) continue;
+    if (back > 0) back--;
+    else if (said.push(line) >= limit) break;
+  }
+  return said.reverse();
+}
+
+function partOf({ part }: Line): readonly [number, number] {
+  return (part as [number, number] | undefined) ?? [1, 1];
+}
+
+/** The door's lines from the end, whether they count or not. None when there is no session yet. */
+export async function* linesBackward(session: Session, { types, to }: Look): AsyncGenerator<Line> {
+  let bad = 0;
+  const reader = session.reader({ onBadLine: () => bad++ });
+  try {
+    for await (const { value } of reader.backward(to === undefined ? {} : { to })) {
+      const { entry } = session.dialect.decode(value);
+      if (entry === null) bad++;
+      else if (types.includes(entry.native.type as string)) yield entry.native;
+    }
+  } catch (cause) {
+    if (!(cause instanceof VerbatimError) || cause.code !== "LOG_NOT_FOUND") throw cause;
+  } finally {
+    if (bad > 0) warn(session, bad);
+  }
+}
+
+function warn({ path }: Session, bad: number): void {
+  const lines = bad === 1 ? "1 bad line was" : `${bad} bad lines were`;
+  process.emitWarning(
+    `${lines} passed over in ${path}; \`verbatim doctor\` says which`,
+    "VerbatimWarning",
+  );
+}

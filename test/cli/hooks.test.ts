@@ -1,0 +1,126 @@
+/** Claude Code's hooks, as its settings.json starts them: recorded, and never in the agent's way. */
+
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { HOOK_EVENTS } from "@anthropic-ai/claude-agent-sdk";
+import { expect, test } from "vitest";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { Store } from "../../src/store/store.ts";
+import { SmallDisk } from "../crash/small-disk.ts";
+import { startChild } from "../support/child.ts";
+import { CliUser, type Ran, type RunOptions, root } from "./cli.ts";
+
+const SECRET = "sk-secret";
+const HOOK = { session_id: "6f1c", hook_event_name: "UserPromptSubmit", prompt: SECRET };
+
+const page = readFileSync(join(root, "docs/integrations.md"), "utf8");
+const [, snippet = ""] = /```json claude-code-settings\n([\s\S]*?)```/.exec(page) ?? [];
+const settings = JSON.parse(snippet) as {
+  hooks: Record<string, { hooks: { type: string; command: string; timeout: number }[] }[]>;
+};
+
+function record(user: CliUser, hook: unknown, options: RunOptions = {}, ...more: string[]) {
+  const input = typeof hook === "string" ? hook : JSON.stringify(hook);
+  return user.run(["record", "--from", "claude-code-hooks", ...more], { input, ...options });
+}
+
+function session(directory: string, id = "claude-code-hooks/6f1c") {
+  return new Store(nodeHost, { dialect: "claude", root: directory }).session(id);
+}
+
+const logOf = (user: CliUser) => join(user.home, ".local/state/verbatim/hooks.log");
+
+/** It failed as a hook may: in silence, with the file named that says why. */
+function failedQuietly({ code, stdout, stderr }: Ran, log: string): string {
+  assert.deepEqual([code, stdout], [0, ""]);
+  assert.match(stderr, /^verbatim: a hook was not recorded.*\n$/);
+  assert.ok(stderr.includes(log), stderr);
+  const last = readFileSync(log, "utf8").trimEnd().split("\n").at(-1) ?? "";
+  assert.ok(!last.includes(SECRET) && !stderr.includes(SECRET));
+  const { reason } = JSON.parse(last) as { reason: string };
+  return reason;
+}
+
+test("hooks that run at once are recorded, each as it was told, whatever it is called", async () => {
+  const user = new CliUser();
+  const names = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "SomethingNew"];
+  const told = names.map((name, n) => ({
+    ...{ session_id: "6f1c", cwd: "/elsewhere", hook_event_name: name },
+    ...{ prompt: "Hi", tool_name: "Bash", tool_input: { n }, tool_use_id: "t", n: n / 3 },
+  }));
+  const env = { CLAUDE_PROJECT_DIR: user.cwd };
+  const runs = await Promise.all(told.map((hook) => record(user, hook, { env })));
+  for (const ran of runs) assert.deepEqual(ran, { code: 0, stdout: "", stderr: "" });
+
+  const hooks: Record<string, unknown>[] = [];
+  for await (const { native } of session(user.cwd).entries()) {
+    hooks.push(native.hook as Record<string, unknown>);
+  }
+  const byNumber = (a: Record<string, unknown>, b: Record<string, unknown>) =>
+    Number(a.n) - Number(b.n);
+  assert.deepEqual(hooks.sort(byNumber), told);
+}, 30_000);
+
+test("the settings on the page name hooks that Claude Code has, and the command that is documented", () => {
+  assert.ok(Object.keys(settings.hooks).length >= 9);
+  for (const [name, matchers] of Object.entries(settings.hooks)) {
+    assert.ok((HOOK_EVENTS as readonly string[]).includes(name), name);
+    for (const { hooks } of matchers) {
+      for (const { type, command, timeout } of hooks) {
+        assert.deepEqual([type, command], ["command", "verbatim record --from claude-code-hooks"]);
+        assert.ok(timeout > 10, "it gives up by itself before it is given up");
+      }
+    }
+  }
+});
+
+test("what cannot be recorded is told in a log, by its reason alone", async () => {
+  const user = new CliUser();
+  const cases: [string, RegExp, ...string[]][] = [
+    [`{"session_id":"6f1c","prompt":"${SECRET}`, /not JSON/],
+    [JSON.stringify({ prompt: SECRET }), /no session_id/],
+    [JSON.stringify(HOOK), /--dialect has no meaning/, "--dialect", "rye"],
+    [JSON.stringify(HOOK), /not a directory|ENOTDIR/i, "--root", join(user.cwd, "file")],
+  ];
+  writeFileSync(join(user.cwd, "file"), "");
+  for (const [input, reason, ...more] of cases) {
+    const ran = await record(user, input, {}, ...more);
+    assert.match(failedQuietly(ran, logOf(user)), reason);
+  }
+  const wrong = await record(user, HOOK, {}, "--no-such-option");
+  assert.deepEqual([wrong.code, wrong.stdout], [0, ""]);
+  assert.match(readFileSync(logOf(user), "utf8"), /command is refused[^\n]*\n$/);
+}, 30_000);
+
+test("a session that another holds, and a stdin that does not end, hold up nobody", async () => {
+  const user = new CliUser();
+  await record(user, HOOK);
+  const holder = startChild("test/support/lock-holder.ts", `${session(user.cwd).path}.lock`);
+  assert.equal(await holder.line(), "held");
+  const [held, endless] = await Promise.all([
+    record(user, HOOK, {}, "--within", "3000"),
+    (async () => {
+      const running = user.start(["record", "--from", "claude-code-hooks", "--within", "300"]);
+      running.write('{"session_id":');
+      assert.equal(await running.exitCode(), 0);
+      return running.stderr;
+    })(),
+  ]);
+  assert.deepEqual([held.code, held.stdout], [0, ""]);
+  assert.match(held.stderr, /not recorded \(LOG_LOCKED\)/);
+  assert.match(endless, /not recorded; why: /);
+  assert.match(readFileSync(logOf(user), "utf8"), /it took over 300 ms/);
+}, 30_000);
+
+test("on a full disk a hook is not recorded, and the agent goes on", async (context) => {
+  const disk = SmallDisk.mount();
+  if (typeof disk === "string") return context.skip(`no disk of our own can be mounted: ${disk}`);
+  const user = new CliUser();
+  await record(user, HOOK, {}, "--root", disk.path);
+  disk.fill();
+  const big = { ...HOOK, prompt: SECRET.repeat(1000) };
+  const ran = await record(user, big, {}, "--root", disk.path);
+  assert.match(failedQuietly(ran, logOf(user)), /./);
+  expect((await session(disk.path).last(5)).length).toBe(1);
+}, 30_000);

@@ -1,0 +1,64 @@
+/** `verbatim search`: what is found, how it is shown, and what scripts may rely on. */
+
+import assert from "node:assert/strict";
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "vitest";
+import { CliUser, jsonLines } from "./cli.ts";
+import { event, putThread, putTurns, turn } from "./stores.ts";
+
+function fill(user: CliUser): void {
+  putThread(user.cwd, "cook-1", [
+    event("user_message", { text: "Make a Soufflé\u001b[2J of \u202ecod" }),
+    event("tool_call_start", { tool: "stove", call_id: "1", input: { heat: "souffle" } }),
+    "bad",
+  ]);
+  putTurns(user, "kitchen/s1", [turn("user", { content: "no soup" })]);
+}
+
+test("search finds entries in every store, prints them harmlessly, and says so when there is none", async () => {
+  const user = new CliUser();
+  fill(user);
+  const { code, stdout, stderr } = await user.run(["search", "souffle"]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.deepEqual(stdout.split("\n"), [
+    "cook-1  assistant  stove  2026-02-09T04:03:50.365Z",
+    "    stove souffle",
+    "cook-1  user  2026-02-09T04:03:50.365Z",
+    "    Make a Soufflé\\u001b[2J of \\u202ecod",
+    "",
+  ]);
+  assert.ok(existsSync(join(user.home, ".cache/verbatim/search.db")));
+
+  const json = await user.run(["search", "SOUFFLE", "role:user", "--json", "--limit", "1"]);
+  const [hit, ...more] = jsonLines(json.stdout);
+  assert.deepEqual([json.code, more], [0, []]);
+  assert.deepEqual(hit, {
+    ...{ session: "cook-1", dialect: "rye", root: user.cwd, start: 0, role: "user", tools: [] },
+    ...{ end: hit?.end, at: "2026-02-09T04:03:50.365Z" },
+    snippet: [
+      { text: "Make a ", isHit: false },
+      { text: "Soufflé", isHit: true },
+      { text: "\u001b[2J of \u202ecod", isHit: false },
+    ],
+  });
+  assert.ok(!json.stdout.includes("\u001b"));
+
+  const nothing = await user.run(["search", "--", "soup", "-no"]);
+  assert.deepEqual(nothing, { code: 1, stdout: "", stderr: "" });
+});
+
+test("search refuses what it cannot understand, and rebuilds when told to", async () => {
+  const user = new CliUser();
+  fill(user);
+  const wrong = await user.run(["search", "agnt:cook"]);
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.stderr, /the query cannot be understood: it has a filter that is not known/);
+  assert.equal((await user.run(["search"])).code, 2);
+
+  const rebuilt = await user.run(["search", "--rebuild"]);
+  assert.deepEqual(rebuilt, { code: 0, stdout: "", stderr: "" });
+  rmSync(join(user.home, ".cache"), { recursive: true });
+  const again = await user.run(["search", "soup", "--dialect", "homeagent"]);
+  assert.deepEqual([again.code, again.stdout.split("\n")[1]], [0, "    no soup"]);
+});

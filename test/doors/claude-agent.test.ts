@@ -1,0 +1,130 @@
+/** The store for Claude's Agent SDK between processes, some of which are killed; signed. */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { isBuilt } from "../../scripts/setup.mjs";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { claudeSessionStore } from "../../src/claude-agent.ts";
+import { resume } from "../../src/resume.ts";
+import { verifySession } from "../../src/signing.ts";
+import { Store } from "../../src/store/store.ts";
+import { startChild } from "../support/child.ts";
+import { SigningUser } from "../support/signing-user.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const execute = promisify(execFile);
+
+test("several processes give the same entries, one is killed, and each entry is there once", async () => {
+  new SigningUser(); // Whose environment the children inherit.
+  const root = tempDirectory();
+  const child = (...range: string[]) =>
+    startChild("test/doors/claude-agent-child.ts", root, ...range);
+  const children = [child("0", "60"), child("30", "90"), child("0", "100000")];
+  for (const each of children) assert.equal(await each.line(), "ready");
+  const [one, other, endless] = children;
+  assert.ok(one && other && endless);
+  for (const each of children) each.say("go");
+  let told = 0;
+  while (told < 20) told = Number(await endless.line());
+  await endless.kill();
+  for (let line = await endless.line(); line !== null; line = await endless.line()) {
+    told = Number(line);
+  }
+  assert.deepEqual([await one.exitCode(), await other.exitCode()], [0, 0]);
+
+  const store = claudeSessionStore({ root, sign: "append" });
+  onTestFinished(() => store.close());
+  const key = { projectKey: "app", sessionId: "shared" };
+  const numbers = ((await store.load(key)) ?? []).map(({ each }) => Number(each));
+  assert.equal(new Set(numbers).size, numbers.length);
+  const last = Math.max(90, told);
+  for (let n = 0; n <= last; n++) assert.ok(numbers.includes(n), `${n} was acknowledged`);
+
+  const all = numbers.map((each) => ({ type: "user", uuid: `uuid-${each}`, each }));
+  await store.append(key, all);
+  assert.deepEqual(await store.load(key), all);
+  const { verdict } = await verifySession("app/shared", { root });
+  assert.equal(verdict, "verified");
+}, 60_000);
+
+test("a signed session is verified, whatever its entries call themselves, and an altered one is not", async () => {
+  new SigningUser();
+  for (const sign of ["append", "turn"] as const) {
+    const root = tempDirectory();
+    const mode = sign === "turn" ? "exclusive" : "shared";
+    const store = claudeSessionStore({ root, sign, mode, durability: "os" });
+    const key = { projectKey: "app", sessionId: "s" };
+    for (let turn = 0; turn < 3; turn++) {
+      await store.append(key, [
+        { type: "user", uuid: `u${turn}`, message: { role: "user", content: `question ${turn}` } },
+        { type: "assistant", uuid: `a${turn}`, message: { role: "assistant", content: "yes" } },
+        { type: "checkpoint", event_type: "checkpoint", payload: { v: 2 } },
+      ]);
+    }
+    await store.close();
+    const verdictOf = async () => (await verifySession("app/s", { root })).verdict;
+    assert.equal(await verdictOf(), "verified");
+    const again = claudeSessionStore({ root, sign, mode, durability: "os" });
+    await again.append(key, [{ type: "tag", tag: "x" }]);
+    await again.delete(key);
+    await again.close();
+    assert.equal(await verdictOf(), "verified");
+    const path = join(root, ".verbatim/claude/app/s/transcript.jsonl");
+    writeFileSync(path, readFileSync(path, "utf8").replace("question 1", "question 7"));
+    assert.equal(await verdictOf(), "tampered");
+  }
+});
+
+test("killed in the middle, the example has lost nothing, and its next run goes on", async () => {
+  expect(isBuilt(), "dist is older than src: run `npm run build` first").toBe(true);
+  const root = tempDirectory();
+  const killed = startChild("examples/claude-agent.mjs", root, "100000");
+  let told = 0;
+  const take = (line: string | null) => {
+    told = Number(/^turn (\d+)/.exec(line ?? "")?.[1] ?? told);
+    return line !== null;
+  };
+  while (told < 3) assert.ok(take(await killed.line()), "it ended before it was killed");
+  await killed.kill();
+  while (take(await killed.line()));
+
+  const turns = String(told + 3);
+  const argv = ["examples/claude-agent.mjs", root, turns];
+  const { stdout } = await execute(process.execPath, argv);
+  const resumed = Number(/^resumed after (\d+) turns\n/.exec(stdout)?.[1]);
+  assert.ok(resumed >= told, `${resumed} of ${told}`);
+  assert.ok(stdout.includes(`${2 * Math.max(told + 3, resumed)} messages`), stdout);
+  assert.ok(stdout.includes("\nverified\n"), stdout);
+}, 60_000);
+
+test("a session is listed and resumed as any other, signed or not", async () => {
+  new SigningUser();
+  for (const sign of [false, "append"] as const) {
+    const root = tempDirectory();
+    const store = claudeSessionStore({ root, sign, durability: "os" });
+    await store.append({ projectKey: "app", sessionId: "s" }, [
+      { type: "user", uuid: "1", message: { role: "user", content: "Is the oven on?" } },
+      { type: "assistant", uuid: "2", message: { role: "assistant", content: "Yes." } },
+      { type: "checkpoint", uuid: "3" },
+    ]);
+    await store.close();
+    const { messages } = await resume(
+      new Store(nodeHost, { dialect: "claude", root }).session("app/s"),
+      {
+        ...({ for: "anthropic", allowUnsigned: !sign } as const),
+      },
+    );
+    assert.deepEqual(messages.map(({ role }) => role).slice(0, 2), ["user", "assistant"]);
+    const [listed] = await new Store(nodeHost, {
+      ...{ dialect: "claude", root, catalogPath: join(root, "catalog.db") },
+    }).list();
+    assert.deepEqual(
+      [listed?.id, listed?.agent, listed?.title],
+      ["app/s", "app", "Is the oven on?"],
+    );
+  }
+});
