@@ -1,6 +1,6 @@
 /**
  * Set-up: brings a clone to the point where its programs run. Installs what the lock file names,
- * builds `dist` from `src`, and does neither when there is nothing to do.
+ * builds `dist` from `src` and `viewer`, and does neither when there is nothing to do.
  *
  * Plain JavaScript without dependencies: it runs before anything is installed. All it says goes
  * to stderr, because stdout belongs to the program that is set up.
@@ -53,7 +53,7 @@ export async function install(folder = root) {
   if (code !== 0) throw new SetupError("npm ci failed", code);
 }
 
-/** Compiles `src` to `dist` if the sources are not the ones `dist` was made from. */
+/** Compiles `src` and `viewer` to `dist` if the sources are not the ones `dist` was made from. */
 export async function build({ force = false } = {}) {
   if (!force && isBuilt()) return;
 
@@ -78,6 +78,10 @@ export async function build({ force = false } = {}) {
     const bundler = join(root, "scripts", "bundle-cli.mjs");
     const bundled = await run(process.execPath, [bundler, next], { quiet: true });
     if (bundled !== 0) throw new SetupError("bundling the command line failed", bundled);
+    const vite = join(root, "node_modules", "vite", "bin", "vite.js");
+    const pages = ["build", "viewer", "--outDir", join(next, "viewer"), "--logLevel", "warn"];
+    const viewed = await run(process.execPath, [vite, ...pages], { quiet: true });
+    if (viewed !== 0) throw new SetupError("building the viewer failed", viewed);
     writeFileSync(join(next, ".stamp"), fingerprint);
     rmSync(dist, { recursive: true, force: true });
     renameSync(next, dist);
@@ -171,6 +175,9 @@ function sourceFingerprint() {
   const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))
     .map((path) => join("src", path));
+  const pages = readdirSync(join(root, "viewer"), { recursive: true, encoding: "utf8" })
+    .filter((path) => /\.(?:tsx?|css|html|svg|json)$/.test(path) && !/\.test\.tsx?$/.test(path))
+    .map((path) => join("viewer", path));
   const settings = [
     "tsconfig.json",
     "tsconfig.build.json",
@@ -181,7 +188,7 @@ function sourceFingerprint() {
   ];
 
   const hash = createHash("sha256");
-  for (const path of [...sources, ...settings].sort()) {
+  for (const path of [...sources, ...pages, ...settings].sort()) {
     const content = createHash("sha256")
       .update(readFileSync(join(root, path)))
       .digest("hex");

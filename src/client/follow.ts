@@ -22,6 +22,8 @@ export interface FollowOptions {
   readonly native?: boolean;
   /** Ends the following, without an error. */
   readonly signal?: AbortSignal;
+  /** Told when the server answers, and when it fails to; not when it ends a connection in order. */
+  readonly onConnection?: (isConnected: boolean) => void;
 }
 
 const RETRY_MS_MIN = 100;
@@ -30,7 +32,7 @@ const RETRY_MS_MAX = 5_000;
 export async function* followEvents(
   requester: Requester,
   path: string,
-  { from = 0, native, signal = new AbortController().signal }: FollowOptions,
+  { from = 0, native, signal = new AbortController().signal, onConnection }: FollowOptions,
 ): AsyncGenerator<SessionEvent> {
   let lastId = "";
   let retryMs = RETRY_MS_MIN;
@@ -41,6 +43,7 @@ export async function* followEvents(
   };
   while (!signal.aborted) {
     const events = new EventText();
+    const beganMs = performance.now();
     let isEmpty = true;
     try {
       const response = await requester.send(path, {
@@ -48,6 +51,7 @@ export async function* followEvents(
         headers: lastId === "" ? {} : { "Last-Event-ID": lastId },
         signal,
       });
+      onConnection?.(true);
       for await (const { type, data } of eventsOf(response, events)) {
         isEmpty = false;
         retryMs = RETRY_MS_MIN;
@@ -57,7 +61,10 @@ export async function* followEvents(
     } catch (cause) {
       if (signal.aborted) return;
       if (!isPassing(cause)) throw cause;
+      onConnection?.(false);
     }
+    // A quiet session is followed as closely as any: its connections end, too.
+    if (performance.now() - beganMs > RETRY_MS_MAX) retryMs = RETRY_MS_MIN;
     // All events that came whole were given: a connection breaks where it is read, not before.
     lastId = events.lastId || lastId;
     if (isEmpty) await pause();

@@ -8,7 +8,7 @@ export interface SessionItem {
   readonly id: string;
   /** The session's own id, in its store. */
   readonly session: string;
-  readonly dialect: "rye" | "homeagent" | "entire";
+  readonly dialect: "rye" | "homeagent" | "entire" | "claude" | "sdk";
   /** The store's directory on the server. */
   readonly root: string;
   readonly title: string | null;
@@ -23,6 +23,10 @@ export interface SessionItem {
   readonly spend: number | null;
   readonly createdAt: string | null;
   readonly updatedAt: string | null;
+  /** From the first time in it to the last. */
+  readonly durationMs: number | null;
+  /** The session that began this one: its own id, in the same store. */
+  readonly parent: string | null;
   readonly lines: number;
   readonly badLines: number;
   readonly bytes: number;
@@ -93,6 +97,17 @@ export interface CheckpointItem {
   readonly covers: { readonly from: 0; readonly to: number };
 }
 
+/** A key that signed, as the user who runs the server knows it. */
+export interface CheckpointKey {
+  /** SHA-256 of the key, in hex: hold one against the other. */
+  readonly keyId: string;
+  /** Ed25519, raw, in base64url; null when the server does not hold it. */
+  readonly publicKey: string | null;
+  readonly owner: string | null;
+  /** Why it is not trusted there; null when it is. */
+  readonly refusal: string | null;
+}
+
 export interface CheckpointPage {
   readonly from: number;
   readonly to: number;
@@ -100,6 +115,9 @@ export interface CheckpointPage {
   readonly place: "log" | "sidecar";
   readonly genesis: CheckpointItem | null;
   readonly checkpoints: readonly CheckpointItem[];
+  /** Lines of the file beside the log that are no checkpoints: somebody has touched it. */
+  readonly foreignLines: number;
+  readonly keys: readonly CheckpointKey[];
   readonly isCovered: boolean;
   readonly isComplete: boolean;
 }

@@ -2,6 +2,7 @@
 
 import { type FollowOptions, followEvents, type SessionEvent } from "./follow.ts";
 import { numberIn, type Requester } from "./request.ts";
+import type { SearchOptions, SearchPage } from "./search-shapes.ts";
 import type {
   CheckpointPage,
   EntryPage,
@@ -52,6 +53,7 @@ export interface MarkdownChoices {
 }
 
 const ROOT = "/v1/sessions";
+const SEARCH = "/v1/search";
 
 export class SessionsClient {
   readonly #requester: Requester;
@@ -75,8 +77,28 @@ export class SessionsClient {
     }
   }
 
+  /**
+   * Entries that hold all of the words, the latest first: `timeout "port 80" -test role:tool`.
+   * The syntax is docs/api.md's; one that is wrong is refused with the code SEARCH_QUERY.
+   */
+  search(query: string, { signal, ...options }: SearchOptions = {}): Promise<SearchPage> {
+    const asking = { query: { q: query, ...options }, ...(signal && { signal }) };
+    return this.#requester.json(SEARCH, asking);
+  }
+
   get(id: string): Promise<SessionHead> {
     return this.#requester.json(pathOf(id));
+  }
+
+  /**
+   * The id of another session of the same store, by its own id: one that this session began. Whether
+   * it is there, `get` says.
+   */
+  beside(id: string, session: string): string {
+    const bytes = new TextEncoder().encode(session);
+    const encoded = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+    const name = encoded.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+    return `${id.slice(0, id.indexOf("."))}.${name}`;
   }
 
   entries(id: string, range: EntryRange = {}): Promise<EntryPage> {

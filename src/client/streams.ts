@@ -5,6 +5,7 @@
  * An append that was not answered may have been taken or not: it is never sent twice from here.
  */
 
+import { VerbatimError } from "../base/errors.ts";
 import type { Requester } from "./request.ts";
 
 export interface StreamChunk {
@@ -46,6 +47,29 @@ export class StreamsClient {
   append(path: string, message: unknown): Promise<string> {
     // The protocol takes an array apart: in one of its own, an array is one message, too.
     return this.appendBytes(path, JSON.stringify([message]), JSON_TYPE);
+  }
+
+  /**
+   * Appends messages to a stream of JSON in one request, as one thing, and closes it after them when
+   * told to. Resolves to false, with nothing changed, when it was closed before.
+   */
+  async appendAll(
+    path: string,
+    messages: readonly unknown[],
+    { closes = false }: { readonly closes?: boolean } = {},
+  ): Promise<boolean> {
+    const body = messages.length === 0 ? {} : { body: JSON.stringify(messages) };
+    const headers = {
+      ...(messages.length === 0 ? {} : { "Content-Type": JSON_TYPE }),
+      ...(closes ? { "Stream-Closed": "true" } : {}),
+    };
+    try {
+      await this.#send(path, { method: "POST", headers, ...body });
+      return true;
+    } catch (cause) {
+      if (isRefusal(cause, "STREAM_CLOSED")) return false;
+      throw cause;
+    }
   }
 
   /** Appends bytes as they are, of the stream's own type; resolves to the end after them. */
@@ -113,6 +137,12 @@ async function chunkOf(response: Response): Promise<StreamChunk> {
     isAtEnd: headers.get("Stream-Up-To-Date") === "true",
     isClosed: headers.get("Stream-Closed") === "true",
   };
+}
+
+/** Whether the server refused, with this code. */
+function isRefusal(cause: unknown, code: string): boolean {
+  if (!(cause instanceof VerbatimError) || cause.code !== "REQUEST_REFUSED") return false;
+  return (cause as VerbatimError<"REQUEST_REFUSED">).details.code === code;
 }
 
 function nextOf({ headers }: Response): string {

@@ -27,6 +27,24 @@ export function durationOf(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
+const UNITS = [
+  ["d", 86_400],
+  ["h", 3_600],
+  ["min", 60],
+] as const;
+
+/** How long something went on, in its two largest units: 2 h 5 min. Null for no time at all. */
+export function lengthOf(ms: number): string | null {
+  const seconds = Math.round(ms / 1000);
+  if (!(seconds > 0)) return null; // NaN too.
+  const at = UNITS.findIndex(([, length]) => seconds >= length);
+  const [unit, length] = UNITS[at] ?? ["s", 1];
+  const [smaller, part] = UNITS[at + 1] ?? ["s", 1];
+  const whole = `${Math.floor(seconds / length)} ${unit}`;
+  const rest = at < 0 ? 0 : Math.floor((seconds % length) / part);
+  return rest === 0 ? whole : `${whole} ${rest} ${smaller}`;
+}
+
 /** 1234567 as 1,234,567. */
 export function grouped(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");

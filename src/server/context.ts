@@ -3,6 +3,7 @@
 import type { StreamStore } from "../streams/stream-store.ts";
 import type { TokenGate } from "./auth/gate.ts";
 import type { BodyRoom } from "./body.ts";
+import type { Demo } from "./demo/demo.ts";
 import type { EventFeeds } from "./event-feed.ts";
 import type { Front } from "./front.ts";
 import type { LiveReaders } from "./live-readers.ts";
@@ -27,6 +28,8 @@ export interface ServerContext {
   /** What is sent to readers of events, made once for all who stand at the same place. */
   readonly feeds: EventFeeds;
   readonly subscriptions: SubscriptionService;
+  /** What is shown to who has no session yet. */
+  readonly demo: Demo;
   /** Sessions of every dialect, to read. */
   readonly sessions: SessionService;
   readonly nowMs: () => number;

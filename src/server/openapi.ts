@@ -7,7 +7,8 @@
 import type { ServerResponse } from "node:http";
 import { packageVersion } from "../base/node-package.ts";
 import { answerText, newHeaders } from "./answer.ts";
-import { ref, SCHEMAS } from "./openapi/schemas.ts";
+import { ref } from "./openapi/schema.ts";
+import { SCHEMAS } from "./openapi/schemas.ts";
 import { content, SESSION_PATHS } from "./openapi/session-paths.ts";
 import { STREAM_PATHS } from "./openapi/stream-paths.ts";
 
@@ -49,9 +50,20 @@ function page(operationId: string, summary: string, responses: Record<number, un
 const health = (description: string) => content("application/json", ref("Health"), description);
 
 const OWN_PATHS = {
-  "/": page("getWelcome", "A page that says what this is", {
-    200: content("text/html", { type: "string" }, "For people"),
+  "/": page("getViewer", "The viewer: read, watch and check sessions in a browser", {
+    200: content("text/html", { type: "string" }, "For people; its files are below `/assets/`"),
   }),
+  "/v1/demo": {
+    ...page("getDemo", "Whether example sessions are shown, as to who has none of their own", {
+      200: content("application/json", ref("Demo"), "Whether they are"),
+    }),
+    delete: {
+      operationId: "removeDemo",
+      summary: "Removes the example sessions for good, and nothing else",
+      tags: ["server"],
+      responses: { 204: { description: "They are gone" } },
+    },
+  },
   [OPENAPI_PATH]: page("getOpenApi", "This document", {
     200: content("application/json", { type: "object" }, "OpenAPI 3.1"),
   }),

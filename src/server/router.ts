@@ -13,6 +13,7 @@ import { appendToStream } from "./append.ts";
 import { answerTooLarge } from "./body.ts";
 import type { ServerContext } from "./context.ts";
 import { createStream } from "./create.ts";
+import { answerDemo } from "./demo/route.ts";
 import { streamEvents } from "./events.ts";
 import type { Handler } from "./front.ts";
 import { headOfStream } from "./head.ts";
@@ -24,9 +25,11 @@ import { readStream } from "./read.ts";
 import { removeStream } from "./remove.ts";
 import type { RequestTrack } from "./request-track.ts";
 import { handleSessions, SESSIONS_ROOT } from "./sessions/route.ts";
+import { handleOverSessions, isOverSessions } from "./sessions/search.ts";
 import { CONTROL_ROOT } from "./subscriptions/answers.ts";
 import { handleSubscriptions } from "./subscriptions/handle.ts";
 import { rawPath, readQuery, STREAM_ROOT, streamPathOf } from "./target.ts";
+import { answerViewer } from "./viewer.ts";
 
 export function requestListener(context: ServerContext): Handler {
   const { settings, isLocal } = context;
@@ -64,7 +67,13 @@ async function route(
     track.route = "sessions";
     return handleSessions(context, request, response);
   }
+  if (isOverSessions(path)) {
+    track.route = "sessions";
+    return handleOverSessions(context, request, response);
+  }
+  if (path === "/v1/demo") return answerDemo(context, request, response);
   if (request.method !== "GET" && request.method !== "HEAD") return answerUnknown(response);
+  if (answerViewer(path, request, response)) return;
   if (path === "/") return answerWelcome(response);
   if (path === OPENAPI_PATH) return answerOpenApi(response);
   track.route = "operations";

@@ -9,12 +9,14 @@
 
 import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
+import { demoRoot } from "../base/node-places.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
 import { TokenGate } from "./auth/gate.ts";
 import { tokenFilePath } from "./auth/token-file.ts";
 import { validTokens } from "./auth/tokens.ts";
 import { BodyRoom } from "./body.ts";
 import type { ServerContext } from "./context.ts";
+import { Demo } from "./demo/demo.ts";
 import { EventFeeds } from "./event-feed.ts";
 import { Front } from "./front.ts";
 import { LiveReaders } from "./live-readers.ts";
@@ -35,6 +37,8 @@ export interface ServeOptions extends Partial<ServerSettings> {
    * in the home. None when absent.
    */
   readonly roots?: RootChoice;
+  /** Show sessions made up for it while there are none (demo/demo.ts); only to this machine. */
+  readonly demo?: boolean;
   /** Sign streams with the user's key, which is made when there is none; not when absent. */
   readonly sign?: boolean;
   /** 127.0.0.1 when absent. One that others can reach needs tokens (`verbatim token create`). */
@@ -124,8 +128,14 @@ async function newContext(
   const { allowLocalWebhooks, chunkBytes, liveReadersMax } = settings;
   const { dataDirectory, host = HOST_DEFAULT, onFault = () => {} } = options;
   const isLocal = isOwnAddress(host);
+  const demo = new Demo(nodeHost, demoRoot());
+  if (options.demo === true && isLocal) {
+    const failed = (cause: unknown) => onFault("making the demo", cause);
+    await demo.showWhenEmpty(process.cwd()).catch(failed);
+  }
   return {
     store,
+    demo,
     settings,
     isLocal,
     front,
@@ -142,6 +152,7 @@ async function newContext(
     sessions: new SessionService({
       host: nodeHost,
       roots: options.roots ?? [],
+      moreRoots: () => (demo.isShown ? [demo.root] : []),
       cwd: process.cwd(),
       limits: settings.sessions,
       nowMs: Date.now,

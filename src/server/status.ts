@@ -11,6 +11,7 @@ const FAULT = 500;
 
 export const STATUS = {
   BAD_REQUEST: 400,
+  SEARCH_QUERY: 400,
   BAD_STREAM_PATH: 400,
   BAD_OFFSET: 400,
   BAD_MESSAGE: 400,
@@ -27,6 +28,7 @@ export const STATUS = {
   SUBSCRIPTION_REFUSED: 409, // Its `reason` says more: subscriptions/handle.ts.
   SESSION_EXISTS: 409,
   SESSION_BUSY: 409,
+  HISTORY_CONFLICT: 409,
   STREAM_GONE: 410,
   OFFSET_GONE: 410,
   LOG_REWOUND: 410, // Sessions: an offset after the log's end.
@@ -67,6 +69,7 @@ export const STATUS = {
   UNSIGNABLE_JSON: FAULT,
   BAD_SETTING: FAULT,
   PORT_TAKEN: FAULT,
+  EXPORT_FAILED: FAULT,
   REQUEST_REFUSED: FAULT,
   TOKEN_NOT_FOUND: FAULT,
   KEY_REFUSED: FAULT,

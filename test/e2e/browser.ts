@@ -1,44 +1,11 @@
-/**
- * A real browser, where there is one: Chromium as the system has it, without a network.
- *
- * VERBATIM_CHROMIUM says where it is, if not in a usual place. Where there is none, tests that need
- * one are skipped, and say so; with VERBATIM_REQUIRE_BROWSER=1, as in CI, that is a failure.
- */
+/** A real browser, watched: what a page does when it is loaded, unfolded and touched. No network. */
 
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { tempDirectory } from "../support/temp-directory.ts";
-
-const { VERBATIM_CHROMIUM, VERBATIM_REQUIRE_BROWSER } = process.env;
-
-const PLACES = [
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-];
-
-/** Where the browser is; null where none is found. */
-export const chromiumPath =
-  (VERBATIM_CHROMIUM ? [VERBATIM_CHROMIUM] : PLACES).find((path) => existsSync(path)) ?? null;
-export const isBrowserRequired = VERBATIM_REQUIRE_BROWSER === "1";
-
-if (chromiumPath === null) {
-  process.stderr.write("No Chromium here: what pages do in a browser is NOT tested.\n");
-}
-
-/** Nothing but what a page itself does: no updates, no reports, no first steps of the browser. */
-const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
+import { launchChromium } from "./chromium.ts";
 
 export interface Element {
   readonly name: string;
@@ -87,7 +54,7 @@ export class Visitor {
   }
 
   static async open(): Promise<Visitor> {
-    const browser = await chromium.launch({ executablePath: chromiumPath ?? "", args: FLAGS });
+    const browser = await launchChromium();
     return new Visitor(browser, await browser.newPage());
   }
 

@@ -13,6 +13,12 @@ export function entriesWith(text: string): PlacedEntry[] {
     { type: "tool_call", callId: text, tool: text, input: { [text]: text, list: [text, [text]] } },
     { type: "tool_call", callId: `${text}2`, tool: text, input: { [text]: `${text}\n${text}` } },
     { type: "tool_call", callId: null, tool: text, input: text },
+    {
+      type: "tool_call",
+      callId: null,
+      tool: text,
+      input: { [text]: 1, old_str: text, new_str: "" },
+    },
     { type: "tool_result", callId: text, output: text, error: text, durationMs: 1 },
     {
       type: "tool_result",

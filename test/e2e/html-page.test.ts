@@ -15,7 +15,8 @@ import { shownText } from "../../src/render/html/markup.ts";
 import { CliUser } from "../cli/cli.ts";
 import { event, putThread } from "../cli/stores.ts";
 import { faultOf } from "./allow-list.ts";
-import { chromiumPath, isBrowserRequired, type Visit, Visitor } from "./browser.ts";
+import { type Visit, Visitor } from "./browser.ts";
+import { chromiumPath, isBrowserRequired } from "./chromium.ts";
 import { pageWith } from "./hostile-page.ts";
 import { XSS_CORPUS } from "./xss-corpus.ts";
 
@@ -57,9 +58,9 @@ test.skipIf(chromiumPath === null)("a page that does not escape is caught", LONG
     const { deeds } = await visitor.visit(`<!doctype html><p>${text}<p><a title="${text}">x</a>`);
     if (deeds.includes("code ran")) ran++;
     if (deeds.some((deed) => deed.startsWith("request"))) asked++;
+    if (ran > 50 && asked > 10) return;
   }
-  assert.ok(ran > 50, `only ${ran} ran`);
-  assert.ok(asked > 10, `only ${asked} asked for something`);
+  assert.fail(`only ${ran} ran, ${asked} asked for something`);
 });
 
 test.skipIf(chromiumPath === null)(

@@ -30,6 +30,8 @@ test("the page's commands answer what it says", async () => {
   };
   assert.equal(JSON.parse(await run("list")).sessions.length, 1);
   assert.equal(JSON.parse(await run("session")).id, session?.id);
+  assert.equal(JSON.parse(await run("search")).hits.length, 3);
+  assert.ok(JSON.parse(await run("usage")).rows.length > 0);
   assert.ok(JSON.parse(await run("entries")).entries.length > 0);
   assert.match(await run("live"), /^event: entry$/m);
   assert.match(await run("bytes"), /"checkpoints":\[\{"line":/);
@@ -62,6 +64,12 @@ test("the page's limits are those that hold", () => {
   expect(page).toContain(`about ${bytesMax / 2 ** 20} MiB of lines`);
   expect(page).toContain(`up to ${bytesMax / 2 ** 20} MiB at once`);
   expect(page).toContain(`more than ${SESSION_LIMITS.restingBytes / 2 ** 20} MiB`);
+  const { hitsDefault, hitsMax } = SESSION_LIMITS;
+  expect(page).toContain(`at most so many entries: ${hitsDefault}, up to ${hitsMax}`);
+  const { entriesExaminedMax, searchWaitMs, usageRowsMax, usageToolsMax } = SESSION_LIMITS;
+  expect(page).toContain(`${entriesExaminedMax.toLocaleString("en")} entries at most`);
+  expect([searchWaitMs, usageRowsMax]).toEqual([500, 5_000]); // Half a second; 5,000 rows.
+  expect(page).toContain(`${usageRowsMax.toLocaleString("en")} rows and ${usageToolsMax} tools`);
   const { readersMax, waitingMax, followersMax } = SESSION_LIMITS;
   expect(page).toContain(`${readersMax} answers are made from logs at once and ${waitingMax}`);
   expect(page).toContain(`${followersMax} live readers`);

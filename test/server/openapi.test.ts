@@ -12,6 +12,12 @@ import { EVENT_PARAMETERS } from "../../src/server/sessions/events.ts";
 import { LIST_PARAMETERS } from "../../src/server/sessions/list.ts";
 import { MARKDOWN_PARAMETERS } from "../../src/server/sessions/markdown.ts";
 import { SESSION_PARTS, SESSIONS_ROOT } from "../../src/server/sessions/route.ts";
+import {
+  SEARCH_PARAMETERS,
+  SEARCH_PATH,
+  USAGE_PARAMETERS,
+  USAGE_PATH,
+} from "../../src/server/sessions/search.ts";
 import { faultsOf } from "../support/json-schema.ts";
 import { everyDialect, newUser, ryeLog, serveSessions } from "./sessions/served.ts";
 import { startTestServer } from "./test-server.ts";
@@ -74,6 +80,7 @@ test("every route of the server is in the document", () => {
     const path = `${SESSIONS_ROOT}/{id}${part === "" ? "" : `/${part}`}`;
     assert.ok(document.paths[path]?.get, path);
   }
+  for (const path of [SEARCH_PATH, USAGE_PATH]) assert.ok(document.paths[path]?.get, path);
   const methods = [...router.matchAll(/case "([A-Z]+)":/g)].map(([, method = ""]) => method);
   assert.deepEqual(
     Object.keys(document.paths["/v1/stream/{path}"] ?? {}).sort(),
@@ -82,20 +89,22 @@ test("every route of the server is in the document", () => {
 });
 
 test("the parameters that are described are those that are taken", () => {
-  for (const [part, taken] of [
-    ["", LIST_PARAMETERS],
-    ["/{id}/entries", ENTRY_PARAMETERS],
-    ["/{id}/events", EVENT_PARAMETERS],
-    ["/{id}/bytes", BYTES_PARAMETERS],
-    ["/{id}/checkpoints", BYTES_PARAMETERS],
-    ["/{id}/markdown", MARKDOWN_PARAMETERS],
-    ["/{id}/usage", []],
-    ["/{id}/verify", []],
-    ["/{id}", []],
+  for (const [path, taken] of [
+    [SEARCH_PATH, SEARCH_PARAMETERS],
+    [USAGE_PATH, USAGE_PARAMETERS],
+    [SESSIONS_ROOT, LIST_PARAMETERS],
+    [`${SESSIONS_ROOT}/{id}/entries`, ENTRY_PARAMETERS],
+    [`${SESSIONS_ROOT}/{id}/events`, EVENT_PARAMETERS],
+    [`${SESSIONS_ROOT}/{id}/bytes`, BYTES_PARAMETERS],
+    [`${SESSIONS_ROOT}/{id}/checkpoints`, BYTES_PARAMETERS],
+    [`${SESSIONS_ROOT}/{id}/markdown`, MARKDOWN_PARAMETERS],
+    [`${SESSIONS_ROOT}/{id}/usage`, []],
+    [`${SESSIONS_ROOT}/{id}/verify`, []],
+    [`${SESSIONS_ROOT}/{id}`, []],
   ] as const) {
-    const { parameters = [] } = document.paths[`${SESSIONS_ROOT}${part}`]?.get ?? {};
+    const { parameters = [] } = document.paths[path]?.get ?? {};
     const described = parameters.filter((each) => each.in === "query").map(({ name }) => name);
-    assert.deepEqual(described.sort(), [...taken].sort(), part);
+    assert.deepEqual(described.sort(), [...taken].sort(), path);
   }
 });
 
@@ -107,6 +116,12 @@ test("real answers about sessions of every dialect are as the document says", as
   const { server, url } = await serveSessions([root]);
   await check(SESSIONS_ROOT, await fetch(url("?limit=2")));
   await check(SESSIONS_ROOT, await fetch(url("?limit=0")));
+  for (const query of ["q=first", "q=tool:x", "q=%22", "q=first&typing=x", ""]) {
+    await check(SEARCH_PATH, await fetch(`${server.url}${SEARCH_PATH}?${query}`));
+  }
+  for (const query of ["", "since=2026-01-01&until=2027-01-01", "since=x"]) {
+    await check(USAGE_PATH, await fetch(`${server.url}${USAGE_PATH}?${query}`));
+  }
   const client = new VerbatimClient({ url: server.url });
   let count = 0;
   for await (const { id } of client.sessions.all()) {
@@ -126,7 +141,7 @@ test("real answers about sessions of every dialect are as the document says", as
     await check(`${SESSIONS_ROOT}/{id}/entries`, await fetch(url(`/${id}/entries?from=1`)));
   }
   assert.equal(count, 4);
-  for (const page of ["/", "/health", "/ready", "/metrics"]) {
+  for (const page of ["/", "/health", "/ready", "/metrics", "/v1/demo"]) {
     await check(page, await fetch(`${server.url}${page}`));
   }
 });

@@ -7,19 +7,19 @@ import assert from "node:assert/strict";
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { compiledChild, startChild } from "../support/child.ts";
+import { startChild } from "../support/child.ts";
 import { PULL, send } from "../support/subscription-http.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { diskDirectory, tempDirectory } from "../support/temp-directory.ts";
 import { RawConnection } from "./raw-http.ts";
 import { header, JSON_TYPE, refused, startTestServer } from "./test-server.ts";
 
 const MIB = 1024 * 1024;
 const TEXT = "text/plain";
-const program = compiledChild("test/support/serving-child.ts");
+const PROGRAM = "test/support/serving-child.ts";
 
 /** A server in a process of its own, which can be killed. */
 async function startKillable(directory: string) {
-  const child = startChild(program(), directory);
+  const child = startChild(PROGRAM, directory);
   const url = (await child.line()) ?? assert.fail("the server did not start");
   const at = (path: string) => `${url}/v1/stream${path}`;
   return { at, kill: () => child.kill() };
@@ -38,7 +38,7 @@ async function textOf(url: string): Promise<string> {
 }
 
 test("1: an append after a restart over torn ends is there, and stays there", async () => {
-  const directory = tempDirectory();
+  const directory = diskDirectory();
   const first = await startKillable(directory);
   await put(first.at("/s"));
   await post(first.at("/s"), "one ");
@@ -188,7 +188,7 @@ test("10: a stream of 32 MB is read in bounded answers, of which the last says s
 });
 
 test("11: a subscription is there after kill -9", async () => {
-  const directory = tempDirectory();
+  const directory = diskDirectory();
   const first = await startKillable(directory);
   assert.ok((await send(first, "PUT", "workers", PULL)).ok);
   await first.kill();
@@ -199,7 +199,7 @@ test("11: a subscription is there after kill -9", async () => {
 });
 
 test("12: a producer's retry after kill -9 is recognised", async () => {
-  const directory = tempDirectory();
+  const directory = diskDirectory();
   const turn = { "Producer-Id": "p", "Producer-Epoch": "0", "Producer-Seq": "0" };
   const first = await startKillable(directory);
   await put(first.at("/s"));

@@ -4,12 +4,12 @@ import { CALLS_HELD_MAX, CallPlaces } from "./call-places.ts";
 
 test("the last calls are held, up to a limit, the latest of an id", () => {
   const calls = new CallPlaces();
-  for (let at = 0; at < CALLS_HELD_MAX; at++) calls.add(`${at}`, { tool: "a", anchor: `${at}` });
-  assert.equal(calls.get("0")?.anchor, "0");
-  calls.add("0", { tool: "b", anchor: "again" });
-  calls.add("new", { tool: "c", anchor: "new" });
-  assert.equal(calls.get("0")?.anchor, "again");
+  for (let at = 0; at < CALLS_HELD_MAX; at++) calls.add(`${at}`, { tool: "a", href: `${at}` });
+  assert.equal(calls.get("0")?.href, "0");
+  calls.add("0", { tool: "b", href: "again" });
+  calls.add("new", { tool: "c", href: "new" });
+  assert.equal(calls.get("0")?.href, "again");
   assert.equal(calls.get("1"), null);
-  assert.equal(calls.get("2")?.anchor, "2");
+  assert.equal(calls.get("2")?.href, "2");
   assert.deepEqual([calls.get(null), calls.get("__proto__")], [null, null]);
 });

@@ -1,5 +1,5 @@
 /**
- * Call places: which call a tool's result answers, and where that call stands in the page.
+ * Call places: which call a tool's result answers, and the link to that call.
  *
  * Dialects write a call and its result in entries of their own, the result with nothing but the
  * call's id. The last CALLS_HELD_MAX calls are held, so that a session of any length takes no more.
@@ -9,11 +9,17 @@ export const CALLS_HELD_MAX = 1000;
 
 export interface CallPlace {
   readonly tool: string;
-  /** The id of the entry in the page. */
-  readonly anchor: string;
+  /** Leads to the entry of the call; made by us. */
+  readonly href: string;
 }
 
-export class CallPlaces {
+/** What is asked of whoever knows the calls of a session. */
+export interface Calls {
+  add(callId: string, place: CallPlace): void;
+  get(callId: string | null): CallPlace | null;
+}
+
+export class CallPlaces implements Calls {
   readonly #places = new Map<string, CallPlace>();
 
   add(callId: string, place: CallPlace): void {

@@ -23,6 +23,12 @@ function parsed(given: PlacedEntry, context: Partial<EntryContext> = {}): Parsed
   return ParsedHtml.fragment(shown?.toString() ?? "");
 }
 
+function hrefsOf({ elements }: ParsedHtml): (string | undefined)[] {
+  return elements
+    .filter(({ tagName }) => tagName === "a")
+    .map(({ attrs }) => attrs.find(({ name }) => name === "href")?.value);
+}
+
 const USAGE = { inputTokens: 1200, outputTokens: 8, totalTokens: null, spend: 0.5 };
 const CALL: Part = { type: "tool_call", callId: "c1", tool: "shell", input: { command: "ls" } };
 const RESULT: Part = {
@@ -163,4 +169,29 @@ test("a block that is not understood is shown up to a limit, and named beyond it
 test("a session that was begun is named, and who is at work in it", () => {
   const shown = parsed(said({ type: "child", session: "s-1", agent: "cook" }));
   assert.deepEqual(shown.withClass("child"), ["Began s-1 · cook"]);
+  assert.deepEqual(hrefsOf(shown), ["#entry-7"]);
+});
+
+test("who shows more than one page says where links lead", () => {
+  const links = {
+    toEntry: (_line: number | null, start: number) => `#/s/1?at=${start}`,
+    toSession: (session: string, agent: string | null) => `#/s/${session}-of-${agent}`,
+  };
+  const calls = new CallPlaces();
+  const child = parsed(said({ type: "child", session: "s-1", agent: "cook" }), { links, calls });
+  assert.deepEqual(child.withClass("child"), ["Began s-1 · cook"]);
+  assert.deepEqual(hrefsOf(child), ["#/s/1?at=70", "#/s/s-1-of-cook"]);
+  assert.deepEqual(hrefsOf(parsed(said(CALL), { links, calls })), ["#/s/1?at=70"]);
+  const result = parsed({ ...said(RESULT), start: 90 }, { links, calls });
+  assert.deepEqual(hrefsOf(result), ["#/s/1?at=90", "#/s/1?at=70"]);
+  for (const kind of ["start", "turn_end", "end"] as const) {
+    assert.deepEqual(hrefsOf(parsed(entry({ kind, usage: USAGE }), { links })), ["#/s/1?at=70"]);
+  }
+});
+
+test("a change is shown as a difference, in what a tool was given and in what it says", () => {
+  const call = { ...CALL, input: { path: "a", old_string: "x", new_string: "y" } };
+  assert.deepEqual(parsed(said(call)).withClass("diff"), ["-x\n+y\n"]);
+  const output = "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y";
+  assert.deepEqual(parsed(said({ ...RESULT, output })).withClass("gone"), ["-x\n"]);
 });

@@ -9,7 +9,8 @@
 import type { Entry, Part, Role } from "../../model/entry.ts";
 import { jsonText } from "../json-text.ts";
 import { blockName, durationOf, grouped, isEmpty, usageOf } from "../phrases.ts";
-import type { CallPlaces } from "./call-places.ts";
+import type { Calls } from "./call-places.ts";
+import { shownDiffOf } from "./diff-html.ts";
 import { markdownHtml } from "./markdown-html.ts";
 import { type Html, html } from "./markup.ts";
 import {
@@ -36,8 +37,17 @@ export interface EntryHtmlOptions {
   readonly tools?: boolean;
 }
 
+/** Where links to entries and to other sessions lead, for those who show more than one page. */
+export interface Links {
+  toEntry(line: number | null, start: number): string;
+  /** Null when nobody knows where that session is. */
+  toSession(session: string, agent: string | null): string | null;
+}
+
 export interface EntryContext extends Required<EntryHtmlOptions> {
-  readonly calls: CallPlaces;
+  readonly calls: Calls;
+  /** Default: to places in the same page, and to no session. */
+  readonly links?: Links;
 }
 
 /** A block that is not understood is shown up to this length; an image's bytes say nothing. */
@@ -47,13 +57,13 @@ export const BLOCK_CHARS_MAX = 10_000;
 export function entryHtml(entry: PlacedEntry, context: EntryContext): Html | null {
   switch (entry.kind) {
     case "start":
-      return markHtml(entry, facts(["Started", entry.model, timeOf(entry.at)]));
+      return markHtml(entry, facts(["Started", entry.model, timeOf(entry.at)]), context);
     case "turn_start":
       return null;
     case "turn_end":
-      return markHtml(entry, facts(["Turn", usageOf(entry.usage)]));
+      return markHtml(entry, facts(["Turn", usageOf(entry.usage)]), context);
     case "end":
-      return endHtml(entry);
+      return endHtml(entry, context);
     case "message":
     case "other":
       return messageHtml(entry, context);
@@ -65,11 +75,20 @@ export function anchorOf(line: number | null, start: number): string {
   return line === null ? `byte-${start}` : `entry-${line}`;
 }
 
-/** The link to a place in the page, which says where that is in the log. */
-export function permalink(line: number | null, start: number): Html {
+const IN_THE_PAGE: Links = {
+  toEntry: (line, start) => `#${anchorOf(line, start)}`,
+  toSession: () => null,
+};
+
+/** The link to an entry, which says where that is in the log. */
+export function permalink(
+  line: number | null,
+  start: number,
+  { toEntry }: Links = IN_THE_PAGE,
+): Html {
   const where = line === null ? `@${start}` : `#${line}`;
   const what = line === null ? `Link to the entry at byte ${start}` : `Link to entry ${line}`;
-  return html`<a class="at" href="#${anchorOf(line, start)}" aria-label="${what}">${where}</a>`;
+  return html`<a class="at" href="${toEntry(line, start)}" aria-label="${what}">${where}</a>`;
 }
 
 /** 2026-02-09 04:03:50, in UTC, as all times of a page. */
@@ -92,9 +111,10 @@ const NAMES_OF_PARTS: Readonly<Partial<Record<Part["type"], string>>> = {
 };
 
 /** A line across the page. */
-function markHtml({ line, start }: PlacedEntry, content: Html): Html {
+function markHtml({ line, start }: PlacedEntry, content: Html, { links }: EntryContext): Html {
   const anchor = anchorOf(line, start);
-  return html`<div class="mark" id="${anchor}"><p>${content}</p>${permalink(line, start)}</div>\n`;
+  const link = permalink(line, start, links);
+  return html`<div class="mark" id="${anchor}"><p>${content}</p>${link}</div>\n`;
 }
 
 function messageHtml(entry: PlacedEntry, context: EntryContext): Html | null {
@@ -107,7 +127,7 @@ function messageHtml(entry: PlacedEntry, context: EntryContext): Html | null {
   const isFailed = parts.some((part) => part.type === "tool_result" && part.error !== null);
   const kind = html`${who}${parts.some(isSaid) ? "" : " done"}${isFailed ? " failed" : ""}`;
   return html`<article class="entry ${kind}" id="${anchorOf(line, start)}">
-<header><h2>${nameOf(entry)}</h2>${factsOf(entry)}${permalink(line, start)}</header>
+<header><h2>${nameOf(entry)}</h2>${factsOf(entry)}${permalink(line, start, context.links)}</header>
 ${shown}${footOf(entry)}</article>\n`;
 }
 
@@ -149,7 +169,7 @@ function partHtml(part: Part, entry: PlacedEntry, context: EntryContext): Html |
     case "tool_result":
       return context.tools ? resultHtml(part, context) : null;
     case "child":
-      return html`<p class="child">${facts([`Began ${part.session}`, part.agent])}</p>\n`;
+      return childHtml(part, context);
     case "other":
       return blockHtml(part.native);
   }
@@ -188,13 +208,23 @@ function thoughtHtml(
 function callHtml(
   { callId, tool, input }: Extract<Part, { type: "tool_call" }>,
   { line, start }: PlacedEntry,
-  { calls, tools }: EntryContext,
+  { calls, tools, links = IN_THE_PAGE }: EntryContext,
 ): Html {
-  if (callId !== null) calls.add(callId, { tool, anchor: anchorOf(line, start) });
+  if (callId !== null) calls.add(callId, { tool, href: links.toEntry(line, start) });
   const id = callId === null ? null : html` <span class="call-id">${callId}</span>`;
   const caption = html`Tool <span class="tool">${tool}</span>${id}`;
   if (!tools || isEmpty(input)) return html`<p class="box input caption">${caption}</p>\n`;
-  return html`${boxHtml("input", caption, shownInput(input))}\n`;
+  return html`${boxHtml("input", caption, shownDiffOf(input) ?? shownInput(input))}\n`;
+}
+
+function childHtml(
+  { session, agent }: Extract<Part, { type: "child" }>,
+  { links = IN_THE_PAGE }: EntryContext,
+): Html {
+  const href = links.toSession(session, agent);
+  if (href === null) return html`<p class="child">${facts([`Began ${session}`, agent])}</p>\n`;
+  const by = agent === null ? null : ` · ${agent}`;
+  return html`<p class="child">Began <a href="${href}">${session}</a>${by}</p>\n`;
 }
 
 function resultHtml(
@@ -203,15 +233,15 @@ function resultHtml(
 ): Html {
   const took = durationMs === null ? null : durationOf(durationMs);
   const call = calls.get(callId);
-  const from =
-    call === null ? null : html` <a class="tool" href="#${call.anchor}">${call.tool}</a>`;
+  const from = call === null ? null : html` <a class="tool" href="${call.href}">${call.tool}</a>`;
   const caption = (what: string) => html`${facts([what, took])}${from}`;
   const failed = error === null ? null : boxHtml("error", caption("Error"), shownPlain(error));
   if (isEmpty(output)) {
     return failed ?? html`<p class="box output caption">${caption("No output")}</p>\n`;
   }
   // A tool that failed may have said something all the same.
-  const said = boxHtml("output", failed ? html`Output` : caption("Output"), shownValue(output));
+  const shown = shownDiffOf(output) ?? shownValue(output);
+  const said = boxHtml("output", failed ? html`Output` : caption("Output"), shown);
   return html`${failed}${said}\n`;
 }
 
@@ -223,7 +253,8 @@ function blockHtml(native: unknown): Html {
   return html`<p class="box block caption">${name} ${size}</p>\n`;
 }
 
-function endHtml({ outcome, error, usage, at, line, start }: PlacedEntry): Html {
+function endHtml(entry: PlacedEntry, { links }: EntryContext): Html {
+  const { outcome, error, usage, at, line, start } = entry;
   const isFailed = outcome === "error";
   const how = isFailed ? "Failed" : "Completed";
   const used = facts([usageOf(usage), timeOf(at)]);
@@ -232,7 +263,7 @@ function endHtml({ outcome, error, usage, at, line, start }: PlacedEntry): Html 
     : null;
   const kind = html`${isFailed ? "failed" : "completed"}`;
   return html`<article class="end ${kind}" id="${anchorOf(line, start)}">
-<header><h2>${how}</h2><span class="time">${used}</span>${permalink(line, start)}</header>
+<header><h2>${how}</h2><span class="time">${used}</span>${permalink(line, start, links)}</header>
 ${why}</article>\n`;
 }
 

@@ -9,12 +9,13 @@
  * HP2  What the entries do not show is counted, and told in the foot.
  */
 
-import { grouped, moneyOf } from "../phrases.ts";
+import { grouped, lengthOf, moneyOf } from "../phrases.ts";
 import { CallPlaces } from "./call-places.ts";
 import {
   anchorOf,
   type EntryHtmlOptions,
   entryHtml,
+  type Links,
   type PlacedEntry,
   permalink,
   timeOf,
@@ -110,7 +111,7 @@ ${lastNote(this.#facts.last)}`.toString();
 
   badLines({ listed, more }: BadLineRun): string {
     this.#badLines += listed.length + more;
-    const lines = listed.map(badLineHtml);
+    const lines = listed.map((place) => badLineHtml(place));
     const rest =
       more === 0
         ? null
@@ -190,22 +191,8 @@ function tokensOf(total: number | null, input: number | null, output: number | n
   return html`${grouped(total)} <span class="detail">${parts.join(", ")}</span>`;
 }
 
-const UNITS = [
-  ["d", 86_400],
-  ["h", 3_600],
-  ["min", 60],
-] as const;
-
-/** From the first time to the last: 2 h 5 min. */
 function spanOf(from: string | null, to: string | null): string | null {
-  const seconds = Math.round((Date.parse(to ?? "") - Date.parse(from ?? "")) / 1000);
-  if (!(seconds > 0)) return null; // NaN too.
-  const at = UNITS.findIndex(([, length]) => seconds >= length);
-  const [unit, length] = UNITS[at] ?? ["s", 1];
-  const [smaller, part] = UNITS[at + 1] ?? ["s", 1];
-  const whole = `${Math.floor(seconds / length)} ${unit}`;
-  const rest = at < 0 ? 0 : Math.floor((seconds % length) / part);
-  return rest === 0 ? whole : `${whole} ${rest} ${smaller}`;
+  return lengthOf(Date.parse(to ?? "") - Date.parse(from ?? ""));
 }
 
 function lastNote(last: number | null): Html | null {
@@ -214,11 +201,12 @@ function lastNote(last: number | null): Html | null {
   return html`<p class="note">${what} in this page.</p>\n`;
 }
 
-function badLineHtml({ line, offset, reason }: BadLinePlace): Html {
+/** A line of the log that is no entry, in its place. */
+export function badLineHtml({ line, offset, reason }: BadLinePlace, links?: Links): Html {
   const where = line === null ? `at byte ${offset}` : `${line}`;
   const what = html`<strong>Bad line</strong> ${where}: ${reason}. It is kept in the log.`;
   return html`<div class="bad" id="${anchorOf(line, offset)}">
-<p>${what}</p>${permalink(line, offset)}</div>\n`;
+<p>${what}</p>${permalink(line, offset, links)}</div>\n`;
 }
 
 function counted(count: number, one: string, many = `${one}s`): string {

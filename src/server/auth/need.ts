@@ -9,6 +9,7 @@ import type { IncomingMessage } from "node:http";
 import { forkOf } from "../create-request.ts";
 import { CONTROL_ROOT } from "../subscriptions/answers.ts";
 import { routeOf } from "../subscriptions/route.ts";
+import { ASSET_ROOT } from "../viewer.ts";
 import type { Scope } from "./token-file.ts";
 
 export interface Need {
@@ -21,7 +22,10 @@ export interface Need {
 }
 
 /** What says nothing of what is stored. */
-const PUBLIC: ReadonlySet<string> = new Set(["/", "/health", "/ready", "/v1/openapi.json"]);
+const PUBLIC: ReadonlySet<string> = new Set([
+  ...["/", "/favicon.svg", "/licenses.md"],
+  ...["/health", "/ready", "/v1/openapi.json"],
+]);
 const LOOKS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /** Nothing when anybody may. `stream` is the decoded path of a stream, if it is one. */
@@ -33,7 +37,7 @@ export function needsOf(
   const method = request.method ?? "";
   if (stream !== null) return streamNeeds(method, stream, request);
   if (path.startsWith(CONTROL_ROOT)) return subscriptionNeeds(path);
-  if (PUBLIC.has(path)) return [];
+  if (PUBLIC.has(path) || path.startsWith(ASSET_ROOT)) return [];
   const scope = LOOKS.has(method) ? "read" : "admin";
   return [{ scope, path: null, isForAnyPath: path === "/metrics" }];
 }

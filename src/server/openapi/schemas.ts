@@ -1,40 +1,25 @@
 /** Schemas: the shapes of what the server answers, in JSON Schema as OpenAPI 3.1 takes it. */
 
 import { VERDICTS } from "../../proof/verdict.ts";
-
-export type Schema = Readonly<Record<string, unknown>>;
-
-export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
-
-const string: Schema = { type: "string" };
-const boolean: Schema = { type: "boolean" };
-const count: Schema = { type: "integer", minimum: 0 };
-const offset: Schema = {
-  type: "integer",
-  minimum: 0,
-  description: "Bytes from the start of the log, between two lines",
-};
-const number: Schema = { type: "number" };
-const time: Schema = { type: "string", format: "date-time" };
-
-function orNull(schema: Schema): Schema {
-  return { anyOf: [schema, { type: "null" }] };
-}
-
-function list(items: Schema): Schema {
-  return { type: "array", items };
-}
-
-/** An object with these fields, all of them there, and no others. */
-function object(properties: Readonly<Record<string, Schema>>, extra: Schema = {}): Schema {
-  const required = Object.keys(properties);
-  return { type: "object", properties, required, additionalProperties: false, ...extra };
-}
+import { OVER_SESSIONS } from "./over-sessions.ts";
+import {
+  boolean,
+  count,
+  list,
+  number,
+  object,
+  offset,
+  orNull,
+  ref,
+  type Schema,
+  string,
+  time,
+} from "./schema.ts";
 
 const SUMMARY = {
   id: { ...string, description: "What URLs call the session", pattern: "^[0-9a-f]{16}\\.[\\w-]+$" },
   session: { ...string, description: "The session's own id" },
-  dialect: { enum: ["rye", "homeagent", "entire"] },
+  dialect: { enum: ["rye", "homeagent", "entire", "claude", "sdk"] },
   root: { ...string, description: "The store's directory on the server" },
   title: { ...orNull(string), description: "The first thing a user said" },
   agent: orNull(string),
@@ -47,6 +32,11 @@ const SUMMARY = {
   spend: { ...orNull(number), description: "US dollars, as recorded" },
   createdAt: orNull(string),
   updatedAt: orNull(string),
+  durationMs: { ...orNull(number), description: "From the first time in it to the last" },
+  parent: {
+    ...orNull(string),
+    description: "The session that began this one: its own id, in the same store",
+  },
   lines: count,
   badLines: count,
   bytes: count,
@@ -174,6 +164,19 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     ...ENDS,
   }),
   Checkpoint: CHECKPOINT,
+  Demo: object({ isShown: boolean }),
+  CheckpointKey: object({
+    keyId: { ...string, description: "SHA-256 of the key: anybody can hold one against the other" },
+    publicKey: {
+      ...orNull(string),
+      description: "32 bytes of Ed25519 in base64url; null when this server does not hold it",
+    },
+    owner: orNull(string),
+    refusal: {
+      ...orNull(string),
+      description: "Why the user who runs the server does not trust it; null when they do",
+    },
+  }),
   CheckpointPage: object({
     from: count,
     to: count,
@@ -181,6 +184,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     place: { enum: ["log", "sidecar"] },
     genesis: orNull(ref("Checkpoint")),
     checkpoints: list(ref("Checkpoint")),
+    foreignLines: { ...count, description: "Lines beside the log that are no checkpoints" },
+    keys: list(ref("CheckpointKey")),
     isCovered: { ...boolean, description: "The last checkpoint covers the whole stretch" },
     isComplete: { ...boolean, description: "Everything that could cover it was looked at" },
   }),
@@ -199,4 +204,5 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     isCurrent: boolean,
   }),
   Rewound: object({ to: offset }),
+  ...OVER_SESSIONS,
 };

@@ -3,7 +3,8 @@
 import { DIALECT_NAMES } from "../../store/find-stores.ts";
 import { SESSION_LIMITS } from "../sessions/limits.ts";
 import { SESSIONS_ROOT } from "../sessions/route.ts";
-import { ref, type Schema } from "./schemas.ts";
+import { SEARCH_PATH, USAGE_PATH } from "../sessions/search.ts";
+import { ref, type Schema } from "./schema.ts";
 
 const offset: Schema = { type: "integer", minimum: 0 };
 const flag = (otherwise: boolean): Schema => ({ type: "boolean", default: otherwise });
@@ -65,6 +66,35 @@ const LIST_OPERATION: Operation = {
     parameter("cursor", "`next` of the page before, with the same filters", { type: "string" }),
   ],
   ok: json("SessionPage", "A page; it may hold fewer than asked for and still have a next one"),
+  refused: [503],
+};
+
+const SEARCH_OPERATION: Operation = {
+  summary: "Entries that hold all of the words, the latest first",
+  parameters: [
+    parameter("q", "Words, phrases and filters: docs/api.md, Search", { type: "string" }),
+    parameter("session", "Only in this session", { type: "string" }),
+    parameter("typing", "Whether the last word may go on", flag(false)),
+    parameter("limit", "At most so many", {
+      type: "integer",
+      minimum: 1,
+      maximum: SESSION_LIMITS.hitsMax,
+      default: SESSION_LIMITS.hitsDefault,
+    }),
+    parameter("cursor", "`next` of the page before, with the same query", { type: "string" }),
+  ],
+  ok: json("SearchPage", "A page; it may hold fewer than asked for and still have a next one"),
+  refused: [503],
+};
+
+const USAGE_OPERATION: Operation = {
+  summary: "What all sessions used, by day, model and agent, and by tool",
+  parameters: [
+    parameter("since", "From this day on, in UTC", { type: "string" }),
+    parameter("until", "Before this day", { type: "string" }),
+    parameter("dialect", "Only of this dialect", { enum: [...DIALECT_NAMES] }),
+  ],
+  ok: json("UsageReport", "Sums, as recorded"),
   refused: [503],
 };
 
@@ -132,6 +162,8 @@ const alone = [SESSION];
 
 export const SESSION_PATHS: Readonly<Record<string, Schema>> = {
   [SESSIONS_ROOT]: get("listSessions", LIST_OPERATION),
+  [SEARCH_PATH]: get("searchSessions", SEARCH_OPERATION),
+  [USAGE_PATH]: get("sumUsage", USAGE_OPERATION),
   [ONE]: get("getSession", {
     summary: "What is known of one session, and where its log ends",
     parameters: alone,

@@ -6,7 +6,7 @@
 import { CONTROL_ROOT } from "../subscriptions/answers.ts";
 import { METHODS, type Route } from "../subscriptions/route.ts";
 import { STREAM_ROOT } from "../target.ts";
-import type { Schema } from "./schemas.ts";
+import type { Schema } from "./schema.ts";
 import { parameter, refusals } from "./session-paths.ts";
 
 const text: Schema = { type: "string" };

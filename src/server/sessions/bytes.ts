@@ -4,7 +4,11 @@
  */
 
 import type { ServerResponse } from "node:http";
-import { coveringCheckpoints } from "../../store/covering.ts";
+import { userPlaces } from "../../base/node-places.ts";
+import { toBase64url } from "../../proof/bytes.ts";
+import { Trust } from "../../signing/trust.ts";
+import { transcriptKeys } from "../../signing/trusted-keys.ts";
+import { type Covering, coveringCheckpoints } from "../../store/covering.ts";
 import { SessionWindow } from "../../store/session-window.ts";
 import { answerBytes, badRequest } from "../answer.ts";
 import { Query } from "./query.ts";
@@ -49,10 +53,25 @@ export async function checkpointsPage(
     const end = window.log.bytesEnd;
     const stretch = { from: asked.from, to: Math.max(asked.from, Math.min(asked.to, end)) };
     const covering = await coveringCheckpoints(host, session, window.log, stretch, limits);
-    return JSON.stringify({ ...stretch, end, ...covering });
+    const keys = await keysOf(covering, session.id);
+    return JSON.stringify({ ...stretch, end, ...covering, keys });
   } finally {
     window.close();
   }
+}
+
+/** The keys that these checkpoints name, as the user who runs the server knows and trusts them. */
+async function keysOf({ genesis, checkpoints }: Covering, id: string) {
+  const known = transcriptKeys(await Trust.load(userPlaces()), id);
+  const keys = new Map<string, unknown>();
+  for (const { keyId, line } of [...(genesis ? [genesis] : []), ...checkpoints]) {
+    const { ts } = JSON.parse(line).payload;
+    const { publicKey, owner, refusal } = known.byKid(keyId, ts);
+    const text = publicKey && toBase64url(publicKey);
+    // The newest checkpoint of a key decides: trust may have ended while it was used.
+    keys.set(keyId, { keyId, publicKey: text, owner, refusal });
+  }
+  return [...keys.values()];
 }
 
 function stretchOf(query: Query): { from: number; to: number } {

@@ -32,6 +32,16 @@ export interface SessionLimits {
   /** A log longer than this is not summed up again while it is written, but when it rests. */
   readonly restingBytes: number;
   readonly restMs: number;
+  /** Entries in one page of a search, unless asked for fewer or more; and the most. */
+  readonly hitsDefault: number;
+  readonly hitsMax: number;
+  /** Entries that are looked at for one page; filters that pass over more give a shorter page. */
+  readonly entriesExaminedMax: number;
+  /** How long a search waits for sessions that changed to be indexed. */
+  readonly searchWaitMs: number;
+  /** Rows of an answer about usage: days, models and agents; and tools. */
+  readonly usageRowsMax: number;
+  readonly usageToolsMax: number;
 }
 
 export const SESSION_LIMITS: SessionLimits = {
@@ -52,4 +62,10 @@ export const SESSION_LIMITS: SessionLimits = {
   freshMs: 1_000,
   restingBytes: 8 * MIB,
   restMs: 60_000,
+  hitsDefault: 20,
+  hitsMax: 100,
+  entriesExaminedMax: 10_000,
+  searchWaitMs: 500,
+  usageRowsMax: 5_000,
+  usageToolsMax: 500,
 };

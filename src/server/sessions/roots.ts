@@ -32,9 +32,11 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 export class SessionRoots {
   readonly #roots: RootChoice;
   readonly #cwd: string;
+  readonly #more: () => readonly string[];
 
-  /** Refuses a root that is no directory with IO_ERROR. */
-  constructor(roots: RootChoice, cwd: string) {
+  /** Refuses a root that is no directory with IO_ERROR. `more` are served besides. */
+  constructor(roots: RootChoice, cwd: string, more: () => readonly string[] = () => []) {
+    this.#more = more;
     this.#roots = roots === "found" ? roots : roots.map((root) => resolvePath(cwd, root));
     this.#cwd = cwd;
     if (roots !== "found") for (const root of roots) findStores({ cwd, root });
@@ -44,10 +46,11 @@ export class SessionRoots {
   stores(): ServedStore[] {
     const roots = this.#roots;
     const cwd = this.#cwd;
-    const found =
-      roots === "found"
-        ? findStores({ cwd })
-        : roots.flatMap((root) => (statOf(root)?.isDirectory() ? findStores({ cwd, root }) : []));
+    const inside = (root: string) => {
+      return statOf(root)?.isDirectory() ? findStores({ cwd, root }) : [];
+    };
+    const own = roots === "found" ? findStores({ cwd }) : roots.flatMap(inside);
+    const found = [...own, ...this.#more().flatMap(inside)];
     const byKey = new Map<string, ServedStore>();
     for (const store of found) {
       const key = keyOf(store);

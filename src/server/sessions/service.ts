@@ -8,7 +8,7 @@
 
 import { VerbatimError } from "../../base/errors.ts";
 import type { Host } from "../../base/host.ts";
-import { catalogPath as userCatalogPath } from "../../base/node-places.ts";
+import { searchPathBeside, catalogPath as userCatalogPath } from "../../base/node-places.ts";
 import { Catalog } from "../../catalog/catalog.ts";
 import { eachLog } from "../../catalog/find.ts";
 import { forgetRows, freshenInSlices, keepRow, lookAtLog, readRow } from "../../catalog/pages.ts";
@@ -23,10 +23,13 @@ import { AnswerRoom } from "./answer-room.ts";
 import { Gate } from "./gate.ts";
 import type { SessionLimits } from "./limits.ts";
 import { notFound, type RootChoice, type ServedStore, SessionRoots } from "./roots.ts";
+import { SearchService } from "./search-service.ts";
 
 export interface SessionServiceOptions {
   readonly host: Host;
   readonly roots: RootChoice;
+  /** Directories that are served besides, as they are at the time. */
+  readonly moreRoots?: () => readonly string[];
   readonly cwd: string;
   readonly limits: SessionLimits;
   readonly nowMs: () => number;
@@ -59,6 +62,8 @@ export class SessionService {
   readonly wholeGate: Gate;
   readonly followers: LiveReaders;
   readonly room: AnswerRoom;
+  /** What is asked of all sessions at once. */
+  readonly search: SearchService;
   readonly #options: SessionServiceOptions;
   readonly #stopping = new AbortController();
   #catalog: Promise<Catalog> | null = null;
@@ -74,11 +79,20 @@ export class SessionService {
     this.host = host;
     this.limits = limits;
     this.nowMs = nowMs;
-    this.roots = new SessionRoots(roots, cwd);
+    this.roots = new SessionRoots(roots, cwd, options.moreRoots);
     this.gate = new Gate(limits.readersMax, limits.waitingMax);
     this.wholeGate = new Gate(limits.wholeReadersMax, limits.waitingMax);
     this.followers = new LiveReaders(limits.followersMax);
     this.room = new AnswerRoom(limits.answersBytesMax);
+    this.search = new SearchService({
+      path: searchPathBeside(options.catalogPath ?? userCatalogPath()),
+      host,
+      stores: () => this.roots.stores(),
+      limits,
+      nowMs,
+      onUnreadable: (id, cause) => this.#tell(id, cause),
+      onFault: options.onFault,
+    });
   }
 
   /** The session that a URL names; refuses with SESSION_NOT_FOUND. */
@@ -177,6 +191,7 @@ export class SessionService {
   async close(): Promise<void> {
     this.#stopping.abort();
     await this.#freshening;
+    await this.search.close();
     const catalog = await this.#catalog;
     catalog?.close();
   }
@@ -209,12 +224,16 @@ export class SessionService {
       onFailure: (id, cause) => {
         if (isAbsence(cause)) return; // Gone or swapped since it was found.
         this.#unreadable++;
-        if (this.#told.has(id) || this.#told.size >= TOLD_MAX) return;
-        this.#told.add(id);
-        this.#options.onFault(`reading the session ${id}`, cause);
+        this.#tell(id, cause);
       },
       signal: this.#stopping.signal,
     });
+  }
+
+  #tell(id: string, cause: unknown): void {
+    if (this.#told.has(id) || this.#told.size >= TOLD_MAX) return;
+    this.#told.add(id);
+    this.#options.onFault(`reading the session ${id}`, cause);
   }
 
   /** SS1: one that is long and still written would be read whole again and again. */

@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 import { JSON_TYPE } from "../../../test/server/test-server.ts";
 import { startChild } from "../../../test/support/child.ts";
 import { HOOK, isSigned, PULL, post, send } from "../../../test/support/subscription-http.ts";
-import { tempDirectory } from "../../../test/support/temp-directory.ts";
+import { diskDirectory } from "../../../test/support/temp-directory.ts";
 import { answerWith, WebhookReceiver } from "../../../test/support/webhook-receiver.ts";
 
 test("a server killed with -9 goes on: subscriptions, keys, tokens, webhooks under way", async () => {
-  const directory = tempDirectory();
+  const directory = diskDirectory();
   const receiver = await WebhookReceiver.start(() => {}); // Does not answer.
   const first = startChild("test/support/serving-child.ts", directory);
   const url = (await first.line()) ?? assert.fail("it did not start");

@@ -32,6 +32,8 @@ const REQUESTS = [
   ["POST", "/v1/stream/__ds/subscriptions/s/claim", "append"],
   ["GET", "/v1/stream/__ds/else", "admin"],
   ["GET", "/v1/sessions", "read"],
+  ["GET", "/v1/search?q=x", "read"],
+  ["GET", "/v1/usage", "read"],
   ["GET", "/metrics", "read"],
   ["GET", "/somewhere/else", "read"],
   ["POST", "/somewhere/else", "admin"],

@@ -219,6 +219,12 @@ interface Checkpoints {
     readonly start: number;
     readonly covers: { readonly to: number };
   }[];
+  readonly foreignLines: number;
+  readonly keys: readonly {
+    readonly keyId: string;
+    readonly publicKey: string | null;
+    readonly refusal: string | null;
+  }[];
   readonly isCovered: boolean;
   readonly isComplete: boolean;
 }
@@ -238,6 +244,11 @@ test.each(Object.entries(SHAPES))(
     assert.equal(all.place, shape.dialect === "homeagent" ? "sidecar" : "log");
     assert.ok(all.checkpoints.length >= 3);
     assert.equal(all.end, log.length);
+    assert.equal(all.foreignLines, 0);
+    const [key = assert.fail("no key"), ...others] = all.keys;
+    assert.deepEqual([others, key.refusal], [[], null]);
+    const raw = Buffer.from(key.publicKey ?? "", "base64url");
+    assert.equal(createHash("sha256").update(raw).digest("hex"), key.keyId);
     const genesis = JSON.parse(all.genesis?.line ?? "{}");
     assert.equal(genesis.payload.kind, "genesis");
     // Beside a log, the hash begins with the salt: docs/formats/checkpoint.md.
@@ -257,9 +268,12 @@ test.each(Object.entries(SHAPES))(
       const to = Math.min(log.length, from + 150);
       const part = await json<Checkpoints>(`/${id}/checkpoints?from=${from}&to=${to}`);
       const wanted = all.checkpoints.filter(({ covers }) => covers.to > from);
-      const first = wanted.findIndex(({ covers }) => covers.to >= to);
-      assert.deepEqual(part.checkpoints, first === -1 ? wanted : wanted.slice(0, first + 1));
-      assert.equal(part.isCovered, first !== -1);
+      const first = wanted.find(({ covers }) => covers.to >= to)?.covers.to ?? Infinity;
+      assert.deepEqual(
+        part.checkpoints,
+        wanted.filter(({ covers }) => covers.to <= first),
+      );
+      assert.equal(part.isCovered, first !== Infinity);
       assert.equal(part.isComplete, true);
     }
   },

@@ -81,7 +81,12 @@ test("entries of another process arrive once and in order, over connections that
 test("following from the end misses nothing that comes while no connection stands", async () => {
   const { client, path, id } = await serveLog(said("old"), { eventStreamMs: 30 });
   const ended = new AbortController();
-  const follow = client.sessions.follow(id, { from: "end", signal: ended.signal });
+  const heard: boolean[] = [];
+  const follow = client.sessions.follow(id, {
+    from: "end",
+    signal: ended.signal,
+    onConnection: (isConnected) => heard.push(isConnected),
+  });
   const seen = until(follow, "three");
   for (const text of ["one", "two", "three"]) {
     await new Promise((done) => setTimeout(done, 130));
@@ -89,6 +94,7 @@ test("following from the end misses nothing that comes while no connection stand
   }
   assert.deepEqual((await seen).map(textOf), ["one", "two", "three"]);
   ended.abort();
+  assert.ok(heard.length > 2 && heard.every(Boolean), "connections that end in order are no loss");
 });
 
 test("who comes again with the id of any event gets just what follows it", async () => {

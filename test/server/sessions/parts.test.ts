@@ -10,6 +10,7 @@ import { VerbatimClient } from "../../../src/client.ts";
 import { Gate } from "../../../src/server/sessions/gate.ts";
 import { SessionVerifier } from "../../../src/store/session-verifier.ts";
 import { refusal } from "../../support/refusal.ts";
+import { turnOf } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { RawConnection } from "../raw-http.ts";
 import { refused } from "../test-server.ts";
@@ -149,6 +150,20 @@ test("answers that nobody takes hold back others past the limit, and only as lon
     const response = await fetch(url(`/${id}/bytes?to=1`));
     await response.arrayBuffer();
     if (response.status === 200) break;
+  }
+});
+
+test("the client finds a session beside another one by its own id", async () => {
+  const user = newUser();
+  const root = await everyDialect(user);
+  await user.write({ dialect: "rye" }, turnOf("another"), { root });
+  const { server } = await serveSessions([root]);
+  const client = new VerbatimClient({ url: server.url });
+  const { sessions } = await client.sessions.list();
+  for (const one of sessions) {
+    for (const other of sessions.filter(({ dialect }) => dialect === one.dialect)) {
+      assert.equal(client.sessions.beside(one.id, other.session), other.id);
+    }
   }
 });
 

@@ -18,7 +18,13 @@ export async function serveSessions(
   { limits = {}, ...options }: ServedOptions = {},
 ) {
   // Nothing is waited for that has not changed, so that a test sees each change at once.
-  const sessions: SessionLimits = { ...SESSION_LIMITS, freshMs: 0, listWaitMs: 20_000, ...limits };
+  const sessions: SessionLimits = {
+    ...SESSION_LIMITS,
+    freshMs: 0,
+    listWaitMs: 20_000,
+    searchWaitMs: 20_000,
+    ...limits,
+  };
   const server = await startTestServer({ roots, sessions, ...options });
   const url = (path: string) => `${server.url}/v1/sessions${path}`;
   return {

@@ -1,0 +1,24 @@
+/**
+ * `npm run check`, and `npm test` with it: format, lint, types and a build when `dist` is stale, all
+ * at once, then every test. What follows `--` is passed on to the tests: `npm test -- src/log`.
+ *
+ * K1  Everything before the tests is checked to its end: what fails does not hide what another has
+ *     to say. The tests run only when all of it was well.
+ */
+
+import { join } from "node:path";
+import { build, install, main, root, run } from "./setup.mjs";
+
+const CHECKS = ["format:check", "lint", "typecheck"];
+
+await main(async () => {
+  await install();
+  const codes = await Promise.all([
+    ...CHECKS.map((script) => run("npm", ["run", "--silent", script])),
+    build().then(() => 0),
+  ]);
+  const failed = codes.find((code) => code !== 0);
+  if (failed !== undefined) return failed;
+  const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
+  return run(process.execPath, [vitest, "run", ...process.argv.slice(2)]);
+});

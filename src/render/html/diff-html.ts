@@ -1,0 +1,97 @@
+/**
+ * Diff HTML: what a tool was given to change, or says that changed, as a difference.
+ *
+ * DH1  Nothing of an input is left out: what is no part of the change is shown beside it.
+ * DH2  Each line keeps its sign, so that colour is not all that tells them apart.
+ */
+
+import { type DiffLine, diffLines, readDiff } from "./diff-lines.ts";
+import { type Html, html } from "./markup.ts";
+import { type Shown, shownValue } from "./value-html.ts";
+
+/** A change as the tools of agents are told it: by names that several of them share. */
+const PAIRS = [
+  ["old_string", "new_string"],
+  ["old_str", "new_str"],
+  ["oldText", "newText"],
+] as const;
+
+/** What holds a diff as a text. */
+const PATCHES = ["patch", "diff", "input"] as const;
+
+/** A value as a difference; null for one that is none. */
+export function shownDiffOf(value: unknown): Shown | null {
+  if (typeof value === "string") {
+    const lines = readDiff(value);
+    return lines === null ? null : { html: linesHtml(lines), text: value };
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+  const input = value as Readonly<Record<string, unknown>>;
+  const found = pairIn(input) ?? patchIn(input) ?? editsIn(input);
+  if (found === null) return null;
+  const rest = Object.entries(input).filter(([name]) => !found.names.includes(name));
+  const shown = rest.map(([name, each]) => ({ name, ...shownValue(each) }));
+  const rows = shown.map((field) => html`<dt>${field.name}</dt><dd>${field.html}</dd>`);
+  const beside = rows.length === 0 ? null : html`<dl class="fields">${rows}</dl>`;
+  const { lines } = found;
+  return {
+    html: html`${beside}${lines.map(linesHtml)}`,
+    text: [
+      ...shown.map(({ name, text }) => `${name}: ${text}`),
+      ...lines.map((each) => each.map(({ text }) => text).join("\n")),
+    ].join("\n"),
+  };
+}
+
+interface Found {
+  /** The fields that the difference shows. */
+  readonly names: readonly string[];
+  readonly lines: readonly (readonly DiffLine[])[];
+}
+
+function pairIn(input: Readonly<Record<string, unknown>>): Found | null {
+  for (const names of PAIRS) {
+    const [before, after] = names.map((name) => input[name]);
+    if (typeof before === "string" && typeof after === "string") {
+      return { names, lines: [signed(diffLines(before, after))] };
+    }
+  }
+  return null;
+}
+
+function patchIn(input: Readonly<Record<string, unknown>>): Found | null {
+  for (const name of PATCHES) {
+    const text = input[name];
+    const lines = typeof text === "string" ? readDiff(text) : null;
+    if (lines !== null) return { names: [name], lines: [lines] };
+  }
+  return null;
+}
+
+/** Several changes at once: all of them are pairs and nothing else, or it is no diff (DH1). */
+function editsIn({ edits }: Readonly<Record<string, unknown>>): Found | null {
+  if (!Array.isArray(edits) || edits.length === 0) return null;
+  const found: (readonly DiffLine[])[] = [];
+  for (const edit of edits) {
+    if (typeof edit !== "object" || edit === null) return null;
+    const pair = pairIn(edit as Record<string, unknown>);
+    if (pair === null || Object.keys(edit).length !== pair.names.length) return null;
+    found.push(...pair.lines);
+  }
+  return { names: ["edits"], lines: found };
+}
+
+const SIGNS = { gone: "-", new: "+", same: " ", place: "" } as const;
+
+/** DH2 */
+function signed(lines: readonly DiffLine[]): DiffLine[] {
+  return lines.map(({ kind, text }) => ({ kind, text: `${SIGNS[kind]}${text}` }));
+}
+
+function linesHtml(lines: readonly DiffLine[]): Html {
+  const rows = lines.map(({ kind, text }) => {
+    // A line that stayed needs no element: what is plain costs nothing.
+    return kind === "same" ? html`${text}\n` : html`<span class="${kind}">${text}\n</span>`;
+  });
+  return html`<pre class="diff">\n${rows}</pre>`;
+}

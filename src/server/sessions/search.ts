@@ -1,0 +1,115 @@
+/** Search and usage: what is asked of all sessions at once, rather than of one. */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { sumUsage, type ToolRow } from "../../catalog/search/usage-report.ts";
+import { DIALECT_NAMES } from "../../store/find-stores.ts";
+import { type SearchHit, searchPage, understandQuery } from "../../store/searching.ts";
+import { isAbsence } from "../../store/session-window.ts";
+import { answer, badRequest } from "../answer.ts";
+import type { ServerContext } from "../context.ts";
+import { rawPath } from "../target.ts";
+import { Query } from "./query.ts";
+import { type ServedStore, urlIdOf } from "./roots.ts";
+import type { SessionService } from "./service.ts";
+import { answerJsonText, sessionHeaders, sessionItem } from "./wire.ts";
+
+export const SEARCH_PATH = "/v1/search";
+export const USAGE_PATH = "/v1/usage";
+
+export const SEARCH_PARAMETERS = ["q", "session", "typing", "limit", "cursor"] as const;
+export const USAGE_PARAMETERS = ["since", "until", "dialect"] as const;
+
+const MAKERS: Readonly<Record<string, (service: SessionService, url: string) => Promise<unknown>>> =
+  { [SEARCH_PATH]: searchAnswer, [USAGE_PATH]: usageAnswer };
+
+/** Whether the path is one of those that are answered here. */
+export function isOverSessions(path: string): boolean {
+  return Object.hasOwn(MAKERS, path);
+}
+
+export async function handleOverSessions(
+  { sessions }: ServerContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    const headers = sessionHeaders();
+    headers.push("Allow", "GET, HEAD, OPTIONS");
+    return answer(response, 405, headers);
+  }
+  const url = request.url ?? "/";
+  const make = MAKERS[rawPath(url)] ?? searchAnswer;
+  const made = await sessions.gate.run(() => make(sessions, url));
+  answerJsonText(response, JSON.stringify(made), sessions.room);
+}
+
+async function searchAnswer(service: SessionService, url: string): Promise<unknown> {
+  const { limits, roots, host } = service;
+  const query = new Query(url, SEARCH_PARAMETERS);
+  const text = query.text("q");
+  if (text === null) throw badRequest("q", "is missing: what to search for");
+  const wanted = understandQuery(text, service.nowMs(), query.flag("typing", false));
+  const limit = query.number("limit", 1, limits.hitsMax) ?? limits.hitsDefault;
+  const cursor = query.number("cursor", 0, Number.MAX_SAFE_INTEGER);
+  const session = query.text("session");
+  const only = session === null ? null : roots.resolve(session);
+  const places = only === null ? roots.stores() : [only.store];
+  const { answer: page, isComplete } = await service.search.ask((index) => {
+    return searchPage(host, index, wanted, {
+      places,
+      session: only?.id ?? null,
+      after: cursor,
+      limit,
+      examinedMax: limits.entriesExaminedMax,
+    });
+  });
+  const hits = await hitItems(service, page.hits);
+  return { hits, next: page.next === null ? null : String(page.next), isComplete };
+}
+
+/** The hits, each with its session; those whose session has gone meanwhile are left out. */
+async function hitItems(service: SessionService, hits: readonly SearchHit<ServedStore>[]) {
+  const sessions = new Map<string, unknown>();
+  const items: unknown[] = [];
+  for (const { place, id, start, end, role, at, tools, snippet } of hits) {
+    const urlId = urlIdOf(place, id);
+    if (!sessions.has(urlId)) sessions.set(urlId, await sessionOf(service, urlId));
+    const session = sessions.get(urlId);
+    if (session !== null) items.push({ session, start, end, role, at, tools, snippet });
+  }
+  return items;
+}
+
+async function sessionOf(service: SessionService, urlId: string): Promise<unknown> {
+  try {
+    const served = await service.open(urlId);
+    return sessionItem(served.store, await service.known(served), service.nowMs());
+  } catch (cause) {
+    if (isAbsence(cause)) return null;
+    throw cause;
+  }
+}
+
+async function usageAnswer(service: SessionService, url: string): Promise<unknown> {
+  const { limits, roots } = service;
+  const query = new Query(url, USAGE_PARAMETERS);
+  const dialect = query.choice("dialect", DIALECT_NAMES);
+  const places = roots.stores().filter((store) => !dialect || store.dialect === dialect);
+  const wanted = {
+    places,
+    since: query.time("since")?.slice(0, 10) ?? null,
+    until: query.time("until")?.slice(0, 10) ?? null,
+    rowsMax: limits.usageRowsMax,
+    toolsMax: limits.usageToolsMax,
+  };
+  const { answer: sums, isComplete } = await service.search.ask((index) => {
+    return sumUsage(index, wanted);
+  });
+  return { ...sums, tools: sums.tools.map(toolItem), isComplete };
+}
+
+function toolItem({ slowest, ...row }: ToolRow<ServedStore>) {
+  if (slowest === null) return { ...row, slowest };
+  const { ms, place, id, start } = slowest;
+  return { ...row, slowest: { ms, session: urlIdOf(place, id), start } };
+}

@@ -1,0 +1,41 @@
+/**
+ * Chromium as the system has it. VERBATIM_CHROMIUM says where it is, if not in a usual place. Where
+ * there is none, tests that need one are passed over, and say so; in CI, or with
+ * VERBATIM_REQUIRE_BROWSER=1, that is a failure.
+ */
+
+import { existsSync } from "node:fs";
+import { type Browser, chromium } from "playwright-core";
+
+const { VERBATIM_CHROMIUM, VERBATIM_REQUIRE_BROWSER, CI } = process.env;
+
+const PLACES = [
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+];
+
+/** Where the browser is; null where none is found. */
+export const chromiumPath =
+  (VERBATIM_CHROMIUM ? [VERBATIM_CHROMIUM] : PLACES).find((path) => existsSync(path)) ?? null;
+export const isBrowserRequired = VERBATIM_REQUIRE_BROWSER === "1" || Boolean(CI);
+
+if (chromiumPath === null) {
+  process.stderr.write("No Chromium here: what pages do in a browser is NOT tested.\n");
+}
+
+/** Nothing but what a page itself does: no updates, no reports, no first steps of the browser. */
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({ executablePath: chromiumPath ?? "", args: FLAGS });
+}

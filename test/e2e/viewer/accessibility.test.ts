@@ -1,0 +1,83 @@
+/**
+ * Every page, in both themes, wide and on a phone: axe-core finds no serious fault, and nothing
+ * stands out of the screen.
+ */
+
+import assert from "node:assert/strict";
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { DEMO_CHILD, DEMO_TURNS } from "../../../src/server/demo/demo-sessions.ts";
+import { turnOf } from "../../support/signing-user.ts";
+import { browserTest, viewerScene } from "./harness.ts";
+
+const viewer = viewerScene(async (scene) => {
+  await scene.write({ id: "mend-1", entries: DEMO_TURNS.flat() });
+  await scene.write({ id: "review-2", entries: DEMO_CHILD, sign: false });
+  const { path } = await scene.write({ id: "altered-3", entries: turnOf("Altered") });
+  scene.alter(path, "Altered: done", "Altered: gone");
+});
+
+/** Each page, opened up as far as it goes. */
+const PAGES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
+  sessions: async (page) => {
+    await goTo(page, "#/");
+    await page.getByText("tampered").first().waitFor();
+  },
+  search: async (page) => {
+    await goTo(page, "#/?q=daysBetween");
+    await page.locator("mark").first().waitFor();
+  },
+  session: async (page) => {
+    await goTo(page, `#/s/${await viewer.apiId("mend-1")}?at=0`);
+    await page.locator(".proof-badge", { hasText: "verified" }).click();
+    await page.getByText("as your browser does").waitFor();
+    await page.evaluate(
+      "document.querySelectorAll('details').forEach((each) => { each.open = true; })",
+    );
+  },
+  altered: async (page) => {
+    await goTo(page, `#/s/${await viewer.apiId("altered-3")}`);
+    await page.locator(".proof-badge", { hasText: "tampered" }).click();
+    await page.locator(".row.altered").first().waitFor();
+  },
+  usage: async (page) => {
+    await goTo(page, "#/usage");
+    await page.locator(".usage-plot canvas").waitFor();
+    await page.getByText("As a table").click();
+  },
+};
+
+/** Every rule, on page after page. */
+const LONG = { timeout: 180_000 };
+
+for (const [colorScheme, width, height] of [
+  ["light", 1280, 800],
+  ["light", 360, 640],
+  ["dark", 360, 640],
+] as const) {
+  browserTest(`no page has a serious fault: ${colorScheme}, ${width} px`, LONG, async () => {
+    const page = await viewer.open("#/", { colorScheme, width, height });
+    for (const [name, show] of Object.entries(PAGES)) {
+      await show(page);
+      assert.deepEqual(await seriousFaults(page), [], name);
+      const shown = await page.evaluate("document.documentElement.scrollWidth");
+      assert.ok(Number(shown) <= width, `${name} is ${shown} px wide`);
+    }
+  });
+}
+
+/** Anew each time, so that nothing is left open of the page before. */
+async function goTo(page: Page, path: string): Promise<void> {
+  await page.goto("about:blank");
+  await page.goto(`${viewer.url}/${path}`);
+}
+
+async function seriousFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate(
+    "axe.run(document, { resultTypes: ['violations'] })",
+  )) as axe.AxeResults;
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+}

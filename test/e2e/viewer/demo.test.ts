@@ -1,0 +1,35 @@
+/** The demo in a real browser: what a newcomer sees first, and the one click that removes it. */
+
+import assert from "node:assert/strict";
+import { afterAll } from "vitest";
+import { browserTest, viewerScene } from "./harness.ts";
+
+const [home, cwd] = [process.env.HOME, process.cwd()];
+
+const viewer = viewerScene(
+  async (scene) => {
+    process.env.HOME = scene.home; // Where no session is, and above which there is none.
+    process.chdir(scene.home);
+  },
+  { roots: "found", demo: true },
+);
+
+afterAll(() => {
+  process.env.HOME = home;
+  process.chdir(cwd);
+});
+
+browserTest("a newcomer sees signed examples and removes them with one click", async () => {
+  const page = await viewer.open("#/");
+  await page.getByText("These are examples.").waitFor();
+  await page.getByText("✓ verified").first().waitFor();
+  await page.getByRole("link", { name: /Why does the test of daysBetween fail/ }).click();
+  await page.locator(".proof-badge", { hasText: /✓ verified/ }).waitFor();
+  await page.getByRole("link", { name: /^demo\/review-/ }).click();
+  await page.getByText("Nothing must be changed").waitFor();
+  await page.goto(`${viewer.url}/#/`);
+  await page.getByRole("button", { name: "Remove the examples" }).click();
+  await page.getByText("These are examples.").waitFor({ state: "detached" });
+  await page.locator(".session-row").first().waitFor({ state: "detached" });
+  assert.deepEqual(await viewer.client.demo(), { isShown: false });
+});

@@ -1,0 +1,228 @@
+/**
+ * The viewer as people have it: the real server on real sessions, and one Chromium for a file of tests.
+ *
+ * A page that asks anybody but its server, runs into its Content-Security-Policy or logs an error
+ * fails the test that opened it.
+ *
+ *     const viewer = viewerScene(async (scene) => {
+ *       await scene.write({ id: "hello-1", entries: turnOf("Say hello") });
+ *     });
+ *     browserTest("the list shows it", async () => {
+ *       const page = await viewer.open("#/");
+ *       await page.getByText("Say hello").waitFor();
+ *     });
+ */
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, onTestFinished, test } from "vitest";
+import { VerbatimClient } from "../../../src/client.ts";
+import { type NewEntry, openStore, type StoreOptions } from "../../../src/index.ts";
+import { SESSION_LIMITS } from "../../../src/server/sessions/limits.ts";
+import { type RunningServer, type ServeOptions, startServer } from "../../../src/server.ts";
+import { chromiumPath, isBrowserRequired, launchChromium } from "../chromium.ts";
+
+/** Passed over where there is no browser; where one is required, that is a failure. */
+export const browserTest = test.skipIf(chromiumPath === null && !isBrowserRequired);
+
+export interface NewSession extends Partial<StoreOptions> {
+  readonly id: string;
+  readonly entries: readonly NewEntry[];
+}
+
+export interface WrittenSession {
+  readonly id: string;
+  readonly root: string;
+  readonly dialect: string;
+  /** Where its log is. */
+  readonly path: string;
+}
+
+export interface PageOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly colorScheme?: "light" | "dark";
+  /** Errors that the test brings about itself: a server that stops, a token that is asked for. */
+  readonly mayLog?: RegExp;
+  /** A script that runs before those of the page: to take something from the browser. */
+  readonly before?: string;
+}
+
+export class ViewerScene {
+  readonly home = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-viewer-")));
+  /** Where sessions are served from. */
+  readonly root = join(this.home, "project");
+  readonly #faults: unknown[] = [];
+  /** What the environment was before. */
+  readonly #left = new Map<string, string | undefined>();
+  #options: Partial<ServeOptions> = {};
+  #server: RunningServer | null = null;
+  #browser: Browser | null = null;
+
+  get url(): string {
+    return this.#server?.url ?? assert.fail("the server does not run");
+  }
+
+  get client(): VerbatimClient {
+    return new VerbatimClient({ url: this.url });
+  }
+
+  /** Begins: called by `viewerScene`, before the sessions are written. */
+  enter(options: Partial<ServeOptions>): void {
+    this.#options = options;
+    for (const name of ["CONFIG", "STATE", "CACHE", "DATA"]) {
+      const variable = `XDG_${name}_HOME`;
+      this.#left.set(variable, process.env[variable]);
+      process.env[variable] = join(this.home, name.toLowerCase());
+    }
+  }
+
+  /** Writes a session through the real store: of rye and signed, unless asked for otherwise. */
+  async write({ id, entries, ...options }: NewSession): Promise<WrittenSession> {
+    const store = await openStore({
+      ...{ dialect: "rye", root: this.root, durability: "os", sign: true, agent: "hello" },
+      ...options,
+    });
+    const session = store.session(id);
+    for (const entry of entries) await session.append(entry);
+    await store.close();
+    const { path } = session;
+    return { id, root: store.root, dialect: store.dialect, path };
+  }
+
+  /** Alters a file behind everybody's back: the first `from` in it becomes `to`, of one length. */
+  alter(path: string, from: string, to: string): void {
+    assert.equal(Buffer.byteLength(from), Buffer.byteLength(to));
+    const text = readFileSync(path, "latin1");
+    assert.ok(text.includes(from), `${from} is not in the file`);
+    writeFileSync(path, text.replace(from, to), "latin1");
+  }
+
+  /** What the API calls a session, by its own id. */
+  async apiId(id: string): Promise<string> {
+    for await (const item of this.client.sessions.all()) if (item.session === id) return item.id;
+    return assert.fail(`${id} is not listed`);
+  }
+
+  async start(port = 0): Promise<void> {
+    this.#server = await startServer({
+      port,
+      roots: [this.root],
+      sessions: { ...SESSION_LIMITS, freshMs: 0, listWaitMs: 20_000 },
+      onFault: (what, cause) => this.#faults.push(what, cause),
+      ...this.#options,
+      dataDirectory: join(this.home, "streams"),
+    });
+  }
+
+  /** Stops the server. What pages log about that is for `mayLog`. */
+  async stop(): Promise<number> {
+    const port = this.#server?.port ?? 0;
+    await this.#server?.close();
+    this.#server = null;
+    return port;
+  }
+
+  /** A page of its own; it is closed, and what it did is judged, when the test is over. */
+  async open(path = "#/", options: PageOptions = {}): Promise<Page> {
+    const { width = 1280, height = 800, colorScheme = "light", mayLog, before } = options;
+    this.#browser ??= await launchChromium();
+    const context = await this.#browser.newContext({
+      viewport: { width, height },
+      colorScheme,
+      reducedMotion: "reduce",
+    });
+    const page = await context.newPage();
+    if (before !== undefined) await page.addInitScript(before);
+    const deeds: string[] = [];
+    watch(page, this.url, deeds);
+    onTestFinished(async () => {
+      await context.close();
+      const wrong = deeds.filter((deed) => !mayLog?.test(deed));
+      assert.deepEqual(wrong, [], "what a page of ours never does");
+    });
+    await page.goto(`${this.url}/${path}`, { waitUntil: "load" });
+    return page;
+  }
+
+  async close(): Promise<void> {
+    await this.#browser?.close();
+    await this.stop();
+    rmSync(this.home, { recursive: true, force: true });
+    for (const [variable, value] of this.#left) {
+      if (value === undefined) delete process.env[variable];
+      else process.env[variable] = value;
+    }
+    assert.deepEqual(this.#faults, []);
+  }
+}
+
+/** A scene for all tests of a file. */
+export function viewerScene(
+  prepare: (scene: ViewerScene) => Promise<void>,
+  options: Partial<ServeOptions> = {},
+): ViewerScene {
+  const scene = new ViewerScene();
+  beforeAll(async () => {
+    if (chromiumPath === null) return;
+    scene.enter(options);
+    buildWhenStale();
+    await prepare(scene);
+    await scene.start();
+  });
+  afterAll(() => scene.close());
+  return scene;
+}
+
+function watch(page: Page, url: string, deeds: string[]): void {
+  const isOwn = (asked: string) => asked.startsWith(`${url}/`) || /^(?:data|blob):/.test(asked);
+  page.on("dialog", (dialog) => {
+    deeds.push(`dialog ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  // A violated Content-Security-Policy is an error in the console, too.
+  page.on("console", (message) => {
+    if (message.type() === "error") deeds.push(`console ${message.text()}`);
+  });
+  page.on("pageerror", (error) => deeds.push(`script error ${error.message}`));
+  page.on("popup", () => deeds.push("window"));
+  page.context().on("request", (request) => {
+    if (!isOwn(request.url())) deeds.push(`request ${request.url()}`);
+  });
+}
+
+const project = fileURLToPath(new URL("../../..", import.meta.url));
+
+/** `npm test` has built it; who runs one file after an edit gets what they edited. */
+function buildWhenStale(): void {
+  const built = modifiedMs(join(project, "dist/viewer/index.html"));
+  const sources = ["viewer", "src/render", "src/client", "src/proof", "src/model", "src/base"];
+  if (sources.every((folder) => newestIn(join(project, folder)) <= built)) return;
+  const vite = join(project, "node_modules/vite/bin/vite.js");
+  const to = ["--outDir", join(project, "dist/viewer"), "--logLevel", "warn"];
+  execFileSync(process.execPath, [vite, "build", "viewer", ...to], { cwd: project });
+}
+
+function newestIn(folder: string): number {
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  const sources = names.filter((name) => !/\.test\.tsx?$|\.md$/.test(name));
+  return Math.max(...sources.map((name) => modifiedMs(join(folder, name))));
+}
+
+function modifiedMs(path: string): number {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats?.isFile() ? stats.mtimeMs : 0;
+}

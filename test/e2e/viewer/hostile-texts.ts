@@ -1,0 +1,8 @@
+/** Hostile texts for the viewer: the whole corpus, in few enough entries to be quick. */
+
+import { XSS_CORPUS } from "../xss-corpus.ts";
+
+/** The corpus, several texts in each: one by one, html-page.test.ts has shown them. */
+export const HOSTILE = Array.from({ length: Math.ceil(XSS_CORPUS.length / 8) }, (_, at) => {
+  return XSS_CORPUS.slice(8 * at, 8 * at + 8).join("\n\n");
+});

@@ -1,0 +1,185 @@
+/** A session that grows while it is read, a very long one, and hostile ones. */
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import type { Page } from "playwright-core";
+import { shownText } from "../../../src/render/html/markup.ts";
+import { event, putThread } from "../../cli/stores.ts";
+import { faultOf } from "../allow-list.ts";
+import { browserTest, viewerScene } from "./harness.ts";
+import { HOSTILE } from "./hostile-texts.ts";
+
+const LONG = 100_000;
+const paths = { live: "", restarted: "" };
+
+function lines(count: number): object[] {
+  return Array.from({ length: count }, (_, at) => event("assistant_text", { text: `said ${at}` }));
+}
+
+const viewer = viewerScene(async ({ root }) => {
+  paths.live = putThread(root, "live-1", lines(60));
+  paths.restarted = putThread(root, "restarted-1", lines(3));
+  putThread(root, "evil-1", HOSTILE.flatMap(hostile));
+});
+
+function hostile(text: string): (object | string)[] {
+  return [
+    event("thread_start", { directive: text, model: text }),
+    event("user_message", { text }),
+    event("assistant_reasoning", { text }),
+    event("assistant_text", { text: `${text}\n\n\`\`\`html\n${text}\n\`\`\``, model: text }),
+    event("tool_call_start", { tool: text, call_id: text, input: { [text]: text } }),
+    event("tool_call_start", { tool: "e", call_id: "e", input: { old_str: text, new_str: "x" } }),
+    event("tool_call_result", { call_id: text, output: text, error: text }),
+    event("spawn_child", { child_thread_id: text, child_directive: text }),
+    text.replaceAll("\n", " "),
+    event("thread_error", { error_code: text, detail: text }),
+  ];
+}
+
+/** Appends by another process, as agents do. */
+function append(path: string, text: string): void {
+  const line = `${JSON.stringify(event("assistant_text", { text }))}\n`;
+  const script = "require('fs').appendFileSync(process.argv[1], process.argv[2])";
+  execFileSync(process.execPath, ["-e", script, path, line]);
+}
+
+let listed = "";
+
+/** Asks for the list once: it reads all sessions, and one of them will be long. */
+async function openLive(id: string, mayLog?: RegExp): Promise<Page> {
+  const options = mayLog === undefined ? {} : { mayLog };
+  listed ||= await viewer.apiId("live-1");
+  const page = await viewer.open(`#/s/${viewer.client.sessions.beside(listed, id)}`, options);
+  await page.locator(".entry").first().waitFor();
+  return page;
+}
+
+/** How far from its end the transcript is scrolled. */
+function belowIn(page: Page): Promise<number> {
+  return page.locator(".transcript").evaluate((one) => {
+    return one.scrollHeight - one.scrollTop - one.clientHeight;
+  });
+}
+
+browserTest(
+  "entries of another process appear; a reader elsewhere is told, and left alone",
+  async () => {
+    const page = await openLive("live-1");
+    append(paths.live, "the first news");
+    await page.getByText("the first news").waitFor();
+    assert.ok((await belowIn(page)) < 2);
+    await page.locator(".transcript").evaluate((one) => {
+      one.scrollTop -= 700;
+    });
+    const above = page.getByText("said 50", { exact: true });
+    await above.waitFor();
+    const before = await above.boundingBox();
+    append(paths.live, "the second news");
+    await page.getByRole("button", { name: "1 new" }).waitFor();
+    assert.deepEqual(await above.boundingBox(), before);
+    await page.getByRole("button", { name: "1 new" }).click();
+    await page.getByText("the second news").waitFor();
+    assert.equal(await page.getByRole("button", { name: "1 new" }).count(), 0);
+  },
+);
+
+browserTest("a server that stops and comes back leaves no gap and repeats nothing", async () => {
+  const page = await openLive("restarted-1", /Failed to load resource|net::ERR/);
+  append(paths.restarted, "before");
+  await page.getByText("before", { exact: true }).waitFor();
+  const port = await viewer.stop();
+  await page.getByText("The server does not answer").waitFor();
+  append(paths.restarted, "meanwhile");
+  await viewer.start(port);
+  await page.getByText("meanwhile").waitFor();
+  append(paths.restarted, "after");
+  await page.getByText("after", { exact: true }).waitFor();
+  await page.getByText("The server does not answer").waitFor({ state: "detached" });
+  const texts = await page.locator(".entry .text").allInnerTexts();
+  assert.deepEqual(texts, ["said 0", "said 1", "said 2", "before", "meanwhile", "after"]);
+});
+
+browserTest("a session of 100,000 entries is read from its end, and never held whole", async () => {
+  putThread(viewer.root, "long-1", lines(LONG));
+  const page = await openLive("long-1");
+  const texts = () => page.locator(".entry .text").allInnerTexts();
+  const numbers = async () => (await texts()).map((text) => Number(text.slice("said ".length)));
+  const scroller = page.locator(".transcript");
+  await page.getByText(`said ${LONG - 1}`).waitFor();
+  // Backwards through some pages: what is in the page is one stretch, and a short one.
+  let first = LONG;
+  for (let step = 0; step < 12; step++) {
+    first = await scroller.evaluate((one) => {
+      one.scrollTop = 0;
+      return Number(one.querySelector(".entry .text")?.textContent?.slice("said ".length));
+    });
+    await page.waitForFunction((before) => {
+      const text = document.querySelector(".entry .text")?.textContent ?? "";
+      return Number(text.slice("said ".length)) < before;
+    }, first);
+    // What was put in above did not move what is read.
+    const box = await page.getByText(`said ${first}`, { exact: true }).boundingBox();
+    assert.ok(box !== null && box.y > 0 && box.y < 400, `said ${first} is at ${box?.y}`);
+    const held = await numbers();
+    assert.ok(held.length <= 350, `${held.length} entries are held`);
+    assert.deepEqual(
+      held,
+      held.map((_, at) => (held[0] ?? 0) + at),
+    );
+  }
+  assert.ok(first < LONG - 500);
+  // To the middle by the rail, to both ends by key.
+  const rail = await page.locator(".rail").boundingBox();
+  if (rail === null) return assert.fail("no rail");
+  await page.mouse.click(rail.x + rail.width / 2, rail.y + rail.height / 2);
+  await page.locator(".row:focus").waitFor();
+  const middle = Number((await page.locator(".row:focus .text").innerText()).slice(5));
+  assert.ok(Math.abs(middle / LONG - 0.5) < 0.02, `${middle}`);
+  await page.keyboard.press("g");
+  await page.getByText("said 0", { exact: true }).waitFor();
+  await page.keyboard.press("G");
+  await page.getByText(`said ${LONG - 1}`).waitFor();
+});
+
+/** Unfolds and touches all that is in the transcript, and tells what should not be there. */
+const TOUCH = `(() => {
+  const inside = [...document.querySelectorAll(".row > div:first-child *")];
+  for (const element of inside) {
+    if (element.localName === "details") element.open = true;
+    for (const type of ["mouseover", "focus"]) element.dispatchEvent(new Event(type));
+  }
+  const found = new Set(inside.map((element) => JSON.stringify([
+    element.localName,
+    [...element.attributes].map(({ name, value }) => [name, value]),
+  ])));
+  return { pwned: window.__pwned !== undefined, elements: [...found].map((one) => JSON.parse(one)) };
+})()`;
+
+/** What only this page has: links to its own entries, and code that can be scrolled by keys. */
+const OWN = /^(?:href=#\/s\/[\w.%-]+(?:\?at=\d+)?|tabindex=0|class=hl-[a-z-]+)$/;
+
+interface Touched {
+  readonly pwned: boolean;
+  readonly elements: readonly [string, [string, string][]][];
+}
+
+browserTest("hostile texts in every field run nothing, load nothing, and are shown", async () => {
+  const page = await openLive("evil-1");
+  await page.keyboard.press("g");
+  // All of it is in the page at once: it is shorter than what is held.
+  await page.waitForFunction((count) => {
+    const transcript = document.querySelector(".transcript");
+    if (transcript) transcript.scrollTop = transcript.scrollHeight;
+    return document.querySelectorAll(".row").length === count;
+  }, HOSTILE.length * hostile("").length);
+  const { pwned, elements } = (await page.evaluate(TOUCH)) as Touched;
+  await page.evaluate("new Promise(requestAnimationFrame)");
+  assert.equal(pwned || (await page.evaluate("window.__pwned !== undefined")), false);
+  for (const [name, attributes] of elements) {
+    const others = attributes.filter((attribute) => !OWN.test(attribute.join("=")));
+    assert.equal(faultOf(name, others), null);
+  }
+  const shown = (await page.locator(".entries").textContent()) ?? "";
+  for (const text of HOSTILE) assert.ok(shown.includes(shownText(text)), text);
+});

@@ -1,0 +1,246 @@
+/** The list of sessions and one session, as somebody uses them. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import type { NewEntry } from "../../../src/index.ts";
+import { event, putThread } from "../../cli/stores.ts";
+import { browserTest, viewerScene } from "./harness.ts";
+import { HOSTILE } from "./hostile-texts.ts";
+
+/** More than one page of the list. */
+const MANY = 110;
+const USAGE = { inputTokens: 1200, outputTokens: 34, totalTokens: 1234, spend: 0.5 };
+const OUTPUT = Array.from({ length: 60 }, (_, at) => `line ${at}${at === 40 ? " zebra" : ""}`);
+
+const said = (role: "user" | "assistant", text: string): NewEntry => {
+  return { kind: "message", role, parts: [{ type: "text", text }] };
+};
+
+const ENTRIES: readonly NewEntry[] = [
+  { kind: "start", model: "m-1" },
+  said("user", "Mend the *fence*"),
+  { kind: "message", role: "assistant", parts: [{ type: "reasoning", text: "hm, wood" }] },
+  {
+    kind: "message",
+    role: "assistant",
+    parts: [
+      {
+        type: "tool_call",
+        callId: "c1",
+        tool: "edit",
+        input: { path: "a", old_string: "old plank", new_string: "new plank" },
+      },
+    ],
+  },
+  {
+    kind: "message",
+    role: "tool",
+    parts: [
+      {
+        type: "tool_result",
+        callId: "c1",
+        output: OUTPUT.join("\n"),
+        error: null,
+        durationMs: 1500,
+      },
+    ],
+  },
+  said("assistant", "```ts\nconst plank: number = 1;\n```"),
+  { kind: "other", parts: [{ type: "child", session: "child-1", agent: "helper" }] },
+  { kind: "turn_end", usage: USAGE },
+  said("user", "Thank you"),
+  { kind: "end", outcome: "completed", usage: USAGE },
+];
+
+let path = "";
+let fence = "";
+const viewer = viewerScene(async (scene) => {
+  for (let at = 0; at < MANY; at++) putThread(scene.root, `many-${at}`);
+  for (const [at, text] of HOSTILE.entries()) {
+    const evil = { directive: text, ts: new Date().toISOString() }; // The last come first.
+    putThread(scene.root, `evil-${at}`, [
+      event("thread_start", { ...evil, model: text }),
+      event("user_message", { ...evil, text }),
+    ]);
+  }
+  await scene.write({ id: "child-1", entries: [said("user", "I am the child")] });
+  path = (await scene.write({ id: "fence-1", entries: ENTRIES })).path;
+});
+
+async function openFence(options: Parameters<typeof viewer.open>[1] = {}): Promise<Page> {
+  fence ||= await viewer.apiId("fence-1");
+  const page = await viewer.open(`#/s/${fence}`, options);
+  await page.getByText("Completed").last().waitFor();
+  return page;
+}
+
+browserTest("the list says what each session is, took and is worth", async () => {
+  const page = await viewer.open("#/");
+  const row = page.locator(".session-row", { hasText: "Mend the" });
+  await row.locator(".verdict.verified").waitFor();
+  const text = await row.innerText();
+  for (const fact of ["hello", "m-1", "rye", "1 turn", "1.2k tokens", "$0.50", "verified"]) {
+    assert.ok(text.includes(fact), `${fact} in ${text}`);
+  }
+});
+
+browserTest(
+  "a long list holds few rows in the page, and is fetched as it is scrolled",
+  async () => {
+    const page = await viewer.open("#/");
+    await page.locator(".session-row").first().waitFor();
+    const foot = page.locator(".list-foot");
+    const all = `${MANY + HOSTILE.length + 2} sessions`;
+    while (!(await foot.innerText()).startsWith(all)) {
+      await page.locator(".list-scroll").evaluate((list) => {
+        list.scrollTop = list.scrollHeight;
+      });
+      await page.evaluate("new Promise(requestAnimationFrame)");
+    }
+    assert.ok((await page.locator(".session-row").count()) < 60);
+  },
+);
+
+browserTest("a session that comes shows up in the list by itself", async () => {
+  const page = await viewer.open("#/");
+  await page.locator(".session-row").first().waitFor();
+  putThread(viewer.root, "late-1", [
+    event("user_message", { text: "I came late", ts: new Date().toISOString() }),
+  ]);
+  await page.locator(".session-row", { hasText: "I came late" }).waitFor();
+});
+
+browserTest("what is typed is searched for; a hit opens its entry, unfolded", async () => {
+  const page = await viewer.open("#/");
+  await page.keyboard.press("/");
+  await page.keyboard.type("zebr");
+  await page.locator(".hit mark", { hasText: "zebra" }).waitFor();
+  assert.equal(await page.locator(".hit").count(), 1);
+  await page.locator(".hit").click();
+  const row = page.locator(".row.target");
+  await row.locator("details[open] pre", { hasText: "zebra" }).waitFor();
+  assert.match(page.url(), /\?at=\d+&q=zebr$/);
+});
+
+browserTest("filters narrow the list, and stay in the address", async () => {
+  const page = await viewer.open("#/");
+  await page.getByLabel("Status").selectOption("completed");
+  await page.getByText("1 session", { exact: true }).waitFor();
+  await page.reload();
+  await page.getByText("1 session", { exact: true }).waitFor();
+  await page.getByLabel("Kind").selectOption("entire");
+  await page.getByText("No session fits").waitFor();
+});
+
+browserTest(
+  "a session shows its end, its diffs, its colours and where its children are",
+  async () => {
+    const page = await openFence();
+    assert.equal((await page.locator(".diff .gone").innerText()).trim(), "-old plank");
+    assert.equal((await page.locator(".diff .new").innerText()).trim(), "+new plank");
+    await page.locator(".hl-keyword", { hasText: "const" }).waitFor();
+    assert.match(await page.locator(".by-tool .caption").innerText(), /Output · 1\.5 s\s+edit/);
+    assert.equal(await page.locator(".turns a").count(), 2);
+    assert.match(
+      await page.locator(".turns a").first().innerText(),
+      /1\.2k tokens · \$0\.50 · 1 call/,
+    );
+    await page.getByRole("link", { name: "child-1" }).click();
+    await page.locator(".entry", { hasText: "I am the child" }).waitFor();
+  },
+);
+
+browserTest("keys move through a session, fold and unfold, and say what they are", async () => {
+  const page = await openFence();
+  const focused = () => page.locator(".row:focus").innerText();
+  await page.keyboard.press("g");
+  await page.getByText("The start of the session").waitFor();
+  await page.keyboard.press("j");
+  assert.match(await focused(), /Started/);
+  await page.keyboard.press("J");
+  assert.match(await focused(), /Mend the/);
+  await page.keyboard.press("j");
+  assert.match(await focused(), /Thinking/);
+  const isOpen = () =>
+    page.locator("details.thinking").evaluate((one) => "open" in one && one.open);
+  assert.equal(await isOpen(), false);
+  await page.keyboard.press("o");
+  assert.equal(await isOpen(), true);
+  await page.keyboard.press("k");
+  assert.match(await focused(), /Mend the/);
+  await page.locator(".row:focus").getByRole("button", { name: "Line" }).click();
+  await page.locator(".line-dialog pre", { hasText: '"user_message"' }).waitFor();
+  await page.keyboard.press("Escape");
+  assert.equal(await page.getByText("A turn begins").count(), 0);
+  await page.keyboard.press("a");
+  await page.getByText("A line without words").first().waitFor();
+  await page.keyboard.press("a");
+  await page.keyboard.press("?");
+  await page.getByRole("heading", { name: "Keys" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("G");
+  await page.keyboard.press("/");
+  await page.keyboard.type("wood");
+  await page.getByText("1 found").waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByText("1 of 1").waitFor();
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator(".inner-search").count(), 0);
+});
+
+browserTest("a link to an entry opens it; one that leads nowhere says so", async () => {
+  fence ||= await viewer.apiId("fence-1");
+  const id = fence;
+  const { entries } = await viewer.client.sessions.entries(id);
+  const start = entries.find(({ entry }) => entry?.parts[0]?.type === "child")?.start ?? 0;
+  const page = await viewer.open(`#/s/${id}?at=${start}`);
+  assert.match(await page.locator(".row.target").innerText(), /Began child-1/);
+  const lost = await viewer.open(`#/s/${id}?at=${start + 1}`, { mayLog: /416/ });
+  await lost.getByText("There is no entry at the place of that link").waitFor();
+  const none = await viewer.open("#/s/nothing", { mayLog: /404/ });
+  await none.getByText("There is no such session here").waitFor();
+});
+
+browserTest("a session is exported as one page, and byte for byte", async () => {
+  const page = await openFence();
+  const save = async (name: string) => {
+    await page.locator(".menu").evaluate((menu) => menu.setAttribute("open", ""));
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name }).click(),
+    ]);
+    return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+  };
+  const log = await save("Save the log as it is");
+  assert.equal(log.name, "fence-1.jsonl");
+  assert.deepEqual(log.bytes, readFileSync(path));
+  const html = await save("Save as one HTML page");
+  assert.equal(html.name, "fence-1.html");
+  const text = html.bytes.toString();
+  assert.match(text, /^<!doctype html>[\s\S]*<h1>Mend the \*fence\*<\/h1>[\s\S]*id="entry-3"/);
+  assert.ok(text.includes("new plank") && text.includes("loads nothing and runs nothing"));
+});
+
+browserTest("nothing is wider than a telephone", async () => {
+  fence ||= await viewer.apiId("fence-1");
+  for (const hash of ["#/", "#/?q=plank", `#/s/${fence}`]) {
+    const page = await viewer.open(hash, { width: 360, height: 640 });
+    await page.locator(".session-row, .hit, .entry").first().waitFor();
+    for (const place of ["html", ".page", ".list-scroll, .transcript"]) {
+      const [inner, outer] = await page
+        .locator(place)
+        .first()
+        .evaluate((element) => [element.scrollWidth, element.clientWidth]);
+      assert.ok((inner ?? 0) <= (outer ?? 0), `${place} of ${hash}: ${inner} in ${outer}`);
+    }
+  }
+});
+
+browserTest("hostile titles, agents and words found run nothing, and are shown", async () => {
+  for (const hash of ["#/", "#/?q=pwned"]) {
+    const page = await viewer.open(hash, { height: 2500 });
+    await page.locator(".session-row, .hit", { hasText: "__pwned" }).nth(5).waitFor();
+    assert.equal(await page.evaluate("window.__pwned === undefined"), true);
+  }
+});

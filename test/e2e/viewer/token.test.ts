@@ -1,0 +1,31 @@
+/** A server that asks for tokens: the page asks its reader for one, and shows nothing before. */
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { putThread } from "../../cli/stores.ts";
+import { makeToken } from "../../server/auth/token-user.ts";
+import { browserTest, viewerScene } from "./harness.ts";
+
+let token = "";
+const viewer = viewerScene(async (scene) => {
+  putThread(scene.root, "secret-1");
+  ({ token } = await makeToken(join(scene.home, "streams"), { scopes: ["read"] }));
+});
+
+browserTest(
+  "a token is asked for, kept in the tab, and asked for again when it is wrong",
+  async () => {
+    const page = await viewer.open("#/", { mayLog: /401/ });
+    await page.getByLabel("Token").fill("wrong");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Token").waitFor();
+    assert.equal(await page.getByText("I am secret-1").count(), 0);
+    await page.getByLabel("Token").fill(token);
+    await page.keyboard.press("Enter");
+    await page.getByText("I am secret-1").click();
+    await page.locator(".entry", { hasText: "I am secret-1" }).waitFor();
+    await page.reload();
+    await page.locator(".entry", { hasText: "I am secret-1" }).waitFor();
+    assert.equal(await page.evaluate("localStorage.length + document.cookie.length"), 0);
+  },
+);

@@ -1,0 +1,65 @@
+/** The usage page and the demo, in a real browser. */
+
+import assert from "node:assert/strict";
+import type { NewEntry } from "../../../src/index.ts";
+import { answered, said } from "../../support/signing-user.ts";
+import { browserTest, viewerScene } from "./harness.ts";
+
+const used = (model: string, spend: number): readonly NewEntry[] => [
+  { kind: "start", model },
+  { kind: "turn_start" },
+  said("Do it"),
+  {
+    kind: "message",
+    role: "assistant",
+    parts: [{ type: "tool_call", callId: "c1", tool: "bash", input: { command: "ls" } }],
+  },
+  {
+    kind: "message",
+    role: "tool",
+    parts: [{ type: "tool_result", callId: "c1", output: "", error: "exit 1", durationMs: 1500 }],
+  },
+  answered("Done"),
+  {
+    kind: "turn_end",
+    model,
+    usage: { inputTokens: 900, outputTokens: 100, totalTokens: 1000, spend },
+  },
+];
+
+/** A number for what is drawn. */
+const PIXELS = `(() => {
+  const canvas = document.querySelector(".usage-plot canvas");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return data.reduce((so, value, at) => (so * 31 + value * (at % 7)) % 1000003, 0);
+})()`;
+
+const viewer = viewerScene(async (scene) => {
+  await scene.write({ id: "first-1", entries: used("model-a", 1.25), sign: false });
+  await scene.write({ id: "second-2", entries: used("model-b", 0.5), sign: false });
+});
+
+browserTest("spend, tokens and tools are added up, charted, and there as a table", async () => {
+  const page = await viewer.open("#/usage");
+  await page.locator(".usage-totals").getByText("$1.75").waitFor();
+  await page.locator(".usage-totals").getByText("2.0k").waitFor();
+  await page.locator(".usage-plot canvas").waitFor();
+  await page.getByText("As a table").click();
+  const table = page.getByRole("region", { name: "Spend per day (UTC)" });
+  assert.match(await table.innerText(), /model-a\s+model-b\s+\d{4}-\d\d-\d\d\s+\$1\.25\s+\$0\.50/);
+  await page.getByRole("button", { name: "Tokens" }).click();
+  await page.getByText("Tokens per day (UTC)").first().waitFor();
+  await page.getByRole("button", { name: "Most failing" }).click();
+  await page.getByText("2 (100 %)").waitFor();
+  await page.getByRole("link", { name: /^bash: .*show it$/ }).click();
+  await page.locator(".row").filter({ hasText: "exit 1" }).first().waitFor();
+});
+
+browserTest("both themes have colours of their own, without loading anew", async () => {
+  const page = await viewer.open("#/usage", { colorScheme: "light" });
+  const bars = () => page.evaluate(PIXELS);
+  await page.locator(".usage-plot canvas").waitFor();
+  const light = await bars();
+  await page.emulateMedia({ colorScheme: "dark" });
+  for (let tries = 0; (await bars()) === light; tries++) assert.ok(tries < 100, "it was not drawn");
+});

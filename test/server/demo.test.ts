@@ -1,0 +1,105 @@
+/** The demo: shown to who has no session, removed by one request, and never among the user's own. */
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished, test } from "vitest";
+import { demoRoot } from "../../src/base/node-places.ts";
+import { VerbatimClient } from "../../src/client.ts";
+import { said } from "../support/signing-user.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { makeToken } from "./auth/token-user.ts";
+import { newUser } from "./sessions/served.ts";
+import { startTestServer } from "./test-server.ts";
+
+/** A user whose home and current directory hold no session. */
+function emptyUser() {
+  const user = newUser();
+  const before = [process.env.HOME, process.cwd()] as const;
+  process.env.HOME = user.home;
+  const cwd = tempDirectory();
+  process.chdir(cwd);
+  onTestFinished(() => {
+    process.env.HOME = before[0];
+    process.chdir(before[1]);
+  });
+  return { user, cwd };
+}
+
+const serve = () => startTestServer({ roots: "found", demo: true });
+
+test("who has no session is shown signed ones, with everything in them, outside of their own roots", async () => {
+  const { cwd } = emptyUser();
+  const server = await serve();
+  const client = new VerbatimClient({ url: server.url });
+  assert.deepEqual(await client.demo(), { isShown: true });
+  const { sessions } = await client.sessions.list();
+  assert.equal(sessions.length, 2);
+  const parts = new Set<string>();
+  let hasError = false;
+  for (const { id, root, title } of sessions) {
+    assert.equal(root, demoRoot());
+    assert.ok(title);
+    assert.equal((await client.sessions.verify(id)).verdict, "verified");
+    for (const { entry } of (await client.sessions.entries(id, { from: 0, limit: 100 })).entries) {
+      for (const part of entry?.parts ?? []) {
+        parts.add(part.type);
+        if (part.type === "tool_result" && part.error !== null) hasError = true;
+        if (part.type === "child") {
+          assert.ok((await client.sessions.get(client.sessions.beside(id, part.session))).title);
+        }
+      }
+    }
+  }
+  assert.deepEqual([...parts].sort(), ["child", "reasoning", "text", "tool_call", "tool_result"]);
+  assert.ok(hasError);
+  assert.deepEqual(readdirSync(cwd), [], "nothing is written where the user is");
+});
+
+test("one request removes it for good, and only it", async () => {
+  emptyUser();
+  const server = await serve();
+  const client = new VerbatimClient({ url: server.url });
+  const other = join(demoRoot(), "..", "other");
+  mkdirSync(other);
+  await client.removeDemo();
+  assert.deepEqual(await client.demo(), { isShown: false });
+  assert.deepEqual((await client.sessions.list()).sessions, []);
+  assert.deepEqual(readdirSync(demoRoot()), ["removed"]);
+  assert.ok(existsSync(other));
+  const again = new VerbatimClient({ url: (await serve()).url });
+  assert.deepEqual(await again.demo(), { isShown: false }, "after a restart, too");
+  const posted = await fetch(`${server.url}/v1/demo`, { method: "POST" });
+  assert.equal(posted.status, 405);
+});
+
+test("who has a session, names a root or did not ask for it is shown no demo", async () => {
+  const { user, cwd } = emptyUser();
+  for (const options of [{ roots: [cwd], demo: false }, { roots: "found" as const }]) {
+    const client = new VerbatimClient({ url: (await startTestServer(options)).url });
+    assert.deepEqual(await client.demo(), { isShown: false });
+  }
+  await user.write({ dialect: "rye" }, [said("mine")], { root: cwd });
+  const client = new VerbatimClient({ url: (await serve()).url });
+  assert.deepEqual(await client.demo(), { isShown: false });
+  assert.equal((await client.sessions.list()).sessions.length, 1);
+  assert.ok(!existsSync(demoRoot()));
+});
+
+test("a half-made demo is made anew", async () => {
+  emptyUser();
+  mkdirSync(join(demoRoot(), ".ai/threads/half-1"), { recursive: true });
+  const client = new VerbatimClient({ url: (await serve()).url });
+  assert.equal((await client.sessions.list()).sessions.length, 2);
+});
+
+test("where tokens are asked for, removing needs an admin's", async () => {
+  emptyUser();
+  const dataDirectory = tempDirectory();
+  const { token } = await makeToken(dataDirectory, { scopes: ["read"] });
+  const server = await startTestServer({ dataDirectory, roots: "found", demo: true });
+  const client = new VerbatimClient({ url: server.url, token });
+  assert.deepEqual(await client.demo(), { isShown: true });
+  await assert.rejects(client.removeDemo());
+  assert.deepEqual(await client.demo(), { isShown: true });
+});

@@ -1,0 +1,219 @@
+/** Searching and adding up over all sessions: what is answered, in pages, while indexing goes on. */
+
+import assert from "node:assert/strict";
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { VerbatimClient } from "../../../src/client.ts";
+import { tempDirectory } from "../../support/temp-directory.ts";
+import { refused } from "../test-server.ts";
+import { newUser, ryeLog, type ServedOptions, serveSessions } from "./served.ts";
+
+const HOSTILE = '<script>alert("soup")</script>\u001b[2J';
+
+/** A rye thread, written as another program would. */
+function plant(root: string, id: string, ...events: readonly object[]): string {
+  const path = ryeLog(root, id);
+  mkdirSync(dirname(path), { recursive: true });
+  const lines = events.map((event, n) => {
+    const ts = `2026-01-0${1 + n}T00:00:00Z`;
+    return `${JSON.stringify({ ts, thread_id: id, directive: "cook", ...event })}\n`;
+  });
+  writeFileSync(path, lines.join(""));
+  return path;
+}
+
+const user = (text: string) => ({ type: "user_message", text });
+
+function append(root: string, id: string, text: string): void {
+  const line = { ts: "2026-01-09T00:00:00Z", thread_id: id, directive: "cook", ...user(text) };
+  appendFileSync(ryeLog(root, id), `${JSON.stringify(line)}\n`);
+}
+
+function kitchen(): string {
+  const root = tempDirectory();
+  plant(
+    root,
+    "cook-1",
+    user("Make a soup"),
+    { type: "tool_call_start", tool: "stove", call_id: "1", input: { heat: "high" } },
+    {
+      type: "tool_call_result",
+      call_id: "1",
+      output: "boiling soup",
+      error: "hot",
+      duration_ms: 70,
+    },
+    {
+      type: "step_finish",
+      model: "opus-9",
+      tokens: { input_tokens: 10, output_tokens: 5 },
+      cost: { spend: 0.25 },
+    },
+    { type: "thread_complete", model: "opus-9", cost: { turns: 1, tokens: 15, spend: 0.5 } },
+  );
+  plant(root, "cook-2", user(`And ${HOSTILE} again`));
+  return root;
+}
+
+async function served(root: string, options: ServedOptions = {}) {
+  const { server } = await serveSessions([root], options);
+  return { server, client: new VerbatimClient({ url: server.url }) };
+}
+
+test("a hit has its session, its place, and a snippet that is data", async () => {
+  newUser();
+  const root = kitchen();
+  const { client, server } = await served(root);
+  const { hits, next, isComplete } = await client.sessions.search("SOUP role:user");
+  assert.deepEqual([hits.length, next, isComplete], [2, null, true]);
+  const [hostile, plain] = hits;
+  assert.deepEqual(plain?.snippet, [
+    { text: "Make a ", isHit: false },
+    { text: "soup", isHit: true },
+  ]);
+  assert.equal(hostile?.snippet.map(({ text }) => text).join(""), `And ${HOSTILE} again`);
+  expect(plain).toMatchObject({
+    start: 0,
+    role: "user",
+    at: "2026-01-01T00:00:00.000Z",
+    tools: [],
+  });
+  const { id } = plain?.session ?? assert.fail();
+  assert.deepEqual(
+    plain?.session,
+    await client.sessions.list().then(({ sessions }) => {
+      return sessions.find((session) => session.id === id);
+    }),
+  );
+  assert.equal(plain?.session.durationMs, 4 * 86_400_000);
+  const { entries } = await client.sessions.entries(id, { around: plain?.start ?? 0, limit: 1 });
+  assert.equal(entries[0]?.end, plain?.end, "the place is one that entries can be asked for by");
+  const raw = await fetch(`${server.url}/v1/search?q=soup`);
+  assert.match(raw.headers.get("content-type") ?? "", /^application\/json/);
+  assert.match(raw.headers.get("content-security-policy") ?? "", /sandbox/);
+});
+
+test("filters, one session alone, and words that are still typed", async () => {
+  newUser();
+  const { client } = await served(kitchen());
+  const count = async (...asked: Parameters<typeof client.sessions.search>) =>
+    (await client.sessions.search(...asked)).hits.length;
+  assert.equal(await count("soup"), 3);
+  assert.equal(await count("tool:STOVE"), 2);
+  assert.equal(await count("boiling tool:stove role:tool"), 1);
+  assert.equal(await count("soup model:opus agent:cook dialect:rye session:cook-1"), 2);
+  assert.equal(await count("soup since:2026-01-02"), 1);
+  assert.equal(await count("sou"), 0);
+  assert.equal(await count("sou", { typing: true }), 3);
+  const [boiling] = (await client.sessions.search("boiling")).hits;
+  assert.equal(await count("soup", { session: boiling?.session.id ?? "" }), 2);
+});
+
+test("pages of any size hold every hit once, also while sessions grow", async () => {
+  newUser();
+  const root = tempDirectory();
+  for (let n = 0; n < 4; n++) plant(root, `cook-${n}`, user("all"), user("none"), user("all"));
+  const { client } = await served(root, { limits: { entriesExaminedMax: 3 } });
+  for (const limit of [1, 2, 5, 100]) {
+    const places: string[] = [];
+    let isFirst = true;
+    for (let cursor: string | undefined; isFirst || cursor !== undefined; isFirst = false) {
+      const page = await client.sessions.search("all", { limit, ...(cursor ? { cursor } : {}) });
+      places.push(...page.hits.map(({ session, start }) => `${session.session}@${start}`));
+      cursor = page.next ?? undefined;
+      if (isFirst) append(root, "cook-0", "new");
+    }
+    assert.equal(places.length, 8, `pages of ${limit}`);
+    assert.equal(new Set(places).size, 8);
+  }
+});
+
+test("what is wrong with a search is said with its code", async () => {
+  newUser();
+  const { server } = await served(kitchen());
+  const url = (query: string) => `${server.url}/v1/search?${query}`;
+  assert.deepEqual(await refused(await fetch(url(""))), [400, "BAD_REQUEST"]);
+  assert.deepEqual(await refused(await fetch(url("q=soup&no=1"))), [400, "BAD_REQUEST"]);
+  assert.deepEqual(await refused(await fetch(url("q=soup&limit=101"))), [400, "BAD_REQUEST"]);
+  assert.deepEqual(await refused(await fetch(url("q=soup&cursor=x"))), [400, "BAD_REQUEST"]);
+  assert.deepEqual(await refused(await fetch(url("q=%22soup"))), [400, "SEARCH_QUERY"]);
+  assert.deepEqual(await refused(await fetch(url("q=soup&session=x"))), [404, "SESSION_NOT_FOUND"]);
+  assert.equal((await fetch(url("q=soup"), { method: "POST" })).status, 405);
+  assert.equal((await fetch(url("q=soup&limit=100"), { method: "HEAD" })).status, 200);
+});
+
+test("sessions that come, grow and go are found as they stand", async () => {
+  newUser();
+  const root = kitchen();
+  const { client } = await served(root);
+  const found = async (query: string) => (await client.sessions.search(query)).hits.length;
+  assert.equal(await found("salad"), 0);
+  append(root, "cook-2", "salad");
+  assert.equal(await found("salad"), 1);
+  plant(root, "cook-3", user("salad"));
+  assert.equal(await found("salad"), 2);
+  rmSync(dirname(ryeLog(root, "cook-2")), { recursive: true });
+  assert.equal(await found("salad"), 1);
+});
+
+test("a search is answered from what there is, and says that indexing goes on", async () => {
+  newUser();
+  const root = tempDirectory();
+  for (let n = 0; n < 150; n++) plant(root, `cook-${n}`, user(`all ${"x ".repeat(600)}`));
+  const { client } = await served(root, { limits: { searchWaitMs: 1 } });
+  const first = await client.sessions.search("all");
+  assert.equal(first.isComplete, false);
+  for (let isComplete = false; !isComplete; ) {
+    ({ isComplete } = await client.sessions.search("all", { limit: 1 }));
+  }
+  assert.equal((await client.sessions.search("all", { limit: 100 })).hits.length, 100);
+});
+
+test("an index that is damaged beside a server is made anew, and what was asked is answered", async () => {
+  const { home } = newUser();
+  const root = kitchen();
+  const { client } = await served(root);
+  assert.equal((await client.sessions.search("soup")).hits.length, 3);
+  const path = join(home, "cache/verbatim/search.db");
+  const bytes = readFileSync(path);
+  for (let at = 4096; at < bytes.length; at += 4096) bytes.fill(0x7f, at, at + 200);
+  for (const ending of ["", "-wal", "-shm"]) rmSync(path + ending, { force: true });
+  writeFileSync(path, bytes);
+  for (const each of [(await served(root)).client, client]) {
+    assert.equal((await each.sessions.search("soup")).hits.length, 3);
+  }
+});
+
+test("what was used is added up by day, model and agent, and by tool", async () => {
+  newUser();
+  const { client } = await served(kitchen());
+  const report = await client.usage();
+  assert.deepEqual(
+    report.rows.map(({ day, model, agent, sessions, turns, totalTokens, spend }) => [
+      ...[day, model, agent, sessions, turns, totalTokens, spend],
+    ]),
+    [
+      ["2026-01-05", "opus-9", "cook", 1, 0, 0, 0.25],
+      ["2026-01-04", "opus-9", "cook", 1, 1, 15, 0.25],
+    ],
+  );
+  const [session] = (await client.sessions.search("boiling")).hits;
+  assert.deepEqual(report.tools, [
+    {
+      ...{ tool: "stove", calls: 1, errors: 1, timed: 1, totalMs: 70 },
+      slowest: { ms: 70, session: session?.session.id, start: session?.start },
+    },
+  ]);
+  assert.deepEqual([report.sessions, report.isCut, report.isComplete], [1, false, true]);
+  const days = async (since: string, until: string) =>
+    (await client.usage({ since, until })).rows.map(({ day }) => day);
+  assert.deepEqual(await days("2026-01-05", "2026-01-06"), ["2026-01-05"]);
+  assert.deepEqual(await days("2026-01-01", "2026-01-05T12:00:00Z"), ["2026-01-04"]);
+  assert.deepEqual((await client.usage({ dialect: "entire" })).rows, []);
+  const { client: cut } = await served(kitchen(), {
+    limits: { usageRowsMax: 1, usageToolsMax: 1 },
+  });
+  const short = await cut.usage();
+  assert.deepEqual([short.rows.length, short.isCut], [1, true]);
+});

@@ -1,0 +1,90 @@
+/**
+ * Follow into: entries that any process appends, brought into the page as they come.
+ *
+ * FI1  The client gives each entry once and in order, over lost connections and restarts
+ *      (src/client/follow.ts, FO1). They are shown together, once a frame.
+ * FI2  A reader who is at the end stays there; one who is elsewhere is told how many came.
+ */
+
+import type { Signal } from "@preact/signals";
+import type { VerbatimClient } from "../../../src/client/client.ts";
+import type { SessionEvent } from "../../../src/client/follow.ts";
+import type { EntryItem } from "../../../src/client/session-shapes.ts";
+import { reasonOf } from "../server.ts";
+import {
+  ENTRIES_MAX,
+  type EntryWindow,
+  itemsOf,
+  trimmed,
+  withEntry,
+  withRewound,
+} from "../session/entry-window.ts";
+import type { Outline } from "../session/outline.ts";
+import { isConnected } from "./lost-banner.tsx";
+
+/** The session that is read, as far as following it changes it. */
+export interface Followed {
+  readonly id: string;
+  readonly client: VerbatimClient;
+  readonly window: Signal<EntryWindow | null>;
+  readonly arrived: Signal<number>;
+  readonly notice: Signal<string | null>;
+  readonly outline: Outline;
+  readonly isFollowing: boolean;
+  headChanged(): void;
+}
+
+/** A hidden page has no frames. */
+const FRAME_MS = 30;
+
+export async function followInto(
+  store: Followed,
+  from: number,
+  signal: AbortSignal,
+): Promise<void> {
+  let waiting: SessionEvent[] = [];
+  const show = () => {
+    const events = waiting;
+    waiting = [];
+    if (!signal.aborted) take(store, events);
+  };
+  const onConnection = (is: boolean) => {
+    isConnected.value = is;
+  };
+  const options = { from, native: false, signal, onConnection };
+  try {
+    for await (const event of store.client.sessions.follow(store.id, options)) {
+      if (waiting.length === 0) setTimeout(show, FRAME_MS);
+      waiting.push(event);
+    }
+  } catch (cause) {
+    store.notice.value = `New entries are no longer shown: ${reasonOf(cause)}`;
+  } finally {
+    isConnected.value = true;
+  }
+}
+
+/** Whether there will be something to see. */
+function isShown({ kind, entry }: EntryItem): boolean {
+  return entry === null || kind === "message" || kind === "end";
+}
+
+function take(store: Followed, events: readonly SessionEvent[]): void {
+  let window = store.window.value;
+  if (window === null) return;
+  let came = 0;
+  for (const event of events) {
+    if (event.type === "rewound") {
+      window = withRewound(window, event.to);
+      store.outline.rewound(event.to);
+      continue;
+    }
+    if (event.start >= window.end && isShown(event)) came++;
+    window = withEntry(window, event, store.isFollowing || itemsOf(window).length < ENTRIES_MAX);
+    store.outline.take([event]);
+  }
+  // Who reads at the end does not miss what is let go far above; who reads above would miss it.
+  store.window.value = store.isFollowing ? trimmed(window, "end") : window;
+  if (!store.isFollowing) store.arrived.value += came;
+  store.headChanged();
+}

@@ -1,0 +1,172 @@
+/**
+ * Bytes source: what a check asks of the server, in pieces, and the keys that checkpoints name.
+ *
+ * BS1  What the server says of a key is held against the checkpoint itself: a key is used only when
+ *      its SHA-256 is the id that the checkpoint names. Whom to trust remains the server's word.
+ */
+
+import type {
+  CheckpointKey,
+  CheckpointPage,
+  SessionBytes,
+} from "../../../src/client/session-shapes.ts";
+import { fromBase64url, utf8 } from "../../../src/proof/bytes.ts";
+import {
+  type Checkpoint,
+  type EnvelopeName,
+  readCheckpoint,
+} from "../../../src/proof/checkpoint.ts";
+import { fpOf, kidOf } from "../../../src/proof/ed25519-keys.ts";
+import type { KeyAnswer, KeyRefusal, Keys } from "../../../src/proof/keys.ts";
+import { Walk } from "../../../src/proof/walk.ts";
+import type { WebProofCrypto } from "./web-crypto.ts";
+
+/** The part of the client that is used. */
+export interface ProofClient {
+  bytes(id: string, range: { from: number; to?: number }): Promise<SessionBytes>;
+  checkpoints(id: string, range: { from: number; to?: number }): Promise<CheckpointPage>;
+}
+
+/** The session that is checked, as the list tells it. */
+export interface ProofSession {
+  readonly id: string;
+  readonly session: string;
+  readonly dialect: string;
+}
+
+/** A piece is judged at once: short enough that the page goes on meanwhile. */
+const PIECE_BYTES = 256 * 1024;
+/** A file may name any number of keys; after these, they are unknown. */
+const KEYS_MAX = 64;
+
+export class BytesSource {
+  readonly crypto: WebProofCrypto;
+  readonly session: ProofSession;
+  readonly #client: ProofClient;
+  readonly #signal: AbortSignal;
+  readonly #known = new Map<string, KeyAnswer>();
+  #canVerify: boolean | null = null;
+
+  constructor(
+    client: ProofClient,
+    session: ProofSession,
+    crypto: WebProofCrypto,
+    signal: AbortSignal,
+  ) {
+    this.#client = client;
+    this.session = session;
+    this.crypto = crypto;
+    this.#signal = signal;
+  }
+
+  /** Of whom the checkpoints must speak: src/signing/session-log.ts says the same. */
+  get name(): string {
+    const { session, dialect } = this.session;
+    return dialect === "rye" || dialect === "entire" ? session : `${dialect}:${session}`;
+  }
+
+  async checkpoints(from: number, to?: number): Promise<CheckpointPage> {
+    const range = to === undefined ? { from } : { from, to };
+    this.#canVerify ??= await this.crypto.canVerify();
+    const page = await this.#client.checkpoints(this.session.id, range);
+    for (const key of page.keys) this.#learn(key);
+    return page;
+  }
+
+  /** All checkpoints that lie beside a log from a place on, in order. */
+  async *beside(first: CheckpointPage, from: number): AsyncGenerator<Uint8Array> {
+    let last = -1;
+    const { genesis } = first;
+    if (genesis && from === 0) {
+      last = genesis.seq;
+      yield utf8(`${genesis.line}\n`);
+    }
+    for (let page = first; ; ) {
+      const news = page.checkpoints.filter(({ seq }) => seq > last);
+      for (const { line } of news) yield utf8(`${line}\n`);
+      const newest = news.at(-1);
+      if (page.isComplete || newest === undefined) return;
+      last = newest.seq;
+      // From the byte before, since more may stand at the same place.
+      page = await this.checkpoints(Math.max(0, newest.covers.to - 1));
+    }
+  }
+
+  /** The log's bytes up to `to`, in pieces; the page is let go on between them. */
+  async *pieces(from: number, to: number): AsyncGenerator<Uint8Array> {
+    for (let at = from; at < to; ) {
+      this.#signal.throwIfAborted();
+      const { bytes } = await this.#client.bytes(this.session.id, { from: at, to });
+      if (bytes.length === 0) throw new RangeError("the log became shorter");
+      for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+        yield bytes.subarray(start, start + PIECE_BYTES);
+        await breath();
+        this.#signal.throwIfAborted();
+      }
+      at += bytes.length;
+    }
+  }
+
+  /** As `pieces`; the signatures in each are checked before it is given. */
+  async *checkedPieces(
+    from: number,
+    to: number,
+    envelope: EnvelopeName,
+  ): AsyncGenerator<Uint8Array> {
+    let waiting: Checkpoint[] = [];
+    const walk = new Walk(this.crypto, envelope, {
+      lines: () => {},
+      claim: (_line, _start, claim) => {
+        if (claim.is === "checkpoint") waiting.push(claim.checkpoint);
+      },
+    });
+    for await (const piece of this.pieces(from, to)) {
+      walk.feed(piece);
+      const found = waiting;
+      waiting = [];
+      for (const checkpoint of found) await this.ahead(checkpoint);
+      yield piece;
+    }
+  }
+
+  /** Checks a signature, for the judges to know. */
+  async ahead({ kid, byteOffset, statement, sig2 }: Checkpoint): Promise<void> {
+    if (!this.#known.has(kid) && this.#known.size < KEYS_MAX) {
+      await this.checkpoints(Math.max(0, byteOffset - 1), byteOffset);
+      if (!this.#known.has(kid)) this.#known.set(kid, unknown(kid));
+    }
+    const { publicKey } = this.keys.byKid(kid, "");
+    if (publicKey) await this.crypto.ahead(publicKey, statement, sig2);
+  }
+
+  readonly keys: Keys = {
+    byKid: (kid) => this.#known.get(kid) ?? unknown(kid),
+    byFp: (fp) => ({ ...unknown(null), fp }),
+  };
+
+  #learn({ keyId, publicKey, owner, refusal }: CheckpointKey): void {
+    // A key that cannot be used is none: its signatures are not false because nobody can check them.
+    const raw = publicKey === null || !this.#canVerify ? null : fromBase64url(publicKey);
+    if (!raw || kidOf(this.crypto, raw) !== keyId) return; // BS1
+    this.#known.set(keyId, {
+      publicKey: raw,
+      kid: keyId,
+      fp: fpOf(this.crypto, raw),
+      owner,
+      refusal: refusal as KeyRefusal | null,
+    });
+  }
+}
+
+export function checkpointIn(line: string, envelope: EnvelopeName): Checkpoint | null {
+  return readCheckpoint(utf8(line), envelope);
+}
+
+function unknown(kid: string | null): KeyAnswer {
+  return { publicKey: null, kid, fp: null, owner: null, refusal: "KEY_UNKNOWN" };
+}
+
+/** Lets the page draw and answer. */
+function breath(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}

@@ -1,0 +1,230 @@
+/**
+ * Check end: the last stretches of a long session, judged without reading what stands before them.
+ *
+ * Each checkpoint says what the lines since the one before it are (`seg`), which line that one was
+ * (`prev`), and is signed. So a stretch is proved by itself; that nothing is missing before the
+ * first one, only the whole check says.
+ */
+
+import { fromHex, LF, toHex } from "../../../src/proof/bytes.ts";
+import {
+  type Checkpoint,
+  type EnvelopeName,
+  readCheckpoint,
+} from "../../../src/proof/checkpoint.ts";
+import type { Claim } from "../../../src/proof/claims.ts";
+import type { RunningHash } from "../../../src/proof/crypto.ts";
+import type { KeyAnswer } from "../../../src/proof/keys.ts";
+import { LeafHasher } from "../../../src/proof/leaf.ts";
+import type { Finding, FindingCode } from "../../../src/proof/verdict.ts";
+import { Walk, type WalkHandler } from "../../../src/proof/walk.ts";
+import { WholeLines } from "../../../src/proof/whole-lines.ts";
+import { type BytesSource, checkpointIn } from "./bytes-source.ts";
+import { envelopeOf, newTail, tailFindings } from "./check-whole.ts";
+import { type AlteredRange, alteredOf, type Checked, turnAt, verdictOf } from "./checked.ts";
+
+/** Checks what the last `bytes` of the log hold whole. */
+export async function checkEnd(source: BytesSource, bytes: number): Promise<Checked> {
+  const { end } = await source.checkpoints(0, 0);
+  const page = await source.checkpoints(Math.max(0, end - bytes), end);
+  const [first] = page.checkpoints;
+  const { place, genesis } = page;
+  const envelope = place === "sidecar" ? "sidecar" : await envelopeOf(source, end);
+  const opening = genesis && checkpointIn(genesis.line, envelope);
+  if (first === undefined || opening?.kind !== "genesis") return nothingChecked(end);
+  const judge = new EndJudge(source, opening, envelope);
+  judge.isFromStart = first.seq === 0;
+  let from = judge.isFromStart ? 0 : first.start;
+  if (place === "log") {
+    const walk = new Walk(source.crypto, envelope, judge);
+    judge.base = from;
+    for await (const piece of source.checkedPieces(from, end, envelope)) walk.feed(piece);
+  } else {
+    from = judge.isFromStart ? 0 : first.covers.to;
+    await feedBeside(source, judge, page.checkpoints, end);
+  }
+  const tailFrom = Math.max(judge.end, from);
+  const tail = newTail(source, envelope, tailFrom);
+  for await (const piece of source.pieces(tailFrom, end)) tail.feed(piece);
+  tail.finish();
+  const findings = [...judge.findings, ...tailFindings(tail, tailFrom), ...judge.refusals()];
+  if (page.foreignLines > 0) findings.push(foreign());
+  return {
+    verdict: verdictOf(findings),
+    isWhole: false,
+    stretches: { held: judge.held, total: (judge.newest?.seq ?? 0) + 1 },
+    turns: { held: judge.turns.size, total: judge.newest ? turnAt(judge.newest) : 0 },
+    bytes: { checked: judge.end - judge.begin, total: end },
+    keys: judge.keys,
+    altered: alteredOf(judge.altered, findings, judge.begin),
+    findings,
+    signedAt: judge.held > 0 ? (judge.newest?.ts ?? null) : null,
+  };
+}
+
+async function feedBeside(
+  source: BytesSource,
+  judge: EndJudge,
+  items: readonly { readonly line: string }[],
+  end: number,
+): Promise<void> {
+  let at = judge.isFromStart ? 0 : null;
+  for (const { line } of items) {
+    const bytes = new TextEncoder().encode(`${line}\n`);
+    const checkpoint = readCheckpoint(bytes.subarray(0, -1), "sidecar");
+    if (checkpoint === null) return judge.fault("NOT_A_CHECKPOINT", at ?? 0, null);
+    await source.ahead(checkpoint);
+    const place: number = checkpoint.byteOffset;
+    const whole = new WholeLines((lines) => judge.lines(lines));
+    if (at !== null && place <= end) {
+      for await (const piece of source.pieces(at, place)) whole.feed(piece);
+    }
+    judge.checkpoint(checkpoint, bytes, { place, end: place, isWhole: whole.restBytes === 0 });
+    at = place;
+  }
+}
+
+class EndJudge implements WalkHandler {
+  readonly findings: Finding[] = [];
+  readonly altered: AlteredRange[] = [];
+  readonly turns = new Set<number>();
+  /** Stretches that hold. */
+  held = 0;
+  /** The last checkpoint, whether or not it holds. */
+  newest: Checkpoint | null = null;
+  /** Where the first stretch begins, and where the last line that claims ends. */
+  begin = 0;
+  end = 0;
+  /** Where the walk began in the log. */
+  base = 0;
+  /** The first checkpoint is the genesis, and everything before it is read, too. */
+  isFromStart = false;
+  readonly #source: BytesSource;
+  readonly #genesis: Checkpoint;
+  readonly #isBeside: boolean;
+  readonly #leaves: LeafHasher;
+  readonly #usedKeys = new Map<string, KeyAnswer>();
+  #segment: RunningHash;
+  #index = 0;
+  #prev = "0".repeat(64);
+
+  constructor(
+    source: BytesSource,
+    genesis: Checkpoint & { readonly kind: "genesis" },
+    envelope: EnvelopeName,
+  ) {
+    this.#source = source;
+    this.#genesis = genesis;
+    this.#isBeside = envelope === "sidecar";
+    this.#leaves = new LeafHasher(source.crypto, fromHex(genesis.salt), genesis.parts);
+    this.#segment = source.crypto.runningSha256();
+    const log = toHex(source.crypto.sha256(fromHex(genesis.salt))).slice(0, 32);
+    if (log !== genesis.log) this.fault("OTHER_LOG", 0, genesis.turn);
+  }
+
+  get keys(): readonly KeyAnswer[] {
+    return [...this.#usedKeys.values()];
+  }
+
+  lines(bytes: Uint8Array): void {
+    if (this.newest === null && !this.isFromStart) return;
+    for (let start = 0; start < bytes.length; ) {
+      const lf = bytes.indexOf(LF, start);
+      this.#segment.update(this.#leaves.leaf(bytes.subarray(start, lf), this.#index++));
+      start = lf + 1;
+    }
+  }
+
+  claim(line: Uint8Array, start: number, claim: Claim): void {
+    const place = this.base + start;
+    if (claim.is !== "checkpoint") {
+      this.fault("NOT_A_CHECKPOINT", place, null);
+      this.end = place + line.length;
+      return;
+    }
+    this.checkpoint(claim.checkpoint, line, { place, end: place + line.length, isWhole: true });
+  }
+
+  checkpoint(
+    checkpoint: Checkpoint,
+    line: Uint8Array,
+    { place, end, isWhole }: { place: number; end: number; isWhole: boolean },
+  ): void {
+    const { crypto, keys } = this.#source;
+    const { turn, kid, ts } = checkpoint;
+    const key = keys.byKid(kid, ts);
+    this.#usedKeys.set(kid, key);
+    const code = isWhole ? this.#codeOf(checkpoint, place) : "HASH_MISMATCH";
+    if (code === "SEGMENT_MISMATCH") this.altered.push({ from: this.end, to: place, turn });
+    if (code !== null) this.fault(code, place, turn);
+    else if (
+      key.publicKey &&
+      !crypto.verifyEd25519(key.publicKey, checkpoint.statement, checkpoint.sig2)
+    ) {
+      this.fault("SIGNATURE_FALSE", place, turn);
+    } else if (this.newest === null && !this.isFromStart) {
+      this.begin = end; // It ends a stretch of which not all was read.
+    } else if (key.publicKey && key.refusal === null) {
+      this.held++;
+      if (turnAt(checkpoint) > 0) this.turns.add(turnAt(checkpoint));
+    }
+    this.newest = checkpoint;
+    this.end = end;
+    this.#prev = toHex(crypto.sha256(line));
+    this.#segment = crypto.runningSha256();
+    this.#index = checkpoint.tree.size + (this.#isBeside ? 0 : 1);
+  }
+
+  /** What is wrong with a checkpoint, its signature apart. */
+  #codeOf(
+    { byteOffset, session, log, seq, prev, seg }: Checkpoint,
+    place: number,
+  ): FindingCode | null {
+    if (byteOffset !== place) return "CHECKPOINT_MISPLACED";
+    if (session !== this.#source.name) return "OTHER_SESSION";
+    if (log !== this.#genesis.log) return "OTHER_LOG";
+    if (this.newest === null && !this.isFromStart) return null;
+    if (seq !== (this.newest?.seq ?? -1) + 1 || prev !== this.#prev) return "CHAIN_BROKEN";
+    return seg === toHex(this.#segment.digest()) ? null : "SEGMENT_MISMATCH";
+  }
+
+  /** Why the newest checkpoint's key is not to be trusted. */
+  refusals(): Finding[] {
+    const { newest } = this;
+    const refusal = newest && this.#source.keys.byKid(newest.kid, newest.ts).refusal;
+    if (!newest || !refusal) return [];
+    const message = "the newest checkpoint is by a key that is not trusted there";
+    const { byteOffset, turn } = newest;
+    return [{ code: refusal, verdict: "untrusted", byteOffset, turn, message }];
+  }
+
+  fault(code: FindingCode, byteOffset: number, turn: number | null): void {
+    const message = `what stands before byte ${byteOffset} is not what was signed`;
+    this.findings.push({ code, verdict: "tampered", byteOffset, turn, message });
+  }
+}
+
+function foreign(): Finding {
+  const message = "the file of checkpoints holds what is none";
+  const code = "SIDECAR_FOREIGN_BYTES";
+  return { code, verdict: "tampered", byteOffset: null, turn: null, message };
+}
+
+/** No checkpoint among the last bytes: of them nothing can be said. */
+function nothingChecked(end: number): Checked {
+  const message = "no signature covers the end that was looked at";
+  const finding: Finding = {
+    ...{ code: "UNSIGNED", verdict: "unsigned", byteOffset: null, turn: null, message },
+  };
+  return {
+    verdict: "unsigned",
+    isWhole: false,
+    stretches: { held: 0, total: 0 },
+    turns: { held: 0, total: 0 },
+    bytes: { checked: 0, total: end },
+    keys: [],
+    altered: [],
+    findings: [finding],
+    signedAt: null,
+  };
+}

@@ -1,0 +1,55 @@
+/** Checked: what a check in this browser found, whole or of the end alone. */
+
+import type { KeyAnswer } from "../../../src/proof/keys.ts";
+import type { Finding, Verdict } from "../../../src/proof/verdict.ts";
+import { worse } from "../../../src/proof/verdict.ts";
+
+/** A stretch of the log that is not as it was signed. */
+export interface AlteredRange {
+  readonly from: number;
+  /** One past its last byte. */
+  readonly to: number;
+  readonly turn: number | null;
+}
+
+export interface Checked {
+  /** What these bytes call for; of the end alone when `isWhole` is false. */
+  readonly verdict: Verdict;
+  readonly isWhole: boolean;
+  /** Signed stretches that hold, and how many there are: one for each checkpoint. */
+  readonly stretches: { readonly held: number; readonly total: number };
+  /** Turns whose lines are under a signature that holds, and how many there are. */
+  readonly turns: { readonly held: number; readonly total: number };
+  readonly bytes: { readonly checked: number; readonly total: number };
+  readonly keys: readonly KeyAnswer[];
+  readonly altered: readonly AlteredRange[];
+  readonly findings: readonly Finding[];
+  /** When the signer says that the newest checkpoint which holds was made. */
+  readonly signedAt: string | null;
+}
+
+/** The turn that a checkpoint ends, or that goes on where it stands; 0 for none. */
+export function turnAt({ kind, turn }: { readonly kind: string; readonly turn: number }): number {
+  return kind === "turn" || kind === "final" || kind === "genesis" ? turn : turn + 1;
+}
+
+export function verdictOf(findings: readonly Finding[]): Verdict {
+  return findings.reduce<Verdict>(
+    (so, { verdict }) => (verdict === null ? so : worse(so, verdict)),
+    "verified",
+  );
+}
+
+/** Where to look: what was found altered, else where the first finding of tampering points to. */
+export function alteredOf(
+  altered: readonly AlteredRange[],
+  findings: readonly Finding[],
+  heldTo: number,
+): readonly AlteredRange[] {
+  if (altered.length > 0) return altered;
+  const first = findings.find(({ verdict }) => verdict === "tampered");
+  if (first === undefined || first.byteOffset === null) return [];
+  const { byteOffset, turn, code } = first;
+  const from = code === "HASH_MISMATCH" ? Math.min(heldTo, byteOffset) : byteOffset;
+  return [{ from, to: Math.max(byteOffset, from + 1), turn }];
+}

@@ -1,0 +1,124 @@
+/** The browser's crypto, held against Node's own and against published vectors. */
+
+import assert from "node:assert/strict";
+import { generateKeyPairSync, sign, webcrypto } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import fc from "fast-check";
+import { test } from "vitest";
+import { proofCrypto } from "../../../test/support/proof-crypto.ts";
+import { type Subtle, WebProofCrypto } from "./web-crypto.ts";
+
+const VECTORS = fileURLToPath(
+  new URL("../../../../shared/vectors/wycheproof-ed25519.json", import.meta.url),
+);
+const hasVectors = existsSync(VECTORS);
+if (!hasVectors) {
+  process.stderr.write("No Wycheproof vectors beside the project: their test is skipped.\n");
+}
+
+const subtle = webcrypto.subtle as unknown as Subtle;
+const bytes = (from: Uint8Array) => Buffer.from(from).toString("hex");
+
+test("SHA-256 is Node's, in however many pieces, and goes on by itself when copied", () => {
+  const crypto = new WebProofCrypto(subtle);
+  fc.assert(
+    fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 6 }), (pieces) => {
+      const hash = crypto.runningSha256();
+      let before = Buffer.alloc(0);
+      for (const piece of pieces) {
+        assert.equal(bytes(hash.copy().digest()), bytes(proofCrypto.sha256(before)));
+        hash.update(piece);
+        before = Buffer.concat([before, piece]);
+      }
+      assert.equal(bytes(hash.digest()), bytes(proofCrypto.sha256(before)));
+    }),
+  );
+  // Every length around the edges of blocks.
+  for (let length = 0; length < 260; length++) {
+    const input = new Uint8Array(length).fill(length);
+    assert.equal(bytes(crypto.sha256(input)), bytes(proofCrypto.sha256(input)), `${length}`);
+  }
+});
+
+test("AES-256 is Node's", () => {
+  const crypto = new WebProofCrypto(subtle);
+  const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
+  const blocks = fc.uint8Array({ minLength: 48, maxLength: 48 });
+  fc.assert(
+    fc.property(key, blocks, (key, blocks) => {
+      assert.equal(bytes(crypto.aes256(key)(blocks)), bytes(proofCrypto.aes256(key)(blocks)));
+    }),
+  );
+  assert.throws(() => crypto.aes256(new Uint8Array(32))(new Uint8Array(17)), TypeError);
+});
+
+test("a search finds what Node's finds", () => {
+  const crypto = new WebProofCrypto(subtle);
+  const letters = fc.uint8Array({ max: 2, maxLength: 30 });
+  const needle = fc.uint8Array({ max: 2, minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(letters, needle, fc.nat(32), (hay, needle, from) => {
+      assert.equal(crypto.indexOf(hay, needle, from), proofCrypto.indexOf(hay, needle, from));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+async function holds(key: Uint8Array, message: Uint8Array, signature: Uint8Array, by = subtle) {
+  const crypto = new WebProofCrypto(by);
+  await crypto.ahead(key, message, signature);
+  return crypto.verifyEd25519(key, message, signature);
+}
+
+test.skipIf(!hasVectors)(
+  "every Wycheproof case of Ed25519 is judged as Wycheproof does",
+  async () => {
+    const { testGroups } = JSON.parse(readFileSync(VECTORS, "utf8"));
+    let judged = 0;
+    for (const { publicKey, tests } of testGroups) {
+      const key = Buffer.from(publicKey.pk, "hex");
+      for (const { tcId, msg, sig, result } of tests) {
+        const verdict = await holds(key, Buffer.from(msg, "hex"), Buffer.from(sig, "hex"));
+        assert.equal(verdict ? "valid" : "invalid", result, `case ${tcId}`);
+        judged++;
+      }
+    }
+    assert.equal(judged, 151);
+  },
+);
+
+test("a signature holds only when it was asked for ahead, and under this key and message", async () => {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const key = Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url");
+  const message = Buffer.from("a head");
+  const signature = sign(null, message, privateKey);
+  const crypto = new WebProofCrypto(subtle);
+  assert.ok(!crypto.verifyEd25519(key, message, signature), "not asked for");
+  await crypto.ahead(key, message, signature);
+  assert.ok(crypto.verifyEd25519(key, message, signature));
+  for (const part of [key, message, signature]) {
+    for (let bit = 0; bit < part.length * 8; bit += 3) {
+      part[bit >> 3] = (part[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      await crypto.ahead(key, message, signature);
+      assert.ok(!crypto.verifyEd25519(key, message, signature), `bit ${bit}`);
+      part[bit >> 3] = (part[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+    }
+  }
+});
+
+test("nothing holds under a key of small order, nor where the browser knows no Ed25519", async () => {
+  const neutral = Buffer.alloc(32);
+  neutral[0] = 1;
+  assert.ok(!(await holds(neutral, Buffer.from("x"), Buffer.concat([neutral, Buffer.alloc(32)]))));
+  const none: Subtle = {
+    importKey: () => Promise.reject(new DOMException("unknown", "NotSupportedError")),
+    verify: () => Promise.reject(new DOMException("unknown", "NotSupportedError")),
+  };
+  assert.equal(await new WebProofCrypto(none).canVerify(), false);
+  assert.equal(await new WebProofCrypto(subtle).canVerify(), true);
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const key = Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url");
+  const message = Buffer.from("a head");
+  assert.ok(!(await holds(key, message, sign(null, message, privateKey), none)));
+});

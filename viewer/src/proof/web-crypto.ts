@@ -1,0 +1,99 @@
+/**
+ * Web crypto: what the judges of src/proof are given in a browser.
+ *
+ * WebCrypto answers later and the judges ask at once, so signatures are checked ahead: whoever
+ * walks through a log hands each checkpoint to `ahead` and awaits it before a judge sees the line.
+ *
+ * WB1  A signature holds only when WebCrypto said so of this key, this message and this signature.
+ *      What was not asked ahead does not hold, and neither does anything where Ed25519 is missing.
+ * WB2  No signature holds under a key that is none (src/proof/ed25519-keys.ts).
+ */
+
+import { toBase64url, toHex } from "../../../src/proof/bytes.ts";
+import type { ProofCrypto } from "../../../src/proof/crypto.ts";
+import { publicKeyFault } from "../../../src/proof/ed25519-keys.ts";
+import { aes256 } from "./aes256.ts";
+import { Sha256, sha256 } from "./sha256.ts";
+
+const SIGNATURE_BYTES = 64;
+
+/** The part of WebCrypto that is used; absent on pages that came over plain HTTP from elsewhere. */
+export type Subtle = Pick<SubtleCrypto, "importKey" | "verify">;
+
+export class WebProofCrypto implements ProofCrypto {
+  readonly sha256 = sha256;
+  readonly runningSha256 = () => new Sha256();
+  readonly aes256 = aes256;
+  readonly indexOf = indexOf;
+  readonly #subtle: Subtle | null;
+  readonly #keys = new Map<string, Promise<CryptoKey | null>>();
+  /** What held, by everything that was asked. */
+  readonly #held = new Set<string>();
+
+  constructor(subtle: Subtle | undefined = globalThis.crypto?.subtle) {
+    this.#subtle = subtle ?? null;
+  }
+
+  /** Whether this browser can check signatures on this page at all. */
+  async canVerify(): Promise<boolean> {
+    // The generator of the curve's group: a key like any other.
+    const key = Uint8Array.of(0x58, ...new Array<number>(31).fill(0x66));
+    return (await this.#import(key)) !== null;
+  }
+
+  /** Asks WebCrypto whether a signature holds, for `verifyEd25519` to know. */
+  async ahead(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): Promise<void> {
+    if (signature.length !== SIGNATURE_BYTES) return;
+    const name = toHex(publicKey);
+    let importing = this.#keys.get(name);
+    if (importing === undefined) {
+      importing = publicKeyFault(publicKey) === null ? this.#import(publicKey) : nothing();
+      this.#keys.set(name, importing);
+    }
+    const key = await importing;
+    if (key === null || this.#subtle === null) return;
+    const holds = await this.#subtle
+      .verify("Ed25519", key, own(signature), own(message))
+      .catch(() => false);
+    if (holds) this.#held.add(asked(publicKey, message, signature));
+  }
+
+  readonly verifyEd25519 = (
+    publicKey: Uint8Array,
+    message: Uint8Array,
+    signature: Uint8Array,
+  ): boolean => this.#held.has(asked(publicKey, message, signature));
+
+  async #import(publicKey: Uint8Array): Promise<CryptoKey | null> {
+    if (this.#subtle === null) return null;
+    try {
+      return await this.#subtle.importKey("raw", own(publicKey), "Ed25519", false, ["verify"]);
+    } catch {
+      return null; // It knows no Ed25519.
+    }
+  }
+}
+
+function asked(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): string {
+  return `${toHex(publicKey)} ${toBase64url(signature)} ${toHex(sha256(message))}`;
+}
+
+async function nothing(): Promise<null> {
+  return null;
+}
+
+/** In a buffer of its own, as WebCrypto's types want it. */
+function own(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes);
+}
+
+function indexOf(bytes: Uint8Array, needle: Uint8Array, from: number): number {
+  const [first = 0] = needle;
+  for (let at = bytes.indexOf(first, from); at !== -1; at = bytes.indexOf(first, at + 1)) {
+    if (at + needle.length > bytes.length) return -1;
+    let n = 1;
+    while (n < needle.length && bytes[at + n] === needle[n]) n++;
+    if (n === needle.length) return at;
+  }
+  return -1;
+}

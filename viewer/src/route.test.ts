@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { test } from "vitest";
+import { formatRoute, parseRoute, type Route } from "./route.ts";
+
+const text = fc.string({ unit: "grapheme" });
+
+const PLAIN = { noNullPrototype: true };
+
+const route: fc.Arbitrary<Route> = fc.oneof(
+  fc.record(
+    {
+      page: fc.constant("sessions" as const),
+      filter: fc.record({ q: text, dialect: text, status: text, since: text }, PLAIN),
+    },
+    PLAIN,
+  ),
+  fc.record(
+    {
+      page: fc.constant("session" as const),
+      id: fc.string({ unit: "grapheme", minLength: 1 }),
+      at: fc.option(fc.nat(999_999_999_999)),
+      q: text,
+    },
+    PLAIN,
+  ),
+  fc.constant({ page: "usage" } as const),
+);
+
+test("what a route says is read back from its address (RT1)", () => {
+  fc.assert(fc.property(route, (each) => assert.deepEqual(parseRoute(formatRoute(each)), each)));
+});
+
+test("any address is some route", () => {
+  fc.assert(fc.property(fc.string(), (hash) => typeof parseRoute(hash).page === "string"));
+  assert.equal(parseRoute("").page, "sessions");
+  assert.equal(parseRoute("#/s/%").page, "unknown");
+  assert.equal(parseRoute("#/nowhere").page, "unknown");
+  assert.deepEqual(parseRoute("#/s/a?at=-1"), { page: "session", id: "a", at: null, q: "" });
+});

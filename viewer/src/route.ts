@@ -1,0 +1,82 @@
+/**
+ * Route: which page the address asks for, and the address of a page.
+ *
+ *     #/?q=…&dialect=…&status=…&since=…   the sessions     #/s/ID?at=OFFSET&q=…   one of them
+ *     #/usage                              what was used
+ *
+ * RT1  Any text is some route; what a route says is read back from its address.
+ */
+
+export interface ListFilter {
+  readonly q: string;
+  readonly dialect: string;
+  readonly status: string;
+  /** Days back from now; "" for any. */
+  readonly since: string;
+}
+
+export type Route =
+  | { readonly page: "sessions"; readonly filter: ListFilter }
+  | {
+      readonly page: "session";
+      readonly id: string;
+      readonly at: number | null;
+      readonly q: string;
+    }
+  | { readonly page: "usage" }
+  | { readonly page: "unknown" };
+
+export const NO_FILTER: ListFilter = { q: "", dialect: "", status: "", since: "" };
+
+export function parseRoute(hash: string): Route {
+  const [path = "", query = ""] = split(hash.replace(/^#/, ""), "?");
+  const values = new URLSearchParams(query);
+  const text = (name: string) => values.get(name) ?? "";
+  if (path === "" || path === "/") {
+    const [q, dialect, status] = [text("q"), text("dialect"), text("status")];
+    return { page: "sessions", filter: { q, dialect, status, since: text("since") } };
+  }
+  if (path === "/usage") return { page: "usage" };
+  const id = decoded(/^\/s\/([^/]+)$/.exec(path)?.[1] ?? "");
+  if (id === "") return { page: "unknown" };
+  const at = /^\d{1,15}$/.test(text("at")) ? Number(text("at")) : null;
+  return { page: "session", id, at, q: text("q") };
+}
+
+export function formatRoute(route: Route): string {
+  switch (route.page) {
+    case "sessions":
+      return `#/${queryOf({ ...route.filter })}`;
+    case "session": {
+      const at = route.at === null ? "" : String(route.at);
+      return `#/s/${encodeURIComponent(route.id)}${queryOf({ at, q: route.q })}`;
+    }
+    case "usage":
+      return "#/usage";
+    case "unknown":
+      return "#/";
+  }
+}
+
+/** The address of a session, or of an entry in it. */
+export function sessionHref(id: string, at: number | null = null, q = ""): string {
+  return formatRoute({ page: "session", id, at, q });
+}
+
+function queryOf(values: Readonly<Record<string, string>>): string {
+  const query = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ""));
+  return query.size === 0 ? "" : `?${query}`;
+}
+
+function split(text: string, mark: string): string[] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return ""; // No address of ours: there is no such page.
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Server: the one that this page came from, asked through the public client.
+ *
+ * SV1  A server that asks for a token is asked again with the one that its user gives. It is kept in
+ *      this tab's session storage, and goes nowhere but to the server.
+ */
+
+import { computed, signal } from "@preact/signals";
+import { VerbatimError } from "../../src/base/errors.ts";
+import { VerbatimClient } from "../../src/client/client.ts";
+
+const TOKEN_KEY = "verbatim.token";
+const UNAUTHORIZED = 401;
+
+const token = signal(sessionStorage.getItem(TOKEN_KEY) ?? "");
+
+/** Whether the server wants a token, or another one. */
+export const isTokenWanted = signal(false);
+/** False after a request that nobody answered. */
+export const isReachable = signal(true);
+
+/** A new one for each token, so that pages ask anew. */
+export const client = computed(() => {
+  const url = new URL(".", location.href.split("#")[0] ?? "").href;
+  return new VerbatimClient({ url, fetch: watchedFetch, ...tokenOf(token.value) });
+});
+
+export function useToken(given: string): void {
+  sessionStorage.setItem(TOKEN_KEY, given);
+  isTokenWanted.value = false;
+  token.value = given;
+}
+
+function tokenOf(text: string): { token?: string } {
+  return text === "" ? {} : { token: text };
+}
+
+async function watchedFetch(...asked: Parameters<typeof fetch>): Promise<Response> {
+  try {
+    const response = await fetch(...asked);
+    isReachable.value = true;
+    if (response.status === UNAUTHORIZED) isTokenWanted.value = true;
+    return response;
+  } catch (cause) {
+    if (!isAbort(cause)) isReachable.value = false;
+    throw cause;
+  }
+}
+
+export function isAbort(cause: unknown): boolean {
+  return cause instanceof DOMException && cause.name === "AbortError";
+}
+
+/** The status of a refusal; 0 when nobody answered. */
+export function statusOf(cause: unknown): number {
+  if (!(cause instanceof VerbatimError)) return 0;
+  const { details } = cause;
+  return "status" in details && typeof details.status === "number" ? details.status : 0;
+}
+
+/** What went wrong, for the person at the screen. */
+export function reasonOf(cause: unknown): string {
+  if (cause instanceof VerbatimError) return cause.message;
+  if (cause instanceof TypeError) return "The server does not answer.";
+  return cause instanceof Error ? cause.message : "Something went wrong.";
+}

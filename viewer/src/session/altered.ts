@@ -1,0 +1,22 @@
+/** Altered: which stretches of a session the proof found to be other than what was signed. */
+
+import { signal } from "@preact/signals";
+
+export interface AlteredRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+const found = signal<{ readonly id: string; readonly ranges: readonly AlteredRange[] } | null>(
+  null,
+);
+const NONE: readonly AlteredRange[] = [];
+
+export function alteredRanges(id: string): readonly AlteredRange[] {
+  return found.value?.id === id ? found.value.ranges : NONE;
+}
+
+/** Told by the proof panel. */
+export function showAltered(id: string, ranges: readonly AlteredRange[]): void {
+  found.value = { id, ranges };
+}

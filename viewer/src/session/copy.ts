@@ -1,0 +1,55 @@
+/** Copy: links and Markdown into the clipboard, from the buttons that each row has. */
+
+import { emptyEntry } from "../../../src/model/entry.ts";
+import { renderEntry } from "../../../src/render/entry-markdown.ts";
+import { sessionHref } from "../route.ts";
+import { itemsOf } from "./entry-window.ts";
+import type { SessionStore } from "./session-store.ts";
+
+const TOLD_MS = 1200;
+
+/** Pages that came over plain HTTP from another machine have no clipboard; the old way works. */
+export async function copyText(text: string): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const field = document.createElement("textarea");
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  const isCopied = document.execCommand("copy");
+  field.remove();
+  if (!isCopied) throw new Error("The browser lets nothing be copied here.");
+}
+
+/** A click in the transcript, when it was on a row's button. */
+export function onRowAction(event: Event, store: SessionStore): void {
+  const button = (event.target as Element).closest<HTMLButtonElement>(".row-actions button");
+  const start = Number(button?.closest<HTMLElement>(".row")?.dataset.start ?? Number.NaN);
+  if (button === null || Number.isNaN(start)) return;
+  if (button.dataset.do === "line") {
+    store.line.value = start;
+    return;
+  }
+  const text = button.dataset.do === "link" ? linkTo(store.id, start) : markdownOf(store, start);
+  const was = button.textContent;
+  const tell = (told: string) => {
+    button.textContent = told;
+    setTimeout(() => {
+      button.textContent = was;
+    }, TOLD_MS);
+  };
+  copyText(text).then(
+    () => tell("Copied"),
+    () => tell("No clipboard"),
+  );
+}
+
+function linkTo(id: string, start: number): string {
+  return `${location.href.split("#")[0]}${sessionHref(id, start)}`;
+}
+
+function markdownOf(store: SessionStore, start: number): string {
+  const window = store.window.value;
+  const item = window && itemsOf(window).find((each) => each.start === start);
+  if (!item?.entry) return "";
+  return renderEntry({ ...emptyEntry({}), ...item.entry }, { thinking: true }).trimEnd();
+}

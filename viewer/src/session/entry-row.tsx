@@ -1,0 +1,115 @@
+/** Entry row: one line of the log in the page, as `show --html` shows it, with what can be done. */
+
+import { Component } from "preact";
+import { useMemo } from "preact/hooks";
+import type { EntryItem } from "../../../src/client/session-shapes.ts";
+import { emptyEntry } from "../../../src/model/entry.ts";
+import type { Calls } from "../../../src/render/html/call-places.ts";
+import { entryHtml, type Links, permalink } from "../../../src/render/html/entry-html.ts";
+import { type Html, html } from "../../../src/render/html/markup.ts";
+import { badLineHtml } from "../../../src/render/html/page.ts";
+import { HtmlView } from "../html-view.tsx";
+
+export interface RowProps {
+  readonly item: EntryItem;
+  readonly calls: Calls;
+  /** Which of its results' calls are known: when that changes, it looks different. */
+  readonly known: string;
+  readonly links: Links;
+  readonly thinking: boolean;
+  /** Show lines that say nothing to a reader, too. */
+  readonly isAll: boolean;
+  readonly isTarget: boolean;
+  readonly isAltered: boolean;
+}
+
+/** Drawn anew only when it looks different: there are hundreds, and the window moves often. */
+export class EntryRow extends Component<RowProps> {
+  override shouldComponentUpdate(next: Readonly<RowProps>): boolean {
+    const { props } = this;
+    return (
+      next.item !== props.item ||
+      next.known !== props.known ||
+      next.links !== props.links ||
+      next.thinking !== props.thinking ||
+      next.isAll !== props.isAll ||
+      next.isTarget !== props.isTarget ||
+      next.isAltered !== props.isAltered
+    );
+  }
+
+  override render() {
+    return <Row {...this.props} />;
+  }
+}
+
+function Row({ item, calls, known, links, thinking, isAll, isTarget, isAltered }: RowProps) {
+  // `known` stands for `calls`, which is another one each time.
+  const said = useMemo(() => rowHtml(item, calls, links, thinking), [item, known, links, thinking]);
+  const silent = useMemo(() => (isAll ? silentHtml(item, links) : null), [item, links, isAll]);
+  const shown = said ?? silent;
+  const { start } = item;
+  if (shown === null) return <div class="row silent" data-start={start} />;
+  const marks = `${isTarget ? " target" : ""}${isAltered ? " altered" : ""}`;
+  return (
+    <div class={`row${marks}`} data-start={start} tabIndex={-1}>
+      {isAltered && (
+        <p class="altered-note">Something in this turn was altered after it was signed.</p>
+      )}
+      <HtmlView html={shown} />
+      <div class="row-actions">
+        <button type="button" data-do="link" title="Copy a link to this entry">
+          Link
+        </button>
+        <button type="button" data-do="markdown" title="Copy this entry as Markdown">
+          Copy
+        </button>
+        <button type="button" data-do="line" title="Show its line of the log as it stands">
+          Line
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function rowHtml(item: EntryItem, calls: Calls, links: Links, thinking: boolean): Html | null {
+  const { start, entry, fault } = item;
+  if (entry === null) return badLineHtml({ line: null, offset: start, reason: fault ?? "" }, links);
+  const placed = { ...emptyEntry({}), ...entry, start, line: null };
+  return entryHtml(placed, { thinking, tools: true, calls, links });
+}
+
+const SILENT_WORDS = { turn_start: "A turn begins", other: "A line without words" } as const;
+
+/** A line that is there and says nothing to a reader: that it begins a turn, or is a checkpoint. */
+function silentHtml({ start, kind }: EntryItem, links: Links): Html {
+  const words = kind === "turn_start" ? SILENT_WORDS.turn_start : SILENT_WORDS.other;
+  return html`<div class="mark"><p>${words}</p>${permalink(null, start, links)}</div>`;
+}
+
+/** The calls among entries, and which of them an entry's results answer. */
+export class LoadedCalls implements Calls {
+  readonly #places = new Map<string, { readonly tool: string; readonly href: string }>();
+
+  constructor(items: readonly EntryItem[], links: Links) {
+    for (const { start, entry } of items) {
+      for (const part of entry?.parts ?? []) {
+        if (part.type !== "tool_call" || part.callId === null) continue;
+        this.add(part.callId, { tool: part.tool, href: links.toEntry(null, start) });
+      }
+    }
+  }
+
+  add(callId: string, place: { readonly tool: string; readonly href: string }): void {
+    this.#places.set(callId, place);
+  }
+
+  get(callId: string | null) {
+    return callId === null ? null : (this.#places.get(callId) ?? null);
+  }
+
+  knownOf({ entry }: EntryItem): string {
+    const results = (entry?.parts ?? []).filter((part) => part.type === "tool_result");
+    return results.map(({ callId }) => this.get(callId)?.href ?? "").join(" ");
+  }
+}

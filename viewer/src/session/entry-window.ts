@@ -1,0 +1,104 @@
+/**
+ * Entry window: the stretch of a session's log that is in the page, and how it moves.
+ *
+ * EW1  What is loaded is one stretch without gap or repeat: each page begins where the one before it
+ *      ends. An answer that does not fit, because it came late, changes nothing.
+ * EW2  At most ENTRIES_MAX entries are held, and one page more: what is far from where the reader
+ *      reads is let go, and fetched again when it is scrolled to.
+ * EW3  A live entry is taken when it follows what is loaded; otherwise it only moves the end.
+ */
+
+import type { EntryItem, EntryPage } from "../../../src/client/session-shapes.ts";
+
+export const PAGE_ENTRIES = 50;
+export const ENTRIES_MAX = 250;
+
+export interface LoadedPage {
+  readonly from: number;
+  readonly next: number;
+  readonly items: readonly EntryItem[];
+}
+
+export interface EntryWindow {
+  /** At least one, maybe empty. */
+  readonly pages: readonly LoadedPage[];
+  /** The end of the log, as far as it is known. */
+  readonly end: number;
+}
+
+/** The side that the reader reads on: it is kept. */
+export type Side = "start" | "end";
+
+export function openedAt({ entries, from, next, end }: EntryPage): EntryWindow {
+  return { pages: [{ from, next, items: entries }], end };
+}
+
+export function startOf({ pages }: EntryWindow): number {
+  return pages[0]?.from ?? 0;
+}
+
+export function nextOf({ pages }: EntryWindow): number {
+  return pages.at(-1)?.next ?? 0;
+}
+
+export function isAtEnd(window: EntryWindow): boolean {
+  return nextOf(window) >= window.end;
+}
+
+export function itemsOf({ pages }: EntryWindow): EntryItem[] {
+  return pages.flatMap(({ items }) => items);
+}
+
+export function withBefore(window: EntryWindow, page: EntryPage): EntryWindow {
+  if (page.next !== startOf(window) || page.entries.length === 0) return window;
+  const { entries: items, from, next } = page;
+  return trimmed({ ...window, pages: [{ from, next, items }, ...window.pages] }, "start");
+}
+
+export function withAfter(window: EntryWindow, page: EntryPage): EntryWindow {
+  const end = Math.max(window.end, page.end);
+  if (page.from !== nextOf(window)) return window;
+  const { entries: items, from, next } = page;
+  if (items.length === 0) return { ...window, end: page.end };
+  return trimmed({ end, pages: [...window.pages, { from, next, items }] }, "end");
+}
+
+/** EW3. When it may not grow, because nobody is there to see it, the end alone moves. */
+export function withEntry(window: EntryWindow, item: EntryItem, mayGrow = true): EntryWindow {
+  const end = Math.max(window.end, item.end);
+  const last = window.pages.at(-1);
+  if (last === undefined || item.start !== last.next || !mayGrow) return { ...window, end };
+  const isFull = last.items.length >= PAGE_ENTRIES;
+  const pages = isFull ? [...window.pages] : window.pages.slice(0, -1);
+  const grown = isFull
+    ? { from: item.start, next: item.end, items: [item] }
+    : { from: last.from, next: item.end, items: [...last.items, item] };
+  return { pages: [...pages, grown], end };
+}
+
+/** What begins at `to` or later is no longer there. */
+export function withRewound({ pages }: EntryWindow, to: number): EntryWindow {
+  const kept: LoadedPage[] = [];
+  for (const page of pages) {
+    const items = page.items.filter(({ end }) => end <= to);
+    const { from } = page;
+    if (from > to) break;
+    kept.push({ from, next: items.at(-1)?.end ?? from, items });
+    if (items.length < page.items.length) break;
+  }
+  return { pages: kept.length === 0 ? [{ from: to, next: to, items: [] }] : kept, end: to };
+}
+
+/** EW2 */
+export function trimmed(window: EntryWindow, keep: Side): EntryWindow {
+  let count = window.pages.reduce((sum, { items }) => sum + items.length, 0);
+  const pages = [...window.pages];
+  while (pages.length > 1) {
+    const far = keep === "start" ? pages.at(-1) : pages[0];
+    if (far === undefined || count - far.items.length < ENTRIES_MAX) break;
+    count -= far.items.length;
+    if (keep === "start") pages.pop();
+    else pages.shift();
+  }
+  return pages.length === window.pages.length ? window : { ...window, pages };
+}

@@ -1,0 +1,80 @@
+/** Export menu: the session as Markdown, as one HTML page, or as the bytes that it is. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { reasonOf } from "../server.ts";
+import { copyText } from "./copy.ts";
+import { htmlPieces, logPieces, nameFor, saveAs } from "./export.ts";
+import type { SessionStore } from "./session-store.ts";
+
+export function ExportMenu({ store }: { readonly store: SessionStore }) {
+  const menu = useRef<HTMLDetailsElement>(null);
+  const [state, tell] = useState<string | null>(null);
+  useEffect(() => {
+    const onPress = ({ target }: Event) => {
+      if (menu.current?.open && !menu.current.contains(target as Node)) menu.current.open = false;
+    };
+    addEventListener("pointerdown", onPress);
+    return () => removeEventListener("pointerdown", onPress);
+  }, []);
+  const run = (what: string, work: (progress: (part: number) => void) => Promise<void>) => {
+    tell(`${what}…`);
+    const progress = (part: number) => tell(`${what}… ${Math.floor(part * 100)} %`);
+    work(progress).then(
+      () => {
+        tell("Done");
+        setTimeout(() => tell(null), 1500);
+      },
+      (cause) => tell(reasonOf(cause)),
+    );
+  };
+  const { client, id } = store;
+  const head = store.head.value;
+  return (
+    <details
+      class="menu"
+      ref={menu}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || !menu.current?.open) return;
+        event.stopPropagation();
+        menu.current.open = false;
+        menu.current.querySelector("summary")?.focus();
+      }}
+    >
+      <summary class="button">Export</summary>
+      <div class="menu-items">
+        <button
+          type="button"
+          onClick={() => run("Copying", async () => copyText(await client.sessions.markdown(id)))}
+        >
+          Copy as Markdown
+        </button>
+        <button
+          type="button"
+          disabled={head === null}
+          onClick={() =>
+            head !== null &&
+            run("Making the page", async (progress) => {
+              saveAs(nameFor(head, "html"), await htmlPieces(client, head, progress), "text/html");
+            })
+          }
+        >
+          Save as one HTML page
+        </button>
+        <button
+          type="button"
+          disabled={head === null}
+          onClick={() =>
+            head !== null &&
+            run("Fetching", async (progress) => {
+              const type = "application/x-ndjson";
+              saveAs(nameFor(head, "jsonl"), await logPieces(client, head, progress), type);
+            })
+          }
+        >
+          Save the log as it is (JSONL)
+        </button>
+        <p role="status">{state}</p>
+      </div>
+    </details>
+  );
+}

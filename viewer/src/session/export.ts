@@ -1,0 +1,87 @@
+/**
+ * Export: a session as one file, made here out of what the server answers.
+ *
+ * EX1  The HTML is that of `verbatim show --html`, by the same code, line numbers and all.
+ * EX2  The JSONL is the log, byte for byte.
+ * EX3  A file is made in memory, so a log over EXPORT_BYTES_MAX is refused, with the command that
+ *      writes it piece by piece.
+ */
+
+import type { VerbatimClient } from "../../../src/client/client.ts";
+import type { SessionHead } from "../../../src/client/session-shapes.ts";
+import { emptyEntry } from "../../../src/model/entry.ts";
+import { SessionPage } from "../../../src/render/html/page.ts";
+import { sizeOf } from "../words.ts";
+
+export const EXPORT_BYTES_MAX = 512 * 1024 * 1024;
+const PAGE_ENTRIES = 500;
+
+type Progress = (part: number) => void;
+
+/** EX1 */
+export async function htmlPieces(
+  client: VerbatimClient,
+  head: SessionHead,
+  progress: Progress,
+): Promise<string[]> {
+  checkSize(head, `verbatim show ${head.session} --html page.html`);
+  const page = new SessionPage({ ...head, last: null });
+  const pieces = [page.head()];
+  let line = 0;
+  for (let from = 0; from < head.end; ) {
+    const range = { from, limit: PAGE_ENTRIES, native: false };
+    const { entries, next } = await client.sessions.entries(head.id, range);
+    for (const { start, entry, fault } of entries) {
+      line++;
+      if (entry !== null) pieces.push(page.entry({ ...emptyEntry({}), ...entry, start, line }));
+      else {
+        const place = { line, offset: start, reason: fault ?? "" };
+        pieces.push(page.badLines({ listed: [place], more: 0 }));
+      }
+    }
+    if (entries.length === 0) break;
+    from = next;
+    progress(from / head.end);
+  }
+  pieces.push(page.foot(head));
+  return pieces;
+}
+
+/** EX2 */
+export async function logPieces(
+  client: VerbatimClient,
+  head: SessionHead,
+  progress: Progress,
+): Promise<Uint8Array<ArrayBuffer>[]> {
+  checkSize(head, `verbatim cat ${head.session}`);
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  for (let from = 0; ; ) {
+    const { bytes, to, end } = await client.sessions.bytes(head.id, { from });
+    pieces.push(bytes as Uint8Array<ArrayBuffer>);
+    from = to;
+    if (to >= end || bytes.length === 0) return pieces;
+    progress(to / end);
+  }
+}
+
+/** EX3 */
+function checkSize({ bytes }: SessionHead, command: string): void {
+  if (bytes <= EXPORT_BYTES_MAX) return;
+  throw new Error(`${sizeOf(bytes)} are too much for a browser to hold; use: ${command}`);
+}
+
+/** A name that any file system takes. */
+export function nameFor({ session }: SessionHead, ending: string): string {
+  const name = session.replace(/[^\w.-]+/g, "_").slice(-80);
+  return `${name.replace(/^[._]+/, "") || "session"}.${ending}`;
+}
+
+export function saveAs(name: string, pieces: readonly BlobPart[], type: string): void {
+  const url = URL.createObjectURL(new Blob([...pieces], { type }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  // The browser has taken it by then; kept longer it would keep the memory.
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

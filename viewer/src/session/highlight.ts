@@ -1,0 +1,84 @@
+/**
+ * Highlight: colours for code that is on the screen, in languages loaded when they are met.
+ *
+ * HL1  Nothing is parsed as HTML: what highlight.js found is built from elements and texts here, and
+ *      reads as it did before. Classes are out of a fixed set of ours.
+ * HL2  Code over CODE_CHARS_MAX stays plain: colouring it would take longer than reading it.
+ */
+
+import { GRAMMARS } from "./grammars.ts";
+
+export const CODE_CHARS_MAX = 50_000;
+const MARGIN_PX = 400;
+
+const seen = new WeakSet<Element>();
+let observer: IntersectionObserver | null = null;
+
+/** Colours the code below an element, once it comes near the screen. */
+export function watchCode(root: HTMLElement): void {
+  observer ??= new IntersectionObserver(
+    (changes) => {
+      for (const { isIntersecting, target } of changes) {
+        if (!isIntersecting) continue;
+        observer?.unobserve(target);
+        void colour(target);
+      }
+    },
+    { rootMargin: `${MARGIN_PX}px` },
+  );
+  for (const block of root.querySelectorAll(".code:has(> .lang)")) {
+    if (seen.has(block)) continue;
+    seen.add(block);
+    observer.observe(block);
+  }
+}
+
+async function colour(block: Element): Promise<void> {
+  const name =
+    block
+      .querySelector(".lang")
+      ?.textContent?.trim()
+      .split(/[\s,{]/, 1)[0] ?? "";
+  const code = block.querySelector("code");
+  const language = name.toLowerCase();
+  const grammar = GRAMMARS.get(language);
+  if (grammar === undefined || code === null) return;
+  const text = code.textContent ?? "";
+  if (text.length > CODE_CHARS_MAX) return; // HL2
+  try {
+    const [{ default: highlighter }, { default: rules }] = await Promise.all([
+      import("highlight.js/lib/core"),
+      grammar(),
+    ]);
+    highlighter.registerLanguage(language, rules);
+    const { _emitter } = highlighter.highlight(text, { language, ignoreIllegals: true });
+    const { rootNode } = _emitter as unknown as { readonly rootNode: Scope };
+    code.replaceChildren(...rootNode.children.map(nodeOf));
+  } catch {
+    // It stays as it is, which is readable.
+  }
+}
+
+/** What highlight.js found: a stretch of code, and what it is. */
+interface Scope {
+  readonly scope?: string;
+  readonly children: readonly (Scope | string)[];
+}
+
+/** HL1 */
+const CLASSES = new Set(
+  (
+    "keyword built_in type literal number string regexp subst symbol class function title params " +
+    "comment doctag meta section tag name attr attribute variable bullet code emphasis strong " +
+    "link quote addition deletion property operator punctuation"
+  ).split(" "),
+);
+
+function nodeOf(child: Scope | string): Node {
+  if (typeof child === "string") return document.createTextNode(child);
+  const element = document.createElement("span");
+  const [name = ""] = (child.scope ?? "").split(".");
+  if (CLASSES.has(name)) element.className = `hl-${name.replace("_", "-")}`;
+  element.append(...child.children.map(nodeOf));
+  return element;
+}

@@ -1,0 +1,41 @@
+/** Keys: what single keys do while a session is read. Not while somebody types. */
+
+import { useEffect, useRef } from "preact/hooks";
+import { isTyping } from "../typing.ts";
+
+/** What can be done by key, with the keys and the words of the help. */
+export const KEYS = [
+  ["next", "j", "Next entry"],
+  ["previous", "k", "Previous entry"],
+  ["nextTurn", "J", "Next thing the user said"],
+  ["previousTurn", "K", "Previous thing the user said"],
+  ["start", "g", "Start of the session"],
+  ["end", "G", "End of the session, and follow it"],
+  ["thinking", "t", "Show or fold what the model thought"],
+  ["fold", "o", "Unfold or fold the entry"],
+  ["all", "a", "Show or hide lines without words"],
+  ["search", "/", "Search in this session"],
+  ["leave", "Escape", "Close the search"],
+  ["help", "?", "This help"],
+] as const;
+
+export type Deeds = Readonly<Record<(typeof KEYS)[number][0], () => void>>;
+
+/** `isLeavable`: there is something that Escape closes, also while somebody types in it. */
+export function useKeys(deeds: Deeds, isLeavable: boolean): void {
+  const latest = useRef(deeds);
+  latest.current = deeds;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (document.querySelector("dialog[open]")) return;
+      const [name] = KEYS.find(([, key]) => key === event.key) ?? [];
+      if (name === undefined) return;
+      if (name === "leave" ? !isLeavable : isTyping(event.target)) return;
+      event.preventDefault();
+      latest.current[name]();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [isLeavable]);
+}

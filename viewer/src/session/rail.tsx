@@ -1,0 +1,87 @@
+/**
+ * Rail: the whole log beside the transcript, by bytes: where the reader is, where users spoke, and
+ * any place to go to, however long the session.
+ */
+
+import { useRef } from "preact/hooks";
+import type { Reading } from "./reading.ts";
+import type { SessionStore } from "./session-store.ts";
+
+/** More marks than a screen has lines would be a bar. */
+const MARKS_MAX = 120;
+const STEP = 0.02;
+/** What is on the screen is a little of a long log; it is seen all the same. */
+const THUMB_PX = 6;
+
+export function Rail({
+  store,
+  reading,
+}: {
+  readonly store: SessionStore;
+  readonly reading: Reading;
+}) {
+  const rail = useRef<HTMLDivElement>(null);
+  const window = store.window.value;
+  if (window === null || window.end === 0) return null;
+  const { end } = window;
+  const { from, to } = reading.visible.value;
+  const percent = Math.round((from / end) * 100);
+  const point = (event: PointerEvent) => {
+    const place = rail.current?.getBoundingClientRect();
+    if (place) void store.toPart((event.clientY - place.top) / place.height);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const goal = KEYS[event.key]?.(from / end);
+    if (goal === undefined) return;
+    event.preventDefault();
+    void store.toPart(goal);
+  };
+  return (
+    <div
+      ref={rail}
+      class="rail"
+      role="slider"
+      tabIndex={0}
+      aria-label="Place in the log"
+      aria-orientation="vertical"
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={percent}
+      aria-valuetext={`${percent} % of the log`}
+      onPointerDown={point}
+      onKeyDown={onKey}
+    >
+      {marksOf(store).map(({ start, isFailed }) => (
+        <i
+          key={start}
+          class={isFailed ? "rail-mark failed" : "rail-mark"}
+          style={{ top: `${(start / end) * 100}%` }}
+        />
+      ))}
+      <span
+        class="rail-thumb"
+        style={{
+          top: `calc((100% - ${THUMB_PX}px) * ${from / end})`,
+          height: `${Math.max(0, ((to - from) / end) * 100)}%`,
+        }}
+      />
+    </div>
+  );
+}
+
+function marksOf(store: SessionStore): { start: number; isFailed: boolean }[] {
+  const turns = store.outline.turns.value;
+  const every = Math.ceil(turns.length / MARKS_MAX);
+  return turns
+    .filter((_, at) => at % every === 0)
+    .map(({ start, errors }) => ({ start, isFailed: errors > 0 }));
+}
+
+const KEYS: Readonly<Record<string, (part: number) => number>> = {
+  ArrowDown: (part) => part + STEP,
+  ArrowUp: (part) => part - STEP,
+  PageDown: (part) => part + STEP * 5,
+  PageUp: (part) => part - STEP * 5,
+  Home: () => 0,
+  End: () => 1,
+};

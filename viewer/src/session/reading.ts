@@ -1,0 +1,177 @@
+/**
+ * Reading: where the reader is in the transcript, and being brought elsewhere.
+ *
+ * Works on the rows as they are in the page: each has its entry's offset in `data-start`, and those
+ * that say nothing have no height.
+ */
+
+import { signal } from "@preact/signals";
+import { isAtEnd, startOf } from "./entry-window.ts";
+import type { SessionStore } from "./session-store.ts";
+
+/** More is loaded when the reader is this close to an end of what is there. */
+const NEAR_PX = 1600;
+/** This close to the end is at the end. */
+const END_PX = 48;
+const TARGET_TOP_PX = 24;
+
+export class Reading {
+  /** The offsets of the first and the last row on the screen. */
+  readonly visible = signal<{ readonly from: number; readonly to: number }>({ from: 0, to: 0 });
+  readonly #store: SessionStore;
+  #scroller: HTMLElement | null = null;
+  #anchor: { readonly start: string; readonly top: number } | null = null;
+  #isFramed = false;
+
+  constructor(store: SessionStore) {
+    this.#store = store;
+  }
+
+  watch(scroller: HTMLElement): () => void {
+    this.#scroller = scroller;
+    const onChange = () => this.#look();
+    // What is unfolded, or coloured late, moves what stands below it.
+    const sizes = new ResizeObserver(() => {
+      if (this.#store.isFollowing) this.#toEnd();
+      else this.#look();
+    });
+    const entries = scroller.querySelector(".entries");
+    if (entries) sizes.observe(entries);
+    scroller.addEventListener("scroll", onChange, { passive: true });
+    return () => {
+      scroller.removeEventListener("scroll", onChange);
+      sizes.disconnect();
+    };
+  }
+
+  /** Before the rows change: what must not move. */
+  remember(): void {
+    const first = this.#rows()[this.#firstVisible()];
+    this.#anchor = first
+      ? { start: first.dataset.start ?? "", top: first.getBoundingClientRect().top }
+      : null;
+  }
+
+  /** After the rows changed: brings the reader where they wish to be, or leaves them where they are. */
+  settle(): void {
+    const scroller = this.#scroller;
+    if (scroller === null) return;
+    const wish = this.#store.wish.peek();
+    if (wish !== null && this.#store.window.peek() !== null) {
+      this.#store.wish.value = null;
+      if (wish.to === "end") this.#toEnd();
+      else if (wish.to === "start") scroller.scrollTop = 0;
+      else this.#toRow(this.rowAt(wish.to));
+    } else if (this.#store.isFollowing)
+      this.#toEnd(); // TR2
+    else this.#restore(); // TR1
+    this.remember(); // What was remembered before is not where the reader is now.
+    this.#look();
+  }
+
+  rowAt(start: number): HTMLElement | null {
+    return this.#scroller?.querySelector<HTMLElement>(`.row[data-start="${start}"]`) ?? null;
+  }
+
+  /** The row that has the focus, or the first on the screen. */
+  current(): HTMLElement | null {
+    const focused = document.activeElement?.closest<HTMLElement>(".row") ?? null;
+    return focused ?? this.#rows()[this.#firstVisible()] ?? null;
+  }
+
+  /** The next row that says something, in a direction; more of them when there is none. */
+  step(by: 1 | -1, selector = ".row:not(.silent)"): void {
+    const from = this.current();
+    const hadFocus = from?.contains(document.activeElement) ?? false;
+    let next: Element | null = from;
+    // The first step is to the row that is read, so that nothing is passed over unseen.
+    if (hadFocus || by === -1 || !from?.matches(selector)) {
+      do
+        next =
+          by === 1 ? (next?.nextElementSibling ?? null) : (next?.previousElementSibling ?? null);
+      while (next !== null && !next.matches(selector));
+    }
+    if (next instanceof HTMLElement) this.#toRow(next);
+    else if (by === 1) this.#toEnd();
+    else if (this.#scroller) this.#scroller.scrollTop = 0;
+  }
+
+  #rows(): HTMLElement[] {
+    const entries = this.#scroller?.querySelector(".entries");
+    return entries ? (Array.from(entries.children) as HTMLElement[]) : [];
+  }
+
+  #toRow(row: HTMLElement | null): void {
+    const scroller = this.#scroller;
+    if (row === null || scroller === null) return;
+    this.#store.isFollowing = false;
+    row.focus({ preventScroll: true });
+    const top = row.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+    scroller.scrollTop += top - TARGET_TOP_PX;
+  }
+
+  #toEnd(): void {
+    const scroller = this.#scroller;
+    if (scroller) scroller.scrollTop = scroller.scrollHeight;
+  }
+
+  #restore(): void {
+    const scroller = this.#scroller;
+    const anchor = this.#anchor;
+    if (scroller === null || anchor === null) return;
+    const row = scroller.querySelector(`.row[data-start="${anchor.start}"]`);
+    if (row === null) return;
+    const moved = row.getBoundingClientRect().top - anchor.top;
+    if (moved !== 0) scroller.scrollTop += moved;
+  }
+
+  /** The first row whose end is on the screen, found by halving: rows are in order. */
+  #firstVisible(rows = this.#rows(), y = this.#top()): number {
+    let low = 0;
+    let high = rows.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((rows[middle]?.getBoundingClientRect().bottom ?? 0) > y) high = middle;
+      else low = middle + 1;
+    }
+    return Math.min(low, rows.length - 1);
+  }
+
+  #top(): number {
+    return this.#scroller?.getBoundingClientRect().top ?? 0;
+  }
+
+  /** Whether the reader is at the end; and once a frame, what is on the screen and what will be. */
+  #look(): void {
+    const scroller = this.#scroller;
+    const window = this.#store.window.peek();
+    if (scroller === null || window === null) return;
+    const below = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
+    this.#store.isFollowing = below < END_PX && isAtEnd(window);
+    if (this.#store.isFollowing) this.#store.arrived.value = 0;
+    if (this.#isFramed) return;
+    this.#isFramed = true;
+    requestAnimationFrame(() => {
+      this.#isFramed = false;
+      this.#report();
+    });
+  }
+
+  #report(): void {
+    const scroller = this.#scroller;
+    const window = this.#store.window.peek();
+    if (scroller === null || window === null) return;
+    const rows = this.#rows();
+    const bottom = this.#top() + scroller.clientHeight;
+    const last = rows[this.#firstVisible(rows, bottom)];
+    const first = rows[this.#firstVisible(rows)];
+    const from = Number(first?.dataset.start ?? startOf(window));
+    const to = this.#store.isFollowing ? window.end : Number(last?.dataset.start ?? from);
+    if (from !== this.visible.peek().from || to !== this.visible.peek().to) {
+      this.visible.value = { from, to };
+    }
+    const below = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
+    if (scroller.scrollTop < NEAR_PX) void this.#store.loadBefore();
+    if (below < NEAR_PX) void this.#store.loadAfter();
+  }
+}

@@ -1,0 +1,162 @@
+/** Session header: what the session is and took, and what can be done with it. */
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { SessionHead } from "../../../src/client/session-shapes.ts";
+import { timeOf } from "../../../src/render/html/entry-html.ts";
+import { shownText } from "../../../src/render/html/markup.ts";
+import { grouped, lengthOf, moneyOf } from "../../../src/render/phrases.ts";
+import { ProofBadge } from "../proof/proof-badge.tsx";
+import { ProofPanel } from "../proof/proof-panel.tsx";
+import { sessionHref } from "../route.ts";
+import { isRunning } from "../sessions/session-row.tsx";
+import { counted, shortCount, shortMoney, sizeOf } from "../words.ts";
+import { ExportMenu } from "./export-menu.tsx";
+import type { SessionStore } from "./session-store.ts";
+
+interface HeaderProps {
+  readonly store: SessionStore;
+  readonly search: () => void;
+  readonly turns: () => void;
+  readonly help: () => void;
+}
+
+export function SessionHeader({ store, search, turns, help }: HeaderProps) {
+  const head = store.head.value;
+  const [isProofShown, showProof] = useState(false);
+  return (
+    <header class="session-head">
+      <div class="session-line">
+        <a class="back" href="#/" aria-label="All sessions" title="All sessions">
+          ←
+        </a>
+        <h1>{head === null ? "…" : shownText(head.title ?? head.session)}</h1>
+        <div class="session-tools">
+          <button type="button" onClick={search} aria-keyshortcuts="/" title="Search here ( / )">
+            Search
+          </button>
+          <button type="button" class="turns-button" onClick={turns}>
+            Prompts
+          </button>
+          <ExportMenu store={store} />
+          <button type="button" onClick={help} aria-label="Keys" title="Keys ( ? )">
+            ?
+          </button>
+        </div>
+      </div>
+      {head !== null && (
+        <Facts head={head} store={store}>
+          <ProofBadge
+            client={store.client}
+            id={store.id}
+            end={store.window.value?.end ?? head.end}
+            isOpen={isProofShown}
+            toggle={() => showProof(!isProofShown)}
+          />
+        </Facts>
+      )}
+      {isProofShown && <ProofPanel client={store.client} id={store.id} />}
+    </header>
+  );
+}
+
+const STATUS_WORDS = {
+  completed: "Completed",
+  error: "Failed",
+  running: "Running",
+  paused: "Paused",
+} as const;
+
+interface FactsProps {
+  readonly head: SessionHead;
+  readonly store: SessionStore;
+  readonly children: ComponentChildren;
+}
+
+function Facts({ head, store, children }: FactsProps) {
+  const { status, agent, model, turns, spend, parent } = head;
+  const isLive = isRunning(head);
+  const took = tookOf(head);
+  const tokens = tokensOf(head);
+  return (
+    <div class="session-facts">
+      {isLive ? (
+        <Fact kind="state live">Live</Fact>
+      ) : (
+        status !== null && <Fact kind={`state ${status}`}>{STATUS_WORDS[status]}</Fact>
+      )}
+      {agent !== null && <Fact>{shownText(agent)}</Fact>}
+      {model !== null && <Fact kind="mono">{shownText(model)}</Fact>}
+      {turns > 0 && <Fact>{counted(turns, "turn")}</Fact>}
+      {tokens !== null && (
+        <Fact title={`${grouped(tokens)} tokens`}>{shortCount(tokens)} tokens</Fact>
+      )}
+      {spend !== null && <Fact title={moneyOf(spend)}>{shortMoney(spend)}</Fact>}
+      {took !== null && <Fact>{took}</Fact>}
+      {typeof parent === "string" && (
+        <Fact>
+          began by{" "}
+          <a href={sessionHref(store.client.sessions.beside(store.id, parent))}>
+            {shownText(parent)}
+          </a>
+        </Fact>
+      )}
+      {children}
+      <More head={head} />
+    </div>
+  );
+}
+
+interface FactProps {
+  readonly kind?: string;
+  readonly title?: string;
+  readonly children: ComponentChildren;
+}
+
+function Fact({ kind = "", title, children }: FactProps) {
+  return (
+    <span class={`fact ${kind}`} title={title}>
+      {children}
+    </span>
+  );
+}
+
+function More({ head }: { readonly head: SessionHead }) {
+  const { session, dialect, root, createdAt, updatedAt, lines, badLines, bytes, tornBytes } = head;
+  const rows: [string, string | null][] = [
+    ["Id", session],
+    ["Kind", dialect],
+    ["Store", root],
+    ["Began", timeOf(createdAt)],
+    ["Last entry", timeOf(updatedAt)],
+    ["Log", `${sizeOf(bytes)}, ${counted(lines, "line")}`],
+    ["Bad lines", badLines === 0 ? null : grouped(badLines)],
+    ["Torn bytes", tornBytes === 0 ? null : grouped(tornBytes)],
+  ];
+  return (
+    <details class="more-facts">
+      <summary>Details</summary>
+      <dl>
+        {rows.map(([name, value]) =>
+          value === null ? null : (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{shownText(value)}</dd>
+            </div>
+          ),
+        )}
+      </dl>
+    </details>
+  );
+}
+
+function tokensOf({ totalTokens, inputTokens, outputTokens }: SessionHead): number | null {
+  if (totalTokens !== null) return totalTokens;
+  if (inputTokens === null && outputTokens === null) return null;
+  return (inputTokens ?? 0) + (outputTokens ?? 0);
+}
+
+function tookOf({ durationMs, createdAt, updatedAt }: SessionHead): string | null {
+  const span = Date.parse(updatedAt ?? "") - Date.parse(createdAt ?? "");
+  return lengthOf(typeof durationMs === "number" ? durationMs : span);
+}

@@ -1,0 +1,176 @@
+/**
+ * Session store: one session that is being read: its head, the stretch in the page, what comes.
+ *
+ * SO1  One request for what stands before, one for what comes after; the window itself refuses what
+ *      no longer fits (entry-window.ts, EW1).
+ * SO2  Following begins at the end that the first page told, so nothing falls between the two.
+ */
+
+import { signal } from "@preact/signals";
+import type { VerbatimClient } from "../../../src/client/client.ts";
+import type { EntryPage, SessionHead } from "../../../src/client/session-shapes.ts";
+import type { EntryRange } from "../../../src/client/sessions.ts";
+import { followInto } from "../live/follow-into.ts";
+import { reasonOf, statusOf } from "../server.ts";
+import {
+  type EntryWindow,
+  isAtEnd,
+  itemsOf,
+  nextOf,
+  openedAt,
+  PAGE_ENTRIES,
+  startOf,
+  withAfter,
+  withBefore,
+} from "./entry-window.ts";
+import { lineNear } from "./line-near.ts";
+import { Outline } from "./outline.ts";
+
+/** Where the reader is to be brought, once it is in the page. */
+export interface ScrollWish {
+  readonly to: "start" | "end" | number;
+}
+
+const HEAD_PAUSE_MS = 1500;
+
+export class SessionStore {
+  readonly id: string;
+  readonly client: VerbatimClient;
+  readonly head = signal<SessionHead | null>(null);
+  readonly window = signal<EntryWindow | null>(null);
+  readonly wish = signal<ScrollWish | null>(null);
+  /** Why nothing can be shown. */
+  readonly fault = signal<{ readonly status: number; readonly text: string } | null>(null);
+  /** Something to tell beside what is shown. */
+  readonly notice = signal<string | null>(null);
+  /** Entries that came while the reader was elsewhere. */
+  readonly arrived = signal(0);
+  /** The entry whose line is shown as it stands. */
+  readonly line = signal<number | null>(null);
+  readonly outline: Outline;
+  /** Set by the transcript: whether the reader is at the end, and new entries are to be shown. */
+  isFollowing = true;
+  readonly #closing = new AbortController();
+  #loading = { before: false, after: false };
+  #headTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(client: VerbatimClient, id: string) {
+    this.client = client;
+    this.id = id;
+    this.outline = new Outline(client, id, this.#closing.signal);
+  }
+
+  /** Shows the entry at an offset, or the end; then follows. */
+  async open(at: number | null): Promise<void> {
+    const head = this.#refreshHead();
+    await this.openAt(at);
+    await head;
+    const window = this.window.value;
+    if (window === null || this.#closing.signal.aborted) return;
+    void this.outline.scan(window.end);
+    await followInto(this, window.end, this.#closing.signal);
+  }
+
+  async openAt(at: number | null): Promise<void> {
+    const window = this.window.value;
+    const isThere = window !== null && itemsOf(window).some(({ start }) => start === at);
+    if (at !== null && isThere) {
+      this.wish.value = { to: at };
+      return;
+    }
+    const page = await this.#page(at === null ? {} : { around: at });
+    if (page !== null) this.#show(page, { to: at ?? "end" });
+    else if (at !== null && this.fault.value === null) {
+      this.notice.value = "There is no entry at the place of that link; this is the end.";
+      await this.openAt(null);
+    }
+  }
+
+  async toStart(): Promise<void> {
+    const page = await this.#page({ from: 0 });
+    if (page !== null) this.#show(page, { to: "start" });
+  }
+
+  async toEnd(): Promise<void> {
+    const window = this.window.value;
+    if (window !== null && isAtEnd(window)) this.wish.value = { to: "end" };
+    else await this.openAt(null);
+    this.arrived.value = 0;
+  }
+
+  /** Shows what stands at a part of the log, from 0 to 1. */
+  async toPart(part: number): Promise<void> {
+    const end = this.window.value?.end ?? 0;
+    if (part <= 0) return this.toStart();
+    if (part >= 1) return this.toEnd();
+    const at = await lineNear(this.client, this.id, Math.floor(part * end), end);
+    if (at === null) return this.toEnd();
+    await this.openAt(at);
+  }
+
+  async loadBefore(): Promise<void> {
+    const window = this.window.value;
+    if (window === null || this.#loading.before || startOf(window) === 0) return;
+    this.#loading.before = true;
+    const page = await this.#page({ before: startOf(window) });
+    this.#loading.before = false;
+    if (page && this.window.value) this.window.value = withBefore(this.window.value, page);
+  }
+
+  async loadAfter(): Promise<void> {
+    const window = this.window.value;
+    if (window === null || this.#loading.after || isAtEnd(window)) return;
+    this.#loading.after = true;
+    const page = await this.#page({ from: nextOf(window) });
+    this.#loading.after = false;
+    if (page && this.window.value) this.window.value = withAfter(this.window.value, page);
+  }
+
+  /** The head again, soon: what it counts has changed. */
+  headChanged(): void {
+    this.#headTimer ??= setTimeout(() => {
+      this.#headTimer = undefined;
+      void this.#refreshHead();
+    }, HEAD_PAUSE_MS);
+  }
+
+  close(): void {
+    this.#closing.abort();
+    clearTimeout(this.#headTimer);
+  }
+
+  #show(page: EntryPage, wish: ScrollWish): void {
+    this.isFollowing = wish.to === "end";
+    this.wish.value = wish;
+    this.window.value = openedAt(page);
+  }
+
+  async #page(range: EntryRange): Promise<EntryPage | null> {
+    try {
+      const asked = { ...range, limit: PAGE_ENTRIES, native: false };
+      const page = await this.client.sessions.entries(this.id, asked);
+      if (this.#closing.signal.aborted) return null;
+      this.outline.take(page.entries);
+      return page;
+    } catch (cause) {
+      this.#failed(cause);
+      return null;
+    }
+  }
+
+  #failed(cause: unknown): void {
+    const status = statusOf(cause);
+    // A place that is none, or a server that will be back: what is shown stays.
+    if (status === 410 || status === 416 || this.window.value !== null) return;
+    this.fault.value = { status, text: reasonOf(cause) };
+  }
+
+  async #refreshHead(): Promise<void> {
+    try {
+      const head = await this.client.sessions.get(this.id);
+      if (!this.#closing.signal.aborted) this.head.value = head;
+    } catch (cause) {
+      this.#failed(cause);
+    }
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * Transcript: the stretch of the log that is in the page, scrolled without end in both directions.
+ *
+ * TR1  What is put in above the reader, or taken away there, does not move what they read: the first
+ *      row that they see stays where it is.
+ * TR2  A reader at the end stays at the end as entries come; one who scrolled away is left alone.
+ */
+
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { Links } from "../../../src/render/html/entry-html.ts";
+import { alteredRanges } from "./altered.ts";
+import { EntryRow, LoadedCalls } from "./entry-row.tsx";
+import { type EntryWindow, isAtEnd, itemsOf, startOf } from "./entry-window.ts";
+import { watchCode } from "./highlight.ts";
+import type { Reading } from "./reading.ts";
+import type { SessionStore } from "./session-store.ts";
+
+interface TranscriptProps {
+  readonly store: SessionStore;
+  readonly reading: Reading;
+  readonly links: Links;
+  readonly thinking: boolean;
+  readonly isAll: boolean;
+  readonly at: number | null;
+}
+
+export function Transcript({ store, reading, links, thinking, isAll, at }: TranscriptProps) {
+  const scroller = useRef<HTMLElement>(null);
+  const window = store.window.value;
+  const wish = store.wish.value;
+  const items = useMemo(() => (window === null ? [] : itemsOf(window)), [window]);
+  const calls = useMemo(() => new LoadedCalls(items, links), [items, links]);
+  // Here, and not in an effect: effects run when the page has changed already.
+  useMemo(() => reading.remember(), [reading, window]);
+  const altered = alteredRanges(store.id);
+  useLayoutEffect(() => {
+    return scroller.current === null ? undefined : reading.watch(scroller.current);
+  }, [reading]);
+  useLayoutEffect(() => reading.settle(), [reading, window, wish]);
+  useLayoutEffect(() => {
+    if (scroller.current) watchCode(scroller.current);
+  }, [items]);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrollable by keys.
+    <section class="transcript" ref={scroller} tabIndex={0} aria-label="Transcript">
+      <div class="column">
+        {window !== null && <Edge window={window} side="start" />}
+        <div class="entries">
+          {items.map((item) => (
+            <EntryRow
+              key={item.start}
+              item={item}
+              calls={calls}
+              known={calls.knownOf(item)}
+              links={links}
+              thinking={thinking}
+              isAll={isAll}
+              isTarget={item.start === at}
+              isAltered={altered.some(({ from, to }) => item.start < to && item.end > from)}
+            />
+          ))}
+        </div>
+        {window !== null && <Edge window={window} side="end" />}
+      </div>
+    </section>
+  );
+}
+
+/** What stands at the ends of what is loaded: the session's own ends, or more of it. */
+function Edge({ window, side }: { readonly window: EntryWindow; readonly side: "start" | "end" }) {
+  const isThere = side === "start" ? startOf(window) === 0 : isAtEnd(window);
+  if (!isThere) {
+    return (
+      <p class="edge" role="status">
+        Loading…
+      </p>
+    );
+  }
+  if (window.end === 0) return side === "end" ? <p class="edge">An empty session</p> : null;
+  return side === "start" ? <p class="edge">The start of the session</p> : null;
+}

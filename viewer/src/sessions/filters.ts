@@ -1,0 +1,24 @@
+/** Filters: what the list is narrowed by, as the address has it and as the server is asked. */
+
+import type { SessionFilter } from "../../../src/client/sessions.ts";
+import type { ListFilter } from "../route.ts";
+
+export const DIALECTS = ["rye", "homeagent", "entire", "claude", "sdk"] as const;
+export const STATUSES = ["running", "completed", "error", "paused"] as const;
+const DAY_MS = 86_400_000;
+
+/** What the server is asked for; what is none of its choices asks for everything. */
+export function wantedBy({ dialect, status, since }: ListFilter): SessionFilter {
+  const kind = DIALECTS.find((each) => each === dialect);
+  const state = STATUSES.find((each) => each === status);
+  const from = sinceOf(since);
+  return {
+    ...(kind && { dialect: kind }),
+    ...(state && { status: state }),
+    ...(from !== null && { since: from }),
+  };
+}
+
+export function sinceOf(days: string): string | null {
+  return /^\d{1,4}$/.test(days) ? new Date(Date.now() - Number(days) * DAY_MS).toISOString() : null;
+}

@@ -1,0 +1,86 @@
+/**
+ * Search store: what was found for the words in a box, as they are typed.
+ *
+ * SS1  Only what is asked last is shown: a question that another one follows is called off.
+ */
+
+import { signal } from "@preact/signals";
+import type { VerbatimClient } from "../../../src/client/client.ts";
+import type { SearchHit, SearchOptions } from "../../../src/client/search-shapes.ts";
+import { isAbort, reasonOf } from "../server.ts";
+
+const PAUSE_MS = 150;
+const HITS = 50;
+/** While sessions are being read for the first time, more may be found a little later. */
+const AGAIN_MS = 1500;
+
+export class SearchStore {
+  readonly hits = signal<readonly SearchHit[]>([]);
+  /** The question that the hits answer. */
+  readonly answered = signal<string | null>(null);
+  readonly isComplete = signal(true);
+  readonly hasMore = signal(false);
+  readonly fault = signal<string | null>(null);
+  readonly #client: VerbatimClient;
+  readonly #options: SearchOptions;
+  #asked = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #next: string | null = null;
+
+  constructor(client: VerbatimClient, options: SearchOptions = {}) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  /** Asks when nothing more was typed for a moment. */
+  ask(query: string, pauseMs = PAUSE_MS): void {
+    this.close();
+    if (query.trim() === "") {
+      this.#show([], query);
+      return;
+    }
+    this.#asked = new AbortController();
+    this.#timer = setTimeout(() => this.#ask(query, this.#asked.signal), pauseMs);
+  }
+
+  async more(): Promise<void> {
+    const query = this.answered.value;
+    if (query === null || this.#next === null) return;
+    const cursor = this.#next;
+    this.#next = null; // Asked for once.
+    await this.#ask(query, this.#asked.signal, cursor);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#asked.abort();
+  }
+
+  async #ask(query: string, signal: AbortSignal, cursor?: string): Promise<void> {
+    try {
+      const options = { ...this.#options, limit: HITS, typing: true, signal };
+      const page = await this.#client.sessions.search(query, {
+        ...options,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      if (signal.aborted) return;
+      this.#next = page.next;
+      this.hasMore.value = page.next !== null;
+      this.isComplete.value = page.isComplete;
+      this.#show(cursor === undefined ? page.hits : [...this.hits.value, ...page.hits], query);
+      if (!page.isComplete && cursor === undefined) {
+        this.#timer = setTimeout(() => this.#ask(query, signal), AGAIN_MS);
+      }
+    } catch (cause) {
+      if (signal.aborted || isAbort(cause)) return;
+      this.fault.value = reasonOf(cause);
+      this.answered.value = query;
+    }
+  }
+
+  #show(hits: readonly SearchHit[], query: string): void {
+    this.fault.value = null;
+    this.hits.value = hits;
+    this.answered.value = query;
+  }
+}

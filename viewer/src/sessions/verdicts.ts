@@ -1,0 +1,66 @@
+/**
+ * Verdicts: the server's judgement of sessions that are on the screen, a few at a time.
+ *
+ * VD1  At most ASKED_MAX are asked for at once: judging a session reads all of it. A row that is
+ *      scrolled away before its turn is not asked for.
+ * VD2  A verdict is of a session at a length: one that has grown since is judged anew.
+ * VD3  A session over JUDGED_BYTES_MAX is judged when somebody opens it, not because it was listed.
+ */
+
+import { type Signal, signal } from "@preact/signals";
+import type { VerbatimClient } from "../../../src/client/client.ts";
+import type { SessionItem } from "../../../src/client/session-shapes.ts";
+
+const ASKED_MAX = 2;
+export const JUDGED_BYTES_MAX = 16 * 1024 * 1024;
+const KEPT_MAX = 2000;
+
+interface Asked {
+  readonly client: VerbatimClient;
+  readonly id: string;
+  readonly verdict: Signal<string | null>;
+  wanted: number;
+}
+
+const kept = new Map<string, Asked>();
+const queue: Asked[] = [];
+let asking = 0;
+
+/** The verdict, null until it is known. Call `release` when the row is gone. */
+export function verdictFor(client: VerbatimClient, { id, bytes }: SessionItem) {
+  const key = `${id} ${bytes}`;
+  let asked = kept.get(key);
+  if (asked === undefined) {
+    asked = { client, id, verdict: signal(null), wanted: 0 };
+    kept.set(key, asked);
+    const [oldest] = kept.keys();
+    if (kept.size > KEPT_MAX && oldest !== undefined) kept.delete(oldest);
+  }
+  const row = asked;
+  row.wanted++;
+  if (row.verdict.peek() === null && !queue.includes(row)) queue.push(row);
+  void askNext();
+  return {
+    verdict: row.verdict,
+    release: () => {
+      row.wanted--;
+    },
+  };
+}
+
+async function askNext(): Promise<void> {
+  if (asking >= ASKED_MAX) return;
+  const next = queue.shift();
+  if (next === undefined) return;
+  if (next.wanted > 0 && next.verdict.peek() === null) {
+    asking++;
+    try {
+      next.verdict.value = (await next.client.sessions.verify(next.id)).verdict;
+    } catch {
+      // A row without a badge; opening the session says why.
+    } finally {
+      asking--;
+    }
+  }
+  void askNext();
+}

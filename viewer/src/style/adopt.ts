@@ -1,0 +1,20 @@
+/**
+ * Adopt: the colours and the look of entries, from the same source as the pages of `show --html`.
+ *
+ * They are a layer below the viewer's own files, which so have the last word.
+ */
+
+import { ENTRY_STYLE } from "../../../src/render/html/entry-style.ts";
+import { DARK, LETTERS, LIGHT } from "../../../src/render/html/palette.ts";
+
+export function adoptStyle(): void {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(`@layer entries {
+:root { color-scheme: light dark; ${LIGHT}${LETTERS} }
+:root[data-theme="light"] { color-scheme: light; }
+:root[data-theme="dark"] { color-scheme: dark; ${DARK} }
+@media (prefers-color-scheme: dark) { :root:not([data-theme="light"]) { ${DARK} } }
+${ENTRY_STYLE}
+}`);
+  document.adoptedStyleSheets.push(sheet);
+}

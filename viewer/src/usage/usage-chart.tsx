@@ -1,0 +1,137 @@
+/** Usage chart: the bars, who is who in them, and the same as a table for those who do not see them. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ChartLook, DrawnChart } from "./bar-chart.ts";
+import type { DayChart } from "./usage-sums.ts";
+
+const HEIGHT = 240;
+const COLORS = 6;
+
+interface ChartProps {
+  readonly chart: DayChart;
+  readonly title: string;
+  readonly amount: (value: number) => string;
+}
+
+export function UsageChart({ chart, title, amount }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const [day, setDay] = useState<number | null>(null);
+  const look = useTheme();
+  useEffect(() => {
+    let drawn: DrawnChart | null = null;
+    let isGone = false;
+    const sized = new ResizeObserver(() => drawn?.resize());
+    void import("./bar-chart.ts").then(({ drawBars }) => {
+      const at = place.current;
+      if (isGone || at === null) return;
+      drawn = drawBars(at, chart, { look: lookOf(at), height: HEIGHT, amount, onDay: setDay });
+      sized.observe(at);
+    });
+    return () => {
+      isGone = true;
+      sized.disconnect();
+      drawn?.destroy();
+    };
+  }, [chart, look, amount]);
+  return (
+    <figure class="usage-chart">
+      <figcaption>{title}</figcaption>
+      <div ref={place} class="usage-plot" aria-hidden="true" />
+      <Legend chart={chart} day={day} amount={amount} />
+      <details>
+        <summary>As a table</summary>
+        <DayTable chart={chart} title={title} amount={amount} />
+      </details>
+    </figure>
+  );
+}
+
+interface LegendProps extends Omit<ChartProps, "title"> {
+  readonly day: number | null;
+}
+
+function Legend({ chart, day, amount }: LegendProps) {
+  const total = (values: readonly number[]) => values.reduce((so, value) => so + value, 0);
+  const name = day === null ? null : (chart.days[day] ?? null);
+  return (
+    <ul class="usage-legend">
+      <li class="usage-day">{name ?? "In all"}</li>
+      {chart.series.map((series, at) => (
+        <li key={series.name}>
+          <span class={`usage-swatch color-${at + 1}`} />
+          <span class="usage-name">{series.name}</span>
+          <span class="usage-amount">
+            {amount(day === null ? total(series.values) : (series.values[day] ?? 0))}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function DayTable({ chart, title, amount }: ChartProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it with keys.
+    <section class="usage-scroll" tabIndex={0} aria-label={title}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Day</th>
+            {chart.series.map(({ name }) => (
+              <th scope="col" class="usage-figure" key={name}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {chart.days.map((day, at) => (
+            <tr key={day}>
+              <th scope="row">{day}</th>
+              {chart.series.map(({ name, values }) => (
+                <td class="usage-figure" key={name}>
+                  {amount(values[at] ?? 0)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** A new value whenever the colours change: by the system's wish or by the reader's. */
+function useTheme(): number {
+  const [changes, change] = useState(0);
+  useEffect(() => {
+    const changed = () => change((count) => count + 1);
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    const chosen = new MutationObserver(changed);
+    system.addEventListener("change", changed);
+    chosen.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    return () => {
+      system.removeEventListener("change", changed);
+      chosen.disconnect();
+    };
+  }, []);
+  return changes;
+}
+
+/** The colours as they are in force; a canvas knows no custom properties. */
+function lookOf(place: HTMLElement): ChartLook {
+  const probe = document.createElement("span");
+  place.append(probe);
+  const resolved = (name: string) => {
+    probe.style.color = `var(${name})`;
+    return getComputedStyle(probe).color;
+  };
+  const look = {
+    colors: Array.from({ length: COLORS }, (_, at) => resolved(`--chart-${at + 1}`)),
+    ink: resolved("--dim"),
+    line: resolved("--line"),
+    font: `12px ${getComputedStyle(place).fontFamily}`,
+  };
+  probe.remove();
+  return look;
+}

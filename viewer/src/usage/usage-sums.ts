@@ -1,0 +1,124 @@
+/** Usage sums: the server's rows added up as the page shows them. Pure. */
+
+import type { ToolUsageRow, UsageRow } from "../../../src/client/search-shapes.ts";
+
+export type Measure = "spend" | "tokens" | "turns";
+export type Group = "model" | "agent";
+
+/** Groups that have a colour of their own; the rest is one more. */
+export const GROUPS_MAX = 5;
+/** A gap longer than this many days is not filled with empty ones. */
+const DAYS_MAX = 1_500;
+const DAY_MS = 86_400_000;
+
+export const NAMELESS: Readonly<Record<Group, string>> = {
+  model: "unknown model",
+  agent: "no agent",
+};
+
+export interface Sum {
+  readonly spend: number;
+  readonly tokens: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly turns: number;
+}
+
+export interface NamedSum extends Sum {
+  readonly name: string;
+}
+
+const ZERO: Sum = { spend: 0, tokens: 0, inputTokens: 0, outputTokens: 0, turns: 0 };
+
+export function sumOf(rows: readonly UsageRow[]): Sum {
+  return rows.reduce<Sum>(
+    (so, row) => ({
+      spend: so.spend + (row.spend ?? 0),
+      tokens: so.tokens + row.totalTokens,
+      inputTokens: so.inputTokens + row.inputTokens,
+      outputTokens: so.outputTokens + row.outputTokens,
+      turns: so.turns + row.turns,
+    }),
+    ZERO,
+  );
+}
+
+/** The most first. */
+export function sumsBy(rows: readonly UsageRow[], group: Group, measure: Measure): NamedSum[] {
+  const groups = new Map<string, UsageRow[]>();
+  for (const row of rows) {
+    const name = row[group] ?? NAMELESS[group];
+    const known = groups.get(name);
+    if (known) known.push(row);
+    else groups.set(name, [row]);
+  }
+  const sums = [...groups].map(([name, its]) => ({ name, ...sumOf(its) }));
+  return sums.sort(
+    (one, other) => other[measure] - one[measure] || (one.name < other.name ? -1 : 1),
+  );
+}
+
+export interface Series {
+  readonly name: string;
+  /** One for each day. */
+  readonly values: readonly number[];
+}
+
+export interface DayChart {
+  /** In UTC, without gaps: 2026-11-15. */
+  readonly days: readonly string[];
+  readonly series: readonly Series[];
+}
+
+/** What each day took, by the largest groups and all others together. */
+export function chartOf(rows: readonly UsageRow[], group: Group, measure: Measure): DayChart {
+  const days = daysOf(rows);
+  const places = new Map(days.map((day, at) => [day, at]));
+  const largest = sumsBy(rows, group, measure).filter((sum) => sum[measure] > 0);
+  const shown = largest.slice(0, largest.length > GROUPS_MAX + 1 ? GROUPS_MAX : GROUPS_MAX + 1);
+  const names = new Map(shown.map(({ name }, at) => [name, at]));
+  const values = shown.map(() => days.map(() => 0));
+  if (largest.length > shown.length) values.push(days.map(() => 0));
+  for (const row of rows) {
+    const at = row.day === null ? undefined : places.get(row.day);
+    const line = values[names.get(row[group] ?? NAMELESS[group]) ?? shown.length];
+    if (at === undefined || line === undefined) continue;
+    line[at] = (line[at] ?? 0) + sumOf([row])[measure];
+  }
+  const others = largest.length - shown.length;
+  return {
+    days,
+    series: values.map((line, at) => ({
+      name: shown[at]?.name ?? `${others} others`,
+      values: line,
+    })),
+  };
+}
+
+function daysOf(rows: readonly UsageRow[]): string[] {
+  const named = [...new Set(rows.flatMap(({ day }) => (day === null ? [] : [day])))].sort();
+  const [first = "", last = ""] = [named[0], named.at(-1)];
+  const span = Math.round((Date.parse(last) - Date.parse(first)) / DAY_MS) + 1;
+  if (Number.isNaN(span) || span > DAYS_MAX) return named;
+  return Array.from({ length: span }, (_, at) => dayAfter(first, at));
+}
+
+function dayAfter(day: string, days: number): string {
+  return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
+}
+
+export type ToolOrder = "calls" | "slowest" | "failing";
+
+/** In that order; for one that asks for errors or times, only tools that have any. */
+export function orderedTools(tools: readonly ToolUsageRow[], order: ToolOrder): ToolUsageRow[] {
+  if (order === "slowest") {
+    const timed = tools.filter(({ timed }) => timed > 0);
+    return timed.sort((one, other) => other.totalMs / other.timed - one.totalMs / one.timed);
+  }
+  if (order === "failing") {
+    const failed = tools.filter(({ errors }) => errors > 0);
+    const share = ({ errors, calls }: ToolUsageRow) => errors / Math.max(1, calls);
+    return failed.sort((one, other) => share(other) - share(one) || other.errors - one.errors);
+  }
+  return [...tools].sort((one, other) => other.calls - one.calls);
+}

@@ -1,0 +1,56 @@
+/** Words: numbers and times as the page says them. Those of entries are src/render/phrases.ts. */
+
+import { grouped } from "../../src/render/phrases.ts";
+
+const STEPS = [
+  [60, "second", 1],
+  [3600, "minute", 60],
+  [86_400, "hour", 3600],
+  [2_592_000, "day", 86_400],
+  [31_536_000, "month", 2_592_000],
+] as const;
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
+
+/** 3 min. ago. */
+export function agoOf(at: string, nowMs: number): string {
+  const seconds = Math.round((nowMs - Date.parse(at)) / 1000);
+  if (Number.isNaN(seconds)) return "";
+  if (seconds < 5) return "now";
+  for (const [below, unit, length] of STEPS) {
+    if (seconds < below) return relative.format(-Math.floor(seconds / length), unit);
+  }
+  return relative.format(-Math.floor(seconds / 31_536_000), "year");
+}
+
+/** 1.2k, 3.4M: for columns, where the exact number is in the title. */
+export function shortCount(count: number): string {
+  if (count < 1000) return String(count);
+  if (count < 999_500) return `${(count / 1000).toFixed(count < 99_950 ? 1 : 0)}k`;
+  return `${(count / 1_000_000).toFixed(count < 99_950_000 ? 1 : 0)}M`;
+}
+
+/** $0.0031, $1.24: as exact as it matters. */
+export function shortMoney(spend: number): string {
+  if (spend === 0) return "$0";
+  if (spend < 0.0001) return "<$0.0001";
+  return `$${spend.toFixed(spend < 0.1 ? 4 : 2)}`;
+}
+
+/** 12.3 MB. */
+export function sizeOf(bytes: number): string {
+  if (bytes < 1000) return bytes === 1 ? "1 byte" : `${bytes} bytes`;
+  const units = ["kB", "MB", "GB", "TB"];
+  let size = bytes / 1000;
+  let at = 0;
+  while (size >= 999.5 && at < units.length - 1) {
+    size /= 1000;
+    at++;
+  }
+  return `${size.toFixed(size < 9.95 ? 1 : 0)} ${units[at]}`;
+}
+
+/** "1 turn", "12 turns". */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${grouped(count)} ${count === 1 ? one : many}`;
+}
