@@ -1,19 +1,47 @@
 /**
  * The test runner: finds tests by name, so that no list of tests can go stale.
  *
- * Forks, not threads: the tests take kernel locks, change directories and kill
- * processes, and one of them must not be able to harm another.
+ * Forks, not threads: the tests take kernel locks and kill processes. Most files share a process
+ * with the ones before them, which saves loading everything anew some three hundred times; a file
+ * that reads or changes what belongs to its process as a whole has one to itself.
  */
 
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { SlowFirst } from "./test/support/slow-first.ts";
+
+const FOLDERS = ["src", "test", "viewer"];
+const include = FOLDERS.map((folder) => `${folder}/**/*.test.ts`);
+
+/** Its environment, mode mask, memory, time, listeners, timers, globals; modules it replaces. */
+const OWN_PROCESS = [
+  /\bprocess\.(chdir|umask|sete[ug]id|on|once)(\?\.)?\(/,
+  /\bprocess\.(memoryUsage|cpuUsage|resourceUsage|getActiveResourcesInfo)\(/,
+  /\bprocess\.env(\.\w+|\[\w+\]) (\?\?)?= /,
+  /\bglobalThis\.\w+ = |\bvi\.\w+\(/,
+];
+
+const alone = FOLDERS.flatMap((folder) =>
+  readdirSync(join(import.meta.dirname, folder), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".test.ts"))
+    .map((path) => join(folder, path)),
+).filter((path) => {
+  const text = readFileSync(join(import.meta.dirname, path), "utf8");
+  return OWN_PROCESS.some((sign) => sign.test(text));
+});
+
+const each = { pool: "forks", testTimeout: 60_000, hookTimeout: 60_000 } as const;
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    pool: "forks",
-    // One fewer than there are cores, the default, leaves one of two idle.
-    maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    globalSetup: "test/support/run.ts",
+    // One more than the cores of CI: many tests wait, for other processes or until a time is up.
+    maxWorkers: 3,
+    sequence: { sequencer: SlowFirst },
+    projects: [
+      { test: { ...each, name: "alone", include: alone } },
+      { test: { ...each, name: "shared", include, exclude: alone, isolate: false } },
+    ],
   },
 });

@@ -22,7 +22,17 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   streams: ["base", "log", "proof", "signing", "catalog"],
   postgres: ["base", "streams"],
   guard: ["base", "model", "dialects", "store", "catalog", "usage"],
-  integrations: ["base", "model", "store", "resume", "capture", "client"],
+  integrations: [
+    "base",
+    "model",
+    "dialects",
+    "render",
+    "catalog",
+    "store",
+    "resume",
+    "capture",
+    "client",
+  ],
   server: [
     "base",
     "model",
@@ -36,7 +46,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
     "streams",
   ],
   torture: ["base", "log", "signing", "store", "streams"],
-  viewer: ["model", "proof", "render", "client"],
+  viewer: ["base", "model", "proof", "render", "client"],
 };
 
 /** Where the parts are put together: these may import every folder of the table but the viewer. */
@@ -58,9 +68,16 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   "@standard-schema/spec": "src/streams/typed-log.ts",
   pg: "src/postgres/",
   "@anthropic-ai/claude-agent-sdk": "src/integrations/",
-  "@openai/agents": "src/integrations/",
+  "@openai/agents-core": "src/integrations/openai-agents/",
   ai: "src/integrations/",
+  "@modelcontextprotocol/server": "src/integrations/mcp/",
   commander: "src/cli/",
+  preact: "viewer/",
+  "@preact/signals": "viewer/",
+  "@tanstack/virtual-core": "viewer/",
+  "highlight.js": "viewer/",
+  uplot: "viewer/src/usage/",
+  vite: "viewer/vite.config.ts",
 };
 
 /** What tests may import on top of what their folder may: to run, to generate, to break. */

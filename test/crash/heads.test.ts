@@ -13,9 +13,9 @@ import { nodeHost } from "../../src/base/node-host.ts";
 import type { PinBook } from "../../src/proof/pins.ts";
 import { COMPACT_LOOK_BYTES, lineOf } from "../../src/signing/head-file.ts";
 import { Heads } from "../../src/signing/heads.ts";
-import { type Child, compiledChild, startChild } from "../support/child.ts";
+import { type Child, startChild } from "../support/child.ts";
 import { pinOf } from "../support/pins.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { diskDirectory } from "../support/temp-directory.ts";
 import type { PinOrder } from "./heads-child.ts";
 import { unit } from "./lines.ts";
 import { seed } from "./seed.ts";
@@ -24,7 +24,7 @@ const ROUNDS = 20;
 /** Sessions that nobody pins any more: theirs are the pins that a compaction must carry over. */
 const AT_REST = 20;
 
-const program = compiledChild("test/crash/heads-child.ts");
+const PROGRAM = "test/crash/heads-child.ts";
 
 /** A file that some more pins make worth compacting. */
 function nearlyFull(stateDirectory: string, linesToGo: number): void {
@@ -59,13 +59,13 @@ function seqOf(book: PinBook, { id }: PinOrder): number {
 }
 
 test("processes that pin at once lose no pin, also while one of them compacts the file", async () => {
-  const stateDirectory = tempDirectory();
+  const stateDirectory = diskDirectory();
   nearlyFull(stateDirectory, 40);
   const before = atRest(await bookOf(stateDirectory));
   const orders = ["a", "b", "c"].map((id, n): PinOrder => {
     return { stateDirectory, id, log: n, from: 0, to: 60 };
   });
-  const children = orders.map((order) => startChild(program(), JSON.stringify(order)));
+  const children = orders.map((order) => startChild(PROGRAM, JSON.stringify(order)));
   for (const child of children) child.say("go");
   for (const child of children) assert.equal(await child.exitCode(), 0);
 
@@ -77,7 +77,7 @@ test("processes that pin at once lose no pin, also while one of them compacts th
 });
 
 test("a process killed at any moment, compacting or not, loses no pin that was durable", async () => {
-  const stateDirectory = tempDirectory();
+  const stateDirectory = diskDirectory();
   let [compacted, interrupted, pinned] = [0, 0, 0];
   let next = prepare(stateDirectory, 0);
   for (let round = 0; round < ROUNDS; round++) {
@@ -120,7 +120,7 @@ function prepare(
 ): { order: PinOrder; child: Child; linesToGo: number } {
   const order = { stateDirectory, id: `doomed${round}`, log: round, from: 0, to: 1000 };
   const linesToGo = 1 + Math.floor(unit(seed + round, 1) * 4);
-  return { order, child: startChild(program(), JSON.stringify(order)), linesToGo };
+  return { order, child: startChild(PROGRAM, JSON.stringify(order)), linesToGo };
 }
 
 /** Kills it about when the file is compacted; answers the last pin that it said was durable. */

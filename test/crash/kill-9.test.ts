@@ -11,10 +11,10 @@ import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import type { Durability } from "../../src/log/log-options.ts";
 import { LogReader } from "../../src/log/reader.ts";
-import { type Child, compiledChild, startChild } from "../support/child.ts";
+import { type Child, startChild } from "../support/child.ts";
 import { openWriter } from "../support/open-log.ts";
 import { splitAfterLf } from "../support/tail-oracle.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { diskDirectory } from "../support/temp-directory.ts";
 import { lineOf, unit } from "./lines.ts";
 import { seed } from "./seed.ts";
 import type { WriterOrder } from "./writer-child.ts";
@@ -24,7 +24,7 @@ const ROUNDS_PER_DURABILITY = 54;
 /** A log lives through some deaths, so that each recovery meets what the last one left. */
 const ROUNDS_PER_LOG = 9;
 
-const program = compiledChild("test/crash/writer-child.ts");
+const PROGRAM = "test/crash/writer-child.ts";
 
 interface Round {
   readonly order: WriterOrder & { writer: number; seed: number };
@@ -39,7 +39,7 @@ test.for(DURABILITIES)(
   "a writer killed at any moment loses nothing it acknowledged (%s)",
   { timeout: 120_000 },
   async (durability) => {
-    const directory = tempDirectory();
+    const directory = diskDirectory();
     let [acknowledged, unacknowledged, torn] = [0, 0, 0];
     let next = prepare(0, directory, durability);
     let expected: Buffer[] = [];
@@ -87,7 +87,7 @@ function prepare(n: number, directory: string, durability: Durability): Round {
     seed: roundSeed,
     sizes: "mixed" as const,
   };
-  const child = startChild(program(), JSON.stringify(order));
+  const child = startChild(PROGRAM, JSON.stringify(order));
   return { order, child, killedOn: Math.floor(unit(roundSeed, 3) ** 2 * 60) };
 }
 

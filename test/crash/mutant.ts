@@ -1,15 +1,9 @@
-/** Mutant: a bug planted in a copy of the sources, which is then tortured. */
+/** Mutant: the sources with a bug planted in them, which are then tortured. */
 
-import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { promisify } from "node:util";
-import { onTestFinished } from "vitest";
 import type { TortureReport } from "../../src/torture/report.ts";
-
-const SOURCES = new URL("../../src/", import.meta.url).pathname;
-const MODULES = new URL("../../node_modules", import.meta.url).pathname;
+import { compiledText } from "../support/program.ts";
 
 export interface Mutant {
   readonly bug: string;
@@ -34,22 +28,12 @@ export async function tortureMutant(
   torturer: Torturer,
   steps: number,
 ): Promise<Pick<TortureReport, "violations">> {
-  // Where it finds the packages that the sources import, and no other test finds it.
-  const copy = mkdtempSync(join(MODULES, ".mutant-"));
-  onTestFinished(() => rmSync(copy, { recursive: true }));
-  cpSync(SOURCES, join(copy, "src"), { recursive: true });
-  writeFileSync(join(copy, "package.json"), '{"type":"module"}');
-
-  const sound = readFileSync(join(copy, "src", file), "utf8");
-  assert.equal(sound.split(line).length, 2, `${file} has this line once: ${line}`);
-  writeFileSync(join(copy, "src", file), sound.replace(line, becomes));
-
-  const program = `
-    import { ${torturer} } from "./src/torture/${TORTURERS[torturer]}";
+  const program = await compiledText(
+    `import { ${torturer} } from "./src/torture/${TORTURERS[torturer]}";
     const report = await ${torturer}({ seed: ${seed}, steps: ${steps}, stopAtFirst: true });
-    process.stdout.write(JSON.stringify(report));`;
-  writeFileSync(join(copy, "run.ts"), program);
-  const node = ["--import", import.meta.resolve("tsx"), "run.ts"];
-  const { stdout } = await promisify(execFile)(process.execPath, node, { cwd: copy });
+    process.stdout.write(JSON.stringify(report));`,
+    { file: `src/${file}`, line, becomes },
+  );
+  const { stdout } = await promisify(execFile)(process.execPath, [program]);
   return JSON.parse(stdout) as TortureReport;
 }

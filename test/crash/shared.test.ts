@@ -8,9 +8,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { test } from "vitest";
 import type { Durability } from "../../src/log/log-options.ts";
-import { type Child, compiledChild, startChild } from "../support/child.ts";
+import { type Child, startChild } from "../support/child.ts";
 import { newLogPath, openWriter } from "../support/open-log.ts";
 import { splitAfterLf } from "../support/tail-oracle.ts";
+import { diskDirectory } from "../support/temp-directory.ts";
 import { lineOf, type Sizes, unit, writerOf } from "./lines.ts";
 import { seed } from "./seed.ts";
 import type { WriterOrder } from "./writer-child.ts";
@@ -25,13 +26,13 @@ const CASES: readonly (readonly [number, Durability, Sizes, number])[] = [
   [4, "os", "mixed", 4],
 ];
 const DURABILITIES: readonly Durability[] = ["disk", "os"];
-const program = compiledChild("test/crash/writer-child.ts");
+const PROGRAM = "test/crash/writer-child.ts";
 
 for (const [writers, durability, sizes, atOnce] of CASES) {
   const name = `${writers} processes appending at once lose no line and break none (${durability})`;
   test(name, { timeout: 120_000 }, async () => {
     console.log(`shared, ${writers} writers, ${durability}: seed ${seed}`);
-    const path = newLogPath();
+    const path = newLogPath(diskDirectory());
     const children = Array.from({ length: writers }, (_, n) =>
       start({ path, writer: n + 1, durability, sizes, atOnce }),
     );
@@ -51,7 +52,7 @@ test.for(DURABILITIES)(
   { timeout: 120_000 },
   async (durability) => {
     console.log(`shared, some killed, ${durability}: seed ${seed}`);
-    const path = newLogPath();
+    const path = newLogPath(diskDirectory());
     const sizes = "mixed";
     const survivor = start({ path, writer: 1, durability, sizes, atOnce: 4 });
     const doomed = [2, 3, 4, 5, 6, 7, 8, 9].map((writer) => ({
@@ -80,7 +81,7 @@ test.for(DURABILITIES)(
 
 function start(order: Omit<WriterOrder, "mode" | "lines" | "seed">): Child {
   const whole: WriterOrder = { ...order, mode: "shared", lines: LINES, seed };
-  return startChild(program(), JSON.stringify(whole));
+  return startChild(PROGRAM, JSON.stringify(whole));
 }
 
 async function finish(child: Child): Promise<void> {

@@ -12,8 +12,7 @@ import { WatchedFiles } from "../support/watched-files.ts";
 import { makeSickStore, SICK_CODES } from "./sick-store.ts";
 
 test("a look at a store with every fault changes no name, byte, time or permission", async () => {
-  const user = new CliUser();
-  await makeSickStore(user.cwd);
+  const user = await sickUser();
   const before = [treeAt(user.cwd), treeAt(user.home)];
   const { code, stdout, stderr } = await user.run(["doctor", "--json"]);
   assert.equal(code, 1, stderr);
@@ -36,8 +35,7 @@ test("a look opens files to read, and makes no call that writes", async () => {
 });
 
 test("a dry run of repair is a look too", async () => {
-  const user = new CliUser();
-  await makeSickStore(user.cwd);
+  const user = await sickUser();
   const before = [treeAt(user.cwd), treeAt(user.home)];
   const { code, stdout } = await user.run(["repair", "--all", "--dry-run"]);
   assert.equal(code, 1);
@@ -52,13 +50,20 @@ test("a disk that takes no writes is looked at like any other", async (context) 
     context.skip();
     return;
   }
-  const made = tempDirectory();
-  await makeSickStore(made);
-  const expected = codes(await findingsIn(made));
-  // Copied: SQLite keeps files open for a while, and a disk with such is not made read-only.
-  spawnSync("cp", ["-a", `${made}/.`, disk.path]);
+  const { cwd } = await sickUser();
+  const expected = codes(await findingsIn(cwd));
+  spawnSync("cp", ["-a", `${cwd}/.`, disk.path]);
   assert.ok(expected.includes("TORN_TAIL"));
   const remounted = spawnSync("mount", ["-o", "remount,ro", disk.path]);
   assert.equal(remounted.status, 0, remounted.stderr.toString());
   assert.deepEqual(codes(await findingsIn(disk.path)), expected);
 });
+
+/** Whose store is a copy: SQLite keeps the files it wrote open for a while, then removes some. */
+async function sickUser(): Promise<CliUser> {
+  const made = tempDirectory();
+  await makeSickStore(made);
+  const user = new CliUser();
+  spawnSync("cp", ["-a", `${made}/.`, user.cwd]);
+  return user;
+}

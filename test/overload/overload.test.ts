@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import type { ServeOptions } from "../../src/server/serve.ts";
 import { startChild } from "../support/child.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { diskDirectory } from "../support/temp-directory.ts";
 import { type Outcome, openLoop } from "./open-loop.ts";
 import type { SlowServer } from "./slow-server.ts";
 
@@ -20,7 +20,7 @@ async function slowServer(options: Omit<ServeOptions, "dataDirectory">): Promise
   const slow: SlowServer = {
     syncMs: SYNC_MS,
     batchRequestsMax: BATCH,
-    options: { port: 0, dataDirectory: tempDirectory(), ...options },
+    options: { port: 0, dataDirectory: diskDirectory(), ...options },
   };
   const child = startChild("test/overload/slow-server.ts", JSON.stringify(slow));
   return (await child.line()) ?? assert.fail("it did not start");

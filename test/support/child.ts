@@ -1,12 +1,10 @@
 /** A child: a TypeScript program in a process of its own, which a test talks to in lines and kills. */
 
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
+import { compiledProgram } from "./program.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -66,35 +64,12 @@ export class Child {
   }
 }
 
-/**
- * Starts a program of this repository, named from its root, or one that was compiled from it.
- * It is killed when the test is over.
- */
+/** Starts a program of this repository, named from its root. It is killed when the test is over. */
 export function startChild(program: string, ...args: string[]): Child {
-  const loader = program.endsWith(".ts") ? ["--import", "tsx"] : [];
-  const command = [...loader, program, ...args];
+  const command = [compiledProgram(program), ...args];
   const child = new Child(
     spawn(process.execPath, command, { cwd: root, stdio: ["pipe", "pipe", "inherit"] }),
   );
   onTestFinished(() => child.kill());
   return child;
-}
-
-/**
- * Compiles a program before the tests of a file, for those that start it so often that loading
- * TypeScript each time tells. Answers the compiled program's path, once it is there.
- */
-export function compiledChild(program: string): () => string {
-  const out = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-child-")));
-  beforeAll(() => {
-    symlinkSync(join(root, "node_modules"), join(out, "node_modules"));
-    writeFileSync(join(out, "package.json"), '{ "type": "module" }');
-    const tsc = join(root, "node_modules/typescript/bin/tsc");
-    const options =
-      "--ignoreConfig --noCheck --rootDir . --target es2023 --module nodenext --types node " +
-      "--rewriteRelativeImportExtensions --outDir";
-    execFileSync(process.execPath, [tsc, ...options.split(" "), out, program], { cwd: root });
-  });
-  afterAll(() => rmSync(out, { recursive: true }));
-  return () => join(out, program.replace(/\.ts$/, ".js"));
 }

@@ -20,8 +20,8 @@ export async function openWriter(
 }
 
 /** The path of a log that does not exist yet, in a directory of its own. */
-export function newLogPath(): string {
-  return join(tempDirectory(), "log.jsonl");
+export function newLogPath(directory = tempDirectory()): string {
+  return join(directory, "log.jsonl");
 }
 
 /** The path of a log that holds `content`. */

@@ -1,0 +1,80 @@
+/**
+ * Run: what is set up once for all tests of a run, and removed after them.
+ *
+ * R1  Temporary directories are in memory, where the system has room for them there: a disk that
+ *     is waited for thousands of times is most of what some tests cost. What is killed or starved
+ *     for the disk's sake asks for a place on a real one (temp-directory.ts).
+ */
+
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { TestProject } from "vitest/node";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Beside the packages, so that what is compiled into it finds them. */
+    readonly runDirectory: string;
+    /** Where temporary directories are that must be on a disk. */
+    readonly diskDirectory: string;
+  }
+}
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const MEMORY = "/dev/shm";
+/** More than all tests need at a time, several times over. */
+const MEMORY_BYTES_MIN = 4 * 1024 ** 3;
+
+export default function setUp(project: TestProject): () => void {
+  const directory = directoryOfRun(join(root, "node_modules"), ".test-run");
+  const made = [directory];
+  mkdirSync(join(directory, "programs", "made"), { recursive: true });
+  copyFileSync(join(root, "package.json"), join(directory, "package.json"));
+  project.provide("runDirectory", directory);
+  project.provide("diskDirectory", tmpdir());
+  if (hasRoomInMemory()) {
+    const temporary = directoryOfRun(MEMORY, "verbatim-tests");
+    chmodSync(temporary, 0o711); // Others may pass through, as through /tmp.
+    process.env.TMPDIR = temporary;
+    made.push(temporary);
+  }
+  return () => {
+    for (const path of made) rmSync(path, { recursive: true, force: true });
+  };
+}
+
+/** Makes a directory that names our process, and removes those of processes that were killed. */
+function directoryOfRun(parent: string, name: string): string {
+  for (const other of readdirSync(parent)) {
+    const [, pid] = new RegExp(`^${name}-(\\d+)-\\w+$`).exec(other) ?? [];
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    rmSync(join(parent, other), { recursive: true, force: true });
+  }
+  return mkdtempSync(join(parent, `${name}-${process.pid}-`));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+function hasRoomInMemory(): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY);
+    return bavail * bsize >= MEMORY_BYTES_MIN;
+  } catch {
+    return false; // There is no such place.
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * Slow first: the order in which test files run. One that takes long and is begun last would keep
+ * one process busy while the others have nothing left to do. The runner remembers how long each
+ * took, but only on a machine that ran them before. A file that is missing here costs a few
+ * seconds, and nothing else.
+ */
+
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Five seconds and more, on two cores, slowest first. */
+const SLOW = [
+  "test/crash/streams-kill.test.ts",
+  "test/package.test.ts",
+  "test/e2e/html-page.test.ts",
+  "test/server/conformance.test.ts",
+  "test/fuzz/http.test.ts",
+  "test/crash/kill-9.test.ts",
+  "test/crash/streams-mutants.test.ts",
+  "test/signing/json-python.test.ts",
+  "test/overload/overload.test.ts",
+  "test/signing/kill-9.test.ts",
+  "test/resume/cli.test.ts",
+  "test/server/probes.test.ts",
+  "src/torture/log-torture.test.ts",
+  "test/signing/attacks/mutations-rye-flat.test.ts",
+  "test/crash/signing-every-call.test.ts",
+  "test/cli/verify.test.ts",
+  "test/crash/streams-every-call.test.ts",
+  "test/cli/head.test.ts",
+  "test/crash/signed-streams-every-call.test.ts",
+  "test/crash/mutants.test.ts",
+  "src/streams/backup.test.ts",
+  "src/streams/verify-directory.test.ts",
+  "test/signing/attacks/mutations-homeagent.test.ts",
+  "test/signing/races.test.ts",
+  "test/resume/handoff/hostile.test.ts",
+  "test/crash/signing-mutants.test.ts",
+  "test/resume/handoff/cli.test.ts",
+  "test/examples.test.ts",
+  "test/cli/html.test.ts",
+  "test/cli/entire.test.ts",
+  "test/crash/heads.test.ts",
+  "test/crash/shared.test.ts",
+  "test/server/auth/auth.test.ts",
+  "src/torture/signing-torture.test.ts",
+];
+
+export class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isolated = sorted.filter(({ project }) => project.config.isolate);
+    const shared = sorted.filter(({ project }) => !project.config.isolate);
+    return [...slowFirst(isolated), ...slowFirst(shared)];
+  }
+}
+
+function slowFirst(files: TestSpecification[]): TestSpecification[] {
+  return files.sort((a, b) => rank(a) - rank(b));
+}
+
+function rank({ moduleId }: TestSpecification): number {
+  const index = SLOW.findIndex((path) => moduleId.endsWith(`/${path}`));
+  return index === -1 ? SLOW.length : index;
+}
