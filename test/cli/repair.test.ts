@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { makeSickStore } from "../doctor/sick-store.ts";
 import { startChild } from "../support/child.ts";
 import { WHOLE_THREAD, writeThread } from "../support/examining.ts";
-import { treeAt } from "../support/tree.ts";
+import { settledTreeAt, treeAt } from "../support/tree.ts";
 import { CliUser, jsonLines } from "./cli.ts";
 
 async function userWithSickThread(): Promise<{ user: CliUser; path: string }> {
@@ -40,7 +40,7 @@ test("a second run changes no name, byte, time or permission, and says so", asyn
   const user = new CliUser();
   await makeSickStore(user.cwd);
   assert.equal((await user.run(["repair", "--all"])).code, 1);
-  const before = [treeAt(user.cwd), treeAt(user.home)];
+  const before = [await settledTreeAt(user.cwd), treeAt(user.home)];
   const { code, stdout } = await user.run(["repair", "--all"]);
   assert.equal(code, 1);
   assert.match(stdout, /nothing to mend, \d+ left\n$/);
@@ -60,7 +60,7 @@ test("what it cannot mend is told with the reason, and the exit code is 1", asyn
 
 test("a dry run says what would be done and what would be left", async () => {
   const { user, path } = await userWithSickThread();
-  const before = treeAt(user.cwd);
+  const before = await settledTreeAt(user.cwd);
   const { code, stdout } = await user.run(["repair", "--all", "--dry-run"]);
   assert.equal(code, 0);
   assert.match(stdout, /would mend warning TORN_TAIL: .*: repair keeps the bytes/);

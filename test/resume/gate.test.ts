@@ -11,7 +11,7 @@ import { resume } from "../../src/resume.ts";
 import { startChild } from "../support/child.ts";
 import { refusal } from "../support/refusal.ts";
 import { SHAPES, SigningUser, said, turnOf, type Written } from "../support/signing-user.ts";
-import { treeAt } from "../support/tree.ts";
+import { settledTreeAt, treeAt } from "../support/tree.ts";
 
 const FOR = { for: "openai-chat" } as const;
 
@@ -27,7 +27,7 @@ test.each(Object.entries(SHAPES))(
     const user = new SigningUser();
     const written = await user.writeTurns(shape, 3);
     const { root, id } = written.target;
-    const before = treeAt(root);
+    const before = await settledTreeAt(root);
     const resumed = await resume(id, { ...FOR, root });
     assert.deepEqual(wordsOf(resumed), [...THREE, LAST_USER_TEXT]);
     const { report } = resumed;

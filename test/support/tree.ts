@@ -3,6 +3,13 @@
 import { createHash } from "node:crypto";
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+const COLLECTIONS_MAX = 20;
 
 /** By path: kind, permissions, time of the last change, and of what is in it a hash. */
 export function treeAt(root: string): Record<string, string> {
@@ -13,6 +20,20 @@ export function treeAt(root: string): Record<string, string> {
     tree[name] = `${mode.toString(8)} ${mtimeMs} ${size} ${contentOf(path)}`;
   }
   return tree;
+}
+
+/**
+ * The same, once SQLite is done with what this process wrote there: it lets go of a closed database,
+ * and tidies up after it, only when the statements of it have been collected as garbage.
+ */
+export async function settledTreeAt(root: string): Promise<Record<string, string>> {
+  const isTidy = () =>
+    !readdirSync(root, { recursive: true }).some((name) => /-wal$/.test(`${name}`));
+  for (let n = 0; n < COLLECTIONS_MAX && !isTidy(); n++) {
+    collectGarbage();
+    await setImmediate();
+  }
+  return treeAt(root);
 }
 
 /**

@@ -16,7 +16,7 @@ import { mapEntry, mappingFacts } from "../../../src/store/mapping.ts";
 import { errno, refusal } from "../../support/refusal.ts";
 import { said, writtenBy } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
-import { treeAt } from "../../support/tree.ts";
+import { settledTreeAt, treeAt } from "../../support/tree.ts";
 import { WatchedFiles } from "../../support/watched-files.ts";
 import { agentSession, throughDialect } from "../any-session.ts";
 import { HandingUser, TALK } from "./handing.ts";
@@ -130,7 +130,7 @@ test("the new session has the id that was asked for, once, and the agent", async
   const root = tempDirectory();
   const to = { root, dialect: "homeagent", id: "kitchen/from-ada" } as const;
   assert.equal((await ada.unpack(path, to)).session, "kitchen/from-ada");
-  const before = treeAt(root);
+  const before = await settledTreeAt(root);
   await refusal(ada.unpack(path, to), "SESSION_EXISTS");
   await refusal(ada.unpack(path, { ...to, id: "../x" }), "BAD_ID");
   assert.deepEqual(treeAt(root), before);

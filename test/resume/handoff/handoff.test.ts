@@ -21,7 +21,7 @@ import { startChild } from "../../support/child.ts";
 import { errno, refusal } from "../../support/refusal.ts";
 import { SHAPES, said, turnOf, type Written } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
-import { treeAt } from "../../support/tree.ts";
+import { settledTreeAt, treeAt } from "../../support/tree.ts";
 import { WatchedFiles } from "../../support/watched-files.ts";
 import { HandingUser, TALK } from "./handing.ts";
 
@@ -228,7 +228,7 @@ test("a key that nobody trusts is refused, though the bundle brings it", async (
   const [ada, ben] = [new HandingUser(), new HandingUser()];
   const { path } = await ada.handoff(await ada.writeTurns({ dialect: "entire" }, 1));
   await ben.enter();
-  const before = treeAt(ben.home);
+  const before = await settledTreeAt(ben.home);
   const error = await refusal(ben.unpack(path), "NOT_VERIFIED");
   assert.equal(error.details.verdict, "untrusted");
   expect(error.message).toMatch(/trust add/);
@@ -240,7 +240,7 @@ test("a session that is there already is not touched, and its own dialect allows
   const written = await ada.writeTurns({ dialect: "homeagent" }, 1);
   const { path } = await ada.handoff(written);
   const { root, id } = written.target;
-  const before = treeAt(root);
+  const before = await settledTreeAt(root);
   const there = await refusal(ada.unpack(path, { root }), "SESSION_EXISTS");
   assert.deepEqual(there.details, { session: id });
   assert.deepEqual(treeAt(root), before);

@@ -28,7 +28,7 @@ import { memoryHost } from "../../support/memory-files.ts";
 import { refusal } from "../../support/refusal.ts";
 import { said } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
-import { treeAt } from "../../support/tree.ts";
+import { settledTreeAt, treeAt } from "../../support/tree.ts";
 import { HandingUser } from "./handing.ts";
 
 const REFUSALS: readonly string[] = ["BAD_BUNDLE", "NOT_VERIFIED"];
@@ -145,7 +145,7 @@ async function forger(dialect: "rye" | "homeagent" = "rye") {
     const root = tempDirectory();
     const file = join(tempDirectory(), "hostile.vbx");
     writeFileSync(file, bytes);
-    const before = treeAt(root);
+    const before = await settledTreeAt(root);
     const error = await ada.unpack(file, { root }).then(
       () => assert.fail("was taken"),
       (error: unknown) => error,
