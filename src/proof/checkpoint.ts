@@ -146,7 +146,7 @@ function areSafe(value: unknown): boolean {
 }
 
 /** What `sign` makes a checkpoint's two signatures with. */
-export type Sign = (message: Uint8Array) => Uint8Array | Promise<Uint8Array>;
+export type Sign = (message: Uint8Array) => Promise<Uint8Array>;
 
 /**
  * The line of a checkpoint, LF included. `opening` is the envelope from its brace to the comma

@@ -188,7 +188,6 @@ function ownKey(pair: KeyPair, state: OwnKey["state"], directory: string): OwnKe
     ...names,
     // By another thread: 50 µs in which this one can do other things, and the disk its work.
     sign: (message: Uint8Array) => signElsewhere(message, privateKey),
-    signHere: (message: Uint8Array) => new Uint8Array(sign(null, message, privateKey)),
   };
   return { ...names, state, directory, signer };
 }

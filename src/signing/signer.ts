@@ -11,18 +11,5 @@ export interface Signer {
   /** The seed's name for it: the first 16 hex digits of SHA-256 over the public key's PEM. */
   readonly fp: string;
   /** An Ed25519 signature, 64 bytes. */
-  sign(message: Uint8Array): Signature;
-  /**
-   * The same in this thread, where the key is at hand: for whoever has nothing else to do until it is
-   * made, and would only wait longer for another thread.
-   */
-  signHere?(message: Uint8Array): Uint8Array;
-}
-
-type Signature = Uint8Array | Promise<Uint8Array>;
-
-/** The same key, used in this thread where it can be. */
-export function signingHere(signer: Signer): Signer {
-  const { signHere } = signer;
-  return signHere ? { ...signer, sign: signHere } : signer;
+  sign(message: Uint8Array): Promise<Uint8Array>;
 }

@@ -12,7 +12,7 @@ import { Heads, placeOf } from "../signing/heads.ts";
 import { loadSigner } from "../signing/keys.ts";
 import { nodeCrypto } from "../signing/node-crypto.ts";
 import type { SessionLog } from "../signing/session-log.ts";
-import { type Signer, signingHere } from "../signing/signer.ts";
+import type { Signer } from "../signing/signer.ts";
 import { Trust } from "../signing/trust.ts";
 import { threadKeys, transcriptKeys } from "../signing/trusted-keys.ts";
 import { Sealing } from "./sealing.ts";
@@ -106,8 +106,7 @@ export class StoreSigning {
     try {
       const places = userPlaces();
       const signer = await loadSigner(this.#host, places);
-      // A session is signed while its disk is at work, and its next turn waits for it.
-      return { signer: signingHere(signer), trust: await Trust.load(places) };
+      return { signer, trust: await Trust.load(places) };
     } catch (cause) {
       this.#user = null; // The next session tries again.
       throw cause;
