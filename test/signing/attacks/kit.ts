@@ -196,7 +196,7 @@ const SIG2_BYTES = 97;
 export async function resign(
   line: string,
   edit: (before: string) => string,
-  sign: (statement: Buffer) => Uint8Array | Promise<Uint8Array>,
+  sign: (statement: Buffer) => Promise<Uint8Array>,
   domain = DOMAIN,
 ): Promise<string> {
   const before = edit(line.slice(0, -SIG2_BYTES));
