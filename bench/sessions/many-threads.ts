@@ -1,11 +1,12 @@
-/** Many threads: a project of ten thousand small, finished threads. */
+/** Many threads: a project of ten thousand small threads that ended an hour ago. */
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Answers the paths of the threads' thread.json. */
 export function makeThreads(root: string, count: number): string[] {
-  const createdAt = new Date().toISOString();
+  const endedAt = new Date(Date.now() - 3_600_000);
+  const createdAt = endedAt.toISOString();
   return Array.from({ length: count }, (_, n) => {
     const id = `directive_${n % 17}-${1_760_000_000 + n}`;
     const directory = join(root, ".ai", "threads", id);
@@ -19,7 +20,9 @@ export function makeThreads(root: string, count: number): string[] {
       { ...envelope, type: "thread_complete", cost },
     ];
     const log = events.map((event) => `${JSON.stringify(event)}\n`).join("");
-    writeFileSync(join(directory, "transcript.jsonl"), log);
+    const logPath = join(directory, "transcript.jsonl");
+    writeFileSync(logPath, log);
+    utimesSync(logPath, endedAt, endedAt);
     const meta = {
       thread_id: id,
       directive: `directive_${n % 17}`,
