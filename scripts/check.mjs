@@ -1,6 +1,7 @@
 /**
- * `npm run check`, and `npm test` with it: format, lint, types and a build when `dist` is stale, all
- * at once, then every test. What follows `--` is passed on to the tests: `npm test -- src/log`.
+ * `npm run check`, and `npm test` with it: format, lint, types, a build when `dist` is stale and,
+ * where that is allowed, Debian packages that tests use (a browser), all at once; then every test.
+ * What follows `--` is passed on to the tests: `npm test -- src/log`.
  *
  * K1  Everything before the tests is checked to its end: what fails does not hide what another has
  *     to say. The tests run only when all of it was well.
@@ -14,6 +15,7 @@ const CHECKS = ["format:check", "lint", "typecheck"];
 await main(async () => {
   await install();
   const codes = await Promise.all([
+    run(join(root, "scripts", "test-packages.sh"), []), // Says itself what it cannot install.
     ...CHECKS.map((script) => run("npm", ["run", "--silent", script])),
     build().then(() => 0),
   ]);

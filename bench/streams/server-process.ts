@@ -39,9 +39,8 @@ export class ServerProcess {
     });
     running.add(child);
     for await (const line of createInterface({ input: child.stdout })) {
-      if (line.startsWith("http://")) {
-        return new ServerProcess(child, line, performance.now() - start);
-      }
+      const [url] = /http:\/\/[\w.:]+/.exec(line) ?? [];
+      if (url !== undefined) return new ServerProcess(child, url, performance.now() - start);
     }
     throw new Error(`${kind} did not start`);
   }

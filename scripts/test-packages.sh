@@ -25,15 +25,15 @@ done
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 if [ "$(id -u)" -ne 0 ]; then
-  echo "ci-packages: not root, so not installed: ${missing[*]}" >&2
+  echo "test-packages: not root, so not installed: ${missing[*]}" >&2
   exit 0
 fi
 
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
-echo "ci-packages: installing ${missing[*]}" >&2
+echo "test-packages: installing ${missing[*]}" >&2
 # Once more after a failure: mirrors have their moments.
 if ! install "${missing[@]}" >"$output" 2>&1 && ! install "${missing[@]}" >"$output" 2>&1; then
   cat "$output" >&2
-  echo "ci-packages: could not install ${missing[*]}; tests that need them will say so" >&2
+  echo "test-packages: could not install ${missing[*]}; tests that need them will say so" >&2
 fi
