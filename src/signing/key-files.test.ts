@@ -33,6 +33,21 @@ test("a pair that is replaced between the reading of its files is read again, no
   assert.ok(hasRotated);
 });
 
+test("a pair that is made between the reading of its files is read whole", () => {
+  const directory = tempDirectory();
+  const { privateKey } = generateKeyPairSync("ed25519");
+  let isMade = false;
+  const pair = readKeyPair(directory, (path, rules) => {
+    if (basename(path) === PUBLIC_NAME && !isMade) {
+      isMade = true;
+      put(directory, privateKey);
+    }
+    return readUserFile(path, rules);
+  });
+  assert.deepEqual(pair?.publicKey, rawPublicKey(privateKey));
+  assert.ok(pair?.privateKey);
+});
+
 test("a public key that contradicts the private one for good is refused", () => {
   const directory = tempDirectory();
   const [one, other] = [0, 1].map(() => generateKeyPairSync("ed25519").privateKey);

@@ -42,7 +42,12 @@ export function readKeyPair(directory: string, read: Read = readUserFile): KeyPa
   for (;;) {
     const privateKey = readKey(privatePath, "secret", parsePrivatePem, read);
     const given = readKey(publicPath, "own", parsePublicPem, read);
-    if (privateKey === null) return given && { publicKey: given, privateKey };
+    if (privateKey === null) {
+      if (given === null) return null;
+      // The private key is written first; one that came between the two reads is there by now.
+      if (readKey(privatePath, "secret", parsePrivatePem, read) !== null) continue;
+      return { publicKey: given, privateKey };
+    }
     const publicKey = rawPublicKey(privateKey);
     if (given === null || isSame(given, publicKey)) return { publicKey, privateKey };
     // Between the two reads the pair may have been replaced by another, and then we look again.

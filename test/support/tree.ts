@@ -22,25 +22,31 @@ export function treeAt(root: string): Record<string, string> {
   return tree;
 }
 
-/**
- * The same, once SQLite is done with what this process wrote there: it lets go of a closed database,
- * and tidies up after it, only when the statements of it have been collected as garbage.
- */
+/** The same, once SQLite is done with what this process wrote there. */
 export async function settledTreeAt(root: string): Promise<Record<string, string>> {
+  await settle(root);
+  return treeAt(root);
+}
+
+/**
+ * Waits until SQLite has let go of closed databases and has tidied up after them: it does so only
+ * when the statements of one have been collected as garbage.
+ */
+async function settle(root: string): Promise<void> {
   const isTidy = () =>
     !readdirSync(root, { recursive: true }).some((name) => /-wal$/.test(`${name}`));
   for (let n = 0; n < COLLECTIONS_MAX && !isTidy(); n++) {
     collectGarbage();
     await setImmediate();
   }
-  return treeAt(root);
 }
 
 /**
- * Only what the files hold, by path; without SQLite's shared memory, into which it writes when any
- * connection of this process reads.
+ * Only what the files hold, by path, once SQLite is done with them; without its shared memory, into
+ * which it writes when any connection of this process reads.
  */
-export function contentsAt(root: string): Record<string, string> {
+export async function contentsAt(root: string): Promise<Record<string, string>> {
+  await settle(root);
   const contents: Record<string, string> = {};
   for (const name of readdirSync(root, { recursive: true, encoding: "utf8" })) {
     if (!name.endsWith("-shm")) contents[name] = contentOf(join(root, name));

@@ -66,10 +66,10 @@ test("repairing twice changes nothing the second time, and says that there is no
   const project = tempDirectory();
   await makeSickStore(project);
   await repairIn(project);
-  const before = contentsAt(project);
+  const before = await contentsAt(project);
   const steps = await repairIn(project);
   assert.deepEqual([...new Set(steps.map(({ kind }) => kind))], ["left"]);
-  assert.deepEqual(contentsAt(project), before);
+  assert.deepEqual(await contentsAt(project), before);
 });
 
 test("a log keeps its bytes: only a torn tail goes, into a file of its own", async () => {
@@ -103,7 +103,7 @@ test("a log that needs no mending is not even touched when a file beside it does
 
 test("permissions are set, and nothing else is done about them", async () => {
   const { project, path } = await thread();
-  const contents = contentsAt(project);
+  const contents = await contentsAt(project);
   chmodSync(path, 0o666);
   chmodSync(join(dirname(path), "transcript.md"), 0o444);
   chmodSync(dirname(path), 0o777);
@@ -114,7 +114,7 @@ test("permissions are set, and nothing else is done about them", async () => {
   );
   assert.equal(statSync(path).mode & 0o777, 0o600);
   assert.equal(statSync(dirname(path)).mode & 0o777, 0o700);
-  assert.deepEqual(contentsAt(project), contents);
+  assert.deepEqual(await contentsAt(project), contents);
 });
 
 test("a session that another holds is refused, and the others are mended", async () => {
