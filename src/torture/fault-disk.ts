@@ -122,7 +122,10 @@ export class FileNode {
   #writeOut(page: number, from: Buffer, bytes = this.#pageBytes): void {
     const at = page * this.#pageBytes;
     const arrived = from.subarray(at, Math.min(at + bytes, from.length));
-    if (arrived.length > 0) this.#platter = withBytes(this.#platter, arrived, at);
+    if (arrived.length === 0) return;
+    // In place: nobody else holds the platter, and a sync may write a thousand pages to it.
+    this.#platter = resized(this.#platter, Math.max(this.#platter.length, at + arrived.length));
+    this.#platter.set(arrived, at);
   }
 
   #touch(from: number, to: number): void {
