@@ -82,9 +82,9 @@ export function runDialectSuite(under: DialectUnderTest): void {
         fc.property(fc.string({ unit: "binary" }), (any) => {
           try {
             const path = dialect.logPath(any);
-            const below = join("/root", ...path);
+            const below = join("/project", ...path);
             assert.equal(normalize(below), below);
-            assert.ok(below.startsWith("/root/"));
+            assert.ok(below.startsWith("/project/"));
             assert.equal(dialect.idAt(path), any);
           } catch (error) {
             assert.equal((error as { code?: string }).code, "BAD_ID");

@@ -43,9 +43,9 @@ test("every key has one place of its own, below the root", () => {
       const id = idOf(one);
       if (id === null) return;
       assert.deepEqual(keyOf(id), one);
-      const below = join("/root", ...logPath(id));
+      const below = join("/project", ...logPath(id));
       assert.equal(normalize(below), below);
-      assert.ok(below.startsWith("/root/.verbatim/claude/"));
+      assert.ok(below.startsWith("/project/.verbatim/claude/"));
       assert.ok(logPath(id).every((segment) => Buffer.byteLength(segment) <= 200));
       assert.equal(idAt(logPath(id)), id);
       const isSame = JSON.stringify(keyOf(idOf(other) ?? "")) === JSON.stringify(one);

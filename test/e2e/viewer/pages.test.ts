@@ -75,6 +75,9 @@ async function openFence(options: Parameters<typeof viewer.open>[1] = {}): Promi
   return page;
 }
 
+/** Runs in the page. */
+const FIRST_ROW_IS_IN_VIEW = `document.querySelector(".row").getBoundingClientRect().top >= 0`;
+
 browserTest("the list says what each session is, took and is worth", async () => {
   const page = await viewer.open("#/");
   const row = page.locator(".session-row", { hasText: "Mend the" });
@@ -153,25 +156,26 @@ browserTest(
 
 browserTest("keys move through a session, fold and unfold, and say what they are", async () => {
   const page = await openFence();
-  const focused = () => page.locator(".row:focus").innerText();
+  const focusIsOn = (hasText: RegExp) => page.locator(".row:focus", { hasText }).waitFor();
+  const noDialog = () => page.locator("dialog[open]").waitFor({ state: "detached" });
   await page.keyboard.press("g");
   await page.getByText("The start of the session").waitFor();
+  await page.waitForFunction(FIRST_ROW_IS_IN_VIEW);
   await page.keyboard.press("j");
-  assert.match(await focused(), /Started/);
+  await focusIsOn(/Started/);
   await page.keyboard.press("J");
-  assert.match(await focused(), /Mend the/);
+  await focusIsOn(/Mend the/);
   await page.keyboard.press("j");
-  assert.match(await focused(), /Thinking/);
-  const isOpen = () =>
-    page.locator("details.thinking").evaluate((one) => "open" in one && one.open);
-  assert.equal(await isOpen(), false);
+  await focusIsOn(/Thinking/);
+  assert.equal(await page.locator("details.thinking[open]").count(), 0);
   await page.keyboard.press("o");
-  assert.equal(await isOpen(), true);
+  await page.locator("details.thinking[open]").waitFor();
   await page.keyboard.press("k");
-  assert.match(await focused(), /Mend the/);
+  await focusIsOn(/Mend the/);
   await page.locator(".row:focus").getByRole("button", { name: "Line" }).click();
   await page.locator(".line-dialog pre", { hasText: '"user_message"' }).waitFor();
   await page.keyboard.press("Escape");
+  await noDialog();
   assert.equal(await page.getByText("A turn begins").count(), 0);
   await page.keyboard.press("a");
   await page.getByText("A line without words").first().waitFor();
@@ -179,6 +183,7 @@ browserTest("keys move through a session, fold and unfold, and say what they are
   await page.keyboard.press("?");
   await page.getByRole("heading", { name: "Keys" }).waitFor();
   await page.keyboard.press("Escape");
+  await noDialog();
   await page.keyboard.press("G");
   await page.keyboard.press("/");
   await page.keyboard.type("wood");
@@ -186,7 +191,7 @@ browserTest("keys move through a session, fold and unfold, and say what they are
   await page.keyboard.press("Enter");
   await page.getByText("1 of 1").waitFor();
   await page.keyboard.press("Escape");
-  assert.equal(await page.locator(".inner-search").count(), 0);
+  await page.locator(".inner-search").waitFor({ state: "detached" });
 });
 
 browserTest("a link to an entry opens it; one that leads nowhere says so", async () => {
