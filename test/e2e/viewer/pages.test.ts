@@ -116,7 +116,9 @@ browserTest("a session that comes shows up in the list by itself", async () => {
 
 browserTest("what is typed is searched for; a hit opens its entry, unfolded", async () => {
   const page = await viewer.open("#/");
+  await page.locator(".session-row").first().waitFor();
   await page.keyboard.press("/");
+  await page.locator("input:focus").waitFor();
   await page.keyboard.type("zebr");
   await page.locator(".hit mark", { hasText: "zebra" }).waitFor();
   assert.equal(await page.locator(".hit").count(), 1);
@@ -186,6 +188,7 @@ browserTest("keys move through a session, fold and unfold, and say what they are
   await noDialog();
   await page.keyboard.press("G");
   await page.keyboard.press("/");
+  await page.locator(".inner-search input:focus").waitFor();
   await page.keyboard.type("wood");
   await page.getByText("1 found").waitFor();
   await page.keyboard.press("Enter");
