@@ -6,6 +6,7 @@
 
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -41,6 +42,9 @@ export interface RunOptions {
   readonly isFromSource?: boolean;
 }
 
+/** A command that takes longer hangs: it is killed, and the error says where it stood. */
+const STUCK_AFTER_MS = 40_000;
+
 /** A directory to run in and a home, both empty at first, for one test. */
 export class CliUser {
   readonly cwd = tempDirectory();
@@ -62,7 +66,17 @@ export class CliUser {
       if (read >= (options.stdoutBytesMax ?? Number.POSITIVE_INFINITY)) child.stdout?.destroy();
     });
     child.stderr?.on("data", (chunk: Buffer) => err.push(chunk));
+    let stuck = "";
+    const deadline = setTimeout(() => {
+      stuck = threadsOf(child.pid);
+      child.kill("SIGKILL");
+    }, STUCK_AFTER_MS);
     const [code] = (await once(child, "close")) as [number | null];
+    clearTimeout(deadline);
+    if (stuck !== "") {
+      const said = `It printed ${JSON.stringify([textOf(out), textOf(err)])}.`;
+      throw new Error(`verbatim ${args.join(" ")} hangs. ${said} Its threads:\n${stuck}`);
+    }
     return { code, stdout: textOf(out), stderr: textOf(err) };
   }
 
@@ -152,6 +166,21 @@ export function jsonLines(text: string): Record<string, unknown>[] {
 /** Values as lines of input. */
 export function asLines(...values: readonly unknown[]): string {
   return values.map((value) => `${JSON.stringify(value)}\n`).join("");
+}
+
+/** What the kernel knows of each thread of a process: where it waits, and in which call. */
+function threadsOf(pid: number | undefined): string {
+  const threads = `/proc/${pid}/task`;
+  const told = (id: string, name: string) => {
+    try {
+      return readFileSync(join(threads, id, name), "utf8").trim();
+    } catch (error) {
+      return String(error);
+    }
+  };
+  return readdirSync(threads)
+    .map((id) => `${told(id, "comm")}: ${told(id, "wchan")}, ${told(id, "syscall")}`)
+    .join("\n");
 }
 
 function textOf(chunks: readonly Buffer[]): string {
