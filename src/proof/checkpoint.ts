@@ -163,15 +163,17 @@ export async function writeCheckpoint(
   return concat(before, utf8(`"sig2":"${toBase64url(sig2)}"}}`), Uint8Array.of(LF));
 }
 
-/** The body up to `sig2`. */
+/** The body up to `sig2`. All but what a kind adds is digits, hex and times, as it is spelled (C1). */
 function bodyBefore(facts: CheckpointFacts, sig: string): string {
   const { turn, byteOffset, hash, fp, ts, kind, log, seq, prev, seg, tree, rev, kid } = facts;
-  const said = {
-    ...{ turn, byte_offset: byteOffset, hash, sig: `${sig}==`, fp, ts, v: 2, kind, log, seq, prev },
-    ...{ seg, tree: { size: tree.size, root: tree.root }, rev, kid },
-    ...kindFields(facts),
-  };
-  return `"event_type":"checkpoint","payload":${asciiJson(said).slice(0, -1)},`;
+  const more = asciiJson(kindFields(facts)).slice(1, -1);
+  return (
+    `"event_type":"checkpoint","payload":{"turn":${turn},"byte_offset":${byteOffset},` +
+    `"hash":"${hash}","sig":"${sig}==","fp":"${fp}","ts":"${ts}","v":2,"kind":"${kind}",` +
+    `"log":"${log}","seq":${seq},"prev":"${prev}","seg":"${seg}",` +
+    `"tree":{"size":${tree.size},"root":"${tree.root}"},"rev":${rev},"kid":"${kid}",` +
+    (more === "" ? "" : `${more},`)
+  );
 }
 
 /** In their one order, whatever the order of the object given. */

@@ -19,6 +19,10 @@ const PART_TAG = 0x02;
 /** `at`, `len` and the part's hash. */
 const PART_BYTES = 4 + 4 + HASH;
 
+/** Few salts of many lines are made at once: a call of AES takes longer than what it does. */
+const LINES_TOGETHER = 16;
+const SALTS_TOGETHER = 4;
+
 /** Where the contents of a long string stand in a line. */
 export interface Part {
   readonly at: number;
@@ -32,7 +36,9 @@ export class LeafHasher {
   // Used for every line again: making them anew costs as much as hashing.
   #scratch = new Uint8Array(4096);
   #partScratch = new Uint8Array(4096);
-  #counters = new Uint8Array(4 * BLOCK);
+  /** The salts of the lines from this one on, as far as they are made together. */
+  #salts: Uint8Array = new Uint8Array(0);
+  #saltsFrom = -1;
 
   /** `salt` is the log's, 32 bytes; `parts` the least length of a part, 0 for none. */
   constructor(crypto: ProofCrypto, salt: Uint8Array, parts: number) {
@@ -95,14 +101,25 @@ export class LeafHasher {
 
   /** The first `count` salts of line `index` (L1), 16 bytes each. */
   salts(index: number, count: number): Uint8Array {
-    if (this.#counters.length < count * BLOCK) this.#counters = new Uint8Array(2 * count * BLOCK);
-    const counters = this.#counters.subarray(0, count * BLOCK);
-    const view = new DataView(this.#counters.buffer);
-    const [high, low] = [Math.floor(index / 2 ** 32), index >>> 0];
-    for (let j = 0; j < count; j++) {
-      view.setUint32(j * BLOCK, high);
-      view.setUint32(j * BLOCK + 4, low);
-      view.setUint32(j * BLOCK + 12, j);
+    if (count > SALTS_TOGETHER) return this.#makeSalts(index, 1, count);
+    const first = index - (index % LINES_TOGETHER);
+    if (this.#saltsFrom !== first) {
+      this.#salts = this.#makeSalts(first, LINES_TOGETHER, SALTS_TOGETHER);
+      this.#saltsFrom = first;
+    }
+    const at = (index - first) * SALTS_TOGETHER * BLOCK;
+    return this.#salts.subarray(at, at + count * BLOCK);
+  }
+
+  /** The first `count` salts of each of these lines. */
+  #makeSalts(index: number, lines: number, count: number): Uint8Array {
+    const counters = new Uint8Array(lines * count * BLOCK);
+    const view = new DataView(counters.buffer);
+    for (let block = 0; block < lines * count; block++) {
+      const line = index + Math.floor(block / count);
+      view.setUint32(block * BLOCK, Math.floor(line / 2 ** 32));
+      view.setUint32(block * BLOCK + 4, line >>> 0);
+      view.setUint32(block * BLOCK + 12, block % count);
     }
     return this.#aes(counters);
   }

@@ -146,11 +146,20 @@ export class LogSigner {
 
   /** Signs what the log comes to; changes nothing. */
   readonly #sign: SignDraft = async (state, ledger, kind, opening, { turn, rev }) => {
-    const { seq, prev } = state;
     const { kid, fp } = this.#signer;
     const facts = {
-      ...{ turn, byteOffset: ledger.bytes, hash: ledger.hash(), fp, ts: this.#nowIso() },
-      ...{ log: state.genesis.log, seq, prev, seg: ledger.seg(), tree: ledger.tree(), rev, kid },
+      turn,
+      byteOffset: ledger.bytes,
+      hash: ledger.hash(),
+      fp,
+      ts: this.#nowIso(),
+      log: state.genesis.log,
+      seq: state.seq,
+      prev: state.prev,
+      seg: ledger.seg(),
+      tree: ledger.tree(),
+      rev,
+      kid,
       ...kind,
     } as CheckpointFacts;
     const line = await writeCheckpoint(opening, facts, (message) => this.#signer.sign(message));
