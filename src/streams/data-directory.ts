@@ -31,15 +31,19 @@ export interface DataDirectory {
   readonly index: StreamIndex;
   readonly journal: Journal;
   readonly mark: JournalMark;
-  /** What was found in the journal. */
-  readonly scanned: ScannedJournal;
   close(): void;
+}
+
+export interface OpenedDirectory {
+  readonly directory: DataDirectory;
+  /** What was found in the journal. All of it is in memory: not to be kept. */
+  readonly scanned: ScannedJournal;
 }
 
 /** The file whose lock is the directory's is `streams.lock`. */
 const LOCKED_NAME = "streams";
 
-export async function openDataDirectory(options: DataDirectoryOptions): Promise<DataDirectory> {
+export async function openDataDirectory(options: DataDirectoryOptions): Promise<OpenedDirectory> {
   const opened: { close(): void }[] = [];
   const close = () => {
     for (const part of opened.splice(0).reverse()) part.close();
@@ -60,7 +64,7 @@ async function openParts(
   { path, indexPath, host, newId, onRebuild }: DataDirectoryOptions,
   keep: <T extends { close(): void }>(part: T) => T,
   close: () => void,
-): Promise<DataDirectory> {
+): Promise<OpenedDirectory> {
   const directory = keep(await host.files.openDirectory(path, { create: true }));
   const lock = keep(new LogLock(host, directory, LOCKED_NAME));
   await acquire(lock, path);
@@ -76,7 +80,7 @@ async function openParts(
   takeIndex(index, meta, scanned.lastLsn);
   const mark = keep(new JournalMark(directory, meta.storeId));
   mark.set(scanned.lastLsn);
-  return { path, logs, journals, meta, index, journal, mark, scanned, close };
+  return { directory: { path, logs, journals, meta, index, journal, mark, close }, scanned };
 }
 
 /** A new index says whose it is before anything is in it: an empty one is one that was lost. */

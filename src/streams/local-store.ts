@@ -16,7 +16,7 @@ import type { Batch } from "./batch.ts";
 import { CheckedFiles } from "./checked-files.ts";
 import { Checkpoints } from "./checkpoint.ts";
 import { type BatchReport, type CommitLimits, Committer } from "./committer.ts";
-import { type DataDirectory, openDataDirectory } from "./data-directory.ts";
+import { type DataDirectory, type OpenedDirectory, openDataDirectory } from "./data-directory.ts";
 import { decideAppend, decideExpire, decideRemove, livingStream, notFound } from "./decide.ts";
 import { type Creating, decideCreate } from "./decide-create.ts";
 import { decideSign } from "./decide-sign.ts";
@@ -97,14 +97,14 @@ const SWEPT_TOGETHER = 1000;
 /** Opens the streams of a data directory, recovering what a crash left. */
 export async function openLocalStore(options: LocalStoreOptions): Promise<LocalStore> {
   const { dataDirectory, host = nodeHost, newId = randomId } = options;
-  const directory = await openDataDirectory({
+  const opened = await openDataDirectory({
     path: dataDirectory,
     indexPath: options.indexPath ?? `${dataDirectory}/streams.db`,
     host,
     newId,
     onRebuild: options.onRebuild ?? (() => {}),
   });
-  return new LocalStore(directory, options);
+  return new LocalStore(opened, options);
 }
 
 export class LocalStore implements StreamStore {
@@ -125,8 +125,8 @@ export class LocalStore implements StreamStore {
   #closing: Promise<void> | null = null;
 
   /** @internal Use `openLocalStore`. */
-  constructor(directory: DataDirectory, options: LocalStoreOptions) {
-    const { logs, journals, journal, mark, meta, index, scanned } = directory;
+  constructor({ directory, scanned }: OpenedDirectory, options: LocalStoreOptions) {
+    const { logs, journals, journal, mark, meta, index } = directory;
     this.#directory = directory;
     this.#options = options;
     this.#now = options.now ?? Date.now;

@@ -42,6 +42,8 @@ export interface Recovered {
 
 /** How many lines, or records, are written to the index together. */
 const TOGETHER = 2000;
+/** About so much is written to a file at once. */
+const WRITTEN_TOGETHER_BYTES = 1024 * 1024;
 
 export async function recover(parts: RecoveryParts): Promise<Recovered> {
   const { directory, meta, journals, logs } = parts;
@@ -224,22 +226,39 @@ async function writeFile(
   try {
     const file = directory.open(name, "update");
     try {
-      const start = stretches[0]?.pos ?? 0;
-      const parts = stretches.map((stretch) => stretch.bytes);
-      const bytes = parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts);
-      const end = start + bytes.length;
+      const last = stretches.at(-1);
+      const end = last === undefined ? 0 : last.pos + last.bytes.length;
       // Mostly it does, and asking that is cheaper: there may be a file for every record.
       const size = file.endsAt(end) ? end : file.size();
       if (size > end) {
         await keepAside({ directory, name, path }, file, end, size);
         file.truncate(end);
       }
-      writeAll(file, bytes, start);
+      writeStretches(file, stretches);
     } finally {
       file.close();
     }
   } catch (cause) {
     throw ioError(path, "recovery", cause);
+  }
+}
+
+/** They stand one behind the other. Some at a time: all at once would be in memory twice. */
+function writeStretches(file: OpenFile, stretches: readonly Stretch[]): void {
+  let some: Uint8Array[] = [];
+  let length = 0;
+  for (const [n, { pos, bytes }] of stretches.entries()) {
+    some.push(bytes);
+    length += bytes.length;
+    if (length < WRITTEN_TOGETHER_BYTES && n < stretches.length - 1) continue;
+    const [only = bytes] = some;
+    writeAll(
+      file,
+      some.length === 1 ? only : Buffer.concat(some, length),
+      pos + bytes.length - length,
+    );
+    some = [];
+    length = 0;
   }
 }
 
