@@ -10,8 +10,8 @@
  * KT2  No failure reaches the caller: without it, the catalog is asked.
  * KT3  It is replaced as a whole. One that others could have written is not used: it is printed as
  *      it is.
- * KT4  The text stays bytes from the file to the printer, and logs are compared as they are found:
- *      what is held in the heap meanwhile, the collector copies again and again.
+ * KT4  The text stays bytes from the file to the printer, and of the logs only one text is held: what
+ *      is in the heap meanwhile, the collector copies again and again.
  */
 
 import {
@@ -40,9 +40,8 @@ export interface Question {
 interface Header extends Pick<Question, "question"> {
   /** When the answer is another although no log has changed; null for never. */
   readonly untilMs: number | null;
-  readonly paths: readonly string[];
-  readonly sizes: readonly number[];
-  readonly mtimesUs: readonly number[];
+  /** As `seen` has them: to compare one text costs a fraction of comparing each log. */
+  readonly logs: string;
 }
 
 type Logs = Iterable<FoundLog>;
@@ -70,15 +69,7 @@ export function keepText(
   logs: Logs,
   text: string,
 ): void {
-  const paths: string[] = [];
-  const sizes: number[] = [];
-  const mtimesUs: number[] = [];
-  for (const log of logs) {
-    paths.push(log.path);
-    sizes.push(log.size);
-    mtimesUs.push(microseconds(log.mtimeMs));
-  }
-  const header: Header = { question, untilMs, paths, sizes, mtimesUs };
+  const header: Header = { question, untilMs, logs: seen(logs) };
   const draft = `${path}.${process.pid}.tmp`;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -107,13 +98,15 @@ function readOwn(path: string): Buffer {
 }
 
 function isOf(header: Header, { question, nowMs }: Question, logs: Logs): boolean {
-  const { paths, sizes, mtimesUs } = header;
   if (header.question !== question || nowMs >= (header.untilMs ?? Infinity)) return false;
-  let at = 0;
-  for (const log of logs) {
-    const isTheSame = log.size === sizes[at] && microseconds(log.mtimeMs) === mtimesUs[at];
-    if (!isTheSame || log.path !== paths[at]) return false;
-    at++;
+  return header.logs === seen(logs);
+}
+
+/** The logs as they are found, each with its size and time (KT1). No path holds a NUL. */
+function seen(logs: Logs): string {
+  let text = "";
+  for (const { path, size, mtimeMs } of logs) {
+    text += `${path}\0${size} ${microseconds(mtimeMs)}\n`;
   }
-  return at === paths.length;
+  return text;
 }
