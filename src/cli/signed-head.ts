@@ -1,6 +1,9 @@
-/** Signed head: the head of the session that a person names, verified, and what it lacks. */
+/**
+ * Signed head: the head of the session that a person names, verified, and what it lacks; or of a
+ * stream, by its path, where `--root` is a server's data directory.
+ */
 
-import { relative } from "node:path";
+import { relative, resolve } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { userPlaces } from "../base/node-places.ts";
@@ -9,12 +12,14 @@ import type { Rollback } from "../proof/pins.ts";
 import { EXIT_CODES, type Verdict } from "../proof/verdict.ts";
 import { type Heads, placeOf } from "../signing/heads.ts";
 import { nodeCrypto } from "../signing/node-crypto.ts";
-import { readHead } from "../signing/session-head.ts";
+import { readHead, type StoredLog } from "../signing/session-head.ts";
 import { Trust } from "../signing/trust.ts";
 import { transcriptKeys } from "../signing/trusted-keys.ts";
 import { findSession } from "../store/find-session.ts";
+import { withSignedStream } from "../streams/verify-directory.ts";
 import { type Run, UsageError } from "./command.ts";
 import { whereOf } from "./reading.ts";
+import { isDataDirectory, streamNamed } from "./verify-streams.ts";
 
 export interface NamedHead {
   readonly head: Head;
@@ -22,31 +27,40 @@ export interface NamedHead {
   readonly loss: { readonly pin: Pin; readonly rollback: Rollback } | null;
 }
 
-/** The head of the session that `name` means; the verdict's exit code when it does not hold. */
+/** The head of what `name` means; the verdict's exit code when it does not hold. */
 export async function readNamedHead(
   name: string,
-  { options, io }: Run,
+  run: Run,
   heads: Heads,
 ): Promise<NamedHead | number> {
-  const { dialect, root, id, path } = await findSession(nodeHost, name, whereOf(options));
-  if (id === null) throw new UsageError(`${path} lies in no store, and has no place to be pinned`);
-  const remembered = await heads.remembered({
-    place: await placeOf(nodeHost, { dialect, root }),
-    id,
-  });
-  if (remembered.isDamaged) io.err(`warning: some lines of ${heads.path} cannot be read`);
-  const keys = transcriptKeys(await Trust.load(userPlaces()), id);
+  const where = whereOf(run.options);
   try {
-    const session = { dialect, root, id, logId: relative(root, path) };
-    const verifying = { crypto: nodeCrypto, keys, remembered };
-    const { head, rollback } = await readHead(nodeHost, session, verifying);
-    const pin = remembered.here ?? remembered.ofLog(head.log);
-    return { head, loss: pin && rollback && { pin, rollback } };
+    if (where.root !== undefined && isDataDirectory(where.root)) {
+      return await withSignedStream(nodeHost, resolve(where.root), streamNamed(name), (log) =>
+        readHeadOf(log, run, heads),
+      );
+    }
+    const { dialect, root, id, path } = await findSession(nodeHost, name, where);
+    if (id === null) {
+      throw new UsageError(`${path} lies in no store, and has no place to be pinned`);
+    }
+    return await readHeadOf({ dialect, root, id, logId: relative(root, path) }, run, heads);
   } catch (cause) {
     if (!(cause instanceof VerbatimError && cause.code === "NOT_VERIFIED")) throw cause;
-    io.err(`error: ${cause.message} (${cause.code})`);
+    run.io.err(`error: ${cause.message} (${cause.code})`);
     return EXIT_CODES[cause.details.verdict as Verdict];
   }
+}
+
+async function readHeadOf(log: StoredLog, { io }: Run, heads: Heads): Promise<NamedHead> {
+  const { id } = log;
+  const remembered = await heads.remembered({ place: await placeOf(nodeHost, log), id });
+  if (remembered.isDamaged) io.err(`warning: some lines of ${heads.path} cannot be read`);
+  const keys = transcriptKeys(await Trust.load(userPlaces()), id);
+  const verifying = { crypto: nodeCrypto, keys, remembered };
+  const { head, rollback } = await readHead(nodeHost, log, verifying);
+  const pin = remembered.here ?? remembered.ofLog(head.log);
+  return { head, loss: pin && rollback && { pin, rollback } };
 }
 
 /** What a session lacks of what was seen of it, for people. */

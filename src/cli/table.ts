@@ -6,6 +6,7 @@
  */
 
 import { safeLine } from "../render/safe-text.ts";
+import type { Io } from "./command.ts";
 
 export interface Column {
   readonly heading: string;
@@ -34,6 +35,16 @@ export function formatTable(
       .join(GAP)
       .trimEnd(),
   );
+}
+
+/** Prints rows as wide as the terminal is; where there is none, whole. */
+export async function printTable(
+  io: Pick<Io, "isTerminal" | "columns" | "print">,
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+): Promise<void> {
+  const lines = formatTable(columns, rows, io.isTerminal ? io.columns : null);
+  await io.print(`${lines.join("\n")}\n`);
 }
 
 /** Takes from the widest column that may still be cut, until the line fits or none may. */

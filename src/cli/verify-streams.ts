@@ -1,9 +1,10 @@
-/** Verify streams: data directories of streams, among what `verbatim verify` is given. */
+/** Verify streams: data directories of streams, and streams in them, as people name them. */
 
 import { type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { VerifyReport } from "../signing/report.ts";
 import type { VerifyOptions } from "../signing/verify-options.ts";
+import type { StreamJudging } from "../streams/verify-directory.ts";
 import { type Run, textOption } from "./command.ts";
 
 /** Whether a server keeps its streams there. */
@@ -22,34 +23,46 @@ function statOf(path: string): Stats | null {
   }
 }
 
+/** The path of the stream that a person means. */
+export function streamNamed(name: string): string {
+  return name.startsWith("/") ? name : `/${name}`;
+}
+
 /** The report on each stream in them, by the user's own trust and pins. */
 export async function* verifyStreams(
   names: readonly string[],
-  { options, io }: Run,
+  run: Run,
 ): AsyncGenerator<VerifyReport> {
   if (names.length === 0) return;
-  if (options.pin === true) io.err("--pin has no effect on streams: their server pins their heads");
+  if (run.options.pin === true) {
+    run.io.err("--pin has no effect on streams: their server pins their heads");
+  }
+  const { nodeHost } = await import("../base/node-host.ts");
+  const { verifyDataDirectory } = await import("../streams/verify-directory.ts");
+  const judging = await streamJudging(run);
+  for (const name of names) yield* verifyDataDirectory(nodeHost, resolve(name), judging);
+}
+
+/** The user's own trust and pins, as the options say to use them. */
+export async function streamJudging({ options, io }: Run): Promise<StreamJudging> {
   const { nodeHost } = await import("../base/node-host.ts");
   const { rememberedIn } = await import("../signing/heads.ts");
   const { nodeCrypto } = await import("../signing/node-crypto.ts");
   const { transcriptKeys } = await import("../signing/trusted-keys.ts");
   const { UserJudging } = await import("../store/user-judging.ts");
-  const { verifyDataDirectory } = await import("../streams/verify-directory.ts");
   const { book, trust } = await UserJudging.load(nodeHost, {
     against: textOption("--against", options.against) ?? null,
     onWarning: (warning) => io.err(`warning: ${warning}`),
   });
   const flags = { isDeep: options.deep === true, requiresPin: options.requirePin === true };
-  for (const name of names) {
-    yield* verifyDataDirectory(nodeHost, resolve(name), {
-      optionsFor: ({ root, id }): VerifyOptions => {
-        const remembered = rememberedIn(book, { place: `streams:${root}`, id });
-        return { crypto: nodeCrypto, keys: transcriptKeys(trust, id), remembered, ...flags };
-      },
-      pinnedIn: (place) => {
-        const pins = book.found.current().map(({ pin }) => pin);
-        return pins.filter((pin) => pin.place === place).map(({ id }) => id);
-      },
-    });
-  }
+  return {
+    optionsFor: ({ root, id }): VerifyOptions => {
+      const remembered = rememberedIn(book, { place: `streams:${root}`, id });
+      return { crypto: nodeCrypto, keys: transcriptKeys(trust, id), remembered, ...flags };
+    },
+    pinnedIn: (place) => {
+      const pins = book.found.current().map(({ pin }) => pin);
+      return pins.filter((pin) => pin.place === place).map(({ id }) => id);
+    },
+  };
 }

@@ -1,48 +1,109 @@
-/** Vouch: shows a person the lines that nobody signed, asks, and signs what was shown. */
+/**
+ * Vouch: shows a person the lines that nobody signed, asks, and signs what was shown. Of sessions,
+ * or of streams by their paths, where `--root` is a server's data directory.
+ */
 
+import { resolve } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { EXIT_CODES, type Verdict } from "../proof/verdict.ts";
 import { grouped } from "../render/phrases.ts";
 import { safeText } from "../render/safe-text.ts";
-import type { SessionLog } from "../signing/session-log.ts";
+import type { VerifyReport } from "../signing/report.ts";
+import type { SignedLog } from "../signing/session-log.ts";
+import { Shown, type Unsigned, unsignedIn } from "../signing/shown.ts";
+import { verifyLog } from "../signing/verify.ts";
 import { SessionVerifier } from "../store/session-verifier.ts";
-import { Shown, type Unsigned, unsignedIn } from "../store/vouching.ts";
+import { vouchForSession } from "../store/vouching.ts";
+import { loadStreamSigner } from "../streams/signing-user.ts";
+import { withSignedStream } from "../streams/verify-directory.ts";
 import { ChunkedOutput } from "./chunked-output.ts";
 import { type Run, UsageError } from "./command.ts";
 import { counted } from "./examining.ts";
 import { EXIT_DECLINED, isAgreed } from "./question.ts";
 import { whereOf } from "./reading.ts";
+import { isDataDirectory, streamJudging, streamNamed } from "./verify-streams.ts";
+
+/** A log that is to be vouched for, the report on it, and how what was shown of it is signed. */
+interface Vouchable {
+  readonly log: SignedLog & { readonly id: string };
+  readonly report: VerifyReport;
+  sign(shown: Shown): Promise<void>;
+}
+
+type OnWarning = (warning: string) => void;
 
 export async function vouchFor(run: Run): Promise<number> {
-  const { args, options, io } = run;
+  const { options, io } = run;
   if (options.all === true || options.json === true) {
     throw new UsageError("--vouch is for sessions that are named, and shows them to a person");
   }
   const onWarning = (warning: string) => io.err(`warning: ${warning}`);
-  const verifier = await SessionVerifier.open(nodeHost, { where: whereOf(options), onWarning });
-  for (const target of await verifier.find(args)) {
-    const { id } = target;
-    if (id === null) throw new UsageError(`${target.logId} lies in no store, and is not signed`);
-    const code = await vouchForOne(run, { ...target, id }, verifier);
-    if (code !== 0) return code;
+  const { root } = whereOf(options);
+  const targets =
+    root !== undefined && isDataDirectory(root)
+      ? streamsNamed(run, resolve(root), onWarning)
+      : sessionsNamed(run, onWarning);
+  try {
+    for await (const target of targets) {
+      const code = await vouchForOne(run, target);
+      if (code !== 0) return code;
+    }
+  } catch (cause) {
+    // There is more wrong than that lines are not signed.
+    if (!(cause instanceof VerbatimError && cause.code === "NOT_VERIFIED")) throw cause;
+    io.err(`error: ${cause.message} (${cause.code})`);
+    return EXIT_CODES[cause.details.verdict as Verdict];
   }
   return 0;
 }
 
-async function vouchForOne(
+async function* sessionsNamed(
+  { args, options }: Run,
+  onWarning: OnWarning,
+): AsyncGenerator<Vouchable> {
+  const verifier = await SessionVerifier.open(nodeHost, { where: whereOf(options), onWarning });
+  for (const target of await verifier.find(args)) {
+    const { id } = target;
+    if (id === null) throw new UsageError(`${target.logId} lies in no store, and is not signed`);
+    const log = { ...target, id };
+    const report = await verifier.verify(target);
+    yield { log, report, sign: (shown) => vouchForSession(nodeHost, log, shown, onWarning) };
+  }
+}
+
+async function* streamsNamed(
   run: Run,
-  target: SessionLog & { readonly id: string },
-  verifier: SessionVerifier,
-): Promise<number> {
+  root: string,
+  onWarning: OnWarning,
+): AsyncGenerator<Vouchable> {
+  const judging = await streamJudging(run);
+  for (const name of run.args) {
+    yield withSignedStream(nodeHost, root, streamNamed(name), async (log) => ({
+      log,
+      report: await verifyLog(nodeHost, log, judging.optionsFor(log)),
+      async sign(shown: Shown) {
+        const { openLocalStore } = await import("../streams/local-store.ts"); // And SQLite.
+        const signing = await loadStreamSigner(nodeHost, onWarning);
+        const store = await openLocalStore({ dataDirectory: root, signing });
+        try {
+          await store.vouch(log.id, (found) => shown.agreed(found));
+        } finally {
+          await store.close();
+        }
+      },
+    }));
+  }
+}
+
+async function vouchForOne(run: Run, { log, report, sign }: Vouchable): Promise<number> {
   const { options, io } = run;
-  const unsigned = await unsignedOf(run, target, verifier);
-  if (typeof unsigned === "number") return unsigned;
+  const unsigned: Unsigned = unsignedIn(report);
   if (unsigned.found.length === 0 && !unsigned.tail) {
-    io.out(`${target.id}: every line is signed`);
+    io.out(`${log.id}: every line is signed`);
     return 0;
   }
-  const shown = new Shown(nodeHost, target, unsigned);
+  const shown = new Shown(nodeHost, log, unsigned);
   const output = new ChunkedOutput(io);
   let lines = 0;
   for await (const { start, bytes } of shown.lines()) {
@@ -51,30 +112,14 @@ async function vouchForOne(
     await output.add(`byte ${grouped(start)}: ${safeText(text)}\n`);
   }
   await output.flush();
-  const what = `${counted(lines, "line")} of ${target.id}`;
+  const what = `${counted(lines, "line")} of ${log.id}`;
   if (options.dryRun === true) {
     io.out(`would vouch for ${what}`);
     return 0;
   }
   const question = `Do you vouch for these ${what}? They count as verified from then on.`;
   if (!(await isAgreed(run, question))) return EXIT_DECLINED;
-  await shown.vouch((warning) => io.err(`warning: ${warning}`));
+  await sign(shown);
   io.out(`vouched for ${what}`);
   return 0;
-}
-
-/** The verdict's exit code where there is more wrong than that lines are not signed. */
-async function unsignedOf(
-  { io }: Run,
-  target: SessionLog,
-  verifier: SessionVerifier,
-): Promise<Unsigned | number> {
-  const report = await verifier.verify(target);
-  try {
-    return unsignedIn(report);
-  } catch (cause) {
-    if (!(cause instanceof VerbatimError && cause.code === "NOT_VERIFIED")) throw cause;
-    io.err(`error: ${cause.message} (${cause.code})`);
-    return EXIT_CODES[cause.details.verdict as Verdict];
-  }
 }

@@ -10,6 +10,7 @@
 import type { ServerResponse } from "node:http";
 import type { StreamHead } from "../streams/stream-store.ts";
 import { newHeaders } from "./answer.ts";
+import type { Pass } from "./auth/gate.ts";
 import type { ServerContext } from "./context.ts";
 import { currentCursor, cursorAfter } from "./cursor.ts";
 import type { FeedReader } from "./event-feed.ts";
@@ -27,11 +28,16 @@ export class EventReader implements FeedReader {
   #onDrain: () => void = () => {};
   #isOver = false;
 
-  constructor(context: ServerContext, response: ServerResponse, cursor: string | undefined) {
+  constructor(
+    context: ServerContext,
+    response: ServerResponse,
+    cursor: string | undefined,
+    pass: Pass | null,
+  ) {
     this.#context = context;
     this.#response = response;
     this.#cursorMin = cursorAfter(cursor, context.nowMs(), context.random);
-    this.#cleanup.push(context.readers.add(() => this.end()));
+    this.#cleanup.push(context.readers.add(() => this.end(), pass));
     response.on("close", () => this.#finish());
     if (response.destroyed) this.#finish(); // It left before we listened.
   }

@@ -1,11 +1,13 @@
 /**
  * Events: `GET` with `live=sse`. Sends what is there, chunk by chunk as the reader takes it, and then
- * what comes, until the stream is closed, the reader leaves or its time is up.
+ * what comes, until the stream is closed, the reader leaves or may not read it any more, or its time
+ * is up.
  */
 
 import type { ServerResponse } from "node:http";
 import type { Chunk } from "../streams/stream-store.ts";
 import { badRequest } from "./answer.ts";
+import type { Pass } from "./auth/gate.ts";
 import type { ServerContext } from "./context.ts";
 import { sharedFrame } from "./event-feed.ts";
 import { eventFrame } from "./event-frame.ts";
@@ -18,6 +20,7 @@ export async function streamEvents(
   path: string,
   query: ReadQuery,
   response: ServerResponse,
+  pass: Pass | null,
 ): Promise<void> {
   if (query.offset === undefined) throw badRequest("offset", "is missing; a live read needs one");
   const { store, settings } = context;
@@ -25,7 +28,7 @@ export async function streamEvents(
   const from = asked === "now" ? (await store.head(path)).end : asked;
   // Before the head is written, so that what cannot be read is refused and not broken off.
   const first = await store.read(path, from, settings.chunkBytes);
-  const reader = new EventReader(context, response, query.cursor);
+  const reader = new EventReader(context, response, query.cursor, pass);
   reader.begin(first.head);
   try {
     await catchUp(context, path, reader, first);

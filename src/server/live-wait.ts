@@ -1,6 +1,6 @@
 /**
  * Live wait: one request waits for its stream to change, up to a time, for as long as its sender
- * is there and the server goes on.
+ * is there and may read it, and the server goes on.
  *
  * LW1  A change between two calls of `next` is not missed: the next call resolves at once. So
  *      whoever watches first and reads then sees every append.
@@ -8,9 +8,13 @@
 
 import type { ServerResponse } from "node:http";
 import type { StreamHead, StreamStore } from "../streams/stream-store.ts";
+import type { Pass } from "./auth/gate.ts";
 import type { ServerContext } from "./context.ts";
 
-/** `over`: the time is up, or the server stops. `left`: nobody is there to be answered. */
+/**
+ * `over`: the time is up, its sender may not read any more, or the server stops. `left`: nobody is
+ * there to be answered.
+ */
 export type Woken = "changed" | "over" | "left";
 
 const TOUCH_MS_MAX = 15_000;
@@ -24,9 +28,9 @@ export class LiveWait {
   #woken: Woken | null = null;
   #wake: ((woken: Woken) => void) | null = null;
 
-  constructor(context: ServerContext, path: string, response: ServerResponse) {
+  constructor(context: ServerContext, path: string, response: ServerResponse, pass: Pass | null) {
     const over = () => this.#tell("over");
-    this.#leave = context.readers.add(over);
+    this.#leave = context.readers.add(over, pass);
     this.#timer = setTimeout(over, context.settings.longPollTimeoutMs);
     this.#unwatch = context.store.watch(path, () => this.#tell("changed"));
     this.#response = response;

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { OffsetToken } from "../streams/offset-token.ts";
 import type { Chunk, ReadFrom, StreamHead } from "../streams/stream-store.ts";
 import { answer, badRequest, newHeaders } from "./answer.ts";
+import type { Pass } from "./auth/gate.ts";
 import type { ServerContext } from "./context.ts";
 import { cursorAfter } from "./cursor.ts";
 import { keepTouched, LiveWait } from "./live-wait.ts";
@@ -16,11 +17,12 @@ export async function longPoll(
   query: ReadQuery,
   request: IncomingMessage,
   response: ServerResponse,
+  pass: Pass | null,
 ): Promise<void> {
   if (query.offset === undefined) throw badRequest("offset", "is missing; a live read needs one");
   const asked = readFrom(query.offset);
   const from: ReadFrom = asked === "now" ? (await context.store.head(path)).end : asked;
-  const wait = new LiveWait(context, path, response);
+  const wait = new LiveWait(context, path, response, pass);
   let untouch: (() => void) | null = null;
   try {
     for (;;) {

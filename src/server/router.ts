@@ -10,6 +10,7 @@ import { VerbatimError } from "../base/errors.ts";
 import { checkStreamPath } from "../streams/stream-path.ts";
 import { answer, answerError, answerJson, errorBody, newHeaders } from "./answer.ts";
 import { appendToStream } from "./append.ts";
+import type { Pass } from "./auth/gate.ts";
 import { answerTooLarge } from "./body.ts";
 import type { ServerContext } from "./context.ts";
 import { createStream } from "./create.ts";
@@ -57,15 +58,16 @@ async function route(
   const stream = isControl ? null : streamPathOf(path);
   track.stream = stream;
   track.route = isControl ? "subscriptions" : stream === null ? "other" : "stream";
-  track.token = context.gate.admit(request, path, stream);
+  const pass = context.gate.admit(request, path, stream);
+  track.token = pass === null ? null : pass.token;
   if (isControl) {
     if (await handleSubscriptions(request, response, context)) return;
     return answerUnknown(response);
   }
-  if (stream !== null) return routeStream(context, stream, request, response, track);
+  if (stream !== null) return routeStream(context, stream, request, response, track, pass);
   if (path.startsWith(SESSIONS_ROOT) && isEnd(path, SESSIONS_ROOT.length)) {
     track.route = "sessions";
-    return handleSessions(context, request, response);
+    return handleSessions(context, request, response, pass);
   }
   if (isOverSessions(path)) {
     track.route = "sessions";
@@ -90,13 +92,14 @@ function routeStream(
   request: IncomingMessage,
   response: ServerResponse,
   track: RequestTrack,
+  pass: Pass | null,
 ): Promise<void> | void {
   checkStreamPath(path);
   switch (request.method) {
     case "POST":
       return appendToStream(context, path, request, response);
     case "GET":
-      return routeRead(context, path, request, response, track);
+      return routeRead(context, path, request, response, track, pass);
     case "PUT":
       return createStream(context, path, request, response);
     case "HEAD":
@@ -117,11 +120,12 @@ function routeRead(
   request: IncomingMessage,
   response: ServerResponse,
   track: RequestTrack,
+  pass: Pass | null,
 ): Promise<void> {
   const query = readQuery(request.url ?? "/");
   if (query.live !== undefined) track.route = "live";
-  if (query.live === "long-poll") return longPoll(context, path, query, request, response);
-  if (query.live === "sse") return streamEvents(context, path, query, response);
+  if (query.live === "long-poll") return longPoll(context, path, query, request, response, pass);
+  if (query.live === "sse") return streamEvents(context, path, query, response, pass);
   return readStream(context, path, query, request, response);
 }
 

@@ -133,21 +133,22 @@ async function newContext(
     const failed = (cause: unknown) => onFault("making the demo", cause);
     await demo.showWhenEmpty(process.cwd()).catch(failed);
   }
+  const gate = new TokenGate({
+    tokenPath: tokenFilePath(dataDirectory),
+    isRequired: !isLocal,
+    nowMs: Date.now,
+    onFault,
+  });
   return {
     store,
     demo,
     settings,
     isLocal,
     front,
-    gate: new TokenGate({
-      tokenPath: tokenFilePath(dataDirectory),
-      isRequired: !isLocal,
-      nowMs: Date.now,
-      onFault,
-    }),
+    gate,
     bodies: new BodyRoom(settings.bodiesBytesMax),
     shares: new StreamShares(settings),
-    readers: new LiveReaders(liveReadersMax),
+    readers: new LiveReaders(liveReadersMax, (pass) => gate.holds(pass)),
     feeds: new EventFeeds({ store, chunkBytes, nowMs: Date.now, onFault }),
     sessions: new SessionService({
       host: nodeHost,

@@ -18,12 +18,12 @@ import type { Rollback } from "../proof/pins.ts";
 import type { Verdict } from "../proof/verdict.ts";
 import { placeOf } from "./heads.ts";
 import type { VerifyReport } from "./report.ts";
-import { hasSidecar, type SessionLog, sidecarOf } from "./session-log.ts";
+import { hasSidecar, type SignedLog, sidecarOf } from "./session-log.ts";
 import { verifyLog } from "./verify.ts";
 import type { VerifyOptions } from "./verify-options.ts";
 
-/** A session of a store. */
-export interface StoredLog extends SessionLog {
+/** A session of a store, or a stream. */
+export interface StoredLog extends SignedLog {
   readonly id: string;
 }
 
@@ -61,7 +61,7 @@ export async function readHead(
 /** The checkpoint that was found good, known by the hash of its line. */
 async function findCheckpoint(
   host: Host,
-  { root, logId, dialect }: SessionLog,
+  { root, logId, dialect }: SignedLog,
   through: NonNullable<VerifyReport["signed_through"]>,
   crypto: VerifyOptions["crypto"],
 ): Promise<Checkpoint | null> {

@@ -1,163 +1,26 @@
-/**
- * Vouching: lines of a session that nobody has signed, shown to somebody, and signed as seen.
- *
- * VO1  What is signed is what was shown, to the byte: under the log's lock it is read again and held
- *      against the hash of what was shown. Lines that came meanwhile are not signed.
- * VO2  Only what is merely unsigned can be vouched for. What was altered, cut back or is by an
- *      unknown key is refused: signing it would hide that.
- */
+/** Vouching: lines of a session that nobody has signed, signed as somebody saw them (VO1, shown.ts). */
 
-import { createHash } from "node:crypto";
-import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
-import { LF, readChunks } from "../log/bytes.ts";
-import { openPlace, openToRead } from "../log/place.ts";
-import type { Found } from "../proof/checkpoint.ts";
-import type { Verdict } from "../proof/verdict.ts";
-import { WholeLines } from "../proof/whole-lines.ts";
-import type { VerifyReport } from "../signing/report.ts";
 import type { SessionLog } from "../signing/session-log.ts";
-import type { Due, Sealing } from "./sealing.ts";
+import type { Shown } from "../signing/shown.ts";
 import { Store } from "./store.ts";
 
-const CAN_BE_VOUCHED: readonly Verdict[] = ["incomplete", "unsigned", "unpinned"];
-
-export interface Unsigned {
-  /** Stated as found before, in their order, and what stands after the last checkpoint. */
-  readonly found: readonly Found[];
-  readonly tail: Found | null;
-}
-
-/** What nobody has vouched for, by the report on a session; refuses with NOT_VERIFIED (VO2). */
-export function unsignedIn({ verdict, found, tail, file, path }: VerifyReport): Unsigned {
-  if (verdict === "verified") return { found: [], tail: null };
-  if (!CAN_BE_VOUCHED.includes(verdict)) {
-    throw new VerbatimError(
-      "NOT_VERIFIED",
-      `${path} is ${verdict}, and nobody can vouch for that; \`verbatim verify\` says more`,
-      { path, verdict },
-    );
-  }
-  const tailBytes = verdict === "unsigned" ? file.bytes : tail.bytes;
-  return { found, tail: tailBytes > 0 ? [file.bytes - tailBytes, file.bytes] : null };
-}
-
-/** A line that is shown, and where it stands. */
-export interface ShownLine {
-  readonly start: number;
-  /** Without its LF; a torn one has none. */
-  readonly bytes: Uint8Array;
-}
-
-/** What was shown of a session: to be vouched for, or left. */
-export class Shown {
-  readonly #host: Host;
-  readonly #log: SessionLog & { readonly id: string };
-  readonly #unsigned: Unsigned;
-  readonly #hash = createHash("sha256");
-  #wholeEnd: number;
-  /** What stands after it, without an LF. */
-  #rest: Uint8Array = new Uint8Array(0);
-
-  constructor(host: Host, log: SessionLog & { readonly id: string }, unsigned: Unsigned) {
-    this.#host = host;
-    this.#log = log;
-    this.#unsigned = unsigned;
-    this.#wholeEnd = unsigned.tail?.[0] ?? 0;
-  }
-
-  /** Every line that is to be vouched for, in order. To be taken once, to its end. */
-  async *lines(): AsyncGenerator<ShownLine> {
-    const { found, tail } = this.#unsigned;
-    for (const range of found) yield* this.#range(range);
-    if (tail) yield* this.#range(tail);
-  }
-
-  async *#range([from, to]: Found): AsyncGenerator<ShownLine> {
-    let ready: Uint8Array[] = [];
-    const whole = new WholeLines((lines) => ready.push(lines));
-    let start = from;
-    for await (const chunk of readRange(this.#host, this.#log, from, to)) {
-      whole.feed(chunk);
-      for (const lines of ready) {
-        this.#hash.update(lines);
-        for (let at = 0; at < lines.length; ) {
-          const end = lines.indexOf(LF, at);
-          yield { start: start + at, bytes: lines.subarray(at, end) };
-          at = end + 1;
-        }
-        start += lines.length;
-      }
-      ready = [];
-    }
-    this.#wholeEnd = start;
-    this.#rest = whole.rest;
-    if (whole.restBytes > 0) yield { start, bytes: whole.rest };
-  }
-
-  /** Signs what was shown, by the user's key; refuses with CHANGED_WHILE_READ (VO1). */
-  async vouch(onWarning: (warning: string) => void): Promise<void> {
-    const { dialect, root, id } = this.#log;
-    const store = new Store(this.#host, { dialect, root, sign: true, onWarning });
-    const session = store.session(id);
-    try {
-      await session.seal((sealing) => this.#dues(sealing));
-    } finally {
-      await session.release(); // Not closed: whether the session goes on is not ours to say.
-      await store.close();
-    }
-  }
-
-  async #dues(sealing: Sealing): Promise<readonly Due[]> {
-    const { found, tail } = this.#unsigned;
-    const end = this.#endAfterOpening(sealing.found);
-    const shownTail = tail && tail[0] < end ? ([tail[0], end] as const) : null;
-    const hash = createHash("sha256");
-    for (const range of [...found, ...(shownTail ? [shownTail] : [])]) {
-      for await (const chunk of readRange(this.#host, this.#log, ...range)) hash.update(chunk);
-    }
-    const isSame = String(sealing.found) === String(shownTail);
-    if (!isSame || !hash.digest().equals(this.#hash.digest())) throw this.#changed();
-    const earlier = found.map((range) => ({ vouches: range }));
-    return sealing.mustState ? [{ vouches: null }, ...earlier] : earlier;
-  }
-
-  /**
-   * Where what was shown ends, now that the log was opened to append: a torn last line was kept aside
-   * and cut, one that lacked nothing but its LF has it.
-   */
-  #endAfterOpening(found: Found | null): number {
-    const withLf = this.#wholeEnd + this.#rest.length + 1;
-    if (this.#rest.length === 0 || found?.[1] !== withLf) return this.#wholeEnd;
-    this.#hash.update(this.#rest).update(Uint8Array.of(LF));
-    return withLf;
-  }
-
-  #changed(): VerbatimError {
-    const path = `${this.#log.root}/${this.#log.logId}`;
-    return new VerbatimError(
-      "CHANGED_WHILE_READ",
-      `${path} has changed since it was shown; nothing was signed, look at it again`,
-      { path, offset: this.#unsigned.tail?.[0] ?? 0 },
-    );
-  }
-}
-
-async function* readRange(
+/** Signs what was shown of a session, by the user's key; refuses with CHANGED_WHILE_READ. */
+export async function vouchForSession(
   host: Host,
-  { root, logId }: SessionLog,
-  from: number,
-  to: number,
-): AsyncGenerator<Uint8Array> {
-  const place = await openPlace(host, logId, { create: false, root });
+  { dialect, root, id }: SessionLog & { readonly id: string },
+  shown: Shown,
+  onWarning: (warning: string) => void,
+): Promise<void> {
+  const store = new Store(host, { dialect, root, sign: true, onWarning });
+  const session = store.session(id);
   try {
-    const log = openToRead(place);
-    try {
-      yield* readChunks(log, from, to);
-    } finally {
-      log.close();
-    }
+    await session.seal(async (sealing) => {
+      const earlier = (await shown.agreed(sealing.found)).map((range) => ({ vouches: range }));
+      return sealing.mustState ? [{ vouches: null }, ...earlier] : earlier;
+    });
   } finally {
-    place.directory.close();
+    await session.release(); // Not closed: whether the session goes on is not ours to say.
+    await store.close();
   }
 }

@@ -1,7 +1,7 @@
 /** Backup: what was acknowledged before it began is in it, whatever goes on meanwhile. */
 
 import assert from "node:assert/strict";
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { refusal } from "../../test/support/refusal.ts";
@@ -159,12 +159,18 @@ test("a backup of a store that is not open verifies as it does, with all that a 
   writeFileSync(join(streams.directory, "tokens.json"), "[]");
   mkdirSync(join(streams.directory, "webhook-keys"));
   writeFileSync(join(streams.directory, "webhook-keys/1.pem"), "key");
+  // Its user's home, when that is the same directory.
+  mkdirSync(join(streams.directory, ".config/verbatim/keys"), { recursive: true });
+  writeFileSync(join(streams.directory, ".config/verbatim/keys/current.pem"), "secret");
+  writeFileSync(join(streams.directory, ".history"), "secret");
   const to = join(tempDirectory(), "not/there/yet");
   const { streams: count } = await backUp({ host: nodeHost, from: streams.directory, to });
   assert.equal(count, 1);
   assert.deepEqual(await streams.verdicts(to), { "/a": "verified" });
   assert.equal(readFileSync(join(to, "tokens.json"), "utf8"), "[]");
   assert.equal(readFileSync(join(to, "webhook-keys/1.pem"), "utf8"), "key");
+  const hidden = readdirSync(to).filter((name) => name.startsWith("."));
+  assert.deepEqual(hidden, []);
   const copy = await openLocalStore({ dataDirectory: to });
   assert.deepEqual(await copy.records(""), new Map([["subscriptions/1", "{}"]]));
   await copy.close();

@@ -14,6 +14,9 @@
  *      the same journal would not have shown.
  * BK2  The hold is a kernel lock: it ends with this process, however that ends.
  * BK3  When it resolves, the copy is durable, was opened, and its journal is carried out.
+ * BK4  Nothing whose name begins with a dot is in it. Where the directory is also the home of the
+ *      server's user, as under systemd, the key that signs streams and the pins are in there: a copy
+ *      of both with the data would let whoever holds the copy sign, and forget what is missing.
  */
 
 import { readdirSync } from "node:fs";
@@ -46,8 +49,8 @@ const HOLD_POLL_MS = 1;
 const SYNCS_AT_ONCE = 3;
 const COUNTED_TOGETHER = 1000;
 const [META, LOGS, JOURNAL] = ["meta.jsonl", "logs", "journal"];
-/** What is one process's, what can be made anew, and what was copied before. */
-const NOT_COPIED = /^(?:streams\.(?:lock|db|mark).*|meta\.jsonl|logs|journal)$/;
+/** What is one process's, what can be made anew, what was copied before, and what is a home's (BK4). */
+const NOT_COPIED = /^(?:streams\.(?:lock|db|mark).*|meta\.jsonl|logs|journal|\..*)$/;
 
 export async function backUp(options: BackupOptions): Promise<BackupReport> {
   const { host, from, to, onProgress = () => {} } = options;

@@ -26,6 +26,7 @@ import { type ScannedJournal, scanJournal } from "./journal-scan.ts";
 import { MetaFile } from "./meta-file.ts";
 import { applyJournal, applyMeta } from "./recovery.ts";
 import { StreamIndex } from "./stream-index.ts";
+import { lockUnused } from "./unused-directory.ts";
 
 export interface CheckOptions {
   readonly host: Host;
@@ -45,7 +46,7 @@ export async function* checkDataDirectory(options: CheckOptions): AsyncGenerator
   const scratch = mkdtempSync(join(tmpdir(), "verbatim-check-"));
   try {
     const root = keep(await host.files.openDirectory(path, { create: false }));
-    refuseInUse(root, keep);
+    keep(lockUnused(root));
     const logs = keep(await host.files.openDirectory(`${path}/logs`, { create: false }));
     const journals = keep(await host.files.openDirectory(`${path}/journal`, { create: false }));
     const truth = keep(await StreamIndex.open(join(scratch, "truth.db")));
@@ -169,24 +170,6 @@ async function* indexFindings(
   if (lsn < meta.checkpointLsn) return yield rebuilt("it is behind meta.jsonl");
   for (const each of [truth, index]) applyJournal(each, meta, journal);
   yield* differencesOf(truth, index);
-}
-
-/** CK2. No lock file: nobody has ever opened it. */
-function refuseInUse(root: Directory, keep: Parts["keep"]): void {
-  let file: ReturnType<Directory["open"]>;
-  try {
-    file = keep(root.open("streams.lock", "read"));
-  } catch (cause) {
-    if (errnoOf(cause) === "ENOENT") return;
-    throw cause;
-  }
-  if (file.tryLock("shared")) return;
-  throw new VerbatimError(
-    "LOG_LOCKED",
-    `${root.path} is in use by a server, and cannot be examined meanwhile; stop it, or examine a ` +
-      "backup",
-    { path: root.path, holder: "unknown" },
-  );
 }
 
 function codeOf(cause: unknown): string {

@@ -9,12 +9,13 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
+import { docsPage } from "../../test/support/docs-page.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { openLocalStore } from "./local-store.ts";
 import { streamPathToFilename } from "./stream-path.ts";
 import { SCHEMA } from "./stream-rows.ts";
 
-const PAGE = readFileSync(new URL("../../docs/formats/streams.md", import.meta.url), "utf8");
+const { text: PAGE, block, lines: linesOf } = docsPage("formats/streams");
 
 test("every example line of the journal, meta.jsonl and streams.mark is one that a store writes", async () => {
   const { journal, meta, mark } = await written();
@@ -23,7 +24,7 @@ test("every example line of the journal, meta.jsonl and streams.mark is one that
     ["meta", meta],
     ["mark", mark],
   ] as const) {
-    const shown = blocksOf(`jsonl ${kind}`).join("").trimEnd().split("\n");
+    const shown = linesOf(`jsonl ${kind}`);
     for (const line of shown) assert.ok(lines.includes(line), `no ${kind} has the line ${line}`);
     assert.deepEqual(kindsOf(shown), kindsOf(lines), `the kinds of ${kind} lines on the page`);
   }
@@ -31,13 +32,13 @@ test("every example line of the journal, meta.jsonl and streams.mark is one that
 
 test("a journal record's bytes follow its header, as the page shows", async () => {
   const { segment } = await written();
-  const [record = ""] = blocksOf("text record");
+  const record = block("text record");
   assert.ok(record.includes('"op":"append"'));
   assert.ok(segment.includes(record));
 });
 
 test("the schema on the format page is the one in force", () => {
-  assert.equal(blocksOf("sql streams-schema")[0]?.trim(), SCHEMA.trim());
+  assert.equal(block("sql streams-schema").trim(), SCHEMA.trim());
 });
 
 test("paths and names on the page are those of streamPathToFilename", () => {
@@ -88,9 +89,4 @@ function kindsOf(lines: readonly string[]): string[] {
     return kind ?? op;
   });
   return [...new Set(kinds)].sort();
-}
-
-function blocksOf(info: string): string[] {
-  const fences = PAGE.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm);
-  return [...fences].filter(([, found]) => found === info).map(([, , body = ""]) => body);
 }

@@ -26,6 +26,7 @@ import { IndexBacklog, ROWS_WAITING_MAX } from "./index-backlog.ts";
 import { formatOffset, type OffsetToken } from "./offset-token.ts";
 import { PublishedStreams } from "./published-streams.ts";
 import { ReadAhead } from "./read-ahead.ts";
+import type { Agree } from "./signed-stream.ts";
 import { checkStreamPath } from "./stream-path.ts";
 import { StreamReader } from "./stream-reader.ts";
 import {
@@ -291,6 +292,13 @@ export class LocalStore implements StreamStore {
     );
     this.#upkeep.removeFiles(this.#now() - (this.#options.keepDeletedMs ?? 30 * DAY_MS));
     return ended.filter(Boolean).length;
+  }
+
+  /** Signs what was found unsigned in a stream, once somebody who has seen it agrees. */
+  async vouch(path: string, agree: Agree): Promise<void> {
+    assert(this.#signing !== null, "a store that vouches is opened to sign");
+    const state = this.#living(path);
+    await this.#signing.vouch(state, state.end - state.base, agree);
   }
 
   health(): StoreHealth {

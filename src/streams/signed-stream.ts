@@ -11,6 +11,7 @@
  *      (signing/log-signer.ts, S3).
  * SN3  Checkpoints become durable through the journal, after the bytes that they cover: no crash
  *      leaves one over bytes that never came to be.
+ * SN4  What was found counts as signed only once somebody has seen it and says so (`vouch`).
  */
 
 import { setImmediate } from "node:timers/promises";
@@ -19,7 +20,7 @@ import type { Directory, OpenFile } from "../base/files.ts";
 import { LF, readStretch } from "../log/bytes.ts";
 import { recover } from "../log/repair.ts";
 import { concat } from "../proof/bytes.ts";
-import { asciiJson } from "../proof/checkpoint.ts";
+import { asciiJson, type Found } from "../proof/checkpoint.ts";
 import type { RunningHash } from "../proof/crypto.ts";
 import type { Keys } from "../proof/keys.ts";
 import { WholeLines } from "../proof/whole-lines.ts";
@@ -59,6 +60,12 @@ export interface SigningParts {
 
 /** Which stream it is. */
 export type Signable = Pick<StreamState, "path" | "streamId" | "file" | "isJson">;
+
+/**
+ * Told what was found that no checkpoint states yet; answers what was stated as found before and is
+ * vouched for, too, or refuses.
+ */
+export type Agree = (found: Found | null) => Promise<readonly Found[]>;
 
 /** Bytes of the file that came here, and the hash of what came. */
 interface Stretch {
@@ -129,14 +136,47 @@ export class SignedStream {
     const draft = log.draft();
     await this.#feed(draft, stretches);
     const lines = await this.#checkpoints(log, draft, isClosing);
-    const { file } = this.of;
-    const isThere = await this.#parts.commit(this, sidecarOf(file), this.#besideEnd, lines);
-    if (!isThere) return null;
-    draft.commit();
-    this.#besideEnd += lines.length;
+    if (!(await this.#commit(draft, lines))) return null;
     this.#stretches = this.#stretches.slice(stretches.length);
     if (isClosing) this.#isClosing = false;
     return log.head;
+  }
+
+  /**
+   * Signs what was found unsigned, once somebody who has seen it agrees (SN4). For a stream to which
+   * nothing came here.
+   */
+  async vouch(agree: Agree): Promise<Head | null> {
+    this.#log ??= await this.#open();
+    const log = this.#log;
+    const earlier = await agree(log.found);
+    const draft = log.draft();
+    const lines: Uint8Array[] = [];
+    let seq = (log.newest?.seq ?? -1) + 1;
+    if (log.found !== null || log.mustRecover) {
+      lines.push(await draft.recovery(this.#opening(), { turn: seq++, rev: 0 }, true));
+    }
+    for (const found of earlier) {
+      const kind = { kind: "recovery", cut: 0, found, vouched: true, lost: null } as const;
+      lines.push(await draft.special(kind, this.#opening(), { turn: seq++, rev: 0 }));
+    }
+    return (await this.#commit(draft, concat(...lines))) ? log.head : null;
+  }
+
+  /** Makes checkpoints durable; false when the stream is no more. */
+  async #commit(draft: Draft, lines: Uint8Array): Promise<boolean> {
+    const file = sidecarOf(this.of.file);
+    if (!(await this.#parts.commit(this, file, this.#besideEnd, lines))) return false;
+    draft.commit();
+    this.#besideEnd += lines.length;
+    return true;
+  }
+
+  /** How a checkpoint's line begins. */
+  #opening(): string {
+    const timestamp = new Date(this.#parts.nowMs()).toISOString();
+    const fields = { timestamp, thread_id: `streams:${this.of.path}` };
+    return `${asciiJson(fields).slice(0, -1)},`;
   }
 
   #hashSome(hash: RunningHash): void {
@@ -156,9 +196,7 @@ export class SignedStream {
 
   async #checkpoints(log: LogSigner, draft: Draft, isClosing: boolean): Promise<Uint8Array> {
     const seq = (log.newest?.seq ?? -1) + 1;
-    const timestamp = new Date(this.#parts.nowMs()).toISOString();
-    const fields = { timestamp, thread_id: `streams:${this.of.path}` };
-    const opening = `${asciiJson(fields).slice(0, -1)},`;
+    const opening = this.#opening();
     const when = { turn: seq, rev: 0 };
     const hasNoFinal = log.isBeginning || log.mustRecover;
     const first = log.mustRecover

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, cpSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
+import { refusal } from "../../test/support/refusal.ts";
 import {
   JSON_STREAM,
   message,
@@ -13,6 +14,9 @@ import {
   until,
 } from "../../test/support/signed-streams.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
+import { nodeHost } from "../base/node-host.ts";
+import { Shown, unsignedIn } from "../signing/shown.ts";
+import { signedLogOf } from "./signed-log.ts";
 
 test("closing a store signs what is unsigned: JSON and raw streams verify, and their heads match", async () => {
   const streams = new SignedStreams();
@@ -199,4 +203,71 @@ test("what is restored from a copy is signed on only once its lost head was forg
   await goOn();
   assert.equal(streams.warnings.length, 1);
   assert.deepEqual(await streams.verdicts(), { "/s": "incomplete FOUND_UNSIGNED" });
+});
+
+/** Shows what nobody has signed of a stream, and answers what was shown. */
+async function show(streams: SignedStreams, path: string, file: string) {
+  const report = (await streams.reports()).get(path) ?? assert.fail(`no report on ${path}`);
+  const log = signedLogOf(streams.directory, { path, file, isJson: file.endsWith(".jsonl") });
+  const shown = new Shown(nodeHost, log, unsignedIn(report));
+  const pieces: string[] = [];
+  for await (const { bytes } of shown.lines()) pieces.push(Buffer.from(bytes).toString("latin1"));
+  return { shown, pieces };
+}
+
+test.each([
+  ["/s", "s.jsonl", JSON_STREAM, ["1", "2", "4"]],
+  ["/raw", "raw.bin", RAW_STREAM, ["12", "4"]],
+] as const)(
+  "what was found in %s counts as signed once somebody who saw it vouches",
+  async (path, file, type, expected) => {
+    const streams = new SignedStreams();
+    const append = async (texts: readonly string[], options = {}) => {
+      const store = await streams.open(options);
+      if (texts.includes("1")) await store.create(path, type);
+      for (const text of texts) await store.append(path, { body: Buffer.from(text), close: false });
+      await store.close();
+    };
+    await append(["1", "2"], { signing: undefined });
+    await append(["3"]);
+    await append(["4"], { signing: undefined });
+    const { shown, pieces } = await show(streams, path, file);
+    assert.deepEqual(pieces, expected, "what is signed is not shown");
+    const store = await streams.open();
+    await store.vouch(path, (found) => shown.agreed(found));
+    await store.close();
+    const before = readFileSync(join(streams.directory, `logs/${file}.checkpoints`));
+    assert.deepEqual(await streams.verdicts(), { [path]: "verified" });
+    assert.equal((await streams.reports()).get(path)?.freshness, "match", "its head is pinned");
+    await append(["5"]);
+    assert.deepEqual(await streams.verdicts(), { [path]: "verified" });
+    const after = readFileSync(join(streams.directory, `logs/${file}.checkpoints`));
+    assert.ok(after.subarray(0, before.length).equals(before));
+  },
+);
+
+test("what has changed since it was shown is not signed", async () => {
+  const streams = new SignedStreams();
+  const store = await streams.open({ signing: undefined });
+  await store.create("/s", JSON_STREAM);
+  await store.append("/s", message("seen"));
+  await store.close();
+  const log = join(streams.directory, "logs/s.jsonl");
+  const vouchAfter = async (change: () => Promise<void>) => {
+    const { shown } = await show(streams, "/s", "s.jsonl");
+    await change();
+    const again = await streams.open();
+    const vouching = again.vouch("/s", (found) => shown.agreed(found));
+    await refusal(vouching, "CHANGED_WHILE_READ");
+    await again.close();
+    assert.deepEqual(streams.files(), ["s.jsonl"], "there is no checkpoint");
+  };
+  await vouchAfter(async () => {
+    const other = await streams.open({ signing: undefined });
+    await other.append("/s", message("not seen"));
+    await other.close();
+  });
+  await vouchAfter(async () => {
+    writeFileSync(log, readFileSync(log, "utf8").replace("not seen", "swapped!"));
+  });
 });

@@ -22,7 +22,7 @@ import { type Found, type Heads, rememberedIn } from "../signing/heads.ts";
 import type { Signer } from "../signing/signer.ts";
 import type { Batch } from "./batch.ts";
 import type { DeleteOp, JournalRecord } from "./journal-record.ts";
-import { SignedStream, type SigningParts } from "./signed-stream.ts";
+import { type Agree, type Signable, SignedStream, type SigningParts } from "./signed-stream.ts";
 
 export interface SigningCadence {
   readonly bytesMax: number;
@@ -116,6 +116,14 @@ export class StreamSigning {
     const deletions: DeleteOp[] = [];
     for (const { op } of records) if (op.op === "delete") deletions.push(op);
     this.#forget(deletions);
+  }
+
+  /** Signs what was found in a stream, up to `end` of its file, as somebody has seen it (SN4). */
+  async vouch(of: Signable, end: number, agree: Agree): Promise<void> {
+    const { path, streamId, file, isJson } = of;
+    const stream = new SignedStream(this.#signing, { path, streamId, file, isJson }, end);
+    const head = await stream.vouch(agree);
+    if (head !== null) this.#parts.heads.pin({ ...head, place: this.#place, id: path }, "signed");
   }
 
   /** Signs all that is unsigned, and resolves when its heads are pinned. */

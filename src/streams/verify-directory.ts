@@ -8,7 +8,7 @@
  * VD2  What the journal has and the files have not cannot be judged: NEEDS_RECOVERY, of the whole.
  */
 
-import { errnoOf } from "../base/errors.ts";
+import { errnoOf, VerbatimError } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { openToRead } from "../log/place.ts";
@@ -22,6 +22,7 @@ import { MetaFile } from "./meta-file.ts";
 import { type SignedStreamLog, signedLogOf } from "./signed-log.ts";
 import { logFileName } from "./stream-path.ts";
 import type { StreamState } from "./stream-state.ts";
+import { lockUnused } from "./unused-directory.ts";
 
 /** By what streams are judged. */
 export interface StreamJudging {
@@ -52,6 +53,31 @@ export async function* verifyDataDirectory(
     }
   } finally {
     for (const each of opened) each.close();
+  }
+}
+
+/**
+ * Has `work` look at one stream of a directory that nobody has open. Refuses with LOG_LOCKED,
+ * STREAM_NOT_FOUND, and NOT_VERIFIED when the directory cannot be looked into.
+ */
+export async function withSignedStream<T>(
+  host: Host,
+  path: string,
+  stream: string,
+  work: (log: SignedStreamLog) => Promise<T>,
+): Promise<T> {
+  const opened: { close(): void }[] = [];
+  try {
+    const directory = await host.files.openDirectory(path, { create: false });
+    opened.push(directory);
+    opened.push(lockUnused(directory));
+    const looked = await look(host, path, opened);
+    if ("report" in looked) throw notLookedInto(looked.report);
+    const known = looked.streams.get(stream);
+    if (known === undefined || known.status === "deleted") throw noStream(path, stream);
+    return await work(signedLogOf(looked.root, known));
+  } finally {
+    for (const each of opened.reverse()) each.close();
   }
 }
 
@@ -164,6 +190,22 @@ function onDirectory(
 ): VerifyReport {
   const target = { dialect: "streams", root: path, logId: "", id: null } as const;
   return { ...unreadableReport(target, NO_OPTIONS, cause, false, code), path };
+}
+
+function notLookedInto({ path, verdict, findings }: VerifyReport): VerbatimError {
+  const reason = findings[0]?.message ?? verdict;
+  return new VerbatimError("NOT_VERIFIED", `${path} cannot be looked into: ${reason}`, {
+    path,
+    verdict,
+  });
+}
+
+function noStream(path: string, stream: string): VerbatimError {
+  return new VerbatimError(
+    "STREAM_NOT_FOUND",
+    `${path} has no stream ${stream}; \`verbatim head forget\` gives up one that is gone`,
+    { stream },
+  );
 }
 
 /** Nothing is judged by them: there is no pin of a directory. */

@@ -48,7 +48,11 @@ const STUCK_AFTER_MS = 40_000;
 /** A directory to run in and a home, both empty at first, for one test. */
 export class CliUser {
   readonly cwd = tempDirectory();
-  readonly home = tempDirectory();
+  readonly home: string;
+
+  constructor(home = tempDirectory()) {
+    this.home = home;
+  }
 
   /** Runs a command to its end. */
   async run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {

@@ -1,12 +1,13 @@
 /** Signed streams, backup and check, as commands: what they print, and with which code they end. */
 
 import assert from "node:assert/strict";
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { CliUser, jsonLines, type Running } from "./cli.ts";
 
 const headers = { "Content-Type": "application/json" };
+const RAW = { "Content-Type": "application/octet-stream" };
 
 async function urlOf(running: Running): Promise<string> {
   for (;;) {
@@ -67,4 +68,159 @@ test("a server signs, is backed up while it runs, and its backup is verified, ex
   assert.equal((await user.run(["verify", data])).code, 1);
   appendFileSync(log, "\n");
   assert.equal((await user.run(["verify", data, "--lenient"])).code, 1);
+});
+
+/** A server's user: what they append, and what they are told about it. */
+class StreamUser extends CliUser {
+  data = join(this.cwd, "data");
+
+  /** Appends with a server that runs meanwhile; what it said on stderr. */
+  async serve(streams: readonly string[], ...flags: string[]): Promise<string> {
+    const running = this.start(["serve", ...flags, "--port", "0", "--data", this.data]);
+    const url = await urlOf(running);
+    for (const path of streams) {
+      const type = path === "/raw" ? RAW : headers;
+      await fetch(`${url}/v1/stream${path}`, { method: "PUT", headers: type });
+      const init = { method: "POST", headers: type, body: '{"said":"something"}' };
+      assert.equal((await fetch(`${url}/v1/stream${path}`, init)).status, 204);
+    }
+    running.signal("SIGTERM");
+    assert.equal(await running.exitCode(), 0);
+    return running.stderr;
+  }
+
+  /** By path, each stream's verdict and the finding that led to it. */
+  async verdicts(directory = this.data): Promise<Record<string, string>> {
+    const { stdout } = await this.run(["verify", directory, "--json"]);
+    const reports = jsonLines(stdout) as unknown as {
+      session: string;
+      verdict: string;
+      findings: { verdict: string | null; code: string }[];
+    }[];
+    return Object.fromEntries(
+      reports.map(({ session, verdict, findings }) => {
+        const code = findings.find((each) => each.verdict === verdict)?.code;
+        return [session, code === undefined ? verdict : `${verdict} ${code}`];
+      }),
+    );
+  }
+}
+
+test("what was restored from an older backup is signed on once its lost head is given up", {
+  timeout: 120_000,
+}, async () => {
+  const user = new StreamUser();
+  const copy = join(user.cwd, "copy");
+  await user.serve(["/chat/1", "/raw"], "--sign");
+  assert.equal((await user.run(["backup", copy, "--data", user.data])).code, 0);
+  await user.serve(["/chat/1", "/raw", "/new"], "--sign");
+  rmSync(user.data, { recursive: true });
+  cpSync(copy, user.data, { recursive: true });
+  const rolledBack = { "/chat/1": "rollback BEHIND", "/raw": "rollback BEHIND" };
+  assert.deepEqual(await user.verdicts(), { ...rolledBack, "/new": "rollback BEHIND" });
+  // In its own place, too, whoever has seen more of it knows.
+  assert.deepEqual(await user.verdicts(copy), rolledBack);
+
+  const where = ["--root", user.data];
+  const asked = await user.run(["head", "accept", "/chat/1", ...where]);
+  assert.equal(asked.code, 2, "nobody is there to answer");
+  assert.match(asked.stderr, /checkpoints 1 to 1 of \/chat\/1 are lost/);
+  const accepted = await user.run(["head", "accept", "chat/1", "/raw", "--yes", ...where]);
+  assert.equal(accepted.code, 0, accepted.stderr);
+  assert.match(accepted.stdout, /^accepted \/chat\/1 at checkpoint 0\naccepted \/raw at /);
+  const gone = await user.run(["head", "accept", "/new", "--yes", ...where]);
+  assert.equal(gone.code, 7);
+  assert.match(gone.stderr, /no stream \/new; `verbatim head forget` .*STREAM_NOT_FOUND/s);
+  assert.equal((await user.run(["head", "forget", "/new", ...where])).code, 0);
+  assert.deepEqual(await user.verdicts(), { "/chat/1": "verified", "/raw": "verified" });
+
+  const said = await user.serve(["/chat/1", "/raw", "/new"], "--sign");
+  assert.doesNotMatch(said, /not signed/);
+  const all = { "/chat/1": "verified", "/new": "verified", "/raw": "verified" };
+  assert.deepEqual(await user.verdicts(), all);
+  const checkpoints = readFileSync(join(user.data, "logs/chat__1.jsonl.checkpoints"), "utf8");
+  const last = JSON.parse(checkpoints.trim().split("\n").at(-1) ?? "") as {
+    payload: { kind: string; lost: { seq: number } };
+  };
+  assert.deepEqual([last.payload.kind, last.payload.lost.seq], ["recovery", 1], "the loss is told");
+  const again = await user.run(["head", "accept", "/raw", ...where]);
+  assert.deepEqual([again.code, again.stdout], [0, ""], "there is nothing to accept any more");
+});
+
+test("a backup that is served in another place is accepted there", {
+  timeout: 120_000,
+}, async () => {
+  const user = new StreamUser();
+  const copy = join(user.cwd, "copy");
+  await user.serve(["/s"], "--sign");
+  assert.equal((await user.run(["backup", copy, "--data", user.data])).code, 0);
+  await user.serve(["/s"], "--sign");
+  user.data = copy;
+  assert.deepEqual(await user.verdicts(), { "/s": "rollback BEHIND" });
+  assert.match(await user.serve(["/s"], "--sign"), /\/s is not signed any further: .*rollback/);
+  const accepted = await user.run(["head", "accept", "/s", "--yes", "--root", copy]);
+  assert.equal(accepted.code, 0, accepted.stderr);
+  assert.doesNotMatch(await user.serve(["/s"], "--sign"), /not signed/);
+  // What came before it was accepted was found unsigned.
+  assert.deepEqual(await user.verdicts(), { "/s": "incomplete FOUND_UNSIGNED" });
+});
+
+test("what nobody signed in a stream is shown, and counts once somebody vouches for it", {
+  timeout: 120_000,
+}, async () => {
+  const user = new StreamUser();
+  await user.serve(["/chat/1", "/raw"]); // All of them before anything was signed.
+  await user.serve(["/chat/1", "/raw"], "--sign");
+  await user.serve(["/chat/1", "/raw"]); // And again without.
+  const verdicts = await user.verdicts();
+  const unsigned = "incomplete FOUND_UNSIGNED"; // And a tail.
+  assert.deepEqual(verdicts, { "/chat/1": unsigned, "/raw": unsigned });
+  const codeOf = async (...flags: string[]) =>
+    (await user.run(["verify", user.data, ...flags])).code;
+  assert.deepEqual([await codeOf(), await codeOf("--lenient")], [5, 0]);
+  const vouch = ["repair", "--vouch", "/chat/1", "--root", user.data];
+  const dry = await user.run([...vouch, "--dry-run"]);
+  assert.deepEqual([dry.code, dry.stdout.split("\n").length], [0, 4], dry.stderr);
+  assert.match(
+    dry.stdout,
+    /^byte 0: \{"said":"something"\}\n.*\nwould vouch for 2 lines of \/chat\/1\n$/s,
+  );
+  assert.deepEqual(await user.verdicts(), verdicts);
+  const vouched = await user.run([...vouch, "/raw", "--yes"]);
+  assert.equal(vouched.code, 0, vouched.stderr);
+  assert.match(
+    vouched.stdout,
+    /vouched for 2 lines of \/chat\/1\n.*vouched for \d+ lines? of \/raw\n/s,
+  );
+  const all = { "/chat/1": "verified", "/raw": "verified" };
+  assert.deepEqual(await user.verdicts(), all);
+  await user.serve(["/chat/1", "/raw"], "--sign");
+  assert.deepEqual(await user.verdicts(), all);
+  const again = await user.run(vouch);
+  assert.deepEqual([again.code, again.stdout], [0, "/chat/1: every line is signed\n"]);
+
+  const log = join(user.data, "logs/chat__1.jsonl");
+  writeFileSync(log, readFileSync(log, "utf8").replace("something", "another th"));
+  const refused = await user.run(vouch);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /tampered, and nobody can vouch for that.*NOT_VERIFIED/s);
+});
+
+test("heads of streams are not touched while a server is at work there, or was killed", {
+  timeout: 120_000,
+}, async () => {
+  const user = new StreamUser();
+  const running = user.start(["serve", "--sign", "--port", "0", "--data", user.data]);
+  const stream = `${await urlOf(running)}/v1/stream/s`;
+  await fetch(stream, { method: "PUT", headers, body: '{"n":1}' });
+  const pin = ["head", "pin", "/s", "--root", user.data];
+  const busy = await user.run(pin);
+  assert.equal(busy.code, 7);
+  assert.match(busy.stderr, /in use by a server.*LOG_LOCKED/s);
+  await running.kill();
+  const killed = await user.run(pin);
+  assert.equal(killed.code, 7);
+  assert.match(killed.stderr, /records of the journal are not carried out.*NOT_VERIFIED/s);
+  await user.serve(["/t"], "--sign");
+  assert.equal((await user.run(["head", "pin", "/t", "--root", user.data])).code, 0);
 });

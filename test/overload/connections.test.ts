@@ -3,9 +3,13 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { test } from "vitest";
+import { onTestFinished, test } from "vitest";
+import { serveStore } from "../../src/server/serve.ts";
+import { openLocalStore } from "../../src/streams/local-store.ts";
 import { RawConnection, rawStatus } from "../server/raw-http.ts";
-import { refused, startTestServer } from "../server/test-server.ts";
+import { refused, startTestServer, testServer } from "../server/test-server.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { WatchedFiles } from "../support/watched-files.ts";
 
 const TYPE = "text/plain";
 
@@ -149,16 +153,37 @@ test("a head at the limit is read whole, however many lines it has; a longer one
 });
 
 test("one stream has its share of appends and bytes under way, and not one more", async () => {
-  const server = await startTestServer({ streamAppendsMax: 2, streamBytesMax: 100 });
-  await server.put("/s", TYPE);
-  const post = async (bytes: number) => {
-    const init = { method: "POST", headers: { "Content-Type": TYPE }, body: "x".repeat(bytes) };
-    const response = await fetch(server.at("/s"), init);
-    if (response.status === 429) assert.equal(response.headers.get("retry-after"), "1");
-    return response.status;
+  const dataDirectory = tempDirectory();
+  const files = new WatchedFiles();
+  const limits = { streamAppendsMax: 3, streamBytesMax: 100 };
+  const store = await openLocalStore({ dataDirectory, host: files.host });
+  const server = testServer(await serveStore(store, { port: 0, dataDirectory, ...limits }), "");
+  onTestFinished(() => server.running.close());
+  /** Sends appends of these sizes while the disk takes its time, in this order; their statuses. */
+  const together = async (path: string, ...sizes: readonly number[]) => {
+    await fetch(server.at(path), { method: "PUT", headers: { "Content-Type": TYPE } });
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    files.before = ({ call, name }) => (call === "sync" && name.endsWith(".j") ? held : undefined);
+    const refusedBefore = await busy();
+    const connection = await RawConnection.open(server.url);
+    const head = `POST /v1/stream${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${TYPE}\r\n`;
+    const requests = sizes.map((n) => `${head}Content-Length: ${n}\r\n\r\n${"x".repeat(n)}`);
+    connection.socket.write(requests.join(""));
+    while ((await busy()) === refusedBefore);
+    release();
+    const statuses = () => [...connection.text.matchAll(/HTTP\/1\.1 (\d+)/g)];
+    await connection.until(() => statuses().length === sizes.length);
+    connection.socket.destroy();
+    assert.match(connection.text, /429 .*Retry-After: 1\r\n.*STREAM_BUSY/s);
+    return statuses().map(([, status]) => Number(status));
   };
-  assert.equal(await post(1000), 204); // Alone, it may be of any size.
-  const sent = await Promise.all(Array.from({ length: 50 }, () => post(10)));
-  assert.deepEqual([...new Set(sent)].sort(), [204, 429]);
-  assert.equal(await post(1000), 204); // What was refused left nothing behind.
+  const busy = () => metric(server.url, 'verbatim_errors_total{code="STREAM_BUSY"}');
+  assert.deepEqual(await together("/appends", 1, 1, 1, 1), [204, 204, 204, 429]);
+  assert.deepEqual(await together("/bytes", 60, 40, 1), [204, 204, 429]);
+  assert.deepEqual(await together("/large", 1000, 1), [204, 429]); // Alone, it may be of any size.
+  // What was refused left nothing behind.
+  assert.deepEqual(await together("/appends", 1, 1, 1, 1), [204, 204, 204, 429]);
 });

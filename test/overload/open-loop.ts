@@ -20,23 +20,30 @@ export interface LoopOptions {
   readonly seconds: number;
 }
 
+export interface Loop {
+  readonly outcomes: readonly Outcome[];
+  /** From the last append that was sent to the last answer. */
+  readonly settlingMs: number;
+}
+
 const TICK_MS = 10;
 
 /** Resolves when everything that was sent was answered or its connection closed (status 0). */
-export async function openLoop(options: LoopOptions): Promise<Outcome[]> {
+export async function openLoop(options: LoopOptions): Promise<Loop> {
   const { perSecond, seconds } = options;
   const idle: Socket[] = [];
-  const outcomes: Promise<Outcome>[] = [];
+  const sent: Promise<Outcome>[] = [];
   const total = Math.round(perSecond * seconds);
   const startedMs = performance.now();
-  while (outcomes.length < total) {
+  while (sent.length < total) {
     const due = Math.min(total, ((performance.now() - startedMs) / 1000) * perSecond);
-    while (outcomes.length < due) outcomes.push(append(options, outcomes.length, idle));
+    while (sent.length < due) sent.push(append(options, sent.length, idle));
     await new Promise((resolve) => setTimeout(resolve, TICK_MS));
   }
-  const all = await Promise.all(outcomes);
+  const sentMs = performance.now();
+  const outcomes = await Promise.all(sent);
   for (const socket of idle) socket.destroy();
-  return all;
+  return { outcomes, settlingMs: performance.now() - sentMs };
 }
 
 function append(options: LoopOptions, n: number, idle: Socket[]): Promise<Outcome> {

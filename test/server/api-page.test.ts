@@ -2,22 +2,18 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { SESSION_LIMITS } from "../../src/server/sessions/limits.ts";
+import { docsPage } from "../support/docs-page.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { everyDialect, newUser, type SessionPage, serveSessions } from "./sessions/served.ts";
 
 const execute = promisify(execFile);
-const page = readFileSync(new URL("../../docs/api.md", import.meta.url), "utf8");
-
-function block(language: string, name: string): string {
-  const found = new RegExp(`^\`\`\`${language} ${name}\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(page);
-  return found?.[1] ?? assert.fail(`no block ${name}`);
-}
+const page = docsPage("api");
 
 test("the page's commands answer what it says", async () => {
   const root = await everyDialect(newUser());
@@ -25,7 +21,9 @@ test("the page's commands answer what it says", async () => {
   const [session] = (await json<SessionPage>("?dialect=rye")).sessions;
   const env = { ...process.env, URL: server.url, ID: session?.id ?? "" };
   const run = async (name: string) => {
-    const script = block("sh", name).replaceAll("curl ", "curl --silent --show-error --fail ");
+    const script = page
+      .block(`sh ${name}`)
+      .replaceAll("curl ", "curl --silent --show-error --fail ");
     return (await execute("sh", ["-e", "-c", script], { env })).stdout;
   };
   assert.equal(JSON.parse(await run("list")).sessions.length, 1);
@@ -47,7 +45,7 @@ test("the page's program runs", async () => {
   const { server } = await serveSessions([root]);
   const directory = tempDirectory();
   const client = fileURLToPath(new URL("../../src/client.ts", import.meta.url));
-  const program = block("js", "client").replace('"verbatim-log/client"', JSON.stringify(client));
+  const program = page.block("js client").replace('"verbatim-log/client"', JSON.stringify(client));
   const path = join(directory, "program.test.mjs");
   writeFileSync(path, program.replaceAll("console.log", "said.push"));
   const said: unknown[] = [];
@@ -59,19 +57,21 @@ test("the page's program runs", async () => {
 
 test("the page's limits are those that hold", () => {
   const { sessionsDefault, sessionsMax, entriesDefault, entriesMax, bytesMax } = SESSION_LIMITS;
-  expect(page).toContain(`at most so many: ${sessionsDefault}, up to ${sessionsMax}`);
-  expect(page).toContain(`at most so many: ${entriesDefault}, up to ${entriesMax}`);
-  expect(page).toContain(`about ${bytesMax / 2 ** 20} MiB of lines`);
-  expect(page).toContain(`up to ${bytesMax / 2 ** 20} MiB at once`);
-  expect(page).toContain(`more than ${SESSION_LIMITS.restingBytes / 2 ** 20} MiB`);
+  expect(page.text).toContain(`at most so many: ${sessionsDefault}, up to ${sessionsMax}`);
+  expect(page.text).toContain(`at most so many: ${entriesDefault}, up to ${entriesMax}`);
+  expect(page.text).toContain(`about ${bytesMax / 2 ** 20} MiB of lines`);
+  expect(page.text).toContain(`up to ${bytesMax / 2 ** 20} MiB at once`);
+  expect(page.text).toContain(`more than ${SESSION_LIMITS.restingBytes / 2 ** 20} MiB`);
   const { hitsDefault, hitsMax } = SESSION_LIMITS;
-  expect(page).toContain(`at most so many entries: ${hitsDefault}, up to ${hitsMax}`);
+  expect(page.text).toContain(`at most so many entries: ${hitsDefault}, up to ${hitsMax}`);
   const { entriesExaminedMax, searchWaitMs, usageRowsMax, usageToolsMax } = SESSION_LIMITS;
-  expect(page).toContain(`${entriesExaminedMax.toLocaleString("en")} entries at most`);
+  expect(page.text).toContain(`${entriesExaminedMax.toLocaleString("en")} entries at most`);
   expect([searchWaitMs, usageRowsMax]).toEqual([500, 5_000]); // Half a second; 5,000 rows.
-  expect(page).toContain(`${usageRowsMax.toLocaleString("en")} rows and ${usageToolsMax} tools`);
+  expect(page.text).toContain(
+    `${usageRowsMax.toLocaleString("en")} rows and ${usageToolsMax} tools`,
+  );
   const { readersMax, waitingMax, followersMax } = SESSION_LIMITS;
-  expect(page).toContain(`${readersMax} answers are made from logs at once and ${waitingMax}`);
-  expect(page).toContain(`${followersMax} live readers`);
-  expect(page).toContain(`${SESSION_LIMITS.answersBytesMax / 2 ** 20} MiB of answers`);
+  expect(page.text).toContain(`${readersMax} answers are made from logs at once and ${waitingMax}`);
+  expect(page.text).toContain(`${followersMax} live readers`);
+  expect(page.text).toContain(`${SESSION_LIMITS.answersBytesMax / 2 ** 20} MiB of answers`);
 });

@@ -7,26 +7,31 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "vitest";
 import type { CliCommand } from "../../src/cli/command.ts";
+import { backup } from "../../src/cli/commands/backup.ts";
+import { head } from "../../src/cli/commands/head.ts";
+import { repair } from "../../src/cli/commands/repair.ts";
 import { serve } from "../../src/cli/commands/serve.ts";
 import { token } from "../../src/cli/commands/token.ts";
+import { verify } from "../../src/cli/commands/verify.ts";
 import { SERVER_SETTINGS } from "../../src/server/settings.ts";
 import { root } from "../cli/cli.ts";
+import { docsPage } from "../support/docs-page.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { startTestServer } from "./test-server.ts";
 
-const page = readFileSync(join(root, "docs/server.md"), "utf8");
+const page = docsPage("server");
 const unitPath = join(root, "contrib/verbatim.service");
 const unit = readFileSync(unitPath, "utf8");
 
 function section(title: string): string {
-  const [, text] = page.split(`\n## ${title}\n`);
+  const [, text] = page.text.split(`\n## ${title}\n`);
   return text?.split("\n## ")[0] ?? assert.fail(`no section ${title}`);
 }
 
 /** The blocks of a language, without their fences. */
 function blocks(language: string): string[] {
-  const fenced = page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"));
-  return [...fenced].map(([, text = ""]) => text);
+  const isOfIt = ({ info }: { readonly info: string }) => info.split(" ")[0] === language;
+  return page.fences.filter(isOfIt).map(({ body }) => body);
 }
 
 test("the table of limits is the settings, with their defaults", () => {
@@ -45,25 +50,30 @@ test("the table of metrics is what a server tells, no more and no less", async (
   assert.deepEqual(named.map(([, name]) => name).sort(), told.sort());
 });
 
+const COMMANDS = new Map<string, CliCommand>(
+  [serve, backup, verify, repair, token, head].flatMap((each) =>
+    "commands" in each
+      ? each.commands.map((one) => [`${each.name} ${one.name}`, one] as const)
+      : [[each.name, each] as const],
+  ),
+);
+
 test("every command on the page is one, and takes the options that it is shown with", () => {
-  const lines = [...blocks("sh"), unit].flatMap((text) => text.split("\n"));
+  const spoken = [...page.text.matchAll(/`(verbatim [^`]+)`/g)].map(([, text = ""]) => text);
+  const lines = [...blocks("sh"), unit].flatMap((text) => text.split("\n")).concat(spoken);
   let count = 0;
   for (const line of lines) {
-    const [, name, rest = ""] = /\bverbatim (serve|token \w+)(.*)$/.exec(line) ?? [];
-    if (name === undefined) continue;
+    const [, name = "", rest = ""] =
+      /\bverbatim ((?:token|head) \w+|(?:serve|backup|verify|repair))\b(.*)$/.exec(line) ?? [];
+    if (name === "") continue;
     count++;
-    const found = name === "serve" ? serve : token.commands.find((each) => isNamed(each, name));
-    const known = found?.options.map(({ flags }) => flags.split(" ")[0]);
-    for (const [flag] of rest.split("#")[0]?.matchAll(/(?<=\s)--[\w-]+/g) ?? []) {
+    const known = COMMANDS.get(name)?.options.map(({ flags }) => flags.split(" ")[0]);
+    for (const [flag] of rest.split(/[#|]/)[0]?.matchAll(/(?<=\s)--[\w-]+/g) ?? []) {
       assert.ok(known?.includes(flag), `${line.trim()}: there is no ${flag}`);
     }
   }
-  assert.ok(count >= 8, `only ${count} commands were found`);
+  assert.ok(count >= 20, `only ${count} commands were found`);
 });
-
-function isNamed(command: CliCommand, name: string): boolean {
-  return name === `token ${command.name}`;
-}
 
 test("the line of the request log is one, with the fields that a request has", async () => {
   const [line = ""] = blocks("json");

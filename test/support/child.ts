@@ -66,9 +66,13 @@ export class Child {
 
 /** Starts a program of this repository, named from its root. It is killed when the test is over. */
 export function startChild(program: string, ...args: string[]): Child {
-  const command = [compiledProgram(program), ...args];
+  return startCompiled(compiledProgram(program), ...args);
+}
+
+/** The same for one that was compiled (program.ts). */
+export function startCompiled(path: string, ...args: string[]): Child {
   const child = new Child(
-    spawn(process.execPath, command, { cwd: root, stdio: ["pipe", "pipe", "inherit"] }),
+    spawn(process.execPath, [path, ...args], { cwd: root, stdio: ["pipe", "pipe", "inherit"] }),
   );
   onTestFinished(() => child.kill());
   return child;

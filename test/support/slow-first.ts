@@ -16,6 +16,7 @@ const SLOW = [
   "test/fuzz/http.test.ts",
   "test/crash/kill-9.test.ts",
   "test/crash/streams-mutants.test.ts",
+  "test/overload/mutants.test.ts",
   "test/signing/json-python.test.ts",
   "test/overload/overload.test.ts",
   "test/signing/kill-9.test.ts",

@@ -1,4 +1,7 @@
-/** `verbatim head`: how far each signed session had come, as remembered outside of it. */
+/**
+ * `verbatim head`: how far each signed session had come, as remembered outside of it; and each
+ * signed stream, where `--root` is a server's data directory.
+ */
 
 import type { Pin } from "../../proof/pin.ts";
 import type { Pinned } from "../../proof/pins.ts";
@@ -7,7 +10,7 @@ import type { Heads } from "../../signing/heads.ts";
 import { type CliCommand, type CommandGroup, type Run, UsageError } from "../command.ts";
 import { EXIT_DECLINED, isAgreed, YES_OPTION } from "../question.ts";
 import { jsonLine, SESSION_ARGUMENT, WHERE_OPTIONS, whereOf } from "../reading.ts";
-import { type Column, formatTable } from "../table.ts";
+import { type Column, printTable } from "../table.ts";
 
 const EXIT_ROLLBACK = 6;
 const EXIT_CONFLICT = 1;
@@ -37,9 +40,7 @@ const show: CliCommand = {
       for (const each of pinned) await io.print(jsonLine(jsonOf(each)));
     } else if (pinned.length > 0) {
       const rows = pinned.map(({ pin }) => rowOf(pin));
-      await io.print(
-        `${formatTable(COLUMNS, rows, io.isTerminal ? io.columns : null).join("\n")}\n`,
-      );
+      await printTable(io, COLUMNS, rows);
     }
     if (pinned.length === 0) io.err("no head is pinned");
     return 0;
@@ -119,29 +120,40 @@ const importHeads: CliCommand = {
 
 const accept: CliCommand = {
   name: "accept",
-  summary: "Go on with a session that was rolled back: shows what is lost, asks, pins its head",
-  args: [SESSION_ARGUMENT],
+  summary: "Go on with sessions that were rolled back: shows what is lost, asks, pins their heads",
+  args: [{ ...SESSION_ARGUMENT, name: "<session...>" }],
   options: [YES_OPTION, ...WHERE_OPTIONS],
-  examples: ["verbatim head accept hello_world-1739012630"],
+  examples: [
+    "verbatim head accept hello_world-1739012630",
+    "verbatim head accept /chat/1 /chat/2 --root /var/lib/verbatim",
+  ],
 
   async run(run) {
-    const { readNamedHead, describeLoss } = await import("../signed-head.ts");
     const heads = await openHeads(run);
-    const read = await readNamedHead(mustBeNamed(run.args[0] ?? ""), run, heads);
-    if (typeof read === "number") return read;
-    const { head, loss } = read;
-    if (!loss) {
-      run.io.err(`nothing of ${head.id} is known to be lost; there is nothing to accept`);
-      return 0;
+    for (const name of run.args.map(mustBeNamed)) {
+      const code = await acceptOne(name, run, heads);
+      if (code !== 0) return code;
     }
-    run.io.err(describeLoss(head, loss));
-    const question = `give that up, and pin checkpoint ${head.seq} of ${head.ts}?`;
-    if (!(await isAgreed(run, question))) return EXIT_DECLINED;
-    await heads.accept(head);
-    run.io.out(`accepted ${head.id} at checkpoint ${head.seq}`);
     return 0;
   },
 };
+
+async function acceptOne(name: string, run: Run, heads: Heads): Promise<number> {
+  const { readNamedHead, describeLoss } = await import("../signed-head.ts");
+  const read = await readNamedHead(name, run, heads);
+  if (typeof read === "number") return read;
+  const { head, loss } = read;
+  if (!loss) {
+    run.io.err(`nothing of ${head.id} is known to be lost; there is nothing to accept`);
+    return 0;
+  }
+  run.io.err(describeLoss(head, loss));
+  const question = `give that up, and pin checkpoint ${head.seq} of ${head.ts}?`;
+  if (!(await isAgreed(run, question))) return EXIT_DECLINED;
+  await heads.accept(head);
+  run.io.out(`accepted ${head.id} at checkpoint ${head.seq}`);
+  return 0;
+}
 
 const forget: CliCommand = {
   name: "forget",

@@ -7,6 +7,8 @@
  *      nothing.
  * GA3  A token is found by its SHA-256, and compared in constant time: how long that takes tells
  *      nothing about the tokens there are.
+ * GA4  What lasts is judged again as it was when it was let in (`holds`), by the file as it is then:
+ *      a token that was revoked, has expired or is for less now lets nothing go on.
  */
 
 import { timingSafeEqual } from "node:crypto";
@@ -30,6 +32,14 @@ export interface GateOptions {
   readonly isRequired: boolean;
   readonly nowMs: () => number;
   readonly onFault: (what: string, cause: unknown) => void;
+}
+
+/** By what a request was let in. */
+export interface Pass {
+  /** The token's id. */
+  readonly token: string;
+  readonly sha256: string;
+  readonly needs: readonly Need[];
 }
 
 interface Held {
@@ -60,8 +70,8 @@ export class TokenGate {
     return this.#isRequired;
   }
 
-  /** The id of the token that allows it, null where none is needed; throws what is refused. */
-  admit(request: IncomingMessage, path: string, stream: string | null): string | null {
+  /** By what it is let in, null where no token is needed; throws what is refused. */
+  admit(request: IncomingMessage, path: string, stream: string | null): Pass | null {
     if (!this.isRequired) return null;
     const needs = needsOf(request, path, stream);
     if (needs.length === 0) return null;
@@ -69,7 +79,16 @@ export class TokenGate {
     for (const need of needs) {
       if (!isAllowed(held, need)) throw notAllowed(held.entry, need);
     }
-    return held.entry.id;
+    return { token: held.entry.id, sha256: held.entry.sha256, needs };
+  }
+
+  /** Whether what was let in would be let in now (GA4). */
+  holds({ sha256, needs }: Pass): boolean {
+    if (!this.isRequired) return true;
+    const held = this.#held.get(sha256);
+    if (held === undefined) return false;
+    const isValid = tokenState(held.entry, this.#options.nowMs()) === "valid";
+    return isValid && needs.every((need) => isAllowed(held, need));
   }
 
   #heldBy({ headers: { authorization } }: IncomingMessage): Held {

@@ -14,6 +14,7 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { followSession, type PlacedEntry } from "../../store/session-window.ts";
 import { badRequest } from "../answer.ts";
+import type { Pass } from "../auth/gate.ts";
 import type { ServerContext } from "../context.ts";
 import { checkOffset } from "./entries.ts";
 import { Query } from "./query.ts";
@@ -29,12 +30,13 @@ export async function liveEntries(
   served: ServedSession,
   request: IncomingMessage,
   response: ServerResponse,
+  pass: Pass | null,
 ): Promise<void> {
   const { sessions } = context;
   const query = new Query(request.url ?? "/", EVENT_PARAMETERS);
   const native = query.flag("native", true);
   const from = await checkOffset(sessions, served, offsetOf(query, request));
-  const feed = new LiveFeed(context, response, native);
+  const feed = new LiveFeed(context, response, native, pass);
   feed.begin(from, request.method === "HEAD");
   try {
     await followSession(served.session, from, feed, feed.signal);
@@ -62,13 +64,18 @@ class LiveFeed {
   readonly #over = new AbortController();
   readonly #cleanup: (() => void)[] = [];
 
-  constructor(context: ServerContext, response: ServerResponse, native: boolean) {
+  constructor(
+    context: ServerContext,
+    response: ServerResponse,
+    native: boolean,
+    pass: Pass | null,
+  ) {
     this.#context = context;
     this.#response = response;
     this.#native = native;
-    this.#cleanup.push(context.sessions.followers.add(() => {}));
+    this.#cleanup.push(context.sessions.followers.add(() => {}, null));
     try {
-      this.#cleanup.push(context.readers.add(() => this.#end()));
+      this.#cleanup.push(context.readers.add(() => this.#end(), pass));
     } catch (cause) {
       this.#finish();
       throw cause;

@@ -7,7 +7,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isAbsence } from "../../store/session-window.ts";
-import { answer } from "../answer.ts";
+import type { Pass } from "../auth/gate.ts";
 import type { ServerContext } from "../context.ts";
 import { rawPath } from "../target.ts";
 import { answerSessionBytes, checkpointsPage } from "./bytes.ts";
@@ -15,11 +15,12 @@ import { entriesPage } from "./entries.ts";
 import { liveEntries } from "./events.ts";
 import { listPage } from "./list.ts";
 import { answerMarkdown } from "./markdown.ts";
+import { isRefusedAsWriting } from "./only-reading.ts";
 import { Query } from "./query.ts";
 import { notFound } from "./roots.ts";
 import type { ServedSession } from "./service.ts";
 import { verifySession } from "./verify.ts";
-import { answerJsonText, sessionHeaders, sessionItem, usageItem } from "./wire.ts";
+import { answerJsonText, sessionItem, usageItem } from "./wire.ts";
 
 export const SESSIONS_ROOT = "/v1/sessions";
 
@@ -28,6 +29,7 @@ interface Asked {
   readonly served: ServedSession;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly pass: Pass | null;
 }
 
 type Handler = (asked: Asked) => Promise<void>;
@@ -46,12 +48,12 @@ export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
       return answerSessionBytes(sessions, served, request.url ?? "/", response);
     });
   },
-  events: ({ context, served, request, response }) => {
-    return liveEntries(context, served, request, response);
+  events: ({ context, served, request, response, pass }) => {
+    return liveEntries(context, served, request, response, pass);
   },
   markdown: async ({ context: { sessions }, served, request, response }) => {
     // Not through the gate: it takes as long as its reader does.
-    const leave = sessions.followers.add(() => {});
+    const leave = sessions.followers.add(() => {}, null);
     try {
       await answerMarkdown(served, request, response);
     } finally {
@@ -75,12 +77,9 @@ export async function handleSessions(
   context: ServerContext,
   request: IncomingMessage,
   response: ServerResponse,
+  pass: Pass | null,
 ): Promise<void> {
-  if (request.method !== "GET" && request.method !== "HEAD") {
-    const headers = sessionHeaders();
-    headers.push("Allow", "GET, HEAD, OPTIONS");
-    return answer(response, 405, headers);
-  }
+  if (isRefusedAsWriting(request, response)) return;
   const { sessions } = context;
   const [id = "", part = "", ...more] = rawPath(request.url ?? "/")
     .slice(SESSIONS_ROOT.length + 1)
@@ -92,7 +91,7 @@ export async function handleSessions(
   const handler = Object.hasOwn(SESSION_PARTS, part) ? SESSION_PARTS[part] : undefined;
   if (more.length > 0 || handler === undefined) throw notFound();
   try {
-    await handler({ context, served: await sessions.open(id), request, response });
+    await handler({ context, served: await sessions.open(id), request, response, pass });
   } catch (cause) {
     throw isAbsence(cause) ? notFound() : cause; // It went away, or was swapped, meanwhile.
   }

@@ -5,13 +5,14 @@ import { sumUsage, type ToolRow } from "../../catalog/search/usage-report.ts";
 import { DIALECT_NAMES } from "../../store/find-stores.ts";
 import { type SearchHit, searchPage, understandQuery } from "../../store/searching.ts";
 import { isAbsence } from "../../store/session-window.ts";
-import { answer, badRequest } from "../answer.ts";
+import { badRequest } from "../answer.ts";
 import type { ServerContext } from "../context.ts";
 import { rawPath } from "../target.ts";
+import { isRefusedAsWriting } from "./only-reading.ts";
 import { Query } from "./query.ts";
 import { type ServedStore, urlIdOf } from "./roots.ts";
 import type { SessionService } from "./service.ts";
-import { answerJsonText, sessionHeaders, sessionItem } from "./wire.ts";
+import { answerJsonText, sessionItem } from "./wire.ts";
 
 export const SEARCH_PATH = "/v1/search";
 export const USAGE_PATH = "/v1/usage";
@@ -32,11 +33,7 @@ export async function handleOverSessions(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  if (request.method !== "GET" && request.method !== "HEAD") {
-    const headers = sessionHeaders();
-    headers.push("Allow", "GET, HEAD, OPTIONS");
-    return answer(response, 405, headers);
-  }
+  if (isRefusedAsWriting(request, response)) return;
   const url = request.url ?? "/";
   const make = MAKERS[rawPath(url)] ?? searchAnswer;
   const made = await sessions.gate.run(() => make(sessions, url));

@@ -82,7 +82,7 @@ export class SessionService {
     this.roots = new SessionRoots(roots, cwd, options.moreRoots);
     this.gate = new Gate(limits.readersMax, limits.waitingMax);
     this.wholeGate = new Gate(limits.wholeReadersMax, limits.waitingMax);
-    this.followers = new LiveReaders(limits.followersMax);
+    this.followers = new LiveReaders(limits.followersMax, () => true);
     this.room = new AnswerRoom(limits.answersBytesMax);
     this.search = new SearchService({
       path: searchPathBeside(options.catalogPath ?? userCatalogPath()),

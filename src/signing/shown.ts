@@ -1,0 +1,163 @@
+/**
+ * Shown: what of a log nobody has signed, shown to somebody who then may vouch for it.
+ *
+ * VO1  What is signed is what was shown, to the byte: with the log held, it is read again and held
+ *      against the hash of what was shown. What came meanwhile is not signed.
+ * VO2  Only what is merely unsigned can be vouched for. What was altered, cut back or is by an
+ *      unknown key is refused: signing it would hide that.
+ */
+
+import { createHash } from "node:crypto";
+import { VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import { LF, readChunks } from "../log/bytes.ts";
+import { openPlace, openToRead } from "../log/place.ts";
+import type { Found } from "../proof/checkpoint.ts";
+import type { Verdict } from "../proof/verdict.ts";
+import { WholeLines } from "../proof/whole-lines.ts";
+import type { VerifyReport } from "./report.ts";
+import { contentOf, type SignedLog } from "./session-log.ts";
+
+const CAN_BE_VOUCHED: readonly Verdict[] = ["incomplete", "unsigned", "unpinned"];
+
+export interface Unsigned {
+  /** Stated as found before, in their order, and what stands after the last checkpoint. */
+  readonly found: readonly Found[];
+  readonly tail: Found | null;
+}
+
+/** What nobody has vouched for, by the report on a log; refuses with NOT_VERIFIED (VO2). */
+export function unsignedIn({ verdict, found, tail, file, path }: VerifyReport): Unsigned {
+  if (verdict === "verified") return { found: [], tail: null };
+  if (!CAN_BE_VOUCHED.includes(verdict)) {
+    throw new VerbatimError(
+      "NOT_VERIFIED",
+      `${path} is ${verdict}, and nobody can vouch for that; \`verbatim verify\` says more`,
+      { path, verdict },
+    );
+  }
+  const tailBytes = verdict === "unsigned" ? file.bytes : tail.bytes;
+  return { found, tail: tailBytes > 0 ? [file.bytes - tailBytes, file.bytes] : null };
+}
+
+/** A line that is shown, and where it stands; of a log without lines, a piece of it. */
+export interface ShownLine {
+  readonly start: number;
+  /** Without its LF; a torn one has none. */
+  readonly bytes: Uint8Array;
+}
+
+/** What was shown of a log: to be vouched for, or left. */
+export class Shown {
+  readonly #host: Host;
+  readonly #log: SignedLog;
+  readonly #isRaw: boolean;
+  readonly #unsigned: Unsigned;
+  readonly #hash = createHash("sha256");
+  #wholeEnd: number;
+  /** What stands after it, without an LF. */
+  #rest: Uint8Array = new Uint8Array(0);
+
+  constructor(host: Host, log: SignedLog, unsigned: Unsigned) {
+    this.#host = host;
+    this.#log = log;
+    this.#isRaw = contentOf(log) === "bytes";
+    this.#unsigned = unsigned;
+    this.#wholeEnd = unsigned.tail?.[0] ?? 0;
+  }
+
+  /** Every line that is to be vouched for, in order. To be taken once, to its end. */
+  async *lines(): AsyncGenerator<ShownLine> {
+    const { found, tail } = this.#unsigned;
+    for (const range of [...found, ...(tail ? [tail] : [])]) {
+      yield* this.#isRaw ? this.#pieces(range) : this.#range(range);
+    }
+  }
+
+  async *#range([from, to]: Found): AsyncGenerator<ShownLine> {
+    let ready: Uint8Array[] = [];
+    const whole = new WholeLines((lines) => ready.push(lines));
+    let start = from;
+    for await (const chunk of readRange(this.#host, this.#log, from, to)) {
+      whole.feed(chunk);
+      for (const lines of ready) {
+        this.#hash.update(lines);
+        for (let at = 0; at < lines.length; ) {
+          const end = lines.indexOf(LF, at);
+          yield { start: start + at, bytes: lines.subarray(at, end) };
+          at = end + 1;
+        }
+        start += lines.length;
+      }
+      ready = [];
+    }
+    this.#wholeEnd = start;
+    this.#rest = whole.rest;
+    if (whole.restBytes > 0) yield { start, bytes: whole.rest };
+  }
+
+  async *#pieces([from, to]: Found): AsyncGenerator<ShownLine> {
+    for await (const bytes of readRange(this.#host, this.#log, from, to)) {
+      this.#hash.update(bytes);
+      yield { start: from, bytes };
+      from += bytes.length;
+    }
+    this.#wholeEnd = from;
+  }
+
+  /**
+   * The stretches that were stated as found before, when what opening the log to sign has found now
+   * is what was shown; else refuses with CHANGED_WHILE_READ (VO1). To be asked once.
+   */
+  async agreed(foundNow: Found | null): Promise<readonly Found[]> {
+    const { found, tail } = this.#unsigned;
+    const end = this.#endAfterOpening(foundNow);
+    const shownTail = tail && tail[0] < end ? ([tail[0], end] as const) : null;
+    const hash = createHash("sha256");
+    for (const range of [...found, ...(shownTail ? [shownTail] : [])]) {
+      for await (const chunk of readRange(this.#host, this.#log, ...range)) hash.update(chunk);
+    }
+    const isSame = String(foundNow) === String(shownTail);
+    if (!isSame || !hash.digest().equals(this.#hash.digest())) throw this.#changed();
+    return found;
+  }
+
+  /**
+   * Where what was shown ends, now that the log was opened to append: a torn last line was kept aside
+   * and cut, one that lacked nothing but its LF has it.
+   */
+  #endAfterOpening(found: Found | null): number {
+    const withLf = this.#wholeEnd + this.#rest.length + 1;
+    if (this.#rest.length === 0 || found?.[1] !== withLf) return this.#wholeEnd;
+    this.#hash.update(this.#rest).update(Uint8Array.of(LF));
+    return withLf;
+  }
+
+  #changed(): VerbatimError {
+    const path = `${this.#log.root}/${this.#log.logId}`;
+    return new VerbatimError(
+      "CHANGED_WHILE_READ",
+      `${path} has changed since it was shown; nothing was signed, look at it again`,
+      { path, offset: this.#unsigned.tail?.[0] ?? 0 },
+    );
+  }
+}
+
+async function* readRange(
+  host: Host,
+  { root, logId }: SignedLog,
+  from: number,
+  to: number,
+): AsyncGenerator<Uint8Array> {
+  const place = await openPlace(host, logId, { create: false, root });
+  try {
+    const log = openToRead(place);
+    try {
+      yield* readChunks(log, from, to);
+    } finally {
+      log.close();
+    }
+  } finally {
+    place.directory.close();
+  }
+}

@@ -1,0 +1,213 @@
+/**
+ * Floods: a server is sent five times what it can take, and what it then did not keep to is told.
+ *
+ * Told and not asserted, so that `mutants.test.ts` can show that each of these is seen.
+ */
+
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ServeOptions } from "../../src/server/serve.ts";
+import { startCompiled } from "../support/child.ts";
+import { compiledText, type Mutation } from "../support/program.ts";
+import { diskDirectory } from "../support/temp-directory.ts";
+import { type Loop, type Outcome, openLoop } from "./open-loop.ts";
+import type { SlowServer } from "./slow-server.ts";
+
+/** What the disk allows is known: so many appends in so much time. The server could take more. */
+const SYNC_MS = 40;
+const BATCH = 5;
+const PER_SECOND = (BATCH * 1000) / SYNC_MS;
+const TIMES = 5;
+/** Appends that may wait, of all streams and of one: 0.4 s and 0.08 s of what the disk takes. */
+const QUEUED_MAX = 50;
+const STREAM_MAX = 2 * BATCH;
+
+const BODY_BYTES = 64 * 1024;
+const MIB = 1024 * 1024;
+/** For a machine that has other things to do, too. */
+const SLACK_MS = 3000;
+const TYPE = { "Content-Type": "text/plain" };
+
+/** What a server promises, whatever it is sent. */
+export type Promised =
+  | ("answers" | "works" | "refuses" | "says when" | "memory" | "recovers")
+  | ("keeps" | "undoes" | "fair");
+
+/** What was promised and is not so, and how that was seen. */
+export type Broken = Partial<Record<Promised, string>>;
+
+/** All of eight streams are sent too much. */
+export async function floodAll(seconds: number, mutation?: Mutation): Promise<Broken> {
+  const url = await slowServer({ queuedAppendsMax: QUEUED_MAX }, mutation);
+  const streams = Array.from({ length: 8 }, (_, n) => `/v1/stream/s${n}`);
+  for (const path of streams) await create(url, path);
+  const target = (n: number) => streams[n % streams.length] ?? "";
+  // What a process takes for itself it takes now.
+  const warming = { url, target, body: () => numbered(-1), perSecond: PER_SECOND, seconds: 0.5 };
+  await openLoop(warming);
+  const before = await memory(url);
+  const body = (n: number) => numbered(n);
+  const flooding = openLoop({ url, target, body, perSecond: TIMES * PER_SECOND, seconds });
+  const peak = await peakMemory(url, flooding);
+  const loop = await flooding;
+  await create(url, "/v1/stream/after");
+  const after = await latencies(url, "/v1/stream/after", 10);
+  const stored = new Map<number, number>();
+  for (const path of streams) await countRecords(`${url}${path}`, stored);
+  return {
+    ...answersBroken(loop, seconds),
+    ...memoryBroken(before, peak, loop),
+    ...recoveryBroken(loop, after),
+    ...storedBroken(loop.outcomes, stored),
+  };
+}
+
+/** One stream is sent too much, and another a little. */
+export async function floodOne(seconds: number, mutation?: Mutation): Promise<Broken> {
+  const url = await slowServer({ streamAppendsMax: STREAM_MAX }, mutation);
+  for (const path of ["/v1/stream/flooded", "/v1/stream/other"]) await create(url, path);
+  const flooding = openLoop({
+    url,
+    target: () => "/v1/stream/flooded",
+    body: () => Buffer.from("x"),
+    perSecond: TIMES * PER_SECOND,
+    seconds,
+  });
+  const askOther = () => latencies(url, "/v1/stream/other", 1);
+  const untilMs = performance.now() + seconds * 1000;
+  // When most waits; the others wait for one another, and so there are few where they are held up.
+  const last = sleep(seconds * 900).then(askOther);
+  const other: number[] = [];
+  while (performance.now() < untilMs) {
+    other.push(...(await askOther()));
+    await sleep(SYNC_MS);
+  }
+  const loop = await flooding;
+  // In the same queue they would wait longer and longer: in the end four times as long as the flood.
+  const worst = Math.max(...other, ...(await last));
+  return {
+    ...answersBroken(loop, seconds),
+    ...(worst < SLACK_MS ? {} : { fair: `the other stream waited ${Math.round(worst)} ms` }),
+  };
+}
+
+/** The URL of a server whose disk takes its time, perhaps with a bug in it. */
+async function slowServer(
+  options: Omit<ServeOptions, "dataDirectory">,
+  mutation: Mutation | undefined,
+): Promise<string> {
+  const slow: SlowServer = {
+    syncMs: SYNC_MS,
+    batchRequestsMax: BATCH,
+    options: { port: 0, dataDirectory: diskDirectory(), ...options },
+  };
+  const program = await compiledText('import "./test/overload/slow-server.ts";', mutation);
+  const child = startCompiled(program, JSON.stringify(slow));
+  return (await child.line()) ?? assert.fail("it did not start");
+}
+
+function answersBroken({ outcomes }: Loop, seconds: number): Broken {
+  const taken = withStatus(outcomes, 204).length;
+  const refused = withStatus(outcomes, 429, 503);
+  const silent = refused.filter(({ hasRetryAfter }) => !hasRetryAfter).length;
+  // 0 is the kernel's refusal, where the machine is too busy to take connections at all.
+  const other = outcomes.length - taken - refused.length - withStatus(outcomes, 0).length;
+  const broken: Broken = {};
+  if (other > 0) broken.answers = `${other} had another answer than yes, or later`;
+  // Half of what the disk takes: what is refused must not cost what is taken.
+  if (taken < (seconds * PER_SECOND) / 2) broken.works = `only ${taken} were taken`;
+  if (refused.length < outcomes.length / 2) broken.refuses = `only ${refused.length} were refused`;
+  if (silent > 0) broken["says when"] = `${silent} were refused without Retry-After`;
+  return broken;
+}
+
+/**
+ * What was refused is four fifths of all, and kept it would be at least that much. What is seen of a
+ * sound server is connections, of which a slow machine has more at once, however long a flood is.
+ */
+function memoryBroken(before: number, peak: number, { outcomes }: Loop): Broken {
+  const grown = (peak - before) / MIB;
+  const max = ((outcomes.length * BODY_BYTES) / MIB) * (2 / 3);
+  return grown < max ? {} : { memory: `it took ${Math.round(grown)} MiB more than before` };
+}
+
+/** Once nothing more is sent, what waits is what the queue holds; then it is as fast as ever. */
+function recoveryBroken({ settlingMs }: Loop, after: readonly number[]): Broken {
+  const queueMs = (QUEUED_MAX / PER_SECOND) * 1000;
+  const median = [...after].sort((a, b) => a - b)[after.length >> 1] ?? 0;
+  if (settlingMs > queueMs + SLACK_MS) {
+    return { recovers: `the last answer came ${Math.round(settlingMs)} ms after the last append` };
+  }
+  if (median > 10 * SYNC_MS) return { recovers: `half of them took over ${Math.round(median)} ms` };
+  return {};
+}
+
+/** Acknowledged is there, once; refused is not there. */
+function storedBroken(outcomes: readonly Outcome[], stored: ReadonlyMap<number, number>): Broken {
+  const times = ({ n }: Outcome) => stored.get(n) ?? 0;
+  const lost = withStatus(outcomes, 204).filter((each) => times(each) !== 1).length;
+  const undone = withStatus(outcomes, 429, 503).filter((each) => times(each) !== 0).length;
+  return {
+    ...(lost === 0 ? {} : { keeps: `${lost} were acknowledged, and are not there once` }),
+    ...(undone === 0 ? {} : { undoes: `${undone} were refused, and are there` }),
+  };
+}
+
+/** A record that begins with its number, as long as all others. */
+function numbered(n: number): Buffer {
+  return Buffer.from(`${n}`.padEnd(BODY_BYTES - 1, ".").concat("\n"));
+}
+
+async function create(url: string, path: string): Promise<void> {
+  await (await fetch(`${url}${path}`, { method: "PUT", headers: TYPE })).text();
+}
+
+/** The most memory that was seen until `work` was done. */
+async function peakMemory(url: string, work: Promise<unknown>): Promise<number> {
+  let isDone = false;
+  const done = work.finally(() => {
+    isDone = true;
+  });
+  let peak = 0;
+  while (!isDone) {
+    peak = Math.max(peak, await memory(url));
+    await Promise.race([done, sleep(100)]);
+  }
+  return peak;
+}
+
+async function memory(url: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^process_resident_memory_bytes (\d+)/m.exec(text)?.[1]);
+}
+
+/** How long each of `count` appends took, one after the other; those that are refused, for ever. */
+async function latencies(url: string, path: string, count: number): Promise<number[]> {
+  const taken: number[] = [];
+  for (let n = 0; n < count; n++) {
+    const startedMs = performance.now();
+    const response = await fetch(`${url}${path}`, { method: "POST", headers: TYPE, body: "x" });
+    await response.text();
+    taken.push(response.status === 204 ? performance.now() - startedMs : Number.POSITIVE_INFINITY);
+  }
+  return taken;
+}
+
+function withStatus(outcomes: readonly Outcome[], ...statuses: number[]): Outcome[] {
+  return outcomes.filter(({ status }) => statuses.includes(status));
+}
+
+/** Counts how often each number is in a stream. */
+async function countRecords(url: string, stored: Map<number, number>): Promise<void> {
+  for (let offset = "-1"; ; ) {
+    const response = await fetch(`${url}?offset=${offset}`);
+    const text = await response.text();
+    // An append that is there in part would put all that follow it out of step.
+    for (let at = 0; at < text.length; at += BODY_BYTES) {
+      const n = Number.parseInt(text.slice(at, at + 10), 10);
+      stored.set(n, (stored.get(n) ?? 0) + 1);
+    }
+    offset = response.headers.get("stream-next-offset") ?? "";
+    if (response.headers.has("stream-up-to-date")) return;
+  }
+}

@@ -1,0 +1,77 @@
+/** Bugs planted in the server, each of which a flood must show: what overload.test.ts says is seen. */
+
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import type { Mutation } from "../support/program.ts";
+import { type Broken, floodAll, floodOne, type Promised } from "./flood.ts";
+
+interface Mutant extends Mutation {
+  readonly bug: string;
+  /** Among others, maybe. */
+  readonly breaks: readonly Promised[];
+  /** Of the flood: as short as shows it. */
+  readonly seconds: number;
+  readonly flood: (seconds: number, mutation: Mutation) => Promise<Broken>;
+}
+
+const APPEND =
+  "    appended = await store.append(path, { body, contentType, streamSeq, producer, close });\n";
+
+const MUTANTS: readonly Mutant[] = [
+  {
+    bug: "takes whatever it is sent",
+    breaks: ["refuses", "recovers"],
+    flood: floodAll,
+    seconds: 1,
+    file: "src/streams/committer.ts",
+    line: "      this.#queue.length >= limits.queueRequestsMax ||\n",
+    becomes: "",
+  },
+  {
+    bug: "does not say when to come again",
+    breaks: ["says when"],
+    flood: floodAll,
+    seconds: 0.5,
+    file: "src/server/answer.ts",
+    line: 'headers.push("Retry-After", "1");',
+    becomes: "{}",
+  },
+  {
+    bug: "keeps what it refused in memory",
+    breaks: ["memory"],
+    flood: floodAll,
+    seconds: 3, // Until it is more than any server takes for itself.
+    file: "src/server/append.ts",
+    line: APPEND,
+    becomes: `Object.assign(context.bodies, { [Math.random()]: body });\n${APPEND}`,
+  },
+  {
+    bug: "acknowledges what it has no room for",
+    breaks: ["keeps"],
+    flood: floodAll,
+    seconds: 0.5,
+    file: "src/server/append.ts",
+    line: APPEND,
+    becomes: APPEND.replace(
+      ";\n",
+      ".catch(async () => ({ outcome: 'appended', head: await store.head(path), lastSeq: null }));\n",
+    ),
+  },
+  {
+    bug: "lets one stream have all of the queue",
+    breaks: ["fair"],
+    flood: floodOne,
+    seconds: 1,
+    file: "src/server/stream-shares.ts",
+    line: "    if (share.appends >= streamAppendsMax) throw",
+    becomes: "    if (false) throw",
+  },
+];
+
+for (const { bug, breaks, flood, seconds, ...mutation } of MUTANTS) {
+  test(`a flood shows a server that ${bug}`, { timeout: 120_000 }, async () => {
+    const broken = await flood(seconds, mutation);
+    const unseen = breaks.filter((promised) => broken[promised] === undefined);
+    assert.deepEqual(unseen, [], `this alone was seen: ${JSON.stringify(broken)}`);
+  });
+}

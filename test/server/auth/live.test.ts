@@ -1,0 +1,119 @@
+/** Readers that wait, and what becomes of them when their token does. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { test } from "vitest";
+import { nodeHost } from "../../../src/base/node-host.ts";
+import { LOOK_MS } from "../../../src/server/auth/gate.ts";
+import { tokenFilePath } from "../../../src/server/auth/token-file.ts";
+import { revokeToken } from "../../../src/server/auth/tokens.ts";
+import { tempDirectory } from "../../support/temp-directory.ts";
+import { newUser, ryeLog, type SessionPage, serveSessions } from "../sessions/served.ts";
+import { bearer, makeToken } from "./token-user.ts";
+
+/** The gate looks at the file, then the readers at the gate: twice this at most; and a busy machine. */
+const SOON_MS = 10 * LOOK_MS;
+/** What ends before that does not end because its time is up. */
+const LONG_MS = 30_000;
+
+const SAID = `${JSON.stringify({ ts: "2026-01-01T00:00:00Z", type: "user_message", text: "a" })}\n`;
+
+/** A server with a stream and a session, whose readers would wait for longer than the test. */
+async function served() {
+  newUser();
+  const root = tempDirectory();
+  mkdirSync(dirname(ryeLog(root, "a-1")), { recursive: true });
+  writeFileSync(ryeLog(root, "a-1"), SAID);
+  const times = { eventStreamMs: LONG_MS, longPollTimeoutMs: LONG_MS };
+  const { server, json } = await serveSessions([root], times);
+  const [session] = (await json<SessionPage>("")).sessions;
+  await server.put("/s", "text/plain", { body: "one" });
+  const ways = {
+    "events of a stream": `${server.at("/s")}?offset=now&live=sse`,
+    "a long-poll": `${server.at("/s")}?offset=now&live=long-poll`,
+    "events of a session": `${server.url}/v1/sessions/${session?.id}/events`,
+  };
+  return { server, path: tokenFilePath(server.directory), ways };
+}
+
+/** Reads in every way; `over` resolves, for each that is over, to how it was answered. */
+async function readers(ways: Readonly<Record<string, string>>, token: string) {
+  const all = Object.entries(ways).map(async ([way, url]) => {
+    const response = await fetch(url, { headers: bearer(token) });
+    return { way, status: response.status, text: await response.text() };
+  });
+  const over: string[] = [];
+  for (const each of all) each.then(({ way }) => over.push(way));
+  return { all: Promise.all(all), over };
+}
+
+/** Resolves when that many wait. */
+async function waiting(url: string, count: number): Promise<void> {
+  for (;;) {
+    const health = (await (await fetch(`${url}/health`)).json()) as { liveReaders: number };
+    if (health.liveReaders === count) return;
+    await sleep(10);
+  }
+}
+
+test("who reads live is let go soon after their token was revoked, and nobody else is", async () => {
+  const { server, path, ways } = await served();
+  const mine = await makeToken(server.directory, { scopes: ["read"] });
+  const theirs = await makeToken(server.directory);
+  await sleep(LOOK_MS + 50);
+  const count = Object.keys(ways).length;
+  const revoked = await readers(ways, mine.token);
+  const others = await readers(ways, theirs.token);
+  await waiting(server.url, 2 * count);
+  await sleep(3 * LOOK_MS);
+  assert.deepEqual([...revoked.over, ...others.over], [], "a token that counts ends nobody");
+
+  await revokeToken(nodeHost, path, mine.entry.id, Date.now());
+  const startedMs = performance.now();
+  const ended = await revoked.all;
+  const tookMs = performance.now() - startedMs;
+  assert.ok(tookMs < SOON_MS, `they read on for ${tookMs} ms`);
+  // A poll is told that nothing came, where to go on; events end as they do when their time is up.
+  assert.deepEqual(
+    ended.map(({ way, status }) => [way, status]),
+    [
+      ["events of a stream", 200],
+      ["a long-poll", 204],
+      ["events of a session", 200],
+    ],
+  );
+  for (const url of Object.values(ways)) {
+    assert.equal((await fetch(url, { headers: bearer(mine.token) })).status, 401, url);
+  }
+  await waiting(server.url, count);
+  const append = { ...bearer(theirs.token), "Content-Type": "text/plain" };
+  await fetch(server.at("/s"), { method: "POST", headers: append, body: "two" });
+  await waiting(server.url, count - 1); // The poll is answered, and the two others go on.
+  assert.deepEqual(others.over, ["a long-poll"]);
+  await server.running.close();
+  const [events] = await others.all;
+  assert.match(events?.text ?? "", /^data:two$/m);
+});
+
+type Change = (entry: object) => object | null;
+
+test.each<[string, Change]>([
+  ["has expired", (entry) => ({ ...entry, expiresAt: "2026-01-01T00:00:00.000Z" })],
+  ["is for other paths now", (entry) => ({ ...entry, paths: ["other/**"] })],
+  ["may only append now", (entry) => ({ ...entry, scopes: ["append"] })],
+  ["is not among them any more", () => null],
+])("a token that %s keeps nobody reading", async (_, change) => {
+  const { server, path, ways } = await served();
+  const { token } = await makeToken(server.directory, { scopes: ["read"] });
+  await sleep(LOOK_MS + 50);
+  const reading = await readers(ways, token);
+  await waiting(server.url, Object.keys(ways).length);
+  const file = JSON.parse(readFileSync(path, "utf8")) as { tokens: object[] };
+  const tokens = file.tokens.map(change).filter((entry) => entry !== null);
+  writeFileSync(path, JSON.stringify({ ...file, tokens }));
+  const startedMs = performance.now();
+  await reading.all;
+  assert.ok(performance.now() - startedMs < SOON_MS, "they read on");
+});
