@@ -19,7 +19,6 @@ export type {
   ToolUsageRow,
   UsageOptions,
   UsageReport,
-  UsageRow,
 } from "./client/search-shapes.ts";
 export type {
   CheckpointItem,
@@ -43,3 +42,4 @@ export type {
   SessionsClient,
 } from "./client/sessions.ts";
 export type { LiveOptions, StreamChunk, StreamsClient } from "./client/streams.ts";
+export type { UsageRow } from "./model/usage-sums.ts";

@@ -12,6 +12,7 @@ import { DOUBTFUL_BYTES } from "../src/base/limits.ts";
 import { nodeHost } from "../src/base/node-host.ts";
 import { encodeLine } from "../src/log/json.ts";
 import { LogReader } from "../src/log/reader.ts";
+import { docsPage } from "./support/docs-page.ts";
 import { bytesOf, logHolding, newLogPath, openWriter } from "./support/open-log.ts";
 import { refusal } from "./support/refusal.ts";
 
@@ -31,7 +32,7 @@ interface Block {
 
 const blocks = readdirSync(FORMATS)
   .filter((page) => page.endsWith(".md"))
-  .flatMap((page) => blocksOf(page, readFileSync(new URL(page, FORMATS), "utf8")));
+  .flatMap(blocksOf);
 
 test("every example line of every format page is JSON", () => {
   const examples = blocks.filter(({ language }) => language === "jsonl");
@@ -153,12 +154,9 @@ function hexExample(kind: string): Buffer {
 }
 
 /** The fenced blocks of a page. The first word after the fence is the language, the second the kind. */
-function blocksOf(page: string, text: string): Block[] {
-  const fences = text.matchAll(/^```(\S+)(?: +(\S+))?[^\n]*\n([\s\S]*?)^```$/gm);
-  return [...fences].map(([, language = "", kind = "", body = ""]) => ({
-    page,
-    language,
-    kind,
-    lines: body.split("\n").filter((line) => line !== ""),
-  }));
+function blocksOf(page: string): Block[] {
+  return docsPage(`formats/${page.replace(/\.md$/, "")}`).fences.map(({ info, body }) => {
+    const [language = "", kind = ""] = info.split(/ +/);
+    return { page, language, kind, lines: body.split("\n").filter((line) => line !== "") };
+  });
 }

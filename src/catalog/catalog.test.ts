@@ -5,10 +5,11 @@ import fc from "fast-check";
 import { onTestFinished, test } from "vitest";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { emptyEntry } from "../model/entry.ts";
+import type { Summary } from "../model/summary.ts";
 import { Catalog } from "./catalog.ts";
 import type { FoundLog, SessionRow } from "./session-row.ts";
 import { openCache } from "./sqlite.ts";
-import { NOTHING_KNOWN, type Summary, SummaryFold } from "./summary.ts";
+import { NOTHING_KNOWN, SummaryFold } from "./summary.ts";
 import { ROWS_PER_READ, SCHEMA } from "./table.ts";
 
 const SUMMARY: Summary = {

@@ -15,6 +15,7 @@
 
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Summary } from "../model/summary.ts";
 import {
   type FoundLog,
   lineOf,
@@ -25,7 +26,6 @@ import {
   sortLines,
 } from "./session-row.ts";
 import { type Cache, isDamage, isSqliteError, openCache, problemOf } from "./sqlite.ts";
-import type { Summary } from "./summary.ts";
 import { bareRow, isFresh, type Place, readLines, removeRows, SCHEMA, writeRows } from "./table.ts";
 
 /** Logs that are summarised at the same time. */
@@ -67,6 +67,8 @@ export interface LineOptions {
   /** Whose key the lines have. Default: the last updated first. */
   readonly sort?: SessionSort;
   readonly onProgress?: FreshenProgress | undefined;
+  /** Stops between two sessions, and throws; those that were summarised are kept. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 interface Summarising extends Required<LineOptions> {
@@ -124,7 +126,7 @@ export class Catalog {
     root: string,
     found: Iterable<FoundLog>,
     summarise: Summarise,
-    { sort = "updated", onProgress = () => {} }: LineOptions = {},
+    { sort = "updated", onProgress = () => {}, signal }: LineOptions = {},
   ): Promise<FreshenedLines> {
     const place: Place = { dialect, root: realRoot(root) };
     const kept = await this.#lines(place, sort);
@@ -145,7 +147,8 @@ export class Catalog {
     if (vanished.length > 0) {
       await this.attempt((cache) => removeRows(cache, place, vanished), undefined);
     }
-    const failures = await this.#summarise(place, lines, stale, { summarise, sort, onProgress });
+    const summarising = { summarise, sort, onProgress, signal };
+    const failures = await this.#summarise(place, lines, stale, summarising);
     const summarised = stale.length - failures.length;
     return { lines, failures, summarised, removed: vanished.length };
   }
@@ -172,7 +175,7 @@ export class Catalog {
     place: Place,
     lines: RowLine[],
     stale: readonly number[],
-    { summarise, sort, onProgress }: Summarising,
+    { summarise, sort, onProgress, signal }: Summarising,
   ): Promise<SummariseFailure[]> {
     const failures: SummariseFailure[] = [];
     let unwritten: SessionRow[] = [];
@@ -185,6 +188,7 @@ export class Catalog {
       }
     };
     await inParallel(stale, SUMMARISED_AT_ONCE, async (index) => {
+      if (signal?.aborted) return;
       const bare = rowOf(lines[index] as RowLine);
       try {
         const row = { ...bare, ...(await summarise(bare.id)) };
@@ -197,6 +201,7 @@ export class Catalog {
       onProgress(++done, stale.length);
     });
     await write();
+    signal?.throwIfAborted();
     return failures;
   }
 

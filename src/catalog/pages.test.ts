@@ -3,11 +3,12 @@ import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "vitest";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
+import type { Summary } from "../model/summary.ts";
 import { Catalog } from "./catalog.ts";
 import { eachLog, type Layout } from "./find.ts";
 import { freshenInSlices, lookAtLog, PAGE, type PageMark, readPage, readRow } from "./pages.ts";
 import type { SessionRow } from "./session-row.ts";
-import { NOTHING_KNOWN, type Summary } from "./summary.ts";
+import { NOTHING_KNOWN } from "./summary.ts";
 import { bareRow, writeRows } from "./table.ts";
 
 const LAYOUT: Layout = {

@@ -10,10 +10,10 @@
 
 import { lstatSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { SessionStatus } from "../model/summary.ts";
 import { type Catalog, realRoot, type Summarise } from "./catalog.ts";
 import type { FoundLog, SessionRow } from "./session-row.ts";
 import type { Cache } from "./sqlite.ts";
-import type { SessionStatus } from "./summary.ts";
 import {
   bareRow,
   isFresh,

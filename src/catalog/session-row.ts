@@ -5,7 +5,7 @@
  * parse and print ten thousand of them again takes longer than to find all their logs.
  */
 
-import type { SessionStatus, Summary } from "./summary.ts";
+import type { SessionStatus, Summary } from "../model/summary.ts";
 
 /** A log as it was found on the disk. */
 export interface FoundLog {

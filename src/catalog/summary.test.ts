@@ -2,13 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
 import { type Entry, emptyEntry, type Usage } from "../model/entry.ts";
-import {
-  MESSAGES_REMEMBERED,
-  NOTHING_KNOWN,
-  SUMMARY_TEXT_MAX,
-  type Summary,
-  SummaryFold,
-} from "./summary.ts";
+import type { Summary } from "../model/summary.ts";
+import { MESSAGES_REMEMBERED, NOTHING_KNOWN, SUMMARY_TEXT_MAX, SummaryFold } from "./summary.ts";
 
 function summaryOf(entries: readonly Partial<Entry>[], agent: string | null = null): Summary {
   const fold = new SummaryFold();

@@ -14,32 +14,7 @@
 
 import { oneLine } from "../base/one-line.ts";
 import type { Entry, Part, Usage } from "../model/entry.ts";
-
-export type SessionStatus = "completed" | "error" | "running" | "paused";
-
-export interface Summary {
-  /** The first thing a user said. */
-  readonly title: string | null;
-  readonly agent: string | null;
-  /** The last one named. */
-  readonly model: string | null;
-  readonly status: SessionStatus | null;
-  readonly turns: number;
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
-  readonly totalTokens: number | null;
-  readonly spend: number | null;
-  /** The first and the last time in the session, ISO 8601, UTC. */
-  readonly createdAt: string | null;
-  readonly updatedAt: string | null;
-  /** From the one to the other. */
-  readonly durationMs: number | null;
-  /** The session that began this one, in the same store. */
-  readonly parent: string | null;
-  /** All lines, the bad ones included. */
-  readonly lines: number;
-  readonly badLines: number;
-}
+import type { SessionStatus, Summary } from "../model/summary.ts";
 
 /** The summary of a session that nobody has read. */
 export const NOTHING_KNOWN: Summary = {

@@ -10,6 +10,7 @@
  */
 
 import { existsSync } from "node:fs";
+import type { SessionStatus } from "../model/summary.ts";
 import {
   type FoundLog,
   isoOf,
@@ -19,7 +20,7 @@ import {
   type SortKey,
 } from "./session-row.ts";
 import { type Cache, type SqlValue, versionOf } from "./sqlite.ts";
-import { NOTHING_KNOWN, type SessionStatus } from "./summary.ts";
+import { NOTHING_KNOWN } from "./summary.ts";
 
 /** A root in one dialect. */
 export interface Place {

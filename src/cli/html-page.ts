@@ -6,8 +6,9 @@
  */
 
 import { nodeHost } from "../base/node-host.ts";
-import { NOTHING_KNOWN, type Summary, SummaryFold } from "../catalog/summary.ts";
+import { NOTHING_KNOWN, SummaryFold } from "../catalog/summary.ts";
 import { rye } from "../dialects/rye/dialect.ts";
+import type { Summary } from "../model/summary.ts";
 import { type BadLineRun, SessionPage } from "../render/html/page.ts";
 import type { Session } from "../store/session.ts";
 import type { BadEntry, StoredEntry } from "../store/stored-entries.ts";

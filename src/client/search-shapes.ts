@@ -1,6 +1,7 @@
 /** Search shapes: what searching and adding up over all sessions answer. */
 
 import type { Role } from "../model/entry.ts";
+import type { ToolUse, UsageRow } from "../model/usage-sums.ts";
 import type { SessionItem } from "./session-shapes.ts";
 
 /** A piece of text that was cut from an entry; data, never HTML. */
@@ -45,31 +46,7 @@ export interface SearchOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What was used on one day, by one model, in the sessions of one agent. */
-export interface UsageRow {
-  /** In UTC, such as 2026-11-15; null for what has no time. */
-  readonly day: string | null;
-  readonly model: string | null;
-  /** The agent, or the directive. */
-  readonly agent: string | null;
-  /** Sessions that had any part in it. */
-  readonly sessions: number;
-  readonly turns: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly totalTokens: number;
-  /** US dollars, as recorded; null when nobody recorded any. */
-  readonly spend: number | null;
-}
-
-export interface ToolUsageRow {
-  readonly tool: string;
-  readonly calls: number;
-  /** Results that were errors. */
-  readonly errors: number;
-  /** Calls whose duration is known, and how long these took together. */
-  readonly timed: number;
-  readonly totalMs: number;
+export interface ToolUsageRow extends ToolUse {
   /** The slowest: how long, and which result; null where no duration is known. */
   readonly slowest: {
     readonly ms: number;

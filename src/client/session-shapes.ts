@@ -1,9 +1,10 @@
 /** Session shapes: what the sessions API answers. `/v1/openapi.json` describes the same. */
 
 import type { Entry, Role } from "../model/entry.ts";
+import type { Summary } from "../model/summary.ts";
 
 /** A session as the list tells it. */
-export interface SessionItem {
+export interface SessionItem extends Summary {
   /** What all other calls take. */
   readonly id: string;
   /** The session's own id, in its store. */
@@ -11,24 +12,6 @@ export interface SessionItem {
   readonly dialect: "rye" | "homeagent" | "entire" | "claude" | "sdk";
   /** The store's directory on the server. */
   readonly root: string;
-  readonly title: string | null;
-  readonly agent: string | null;
-  readonly model: string | null;
-  readonly status: "completed" | "error" | "running" | "paused" | null;
-  readonly turns: number;
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
-  readonly totalTokens: number | null;
-  /** US dollars, as recorded. */
-  readonly spend: number | null;
-  readonly createdAt: string | null;
-  readonly updatedAt: string | null;
-  /** From the first time in it to the last. */
-  readonly durationMs: number | null;
-  /** The session that began this one: its own id, in the same store. */
-  readonly parent: string | null;
-  readonly lines: number;
-  readonly badLines: number;
   readonly bytes: number;
   readonly modifiedAt: string;
   readonly isLive: boolean;

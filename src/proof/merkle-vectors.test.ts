@@ -6,22 +6,19 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { test } from "vitest";
+import { besideProject } from "../../test/support/beside-project.ts";
 import { isConsistent, isIncluded } from "./merkle.ts";
 
 const crypto = { sha256: (bytes: Uint8Array) => createHash("sha256").update(bytes).digest() };
 
-const VECTORS = fileURLToPath(new URL("../../../shared/vectors/merkle/testdata", import.meta.url));
-
-const hasVectors = existsSync(VECTORS);
-if (!hasVectors) {
-  process.stderr.write(
-    "No vectors of Merkle proofs beside the project: the tests that read them are skipped.\n",
-  );
-}
+const { path: VECTORS, isThere: hasVectors } = besideProject(
+  "vectors/merkle/testdata",
+  "vectors of Merkle proofs",
+  "the tests that read them are",
+);
 
 interface Vector {
   readonly name: string;

@@ -65,7 +65,10 @@ export async function freshenIndex(
   const { signal, onProgress = () => {}, onFailure } = options;
   const { stale, gone, isNew } = await changes(index, store, signal);
   if (isNew) await forgetGonePlaces(index);
-  for (const id of gone) await removeSession(index, store, id);
+  for (const id of gone) {
+    if (signal?.aborted) return false;
+    await removeSession(index, store, id);
+  }
   stale.sort((a, b) => a.mtimeMs - b.mtimeMs);
   const batch = new PieceBatch(index, store, options.pace);
   for (const [done, log] of stale.entries()) {

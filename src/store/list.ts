@@ -30,6 +30,8 @@ export interface SessionSummary extends SessionRow {
 export interface ListOptions {
   /** How many of the logs that must be read have been. */
   readonly onProgress?: FreshenProgress;
+  /** Stops the reading; the next listing goes on with what is left. */
+  readonly signal?: AbortSignal;
 }
 
 export interface ListLinesOptions extends ListOptions {
@@ -64,16 +66,15 @@ interface Place {
 /** All sessions of the store, in no order. */
 export async function listSessions(
   listed: Listed,
-  { onProgress }: ListOptions,
+  options: ListOptions,
 ): Promise<SessionSummary[]> {
-  const options = { sort: "id", ...(onProgress && { onProgress }) } as const;
-  return (await listLines(listed, options)).map(summaryOf);
+  return (await listLines(listed, { ...options, sort: "id" })).map(summaryOf);
 }
 
 /** The same as lines, which take a fraction of the time. */
 export async function listLines(
   listed: Listed,
-  { sort, onProgress }: ListLinesOptions,
+  { sort, onProgress, signal }: ListLinesOptions,
 ): Promise<SessionLine[]> {
   const { dialect, root, catalogPath } = listed;
   let loading: Promise<Summaries> | null = null;
@@ -84,7 +85,7 @@ export async function listLines(
   const catalog = await Catalog.open(catalogPath);
   try {
     const summarise = async (id: string) => (await summaries()).summarise(id);
-    const options = { sort, onProgress };
+    const options = { sort, onProgress, signal };
     const found = eachLog(root, LAYOUTS[dialect]);
     const fresh = await catalog.freshenLines(dialect, root, found, summarise, options);
     const { lines, failures } = fresh;

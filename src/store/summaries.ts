@@ -5,10 +5,11 @@
  */
 
 import type { Host } from "../base/host.ts";
-import { type SessionStatus, type Summary, SummaryFold } from "../catalog/summary.ts";
+import { SummaryFold } from "../catalog/summary.ts";
 import { keyOf } from "../dialects/claude/session-id.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import type { StoredThreadMeta } from "../dialects/rye/thread-meta.ts";
+import type { SessionStatus, Summary } from "../model/summary.ts";
 import type { Session } from "./session.ts";
 import { readStoredMeta } from "./thread-files.ts";
 

@@ -9,13 +9,13 @@ import { nodeHost } from "../../src/base/node-host.ts";
 import { Store } from "../../src/store/store.ts";
 import { SmallDisk } from "../crash/small-disk.ts";
 import { startChild } from "../support/child.ts";
-import { CliUser, type Ran, type RunOptions, root } from "./cli.ts";
+import { docsPage } from "../support/docs-page.ts";
+import { CliUser, type Ran, type RunOptions } from "./cli.ts";
 
 const SECRET = "sk-secret";
 const HOOK = { session_id: "6f1c", hook_event_name: "UserPromptSubmit", prompt: SECRET };
 
-const page = readFileSync(join(root, "docs/integrations.md"), "utf8");
-const [, snippet = ""] = /```json claude-code-settings\n([\s\S]*?)```/.exec(page) ?? [];
+const snippet = docsPage("integrations").block("json claude-code-settings");
 const settings = JSON.parse(snippet) as {
   hooks: Record<string, { hooks: { type: string; command: string; timeout: number }[] }[]>;
 };

@@ -18,13 +18,14 @@ import {
   CAPTURED_DEPTH_MAX,
   CAPTURED_NAME_CHARS_MAX,
 } from "../../src/base/limits.ts";
+import { docsPage } from "../support/docs-page.ts";
 import { compiledText } from "../support/program.ts";
 import { STREAMS, sseBytes } from "../support/provider-streams.ts";
 import { replayServer } from "../support/replay-server.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const execute = promisify(execFile);
-const page = readFileSync(new URL("../../docs/capture.md", import.meta.url), "utf8");
+const { text: page, block } = docsPage("capture");
 const sourceOf = (path: string) => fileURLToPath(new URL(`../../src/${path}`, import.meta.url));
 
 const MODULES: Readonly<Record<string, string>> = {
@@ -35,9 +36,7 @@ const MODULES: Readonly<Record<string, string>> = {
 };
 
 function programOf(name: string): string {
-  const [, program] = new RegExp(`^\`\`\`js ${name}\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(page) ?? [];
-  assert.ok(program, `the page has no program ${name}`);
-  return program.replace(/ from "([^"]+)";/g, (_, from: string) => {
+  return block(`js ${name}`).replace(/ from "([^"]+)";/g, (_, from: string) => {
     return ` from ${JSON.stringify(MODULES[from] ?? assert.fail(from))};`;
   });
 }

@@ -5,8 +5,7 @@
  */
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { readFileSync } from "node:fs";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { SummaryFold } from "../../src/catalog/summary.ts";
@@ -14,18 +13,16 @@ import { EtfExport } from "../../src/dialects/entire/etf.ts";
 import { promptIn } from "../../src/dialects/entire/prompt.ts";
 import type { Entry } from "../../src/model/entry.ts";
 import { findSession, openFound } from "../../src/store/find-session.ts";
+import { besideProject } from "../support/beside-project.ts";
 import { readAsEntire } from "../support/entire-reader.ts";
 
-const SAMPLES = fileURLToPath(new URL("../../../shared/samples/", import.meta.url));
-const CHECKPOINT = `${SAMPLES}entire/30/e81e82f6ba/0`;
-const CLAUDE_CODE = `${SAMPLES}claude-code/agentcmd-full-session-four.jsonl`;
-
-const hasSamples = existsSync(CHECKPOINT) && existsSync(CLAUDE_CODE);
-if (!hasSamples) {
-  process.stderr.write(
-    "No real Entire transcripts beside the project: the tests that read them are skipped.\n",
-  );
-}
+const { path: SAMPLES, isThere: hasSamples } = besideProject(
+  "samples",
+  "real Entire transcripts",
+  "the tests that read them are",
+);
+const CHECKPOINT = `${SAMPLES}/entire/30/e81e82f6ba/0`;
+const CLAUDE_CODE = `${SAMPLES}/claude-code/agentcmd-full-session-four.jsonl`;
 
 async function readWhole(path: string) {
   const found = await findSession(nodeHost, path, { cwd: "/" });

@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { launchChromium } from "./chromium.ts";
+import { watchPage } from "./watched-page.ts";
 
 export interface Element {
   readonly name: string;
@@ -68,10 +69,10 @@ export class Visitor {
     writeFileSync(path, content);
     const { href } = pathToFileURL(path);
     const deeds: string[] = [];
-    watch(this.#page, href, deeds);
+    const stopWatching = watchPage(this.#page, (url) => url === href, deeds);
     await this.#page.goto(href, { waitUntil: "load" });
     const seen = (await this.#page.evaluate(TOUCH).catch(() => null)) as Seen | null;
-    this.#page.removeAllListeners();
+    stopWatching();
     if (seen === null) {
       // It went somewhere else meanwhile. Where that ends nobody knows, so the next gets a new one.
       await this.#page.close();
@@ -92,19 +93,4 @@ export class Visitor {
 interface Seen extends Pick<Visit, "elements" | "text"> {
   readonly pwned: boolean;
   readonly shadows: number;
-}
-
-function watch(page: Page, href: string, deeds: string[]): void {
-  page.on("dialog", (dialog) => {
-    deeds.push(`dialog ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  page.on("console", (message) => {
-    if (message.type() === "error") deeds.push(`console ${message.text()}`);
-  });
-  page.on("pageerror", (error) => deeds.push(`script error ${error.message}`));
-  page.on("popup", () => deeds.push("window"));
-  page.on("request", (request) => {
-    if (request.url() !== href) deeds.push(`request ${request.url()}`);
-  });
 }

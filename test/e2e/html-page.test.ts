@@ -17,6 +17,7 @@ import { event, putThread } from "../cli/stores.ts";
 import { faultOf } from "./allow-list.ts";
 import { type Visit, Visitor } from "./browser.ts";
 import { chromiumPath, isBrowserRequired } from "./chromium.ts";
+import { eventually } from "./eventually.ts";
 import { pageWith } from "./hostile-page.ts";
 import { XSS_CORPUS } from "./xss-corpus.ts";
 
@@ -114,10 +115,10 @@ test.skipIf(chromiumPath === null)(
   async () => {
     await visitor.visit(pageWith("x"));
     const width = "getComputedStyle(document.body).maxWidth";
-    expect(await visitor.page.evaluate(width)).toBe("896px");
+    await eventually("the width", () => visitor.page.evaluate(width)).toBe("896px");
     const content = pageWith("x").replace("<style>", "<style>\n");
     const changed = await visitor.visit(content);
-    expect(await visitor.page.evaluate(width)).toBe("none");
+    await eventually("the width", () => visitor.page.evaluate(width)).toBe("none");
     expect(changed.deeds.join()).toContain("console");
   },
 );
@@ -133,7 +134,8 @@ test.skipIf(chromiumPath === null)(
       await visitor.page.emulateMedia({ colorScheme });
       await visitor.page.setViewportSize({ width: 360, height: 640 });
       await visitor.visit(pageWith(wide));
-      expect(await visitor.page.evaluate("document.documentElement.scrollWidth")).toBe(360);
+      const shown = () => visitor.page.evaluate("document.documentElement.scrollWidth");
+      await eventually("the width of all of it", shown).toBe(360);
       colours.push(await visitor.page.evaluate("getComputedStyle(document.body).backgroundColor"));
     }
     assert.notEqual(colours[0], colours[1]);
@@ -153,9 +155,9 @@ test.skipIf(chromiumPath === null)(
     const all: unknown = await page.evaluate(shown);
     assert.ok(Array.isArray(all) && all.length > 0 && all.every(Boolean)); // The visitor unfolds.
     await page.reload();
-    expect(await page.evaluate(shown)).toEqual(all.map(() => false));
+    await eventually("what is unfolded", () => page.evaluate(shown)).toEqual(all.map(() => false));
     await page.emulateMedia({ media: "print" });
-    expect(await page.evaluate(shown)).toEqual(all);
+    await eventually("what is unfolded", () => page.evaluate(shown)).toEqual(all);
     await page.emulateMedia({ media: null });
   },
 );

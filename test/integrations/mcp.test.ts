@@ -2,14 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import {
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -27,6 +20,7 @@ import { renderEntry } from "../../src/render/entry-markdown.ts";
 import { asLines, CliUser, main, root } from "../cli/cli.ts";
 import { event, putThread } from "../cli/stores.ts";
 import { Child } from "../support/child.ts";
+import { docsPage } from "../support/docs-page.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 interface ReadAnswer {
@@ -134,9 +128,8 @@ test("four tools are offered, and each says that it only reads", async () => {
 });
 
 test("the configuration in docs/integrations.md starts this server", () => {
-  const page = readFileSync(join(root, "docs/integrations.md"), "utf8");
-  const [, block = ""] = /^```json mcp-config\n([\s\S]*?)^```$/m.exec(page) ?? [];
-  const { command, args } = JSON.parse(block).mcpServers.verbatim;
+  const config = JSON.parse(docsPage("integrations").block("json mcp-config"));
+  const { command, args } = config.mcpServers.verbatim;
   expect([command, args.slice(0, 2)]).toEqual(["verbatim", ["mcp", "--root"]]);
 });
 

@@ -2,24 +2,19 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { test } from "vitest";
 import { RECORDED_ACTIONS_MAX, reportEntry } from "../../src/resume/continue.ts";
 import { REPAIR_REASONS, type RepairReport } from "../../src/resume/repair-report.ts";
+import { docsPage } from "../support/docs-page.ts";
 import { compiledText } from "../support/program.ts";
 import { SigningUser, said } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const execute = promisify(execFile);
-const page = readFileSync(new URL("../../docs/resume.md", import.meta.url), "utf8");
+const { text: page, block } = docsPage("resume");
 const sourceOf = (path: string) => fileURLToPath(new URL(`../../src/${path}`, import.meta.url));
-
-function block(kind: string): string {
-  const [, text] = new RegExp(`^\`\`\`${kind}\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(page) ?? [];
-  return text ?? assert.fail(`the page has no ${kind}`);
-}
 
 test("docs/resume.md: the program resumes a session and goes on with it", async () => {
   const user = new SigningUser();

@@ -5,25 +5,22 @@
  */
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { test } from "vitest";
 import type { Dialect } from "../../src/dialects/dialect.ts";
 import { entire } from "../../src/dialects/entire/dialect.ts";
 import { rye } from "../../src/dialects/rye/dialect.ts";
 import type { GatheredEntry } from "../../src/resume/gather.ts";
+import { besideProject } from "../support/beside-project.ts";
 import { decoded } from "./any-session.ts";
 import { judgeAll, piped } from "./judged.ts";
 
-const SAMPLES = fileURLToPath(new URL("../../../shared/samples", import.meta.url));
-
-const hasSamples = existsSync(SAMPLES);
-if (!hasSamples) {
-  process.stderr.write(
-    "No real sessions beside the project: the tests that resume them are skipped.\n",
-  );
-}
+const { path: SAMPLES, isThere: hasSamples } = besideProject(
+  "samples",
+  "real sessions",
+  "the tests that resume them are",
+);
 
 interface Sample {
   readonly name: string;

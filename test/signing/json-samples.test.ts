@@ -6,9 +6,8 @@
  */
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { test } from "vitest";
 import { formatPythonJson, jsonTree } from "../../src/proof/canonical-json.ts";
 import {
@@ -19,18 +18,16 @@ import {
 } from "../../src/proof/json-signature.ts";
 import { isJsonMap, type JsonMap, parseJson } from "../../src/proof/json-tree.ts";
 import { nodeCrypto } from "../../src/signing/node-crypto.ts";
+import { besideProject } from "../support/beside-project.ts";
 import { testKey } from "./json-key.ts";
 
-const SAMPLES = fileURLToPath(new URL("../../../shared/samples/rye", import.meta.url));
+const { path: SAMPLES, isThere: hasSamples } = besideProject(
+  "samples/rye",
+  "real rye threads",
+  "checking the hashes of their JSON is",
+);
 const FILES = 36;
 const SIGNED = 35;
-
-const hasSamples = existsSync(SAMPLES);
-if (!hasSamples) {
-  process.stderr.write(
-    "No real rye threads beside the project: checking the hashes of their JSON is skipped.\n",
-  );
-}
 
 function threadFiles(): string[] {
   const names = readdirSync(SAMPLES, { recursive: true, encoding: "utf8" });

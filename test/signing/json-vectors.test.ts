@@ -8,20 +8,19 @@
  */
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { test } from "vitest";
 import { canonicalJson } from "../../src/proof/canonical-json.ts";
+import { besideProject } from "../support/beside-project.ts";
 import { hasPython, runPython } from "./python.ts";
 
-const VECTORS = fileURLToPath(new URL("../../../shared/vectors/jcs/testdata", import.meta.url));
+const { path: VECTORS, isThere: hasVectors } = besideProject(
+  "vectors/jcs/testdata",
+  "JCS vectors",
+  "the tests that use them are",
+);
 const NAMES = ["arrays", "french", "structures", "unicode", "values", "weird"];
-
-const hasVectors = existsSync(VECTORS);
-if (!hasVectors) {
-  process.stderr.write("No JCS vectors beside the project: the tests that use them are skipped.\n");
-}
 
 function vector(sort: "input" | "output", name: string): Buffer {
   return readFileSync(join(VECTORS, sort, `${name}.json`));

@@ -5,26 +5,24 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { loadSigner } from "../../src/signing/keys.ts";
 import type { VerifyReport } from "../../src/signing/report.ts";
 import type { SessionLog } from "../../src/signing/session-log.ts";
 import { verifyLog } from "../../src/signing/verify.ts";
+import { besideProject } from "../support/beside-project.ts";
 import { SigningUser, type Written } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { hasCryptography, runPython } from "./python.ts";
 
-const SAMPLES = fileURLToPath(new URL("../../../shared/samples/rye", import.meta.url));
-const hasSamples = existsSync(SAMPLES);
-if (!hasSamples) {
-  process.stderr.write(
-    "No real rye threads beside the project: the tests that verify them are skipped.\n",
-  );
-}
+const { path: SAMPLES, isThere: hasSamples } = besideProject(
+  "samples/rye",
+  "real rye threads",
+  "the tests that verify them are",
+);
 
 /** All real checkpoints are by this key, which was never published. */
 const FP = "440443d0858f0199";

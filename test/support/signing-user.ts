@@ -11,7 +11,7 @@ import type { NewEntry } from "../../src/model/entry.ts";
 import { Heads, placeOf, rememberedIn } from "../../src/signing/heads.ts";
 import { nodeCrypto } from "../../src/signing/node-crypto.ts";
 import type { VerifyReport } from "../../src/signing/report.ts";
-import type { SessionLog } from "../../src/signing/session-log.ts";
+import { hasSidecar, type SessionLog } from "../../src/signing/session-log.ts";
 import { Trust } from "../../src/signing/trust.ts";
 import { transcriptKeys } from "../../src/signing/trusted-keys.ts";
 import { verifyLog } from "../../src/signing/verify.ts";
@@ -31,6 +31,13 @@ export const SHAPES: Readonly<Record<string, SignedShape>> = {
   "rye-payload": { dialect: "rye", envelope: "payload" },
   entire: { dialect: "entire" },
   homeagent: { dialect: "homeagent" },
+};
+
+/** Those, and the dialects that carry theirs as one of them does: each must be as hard to fool. */
+export const ALL_SHAPES: Readonly<Record<string, SignedShape>> = {
+  ...SHAPES,
+  claude: { dialect: "claude" },
+  sdk: { dialect: "sdk" },
 };
 
 export const said = (text: string): NewEntry => ({
@@ -129,7 +136,7 @@ export class SigningUser {
 }
 
 export function idFor({ dialect }: SignedShape): string {
-  return dialect === "homeagent" ? "kitchen/evening" : "hello-1739012630";
+  return hasSidecar(dialect) ? "kitchen/evening" : "hello-1739012630";
 }
 
 export function writtenBy({ dialect, root }: Store, { id, logId, path }: Session): Written {

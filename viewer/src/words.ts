@@ -1,6 +1,14 @@
-/** Words: numbers and times as the page says them. Those of entries are src/render/phrases.ts. */
+/** Words: numbers, times, states as the page says them. Those of entries: src/render/phrases.ts. */
 
+import type { SessionStatus } from "../../src/model/summary.ts";
 import { grouped } from "../../src/render/phrases.ts";
+
+export const STATUS_WORDS: Readonly<Record<SessionStatus, string>> = {
+  completed: "Completed",
+  error: "Failed",
+  running: "Running",
+  paused: "Paused",
+};
 
 const STEPS = [
   [60, "second", 1],

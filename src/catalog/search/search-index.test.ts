@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
+import { docsPage } from "../../../test/support/docs-page.ts";
 import { refusal } from "../../../test/support/refusal.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { emptyEntry } from "../../model/entry.ts";
@@ -40,14 +41,12 @@ function found(index: SearchIndex, query: string, limit = 9): Promise<number> {
 }
 
 test("the schema on the format page is the one in force", () => {
-  const page = readFileSync(new URL("../../../docs/formats/catalog.md", import.meta.url), "utf8");
-  const [, schema] = /^```sql search-schema\n([\s\S]*?)^```$/m.exec(page) ?? [];
-  assert.equal(schema?.trim(), SEARCH_SCHEMA.trim());
+  const schema = docsPage("formats/catalog").block("sql search-schema");
+  assert.equal(schema.trim(), SEARCH_SCHEMA.trim());
 });
 
 test("the page's example is a row that the index takes and gives back", async () => {
-  const page = readFileSync(new URL("../../../docs/formats/catalog.md", import.meta.url), "utf8");
-  const [, json = ""] = /^```json usage-example\n([\s\S]*?)^```$/m.exec(page) ?? [];
+  const json = docsPage("formats/catalog").block("json usage-example");
   const row = JSON.parse(json) as Record<string, SqlValue>;
   const index = await opened(join(tempDirectory(), "search.db"));
   const values = Object.values(row);

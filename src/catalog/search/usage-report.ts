@@ -6,6 +6,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 
+import type { ToolUse, UsageRow } from "../../model/usage-sums.ts";
 import type { SqlValue } from "../sqlite.ts";
 import { FIELDS } from "../summary.ts";
 import { type IndexedPlace, rootsOf } from "./index-table.ts";
@@ -21,25 +22,7 @@ export interface UsageQuery<P extends IndexedPlace = IndexedPlace> {
   readonly toolsMax: number;
 }
 
-/** What was used on one day, by one model, in the sessions of one agent. */
-export interface UsageRow {
-  readonly day: string | null;
-  readonly model: string | null;
-  readonly agent: string | null;
-  readonly sessions: number;
-  readonly turns: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly totalTokens: number;
-  readonly spend: number | null;
-}
-
-export interface ToolRow<P extends IndexedPlace = IndexedPlace> {
-  readonly tool: string;
-  readonly calls: number;
-  readonly errors: number;
-  readonly timed: number;
-  readonly totalMs: number;
+export interface ToolRow<P extends IndexedPlace = IndexedPlace> extends ToolUse {
   readonly slowest: {
     readonly ms: number;
     readonly place: P;

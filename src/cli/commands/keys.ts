@@ -11,7 +11,7 @@ import {
   UsageError,
 } from "../command.ts";
 import { jsonLine } from "../reading.ts";
-import { type Column, formatTable } from "../table.ts";
+import { type Column, printTable } from "../table.ts";
 
 const JSON_OPTION: CommandOption = { flags: "--json", summary: "print the key as a line of JSON" };
 
@@ -44,8 +44,7 @@ const list: CliCommand = {
       for (const key of keys) await io.print(jsonLine(jsonOf(key, revoked)));
     } else if (keys.length > 0) {
       const rows = keys.map((key) => [key.kid, key.fp, stateOf(key, revoked)]);
-      const table = formatTable(COLUMNS, rows, io.isTerminal ? io.columns : null);
-      await io.print(`${table.join("\n")}\n`);
+      await printTable(io, COLUMNS, rows);
     }
     return 0;
   },

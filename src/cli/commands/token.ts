@@ -11,7 +11,7 @@ import {
   UsageError,
 } from "../command.ts";
 import { jsonLine } from "../reading.ts";
-import { type Column, formatTable } from "../table.ts";
+import { type Column, printTable } from "../table.ts";
 
 const DATA_OPTION: CommandOption = {
   flags: "--data <directory>",
@@ -84,8 +84,7 @@ const list: CliCommand = {
       }
     } else if (entries.length > 0) {
       const rows = entries.map((entry) => rowOf(entry, tokenState(entry, nowMs)));
-      const table = formatTable(COLUMNS, rows, io.isTerminal ? io.columns : null);
-      await io.print(`${table.join("\n")}\n`);
+      await printTable(io, COLUMNS, rows);
     }
     return 0;
   },

@@ -12,7 +12,7 @@ import {
 } from "../command.ts";
 import { EXIT_DECLINED, isAgreed, YES_OPTION } from "../question.ts";
 import { jsonLine } from "../reading.ts";
-import { type Column, formatTable } from "../table.ts";
+import { type Column, printTable } from "../table.ts";
 
 const KEY_ARGUMENT: CommandArgument = {
   name: "<key>",
@@ -79,8 +79,7 @@ const list: CliCommand = {
     if (options.json) {
       for (const key of keys) await io.print(jsonLine(jsonOf(key)));
     } else if (keys.length > 0) {
-      const table = formatTable(COLUMNS, keys.map(rowOf), io.isTerminal ? io.columns : null);
-      await io.print(`${table.join("\n")}\n`);
+      await printTable(io, COLUMNS, keys.map(rowOf));
     }
     if (keys.length === 0) io.err("no key is trusted; the first signing makes one of your own");
     return 0;

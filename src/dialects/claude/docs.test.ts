@@ -1,8 +1,8 @@
 /** The examples of docs/formats/claude.md, fed to the code: the page cannot drift. */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "vitest";
+import { docsPage } from "../../../test/support/docs-page.ts";
 import type { Native } from "../dialect.ts";
 import { complete } from "./complete.ts";
 import { decode } from "./decode.ts";
@@ -17,20 +17,10 @@ import {
   sessionIdOf,
 } from "./session-id.ts";
 
-const page = readFileSync(new URL("../../../docs/formats/claude.md", import.meta.url), "utf8");
-
-/** What the fence with this info string holds. */
-function block(info: string): string {
-  const fences = [...page.matchAll(/^```([^`\n]*)\n([\s\S]*?)^```$/gm)];
-  const [found, ...more] = fences.filter(([, named]) => named === info);
-  assert.ok(found && more.length === 0, `the page has no ${info}, or several`);
-  return found[2] ?? "";
-}
-
-const linesOf = (info: string) => block(info).trimEnd().split("\n");
+const page = docsPage("formats/claude");
 
 function entriesOf(info: string) {
-  return linesOf(info).map((line) => {
+  return page.lines(info).map((line) => {
     const native = JSON.parse(line) as Native;
     const { entry } = decode(native);
     assert.ok(entry);
@@ -40,7 +30,7 @@ function entriesOf(info: string) {
 }
 
 test("the example keys have the ids that the page gives them, and back", () => {
-  for (const [key, id] of JSON.parse(block("json claude-ids")) as [SessionKey, string][]) {
+  for (const [key, id] of JSON.parse(page.block("json claude-ids")) as [SessionKey, string][]) {
     assert.equal(sessionIdOf(key), id);
     assert.deepEqual(keyOf(id), key);
   }
@@ -116,6 +106,6 @@ test("any hook is understood, and a failed call says why", () => {
 });
 
 test("the page names the limits that are in force", () => {
-  assert.ok(page.includes(`more than ${ID_SEGMENTS_MAX} directories`));
-  assert.ok(page.includes(ID_CHARS_MAX.toLocaleString("en")));
+  assert.ok(page.text.includes(`more than ${ID_SEGMENTS_MAX} directories`));
+  assert.ok(page.text.includes(ID_CHARS_MAX.toLocaleString("en")));
 });

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { test } from "vitest";
+import { docsPage } from "../../../test/support/docs-page.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { Native } from "../dialect.ts";
 import { chain } from "./chain.ts";
@@ -13,17 +13,8 @@ import { decode } from "./decode.ts";
 import { EtfExport, HELD_CHARS_MAX, HELD_LINES_MAX } from "./etf.ts";
 import { ROW_BYTES_MAX, SPILL_BYTES_MAX, SPILLS_MAX, spilling } from "./spill.ts";
 
-const page = readFileSync(new URL("../../../docs/formats/entire.md", import.meta.url), "utf8");
-
-/** What the fences with this info string hold. */
-function block(info: string): string {
-  const fences = [...page.matchAll(/^```([^`\n]*)\n([\s\S]*?)^```$/gm)];
-  const [found, ...more] = fences.filter(([, named]) => named === info);
-  assert.ok(found && more.length === 0, `the page has no ${info}, or several`);
-  return found[2] ?? "";
-}
-
-const lines = block("jsonl entire-row").trimEnd().split("\n");
+const { text, block, lines: linesOf } = docsPage("formats/entire");
+const lines = linesOf("jsonl entire-row");
 const rows = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 const id = String(rows[0]?.sessionId);
 const entries = rows.map((row): Entry => {
@@ -97,5 +88,5 @@ test("the page names the limits that the code has", () => {
     `${ACTION_CHARS_MAX} characters`,
     `${HELD_LINES_MAX.toLocaleString("en-US")} lines or ${HELD_CHARS_MAX / 1024 / 1024} Mi`,
   ];
-  for (const limit of limits) assert.ok(page.includes(limit), limit);
+  for (const limit of limits) assert.ok(text.includes(limit), limit);
 });

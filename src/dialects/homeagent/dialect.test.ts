@@ -3,18 +3,11 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { test } from "vitest";
 import { findImports } from "../../../test/architecture/imports.ts";
+import { docsPage } from "../../../test/support/docs-page.ts";
 import { homeagent } from "./dialect.ts";
 import { judgeEntry } from "./schema.ts";
 
-const page = readFileSync(new URL("../../../docs/formats/homeagent.md", import.meta.url), "utf8");
-
-/** The lines of the page's code blocks with this info string. */
-function lines(info: string): string[] {
-  const blocks = page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm);
-  return [...blocks].flatMap(([, found, body = ""]) =>
-    found === info ? body.trimEnd().split("\n") : [],
-  );
-}
+const { lines } = docsPage("formats/homeagent");
 
 test("the example lines of the format page are good, and there is one for each role (S0-4)", () => {
   const examples = lines("jsonl homeagent-line");

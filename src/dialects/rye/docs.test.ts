@@ -1,8 +1,8 @@
 /** The examples of docs/formats/rye.md, fed to the code: the page cannot drift. */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "vitest";
+import { docsPage } from "../../../test/support/docs-page.ts";
 import { decode } from "./decode.ts";
 import { completeNative, type RyeEvent, readEnvelope } from "./envelope.ts";
 import { express } from "./express.ts";
@@ -12,19 +12,8 @@ import { Telemetry } from "./telemetry.ts";
 import { formatThreadMeta, metaAfter, type StoredThreadMeta } from "./thread-meta.ts";
 import { EVENT_TYPES } from "./vocabulary.ts";
 
-const page = readFileSync(new URL("../../../docs/formats/rye.md", import.meta.url), "utf8");
-
-/** What the fences with this info string hold. */
-function blocks(info: string): string[] {
-  const fences = page.matchAll(/^(`{3,})([^`\n]*)\n([\s\S]*?)^\1$/gm);
-  const found = [...fences]
-    .filter(([, , named]) => named === info)
-    .map(([, , , body = ""]) => body);
-  assert.notEqual(found.length, 0, `the page has no ${info}`);
-  return found;
-}
-
-const lines = blocks("jsonl rye-line").flatMap((block) => block.trimEnd().split("\n"));
+const page = docsPage("formats/rye");
+const lines = page.lines("jsonl rye-line");
 const events = lines.map((line): RyeEvent => {
   const { event, fault } = readEnvelope(JSON.parse(line));
   assert.equal(fault, null, line);
@@ -48,7 +37,7 @@ test("the example lines of the flat envelope are what the writer makes of their 
 });
 
 test("the example message of a provider is what the writer makes of it, and reads back so", () => {
-  const lines = blocks("jsonl rye-message").flatMap((block) => block.trimEnd().split("\n"));
+  const lines = page.lines("jsonl rye-message");
   const entries = lines.map((line) => decode(JSON.parse(line)).entry ?? assert.fail(line));
   const last = entries.at(-1) ?? assert.fail("no lines");
   const { at, native: _, ...said } = { ...last, parts: entries.flatMap(({ parts }) => parts) };
@@ -69,7 +58,7 @@ test("the example markdown is what its events print (S2-7)", () => {
   const printed = flat
     .filter(({ type }) => shown.includes(type))
     .map((event) => renderEvent(event, LIVE_OPTIONS));
-  assert.deepEqual(blocks("markdown rye-markdown"), [printed.join("")]);
+  assert.deepEqual(page.blocks("markdown rye-markdown"), [printed.join("")]);
 });
 
 test("the example thread.json is what its start and completion make (S2-8)", () => {
@@ -78,16 +67,16 @@ test("the example thread.json is what its start and completion make (S2-8)", () 
     if (event.type !== "thread_error") meta = metaAfter("hello_world-1739012630", meta, event);
   }
   assert.ok(meta);
-  assert.deepEqual(blocks("json rye-meta"), [`${formatThreadMeta(meta)}\n`]);
+  assert.deepEqual(page.blocks("json rye-meta"), [`${formatThreadMeta(meta)}\n`]);
 
   const telemetry = new Telemetry(Date.parse("2026-02-10T00:00:00Z"));
   telemetry.add(meta);
   assert.deepEqual(
-    blocks("json rye-stats").map((block): unknown => JSON.parse(block)),
+    page.blocks("json rye-stats").map((block): unknown => JSON.parse(block)),
     [telemetry.stats()],
   );
 });
 
 test("the page names the limit that the code has", () => {
-  assert.ok(page.includes(`${INDENTED_CHARS_MAX.toLocaleString("en-US")} characters`));
+  assert.ok(page.text.includes(`${INDENTED_CHARS_MAX.toLocaleString("en-US")} characters`));
 });

@@ -5,10 +5,10 @@
  */
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { test } from "vitest";
+import { besideProject } from "../../../test/support/beside-project.ts";
 import { rye } from "./dialect.ts";
 import { type RyeEvent, readEnvelope } from "./envelope.ts";
 import { LIVE_OPTIONS, renderEvent } from "./markdown.ts";
@@ -16,15 +16,12 @@ import { reconstructMeta } from "./rebuild-meta.ts";
 import { Telemetry } from "./telemetry.ts";
 import { formatThreadMeta, isThreadMeta } from "./thread-meta.ts";
 
-const SAMPLES = fileURLToPath(new URL("../../../../shared/samples/rye", import.meta.url));
+const { path: SAMPLES, isThere: hasSamples } = besideProject(
+  "samples/rye",
+  "real rye threads",
+  "the tests that read them are",
+);
 const THREADS = 36;
-
-const hasSamples = existsSync(SAMPLES);
-if (!hasSamples) {
-  process.stderr.write(
-    "No real rye threads beside the project: the tests that read them are skipped.\n",
-  );
-}
 
 interface Sample {
   readonly id: string;

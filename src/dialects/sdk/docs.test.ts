@@ -1,23 +1,15 @@
 /** The examples of docs/formats/sdk.md, fed to the code: the page cannot drift. */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "vitest";
+import { docsPage } from "../../../test/support/docs-page.ts";
 import { complete } from "./complete.ts";
 import { decode } from "./decode.ts";
 import { LINE_TYPES, takesBack } from "./line.ts";
 import { signing } from "./signing.ts";
 
-const page = readFileSync(new URL("../../../docs/formats/sdk.md", import.meta.url), "utf8");
-
-function block(info: string): string[] {
-  const fences = [...page.matchAll(/^```([^`\n]*)\n([\s\S]*?)^```$/gm)];
-  const [found, ...more] = fences.filter(([, named]) => named === info);
-  assert.ok(found && more.length === 0, `the page has no ${info}, or several`);
-  return (found[2] ?? "").trimEnd().split("\n");
-}
-
-const lines = block("jsonl sdk-line");
+const page = docsPage("formats/sdk");
+const lines = page.lines("jsonl sdk-line");
 const natives = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 
 test("the page has a line of each kind", () => {
@@ -68,6 +60,6 @@ test("the example lines are understood as the page says", () => {
 });
 
 test("the bad lines are bad for the reasons that the page gives", () => {
-  const faults = block("jsonl sdk-bad-line").map((line) => decode(JSON.parse(line)).fault);
-  assert.deepEqual(faults, block("text sdk-reason"));
+  const faults = page.lines("jsonl sdk-bad-line").map((line) => decode(JSON.parse(line)).fault);
+  assert.deepEqual(faults, page.lines("text sdk-reason"));
 });

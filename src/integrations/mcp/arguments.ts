@@ -3,6 +3,7 @@
  * against. Everything is bounded here, so that no tool has to ask.
  */
 
+import { SESSION_STATUSES } from "../../model/summary.ts";
 import { DIALECT_NAMES } from "../../store/find-stores.ts";
 
 /** Sessions and hits in one answer. */
@@ -44,7 +45,7 @@ export const LIST_ARGUMENTS = taking(
     agent: name("only sessions of this agent or directive"),
     status: {
       type: "string",
-      enum: ["completed", "error", "running", "paused"],
+      enum: SESSION_STATUSES,
       description: "only sessions that stand like this",
     },
   },

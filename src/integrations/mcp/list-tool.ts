@@ -6,11 +6,11 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
-import type { Host } from "../../base/host.ts";
-import { findStores, type Where } from "../../store/find-stores.ts";
+import { findStores } from "../../store/find-stores.ts";
 import type { SessionSummary } from "../../store/list.ts";
 import { Store } from "../../store/store.ts";
 import type { LIST_ARGUMENTS, Taken } from "./arguments.ts";
+import type { McpParts } from "./parts.ts";
 
 const LIMIT_DEFAULT = 20;
 
@@ -18,15 +18,14 @@ const LIMIT_DEFAULT = 20;
 type Place = readonly [string, string, string];
 
 export async function listTool(
-  host: Host,
-  where: Where,
-  onWarning: (warning: string) => void,
+  { host, where, onWarning }: McpParts,
   { limit = LIMIT_DEFAULT, cursor, dialect, agent, status }: Taken<typeof LIST_ARGUMENTS>,
+  signal: AbortSignal,
 ): Promise<object> {
   const after = cursor === undefined ? null : placeIn(cursor);
   const found: SessionSummary[] = [];
   for (const store of findStores({ ...where, dialect: dialect ?? where.dialect })) {
-    for (const session of await new Store(host, { ...store, onWarning }).list()) {
+    for (const session of await new Store(host, { ...store, onWarning }).list({ signal })) {
       if (agent !== undefined && session.agent !== agent) continue;
       if (status !== undefined && session.status !== status) continue;
       if (after === null || compare(after, placeOf(session)) < 0) found.push(session);

@@ -8,6 +8,8 @@
  * MC3  An answer is bounded, and is JSON: what a transcript holds is in strings, and is data.
  * MC4  What goes wrong in a tool is a tool's error with one of our codes. Only what is no call of a
  *      tool at all is an error of the protocol.
+ * MC5  A call that is cancelled stops its work at the next session, chunk or piece; what was brought
+ *      into the catalog or the index until then is kept.
  */
 
 import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
@@ -52,7 +54,7 @@ export function mcpServer(parts: McpParts): McpServer {
     title: "List sessions",
     description: "Past sessions, the latest first: id, title, agent, model, status, turns, cost.",
     taking: LIST_ARGUMENTS,
-    run: (taken) => listTool(host, where, onWarning, taken),
+    run: (taken, signal) => listTool(parts, taken, signal),
   });
   addTool(server, "search_sessions", {
     title: "Search sessions",
@@ -105,11 +107,12 @@ function addTool<S extends object>(server: McpServer, name: string, tool: Tool<S
   server.registerTool(
     name,
     { title, description, inputSchema, annotations },
-    async (taken, ctx) => {
+    async (taken, { mcpReq: { signal } }) => {
       try {
-        return { content: [textOf(await run(taken, ctx.mcpReq.signal))] };
+        return { content: [textOf(await run(taken, signal))] };
       } catch (cause) {
-        return { content: [textOf({ error: errorOf(cause) })], isError: true }; // MC4
+        const error = signal.aborted ? CANCELLED : errorOf(cause);
+        return { content: [textOf({ error })], isError: true }; // MC4
       }
     },
   );
@@ -119,13 +122,13 @@ function textOf(answer: object): { type: "text"; text: string } {
   return { type: "text", text: JSON.stringify(answer) };
 }
 
+/** Nobody is told: what a client cancelled has no answer. What it threw may be any reason it gave. */
+const CANCELLED = { code: "CANCELLED", message: "the call was cancelled" };
+
 function errorOf(cause: unknown): { code: string; message: string } {
   if (cause instanceof VerbatimError) return { code: cause.code, message: cause.message };
   if (cause instanceof Error && "syscall" in cause) {
     return { code: errnoOf(cause) ?? "IO_ERROR", message: cause.message };
-  }
-  if (cause instanceof Error && cause.name === "AbortError") {
-    return { code: "CANCELLED", message: "the call was cancelled" };
   }
   throw cause;
 }

@@ -24,6 +24,7 @@ export async function verifyTool(
   try {
     const target = { dialect, root, id, logId: relative(root, path) };
     const report = await verifier.verify(target, () => signal.throwIfAborted());
+    signal.throwIfAborted(); // To a verdict, being stopped is a log that cannot be read: none at all.
     const { verdict, deep, signed_through, checkpoints, tail, bad_range, freshness } = report;
     return {
       session: id,

@@ -9,6 +9,7 @@
  * HP2  What the entries do not show is counted, and told in the foot.
  */
 
+import { SESSION_STATUSES, type Summary } from "../../model/summary.ts";
 import { grouped, lengthOf, moneyOf } from "../phrases.ts";
 import { CallPlaces } from "./call-places.ts";
 import {
@@ -24,25 +25,18 @@ import { type Html, html } from "./markup.ts";
 import { STYLE_HASH, STYLE_SHEET } from "./style.ts";
 
 /** What the head of a page says of its session; null where nobody knows. */
-export interface PageFacts {
+export interface PageFacts extends Omit<Summary, "status" | "turns" | "lines" | Unsaid> {
   readonly session: string;
   readonly dialect: string;
-  readonly title: string | null;
-  readonly agent: string | null;
-  readonly model: string | null;
   readonly status: string | null;
   readonly turns: number | null;
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
-  readonly totalTokens: number | null;
-  readonly spend: number | null;
-  /** ISO 8601, UTC. */
-  readonly createdAt: string | null;
-  readonly updatedAt: string | null;
   readonly lines: number | null;
   /** How many of the last entries the page is about; null for all. */
   readonly last: number | null;
 }
+
+/** What a page says nothing of, or finds out by itself. */
+type Unsaid = "durationMs" | "parent" | "badLines";
 
 /** Lines that are no entries, one after the other. */
 export interface BadLineRun {
@@ -174,7 +168,7 @@ function factList(known: PageFacts): Html {
   return html`<dl class="facts">${rows}</dl>\n`;
 }
 
-const STATUSES: readonly string[] = ["completed", "error", "running", "paused"];
+const STATUSES: readonly string[] = SESSION_STATUSES;
 
 function statusHtml(status: string): Html {
   const kind = STATUSES.includes(status) ? status : "other";

@@ -14,12 +14,12 @@ import { asciiJson, type Sign } from "../../proof/checkpoint.ts";
 import type { ProofCrypto } from "../../proof/crypto.ts";
 import type { Keys } from "../../proof/keys.ts";
 import type { Verdict } from "../../proof/verdict.ts";
+import { DIALECT_NAMES } from "../../store/find-stores.ts";
 import type { DialectName } from "../../store/fork.ts";
 import type { ListedMember } from "./bundle-writer.ts";
 
 const DOMAIN = utf8("verbatim/bundle/v1\n");
 const SIGNED = /^(\{.*,"kid":"[0-9a-f]{64}"),"sig":"([A-Za-z0-9_-]{86})"\}\n$/;
-const DIALECT_NAMES: readonly string[] = ["rye", "homeagent", "entire", "claude", "sdk"];
 
 /** Where the code stood of which the session speaks. No paths. */
 export interface GitIdentity {
@@ -121,7 +121,7 @@ function isManifest(value: unknown): value is BundleManifest {
   return (
     schema === "verbatim.bundle/1" &&
     [session, by, kid].every((text) => typeof text === "string") &&
-    DIALECT_NAMES.includes(String(dialect)) &&
+    DIALECT_NAMES.some((name) => name === dialect) &&
     typeof made === "string" &&
     !Number.isNaN(Date.parse(made)) &&
     isHead(head) &&

@@ -3,7 +3,9 @@
 import {
   boolean,
   count,
+  isComplete,
   list,
+  nextPage,
   number,
   object,
   offset,
@@ -29,11 +31,8 @@ export const OVER_SESSIONS: Readonly<Record<string, Schema>> = {
   }),
   SearchPage: object({
     hits: list(ref("SearchHit")),
-    next: { ...orNull(string), description: "The cursor of the next page; null after the last" },
-    isComplete: {
-      ...boolean,
-      description: "False while sessions are read for the first time: some cannot be found yet",
-    },
+    next: nextPage,
+    isComplete: isComplete("cannot be found"),
   }),
   UsageRow: object({
     day: { ...orNull(string), description: "In UTC; null for what has no time" },
@@ -59,9 +58,6 @@ export const OVER_SESSIONS: Readonly<Record<string, Schema>> = {
     tools: { ...list(ref("ToolUsage")), description: "The most called first" },
     sessions: count,
     isCut: { ...boolean, description: "There was more than one answer holds" },
-    isComplete: {
-      ...boolean,
-      description: "False while sessions are read for the first time: some are not counted yet",
-    },
+    isComplete: isComplete("are not counted"),
   }),
 };

@@ -23,6 +23,18 @@ export function list(items: Schema): Schema {
   return { type: "array", items };
 }
 
+/** Where a list goes on that comes in pages. */
+export const nextPage: Schema = {
+  ...orNull(string),
+  description: "The cursor of the next page; null after the last",
+};
+
+/** False while not all sessions have been read; `lack` is what the answer is without. */
+export function isComplete(lack: string): Schema {
+  const description = `False while sessions are read for the first time: some ${lack} yet`;
+  return { ...boolean, description };
+}
+
 /** An object with these fields, all of them there, and no others. */
 export function object(properties: Readonly<Record<string, Schema>>, extra: Schema = {}): Schema {
   const required = Object.keys(properties);

@@ -1,11 +1,15 @@
 /** Schemas: the shapes of what the server answers, in JSON Schema as OpenAPI 3.1 takes it. */
 
+import { SESSION_STATUSES } from "../../model/summary.ts";
 import { VERDICTS } from "../../proof/verdict.ts";
+import { DIALECT_NAMES } from "../../store/find-stores.ts";
 import { OVER_SESSIONS } from "./over-sessions.ts";
 import {
   boolean,
   count,
+  isComplete,
   list,
+  nextPage,
   number,
   object,
   offset,
@@ -19,12 +23,12 @@ import {
 const SUMMARY = {
   id: { ...string, description: "What URLs call the session", pattern: "^[0-9a-f]{16}\\.[\\w-]+$" },
   session: { ...string, description: "The session's own id" },
-  dialect: { enum: ["rye", "homeagent", "entire", "claude", "sdk"] },
+  dialect: { enum: [...DIALECT_NAMES] },
   root: { ...string, description: "The store's directory on the server" },
   title: { ...orNull(string), description: "The first thing a user said" },
   agent: orNull(string),
   model: orNull(string),
-  status: { enum: ["completed", "error", "running", "paused", null] },
+  status: { enum: [...SESSION_STATUSES, null] },
   turns: count,
   inputTokens: orNull(number),
   outputTokens: orNull(number),
@@ -129,11 +133,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Session: object(SUMMARY),
   SessionPage: object({
     sessions: list(ref("Session")),
-    next: { ...orNull(string), description: "The cursor of the next page; null after the last" },
-    isComplete: {
-      ...boolean,
-      description: "False while sessions are read for the first time: some are not listed yet",
-    },
+    next: nextPage,
+    isComplete: isComplete("are not listed"),
     unreadable: {
       ...count,
       description: "Sessions that are there, cannot be read, and are not listed",

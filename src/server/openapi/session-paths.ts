@@ -1,5 +1,6 @@
 /** Session paths: the sessions API, operation by operation, as OpenAPI has it. */
 
+import { SESSION_STATUSES } from "../../model/summary.ts";
 import { DIALECT_NAMES } from "../../store/find-stores.ts";
 import { SESSION_LIMITS } from "../sessions/limits.ts";
 import { SESSIONS_ROOT } from "../sessions/route.ts";
@@ -51,9 +52,7 @@ const LIST_OPERATION: Operation = {
   summary: "List sessions, the last changed first",
   parameters: [
     parameter("dialect", "Only of this dialect", { enum: [...DIALECT_NAMES] }),
-    parameter("status", "Only those that stand so", {
-      enum: ["completed", "error", "running", "paused"],
-    }),
+    parameter("status", "Only those that stand so", { enum: [...SESSION_STATUSES] }),
     parameter("since", "Last changed at this time or later", { type: "string" }),
     parameter("until", "Last changed before this time", { type: "string" }),
     parameter("title", "Only those whose title holds this text, in any case", { type: "string" }),

@@ -15,7 +15,7 @@ import {
   type PageRow,
   readPage,
 } from "../../catalog/pages.ts";
-import type { SessionStatus } from "../../catalog/summary.ts";
+import { SESSION_STATUSES, type SessionStatus } from "../../model/summary.ts";
 import { DIALECT_NAMES } from "../../store/find-stores.ts";
 import { badRequest } from "../answer.ts";
 import { Query } from "./query.ts";
@@ -26,8 +26,6 @@ import { sessionItem } from "./wire.ts";
 export const LIST_PARAMETERS = [
   ...["dialect", "status", "since", "until", "title", "limit", "cursor"],
 ] as const;
-
-const STATUSES: readonly SessionStatus[] = ["completed", "error", "running", "paused"];
 
 /** A place in the order of all sessions. */
 interface Place extends PageMark {
@@ -144,7 +142,7 @@ function markIn({ key }: ServedStore, { key: time, store, id }: Place): PageMark
 }
 
 function wantedBy(query: Query): Wanted {
-  const status = query.choice("status", STATUSES);
+  const status = query.choice("status", SESSION_STATUSES);
   return {
     status,
     // One that was running when it was last read may be paused by now.

@@ -3,7 +3,6 @@ import {
   appendFileSync,
   chmodSync,
   copyFileSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -12,8 +11,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { besideProject } from "../../../test/support/beside-project.ts";
 import {
   codes,
   findingsIn,
@@ -31,13 +30,11 @@ import { SessionTranscript } from "../entire-transcripts.ts";
 import { Store } from "../store.ts";
 import { LIVE_MS } from "./examine-session.ts";
 
-const SAMPLE = fileURLToPath(
-  new URL("../../../../shared/samples/entire/30/e81e82f6ba/0", import.meta.url),
+const { path: SAMPLE, isThere: hasSample } = besideProject(
+  "samples/entire/30/e81e82f6ba/0",
+  "real Entire session",
+  "a test of doctor is",
 );
-const hasSample = existsSync(SAMPLE);
-if (!hasSample) {
-  process.stderr.write("No real Entire session beside the project: a test of doctor is skipped.\n");
-}
 
 const CALL = { type: "tool_use", id: "t1", name: "Read", input: { path: "a" } };
 const RESULT = { type: "tool_result", tool_use_id: "t1", content: "text" };

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { besideProject } from "../../../test/support/beside-project.ts";
 import {
   codes,
   findingsIn,
@@ -19,11 +19,11 @@ import { nodeHost } from "../../base/node-host.ts";
 import type { Native } from "../../dialects/dialect.ts";
 import { readThreadMeta } from "../thread-files.ts";
 
-const SAMPLES = fileURLToPath(new URL("../../../../shared/samples/rye", import.meta.url));
-const hasSamples = existsSync(SAMPLES);
-if (!hasSamples) {
-  process.stderr.write("No real rye threads beside the project: a test of doctor is skipped.\n");
-}
+const { path: SAMPLES, isThere: hasSamples } = besideProject(
+  "samples/rye",
+  "real rye threads",
+  "a test of doctor is",
+);
 
 class Thread {
   readonly project = tempDirectory();

@@ -34,6 +34,7 @@ import { type NewEntry, openStore, type StoreOptions } from "../../../src/index.
 import { SESSION_LIMITS } from "../../../src/server/sessions/limits.ts";
 import { type RunningServer, type ServeOptions, startServer } from "../../../src/server.ts";
 import { chromiumPath, isBrowserRequired, launchChromium } from "../chromium.ts";
+import { watchPage } from "../watched-page.ts";
 
 /** Passed over where there is no browser; where one is required, that is a failure. */
 export const browserTest = test.skipIf(chromiumPath === null && !isBrowserRequired);
@@ -148,7 +149,8 @@ export class ViewerScene {
     const page = await context.newPage();
     if (before !== undefined) await page.addInitScript(before);
     const deeds: string[] = [];
-    watch(page, this.url, deeds);
+    const own = `${this.url}/`;
+    watchPage(page, (url) => url.startsWith(own) || /^(?:data|blob):/.test(url), deeds);
     onTestFinished(async () => {
       await context.close();
       const wrong = deeds.filter((deed) => !mayLog?.test(deed));
@@ -185,23 +187,6 @@ export function viewerScene(
   });
   afterAll(() => scene.close());
   return scene;
-}
-
-function watch(page: Page, url: string, deeds: string[]): void {
-  const isOwn = (asked: string) => asked.startsWith(`${url}/`) || /^(?:data|blob):/.test(asked);
-  page.on("dialog", (dialog) => {
-    deeds.push(`dialog ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  // A violated Content-Security-Policy is an error in the console, too.
-  page.on("console", (message) => {
-    if (message.type() === "error") deeds.push(`console ${message.text()}`);
-  });
-  page.on("pageerror", (error) => deeds.push(`script error ${error.message}`));
-  page.on("popup", () => deeds.push("window"));
-  page.context().on("request", (request) => {
-    if (!isOwn(request.url())) deeds.push(`request ${request.url()}`);
-  });
 }
 
 const project = fileURLToPath(new URL("../../..", import.meta.url));

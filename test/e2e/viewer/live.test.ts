@@ -6,6 +6,7 @@ import type { Page } from "playwright-core";
 import { shownText } from "../../../src/render/html/markup.ts";
 import { event, putThread } from "../../cli/stores.ts";
 import { faultOf } from "../allow-list.ts";
+import { eventually } from "../eventually.ts";
 import { browserTest, viewerScene } from "./harness.ts";
 import { HOSTILE } from "./hostile-texts.ts";
 
@@ -68,7 +69,7 @@ browserTest(
     const page = await openLive("live-1");
     append(paths.live, "the first news");
     await page.getByText("the first news").waitFor();
-    assert.ok((await belowIn(page)) < 2);
+    await eventually("what is below the reader", () => belowIn(page)).toBeLessThan(2);
     await page.locator(".transcript").evaluate((one) => {
       one.scrollTop -= 700;
     });
@@ -77,10 +78,10 @@ browserTest(
     const before = await above.boundingBox();
     append(paths.live, "the second news");
     await page.getByRole("button", { name: "1 new" }).waitFor();
-    assert.deepEqual(await above.boundingBox(), before);
+    await eventually("where the reader is", () => above.boundingBox()).toEqual(before);
     await page.getByRole("button", { name: "1 new" }).click();
     await page.getByText("the second news").waitFor();
-    assert.equal(await page.getByRole("button", { name: "1 new" }).count(), 0);
+    await page.getByRole("button", { name: "1 new" }).waitFor({ state: "detached" });
   },
 );
 
@@ -96,8 +97,9 @@ browserTest("a server that stops and comes back leaves no gap and repeats nothin
   append(paths.restarted, "after");
   await page.getByText("after", { exact: true }).waitFor();
   await page.getByText("The server does not answer").waitFor({ state: "detached" });
-  const texts = await page.locator(".entry .text").allInnerTexts();
-  assert.deepEqual(texts, ["said 0", "said 1", "said 2", "before", "meanwhile", "after"]);
+  const texts = () => page.locator(".entry .text").allInnerTexts();
+  const all = ["said 0", "said 1", "said 2", "before", "meanwhile", "after"];
+  await eventually("what was said", texts).toEqual(all);
 });
 
 browserTest("a session of 100,000 entries is read from its end, and never held whole", async () => {
@@ -119,8 +121,12 @@ browserTest("a session of 100,000 entries is read from its end, and never held w
       return Number(text.slice("said ".length)) < before;
     }, first);
     // What was put in above did not move what is read.
-    const box = await page.getByText(`said ${first}`, { exact: true }).boundingBox();
-    assert.ok(box !== null && box.y > 0 && box.y < 400, `said ${first} is at ${box?.y}`);
+    const read = page.getByText(`said ${first}`, { exact: true });
+    const isInPlace = async () => {
+      const { y = -1 } = (await read.boundingBox()) ?? {};
+      return y > 0 && y < 400;
+    };
+    await eventually(`whether said ${first} is where it was`, isInPlace).toBe(true);
     const held = await numbers();
     assert.ok(held.length <= 350, `${held.length} entries are held`);
     assert.deepEqual(
@@ -133,9 +139,9 @@ browserTest("a session of 100,000 entries is read from its end, and never held w
   const rail = await page.locator(".rail").boundingBox();
   if (rail === null) return assert.fail("no rail");
   await page.mouse.click(rail.x + rail.width / 2, rail.y + rail.height / 2);
-  await page.locator(".row:focus").waitFor();
-  const middle = Number((await page.locator(".row:focus .text").innerText()).slice(5));
-  assert.ok(Math.abs(middle / LONG - 0.5) < 0.02, `${middle}`);
+  const focused = page.locator(".row:focus .text");
+  const offMiddle = async () => Math.abs(Number((await focused.innerText()).slice(5)) / LONG - 0.5);
+  await eventually("how far from the middle the reader is", offMiddle).toBeLessThan(0.02);
   await page.keyboard.press("g");
   await page.getByText("said 0", { exact: true }).waitFor();
   await page.keyboard.press("G");

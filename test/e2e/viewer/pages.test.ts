@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import type { NewEntry } from "../../../src/index.ts";
 import { event, putThread } from "../../cli/stores.ts";
+import { eventually } from "../eventually.ts";
 import { browserTest, viewerScene } from "./harness.ts";
 import { HOSTILE } from "./hostile-texts.ts";
 
@@ -77,14 +78,15 @@ async function openFence(options: Parameters<typeof viewer.open>[1] = {}): Promi
 
 /** Runs in the page. */
 const FIRST_ROW_IS_IN_VIEW = `document.querySelector(".row").getBoundingClientRect().top >= 0`;
+const LAST_ROW_IS_IN_VIEW = `[...document.querySelectorAll(".row")].at(-1)
+  .getBoundingClientRect().top < innerHeight`;
 
 browserTest("the list says what each session is, took and is worth", async () => {
   const page = await viewer.open("#/");
   const row = page.locator(".session-row", { hasText: "Mend the" });
   await row.locator(".verdict.verified").waitFor();
-  const text = await row.innerText();
   for (const fact of ["hello", "m-1", "rye", "1 turn", "1.2k tokens", "$0.50", "verified"]) {
-    assert.ok(text.includes(fact), `${fact} in ${text}`);
+    await eventually("a row of the list", () => row.innerText()).toContain(fact);
   }
 });
 
@@ -94,13 +96,14 @@ browserTest(
     const page = await viewer.open("#/");
     await page.locator(".session-row").first().waitFor();
     const foot = page.locator(".list-foot");
-    const all = `${MANY + HOSTILE.length + 2} sessions`;
-    while (!(await foot.innerText()).startsWith(all)) {
+    const scrolled = async () => {
       await page.locator(".list-scroll").evaluate((list) => {
         list.scrollTop = list.scrollHeight;
       });
-      await page.evaluate("new Promise(requestAnimationFrame)");
-    }
+      return foot.innerText();
+    };
+    const all = `${MANY + HOSTILE.length + 2} sessions`;
+    await eventually("how many sessions the list has come to", scrolled).toContain(all);
     assert.ok((await page.locator(".session-row").count()) < 60);
   },
 );
@@ -121,17 +124,18 @@ browserTest("what is typed is searched for; a hit opens its entry, unfolded", as
   await page.locator("input:focus").waitFor();
   await page.keyboard.type("zebr");
   await page.locator(".hit mark", { hasText: "zebra" }).waitFor();
-  assert.equal(await page.locator(".hit").count(), 1);
-  await page.locator(".hit").click();
+  await eventually("hits", () => page.locator(".hit").count()).toBe(1);
+  await page.locator(".hit[href$='&q=zebr']").click();
   const row = page.locator(".row.target");
   await row.locator("details[open] pre", { hasText: "zebra" }).waitFor();
-  assert.match(page.url(), /\?at=\d+&q=zebr$/);
+  await page.waitForURL(/\?at=\d+&q=zebr$/);
 });
 
 browserTest("filters narrow the list, and stay in the address", async () => {
   const page = await viewer.open("#/");
   await page.getByLabel("Status").selectOption("completed");
   await page.getByText("1 session", { exact: true }).waitFor();
+  await page.waitForURL(/[?&]status=completed/);
   await page.reload();
   await page.getByText("1 session", { exact: true }).waitFor();
   await page.getByLabel("Kind").selectOption("entire");
@@ -142,15 +146,14 @@ browserTest(
   "a session shows its end, its diffs, its colours and where its children are",
   async () => {
     const page = await openFence();
-    assert.equal((await page.locator(".diff .gone").innerText()).trim(), "-old plank");
-    assert.equal((await page.locator(".diff .new").innerText()).trim(), "+new plank");
+    const text = (selector: string) => () => page.locator(selector).first().innerText();
+    await eventually("what is gone", text(".diff .gone")).toMatch(/^-old plank\s*$/);
+    await eventually("what is new", text(".diff .new")).toMatch(/^\+new plank\s*$/);
     await page.locator(".hl-keyword", { hasText: "const" }).waitFor();
-    assert.match(await page.locator(".by-tool .caption").innerText(), /Output · 1\.5 s\s+edit/);
-    assert.equal(await page.locator(".turns a").count(), 2);
-    assert.match(
-      await page.locator(".turns a").first().innerText(),
-      /1\.2k tokens · \$0\.50 · 1 call/,
-    );
+    await eventually("a result", text(".by-tool .caption")).toMatch(/Output · 1\.5 s\s+edit/);
+    await eventually("prompts", () => page.locator(".turns a").count()).toBe(2);
+    const took = /1\.2k tokens · \$0\.50 · 1 call/;
+    await eventually("what a prompt took", text(".turns a")).toMatch(took);
     await page.getByRole("link", { name: "child-1" }).click();
     await page.locator(".entry", { hasText: "I am the child" }).waitFor();
   },
@@ -169,7 +172,7 @@ browserTest("keys move through a session, fold and unfold, and say what they are
   await focusIsOn(/Mend the/);
   await page.keyboard.press("j");
   await focusIsOn(/Thinking/);
-  assert.equal(await page.locator("details.thinking[open]").count(), 0);
+  await page.locator("details.thinking:not([open])").waitFor();
   await page.keyboard.press("o");
   await page.locator("details.thinking[open]").waitFor();
   await page.keyboard.press("k");
@@ -178,15 +181,18 @@ browserTest("keys move through a session, fold and unfold, and say what they are
   await page.locator(".line-dialog pre", { hasText: '"user_message"' }).waitFor();
   await page.keyboard.press("Escape");
   await noDialog();
-  assert.equal(await page.getByText("A turn begins").count(), 0);
+  const wordless = page.getByText("A line without words").first();
+  await wordless.waitFor({ state: "hidden" });
   await page.keyboard.press("a");
-  await page.getByText("A line without words").first().waitFor();
+  await wordless.waitFor();
   await page.keyboard.press("a");
+  await wordless.waitFor({ state: "hidden" });
   await page.keyboard.press("?");
   await page.getByRole("heading", { name: "Keys" }).waitFor();
   await page.keyboard.press("Escape");
   await noDialog();
   await page.keyboard.press("G");
+  await page.waitForFunction(LAST_ROW_IS_IN_VIEW);
   await page.keyboard.press("/");
   await page.locator(".inner-search input:focus").waitFor();
   await page.keyboard.type("wood");
@@ -202,12 +208,12 @@ browserTest("a link to an entry opens it; one that leads nowhere says so", async
   const id = fence;
   const { entries } = await viewer.client.sessions.entries(id);
   const start = entries.find(({ entry }) => entry?.parts[0]?.type === "child")?.start ?? 0;
-  const page = await viewer.open(`#/s/${id}?at=${start}`);
-  assert.match(await page.locator(".row.target").innerText(), /Began child-1/);
-  const lost = await viewer.open(`#/s/${id}?at=${start + 1}`, { mayLog: /416/ });
-  await lost.getByText("There is no entry at the place of that link").waitFor();
-  const none = await viewer.open("#/s/nothing", { mayLog: /404/ });
-  await none.getByText("There is no such session here").waitFor();
+  const page = await viewer.open(`#/s/${id}?at=${start}`, { mayLog: /416|404/ });
+  await page.locator(".row.target", { hasText: "Began child-1" }).waitFor();
+  await page.goto(`${viewer.url}/#/s/${id}?at=${start + 1}`);
+  await page.getByText("There is no entry at the place of that link").waitFor();
+  await page.goto(`${viewer.url}/#/s/nothing`);
+  await page.getByText("There is no such session here").waitFor();
 });
 
 browserTest("a session is exported as one page, and byte for byte", async () => {
@@ -232,23 +238,33 @@ browserTest("a session is exported as one page, and byte for byte", async () => 
 
 browserTest("nothing is wider than a telephone", async () => {
   fence ||= await viewer.apiId("fence-1");
-  for (const hash of ["#/", "#/?q=plank", `#/s/${fence}`]) {
-    const page = await viewer.open(hash, { width: 360, height: 640 });
-    await page.locator(".session-row, .hit, .entry").first().waitFor();
+  const page = await viewer.open("#/", { width: 360, height: 640 });
+  for (const [hash, shown] of [
+    ["#/", ".session-row"],
+    ["#/?q=plank", ".hit"],
+    [`#/s/${fence}`, ".entry"],
+  ] as const) {
+    await page.goto(`${viewer.url}/${hash}`);
+    await page.locator(shown).first().waitFor();
     for (const place of ["html", ".page", ".list-scroll, .transcript"]) {
-      const [inner, outer] = await page
-        .locator(place)
-        .first()
-        .evaluate((element) => [element.scrollWidth, element.clientWidth]);
-      assert.ok((inner ?? 0) <= (outer ?? 0), `${place} of ${hash}: ${inner} in ${outer}`);
+      const widths = () =>
+        page
+          .locator(place)
+          .first()
+          .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+      await eventually(`what does not fit into ${place} of ${hash}`, widths).toBeLessThanOrEqual(0);
     }
   }
 });
 
 browserTest("hostile titles, agents and words found run nothing, and are shown", async () => {
-  for (const hash of ["#/", "#/?q=pwned"]) {
-    const page = await viewer.open(hash, { height: 2500 });
-    await page.locator(".session-row, .hit", { hasText: "__pwned" }).nth(5).waitFor();
+  const page = await viewer.open("#/", { height: 2500 });
+  for (const [hash, shown] of [
+    ["#/", ".session-row"],
+    ["#/?q=pwned", ".hit"],
+  ] as const) {
+    await page.goto(`${viewer.url}/${hash}`);
+    await page.locator(shown, { hasText: "__pwned" }).nth(5).waitFor();
     assert.equal(await page.evaluate("window.__pwned === undefined"), true);
   }
 });

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { putThread } from "../../cli/stores.ts";
 import { makeToken } from "../../server/auth/token-user.ts";
+import { eventually } from "../eventually.ts";
 import { browserTest, viewerScene } from "./harness.ts";
 
 let token = "";
@@ -18,7 +19,8 @@ browserTest(
     const page = await viewer.open("#/", { mayLog: /401/ });
     await page.getByLabel("Token").fill("wrong");
     await page.keyboard.press("Enter");
-    await page.getByLabel("Token").waitFor();
+    const typed = () => page.getByLabel("Token").inputValue();
+    await eventually("what stands in the field when it is asked for again", typed).toBe("");
     assert.equal(await page.getByText("I am secret-1").count(), 0);
     await page.getByLabel("Token").fill(token);
     await page.keyboard.press("Enter");

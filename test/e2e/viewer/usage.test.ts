@@ -1,8 +1,8 @@
 /** The usage page and the demo, in a real browser. */
 
-import assert from "node:assert/strict";
 import type { NewEntry } from "../../../src/index.ts";
 import { answered, said } from "../../support/signing-user.ts";
+import { eventually } from "../eventually.ts";
 import { browserTest, viewerScene } from "./harness.ts";
 
 const used = (model: string, spend: number): readonly NewEntry[] => [
@@ -47,7 +47,8 @@ browserTest("spend, tokens and tools are added up, charted, and there as a table
   await page.locator(".usage-plot canvas").waitFor();
   await page.getByText("As a table").click();
   const table = page.getByRole("region", { name: "Spend per day (UTC)" });
-  assert.match(await table.innerText(), /model-a\s+model-b\s+\d{4}-\d\d-\d\d\s+\$1\.25\s+\$0\.50/);
+  const rows = /model-a\s+model-b\s+\d{4}-\d\d-\d\d\s+\$1\.25\s+\$0\.50/;
+  await eventually("the table", () => table.innerText()).toMatch(rows);
   await page.getByRole("button", { name: "Tokens" }).click();
   await page.getByText("Tokens per day (UTC)").first().waitFor();
   await page.getByRole("button", { name: "Most failing" }).click();
@@ -58,11 +59,10 @@ browserTest("spend, tokens and tools are added up, charted, and there as a table
 
 browserTest("both themes have colours of their own, without loading anew", async () => {
   const page = await viewer.open("#/usage", { colorScheme: "light" });
-  const bars = () => page.evaluate<number | null>(PIXELS);
-  await page.locator(".usage-plot canvas").waitFor();
+  const bars = async () => (await page.evaluate<number | null>(PIXELS)) ?? 0;
+  await eventually("what is drawn", bars).toBeGreaterThan(0);
   const light = await bars();
   await page.emulateMedia({ colorScheme: "dark" });
-  for (let tries = 0; [light, null].includes(await bars()); tries++) {
-    assert.ok(tries < 100, "it was not drawn");
-  }
+  const isOther = async () => ![0, light].includes(await bars());
+  await eventually("whether it was drawn in other colours", isOther).toBe(true);
 });

@@ -1,23 +1,18 @@
 /** The page of bundles, held against the code. */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "vitest";
 import { BUNDLE_LIMITS } from "../../../src/base/limits.ts";
 import { readManifest, signManifest } from "../../../src/resume/handoff/manifest.ts";
 import { isDerived, isMemberName } from "../../../src/resume/handoff/member-names.ts";
 import { type Fidelity, originEntry } from "../../../src/resume/handoff/record-anew.ts";
 import { COMPARED } from "../../../src/store/mapping.ts";
+import { docsPage } from "../../support/docs-page.ts";
 
-const page = readFileSync(new URL("../../../docs/formats/bundle.md", import.meta.url), "utf8");
-
-function block(kind: string): string {
-  const [, text] = new RegExp(`^\`\`\`jsonl ${kind}\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(page) ?? [];
-  return text ?? assert.fail(`the page has no ${kind}`);
-}
+const { text: page, block } = docsPage("formats/bundle");
 
 test("docs/formats/bundle.md shows a manifest as it is written and read", async () => {
-  const text = block("bundle-manifest");
+  const text = block("jsonl bundle-manifest");
   const read = readManifest(Buffer.from(text)) ?? assert.fail("it is no manifest");
   assert.equal(await signManifest(read.manifest, async () => new Uint8Array(64)), text);
   const domain = Buffer.from("verbatim/bundle/v1\n");
@@ -46,8 +41,8 @@ test("docs/formats/bundle.md has a row for every member, and its limits are the 
 });
 
 test("docs/formats/bundle.md shows what a session from another dialect begins with", () => {
-  const shown = JSON.parse(block("handoff-report"));
-  const { manifest } = readManifest(Buffer.from(block("bundle-manifest"))) ?? assert.fail();
+  const shown = JSON.parse(block("jsonl handoff-report"));
+  const { manifest } = readManifest(Buffer.from(block("jsonl bundle-manifest"))) ?? assert.fail();
   const [part] = originEntry({ manifest }, shown as Fidelity).parts ?? [];
   const { native } = part as { native: object };
   assert.deepEqual(Object.keys(native).sort(), Object.keys(shown).sort());

@@ -20,10 +20,11 @@ import { verifyLog } from "../../../src/signing/verify.ts";
 import { memoryHost } from "../../support/memory-files.ts";
 import { refusal, thrownRefusal } from "../../support/refusal.ts";
 import {
+  ALL_SHAPES,
   answered,
   filesOf,
   idFor,
-  SHAPES,
+  type SignedShape,
   SigningUser,
   said,
   turnOf,
@@ -34,7 +35,10 @@ import { tempDirectory } from "../../support/temp-directory.ts";
 const FLAT = { dialect: "rye", envelope: "flat" } as const;
 const HOMEAGENT = { dialect: "homeagent" } as const;
 
-/** What a caller may try to pass off as a checkpoint, in the words of each dialect. */
+/**
+ * What a caller may try to pass off as a checkpoint, in the words of each dialect. Entries of Claude's
+ * are data: nobody looks for checkpoints among them.
+ */
 const OWN_CHECKPOINTS: Readonly<Record<string, Native>> = {
   "rye-flat": { type: "checkpoint", turn: 1 },
   "rye-payload": { event_type: "checkpoint", payload: { turn: 1 } },
@@ -43,9 +47,11 @@ const OWN_CHECKPOINTS: Readonly<Record<string, Native>> = {
     ...{ turnId: "1", role: "user", content: "hi", ts: 1 },
     ...{ type: "checkpoint", event_type: "checkpoint" },
   },
+  sdk: { type: "message", event_type: "checkpoint", message: { role: "user", content: "hi" } },
 };
 
-for (const [name, shape] of Object.entries(SHAPES)) {
+for (const [name, native] of Object.entries(OWN_CHECKPOINTS)) {
+  const shape = ALL_SHAPES[name] as SignedShape;
   for (const sign of [true, false]) {
     const isSigned = sign ? "signed" : "unsigned";
     test(`a caller's own checkpoint is refused by ${name}, ${isSigned}, and leaves no trace`, async () => {
@@ -55,7 +61,7 @@ for (const [name, shape] of Object.entries(SHAPES)) {
       await session.append(said("hi"));
       const { path } = writtenBy(store, session);
       const before = readFileSync(path);
-      await refusal(session.appendNative(OWN_CHECKPOINTS[name] as Native), "INVALID_ENTRY");
+      await refusal(session.appendNative(native), "INVALID_ENTRY");
       assert.deepEqual(readFileSync(path), before);
       await session.append(answered("hello"));
       await store.close();
@@ -128,7 +134,7 @@ test("N: bytes that change after they were judged are not handed out", async () 
 });
 
 test("V: what does not verify is not signed on, and not written to", async () => {
-  for (const [name, shape] of Object.entries(SHAPES)) {
+  for (const [name, shape] of Object.entries(ALL_SHAPES)) {
     const user = new SigningUser();
     const { path, target } = await user.writeTurns(shape, 2);
     const forged = readFileSync(path, "utf8").replace("turn 1: done", "turn 1: DONE");
@@ -142,7 +148,7 @@ test("V: what does not verify is not signed on, and not written to", async () =>
 });
 
 test("V: lines that a stranger appends while a signer lives are stated as found, never as its own", async () => {
-  for (const [name, shape] of Object.entries(SHAPES)) {
+  for (const [name, shape] of Object.entries(ALL_SHAPES)) {
     const user = new SigningUser();
     const store = await user.store({ ...shape, root: tempDirectory() });
     const session = store.session(idFor(shape));

@@ -3,7 +3,7 @@
 import type { Pin } from "../../../src/proof/pin.ts";
 import type { Freshness } from "../../../src/proof/pins.ts";
 import type { FindingCode, Verdict } from "../../../src/proof/verdict.ts";
-import type { Honest, Kit } from "./kit.ts";
+import { bytesOf, checkpointEnds, editLast, type Honest, type Kit, linesOf } from "./kit.ts";
 
 /** As a user gives them to `verbatim verify`. */
 export interface Flags {
@@ -56,4 +56,32 @@ export const EXITS: Readonly<Record<Verdict, number>> = {
 export function changed(honest: Honest, log: Uint8Array | null, isPinned = true): Attacked {
   const sidecar = honest.sidecar.length > 0 ? { sidecar: honest.sidecar } : {};
   return { honest, log, ...sidecar, pin: isPinned ? honest.pin : null };
+}
+
+/** The last checkpoint's line, in the log or beside it. */
+export function lastCheckpoint({ log, sidecar }: Honest): string {
+  return linesOf(sidecar.length > 0 ? sidecar : log).at(-1) ?? "";
+}
+
+/** That line changed. */
+export function withLast(
+  honest: Honest,
+  edit: (line: string) => string,
+  isPinned = false,
+): Attacked {
+  if (honest.sidecar.length === 0) return changed(honest, editLast(honest.log, edit), isPinned);
+  const sidecar = editLast(honest.sidecar, edit);
+  return { ...changed(honest, honest.log, isPinned), sidecar };
+}
+
+/** As it all was at an older checkpoint, counted as `at` does; and then with a tail. */
+export function cutBackTo(honest: Honest, at: number, isPinned: boolean, tail = ""): Attacked {
+  const { log, sidecar } = honest;
+  const cut = (end: number | undefined) => Buffer.concat([log.subarray(0, end), Buffer.from(tail)]);
+  if (sidecar.length === 0) return changed(honest, cut(checkpointEnds(log).at(at)), isPinned);
+  const lines = linesOf(sidecar);
+  const older = at < 0 ? lines.slice(0, lines.length + at + 1) : lines.slice(0, at + 1);
+  const { payload } = JSON.parse(older.at(-1) ?? "") as { payload: { byte_offset: number } };
+  const attacked = changed(honest, cut(payload.byte_offset), isPinned);
+  return { ...attacked, sidecar: bytesOf(older) };
 }

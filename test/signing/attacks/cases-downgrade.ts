@@ -1,42 +1,72 @@
 /** Attacks by signatures that were made for something else, or in an older or another format. */
 
-import { type AttackCase, type Attacked, changed } from "./case.ts";
-import { bytesOf, forgedLine, type Kit, legacyLog, linesOf, resign, sha256 } from "./kit.ts";
+import type { FindingCode } from "../../../src/proof/verdict.ts";
+import { type AttackCase, type Attacked, changed, lastCheckpoint, withLast } from "./case.ts";
+import {
+  bytesOf,
+  forgedLine,
+  type Honest,
+  isBeside,
+  type Kit,
+  legacyLog,
+  linesOf,
+  PLAIN_SHAPES,
+  resign,
+  type ShapeName,
+  sha256,
+} from "./kit.ts";
 
 /** With a signature that the right key made for something else. */
-async function borrowed(kit: Kit, domain: string | null): Promise<Attacked> {
-  const honest = await kit.honest("rye-flat");
+async function borrowed(kit: Kit, shape: ShapeName, domain: string | null): Promise<Attacked> {
+  const honest = await kit.honest(shape);
   const { sign } = await kit.signer();
   const lines = linesOf(honest.log).map((line) => line.replace("turn 3: done", "turn 3: DONE"));
-  const last = lines.pop() ?? "";
-  const hash = sha256(bytesOf(lines));
+  const covered = isBeside(shape) ? lines : lines.slice(0, -1);
+  const hash = sha256(Buffer.concat([saltOf(honest), bytesOf(covered)]));
   // The forger had the key's owner sign a document with this hash: that is all `sig` says.
   const sig = `${Buffer.from(await sign(Buffer.from(hash))).toString("base64url")}==`;
   const rehash = (before: string) =>
     before
       .replace(/"hash":"[0-9a-f]{64}"/, `"hash":"${hash}"`)
       .replace(/"sig":"[^"]*"/, `"sig":"${sig}"`);
+  const last = lastCheckpoint(honest);
   const forged = domain === null ? rehash(last) : await resign(last, rehash, sign, domain);
-  return changed(honest, bytesOf([...lines, forged]), false);
+  const attacked = withLast(honest, () => forged);
+  return { ...attacked, log: bytesOf(isBeside(shape) ? covered : [...covered, forged]) };
+}
+
+/** What the hash of a log begins with: where checkpoints are beside it, what the first of them says. */
+function saltOf({ sidecar }: Honest): Buffer {
+  if (sidecar.length === 0) return Buffer.alloc(0);
+  const { payload } = JSON.parse(linesOf(sidecar)[0] ?? "") as { payload: { salt: string } };
+  return Buffer.from(payload.salt, "hex");
+}
+
+/** Entries of Claude's are data, and may claim what they like: they are unsigned, and no more. */
+function tailOf(shape: ShapeName, code: FindingCode): Pick<AttackCase, "verdict" | "codes"> {
+  if (shape === "claude") return { verdict: "incomplete", codes: ["UNSIGNED_TAIL"] };
+  return { verdict: "tampered", codes: [code] };
 }
 
 export const DOWNGRADE_CASES: readonly AttackCase[] = [
-  {
-    name: "rye-flat-borrowed-sig",
-    row: "H, threat: signature borrowed from another document",
-    attacks: "the last turn, under a `sig` that was made over another document",
-    verdict: "tampered",
-    codes: ["SIGNATURE_FALSE"],
-    make: (kit) => borrowed(kit, null),
-  },
-  {
-    name: "rye-flat-borrowed-sig2",
-    row: "H, threat: signature borrowed from another document",
-    attacks: "the same, and a `sig2` that was made over the same bytes in another domain",
-    verdict: "tampered",
-    codes: ["SIGNATURE_FALSE"],
-    make: (kit) => borrowed(kit, "verbatim/thread/v2\n"),
-  },
+  ...PLAIN_SHAPES.flatMap((shape): AttackCase[] => [
+    {
+      name: `${shape}-borrowed-sig`,
+      row: "H, threat: signature borrowed from another document",
+      attacks: "the last turn, under a `sig` that was made over another document",
+      verdict: "tampered",
+      codes: ["SIGNATURE_FALSE"],
+      make: (kit) => borrowed(kit, shape, null),
+    },
+    {
+      name: `${shape}-borrowed-sig2`,
+      row: "H, threat: signature borrowed from another document",
+      attacks: "the same, and a `sig2` that was made over the same bytes in another domain",
+      verdict: "tampered",
+      codes: ["SIGNATURE_FALSE"],
+      make: (kit) => borrowed(kit, shape, "verbatim/thread/v2\n"),
+    },
+  ]),
   ...(
     [
       ["legacy", {}, [], "untrusted", ["OLDER_FORMAT"]],
@@ -80,30 +110,30 @@ export const DOWNGRADE_CASES: readonly AttackCase[] = [
       return changed(honest, Buffer.concat([honest.log, Buffer.from(`${last}\n`)]), false);
     },
   },
-  {
-    name: "rye-flat-two-types-in-tail",
-    row: "L",
-    attacks: "a line that is one thing to one reader and another to the next",
-    verdict: "tampered",
-    codes: ["TAIL_TWO_TYPES"],
-    make: async (kit) => {
-      const honest = await kit.honest("rye-flat");
-      const line = forgedLine(honest.log).replace(/\}$/, ',"event_type":"token_delta"}');
-      return changed(honest, Buffer.concat([honest.log, Buffer.from(`${line}\n`)]));
+  ...PLAIN_SHAPES.flatMap((shape): AttackCase[] => [
+    {
+      name: `${shape}-two-types-in-tail`,
+      row: "L",
+      attacks: "a line that is one thing to one reader and another to the next",
+      ...tailOf(shape, "TAIL_TWO_TYPES"),
+      make: async (kit) => {
+        const honest = await kit.honest(shape);
+        const line = forgedLine(honest.log).replace(/\}$/, ',"event_type":"token_delta"}');
+        return changed(honest, Buffer.concat([honest.log, Buffer.from(`${line}\n`)]));
+      },
     },
-  },
-  {
-    name: "rye-flat-escaped-claim-in-tail",
-    row: "L",
-    attacks: "a line that spells the word checkpoint with escapes",
-    verdict: "tampered",
-    codes: ["NOT_A_CHECKPOINT"],
-    make: async (kit) => {
-      const honest = await kit.honest("rye-flat");
-      const line = '{"type":"\\u0063heckpoint"}\n';
-      return changed(honest, Buffer.concat([honest.log, Buffer.from(line)]));
+    {
+      name: `${shape}-escaped-claim-in-tail`,
+      row: "L",
+      attacks: "a line that spells the word checkpoint with escapes",
+      ...tailOf(shape, "NOT_A_CHECKPOINT"),
+      make: async (kit) => {
+        const honest = await kit.honest(shape);
+        const line = '{"type":"\\u0063heckpoint"}\n';
+        return changed(honest, Buffer.concat([honest.log, Buffer.from(line)]));
+      },
     },
-  },
+  ]),
   {
     name: "rye-flat-other-session-in-tail",
     row: "D",

@@ -1,7 +1,7 @@
 /** Attacks on whoever reads: bytes on which readers disagree, and files that must not be read. */
 
-import { type AttackCase, changed } from "./case.ts";
-import { checkpointEnds, editLast, forgedLine, isCheckpoint, linesOf } from "./kit.ts";
+import { type AttackCase, changed, cutBackTo, lastCheckpoint, withLast } from "./case.ts";
+import { forgedLine, idNamed, isBeside, PLAIN_SHAPES, type ShapeName } from "./kit.ts";
 
 /** What is put between the last checkpoint and its LF, or after it, to be read as another line. */
 const SMUGGLED: readonly (readonly [string, (forged: string) => string, boolean])[] = [
@@ -18,79 +18,95 @@ const SMUGGLED: readonly (readonly [string, (forged: string) => string, boolean]
   ["deep-nesting-in-tail", () => `${"[".repeat(100_000)}\n`, false],
 ];
 
-export const FRAMING_CASES: readonly AttackCase[] = [
-  ...SMUGGLED.map(
-    ([name, smuggle, isTampered]): AttackCase => ({
-      name: `rye-flat-${name}`,
+/** Entries of Claude's are data: there a tab is one of many characters that they may hold. */
+function isRefused(shape: ShapeName, name: string, isTampered: boolean): boolean {
+  return isTampered && !(shape === "claude" && name === "tab-in-tail");
+}
+
+const inPlainShapes: readonly AttackCase[] = PLAIN_SHAPES.flatMap((shape): AttackCase[] => [
+  ...SMUGGLED.map(([name, smuggle, isTampered]): AttackCase => {
+    const isBad = isRefused(shape, name, isTampered);
+    return {
+      name: `${shape}-${name}`,
       row: "B, T, threat: CR / U+2028 / BOM / CRLF games",
       attacks: "readers that split lines otherwise than at LF, or stumble",
-      verdict: isTampered ? "tampered" : "incomplete",
-      codes: isTampered ? [] : ["UNSIGNED_TAIL"],
+      verdict: isBad ? "tampered" : "incomplete",
+      codes: isBad ? [] : ["UNSIGNED_TAIL"],
       make: async (kit) => {
-        const honest = await kit.honest("rye-flat");
+        const honest = await kit.honest(shape);
         const text = smuggle(forgedLine(honest.log));
         // A lone surrogate stands for a byte that is in no UTF-8.
         const bytes = Buffer.from(text.replace("\udfff", "\0"), "utf8");
         if (text.includes("\udfff")) bytes[bytes.indexOf(0)] = 0xff;
         return changed(honest, Buffer.concat([honest.log, bytes]));
       },
-    }),
-  ),
+    };
+  }),
   {
-    name: "rye-flat-cr-after-last-checkpoint",
+    name: `${shape}-cr-after-last-checkpoint`,
     row: "B",
     attacks: "the last checkpoint's line, continued after a CR",
     verdict: "tampered",
-    codes: ["TAIL_CONTROL_BYTE"],
+    codes: [isBeside(shape) ? "SIDECAR_FOREIGN_BYTES" : "TAIL_CONTROL_BYTE"],
     make: async (kit) => {
-      const honest = await kit.honest("rye-flat");
-      const forged = forgedLine(honest.log);
-      return changed(
-        honest,
-        editLast(honest.log, (line) => `${line}\r${forged}`),
-        false,
-      );
+      const honest = await kit.honest(shape);
+      return withLast(honest, (line) => `${line}\r${forgedLine(honest.log)}`);
     },
   },
   {
-    name: "rye-flat-bom",
+    name: `${shape}-bom`,
     row: "B",
     attacks: "a byte order mark before the first line",
     verdict: "tampered",
     codes: [],
     make: async (kit) => {
-      const honest = await kit.honest("rye-flat");
+      const honest = await kit.honest(shape);
       return changed(honest, Buffer.concat([Buffer.from("\ufeff"), honest.log]), false);
     },
   },
   {
-    name: "rye-flat-crlf",
+    name: `${shape}-crlf`,
     row: "B",
     attacks: "every LF made CRLF, as a mail or a git may do",
     verdict: "tampered",
     codes: [],
     make: async (kit) => {
-      const honest = await kit.honest("rye-flat");
+      const honest = await kit.honest(shape);
       const text = honest.log.toString("utf8").replaceAll("\n", "\r\n");
       return changed(honest, Buffer.from(text), false);
     },
   },
   {
-    name: "rye-flat-checkpoint-quoted",
+    name: `${shape}-checkpoint-quoted`,
     row: "AE",
     attacks: "nothing: a message that quotes a whole checkpoint line is a message",
     verdict: "verified",
     codes: [],
     make: async (kit) => {
-      const { log } = await kit.honest("rye-flat");
-      const quoted = linesOf(log).find(isCheckpoint) ?? "";
+      const quoted = lastCheckpoint(await kit.honest(shape));
       const text = `rye:signed: "type":"checkpoint" ${quoted}`;
       const parts = [{ type: "text", text }] as const;
       const entries = [{ kind: "message", role: "user", parts } as const];
-      const honest = await kit.honest("rye-flat", { entries, id: "quoting-1" });
+      const honest = await kit.honest(shape, { entries, id: idNamed(shape, "quoting") });
       return changed(honest, honest.log);
     },
   },
+  {
+    name: `${shape}-cut-and-forged-tail`,
+    row: "I",
+    attacks: "cut back to the first checkpoint, a forged tail, read leniently",
+    flags: { lenient: true },
+    verdict: "rollback",
+    codes: ["BEHIND"],
+    make: async (kit) => {
+      const honest = await kit.honest(shape);
+      return cutBackTo(honest, 0, true, `${forgedLine(honest.log)}\n`);
+    },
+  },
+]);
+
+export const FRAMING_CASES: readonly AttackCase[] = [
+  ...inPlainShapes,
   {
     name: "rye-flat-forged-markdown",
     row: "G, threat: forged .md at handoff",
@@ -116,20 +132,6 @@ export const FRAMING_CASES: readonly AttackCase[] = [
       const policy = Buffer.from("transcript_integrity: lenient\n");
       const beside = { ".ai/config/coordination.yaml": policy };
       return { ...changed(honest, Buffer.concat([honest.log, tail])), beside };
-    },
-  },
-  {
-    name: "rye-flat-cut-and-forged-tail",
-    row: "I",
-    attacks: "cut back to the first checkpoint, a forged tail, read leniently",
-    flags: { lenient: true },
-    verdict: "rollback",
-    codes: ["BEHIND"],
-    make: async (kit) => {
-      const honest = await kit.honest("rye-flat");
-      const [first] = checkpointEnds(honest.log);
-      const tail = Buffer.from(`${forgedLine(honest.log)}\n`);
-      return changed(honest, Buffer.concat([honest.log.subarray(0, first), tail]));
     },
   },
 ];

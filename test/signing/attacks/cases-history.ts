@@ -1,9 +1,16 @@
 /** Attacks on what was said: lines edited, deleted, inserted, appended, and stripped of proof. */
 
 import { type AttackCase, changed } from "./case.ts";
-import { bytesOf, forgedLine, isCheckpoint, type Kit, linesOf, type ShapeName } from "./kit.ts";
-
-const SHAPES: readonly ShapeName[] = ["rye-flat", "rye-payload", "entire", "homeagent"];
+import {
+  bytesOf,
+  forgedLine,
+  INSIDE,
+  isCheckpoint,
+  type Kit,
+  linesOf,
+  SHAPE_NAMES,
+  type ShapeName,
+} from "./kit.ts";
 
 /** The log with its lines changed. */
 async function withLines(
@@ -18,7 +25,7 @@ async function withLines(
 
 const edited = (line: string) => line.replace("turn 2: done", "turn 2: DONE");
 
-const inEveryShape: readonly AttackCase[] = SHAPES.flatMap((shape): AttackCase[] => [
+const inEveryShape: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape): AttackCase[] => [
   {
     name: `${shape}-honest`,
     row: "control",
@@ -108,60 +115,58 @@ const inEveryShape: readonly AttackCase[] = SHAPES.flatMap((shape): AttackCase[]
 ]);
 
 /** Where the checkpoints stand in the log, so that it can be stripped of them. */
-const stripped: readonly AttackCase[] = (["rye-flat", "rye-payload", "entire"] as const).flatMap(
-  (shape): AttackCase[] => {
-    const strip = (lines: string[]) => lines.filter((line) => !isCheckpoint(line)).map(edited);
-    const row = "A, threat: strip all signatures";
-    const attacks = "every checkpoint removed, then edited";
-    return [
-      {
-        ...{ name: `${shape}-stripped`, row, attacks },
-        verdict: "unsigned",
-        codes: ["UNSIGNED"],
-        make: (kit) => withLines(kit, shape, strip, false),
-      },
-      {
-        ...{ name: `${shape}-stripped-allowed`, row, attacks },
-        flags: { allowUnsigned: true },
-        verdict: "unsigned",
-        exit: 0,
-        codes: ["UNSIGNED"],
-        make: (kit) => withLines(kit, shape, strip, false),
-      },
-      {
-        ...{ name: `${shape}-stripped-pinned`, row, attacks },
-        flags: { allowUnsigned: true, lenient: true },
-        verdict: "rollback",
-        codes: ["CHECKPOINTS_STRIPPED"],
-        make: (kit) => withLines(kit, shape, strip),
-      },
-      {
-        ...{ name: `${shape}-one-checkpoint-removed`, row },
-        attacks: "the checkpoint in the midst removed",
-        verdict: "tampered",
-        codes: [],
-        make: (kit) =>
-          withLines(
-            kit,
-            shape,
-            (lines) => {
-              const at = lines.findLastIndex(isCheckpoint);
-              const middle = lines.findLastIndex((line, n) => n < at && isCheckpoint(line));
-              return lines.filter((_, n) => n !== middle);
-            },
-            false,
-          ),
-      },
-      {
-        name: `${shape}-emptied`,
-        row: "A, threat: strip all signatures",
-        attacks: "the file, emptied, while its head is remembered",
-        verdict: "rollback",
-        codes: ["CHECKPOINTS_STRIPPED"],
-        make: async (kit) => changed(await kit.honest(shape), Buffer.alloc(0)),
-      },
-    ];
-  },
-);
+const stripped: readonly AttackCase[] = INSIDE.flatMap((shape): AttackCase[] => {
+  const strip = (lines: string[]) => lines.filter((line) => !isCheckpoint(line)).map(edited);
+  const row = "A, threat: strip all signatures";
+  const attacks = "every checkpoint removed, then edited";
+  return [
+    {
+      ...{ name: `${shape}-stripped`, row, attacks },
+      verdict: "unsigned",
+      codes: ["UNSIGNED"],
+      make: (kit) => withLines(kit, shape, strip, false),
+    },
+    {
+      ...{ name: `${shape}-stripped-allowed`, row, attacks },
+      flags: { allowUnsigned: true },
+      verdict: "unsigned",
+      exit: 0,
+      codes: ["UNSIGNED"],
+      make: (kit) => withLines(kit, shape, strip, false),
+    },
+    {
+      ...{ name: `${shape}-stripped-pinned`, row, attacks },
+      flags: { allowUnsigned: true, lenient: true },
+      verdict: "rollback",
+      codes: ["CHECKPOINTS_STRIPPED"],
+      make: (kit) => withLines(kit, shape, strip),
+    },
+    {
+      ...{ name: `${shape}-one-checkpoint-removed`, row },
+      attacks: "the checkpoint in the midst removed",
+      verdict: "tampered",
+      codes: [],
+      make: (kit) =>
+        withLines(
+          kit,
+          shape,
+          (lines) => {
+            const at = lines.findLastIndex(isCheckpoint);
+            const middle = lines.findLastIndex((line, n) => n < at && isCheckpoint(line));
+            return lines.filter((_, n) => n !== middle);
+          },
+          false,
+        ),
+    },
+    {
+      name: `${shape}-emptied`,
+      row: "A, threat: strip all signatures",
+      attacks: "the file, emptied, while its head is remembered",
+      verdict: "rollback",
+      codes: ["CHECKPOINTS_STRIPPED"],
+      make: async (kit) => changed(await kit.honest(shape), Buffer.alloc(0)),
+    },
+  ];
+});
 
 export const HISTORY_CASES: readonly AttackCase[] = [...inEveryShape, ...stripped];

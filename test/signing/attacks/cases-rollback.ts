@@ -1,12 +1,9 @@
 /** Attacks on what is no longer there: cut back, replaced, forked; sidecars; and honest crashes. */
 
-import { type AttackCase, changed } from "./case.ts";
-import { bytesOf, checkpointEnds, forgedLine, linesOf, type ShapeName } from "./kit.ts";
+import { type AttackCase, changed, cutBackTo } from "./case.ts";
+import { BESIDE, bytesOf, forgedLine, idNamed, linesOf, SHAPE_NAMES } from "./kit.ts";
 
-const SHAPES: readonly ShapeName[] = ["rye-flat", "rye-payload", "entire", "homeagent"];
-const INSIDE: readonly ShapeName[] = ["rye-flat", "rye-payload", "entire"];
-
-const cutBack: readonly AttackCase[] = INSIDE.flatMap((shape) =>
+const cutBack: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape) =>
   (
     [
       ["", {}, false, "verified", [], "none"],
@@ -18,16 +15,12 @@ const cutBack: readonly AttackCase[] = INSIDE.flatMap((shape) =>
       ...{ name: `${shape}-cut-back${name}`, row: "C, threat: truncate to an older checkpoint" },
       attacks: "everything after an older checkpoint: only a pin can tell",
       ...{ flags, verdict, codes, freshness },
-      make: async (kit) => {
-        const honest = await kit.honest(shape);
-        const end = checkpointEnds(honest.log).at(-2);
-        return changed(honest, honest.log.subarray(0, end), isPinned);
-      },
+      make: async (kit) => cutBackTo(await kit.honest(shape), -2, isPinned),
     }),
   ),
 );
 
-const replaced: readonly AttackCase[] = SHAPES.flatMap((shape): AttackCase[] => [
+const replaced: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape): AttackCase[] => [
   {
     name: `${shape}-rewritten-with-key`,
     row: "O, threat: same uid, with key access",
@@ -71,9 +64,9 @@ const replaced: readonly AttackCase[] = SHAPES.flatMap((shape): AttackCase[] => 
     codes: [],
     freshness: "ahead",
     make: async (kit) => {
-      const begun = await kit.honest(shape, { id: laterId(shape) });
+      const begun = await kit.honest(shape, { id: idNamed(shape, "later") });
       const { root } = begun.written.target;
-      const later = await kit.honest(shape, { id: laterId(shape), root, word: "later" });
+      const later = await kit.honest(shape, { id: idNamed(shape, "later"), root, word: "later" });
       return { ...changed(later, later.log), pin: begun.pin };
     },
   },
@@ -103,7 +96,7 @@ const replaced: readonly AttackCase[] = SHAPES.flatMap((shape): AttackCase[] => 
     verdict: "unsigned",
     codes: ["UNSIGNED"],
     make: async (kit) => {
-      const honest = await kit.honest(shape, { id: plainId(shape), sign: false });
+      const honest = await kit.honest(shape, { id: idNamed(shape, "plain"), sign: false });
       return { honest, log: honest.log, pin: null };
     },
   },
@@ -131,14 +124,6 @@ const replaced: readonly AttackCase[] = SHAPES.flatMap((shape): AttackCase[] => 
     },
   },
 ]);
-
-function laterId(shape: ShapeName): string {
-  return shape === "homeagent" ? "kitchen/later" : "later-1";
-}
-
-function plainId(shape: ShapeName): string {
-  return shape === "homeagent" ? "kitchen/plain" : "plain-1";
-}
 
 /** What happens to checkpoints that lie beside a log. */
 const SIDECARS: readonly Pick<
@@ -222,36 +207,34 @@ interface SidecarCase extends AttackCase {
   readonly isPinned: boolean;
 }
 
-const sidecars: readonly AttackCase[] = SIDECARS.map((one): AttackCase => {
-  const { name, attacks, verdict, codes, isPinned } = one;
-  return {
-    ...{ name: `sidecar-${name}`, row: "threat: sidecar deleted, cut, swapped, ahead" },
-    ...{ attacks, verdict, codes },
-    make: async (kit) => {
-      const honest = await kit.honest("homeagent");
-      const log = one.log ? one.log(honest.log) : honest.log;
-      return {
-        honest,
-        log,
-        sidecar: one.sidecar(honest.sidecar),
-        pin: isPinned ? honest.pin : null,
-      };
-    },
-  };
-});
+const sidecars: readonly AttackCase[] = BESIDE.flatMap((shape) =>
+  SIDECARS.map((one): AttackCase => {
+    const { name, attacks, verdict, codes, isPinned } = one;
+    return {
+      ...{ name: `${shape}-sidecar-${name}`, row: "threat: sidecar deleted, cut, swapped, ahead" },
+      ...{ attacks, verdict, codes },
+      make: async (kit) => {
+        const honest = await kit.honest(shape);
+        const log = one.log ? one.log(honest.log) : honest.log;
+        const sidecar = one.sidecar(honest.sidecar);
+        return { honest, log, sidecar, pin: isPinned ? honest.pin : null };
+      },
+    };
+  }),
+);
 
-const swappedSidecar: AttackCase = {
-  name: "sidecar-swapped",
+const swappedSidecars: readonly AttackCase[] = BESIDE.map((shape) => ({
+  name: `${shape}-sidecar-swapped`,
   row: "D, threat: sidecar swapped",
   attacks: "another session's checkpoints beside this log",
   verdict: "tampered",
   codes: ["HASH_MISMATCH"],
   make: async (kit) => {
-    const honest = await kit.honest("homeagent");
-    const other = await kit.honest("homeagent", { id: "kitchen/morning" });
+    const honest = await kit.honest(shape);
+    const other = await kit.honest(shape, { id: idNamed(shape, "morning") });
     return { honest, log: honest.log, sidecar: other.sidecar, pin: null };
   },
-};
+}));
 
 const reopened: AttackCase = {
   name: "rye-flat-reopened",
@@ -272,6 +255,6 @@ export const ROLLBACK_CASES: readonly AttackCase[] = [
   ...cutBack,
   ...replaced,
   ...sidecars,
-  swappedSidecar,
+  ...swappedSidecars,
   reopened,
 ];

@@ -1,25 +1,17 @@
 /** Attacks on the signatures: borrowed, altered, downgraded, by keys that must not count. */
 
 import type { FindingCode } from "../../../src/proof/verdict.ts";
-import { type AttackCase, type Attacked, changed } from "./case.ts";
+import { type AttackCase, type Attacked, changed, lastCheckpoint, withLast } from "./case.ts";
 import {
-  editLast,
   type Honest,
-  linesOf,
+  idNamed,
+  isBeside,
+  PLAIN_SHAPES,
   resign,
-  type ShapeName,
+  SHAPE_NAMES,
   type Stranger,
   sha256,
 } from "./kit.ts";
-
-const SHAPES: readonly ShapeName[] = ["rye-flat", "rye-payload", "entire", "homeagent"];
-
-/** The same for the last checkpoint, in the log or beside it. */
-function withLast(honest: Honest, edit: (line: string) => string, isPinned = false): Attacked {
-  if (honest.sidecar.length === 0) return changed(honest, editLast(honest.log, edit), isPinned);
-  const sidecar = editLast(honest.sidecar, edit);
-  return { ...changed(honest, honest.log, isPinned), sidecar };
-}
 
 /** Field edits that leave the line a checkpoint, and what notices them. */
 const FIELDS: readonly (readonly [string, RegExp, string, readonly FindingCode[]])[] = [
@@ -55,7 +47,7 @@ function slack(last: string): string {
   return { A: "B", Q: "R", g: "h", w: "x" }[last] ?? "B";
 }
 
-const altered: readonly AttackCase[] = SHAPES.flatMap((shape) => [
+const altered: readonly AttackCase[] = SHAPE_NAMES.flatMap((shape) => [
   ...FIELDS.map(
     ([name, pattern, replacement, codes]): AttackCase => ({
       name: `${shape}-altered-${name}`,
@@ -73,7 +65,7 @@ const altered: readonly AttackCase[] = SHAPES.flatMap((shape) => [
       row: "E, L, Z, T",
       attacks: "the spelling of the last checkpoint",
       verdict: "tampered",
-      codes: shape === "homeagent" ? ["SIDECAR_FOREIGN_BYTES"] : ["NOT_A_CHECKPOINT"],
+      codes: isBeside(shape) ? ["SIDECAR_FOREIGN_BYTES"] : ["NOT_A_CHECKPOINT"],
       make: async (kit) => withLast(await kit.honest(shape), edit),
     }),
   ),
@@ -94,13 +86,22 @@ const altered: readonly AttackCase[] = SHAPES.flatMap((shape) => [
     codes: ["OTHER_SESSION"],
     make: async (kit) => {
       const honest = await kit.honest(shape);
-      const id = shape === "homeagent" ? "kitchen/morning" : "other-1739012630";
-      const other = await kit.honest(shape, { id });
+      const other = await kit.honest(shape, { id: idNamed(shape, "morning") });
       const sidecar = other.sidecar.length > 0 ? { sidecar: other.sidecar } : {};
       return { honest, log: other.log, ...sidecar, pin: null };
     },
   } satisfies AttackCase,
 ]);
+
+/** With its last checkpoint changed, and signed anew. */
+async function resigned(
+  honest: Honest,
+  edit: (before: string) => string,
+  sign: Parameters<typeof resign>[2],
+): Promise<Attacked> {
+  const last = await resign(lastCheckpoint(honest), edit, sign);
+  return withLast(honest, () => last);
+}
 
 /** With a key of its own in every state of trust. */
 const STRANGERS: readonly (readonly [Stranger, FindingCode])[] = [
@@ -114,7 +115,7 @@ const STRANGERS: readonly (readonly [Stranger, FindingCode])[] = [
 
 const keys: readonly AttackCase[] = [
   ...STRANGERS.flatMap(([stranger, code]) =>
-    (stranger === "unknown" ? SHAPES : (["rye-flat"] as const)).map(
+    (stranger === "unknown" ? SHAPE_NAMES : PLAIN_SHAPES).map(
       (shape): AttackCase => ({
         name: `${shape}-signed-by-${stranger}`,
         row: "F, M, threat: attacker key",
@@ -142,83 +143,62 @@ const keys: readonly AttackCase[] = [
       return { ...changed(honest, honest.log, false), beside };
     },
   },
-  {
-    name: "rye-flat-newest-by-unknown",
-    row: "M",
-    attacks: "the newest checkpoint alone, signed anew by another key",
-    verdict: "untrusted",
-    codes: ["KEY_UNKNOWN"],
-    make: async (kit) => {
-      const honest = await kit.honest("rye-flat");
-      const { kid, fp, sign } = await kit.signerOf("unknown");
-      const rename = (before: string) =>
-        before
-          .replace(/"kid":"[0-9a-f]{64}"/, `"kid":"${kid}"`)
-          .replace(/"fp":"[0-9a-f]{16}"/, `"fp":"${fp}"`);
-      const last = await resign(linesOf(honest.log).at(-1) ?? "", rename, sign);
-      return changed(
-        honest,
-        editLast(honest.log, () => last),
-        false,
-      );
+  ...PLAIN_SHAPES.flatMap((shape): AttackCase[] => [
+    {
+      name: `${shape}-newest-by-unknown`,
+      row: "M",
+      attacks: "the newest checkpoint alone, signed anew by another key",
+      verdict: "untrusted",
+      codes: ["KEY_UNKNOWN"],
+      make: async (kit) => {
+        const { kid, fp, sign } = await kit.signerOf("unknown");
+        const rename = (before: string) =>
+          before
+            .replace(/"kid":"[0-9a-f]{64}"/, `"kid":"${kid}"`)
+            .replace(/"fp":"[0-9a-f]{16}"/, `"fp":"${fp}"`);
+        return resigned(await kit.honest(shape), rename, sign);
+      },
     },
-  },
-  {
-    name: "rye-flat-backdated-by-revoked",
-    row: "AA",
-    attacks: "the time that a revoked key claims: it may claim any",
-    verdict: "untrusted",
-    codes: ["KEY_REVOKED"],
-    make: async (kit) => {
-      const honest = await kit.by("revoked", "rye-flat");
-      const { sign } = await kit.signerOf("revoked");
-      const backdate = (before: string) => before.replace(/"ts":"\d{4}([^"]*Z)"/, '"ts":"2019$1"');
-      const last = await resign(linesOf(honest.log).at(-1) ?? "", backdate, sign);
-      return changed(
-        honest,
-        editLast(honest.log, () => last),
-        false,
-      );
+    {
+      name: `${shape}-backdated-by-revoked`,
+      row: "AA",
+      attacks: "the time that a revoked key claims: it may claim any",
+      verdict: "untrusted",
+      codes: ["KEY_REVOKED"],
+      make: async (kit) => {
+        const { sign } = await kit.signerOf("revoked");
+        const backdate = (before: string) =>
+          before.replace(/"ts":"\d{4}([^"]*Z)"/, '"ts":"2019$1"');
+        return resigned(await kit.by("revoked", shape), backdate, sign);
+      },
     },
-  },
-  {
-    name: "rye-flat-small-order-key",
-    row: "Y",
-    attacks: "a key under which one signature fits many messages",
-    verdict: "untrusted",
-    codes: ["KEY_UNKNOWN"],
-    make: async (kit) => {
-      const honest = await kit.honest("rye-flat");
-      const identity = Buffer.from([1, ...Array<number>(31).fill(0)]);
-      const rename = (before: string) =>
-        before.replace(/"kid":"[0-9a-f]{64}"/, `"kid":"${sha256(identity)}"`);
-      const signature = Buffer.concat([identity, Buffer.alloc(32)]);
-      const last = await resign(linesOf(honest.log).at(-1) ?? "", rename, async () => signature);
-      return changed(
-        honest,
-        editLast(honest.log, () => last),
-        false,
-      );
+    {
+      name: `${shape}-small-order-key`,
+      row: "Y",
+      attacks: "a key under which one signature fits many messages",
+      verdict: "untrusted",
+      codes: ["KEY_UNKNOWN"],
+      make: async (kit) => {
+        const identity = Buffer.from([1, ...Array<number>(31).fill(0)]);
+        const rename = (before: string) =>
+          before.replace(/"kid":"[0-9a-f]{64}"/, `"kid":"${sha256(identity)}"`);
+        const signature = Buffer.concat([identity, Buffer.alloc(32)]);
+        return resigned(await kit.honest(shape), rename, async () => signature);
+      },
     },
-  },
-  {
-    name: "rye-flat-wrong-fp-signed",
-    row: "X",
-    attacks: "the short name of the key, beside the right long one",
-    verdict: "tampered",
-    codes: ["SIGNATURE_FALSE"],
-    make: async (kit) => {
-      const honest = await kit.honest("rye-flat");
-      const { sign } = await kit.signer();
-      const rename = (before: string) => before.replace(/"fp":"[0-9a-f]{16}"/, `"fp":"${FP}"`);
-      const last = await resign(linesOf(honest.log).at(-1) ?? "", rename, sign);
-      return changed(
-        honest,
-        editLast(honest.log, () => last),
-        false,
-      );
+    {
+      name: `${shape}-wrong-fp-signed`,
+      row: "X",
+      attacks: "the short name of the key, beside the right long one",
+      verdict: "tampered",
+      codes: ["SIGNATURE_FALSE"],
+      make: async (kit) => {
+        const { sign } = await kit.signer();
+        const rename = (before: string) => before.replace(/"fp":"[0-9a-f]{16}"/, `"fp":"${FP}"`);
+        return resigned(await kit.honest(shape), rename, sign);
+      },
     },
-  },
+  ]),
 ];
 
 const FP = "0123456789abcdef";

@@ -13,9 +13,9 @@ import { loadSigner } from "../../../src/signing/keys.ts";
 import type { Signer } from "../../../src/signing/signer.ts";
 import { addTrust, type Grant, revokeTrust } from "../../../src/signing/trust.ts";
 import {
+  ALL_SHAPES,
   filesOf,
   idFor,
-  SHAPES,
   type SignedShape,
   SigningUser,
   turnOf,
@@ -23,7 +23,22 @@ import {
 } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 
-export type ShapeName = "rye-flat" | "rye-payload" | "entire" | "homeagent";
+/** Shapes whose checkpoints stand in the log, and those that have them beside it. */
+export const INSIDE = ["rye-flat", "rye-payload", "entire"] as const;
+export const BESIDE = ["homeagent", "claude", "sdk"] as const;
+export type ShapeName = (typeof INSIDE)[number] | (typeof BESIDE)[number];
+export const SHAPE_NAMES: readonly ShapeName[] = [...INSIDE, ...BESIDE];
+/** One of each kind: for attacks that ask nothing of a shape. Claude's lines may say anything. */
+export const PLAIN_SHAPES: readonly ShapeName[] = ["rye-flat", "claude", "sdk"];
+
+export function isBeside(shape: ShapeName): boolean {
+  return BESIDE.some((name) => name === shape);
+}
+
+/** An id as the shape has them. */
+export function idNamed(shape: ShapeName, name: string): string {
+  return isBeside(shape) ? `kitchen/${name}` : `${name}-1739012630`;
+}
 
 /** A session as it lies there, and the head that is remembered of it. */
 export interface Honest {
@@ -101,7 +116,7 @@ export class Kit {
   }
 
   async #write(user: SigningUser, name: ShapeName, options: HonestOptions): Promise<Honest> {
-    const shape = SHAPES[name] as SignedShape;
+    const shape = ALL_SHAPES[name] as SignedShape;
     const { word = "turn", id = idFor(shape), turns = 3, root, sign = true } = options;
     const texts = Array.from({ length: turns }, (_, turn) => `${word} ${turn + 1}`);
     const entries: NewEntry[] = options.entries ?? texts.flatMap(turnOf);

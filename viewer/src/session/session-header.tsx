@@ -10,7 +10,7 @@ import { ProofBadge } from "../proof/proof-badge.tsx";
 import { ProofPanel } from "../proof/proof-panel.tsx";
 import { sessionHref } from "../route.ts";
 import { isRunning } from "../sessions/session-row.tsx";
-import { counted, shortCount, shortMoney, sizeOf } from "../words.ts";
+import { counted, STATUS_WORDS, shortCount, shortMoney, sizeOf } from "../words.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import type { SessionStore } from "./session-store.ts";
 
@@ -59,13 +59,6 @@ export function SessionHeader({ store, search, turns, help }: HeaderProps) {
     </header>
   );
 }
-
-const STATUS_WORDS = {
-  completed: "Completed",
-  error: "Failed",
-  running: "Running",
-  paused: "Paused",
-} as const;
 
 interface FactsProps {
   readonly head: SessionHead;

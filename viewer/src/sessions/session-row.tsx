@@ -7,7 +7,7 @@ import { shownText } from "../../../src/render/html/markup.ts";
 import { grouped, lengthOf } from "../../../src/render/phrases.ts";
 import { sessionHref } from "../route.ts";
 import { client } from "../server.ts";
-import { agoOf, counted, shortCount, shortMoney } from "../words.ts";
+import { agoOf, counted, STATUS_WORDS, shortCount, shortMoney } from "../words.ts";
 import { JUDGED_BYTES_MAX, verdictFor } from "./verdicts.ts";
 
 /** Moves every half minute, so that "1 min. ago" does. */
@@ -67,13 +67,6 @@ function Figure({ text, title }: { readonly text: string | null; readonly title?
     </span>
   );
 }
-
-const STATUS_WORDS = {
-  completed: "Completed",
-  error: "Failed",
-  running: "Running",
-  paused: "Paused",
-} as const;
 
 export function isRunning({ status, isLive }: SessionItem): boolean {
   return isLive && (status === "running" || status === null);

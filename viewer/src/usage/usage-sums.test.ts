@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import type { ToolUsageRow, UsageRow } from "../../../src/client/search-shapes.ts";
+import type { ToolUsageRow } from "../../../src/client/search-shapes.ts";
+import type { UsageRow } from "../../../src/model/usage-sums.ts";
 import {
   chartOf,
   GROUPS_MAX,

@@ -1,6 +1,7 @@
 /** Usage sums: the server's rows added up as the page shows them. Pure. */
 
-import type { ToolUsageRow, UsageRow } from "../../../src/client/search-shapes.ts";
+import type { ToolUsageRow } from "../../../src/client/search-shapes.ts";
+import type { UsageRow } from "../../../src/model/usage-sums.ts";
 
 export type Measure = "spend" | "tokens" | "turns";
 export type Group = "model" | "agent";

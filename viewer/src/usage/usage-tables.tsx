@@ -1,5 +1,6 @@
 /** Usage tables: who took how much, and which tools are slow or fail. */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { ToolUsageRow } from "../../../src/client/search-shapes.ts";
 import { durationOf, grouped } from "../../../src/render/phrases.ts";
@@ -23,41 +24,50 @@ export function SumTable({ title, head, sums, measure }: SumTableProps) {
   return (
     <section class="usage-card">
       <h2>{title}</h2>
-      <div class="usage-scroll">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{head}</th>
-              <th scope="col" class="usage-figure">
-                Spend
-              </th>
-              <th scope="col" class="usage-figure">
-                Tokens
-              </th>
-              <th scope="col" class="usage-figure">
-                Turns
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((sum) => (
-              <tr key={sum.name}>
-                <th scope="row">
-                  <span class="usage-name">{sum.name}</span>
-                  <Bar share={most === 0 ? 0 : sum[measure] / most} />
-                </th>
-                <td class="usage-figure">{sum.spend === 0 ? "–" : shortMoney(sum.spend)}</td>
-                <td class="usage-figure" title={grouped(sum.tokens)}>
-                  {shortCount(sum.tokens)}
-                </td>
-                <td class="usage-figure">{grouped(sum.turns)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <FigureTable head={head} figures={["Spend", "Tokens", "Turns"]}>
+        {shown.map((sum) => (
+          <tr key={sum.name}>
+            <th scope="row">
+              <span class="usage-name">{sum.name}</span>
+              <Bar share={most === 0 ? 0 : sum[measure] / most} />
+            </th>
+            <td class="usage-figure">{sum.spend === 0 ? "–" : shortMoney(sum.spend)}</td>
+            <td class="usage-figure" title={grouped(sum.tokens)}>
+              {shortCount(sum.tokens)}
+            </td>
+            <td class="usage-figure">{grouped(sum.turns)}</td>
+          </tr>
+        ))}
+      </FigureTable>
       <More count={sums.length} isAll={isAll} toggle={() => showAll(!isAll)} />
     </section>
+  );
+}
+
+interface FigureTableProps {
+  readonly head: string;
+  /** The heads of the columns that hold numbers. */
+  readonly figures: readonly string[];
+  readonly children: ComponentChildren;
+}
+
+function FigureTable({ head, figures, children }: FigureTableProps) {
+  return (
+    <div class="usage-scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{head}</th>
+            {figures.map((figure) => (
+              <th scope="col" class="usage-figure" key={figure}>
+                {figure}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
   );
 }
 
@@ -120,46 +130,25 @@ export function ToolTable({ tools }: { readonly tools: readonly ToolUsageRow[] }
 
 function ToolRows({ tools }: { readonly tools: readonly ToolUsageRow[] }) {
   return (
-    <div class="usage-scroll">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Tool</th>
-            <th scope="col" class="usage-figure">
-              Calls
-            </th>
-            <th scope="col" class="usage-figure">
-              Failed
-            </th>
-            <th scope="col" class="usage-figure">
-              Average
-            </th>
-            <th scope="col" class="usage-figure">
-              Slowest
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {tools.map((row) => (
-            <tr key={row.tool}>
-              <th scope="row">
-                <code>{row.tool}</code>
-              </th>
-              <td class="usage-figure">{grouped(row.calls)}</td>
-              <td class={row.errors > 0 ? "usage-figure usage-failed" : "usage-figure"}>
-                {failedWords(row)}
-              </td>
-              <td class="usage-figure">
-                {row.timed === 0 ? "–" : durationOf(Math.round(row.totalMs / row.timed))}
-              </td>
-              <td class="usage-figure">
-                <Slowest row={row} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <FigureTable head="Tool" figures={["Calls", "Failed", "Average", "Slowest"]}>
+      {tools.map((row) => (
+        <tr key={row.tool}>
+          <th scope="row">
+            <code>{row.tool}</code>
+          </th>
+          <td class="usage-figure">{grouped(row.calls)}</td>
+          <td class={row.errors > 0 ? "usage-figure usage-failed" : "usage-figure"}>
+            {failedWords(row)}
+          </td>
+          <td class="usage-figure">
+            {row.timed === 0 ? "–" : durationOf(Math.round(row.totalMs / row.timed))}
+          </td>
+          <td class="usage-figure">
+            <Slowest row={row} />
+          </td>
+        </tr>
+      ))}
+    </FigureTable>
   );
 }
 

@@ -1,0 +1,199 @@
+/** Chats of the AI SDK over time: what is edited, lost, refused and broken, and the SDK's transport. */
+
+import assert from "node:assert/strict";
+import {
+  DefaultChatTransport,
+  readUIMessageStream,
+  type UIMessage,
+  type UIMessageChunk,
+  validateUIMessages,
+} from "ai";
+import { convertArrayToReadableStream, MockLanguageModelV3 } from "ai/test";
+import { test } from "vitest";
+import { VerbatimChats } from "../../src/ai-sdk.ts";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { Store } from "../../src/store/store.ts";
+import type { JsonlEngine } from "../../src/streams.ts";
+import { refusal } from "../support/refusal.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { by, cook, embeddedChats, endless, openEngine, says, textOf } from "./chatting.ts";
+
+test("of an answer that lost its process what came is kept, wherever it was cut", async () => {
+  // Method: what a killed process leaves is a begun answer in the log and some chunks in its stream.
+  const { chats, root, engine } = await embeddedChats();
+  const abortSignal = new AbortController().signal;
+  const chunks: UIMessageChunk[] = [];
+  const stream = await by(cook())({ messages: [says("x")], abortSignal });
+  for await (const chunk of stream as unknown as AsyncIterable<UIMessageChunk>) chunks.push(chunk);
+  const store = new Store(nodeHost, { dialect: "sdk", root, durability: "os" });
+  for (let count = 0; count <= chunks.length; count++) {
+    const path = `/chat/c${count}/a`;
+    const session = store.session(`ai-sdk/c${count}`);
+    await session.appendNatives([
+      { type: "message", message: says("x") },
+      { type: "answer", message: "a", stream: path },
+    ]);
+    await session.release();
+    await engine.createStream(path);
+    await engine.appendAll(path, chunks.slice(0, count));
+
+    const { messages, brokenOff } = await chats.loadChat(`c${count}`);
+    const whole = readUIMessageStream({
+      stream: convertArrayToReadableStream(chunks.slice(0, count)),
+    });
+    let expected: UIMessage | undefined;
+    for await (const grown of whole) expected = { ...grown, id: "a" };
+    const hasParts = (expected?.parts.length ?? 0) > 0;
+    assert.deepEqual(
+      messages,
+      JSON.parse(JSON.stringify([says("x"), ...(hasParts ? [expected] : [])])),
+    );
+    assert.deepEqual(brokenOff, hasParts ? ["a"] : []);
+    await validateUIMessages({ messages });
+    assert.equal((await chats.resume(`c${count}`)).status, 204);
+    const replay = await (await chats.resume(`c${count}`, { message: "a" })).text();
+    assert.match(replay, /"reason":"interrupted"\}\n\ndata: \[DONE\]\n\n$/);
+  }
+  await store.close();
+});
+
+test("what is edited, regenerated or gone on from takes the place of what was there", async () => {
+  const { chats } = await embeddedChats();
+  const ask = async (options: { message?: UIMessage; regenerate?: string }, id: string) => {
+    const response = await chats.respond("c", {
+      ...options,
+      answer: by(cook()),
+      generateId: () => id,
+    });
+    await response.text();
+    return (await chats.loadMessages("c")).map((message) => message.id);
+  };
+  assert.deepEqual(await ask({ message: says("one", "u1") }, "a1"), ["u1", "a1"]);
+  assert.deepEqual(await ask({ message: says("two", "u2") }, "a2"), ["u1", "a1", "u2", "a2"]);
+  assert.deepEqual(await ask({ regenerate: "a2" }, "a3"), ["u1", "a1", "u2", "a3"]);
+  assert.deepEqual(await ask({ message: says("other", "u1") }, "a4"), ["u1", "a4"]);
+  const [, answered] = await chats.loadMessages("c");
+  assert.ok(answered);
+  const steps = answered.parts.length;
+  // As the SDK gives a message back to which a tool's result was added in the browser.
+  assert.deepEqual(await ask({ message: answered }, "never"), ["u1", "a4"]);
+  const [, longer] = await chats.loadMessages("c");
+  assert.equal(longer?.parts.length, steps * 2);
+});
+
+test("an answer that fails says so to its readers, and is marked", async () => {
+  const { chats } = await embeddedChats();
+  const answer = () => Promise.reject(new Error("the key is sk-1234"));
+  const body = await (await chats.respond("c", { message: says("x"), answer })).text();
+  assert.equal(body, 'data: {"type":"error","errorText":"An error occurred."}\n\ndata: [DONE]\n\n');
+  const broken = new MockLanguageModelV3({ doStream: () => Promise.reject(new Error("no")) });
+  const onError = () => "told";
+  await chats.close();
+  const { chats: again } = await embeddedChats();
+  await (await again.respond("d", { message: says("x"), answer: by(broken), onError })).text();
+  await again.close();
+  assert.deepEqual((await again.loadMessages("d")).length, 1);
+});
+
+test("the SDK's own transport sends, reconnects and is told when there is nothing", async () => {
+  const { chats } = await embeddedChats();
+  const answers: MockLanguageModelV3[] = [cook()];
+  const { model, aborted } = endless();
+  answers.push(model);
+  const transport = new DefaultChatTransport({
+    api: "http://chat.test/api/chat",
+    fetch: async (url, init) => {
+      if (init?.method === "GET") {
+        const [, id = ""] = /chat\/([^/]+)\/stream$/.exec(String(url)) ?? [];
+        return chats.resume(decodeURIComponent(id));
+      }
+      const { id, messages } = JSON.parse(String(init?.body)) as {
+        id: string;
+        messages: UIMessage[];
+      };
+      const message = messages.at(-1) as UIMessage;
+      return chats.respond(id, { message, answer: by(answers.shift() as MockLanguageModelV3) });
+    },
+  });
+  const common = { chatId: "a:b c" };
+  assert.equal(await transport.reconnectToStream(common), null);
+  const send = (message: UIMessage) =>
+    transport.sendMessages({
+      ...common,
+      abortSignal: undefined,
+      trigger: "submit-message",
+      messageId: undefined,
+      messages: [message],
+    });
+  let shown: UIMessage | undefined;
+  for await (const grown of readUIMessageStream({ stream: await send(says("x")) })) shown = grown;
+  assert.equal(textOf(shown), "It is warm — 30 °C 😀.");
+  assert.deepEqual(JSON.parse(JSON.stringify(shown)), (await chats.loadMessages("a:b c"))[1]);
+
+  await (await send(says("y"))).cancel();
+  const again = await transport.reconnectToStream(common);
+  assert.ok(again);
+  assert.equal(await chats.stop("a:b c"), true);
+  await aborted;
+  for await (const grown of readUIMessageStream({ stream: again })) shown = grown;
+  assert.equal(textOf(shown), "Let me think");
+});
+
+test("a chat whose name is no plain path segment is refused", async () => {
+  const { chats } = await embeddedChats();
+  for (const id of ["", "..", "a/b", "../x", "a\0b"]) {
+    await refusal(chats.loadMessages(id), "BAD_ID");
+    await refusal(chats.respond(id, { message: says("x"), answer: by(cook()) }), "BAD_ID");
+  }
+});
+
+test("when the streams fail the call of the model ends, and what came is kept by who looks next", async () => {
+  const engine = await openEngine();
+  let isBroken = false;
+  const failing = {
+    createStream: (path: string) => engine.createStream(path),
+    appendAll: async (...append: Parameters<JsonlEngine["appendAll"]>) => {
+      if (isBroken) throw new Error("the disk is gone");
+      return engine.appendAll(...append);
+    },
+    follow: (...follow: Parameters<JsonlEngine["follow"]>) => engine.follow(...follow),
+    getStream: (path: string) => engine.getStream(path),
+    messages: (path: string) => engine.messages(path),
+  };
+  const root = tempDirectory();
+  const warnings: string[] = [];
+  const onWarning = (warning: string) => warnings.push(warning);
+  const chats = new VerbatimChats({ root, streams: failing, durability: "os", onWarning });
+  let ended: Promise<void> = Promise.resolve();
+  let isAborted = false;
+  const response = await chats.respond("c", {
+    message: says("x"),
+    waitUntil: (promise) => {
+      ended = promise;
+    },
+    answer: ({ abortSignal }) => {
+      abortSignal.addEventListener("abort", () => {
+        isAborted = true;
+      });
+      let count = 0;
+      return new ReadableStream<UIMessageChunk>({
+        pull(controller) {
+          if (count === 0) controller.enqueue({ type: "start" });
+          if (count === 1) controller.enqueue({ type: "text-start", id: "t" });
+          if (count > 1) controller.enqueue({ type: "text-delta", id: "t", delta: "word " });
+          if (count++ === 20) isBroken = true;
+        },
+      });
+    },
+  });
+  await ended;
+  await response.body?.cancel();
+  assert.equal(isAborted, true);
+  // What failed is not told, only that something did: it could be what was being said.
+  assert.deepEqual(warnings, ["the answer in ai-sdk/c was left: Error"]);
+  isBroken = false;
+  const { messages, brokenOff, answering } = await chats.loadChat("c");
+  assert.match(textOf(messages[1]), /^(word )*$/);
+  assert.deepEqual([brokenOff.length, answering], [messages.length - 1, null]);
+  await chats.close();
+});
