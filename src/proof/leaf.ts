@@ -35,6 +35,7 @@ export class LeafHasher {
   readonly #aes: (blocks: Uint8Array) => Uint8Array;
   // Used for every line again: making them anew costs as much as hashing.
   #scratch = new Uint8Array(4096);
+  #view = new DataView(this.#scratch.buffer);
   #partScratch = new Uint8Array(4096);
   /** The salts of the lines from this one on, as far as they are made together. */
   #salts: Uint8Array = new Uint8Array(0);
@@ -55,7 +56,7 @@ export class LeafHasher {
     for (const { length } of parts) withheld += length;
     const length = 1 + BLOCK + 4 + parts.length * PART_BYTES + line.length - withheld;
     const bytes = this.#room(length);
-    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    const view = this.#view;
     bytes[0] = LEAF_TAG;
     bytes.set(salts.subarray(0, BLOCK), 1);
     view.setUint32(1 + BLOCK, parts.length);
@@ -125,7 +126,10 @@ export class LeafHasher {
   }
 
   #room(bytes: number): Uint8Array {
-    if (this.#scratch.length < bytes) this.#scratch = new Uint8Array(2 * bytes);
+    if (this.#scratch.length < bytes) {
+      this.#scratch = new Uint8Array(2 * bytes);
+      this.#view = new DataView(this.#scratch.buffer);
+    }
     return this.#scratch;
   }
 }
