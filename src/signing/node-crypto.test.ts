@@ -103,7 +103,10 @@ test("a running hash goes on by itself after it was copied", () => {
       const hash = nodeCrypto.runningSha256();
       const before: Uint8Array[] = [];
       for (const piece of pieces) {
-        assert.deepEqual(hash.copy().digest(), Buffer.from(nodeCrypto.sha256(Buffer.concat(before))));
+        assert.deepEqual(
+          hash.copy().digest(),
+          Buffer.from(nodeCrypto.sha256(Buffer.concat(before))),
+        );
         hash.update(piece);
         before.push(piece);
       }
