@@ -10,8 +10,8 @@
  * KT2  No failure reaches the caller: without it, the catalog is asked.
  * KT3  It is replaced as a whole. One that others could have written is not used: it is printed as
  *      it is.
- * KT4  The text stays bytes from the file to the printer, and of the logs only one text is held: what
- *      is in the heap meanwhile, the collector copies again and again.
+ * KT4  All that is kept stays bytes, from the file to the printer, and logs are compared as they are
+ *      found: what is held in the heap meanwhile, the collector copies again and again.
  */
 
 import {
@@ -36,14 +36,15 @@ export interface Question {
   readonly nowMs: number;
 }
 
-/** The first line of the file. After it come the logs, as `seen` has them, and then the text. */
+/** The first line of the file. After it come the logs, a line each, and then the text. */
 interface Header extends Pick<Question, "question"> {
   /** When the answer is another although no log has changed; null for never. */
   readonly untilMs: number | null;
   readonly logsBytes: number;
 }
 
-type Logs = Iterable<Pick<FoundLog, "path" | "size" | "mtimeMs">>;
+type Look = Pick<FoundLog, "path" | "size" | "mtimeMs">;
+type Logs = Iterable<Look>;
 
 const LF = 0x0a;
 const BYTES_MAX = 256 * 1024 * 1024;
@@ -57,7 +58,7 @@ export function keptText(path: string, asked: Question, logs: Logs): Uint8Array 
     const { question, untilMs, logsBytes } = JSON.parse(bytes.toString("utf8", 0, lf)) as Header;
     if (question !== asked.question || asked.nowMs >= (untilMs ?? Infinity)) return null;
     const end = lf + 1 + logsBytes;
-    return bytes.subarray(lf + 1, end).equals(seen(logs)) ? bytes.subarray(end) : null;
+    return isOf(bytes.subarray(lf + 1, end), logs) ? bytes.subarray(end) : null;
   } catch {
     return null; // KT2
   }
@@ -70,7 +71,7 @@ export function keepText(
   logs: Logs,
   text: string,
 ): void {
-  const found = seen(logs);
+  const found = Buffer.from(Array.from(logs, lineOf).join(""));
   const header: Header = { question, untilMs, logsBytes: found.length };
   const bytes = [Buffer.from(`${JSON.stringify(header)}\n`), found, Buffer.from(text)];
   const draft = `${path}.${process.pid}.tmp`;
@@ -100,14 +101,22 @@ function readOwn(path: string): Buffer {
   }
 }
 
-/**
- * The logs as they are found, each with its size and time (KT1). As one piece of bytes: to compare
- * that costs a fraction of comparing each log. No path holds a NUL.
- */
-function seen(logs: Logs): Buffer {
-  let text = "";
-  for (const { path, size, mtimeMs } of logs) {
-    text += `${path}\0${size} ${microseconds(mtimeMs)}\n`;
+/** Whether these are the lines of the logs, which are looked at one by one (KT1, KT4). */
+function isOf(lines: Buffer, logs: Logs): boolean {
+  let line = Buffer.alloc(0);
+  let at = 0;
+  for (const log of logs) {
+    const text = lineOf(log);
+    if (line.length < 3 * text.length) line = Buffer.alloc(6 * text.length);
+    const length = line.write(text);
+    if (length > lines.length - at) return false;
+    if (lines.compare(line, 0, length, at, at + length) !== 0) return false;
+    at += length;
   }
-  return Buffer.from(text);
+  return at === lines.length;
+}
+
+/** No path holds a NUL. */
+function lineOf({ path, size, mtimeMs }: Look): string {
+  return `${path}\0${size} ${microseconds(mtimeMs)}\n`;
 }
