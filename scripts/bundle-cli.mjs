@@ -13,12 +13,18 @@ import { build } from "rolldown";
 const [, , compiled = "dist"] = process.argv;
 const bundled = join(compiled, "cli.bundled");
 const main = resolve(compiled, "cli", "main.js");
+/** @type {Set<string>} */
 const first = new Set();
 
-/** What is loaded at once with these modules. */
+/**
+ * Finds what is loaded at once with these modules.
+ *
+ * @type {import("rolldown").Plugin}
+ */
 const findFirst = {
   name: "find-first",
   buildEnd() {
+    /** @param {string} id */
     const add = (id) => {
       if (first.has(id)) return;
       first.add(id);
