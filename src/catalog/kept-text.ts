@@ -10,8 +10,8 @@
  * KT2  No failure reaches the caller: without it, the catalog is asked.
  * KT3  It is replaced as a whole. One that others could have written is not used: it is printed as
  *      it is.
- * KT4  All that is kept stays bytes, from the file to the printer, and logs are compared as they are
- *      found: what is held in the heap meanwhile, the collector copies again and again.
+ * KT4  The text stays bytes from the file to the printer, and logs are compared as they are found, with
+ *      one string: of many in the heap, the collector copies each again and again.
  */
 
 import {
@@ -44,7 +44,8 @@ interface Header extends Pick<Question, "question"> {
 }
 
 type Look = Pick<FoundLog, "path" | "size" | "mtimeMs">;
-type Logs = Iterable<Look>;
+/** As they are found, some at a time. */
+type Logs = Iterable<readonly Look[]>;
 
 const LF = 0x0a;
 const BYTES_MAX = 256 * 1024 * 1024;
@@ -58,7 +59,7 @@ export function keptText(path: string, asked: Question, logs: Logs): Uint8Array 
     const { question, untilMs, logsBytes } = JSON.parse(bytes.toString("utf8", 0, lf)) as Header;
     if (question !== asked.question || asked.nowMs >= (untilMs ?? Infinity)) return null;
     const end = lf + 1 + logsBytes;
-    return isOf(bytes.subarray(lf + 1, end), logs) ? bytes.subarray(end) : null;
+    return isOf(bytes.toString("utf8", lf + 1, end), logs) ? bytes.subarray(end) : null;
   } catch {
     return null; // KT2
   }
@@ -71,7 +72,7 @@ export function keepText(
   logs: Logs,
   text: string,
 ): void {
-  const found = Buffer.from(Array.from(logs, lineOf).join(""));
+  const found = Buffer.from([...logs].flat().map(lineOf).join(""));
   const header: Header = { question, untilMs, logsBytes: found.length };
   const bytes = [Buffer.from(`${JSON.stringify(header)}\n`), found, Buffer.from(text)];
   const draft = `${path}.${process.pid}.tmp`;
@@ -101,17 +102,15 @@ function readOwn(path: string): Buffer {
   }
 }
 
-/** Whether these are the lines of the logs, which are looked at one by one (KT1, KT4). */
-function isOf(lines: Buffer, logs: Logs): boolean {
-  let line = Buffer.alloc(0);
+/** Whether these are the lines of the logs, which are looked at as they are compared (KT1, KT4). */
+function isOf(lines: string, logs: Logs): boolean {
   let at = 0;
-  for (const log of logs) {
-    const text = lineOf(log);
-    if (line.length < 3 * text.length) line = Buffer.alloc(6 * text.length);
-    const length = line.write(text);
-    if (length > lines.length - at) return false;
-    if (lines.compare(line, 0, length, at, at + length) !== 0) return false;
-    at += length;
+  for (const some of logs) {
+    for (const log of some) {
+      const line = lineOf(log);
+      if (!lines.startsWith(line, at)) return false;
+      at += line.length;
+    }
   }
   return at === lines.length;
 }
