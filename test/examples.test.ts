@@ -58,6 +58,21 @@ const EXPECTED: Readonly<Record<string, (stdout: string, where: string) => void>
       "",
     ]);
   },
+  "claude-code-hooks.mjs": (stdout, where) => {
+    assert.deepEqual(stdout.split("\n"), [
+      "0 hooks are there already",
+      "recorded: SessionStart",
+      "recorded: UserPromptSubmit",
+      "recorded: PreToolUse",
+      "recorded: PostToolUse",
+      "recorded: Stop",
+      "user: What is in here?",
+      "assistant: tool_call",
+      "tool: tool_result",
+      `kept in ${where}`,
+      "",
+    ]);
+  },
   "entire.mjs": (stdout, where) => {
     assert.deepEqual(stdout.split("\n"), [
       "prompt.txt: explain main.rs",

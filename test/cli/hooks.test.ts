@@ -1,16 +1,17 @@
 /** Claude Code's hooks, as its settings.json starts them: recorded, and never in the agent's way. */
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { HOOK_EVENTS } from "@anthropic-ai/claude-agent-sdk";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { Store } from "../../src/store/store.ts";
 import { SmallDisk } from "../crash/small-disk.ts";
-import { startChild } from "../support/child.ts";
+import { Child, startChild } from "../support/child.ts";
 import { docsPage } from "../support/docs-page.ts";
-import { CliUser, type Ran, type RunOptions } from "./cli.ts";
+import { CliUser, type Ran, type RunOptions, root } from "./cli.ts";
 
 const SECRET = "sk-secret";
 const HOOK = { session_id: "6f1c", hook_event_name: "UserPromptSubmit", prompt: SECRET };
@@ -73,6 +74,33 @@ test("the settings on the page name hooks that Claude Code has, and the command 
       }
     }
   }
+});
+
+test("the example, killed with its hooks and run again, loses none that was recorded", async () => {
+  const user = new CliUser();
+  const argv = [join(root, "examples/claude-code-hooks.mjs"), user.cwd];
+  const env = { PATH: process.env.PATH ?? "", HOME: user.home };
+  // In a group of its own: the hook that is under way dies with it.
+  const agent = spawn(process.execPath, argv, { env, detached: true });
+  const killed = new Child(agent);
+  onTestFinished(() => killed.kill());
+  for (let line = await killed.line(); line !== "recorded: UserPromptSubmit"; ) {
+    line = (await killed.line()) ?? assert.fail("it ended by itself");
+  }
+  process.kill(-killed.pid, "SIGKILL");
+  await killed.kill();
+
+  const again = new Child(spawn(process.execPath, argv, { env }));
+  onTestFinished(() => again.kill());
+  const [, known] = /^(\d) hooks/.exec((await again.line()) ?? "") ?? [];
+  assert.ok(Number(known) >= 2, `${known} are there`);
+  assert.equal(await again.exitCode(), 0);
+  const names: unknown[] = [];
+  for await (const { native } of session(user.cwd).entries()) {
+    names.push((native.hook as Record<string, unknown>).hook_event_name);
+  }
+  const all = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"];
+  assert.deepEqual(names, all);
 });
 
 test("what cannot be recorded is told in a log, by its reason alone", async () => {
