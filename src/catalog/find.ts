@@ -49,29 +49,17 @@ export const FIND_DEPTH_MAX = 32;
 
 const IF_THERE = { throwIfNoEntry: false } as const;
 
-/** So many names are looked at before anybody is told. */
-const TOGETHER = 64;
-
 /** The logs of a layout below `root`, in no order. A root that is not there has none. */
 export function findLogs(root: string, layout: Layout, options: FindOptions = {}): FoundLog[] {
   return [...eachLog(root, layout, options)];
 }
 
-/** The same, looked at when they are asked for: of ten thousand, few need to be held. */
-export function* eachLog(
+/** The same, each looked at when it is asked for: of ten thousand, none needs to be held. */
+export function eachLog(
   root: string,
   layout: Layout,
   options: FindOptions = {},
-): Generator<FoundLog> {
-  for (const logs of logsTogether(root, layout, options)) yield* logs;
-}
-
-/** The same, some at a time: who looks at all of them at once is spared a fifth of the time. */
-export function logsTogether(
-  root: string,
-  layout: Layout,
-  options: FindOptions = {},
-): Iterable<readonly FoundLog[]> {
+): Iterable<FoundLog> {
   const search: Search = {
     root,
     idAt: layout.idAt,
@@ -81,7 +69,7 @@ export function logsTogether(
   const { under } = layout;
   for (let depth = 1; depth <= under.length; depth++) {
     // The root may be reached through a link; below it there is none (D1).
-    if (!isDirectory(search, pathOf(search, under.slice(0, depth)))) return [];
+    if (!isDirectory(search, under.slice(0, depth).join("/"))) return [];
   }
   if ("levels" in layout) return findAtLevel(search, under, layout.levels, layout.isLog);
   return findNamed(search, under, layout.logName, layout.depthMax ?? FIND_DEPTH_MAX);
@@ -101,37 +89,19 @@ function* findNamed(
   directory: readonly string[],
   logName: string,
   depthLeft: number,
-): Generator<readonly FoundLog[]> {
-  for (const names of list(search, pathOf(search, directory))) {
-    const { logs, deeper } = lookForNamed(search, directory, names, logName);
-    yield logs;
-    if (depthLeft === 1) continue;
-    for (const name of deeper) {
-      yield* findNamed(search, [...directory, name], logName, depthLeft - 1);
-    }
-  }
-}
-
-/** The logs in these directories, and which of the directories may have others in them. */
-function lookForNamed(
-  search: Search,
-  directory: readonly string[],
-  names: readonly string[],
-  logName: string,
-): { readonly logs: readonly FoundLog[]; readonly deeper: readonly string[] } {
-  const above = pathOf(search, directory);
-  const logs: FoundLog[] = [];
-  const deeper: string[] = [];
-  for (const name of names) {
+): Generator<FoundLog> {
+  const above = directory.join("/");
+  for (const name of list(search, above)) {
     const path = `${above}/${name}`;
     const stats = look(search, path);
     if (stats === undefined || !stats.isDirectory()) continue;
     const log = logAt(search, `${path}/${logName}`, [...directory, name, logName]);
-    if (log !== null) logs.push(log);
+    if (log !== null) yield log;
     const isLeaf = stats.nlink === 2 && stats.dev === search.countingDevice;
-    if (!isLeaf) deeper.push(name);
+    if (!isLeaf && depthLeft > 1) {
+      yield* findNamed(search, [...directory, name], logName, depthLeft - 1);
+    }
   }
-  return { logs, deeper };
 }
 
 /** Logs that lie so many levels below a directory. */
@@ -140,25 +110,19 @@ function* findAtLevel(
   directory: readonly string[],
   levels: LevelLayout["levels"],
   isLog: LevelLayout["isLog"],
-): Generator<readonly FoundLog[]> {
+): Generator<FoundLog> {
   const [level, ...deeper] = levels;
-  const above = pathOf(search, directory);
+  const above = directory.join("/");
   if (level === undefined) {
-    for (const names of list(search, above)) {
-      const logs: FoundLog[] = [];
-      for (const name of names) {
-        const log = isLog(name) ? logAt(search, `${above}/${name}`, [...directory, name]) : null;
-        if (log !== null) logs.push(log);
-      }
-      yield logs;
+    for (const name of list(search, above)) {
+      const log = isLog(name) ? logAt(search, `${above}/${name}`, [...directory, name]) : null;
+      if (log !== null) yield log;
     }
     return;
   }
-  for (const names of level === null ? list(search, above) : [[level]]) {
-    for (const name of names) {
-      if (isDirectory(search, `${above}/${name}`)) {
-        yield* findAtLevel(search, [...directory, name], deeper, isLog);
-      }
+  for (const name of level === null ? list(search, above) : [level]) {
+    if (isDirectory(search, `${above}/${name}`)) {
+      yield* findAtLevel(search, [...directory, name], deeper, isLog);
     }
   }
 }
@@ -168,8 +132,7 @@ function logAt(search: Search, path: string, segments: readonly string[]): Found
   const stats = look(search, path);
   if (stats === undefined || !stats.isFile()) return null;
   const id = search.idAt(segments);
-  if (id === null) return null;
-  return { id, path: belowRoot(search, path), size: stats.size, mtimeMs: stats.mtimeMs };
+  return id === null ? null : { id, path, size: stats.size, mtimeMs: stats.mtimeMs };
 }
 
 function isDirectory(search: Search, path: string): boolean {
@@ -178,29 +141,19 @@ function isDirectory(search: Search, path: string): boolean {
 
 function look(search: Search, path: string): Stats | undefined {
   try {
-    return lstatSync(path, IF_THERE);
+    return lstatSync(`${search.root}/${path}`, IF_THERE);
   } catch (cause) {
-    search.onUnreadable(belowRoot(search, path), errnoOf(cause));
+    search.onUnreadable(path, errnoOf(cause));
     return undefined;
   }
 }
 
-/** The names in a directory, some at a time. */
-function* list(search: Search, path: string): Generator<readonly string[]> {
-  let names: readonly string[] = [];
+function list(search: Search, path: string): string[] {
   try {
-    names = readdirSync(path);
+    return readdirSync(`${search.root}/${path}`);
   } catch (cause) {
     // A directory that was there a moment ago and is not now has no logs.
-    if (errnoOf(cause) !== "ENOENT") search.onUnreadable(belowRoot(search, path), errnoOf(cause));
+    if (errnoOf(cause) !== "ENOENT") search.onUnreadable(path, errnoOf(cause));
+    return [];
   }
-  for (let at = 0; at < names.length; at += TOGETHER) yield names.slice(at, at + TOGETHER);
-}
-
-function pathOf({ root }: Search, segments: readonly string[]): string {
-  return [root, ...segments].join("/");
-}
-
-function belowRoot({ root }: Search, path: string): string {
-  return path.slice(root.length + 1);
 }

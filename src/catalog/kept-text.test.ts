@@ -21,7 +21,7 @@ const LOGS: readonly FoundLog[] = [1, 2, 3].map((n) => {
 const Q = { question: "q", untilMs: null };
 
 function textOf(path: string, question: string, logs: readonly FoundLog[], nowMs = 0) {
-  const bytes = keptText(path, { question, nowMs }, [logs]);
+  const bytes = keptText(path, { question, nowMs }, logs);
   return bytes === null ? null : Buffer.from(bytes).toString();
 }
 
@@ -38,7 +38,7 @@ test("a kept text comes back for the same question about the same logs, and for 
         const logs = some.map(({ path, size, mtimeUs }, n): FoundLog => {
           return { id: `${n}`, path, size, mtimeMs: Math.floor(mtimeUs / 1e4) / 1000 };
         });
-        keepText(path, { question, untilMs: null }, [logs], text);
+        keepText(path, { question, untilMs: null }, logs, text);
         assert.equal(textOf(path, question, logs), text);
         assert.equal(textOf(path, `${question}?`, logs), null);
         const extra: FoundLog = { id: "x", path: "x", size: 1, mtimeMs: 1 };
@@ -62,7 +62,7 @@ test("a kept text comes back for the same question about the same logs, and for 
 
 test("a kept file cut at any byte before its text is done without", () => {
   const path = join(tempDirectory(), "last");
-  keepText(path, Q, [LOGS], "text\n");
+  keepText(path, Q, LOGS, "text\n");
   const bytes = readFileSync(path);
   for (let cut = 0; cut < bytes.indexOf("text"); cut++) {
     writeFileSync(path, bytes.subarray(0, cut));
@@ -73,7 +73,7 @@ test("a kept file cut at any byte before its text is done without", () => {
 test("a kept file that others could have written, or that is a link, is not used", () => {
   const directory = tempDirectory();
   const path = join(directory, "last");
-  keepText(path, Q, [LOGS], "text\n");
+  keepText(path, Q, LOGS, "text\n");
   assert.equal(statSync(path).mode & 0o777, 0o600);
   symlinkSync(path, join(directory, "link"));
   assert.equal(textOf(join(directory, "link"), "q", LOGS), null);
@@ -87,13 +87,13 @@ test("a kept file that others could have written, or that is a link, is not used
 test("where nothing can be kept, nothing fails", () => {
   const file = join(tempDirectory(), "file");
   writeFileSync(file, "");
-  keepText(join(file, "last"), Q, [LOGS], "text");
+  keepText(join(file, "last"), Q, LOGS, "text");
   assert.equal(textOf(join(file, "last"), "q", LOGS), null);
 });
 
 test("a text that was kept until some time is good before it and not after", () => {
   const path = join(tempDirectory(), "last");
-  keepText(path, { ...Q, untilMs: 1000 }, [LOGS], "text");
+  keepText(path, { ...Q, untilMs: 1000 }, LOGS, "text");
   assert.equal(textOf(path, "q", LOGS, 999), "text");
   assert.equal(textOf(path, "q", LOGS, 1000), null);
 });

@@ -44,8 +44,7 @@ interface Header extends Pick<Question, "question"> {
 }
 
 type Look = Pick<FoundLog, "path" | "size" | "mtimeMs">;
-/** As they are found, some at a time. */
-type Logs = Iterable<readonly Look[]>;
+type Logs = Iterable<Look>;
 
 const LF = 0x0a;
 const BYTES_MAX = 256 * 1024 * 1024;
@@ -72,7 +71,7 @@ export function keepText(
   logs: Logs,
   text: string,
 ): void {
-  const found = Buffer.from([...logs].flat().map(lineOf).join(""));
+  const found = Buffer.from(Array.from(logs, lineOf).join(""));
   const header: Header = { question, untilMs, logsBytes: found.length };
   const bytes = [Buffer.from(`${JSON.stringify(header)}\n`), found, Buffer.from(text)];
   const draft = `${path}.${process.pid}.tmp`;
@@ -105,12 +104,10 @@ function readOwn(path: string): Buffer {
 /** Whether these are the lines of the logs, which are looked at as they are compared (KT1, KT4). */
 function isOf(lines: string, logs: Logs): boolean {
   let at = 0;
-  for (const some of logs) {
-    for (const log of some) {
-      const line = lineOf(log);
-      if (!lines.startsWith(line, at)) return false;
-      at += line.length;
-    }
+  for (const log of logs) {
+    const line = lineOf(log);
+    if (!lines.startsWith(line, at)) return false;
+    at += line.length;
   }
   return at === lines.length;
 }

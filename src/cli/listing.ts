@@ -10,7 +10,7 @@
  */
 
 import { catalogPath, keptListingPath } from "../base/node-places.ts";
-import { logsTogether } from "../catalog/find.ts";
+import { eachLog } from "../catalog/find.ts";
 import { keepText, keptText } from "../catalog/kept-text.ts";
 import {
   type FoundLog,
@@ -88,7 +88,7 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
     found.every((session) => isAtRest(session, nowMs))
   ) {
     const untilMs = endOfLife(found, nowMs);
-    keepText(keptListingPath(), { question, untilMs }, [found.map(logOf)], pieces.join(""));
+    keepText(keptListingPath(), { question, untilMs }, found.map(logOf), pieces.join(""));
   }
   if (found.length === 0) {
     const places = stores.map(({ root }) => root).join(" and ");
@@ -96,9 +96,9 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
   }
 }
 
-/** The logs of all stores, looked at when they are asked for. */
-function* logsOf(stores: readonly FoundStore[]): Generator<readonly FoundLog[]> {
-  for (const { dialect, root } of stores) yield* logsTogether(root, LAYOUTS[dialect]);
+/** The logs of all stores, each when it is asked for. */
+function* logsOf(stores: readonly FoundStore[]): Generator<FoundLog> {
+  for (const { dialect, root } of stores) yield* eachLog(root, LAYOUTS[dialect]);
 }
 
 /** The log as it was when its line was made; lines come in the order in which logs are found. */
