@@ -133,3 +133,17 @@ test("a line's leaf is the same whatever lines its hasher has seen, longer ones 
     assert.equal(Buffer.from(hasher.leaf(line, index)).toString("hex"), leafOf(line, index));
   }
 });
+
+test("a line's leaf is the same whatever places were asked for before, and however many parts it has", () => {
+  const place = fc.oneof(fc.nat({ max: 40 }), fc.maxSafeNat());
+  const asked = fc.record({ index: place, strings: fc.nat({ max: 6 }) });
+  fc.assert(
+    fc.property(fc.array(asked, { minLength: 1, maxLength: 20 }), (all) => {
+      const hasher = new LeafHasher(crypto, SALT, 8);
+      for (const { index, strings } of all) {
+        const line = Buffer.from(JSON.stringify(Array(strings).fill("long enough")));
+        assert.equal(Buffer.from(hasher.leaf(line, index)).toString("hex"), leafOf(line, index));
+      }
+    }),
+  );
+});
