@@ -4,8 +4,11 @@
  * N1  On Linux every name is opened relative to a directory's descriptor, by way of
  *     `/proc/self/fd/<n>/<name>`, one segment at a time and never through a symbolic link.
  *     A parent swapped for a link after we looked is not followed: we hold the directory
- *     itself, not its path. Where there is no such place (macOS) the swap is noticed after
- *     opening, and the file is closed again unread.
+ *     itself, not its path.
+ * N2  Where there is no such place (macOS) a swap is looked for after opening, and the file is
+ *     closed again unread. No single look can be relied on: the parent may be itself when its path
+ *     is resolved and a link again when the file is found. So it is looked at LOOKS times, and
+ *     whoever swaps it between every two of these calls is not noticed.
  */
 
 import {
@@ -54,6 +57,9 @@ const NETWORK_FILE_SYSTEMS = new Map([
   [0xff534d42, "CIFS"],
   [0x01021997, "9p"],
 ]);
+
+/** How often a file opened by path must be found in its place (N2). */
+const LOOKS = 6;
 
 const SCRATCH = new Uint8Array(2);
 
@@ -218,11 +224,11 @@ class NodeDirectory implements Directory {
     // A directory opens for reading, and a pipe or device would be taken for a log.
     if (!opened.isFile()) throw unsafePath(path, this.path, new Error("not a regular file"));
     if (this.#mustBeAt === null) return;
-    if (realpathSync(this.path) === this.#mustBeAt) {
-      const found = lstatSync(path);
-      if (opened.ino === found.ino && opened.dev === found.dev) return;
+    for (let look = 0; look < LOOKS; look++) {
+      const found = realpathSync(this.path) === this.#mustBeAt ? lstatSync(path) : null;
+      if (opened.ino === found?.ino && opened.dev === found.dev) continue;
+      throw unsafePath(path, this.#mustBeAt, new Error("the directory was moved while opening"));
     }
-    throw unsafePath(path, this.#mustBeAt, new Error("the directory was moved while opening"));
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * A parent that is a symbolic link for the very moment in which a file is opened, and itself again
- * before and after. Method: Node's own `openSync` is let through with the swap around it, because
+ * before and after. Method: Node's own calls are let through with the swap around them, because
  * no race can be relied on to hit that moment (swapped-parent.test.ts tries).
  */
 
@@ -22,19 +22,24 @@ import { tempDirectory } from "../../test/support/temp-directory.ts";
 import type { Directory } from "./files.ts";
 import { createNodeFiles } from "./node-files.ts";
 
-const around = vi.hoisted(() => ({ before: () => {}, after: () => {} }));
+/** What is done around a call; `lstats` says around how many of the looks after opening, too. */
+const around = vi.hoisted(() => ({ before: () => {}, after: () => {}, lstats: 0 }));
 
 vi.mock("node:fs", async (importOriginal) => {
   const fs = await importOriginal<typeof import("node:fs")>();
-  const openSync: typeof fs.openSync = (path, flags, mode) => {
+  const within = <T>(call: () => T): T => {
     around.before();
     try {
-      return fs.openSync(path, flags, mode);
+      return call();
     } finally {
       around.after();
     }
   };
-  return { ...fs, openSync };
+  const openSync: typeof fs.openSync = (path, flags, mode) =>
+    within(() => fs.openSync(path, flags, mode));
+  const lstatSync = (path: string): unknown =>
+    around.lstats-- > 0 ? within(() => fs.lstatSync(path)) : fs.lstatSync(path);
+  return { ...fs, openSync, lstatSync };
 });
 
 test("by descriptor, a parent that is a link while a file is opened is not followed", async () => {
@@ -61,6 +66,19 @@ test("by path, a parent that is a link while a file is opened is noticed, and th
   });
   assert.deepEqual(openDescriptorsBelow(victim), held);
   assert.equal(readFileSync(join(victim, "secret"), "utf8"), "secret");
+});
+
+test("by path, a parent that is a link again at the first looks after opening is noticed", async () => {
+  const { directory, victim, parent } = await scene(false);
+  writeFileSync(join(parent, "secret"), "");
+  const held = openDescriptorsBelow(victim);
+  for (const lstats of [1, 2, 3, 4, 5]) {
+    swapped(parent, victim, () => {
+      around.lstats = lstats;
+      thrownRefusal(() => directory.open("secret", "read"), "UNSAFE_PATH");
+    });
+  }
+  assert.deepEqual(openDescriptorsBelow(victim), held);
 });
 
 async function scene(
@@ -90,5 +108,6 @@ function swapped(parent: string, victim: string, open: () => void): void {
     open();
   } finally {
     around.before = around.after = () => {};
+    around.lstats = 0;
   }
 }
