@@ -15,8 +15,8 @@ export interface Companion {
    */
   caughtUp(end: ByteOffset, cutBytes: number): Promise<void>;
   /**
-   * The first `length` bytes of `lines` now stand at `start`. With `disk` not yet durable. The
-   * buffer is the writer's and is used again: what is to be kept is copied.
+   * The first `length` bytes of `lines` now stand at `start`. With `disk` not yet durable: the disk
+   * is at work on them. The buffer is the writer's and is used again: what is to be kept is copied.
    */
   appended(lines: Uint8Array, length: number, start: ByteOffset): void;
   /** What was appended has become durable. Called with `disk` only. */

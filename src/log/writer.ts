@@ -211,10 +211,7 @@ export class LogWriter {
   async #makeDurable(): Promise<void> {
     while (this.#draining) await this.#draining;
     if (this.#appender.failure) throw this.#appender.failure;
-    if (this.#durability === "os" && this.#appender.synced < this.#appender.end) {
-      await this.#sync();
-    }
-    await this.#syncName();
+    await this.#syncAll();
   }
 
   /** With `os` a new log's name waits for the first time that something must be durable. */
@@ -239,8 +236,9 @@ export class LogWriter {
   readonly #appendMore = async (lines: Uint8Array): Promise<void> => {
     checkLines(this.path, lines, this.#limits);
     const start = this.#appender.write(lines, lines.length);
-    this.#companion?.appended(lines, lines.length, start);
-    if (this.#durability === "disk") await this.#syncAll();
+    const tell = () => this.#companion?.appended(lines, lines.length, start);
+    if (this.#durability === "disk") await this.#sync(tell);
+    else tell();
   };
 
   /** What is to be done `meanwhile` is done when the disk is at work. */
@@ -281,23 +279,26 @@ export class LogWriter {
 
   #composeNow(composed: Composed): ByteOffset {
     try {
-      return this.#writeComposed(composed);
+      const start = this.#write(composed);
+      this.#tell(composed, start);
+      return start;
     } finally {
       if (this.#mode === "shared") this.#lock.release();
     }
   }
 
-  #writeComposed(composed: Composed): ByteOffset {
+  /** Answers where it starts. What is composed may come to nothing. */
+  #write(batch: Batch | Composed): ByteOffset {
     const { end } = this.#appender;
-    composed.composeAt(end);
-    if (composed.length > 0) this.#write(composed);
+    if (batch instanceof Composed) batch.composeAt(end);
+    if (batch.length > 0) this.#appender.write(batch.bytes, batch.length);
     return end;
   }
 
-  #write({ bytes, length }: Batch | Composed): ByteOffset {
-    const start = this.#appender.write(bytes, length);
-    this.#companion?.appended(bytes, length, start);
-    return start;
+  /** Tells those who keep in step that it stands; with `disk` while the disk is at work. */
+  #tell(batch: Batch | Composed, start: ByteOffset): void {
+    if (batch.length > 0) this.#companion?.appended(batch.bytes, batch.length, start);
+    if (batch instanceof Composed) batch.around?.meanwhile?.();
   }
 
   /** The line and its LF at the start of a buffer that every line uses. */
@@ -348,10 +349,9 @@ export class LogWriter {
       await this.#catchUp();
       if (this.#appender.hasUnsyncedCut) await this.#sync(); // appender.ts, W3
       if (batch instanceof Composed) await batch.prepare(this.#syncAll);
-      const start = batch instanceof Batch ? this.#write(batch) : this.#writeComposed(batch);
-      const meanwhile = batch instanceof Composed ? batch.around?.meanwhile : undefined;
-      if (this.#durability === "disk") await this.#sync(meanwhile);
-      else meanwhile?.();
+      const start = this.#write(batch);
+      if (this.#durability === "disk") await this.#sync(() => this.#tell(batch, start));
+      else this.#tell(batch, start);
       if (this.#durability === "disk") await this.#companion?.madeDurable();
       if (batch instanceof Composed) {
         await batch.around?.afterwards?.(this.#syncAll, this.#appendMore);

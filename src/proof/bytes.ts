@@ -49,9 +49,9 @@ const SIX_BITS = new Map([...BASE64URL].map((character, bits) => [character, bit
 export function toBase64url(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += 3) {
-    const [first = 0, second = 0, third = 0] = bytes.subarray(at, at + 3);
     const characters = Math.min(bytes.length - at, 3) + 1;
-    const bits = (first << 16) | (second << 8) | third;
+    const [second = 0, third = 0] = [bytes[at + 1], bytes[at + 2]];
+    const bits = ((bytes[at] as number) << 16) | (second << 8) | third;
     for (let n = 0; n < characters; n++) text += BASE64URL[(bits >> (18 - 6 * n)) & 63];
   }
   return text;

@@ -166,18 +166,19 @@ export async function writeCheckpoint(
 /** The body up to `sig2`. All but what a kind adds is digits, hex and times, as it is spelled (C1). */
 function bodyBefore(facts: CheckpointFacts, sig: string): string {
   const { turn, byteOffset, hash, fp, ts, kind, log, seq, prev, seg, tree, rev, kid } = facts;
-  const more = asciiJson(kindFields(facts)).slice(1, -1);
+  const fields = kindFields(facts);
+  const more = fields && `${asciiJson(fields).slice(1, -1)},`;
   return (
     `"event_type":"checkpoint","payload":{"turn":${turn},"byte_offset":${byteOffset},` +
     `"hash":"${hash}","sig":"${sig}==","fp":"${fp}","ts":"${ts}","v":2,"kind":"${kind}",` +
     `"log":"${log}","seq":${seq},"prev":"${prev}","seg":"${seg}",` +
     `"tree":{"size":${tree.size},"root":"${tree.root}"},"rev":${rev},"kid":"${kid}",` +
-    (more === "" ? "" : `${more},`)
+    (more ?? "")
   );
 }
 
-/** In their one order, whatever the order of the object given. */
-function kindFields(facts: Kind): object {
+/** What a kind adds, in its one order, whatever the order of the object given. */
+function kindFields(facts: Kind): object | null {
   switch (facts.kind) {
     case "genesis": {
       const { salt, parts, found, vouched } = facts;
@@ -194,7 +195,7 @@ function kindFields(facts: Kind): object {
     case "link":
       return { to: { id: facts.to.id, log: facts.to.log } };
     default:
-      return {};
+      return null;
   }
 }
 

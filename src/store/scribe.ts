@@ -24,6 +24,9 @@ import { SPILL_TOOLS } from "./spill-files.ts";
 
 const LF = Buffer.of(0x0a);
 
+/** What a checkpoint says to whatever stands beside the log. */
+const SAYS_NOTHING: Native = {};
+
 /** A line as far as it can be made without the lock. */
 export interface Prepared {
   /** As the caller gave it, and completed. */
@@ -203,11 +206,15 @@ export class Draft {
 
   /** Adds a checkpoint over all before it, here or to what goes beside the log. */
   async seal(due: Due): Promise<void> {
-    const { sealing } = this.#parts;
+    const { sealing, expect } = this.#parts;
     if (!sealing || !this.#sealed) return;
     const { line, id } = await sealing.make(this.#sealed, due, this.#last);
-    if (sealing.isSidecar) this.#beside.push(line);
-    else this.#push(line);
+    if (sealing.isSidecar) {
+      this.#beside.push(line);
+    } else {
+      expect(line.subarray(0, -LF.length), SAYS_NOTHING);
+      this.#push(line);
+    }
     if (id !== null) this.#last = id;
   }
 
