@@ -7,6 +7,7 @@ import { toHex } from "../proof/bytes.ts";
 import type { Checkpoint, CheckpointFacts, ForeignHead, Found, Kind } from "../proof/checkpoint.ts";
 import type { ProofCrypto } from "../proof/crypto.ts";
 import type { Ledger } from "../proof/ledger.ts";
+import type { Head as PinnedHead } from "../proof/pin.ts";
 import type { LedgerDraft } from "./ledger-draft.ts";
 
 /** The newest checkpoint of a log, whoever made it. */
@@ -19,16 +20,8 @@ export interface Newest {
   readonly rev: number;
 }
 
-/** A checkpoint that was made: what a pin remembers. */
-export interface Head {
-  readonly log: string;
-  readonly seq: number;
-  readonly byteOffset: number;
-  readonly line: string;
-  readonly kind: Kind["kind"];
-  readonly kid: string;
-  readonly ts: string;
-}
+/** A checkpoint that was made: what a pin remembers of it. */
+export type Head = Omit<PinnedHead, "place" | "id">;
 
 /** A head that a person gave up. */
 export interface Lost {
