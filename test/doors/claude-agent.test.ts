@@ -99,7 +99,9 @@ test("killed in the middle, the example has lost nothing, and its next run goes 
   const resumed = Number(/^resumed after (\d+) turns\n/.exec(stdout)?.[1]);
   assert.ok(resumed >= told, `${resumed} of ${told}`);
   assert.ok(stdout.includes(`${2 * Math.max(told + 3, resumed)} messages`), stdout);
-  assert.ok(stdout.includes("\nverified\n"), stdout);
+  // What was written and not yet told may not have been signed any more.
+  const verdicts = resumed > told ? /^(?:verified|incomplete)$/m : /^verified$/m;
+  assert.match(stdout, verdicts);
 }, 60_000);
 
 test("a session is listed and resumed as any other, signed or not", async () => {

@@ -35,6 +35,7 @@ function startSigner(order: SigningOrder) {
 for (const [name, shape] of Object.entries(SHAPES)) {
   test(`a session that is verified while it is written is never tampered with (${name})`, async () => {
     const user = new SigningUser();
+    await user.writeTurns(shape, 1); // Else they may be judged by the keys of before their first.
     const id = idFor(shape);
     const store = await user.store({ root: tempDirectory(), ...shape });
     const written = writtenBy(store, store.session(id));
