@@ -13,6 +13,8 @@
  * W3  Where bytes were cut off, nothing is written before the cut is durable. Else a power
  *     cut could bring back the old size, with the new line's first page before the old
  *     one's remains: two lines fused into one that nobody wrote.
+ * W6  Nothing is durable in a file that has lost its name: somebody removed the log, or put another
+ *     in its place, and what is written here goes when it is closed.
  */
 
 import { isNoSpace, VerbatimError } from "../base/errors.ts";
@@ -89,6 +91,9 @@ export class Appender {
     // Of two syncs at once (a flush, and closing) the kernel tells only one of a failure; the
     // other vouches for nothing either (W2).
     if (this.#failure) throw this.#failure;
+    if (!this.#file.isLinked()) {
+      throw this.fail("someone removed the log, or put another in its place,");
+    }
     if (end > this.#synced) this.#synced = end;
     this.#cutsSynced = cuts;
   }

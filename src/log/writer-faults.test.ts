@@ -1,7 +1,7 @@
 /** What a writer does when the disk is full or fails, and what it leaves in the file. */
 
 import assert from "node:assert/strict";
-import { appendFileSync, readFileSync, truncateSync } from "node:fs";
+import { appendFileSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from "node:fs";
 import { test } from "vitest";
 import { Gate } from "../../test/support/gate.ts";
 import { bytesOf, contentOf, logHolding, openWriter } from "../../test/support/open-log.ts";
@@ -219,6 +219,26 @@ test.for(LOOKING_KINDS)(
 
     await refusal(log.append(bytesOf("2")), "LOG_WRITER_FAILED");
     assert.equal(contentOf(path), BEFORE.slice(0, 3));
+  },
+);
+
+test.for(WRITER_KINDS)(
+  "what is written to a log that was removed, or has another in its place, is never called durable (%s)",
+  async ([, kind]) => {
+    for (const replace of [false, true]) {
+      const { path, log } = await opened(kind);
+      await log.append(bytesOf("1"));
+      await log.flush();
+      unlinkSync(path);
+      if (replace) writeFileSync(path, BEFORE);
+
+      const appended = log.append(bytesOf("2"));
+      if (kind.durability === "disk") await refusal(appended, "LOG_WRITER_FAILED");
+      else await appended;
+      await refusal(log.flush(), "LOG_WRITER_FAILED");
+      await refusal(log.append(bytesOf("3")), "LOG_WRITER_FAILED");
+      if (replace) assert.equal(contentOf(path), BEFORE);
+    }
   },
 );
 
