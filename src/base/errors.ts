@@ -78,7 +78,7 @@ export interface ErrorDetails {
   IO_ERROR: { path: string; operation: string; errno: string };
   /** A JSON value that readers would not all read alike, or that has no JSON. */
   UNSIGNABLE_JSON: { reason: string };
-  /** A setting with a value it cannot have; `from` is its file, "environment" or "flag". */
+  /** A setting with a value it cannot have; `from` is its file, "environment", "flag" or "options". */
   BAD_SETTING: { setting: string; from: string; reason: string };
   /** A key that must not be used: its file is not private, or it is no proper Ed25519 key. */
   KEY_REFUSED: { path: string | null; reason: string };
@@ -110,6 +110,8 @@ export interface ErrorDetails {
   OFFSET_GONE: { stream: string; offset: string };
   /** What was posted is no message of the stream's kind. */
   BAD_MESSAGE: { stream: string; reason: string };
+  /** One append held more messages than one may. */
+  TOO_MANY_MESSAGES: { stream: string; messagesMax: number };
   /** The store takes no more writes until it is opened again. */
   STORE_FAILED: { path: string; reason: string };
   /** A file that others are rebuilt from is not what was written; `offset` is where. */
@@ -118,6 +120,8 @@ export interface ErrorDetails {
   BACKUP_REFUSED: { path: string; reason: string };
   /** A request over HTTP that cannot be understood; `part` says where: a header, the query. */
   BAD_REQUEST: { part: string; reason: string };
+  /** What HTTP has and the server does not; `part` says where: a header. */
+  NOT_IMPLEMENTED: { part: string };
   BODY_TOO_LARGE: { bytesMax: number };
   /** More requests wait for new data than the server keeps waiting. */
   TOO_MANY_READERS: { readersMax: number };
@@ -184,6 +188,30 @@ export function ioError(path: string, operation: string, cause: unknown): Verbat
     "IO_ERROR",
     `${operation} of ${path} failed with ${errno}; nothing that was acknowledged is touched`,
     { path, operation, errno },
+    { cause },
+  );
+}
+
+export function badStreamPath(path: string, reason: string): VerbatimError<"BAD_STREAM_PATH"> {
+  return new VerbatimError(
+    "BAD_STREAM_PATH",
+    `the stream path ${JSON.stringify(path.slice(0, 200))} is refused: ${reason}; ` +
+      "choose one such as /chat/session-1",
+    { stream: path, reason },
+  );
+}
+
+/** What is not opened, because it leads out of where it must lie or could be anything. */
+export function unsafePath(
+  path: string,
+  root: string,
+  cause?: unknown,
+): VerbatimError<"UNSAFE_PATH"> {
+  return new VerbatimError(
+    "UNSAFE_PATH",
+    `${path} is refused: it is, or lies behind, a symbolic link or something that is no file; ` +
+      "put the real file in its place",
+    { path, root },
     { cause },
   );
 }

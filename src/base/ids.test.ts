@@ -3,7 +3,7 @@ import { join, resolve, sep } from "node:path";
 import fc from "fast-check";
 import { test } from "vitest";
 import { thrownRefusal } from "../../test/support/refusal.ts";
-import { idSegments } from "./ids.ts";
+import { idSegments, logSegments } from "./ids.ts";
 import { ID_SEGMENT_BYTES_MAX } from "./limits.ts";
 
 /** Refused, and the refusal names the id and says why. */
@@ -74,6 +74,16 @@ test("a segment of 200 bytes of UTF-8 is taken and one of 201 is refused, whatev
     assert.deepEqual(idSegments(`x/${longest}/y`), ["x", longest, "y"]);
     isRefused(`x/${longest}a/y`, /over 200 bytes/);
   }
+});
+
+test("in the path of a log 200 bytes count without what names it as one, and 201 do not", () => {
+  const longest = "x".repeat(ID_SEGMENT_BYTES_MAX);
+  for (const ending of [".jsonl", ".jsonl.checkpoints"]) {
+    assert.deepEqual(logSegments(`a/${longest}${ending}`), ["a", longest + ending]);
+    assert.throws(() => logSegments(`a/${longest}x${ending}`), /over 200 bytes/);
+    isRefused(`a/${longest}${ending}`, /over 200 bytes/);
+  }
+  assert.throws(() => logSegments(`${longest}.torn-1`), /over 200 bytes/);
 });
 
 test("an id that is taken stays below its root and comes back unchanged", () => {

@@ -11,8 +11,19 @@ import { ID_SEGMENT_BYTES_MAX } from "./limits.ts";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** Splits an id at `/` into the segments of a path, or refuses it with BAD_ID. */
-export function idSegments(id: string): readonly string[] {
+/** How logs end, and what stands beside them and is opened like one. */
+const LOG_ENDING = /\.jsonl(?:\.checkpoints)?$/;
+
+/** As `idSegments`, for the path of a log: what is added to an id to name its log does not count. */
+export function logSegments(path: string): readonly string[] {
+  return idSegments(path, LOG_ENDING);
+}
+
+/**
+ * Splits an id at `/` into the segments of a path, or refuses it with BAD_ID. An `ending` of a
+ * segment does not count as part of its length.
+ */
+export function idSegments(id: string, ending: RegExp | null = null): readonly string[] {
   const refuse = (reason: string): never => {
     throw new VerbatimError(
       "BAD_ID",
@@ -29,7 +40,8 @@ export function idSegments(id: string): readonly string[] {
   for (const segment of segments) {
     if (segment === "") refuse("it has an empty segment");
     if (segment === ".") refuse("it has a segment that is only a dot");
-    if (new TextEncoder().encode(segment).length > ID_SEGMENT_BYTES_MAX) {
+    const counted = ending === null ? segment : segment.replace(ending, "");
+    if (new TextEncoder().encode(counted).length > ID_SEGMENT_BYTES_MAX) {
       refuse(`a segment is over ${ID_SEGMENT_BYTES_MAX} bytes`);
     }
   }

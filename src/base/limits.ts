@@ -55,6 +55,15 @@ export const CAPTURED_NAME_CHARS_MAX = 1024;
 /** The longest path of a stream, in bytes of UTF-8. */
 export const STREAM_PATH_BYTES_MAX = 4096;
 
+/**
+ * How many messages one append to a JSON stream may hold. Each is a row of the index, so that a body
+ * of millions would keep every other stream waiting for seconds.
+ */
+export const APPEND_MESSAGES_MAX = 131_072;
+
+/** How deep a message of a JSON stream may nest. What nests far deeper takes seconds to parse. */
+export const MESSAGE_DEPTH_MAX = 1000;
+
 /** How many streams' files are open at once, unless the store's options say otherwise. */
 export const OPEN_LOG_FILES_MAX = 256;
 

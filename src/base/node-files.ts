@@ -33,7 +33,7 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { errnoOf, VerbatimError } from "./errors.ts";
+import { errnoOf, unsafePath, VerbatimError } from "./errors.ts";
 import type { Directory, DirectoryOptions, Files, OpenFile, OpenMode } from "./files.ts";
 import { tryLockDescriptor, unlockDescriptor } from "./lock.ts";
 
@@ -318,16 +318,6 @@ function isSymbolicLink(path: string): boolean {
   } catch {
     return false; // It is not there to be a link; the caller reports the first error.
   }
-}
-
-function unsafePath(path: string, root: string, cause?: unknown): VerbatimError<"UNSAFE_PATH"> {
-  return new VerbatimError(
-    "UNSAFE_PATH",
-    `${path} is refused: it is, or lies behind, a symbolic link or something that is no file; ` +
-      "put the real file in its place",
-    { path, root },
-    { cause },
-  );
 }
 
 function readOnce(fd: number, into: Uint8Array, offset: number, at: number): Promise<number> {

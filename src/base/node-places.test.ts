@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { homedir } from "node:os";
-import { test } from "vitest";
+import { userInfo } from "node:os";
+import { onTestFinished, test } from "vitest";
 import { thrownRefusal } from "../../test/support/refusal.ts";
-import { dataDirectory, userPlaces } from "./node-places.ts";
+import { dataDirectory, homeagentRoot, userPlaces } from "./node-places.ts";
 
 test("a user's files are where the XDG variables say, in a directory of our own", () => {
   const environment = { XDG_CONFIG_HOME: "/c", XDG_STATE_HOME: "/s" };
@@ -15,23 +15,32 @@ test("a user's files are where the XDG variables say, in a directory of our own"
 });
 
 test("without the variables, empty or relative, they are where XDG says by default", () => {
-  const expected = {
-    configPath: `${homedir()}/.config/verbatim/config.json`,
-    trustPath: `${homedir()}/.config/verbatim/trust.json`,
-    keyDirectory: `${homedir()}/.config/verbatim/keys`,
-    stateDirectory: `${homedir()}/.local/state/verbatim`,
-  };
   for (const value of [undefined, "", "here", "./here", "../here"]) {
-    const environment = { XDG_CONFIG_HOME: value, XDG_STATE_HOME: value };
-    assert.deepEqual(userPlaces(environment), expected, String(value));
+    const environment = { HOME: "/h", XDG_CONFIG_HOME: value, XDG_STATE_HOME: value };
+    assert.deepEqual(userPlaces(environment), placesIn("/h"), String(value));
+  }
+});
+
+test("a HOME that is missing, empty or relative is the one that the system lists (NP1)", () => {
+  const { homedir } = userInfo();
+  assert.deepEqual(userPlaces({}), placesIn(homedir));
+  const before = process.env.HOME ?? "";
+  onTestFinished(() => {
+    process.env.HOME = before;
+  });
+  for (const HOME of ["", ".", "here", "../here", "~"]) {
+    process.env.HOME = HOME;
+    assert.deepEqual(userPlaces({ HOME }), placesIn(homedir), HOME);
+    assert.equal(dataDirectory({ HOME }), `${homedir}/.local/share/verbatim`);
+    assert.equal(homeagentRoot(), `${homedir}/.homeagent`);
   }
 });
 
 test("streams are in the user's data directory, wherever XDG has it", () => {
   assert.equal(dataDirectory({ XDG_DATA_HOME: "/d" }), "/d/verbatim");
   for (const value of [undefined, "", "here"]) {
-    const expected = `${homedir()}/.local/share/verbatim`;
-    assert.equal(dataDirectory({ XDG_DATA_HOME: value }), expected, String(value));
+    const environment = { HOME: "/h", XDG_DATA_HOME: value };
+    assert.equal(dataDirectory(environment), "/h/.local/share/verbatim", String(value));
   }
 });
 
@@ -50,3 +59,12 @@ test("VERBATIM_KEY_DIR moves the keys alone, and is refused unless absolute", ()
     assert.equal(details.setting, "VERBATIM_KEY_DIR");
   }
 });
+
+function placesIn(home: string) {
+  return {
+    configPath: `${home}/.config/verbatim/config.json`,
+    trustPath: `${home}/.config/verbatim/trust.json`,
+    keyDirectory: `${home}/.config/verbatim/keys`,
+    stateDirectory: `${home}/.local/state/verbatim`,
+  };
+}

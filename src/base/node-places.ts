@@ -5,7 +5,7 @@
  *      keys and trust of their own.
  */
 
-import { homedir } from "node:os";
+import { userInfo } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { VerbatimError } from "./errors.ts";
 
@@ -61,7 +61,7 @@ export function dataDirectory(environment: Environment = process.env): string {
 
 /** Where HomeAgent keeps its sessions. */
 export function homeagentRoot(): string {
-  return join(homedir(), ".homeagent");
+  return join(home(process.env), ".homeagent");
 }
 
 /**
@@ -81,5 +81,29 @@ function keyDirectory({ VERBATIM_KEY_DIR: path }: Environment): string | null {
 /** The XDG rules say that a relative path in such a variable is to be ignored. */
 function xdg(environment: Environment, variable: string, fallback: string): string {
   const value = environment[variable];
-  return value && isAbsolute(value) ? value : join(homedir(), fallback);
+  return value && isAbsolute(value) ? value : join(home(environment), fallback);
+}
+
+/**
+ * As the environment says it, else the system's list of users. Empty or relative, HOME would name
+ * another directory wherever we are started: in a project, what that project brings (NP1).
+ */
+function home({ HOME }: Environment): string {
+  if (HOME && isAbsolute(HOME)) return HOME;
+  const listed = listedHome();
+  if (isAbsolute(listed)) return listed;
+  throw new VerbatimError(
+    "BAD_SETTING",
+    "HOME is refused: it is no absolute path, and the system knows no other; " +
+      "give one that begins with /",
+    { setting: "HOME", from: "environment", reason: "it is no absolute path" },
+  );
+}
+
+function listedHome(): string {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return ""; // A user who is in no list, as in a container.
+  }
 }

@@ -5,7 +5,7 @@
  * An append that was not answered may have been taken or not: it is never sent twice from here.
  */
 
-import { VerbatimError } from "../base/errors.ts";
+import { badStreamPath, VerbatimError } from "../base/errors.ts";
 import type { Requester } from "./request.ts";
 
 export interface StreamChunk {
@@ -121,10 +121,19 @@ export class StreamsClient {
     }
   }
 
-  #send(path: string, asking: Parameters<Requester["send"]>[1]): Promise<Response> {
-    const segments = path.replace(/^\//, "").split("/").map(encodeURIComponent);
-    return this.#requester.send(`${ROOT}/${segments.join("/")}`, asking);
+  async #send(path: string, asking: Parameters<Requester["send"]>[1]): Promise<Response> {
+    return this.#requester.send(`${ROOT}/${encodedPath(path)}`, asking);
   }
+}
+
+/** Refuses what `fetch` would make into another path; all else is the server's to judge. */
+function encodedPath(path: string): string {
+  const segments = path.replace(/^\//, "").split("/");
+  if (!path.isWellFormed()) throw badStreamPath(path, "it is not well-formed Unicode");
+  if (segments.some((segment) => segment === "." || segment === "..")) {
+    throw badStreamPath(path, "a segment of it is . or ..");
+  }
+  return segments.map(encodeURIComponent).join("/");
 }
 
 const decoder = new TextDecoder();

@@ -65,6 +65,10 @@ export function readBody(
   if (declared === undefined && headers["transfer-encoding"] === undefined) {
     return Promise.resolve(EMPTY);
   }
+  const coding = headers["transfer-encoding"];
+  if (coding !== undefined && coding.toLowerCase() !== "chunked") {
+    return Promise.reject(codingRefused());
+  }
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
     // Kept as it is, it would be bytes that no reader is told how to read.
@@ -116,6 +120,15 @@ function gather(request: IncomingMessage, bytesMax: number, room: BodyRoom): Pro
       brokenOff();
     });
   });
+}
+
+/** Node takes the chunks apart, and leaves whatever else was done to the body (20.20). */
+function codingRefused(): VerbatimError {
+  return new VerbatimError(
+    "NOT_IMPLEMENTED",
+    "the request is refused: of transfer codings only chunked is understood; send the body plain",
+    { part: "Transfer-Encoding" },
+  );
 }
 
 function tooLarge(bytesMax: number): VerbatimError {

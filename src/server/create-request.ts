@@ -1,6 +1,7 @@
 /** Create request: what the headers of a PUT ask for. */
 
 import type { IncomingHttpHeaders } from "node:http";
+import { momentOf } from "../base/moment.ts";
 import { type OffsetToken, parseOffset } from "../streams/offset-token.ts";
 import type { ForkRequest, Lifetime } from "../streams/stream-store.ts";
 import { badRequest } from "./answer.ts";
@@ -35,7 +36,7 @@ export function lifetimeOf(headers: IncomingHttpHeaders): Lifetime | undefined {
     return { kind: "ttl", seconds: Number(ttl) };
   }
   if (until === undefined) return undefined;
-  const atMs = typeof until === "string" && RFC3339.test(until) ? Date.parse(until) : Number.NaN;
+  const atMs = typeof until === "string" && RFC3339.test(until) ? momentOf(until) : Number.NaN;
   if (Number.isNaN(atMs)) {
     throw badRequest("Stream-Expires-At", "is no time as in RFC 3339: 2026-11-15T12:00:00Z");
   }

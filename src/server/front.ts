@@ -12,12 +12,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { errnoOf, VerbatimError } from "../base/errors.ts";
-import { answerError, answerJson, newHeaders } from "./answer.ts";
+import { answerError, answerJson, badRequest, newHeaders } from "./answer.ts";
 import { answerBroken } from "./broken-request.ts";
 import { ServerMetrics } from "./metrics/server-metrics.ts";
 import { type RequestRecord, RequestTrack } from "./request-track.ts";
 import type { ServerSettings } from "./settings.ts";
-import { rawPath } from "./target.ts";
+import { hasSeveralHosts, rawPath, takeHostOfTarget } from "./target.ts";
 import type { TlsFiles } from "./tls.ts";
 
 export type Handler = (
@@ -180,7 +180,11 @@ export class Front {
       response.shouldKeepAlive = false;
       this.metrics.error("OVERLOADED");
       answerError(response, overloaded(limit, settings[limit]));
+    } else if (hasSeveralHosts(request)) {
+      this.metrics.error("BAD_REQUEST");
+      answerError(response, badRequest("Host", "is given more than once"));
     } else {
+      takeHostOfTarget(request);
       this.#handler(request, response, track);
     }
   }

@@ -3,8 +3,10 @@
  *
  * TG1  A path is decoded once, here. Everything behind works on the decoded one, so that no two
  *      parts of the server can read one URL differently.
+ * TG2  A request has one host: that of its target where it names one, and `Host` otherwise.
  */
 
+import type { IncomingMessage } from "node:http";
 import { badRequest } from "./answer.ts";
 
 /** Where streams live; what follows is a stream's path, with its slash. */
@@ -16,6 +18,31 @@ export interface ReadQuery {
   readonly offset: string | undefined;
   readonly live: string | undefined;
   readonly cursor: string | undefined;
+}
+
+const ABSOLUTE = /^https?:\/\/([^/?#]*)\/?(.*)$/is;
+
+/**
+ * Makes a target that names its host, as for a proxy, into a path and a `Host` (RFC 9112, 3.2.2: what
+ * the request says of its host besides does not count).
+ */
+export function takeHostOfTarget(request: IncomingMessage): void {
+  const { url = "/" } = request;
+  if (url.charCodeAt(0) === SLASH) return;
+  const [, host, rest] = ABSOLUTE.exec(url) ?? [];
+  if (host === undefined) return;
+  request.headers.host = host;
+  request.url = `/${rest}`;
+}
+
+/** Whether it says several times for which host it is, which is no request (RFC 9112, 3.2). */
+export function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === "host") count++;
+  }
+  return count > 1;
 }
 
 /** The path of a URL without its query, as it was sent. */

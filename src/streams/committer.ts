@@ -99,8 +99,13 @@ export class Committer {
     return answered as Promise<T>;
   }
 
-  /** Takes no more, and resolves when what was taken is done. */
+  /** Takes no more, and resolves when what was taken is done, and uses are written down. */
   async close(): Promise<void> {
+    if (this.#parts.published.hasTouches) {
+      // They go along with any request. Refused, it loses no more than a crash does, and `failure`,
+      // where there is one, is told by whoever asks.
+      this.submit(0, () => {}).catch(() => {});
+    }
     this.#isClosed = true;
     await this.#running;
   }

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
 import { thrownRefusal } from "../../test/support/refusal.ts";
-import { jsonMessages } from "./json-messages.ts";
+import { APPEND_MESSAGES_MAX, MESSAGE_DEPTH_MAX } from "../base/limits.ts";
+import { asOneMessage, jsonMessages } from "./json-messages.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -131,9 +132,50 @@ test("the text may be a part of a larger buffer, and is not changed", () => {
   assert.equal(whole.toString(), "x[1,\n2]x");
 });
 
-test("nesting of any depth is stored", () => {
-  const deep = "[".repeat(100_000) + "]".repeat(100_000);
-  assert.deepEqual(linesOf(`[${deep},1]`), [deep, "1"]);
+test("a message nests as deep as the limit, alone as in an array, and no deeper", () => {
+  const arrays = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+  const objects = (depth: number) => `${'{"[[":'.repeat(depth)}1${"}".repeat(depth)}`;
+  const atLimit = arrays(MESSAGE_DEPTH_MAX);
+  assert.deepEqual(linesOf(`[${atLimit},1,${atLimit}]`), [atLimit, "1", atLimit]);
+  const object = objects(MESSAGE_DEPTH_MAX);
+  assert.deepEqual(linesOf(object), [object]);
+  assert.deepEqual(linesOf(`[${object}]`), [object]);
+  assert.equal(asOneMessage(encoder.encode(atLimit), "/s").length, atLimit.length + 2);
+
+  const array = arrays(MESSAGE_DEPTH_MAX + 1);
+  const past = objects(MESSAGE_DEPTH_MAX + 1);
+  // Far past it, the text is refused before it is parsed, and so need not be JSON.
+  for (const text of [`[${array}]`, past, `[1,${past}]`, "[".repeat(1e6)]) {
+    const refused = () => jsonMessages(encoder.encode(text), "/s");
+    assert.equal(thrownRefusal(refused, "BAD_MESSAGE").details.reason, "nested too deep");
+  }
+  const refused = () => asOneMessage(encoder.encode(array), "/s");
+  assert.equal(thrownRefusal(refused, "BAD_MESSAGE").details.reason, "nested too deep");
+});
+
+test("what only looks like nesting is counted as none", () => {
+  const flat = JSON.stringify(["[{".repeat(MESSAGE_DEPTH_MAX), '"\\"[{'.repeat(MESSAGE_DEPTH_MAX)]);
+  assert.deepEqual(linesOf(`[${flat}]`), [flat]);
+  const wide = `[${"[],{},".repeat(MESSAGE_DEPTH_MAX)}1]`;
+  assert.deepEqual(linesOf(`[${wide}]`), [wide]);
+});
+
+test("an append holds as many messages as the limit, and no more", () => {
+  const many = (count: number) => encoder.encode(`[${"1,".repeat(count - 1)}1]`);
+  assert.equal(jsonMessages(many(APPEND_MESSAGES_MAX), "/s").lengths.length, APPEND_MESSAGES_MAX);
+  const refused = () => jsonMessages(many(APPEND_MESSAGES_MAX + 1), "/s");
+  const { details } = thrownRefusal(refused, "TOO_MANY_MESSAGES");
+  assert.deepEqual(details, { stream: "/s", messagesMax: APPEND_MESSAGES_MAX });
+  // An array that is one message may have more elements.
+  const one = many(APPEND_MESSAGES_MAX + 1);
+  assert.equal(jsonMessages(asOneMessage(one, "/s"), "/s").lengths.length, 1);
+});
+
+test("a long text that ends within a string is refused", () => {
+  for (const end of ["", "\\", '\\"']) {
+    const text = encoder.encode(`[${"[],".repeat(MESSAGE_DEPTH_MAX + 1)}"${end}`);
+    thrownRefusal(() => jsonMessages(text, "/s"), "BAD_MESSAGE");
+  }
 });
 
 /** The stored lines; each must be one line, as long as it is said to be. */

@@ -6,10 +6,13 @@
  * M2  Only CR and LF are taken out. In valid JSON they stand between tokens and never within a
  *     string, so no value changes, and a message is one line.
  * M3  An array is one message per element, without the whitespace around it; one level only.
+ * M4  What has too many messages, or nests too deep, is refused before it is parsed: parsing it is what
+ *     would take the time and the memory of everybody else.
  */
 
 import { isUtf8 } from "node:buffer";
 import { VerbatimError } from "../base/errors.ts";
+import { APPEND_MESSAGES_MAX, MESSAGE_DEPTH_MAX } from "../base/limits.ts";
 import { LF } from "../log/bytes.ts";
 
 export interface JsonMessages {
@@ -30,20 +33,76 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** The lines of one post; none for `[]`. Throws BAD_MESSAGE when it is no UTF-8 JSON. */
+/**
+ * The lines of one post; none for `[]`. Throws BAD_MESSAGE when it is no UTF-8 JSON or nests too deep,
+ * TOO_MANY_MESSAGES when it holds more than one append may.
+ */
 export function jsonMessages(body: Uint8Array, stream: string): JsonMessages {
   const source = Buffer.from(body.buffer, body.byteOffset, body.length);
+  const isArray = source[skipSpace(source, 0)] === OPEN_ARRAY;
+  refuseTooMuch(source, stream, isArray ? 1 : 0);
   refuseUnlessJson(source, stream);
   const text = source.includes(LF) || source.includes(CR) ? withoutLineBreaks(source) : source;
-  return text[skipSpace(text, 0)] === OPEN_ARRAY ? elements(text) : oneLine(text);
+  return isArray ? elements(text) : oneLine(text);
 }
 
 /** What to send so that `data` is one message, also when it is an array. */
 export function asOneMessage(data: Uint8Array, stream: string): Uint8Array {
   const source = Buffer.from(data.buffer, data.byteOffset, data.length);
   if (source[skipSpace(source, 0)] !== OPEN_ARRAY) return data;
+  refuseTooMuch(source, stream, 0);
   refuseUnlessJson(source, stream); // `[1],[2]` must not become two.
   return Buffer.concat([Buffer.of(OPEN_ARRAY), source, Buffer.of(CLOSE_ARRAY)]);
+}
+
+/** Refuses by M4, `around` levels being no part of a message. The text need not be JSON. */
+function refuseTooMuch(source: Buffer, stream: string, around: 0 | 1): void {
+  const depthMax = MESSAGE_DEPTH_MAX + around;
+  const messagesMax = around === 1 ? APPEND_MESSAGES_MAX : Number.POSITIVE_INFINITY;
+  // Nearly every text is passed here, at the cost of a look for brackets by machine code.
+  if (source.length < 2 * messagesMax && !opensMore(source, depthMax)) return;
+  let depth = 0;
+  let messages = 1;
+  for (let at = 0; at < source.length; at++) {
+    const byte = source[at];
+    if (byte === QUOTE) at = closingQuote(source, at);
+    else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth--;
+    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+      if (++depth > depthMax) throw tooDeep(stream);
+    } else if (byte === COMMA && depth === 1 && ++messages > messagesMax) {
+      throw tooManyMessages(stream);
+    }
+  }
+}
+
+/** Whether a text that may be JSON opens more than `count` arrays and objects. */
+function opensMore(source: Buffer, count: number): boolean {
+  if (source.length <= 2 * count) return false; // Each is closed, too.
+  let opened = 0;
+  for (const opening of [OPEN_ARRAY, OPEN_OBJECT]) {
+    for (let at = source.indexOf(opening); at !== -1; at = source.indexOf(opening, at + 1)) {
+      if (++opened > count) return true;
+    }
+  }
+  return false;
+}
+
+function tooDeep(stream: string): VerbatimError<"BAD_MESSAGE"> {
+  return new VerbatimError(
+    "BAD_MESSAGE",
+    `what was sent to ${stream} nests deeper than the ${MESSAGE_DEPTH_MAX} levels of a message; ` +
+      "send it less deep, or as a string",
+    { stream, reason: "nested too deep" },
+  );
+}
+
+function tooManyMessages(stream: string): VerbatimError<"TOO_MANY_MESSAGES"> {
+  return new VerbatimError(
+    "TOO_MANY_MESSAGES",
+    `what was sent to ${stream} holds more than the ${APPEND_MESSAGES_MAX} messages of one append; ` +
+      "send it in several appends",
+    { stream, messagesMax: APPEND_MESSAGES_MAX },
+  );
 }
 
 function refuseUnlessJson(source: Buffer, stream: string): void {
@@ -110,9 +169,10 @@ function elementEnd(text: Buffer, from: number): number {
   }
 }
 
+/** The text's end, or past it, when there is none: that is no JSON. */
 function closingQuote(text: Buffer, openingQuote: number): number {
   let at = openingQuote + 1;
-  while (text[at] !== QUOTE) at += text[at] === BACKSLASH ? 2 : 1;
+  while (at < text.length && text[at] !== QUOTE) at += text[at] === BACKSLASH ? 2 : 1;
   return at;
 }
 

@@ -9,6 +9,7 @@
  * JE2  No message is kept in memory: every read is one of the file.
  */
 
+import { badOption, requireChoice } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import { asOneMessage } from "./json-messages.ts";
 import { type LocalStore, type LocalStoreOptions, openLocalStore } from "./local-store.ts";
@@ -40,6 +41,21 @@ function notAppended(path: string, outcome: string): VerbatimError<"STREAM_CONFL
   );
 }
 
+/** What is journaled is read at every opening: a time that is none would keep the store shut. */
+function checkLifetime(lifetime: Lifetime): void {
+  requireChoice("lifetime.kind", lifetime?.kind, ["forever", "ttl", "until"]);
+  if (lifetime.kind === "ttl" && !(Number.isFinite(lifetime.seconds) && lifetime.seconds >= 0)) {
+    throw badOption("lifetime.seconds", "is no number of seconds; give one from 0 on");
+  }
+  if (lifetime.kind !== "until") return;
+  if (!Number.isFinite(lifetime.atMs)) {
+    throw badOption("lifetime.atMs", "is no time; give milliseconds since 1970");
+  }
+  if (typeof lifetime.text !== "string") {
+    throw badOption("lifetime.text", "is no text; give the time as you would read it again");
+  }
+}
+
 export class JsonlEngine {
   readonly #store: LocalStore;
 
@@ -55,6 +71,7 @@ export class JsonlEngine {
   /** Makes a stream; one that is there already is left as it is, when the same is asked for. */
   async createStream(path: string, options: CreateStreamOptions = {}): Promise<StreamHead> {
     const { contentType = "application/json", lifetime } = options;
+    if (lifetime !== undefined) checkLifetime(lifetime);
     const body = new Uint8Array();
     const request = { contentType, lifetime, body, isClosed: false };
     return (await this.#store.create(path, request)).head;

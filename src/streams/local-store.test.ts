@@ -189,6 +189,35 @@ test("using a stream puts off its end, over a restart too", async () => {
   await again.close();
 });
 
+test("a use of a stream just before the store is closed counts when it is opened again", async () => {
+  const dataDirectory = tempDirectory();
+  let now = 1_763_200_000_000;
+  const options = { dataDirectory, now: () => now };
+  const store = await openLocalStore(options);
+  const lifetime = { kind: "ttl", seconds: 10 } as const;
+  await store.create("/s", { body: EMPTY, isClosed: false, lifetime });
+  now += 9_000;
+  store.touch("/s");
+  await store.close();
+  now += 9_000;
+  const again = await open(options);
+  assert.equal((await again.head("/s")).path, "/s");
+});
+
+test("a stream may live longer than numbers count milliseconds, over a restart too", async () => {
+  const dataDirectory = tempDirectory();
+  const store = await openLocalStore({ dataDirectory });
+  const lifetime = { kind: "ttl", seconds: 999_999_999_999_999 } as const;
+  await store.create("/s", { body: Buffer.from("here"), isClosed: false, lifetime });
+  await store.close();
+  const again = await open({ dataDirectory });
+  assert.equal(await textOf(again, "/s"), "here");
+  assert.deepEqual((await again.head("/s")).lifetime, lifetime);
+  assert.equal(await again.sweep(), 0);
+  await again.remove("/s");
+  await refusal(again.head("/s"), "STREAM_NOT_FOUND");
+});
+
 test("the file of a deleted stream is kept for as long as was asked, then removed", async () => {
   const dataDirectory = tempDirectory();
   let now = 1_763_200_000_000;

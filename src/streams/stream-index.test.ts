@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { onTestFinished, test } from "vitest";
 import { refusal } from "../../test/support/refusal.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
-import { lookIntoCache } from "../catalog/sqlite.ts";
+import { lookIntoCache, openCache } from "../catalog/sqlite.ts";
 import { formatOffset } from "./offset-token.ts";
 import { StreamIndex } from "./stream-index.ts";
 import { SCHEMA } from "./stream-rows.ts";
@@ -104,6 +104,22 @@ test("streams that outlived their time are found, those that were touched are no
   assert.deepEqual(paths(8999), []);
   assert.deepEqual(paths(10_999), ["/until"]);
   assert.deepEqual(paths(11_000), ["/until", "/ttl"]);
+});
+
+test("a stream's end is put as an exact number, and one whose end is none is found", async () => {
+  const { index, path } = await newIndex();
+  index.putStream(stream({ lifetime: { kind: "ttl", seconds: 1e13 } }));
+  index.close();
+  const put = await lookIntoCache(path, SCHEMA, "streams", ["expiresAt"]);
+  assert.ok(put.state === "ours");
+  assert.deepEqual(put.seen, [[Number.MAX_SAFE_INTEGER]]);
+  const { cache } = await openCache(path, SCHEMA);
+  cache?.run("UPDATE streams SET expiresAt = 10001794771496316");
+  cache?.close();
+  const again = await opened(path);
+  assert.equal(again.stream("/s")?.path, "/s");
+  assert.deepEqual([again.liveStreams("", 9).length, again.keptStreams("", 9).length], [1, 1]);
+  assert.deepEqual(again.expiredStreams(Number.MAX_SAFE_INTEGER, 9), []);
 });
 
 test("messages between any two places are found, in order, counted, and the last of them", async () => {

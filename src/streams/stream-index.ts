@@ -19,7 +19,7 @@
 import { VerbatimError } from "../base/errors.ts";
 import { type Cache, openCache, type SqlValue } from "../catalog/sqlite.ts";
 import { formatOffset } from "./offset-token.ts";
-import { SCHEMA, stateOf, streamValues } from "./stream-rows.ts";
+import { SCHEMA, STATE_COLUMNS, stateOf, streamValues } from "./stream-rows.ts";
 import type { Block, MessagePointer, StreamState } from "./stream-state.ts";
 import type { ProducerTurn } from "./stream-store.ts";
 
@@ -43,6 +43,7 @@ const MESSAGE = "(?, ?, ?, ?, ?, ?)";
 const PUT_MESSAGE = `INSERT OR REPLACE INTO messages VALUES ${MESSAGE}`;
 const PUT_MESSAGES = `${PUT_MESSAGE}${`, ${MESSAGE}`.repeat(MESSAGES_TOGETHER - 1)}`;
 const PUT_STREAM = `INSERT OR REPLACE INTO streams VALUES (${"?, ".repeat(21)}?)`;
+const STATES = `SELECT ${STATE_COLUMNS} FROM streams`;
 const BETWEEN = "FROM messages WHERE streamPath = ? AND offset > ? AND offset <= ?";
 
 /**
@@ -93,7 +94,7 @@ export class StreamIndex {
   }
 
   stream(path: string): StreamState | null {
-    const [row] = this.#database.all("SELECT * FROM streams WHERE path = ?", path);
+    const [row] = this.#database.all(`${STATES} WHERE path = ?`, path);
     return row === undefined ? null : stateOf(row);
   }
 
@@ -104,23 +105,21 @@ export class StreamIndex {
   /** In order of path. */
   liveStreams(after: string, limit: number): readonly StreamState[] {
     this.beforeLooking(null, 0);
-    const sql = "SELECT * FROM streams WHERE path > ? AND status = 'live' ORDER BY path LIMIT ?";
+    const sql = `${STATES} WHERE path > ? AND status = 'live' ORDER BY path LIMIT ?`;
     return this.#database.all(sql, after, limit).map(stateOf);
   }
 
   /** In order of path, all whose bytes are kept. */
   keptStreams(after: string, limit: number): readonly StreamState[] {
     this.beforeLooking(null, 0);
-    const sql =
-      "SELECT * FROM streams WHERE path > ? AND status <> 'deleted' ORDER BY path LIMIT ?";
+    const sql = `${STATES} WHERE path > ? AND status <> 'deleted' ORDER BY path LIMIT ?`;
     return this.#database.all(sql, after, limit).map(stateOf);
   }
 
   /** In order of time, those whose lifetime ended by `nowMs`. */
   expiredStreams(nowMs: number, limit: number): readonly StreamState[] {
     this.beforeLooking(null, 0);
-    const sql =
-      "SELECT * FROM streams WHERE expiresAt <= ? AND status = 'live' ORDER BY expiresAt LIMIT ?";
+    const sql = `${STATES} WHERE expiresAt <= ? AND status = 'live' ORDER BY expiresAt LIMIT ?`;
     return this.#database.all(sql, nowMs, limit).map(stateOf);
   }
 

@@ -102,6 +102,15 @@ test("a path begins with a slash, names something, is Unicode, and leaves /__ds 
   }
 });
 
+test("a path has no segment that is a dot: sent as a URL it would be another stream's", () => {
+  for (const path of ["/.", "/./a", "/a/.", "/a/./b"]) {
+    const { details } = thrownRefusal(() => checkStreamPath(path), "BAD_STREAM_PATH");
+    assert.equal(details.reason, "a segment of it is .");
+    logFileName(path, 0, true); // Stores may hold one.
+  }
+  for (const path of ["/.a", "/a.", "/a/.b", "/a./b", "/ ./b"]) checkStreamPath(path);
+});
+
 test("a path of the longest length is taken, and one byte more is refused", () => {
   checkStreamPath(`/${"x".repeat(STREAM_PATH_BYTES_MAX - 1)}`);
   checkStreamPath(`/${"é".repeat((STREAM_PATH_BYTES_MAX - 2) / 2)}x`);

@@ -12,7 +12,7 @@
 
 import { createHash } from "node:crypto";
 import { assert } from "../base/assert.ts";
-import { VerbatimError } from "../base/errors.ts";
+import { badStreamPath } from "../base/errors.ts";
 import { STREAM_PATH_BYTES_MAX } from "../base/limits.ts";
 
 /** The first segment that is the protocol's own: subscriptions and the like. */
@@ -31,19 +31,19 @@ const READABLE_BYTES = 128;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 const REFUSED = /[:\\<>|"?]/;
 
+/** Whoever sends `/a/./b` by way of a URL object, as `fetch` does, sends `/a/b`: another stream. */
+const DOT_SEGMENT = /\/\.(?:\/|$)/;
+
 /** What is not spelled as itself. The first alternative is underscores that could read as `/`. */
 const ESCAPED = /(?<=[/_])_|_(?=[/_])|[%~]/g;
 
 /** Throws BAD_STREAM_PATH unless a stream may have this path. */
 export function checkStreamPath(path: string): void {
-  const reason = faultOf(path);
-  if (reason === null) return;
-  throw new VerbatimError(
-    "BAD_STREAM_PATH",
-    `the stream path ${JSON.stringify(path.slice(0, 200))} is refused: ${reason}; ` +
-      "choose one such as /chat/session-1",
-    { stream: path, reason },
-  );
+  refuseFor(path, faultOf(path) ?? (DOT_SEGMENT.test(path) ? "a segment of it is ." : null));
+}
+
+function refuseFor(path: string, reason: string | null): void {
+  if (reason !== null) throw badStreamPath(path, reason);
 }
 
 /** The file of a JSON stream: `/chat/session-1` -> `chat__session-1.jsonl`. */
@@ -51,9 +51,12 @@ export function streamPathToFilename(path: string): string {
   return logFileName(path, 0, true);
 }
 
-/** The file that holds the bytes of the path's `incarnation`: 0 the first, then 1, 2 … */
+/**
+ * The file that holds the bytes of the path's `incarnation`: 0 the first, then 1, 2 … A path with a
+ * segment `.` has one, too: a store may hold a stream of that name, from before it was refused.
+ */
 export function logFileName(path: string, incarnation: number, isJson: boolean): string {
-  checkStreamPath(path);
+  refuseFor(path, faultOf(path));
   assert(Number.isSafeInteger(incarnation) && incarnation >= 0, "incarnations count from 0");
   const again = incarnation === 0 ? "" : `~${incarnation}`;
   return `${spelled(path)}${again}${isJson ? ".jsonl" : ".bin"}`;

@@ -62,6 +62,15 @@ CREATE TABLE applied (lsn INTEGER NOT NULL, metaBytes INTEGER NOT NULL, storeId 
 INSERT INTO applied VALUES (0, 0, '');
 `;
 
+/**
+ * What `stateOf` reads. Not `expiresAt`, which is there to be searched by alone: a store may hold one
+ * that is past the exact numbers, and the driver (1.2.1) gives back no row with it.
+ */
+export const STATE_COLUMNS =
+  "path, streamId, status, currentReadSeq, file, contentType, isJson, lifetime, inheritsLifetime, " +
+  "base, currentByteOffset, isClosed, closedBy, streamSeq, createdAt, touchedAt, deletedAt, fork, " +
+  "forks, blockStart, blockCrc";
+
 /** In the order of the table's columns. */
 export function streamValues(state: StreamState): readonly SqlValue[] {
   return [

@@ -122,8 +122,12 @@ export function headOf(state: StreamState): StreamHead {
   };
 }
 
-/** When it ends unless it is used before; null for never. */
+/**
+ * When it ends unless it is used before; null for never. No later than numbers are exact: SQLite
+ * would keep a later time, and its driver would not give it back.
+ */
 export function expiresAtMs(lifetime: Lifetime, touchedAtMs: number): number | null {
   if (lifetime.kind === "until") return lifetime.atMs;
-  return lifetime.kind === "ttl" ? touchedAtMs + lifetime.seconds * 1000 : null;
+  if (lifetime.kind === "forever") return null;
+  return Math.min(touchedAtMs + lifetime.seconds * 1000, Number.MAX_SAFE_INTEGER);
 }

@@ -13,7 +13,8 @@
  * Refusals that are somebody's mistake or the stream's state are VerbatimErrors:
  * STREAM_NOT_FOUND, STREAM_GONE (deleted, but forks hold it), STREAM_CONFLICT (`reason` says what
  * differs), BAD_STREAM_PATH, BAD_OFFSET, OFFSET_GONE (of an earlier incarnation), BAD_MESSAGE
- * (no JSON, an empty batch), STORE_FAILED (no more writes until it is opened again), NO_SPACE.
+ * (no JSON, nested too deep, an empty batch), TOO_MANY_MESSAGES, STORE_FAILED (no more writes until it
+ * is opened again), NO_SPACE.
  * What an append decides about a producer is no error but an answer: `Appended`.
  */
 

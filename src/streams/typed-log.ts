@@ -10,6 +10,7 @@
  */
 
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { checkChoice } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import { badLineWarning } from "../log/bad-line-warning.ts";
 import { decodeLine, encodeLine } from "../log/json.ts";
@@ -75,6 +76,7 @@ export function typedLog(
   schema: StandardSchemaV1,
   { validatesOnRead = false, onBadLine }: TypedLogOptions = {},
 ): TypedLog<unknown, unknown> {
+  if (typeof onBadLine !== "function") checkChoice("onBadLine", onBadLine, ["throw"]);
   return { streamPath, append, read, readStream, count: () => engine.messageCount(streamPath) };
 
   async function append(value: unknown): Promise<OffsetToken> {

@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
+import { APPEND_MESSAGES_MAX, MESSAGE_DEPTH_MAX } from "../../src/base/limits.ts";
 import { lookIntoCache } from "../../src/catalog/sqlite.ts";
 import { SCHEMA } from "../../src/streams/stream-rows.ts";
 import { encodeLine, formatOffset, JsonlEngine, LogFile } from "../../src/streams.ts";
@@ -191,6 +192,17 @@ test("one append is one message, also an array, and what is no JSON is refused",
   }
   const texts = (await engine.read(PATH)).map(({ data }) => Buffer.from(data).toString());
   assert.deepEqual(texts, ["[]", "[1, [2]]", "[[]]"]);
+});
+
+test("the door refuses what nests too deep, or is too many messages, as the server does", async () => {
+  const { engine } = await opened();
+  await engine.createStream(PATH);
+  const nested = (depth: number) => bytesOf("[".repeat(depth) + "]".repeat(depth));
+  await engine.append(PATH, nested(MESSAGE_DEPTH_MAX));
+  await refusal(engine.append(PATH, nested(MESSAGE_DEPTH_MAX + 1)), "BAD_MESSAGE");
+  const many = Array.from({ length: APPEND_MESSAGES_MAX + 1 }, () => 1);
+  await refusal(engine.appendAll(PATH, many), "TOO_MANY_MESSAGES");
+  assert.equal(await engine.messageCount(PATH), 1);
 });
 
 test("streams are listed in order of path, with what is known of them", async () => {

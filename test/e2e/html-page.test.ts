@@ -161,3 +161,27 @@ test.skipIf(chromiumPath === null)(
     await page.emulateMedia({ media: null });
   },
 );
+
+test.skipIf(chromiumPath === null)(
+  "a long text without a line break is shown in pieces, and copied as it is",
+  async () => {
+    const said = "word ".repeat(100_000);
+    const output = `first line\n${"x".repeat(300_000)}`;
+    const user = new CliUser();
+    putThread(user.cwd, "long-1", [
+      event("assistant_text", { text: said }),
+      event("tool_call_result", { call_id: "1", output, error: null }),
+    ]);
+    const { code, stderr } = await user.run(["show", "long-1", "--html", "page.html"]);
+    assert.equal(code, 0, stderr);
+    const visited = await visitor.visit(readFileSync(join(user.cwd, "page.html"), "utf8"));
+    assert.deepEqual(faults(visited), []);
+    const copied = (selector: string) =>
+      visitor.page.evaluate(`getSelection().selectAllChildren(document.querySelector("${selector}"));
+        getSelection().toString()`);
+    const pieces = 'document.querySelectorAll(".piece").length';
+    assert.ok(Number(await visitor.page.evaluate(pieces)) > 40);
+    assert.equal(await copied(".text .plain"), said);
+    assert.equal(await copied("details.output > pre"), output);
+  },
+);

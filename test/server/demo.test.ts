@@ -1,7 +1,7 @@
 /** The demo: shown to who has no session, removed by one request, and never among the user's own. */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
 import { demoRoot } from "../../src/base/node-places.ts";
@@ -84,6 +84,14 @@ test("who has a session, names a root or did not ask for it is shown no demo", a
   assert.deepEqual(await client.demo(), { isShown: false });
   assert.equal((await client.sessions.list()).sessions.length, 1);
   assert.ok(!existsSync(demoRoot()));
+});
+
+test("who has a session that cannot be looked at is shown no demo", async () => {
+  const { cwd } = emptyUser();
+  mkdirSync(join(cwd, ".ai/threads/hidden-1"), { recursive: true });
+  symlinkSync("/nowhere", join(cwd, ".ai/threads/hidden-1/transcript.jsonl"));
+  const client = new VerbatimClient({ url: (await serve()).url });
+  assert.deepEqual(await client.demo(), { isShown: false });
 });
 
 test("a half-made demo is made anew", async () => {

@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "vitest";
+import { APPEND_MESSAGES_MAX, MESSAGE_DEPTH_MAX } from "../../src/base/limits.ts";
 import { RawConnection } from "./raw-http.ts";
-import { refused, startTestServer } from "./test-server.ts";
+import { JSON_TYPE, refused, startTestServer } from "./test-server.ts";
 
 const TYPE = "application/octet-stream";
 const MIB = 1024 * 1024;
@@ -67,6 +68,22 @@ test("who asks first whether to send too much is told not to", async () => {
   assert.match(await allowed.closed(), /HTTP\/1\.1 204 /);
   const forbidden = await ask(1001);
   assert.match(await forbidden.closed(), /^HTTP\/1\.1 413 /);
+});
+
+test("an append of too many messages is 413, one that nests too deep 400, and neither happens", async () => {
+  const server = await startTestServer();
+  await server.put("/s", JSON_TYPE, { body: "1" });
+  const tooMany = `[${"1,".repeat(APPEND_MESSAGES_MAX)}1]`;
+  const tooDeep = "[".repeat(MESSAGE_DEPTH_MAX + 2) + "]".repeat(MESSAGE_DEPTH_MAX + 2);
+  const headers = { "Content-Type": JSON_TYPE };
+  for (const [method, path] of [["POST", "/s"] as const, ["PUT", "/new"] as const]) {
+    const many = await fetch(server.at(path), { method, headers, body: tooMany });
+    assert.deepEqual(await refused(many), [413, "TOO_MANY_MESSAGES"]);
+    const deep = await fetch(server.at(path), { method, headers, body: tooDeep });
+    assert.deepEqual(await refused(deep), [400, "BAD_MESSAGE"]);
+  }
+  assert.equal((await fetch(server.at("/new"))).status, 404);
+  assert.equal(await (await fetch(server.at("/s"))).text(), "[1]");
 });
 
 test("a body that breaks off is not appended", async () => {

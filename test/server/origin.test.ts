@@ -53,6 +53,32 @@ test("a name of somebody else's that leads here is refused", async () => {
   }
 });
 
+test("a target that names its host, as for a proxy, is for that host, whatever Host says", async () => {
+  const server = await startTestServer();
+  await server.put("/s", "text/plain", { body: "x" });
+  const status = (target: string, Host = "localhost") =>
+    rawStatus(server.url, "GET", target, { Host });
+  assert.equal(await status("http://localhost/v1/stream/s"), 200);
+  assert.equal(await status("HTTPS://127.0.0.1:4437/v1/stream/s?offset=-1", "example.com"), 200);
+  assert.equal(await status("http://localhost"), 200); // The viewer.
+  assert.equal(await status("http://localhost?x"), 200);
+  for (const host of ["rebound.example.com", "localhost@example.com", "user@localhost", ""]) {
+    assert.equal(await status(`http://${host}/v1/stream/s`), 403, host);
+  }
+  assert.equal(await status("ftp://localhost/v1/stream/s"), 404);
+});
+
+test("a request with two Hosts is none", async () => {
+  const server = await startTestServer();
+  await server.put("/s", "text/plain", { body: "x" });
+  for (const second of ["localhost", "example.com"]) {
+    for (const method of ["GET", "OPTIONS"]) {
+      const hosts = { Host: "localhost", host: second };
+      assert.equal(await rawStatus(server.url, method, "/v1/stream/s", hosts), 400);
+    }
+  }
+});
+
 test("pages that were allowed may, by their name too", async () => {
   const origin = "https://app.example.com";
   const server = await startTestServer({ allowOrigins: [origin] });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { rawStatus } from "./raw-http.ts";
+import { RawConnection, rawStatus } from "./raw-http.ts";
 import { header, JSON_TYPE, refused, startTestServer } from "./test-server.ts";
 
 test("Stream-Closed is understood in any case, on PUT and on POST", async () => {
@@ -143,7 +143,7 @@ test("paths that no file name can be made of, or that mean another place, are re
   const hostile = [
     ...["/../secret", "/a/../b", "/%2e%2e/b", "/a/%2E%2E", "/..%2fsecret", "/a%00b", "/a%0ab"],
     ...["/a%5cb", "/a%3ab", "/a%3cb", "/a%3eb", "/a%7cb", "/a%22b", "/a%3fb", "/a%7fb", "/%ff"],
-    ...["/", "/%", "/__ds%2Fx"],
+    ...["/", "/%", "/__ds%2Fx", "/a/./b", "/a/%2e", "/."],
   ];
   for (const path of hostile) {
     for (const method of ["PUT", "POST", "GET", "HEAD", "DELETE"]) {
@@ -179,6 +179,21 @@ test("a body that came encoded is refused, since no reader would be told", async
   const headers = { "Content-Type": "text/plain", "Content-Encoding": "gzip" };
   const response = await fetch(server.at("/s"), { method: "POST", headers, body: "x" });
   assert.deepEqual(await refused(response), [400, "BAD_REQUEST"]);
+});
+
+test("a body in a transfer coding other than chunked is refused, and not stored as it came", async () => {
+  const server = await startTestServer();
+  await server.put("/s", "text/plain");
+  const connection = await RawConnection.open(server.url);
+  const headers = { "Content-Type": "text/plain", Connection: "close" };
+  connection.send("POST", "/v1/stream/s", { ...headers, "Transfer-Encoding": "gzip, chunked" });
+  connection.socket.write("3\r\nabc\r\n0\r\n\r\n");
+  assert.match(await connection.closed(), /^HTTP\/1\.1 501 .*NOT_IMPLEMENTED/s);
+  const plain = await RawConnection.open(server.url);
+  plain.send("POST", "/v1/stream/s", { ...headers, "Transfer-Encoding": "Chunked" });
+  plain.socket.write("3\r\nabc\r\n0\r\n\r\n");
+  assert.match(await plain.closed(), /^HTTP\/1\.1 204 /);
+  assert.equal(await (await fetch(server.at("/s"))).text(), "abc");
 });
 
 test("the root is a page, and health says that writes are taken", async () => {

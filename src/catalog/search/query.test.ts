@@ -82,6 +82,7 @@ test("what is wrong with a query is said in words", () => {
   assert.match(reason("dialect:x"), /dialect: is none of rye, entire/);
   assert.match(reason("since:yesterday"), /since: is no time/);
   assert.match(reason("since:2026-13-45"), /since: is no time/);
+  assert.match(reason("until:2026-02-30"), /until: is no time/);
   assert.match(reason("!!"), /no letter and no digit/);
   assert.match(reason("a*"), /a \* needs 2 letters/);
 });

@@ -10,6 +10,7 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
+import { momentOf } from "../../base/moment.ts";
 import type { Role } from "../../model/entry.ts";
 import { spelt, wordsOf } from "./words.ts";
 
@@ -187,7 +188,7 @@ function timeOf(by: FilterName, text: string, nowMs: number): string {
   const [, count, unit = ""] = AGO.exec(text) ?? [];
   const ago = AGO_MS[unit];
   const ms =
-    ago === undefined ? Date.parse(TIME.test(text) ? text : "") : nowMs - Number(count) * ago;
+    ago === undefined ? momentOf(TIME.test(text) ? text : "") : nowMs - Number(count) * ago;
   const date = new Date(ms);
   if (Number.isNaN(date.getTime())) {
     throw refused(`${by}: is no time; write 2026-11-15, 2026-11-15T10:00:00Z, 7d, 24h or 30m`);

@@ -31,7 +31,7 @@ async function put(index: SearchIndex, id: string, texts: readonly string[]): Pr
   }
   const log = { size: 1, mtimeMs: 1 };
   const progress = { indexedTo: texts.length, mark: "m", agent: null, state: fold.state(), log };
-  await index.add(place, [{ id, before: null, piece: fold.take(), progress }]);
+  await index.add([{ place, id, before: null, piece: fold.take(), progress }]);
 }
 
 function found(index: SearchIndex, query: string, limit = 9): Promise<number> {
@@ -123,10 +123,7 @@ test("a page takes as many statements among a thousand sessions as among ten, an
     const progress = { indexedTo: 1, mark: "m", agent: null, state: fold.state(), log };
     const piece = fold.take();
     const ids = Array.from({ length: sessions }, (_, n) => `s${sessions}-${n}`);
-    await index.add(
-      place,
-      ids.map((id) => ({ id, before: null, piece, progress })),
-    );
+    await index.add(ids.map((id) => ({ place, id, before: null, piece, progress })));
     let statements = 0;
     const wanted = parseQuery("all", { nowMs: 0, dialects: [] });
     await index.attempt((cache) => {

@@ -41,6 +41,7 @@ const KNOWN_PER_READ = 1_000;
 
 /** A piece of a session, to be put in after what `before` says is there (null: nothing is). */
 export interface NewPiece {
+  readonly place: IndexedPlace;
   readonly id: string;
   readonly before: IndexedSession | null;
   readonly piece: FoldedPiece;
@@ -127,16 +128,19 @@ export class SearchIndex {
   }
 
   /**
-   * Adds pieces of sessions of one place, all or none of them. Each is told how its session stands
+   * Adds pieces of sessions, in this order, all or none of them. Each is told how its session stands
    * now; null when it was not put in, because there is something else before it by now (SI2).
    */
-  add(place: IndexedPlace, pieces: readonly NewPiece[]): Promise<(IndexedSession | null)[]> {
-    const path = realRoot(place.root);
+  add(pieces: readonly NewPiece[]): Promise<(IndexedSession | null)[]> {
+    const roots = new Set(pieces.map(({ place }) => place.root));
+    const paths = new Map([...roots].map((root) => [root, realRoot(root)]));
     return this.attempt((cache) => {
       let results: (IndexedSession | null)[] = [];
       cache.transaction(() => {
-        const root = makeRoot(cache, place.dialect, path);
-        results = pieces.map((piece) => addPiece(cache, root, piece));
+        results = pieces.map((piece) => {
+          const { dialect, root } = piece.place;
+          return addPiece(cache, makeRoot(cache, dialect, paths.get(root) ?? root), piece);
+        });
       });
       return results;
     });

@@ -4,10 +4,13 @@
  * TO1  As with usage (UF1), folding in pieces gives what folding at once gives. Calls that are still
  *      open are remembered by their id, the latest CALLS_REMEMBERED of them; a result whose call is
  *      not among them is of no tool that we could name, and is not counted.
+ * TO2  Results go to calls as in model/pairing.ts (CP1, CP2), but for the input, which is not kept:
+ *      an id that is said again is another call when it is another tool's.
  */
 
 import { oneLine } from "../../base/one-line.ts";
 import type { Entry, Part } from "../../model/entry.ts";
+import { opensTurn } from "../../model/pairing.ts";
 
 export const CALLS_REMEMBERED = 128;
 const ID_CHARS_MAX = 256;
@@ -40,7 +43,7 @@ export const NO_TOOLS: ToolState = { calls: [] };
 type ToolResult = Extract<Part, { type: "tool_result" }>;
 
 export class ToolFold {
-  /** Calls without an id have the empty one, and are answered in their order. */
+  /** Calls without an id have the empty one, and are answered in their order, within a turn. */
   #calls: OpenCall[];
   #facts = new Map<string, ToolFact>();
 
@@ -49,9 +52,9 @@ export class ToolFold {
   }
 
   /** Answers the names of the tools that the entry has to do with. */
-  add({ parts }: Entry, day: string, at: string | null, start: number): string[] {
+  add(entry: Entry, day: string, at: string | null, start: number): string[] {
     const names = new Set<string>();
-    for (const part of parts) {
+    for (const part of entry.parts) {
       if (part.type === "tool_call") {
         const tool = oneLine(part.tool, TOOL_CHARS_MAX);
         names.add(tool);
@@ -63,6 +66,7 @@ export class ToolFold {
         this.#result(this.#fact(day, call[1]), part, { since: call[2], at, start });
       }
     }
+    if (opensTurn(entry)) this.#calls = this.#calls.filter(([id]) => id !== "");
     return [...names];
   }
 
@@ -79,7 +83,9 @@ export class ToolFold {
 
   /** Whether it is a call of its own: one that is open may be said again as its message grows. */
   #open(id: string, tool: string, at: string | null): boolean {
-    if (id !== "" && this.#calls.some(([open]) => open === id)) return false;
+    const before = id === "" ? -1 : this.#calls.findIndex(([open]) => open === id);
+    if (before >= 0 && this.#calls[before]?.[1] === tool) return false;
+    if (before >= 0) this.#calls.splice(before, 1);
     this.#calls.push([id, tool, at]);
     if (this.#calls.length > CALLS_REMEMBERED) this.#calls.shift();
     return true;

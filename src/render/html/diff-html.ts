@@ -7,6 +7,7 @@
 
 import { type DiffLine, diffLines, readDiff } from "./diff-lines.ts";
 import { type Html, html } from "./markup.ts";
+import { piecesHtml } from "./text-pieces.ts";
 import { type Shown, shownValue } from "./value-html.ts";
 
 /** A change as the tools of agents are told it: by names that several of them share. */
@@ -90,8 +91,9 @@ function signed(lines: readonly DiffLine[]): DiffLine[] {
 
 function linesHtml(lines: readonly DiffLine[]): Html {
   const rows = lines.map(({ kind, text }) => {
+    const line = piecesHtml(text);
     // A line that stayed needs no element: what is plain costs nothing.
-    return kind === "same" ? html`${text}\n` : html`<span class="${kind}">${text}\n</span>`;
+    return kind === "same" ? html`${line}\n` : html`<span class="${kind}">${line}\n</span>`;
   });
   return html`<pre class="diff">\n${rows}</pre>`;
 }

@@ -120,7 +120,9 @@ pre { overflow: auto; line-height: 1.5; tab-size: 4; max-height: 40rem; }
   display: inline-block; padding: 0 0.35em; border: 1px solid var(--line); border-radius: 4px;
   color: var(--dim); font-size: 0.75em;
 }
-.text, .text :is(p, li, td, th, h3, h4, h5, h6), pre, h1 { unicode-bidi: plaintext; }
+.text, .text :is(p, li, td, th, h3, h4, h5, h6), pre, h1, .piece { unicode-bidi: plaintext; }
+.piece { display: inline-block; width: 100%; vertical-align: top; }
+pre:has(.piece) { white-space: pre-wrap; }
 
 .box {
   overflow: hidden; border: 1px solid var(--line); border-radius: 6px; background: var(--card);
@@ -161,7 +163,7 @@ summary:hover { color: var(--ink); }
 }
 .box > .diff { padding: 0.4rem 0.85rem; white-space: pre-wrap; }
 .box > .fields + .diff, .diff + .diff { border-top: 1px solid var(--line); }
-.diff span { display: block; margin: 0 -0.85rem; padding: 0 0.85rem; }
+.diff > :is(.gone, .new, .place) { display: block; margin: 0 -0.85rem; padding: 0 0.85rem; }
 .diff .gone { background: var(--gone); } .diff .new { background: var(--new); }
 .diff .place { color: var(--dim); }
 .json .name { color: var(--name); } .json .string { color: var(--string); }

@@ -12,6 +12,7 @@
 import type { MarkedToken, Token, Tokens } from "marked";
 import { type MarkdownPiece, markdownPieces } from "./markdown-tokens.ts";
 import { type Html, html, NOTHING } from "./markup.ts";
+import { piecesHtml } from "./text-pieces.ts";
 
 export const NESTING_MAX = 16;
 export const HREF_CHARS_MAX = 2000;
@@ -37,7 +38,7 @@ function pieceHtml({ text, tokens }: MarkdownPiece): Html {
 
 /** A text as it was written, line by line. */
 export function plainHtml(text: string): Html {
-  return html`<p class="plain">${text}</p>`;
+  return html`<p class="plain">${piecesHtml(text)}</p>`;
 }
 
 function isAsWritten(token: Token): boolean {

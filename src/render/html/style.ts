@@ -9,7 +9,7 @@ import { ENTRY_STYLE } from "./entry-style.ts";
 import { type Html, html } from "./markup.ts";
 import { DARK, LETTERS, LIGHT } from "./palette.ts";
 
-export const STYLE_HASH = "sha256-ZThNVDH+8iGukZAlOMrgHF0xOg117HLQQRBj32hifXQ=";
+export const STYLE_HASH = "sha256-f+EJHX6t/zxVCxl8gfNho9fby/RIU50A/T9oDyex5fA=";
 
 /** All of it is ours, word for word: a value put in here would be a fault (markup.ts). */
 export const STYLE_SHEET: Html = html`<style>

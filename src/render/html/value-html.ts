@@ -9,6 +9,7 @@
 import { indentedJson } from "../json-text.ts";
 import { grouped } from "../phrases.ts";
 import { type Html, html, shownText } from "./markup.ts";
+import { piecesHtml } from "./text-pieces.ts";
 
 export const FOLD_LINES_MAX = 24;
 export const FOLD_CHARS_MAX = 2000;
@@ -53,7 +54,7 @@ function textsOf(value: unknown): string[] | null {
 
 export function shownPlain(text: string): Shown {
   // A parser drops one LF right after the tag: ours, and not the text's.
-  return { html: html`<pre>\n${text}</pre>`, text };
+  return { html: html`<pre>\n${piecesHtml(text)}</pre>`, text };
 }
 
 /** What a tool was given: as JSON, or name by name, when a text of many lines is among it. */
@@ -119,7 +120,7 @@ function fieldsOf(input: unknown): [string, unknown][] {
 const JSON_TOKEN = /("[^"\\]*(?:\\.[^"\\]*)*")(:)?|-?\d[\d.eE+-]*|true|false|null/g;
 
 function colouredJson(text: string): Html {
-  if (text.length > COLOURED_CHARS_MAX) return html`${text}`;
+  if (text.length > COLOURED_CHARS_MAX) return piecesHtml(text);
   const pieces: Html[] = [];
   let from = 0;
   for (const found of text.matchAll(JSON_TOKEN)) {

@@ -95,10 +95,14 @@ async function write(store: Store): Promise<void> {
   }
 }
 
-/** Whether there is any session where a server looks for them from here. */
+/** Whether there is any session where a server looks for them from here, or may be. */
 function hasSessions(cwd: string): boolean {
+  let isHidden = false;
+  const onUnreadable = () => {
+    isHidden = true;
+  };
   for (const { dialect, root } of findStores({ cwd })) {
-    for (const _ of eachLog(root, LAYOUTS[dialect])) return true;
+    for (const _ of eachLog(root, LAYOUTS[dialect], { onUnreadable })) return true;
   }
-  return false;
+  return isHidden;
 }

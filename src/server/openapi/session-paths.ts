@@ -175,13 +175,13 @@ export const SESSION_PATHS: Readonly<Record<string, Schema>> = {
     summary: "Bytes of the log, up to its last whole line",
     parameters: [SESSION, ...STRETCH],
     ok: BYTES,
-    refused: [],
+    refused: [410],
   }),
   [`${ONE}/checkpoints`]: get("getCheckpoints", {
     summary: "The checkpoints that cover a stretch of bytes",
     parameters: [SESSION, ...STRETCH],
     ok: json("CheckpointPage", "Checkpoints as they stand; none of them was judged"),
-    refused: [],
+    refused: [410],
   }),
   [`${ONE}/markdown`]: get("getMarkdown", MARKDOWN_OPERATION),
   [`${ONE}/verify`]: get("verifySession", {

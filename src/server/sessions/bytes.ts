@@ -29,6 +29,7 @@ export async function answerSessionBytes(
   const window = await SessionWindow.open(host, session);
   let bytes: Uint8Array;
   try {
+    window.log.checkReached(from);
     bytes = await window.log.bytes(from, Math.min(to, from + limits.bytesMax));
   } finally {
     window.close();
@@ -50,6 +51,7 @@ export async function checkpointsPage(
   const asked = stretchOf(query);
   const window = await SessionWindow.open(host, session);
   try {
+    window.log.checkReached(asked.from);
     const end = window.log.bytesEnd;
     const stretch = { from: asked.from, to: Math.max(asked.from, Math.min(asked.to, end)) };
     const covering = await coveringCheckpoints(host, session, window.log, stretch, limits);

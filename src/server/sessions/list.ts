@@ -27,6 +27,8 @@ export const LIST_PARAMETERS = [
   ...["dialect", "status", "since", "until", "title", "limit", "cursor"],
 ] as const;
 
+const NOT_ENDED = ["paused", "running", null] as const;
+
 /** A place in the order of all sessions. */
 interface Place extends PageMark {
   readonly store: string;
@@ -145,8 +147,8 @@ function wantedBy(query: Query): Wanted {
   const status = query.choice("status", SESSION_STATUSES);
   return {
     status,
-    // One that was running when it was last read may be paused by now.
-    statuses: status === "paused" ? ["paused", "running"] : status && [status],
+    // One that was not at its end when it was last read may stand otherwise by now.
+    statuses: status === "paused" || status === "running" ? NOT_ENDED : status && [status],
     since: query.time("since"),
     until: query.time("until"),
     title: query.text("title")?.toLowerCase() ?? null,

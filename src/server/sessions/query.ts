@@ -5,6 +5,7 @@
  *      not look like one that matched everything.
  */
 
+import { momentOf } from "../../base/moment.ts";
 import { badRequest } from "../answer.ts";
 
 const OFFSET_MAX = Number.MAX_SAFE_INTEGER;
@@ -62,7 +63,7 @@ export class Query {
     const text = this.text(name);
     if (text === null) return null;
     const ms = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2}))?$/.test(text)
-      ? Date.parse(text)
+      ? momentOf(text)
       : Number.NaN;
     if (Number.isNaN(ms)) throw badRequest(name, "is no time such as 2026-11-15T10:00:00Z");
     return new Date(ms).toISOString();

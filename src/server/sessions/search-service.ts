@@ -108,11 +108,11 @@ export class SearchService {
     const startMs = nowMs();
     try {
       const index = await this.#open();
-      for (const { dialect, root } of stores()) {
-        const store = new Store(host, { dialect, root, onWarning: () => {} });
-        const options = { pace: PATIENT, signal, onFailure: this.#onFailure };
-        if (!signal.aborted) await freshenIndex(host, index, store, options);
-      }
+      const all = stores().map(
+        ({ dialect, root }) => new Store(host, { dialect, root, onWarning: () => {} }),
+      );
+      const options = { pace: PATIENT, signal, onFailure: this.#onFailure };
+      if (!signal.aborted) await freshenIndex(host, index, all, options);
       const tookMs = nowMs() - startMs;
       this.#isComplete ||= !signal.aborted;
       this.#freshUntilMs = nowMs() + limits.freshMs * Math.max(1, tookMs / FRESHENED_QUICKLY_MS); // SX2

@@ -10,11 +10,12 @@ import { VerbatimError } from "../../base/errors.ts";
 import type { Host } from "../../base/host.ts";
 import { searchPathBeside, catalogPath as userCatalogPath } from "../../base/node-places.ts";
 import { Catalog } from "../../catalog/catalog.ts";
-import { eachLog } from "../../catalog/find.ts";
+import { eachLog, type Unreadable } from "../../catalog/find.ts";
 import { forgetRows, freshenInSlices, keepRow, lookAtLog, readRow } from "../../catalog/pages.ts";
 import type { FoundLog, SessionRow } from "../../catalog/session-row.ts";
 import { bareRow, isFresh } from "../../catalog/table.ts";
 import { LAYOUTS } from "../../store/layouts.ts";
+import { mayStandOtherwise } from "../../store/list.ts";
 import type { Session } from "../../store/session.ts";
 import { isAbsence, SessionWindow } from "../../store/session-window.ts";
 import { Store } from "../../store/store.ts";
@@ -114,8 +115,10 @@ export class SessionService {
     const catalog = await this.catalog().catch(() => null); // Without one it is read each time.
     const kept = catalog && (await readRow(catalog, dialect, root, id));
     const log = { id, path: logId, ...now };
-    if (kept && isFresh(kept, now)) return { row: kept, isCurrent: true };
-    if (kept && this.#isLeft(log)) return { row: { ...kept, ...now }, isCurrent: false };
+    const isCurrent = kept !== null && isFresh(kept, now);
+    if (kept && (isCurrent || this.#isLeft(log))) {
+      return { row: { ...(await this.#standing(store, kept)), ...now }, isCurrent };
+    }
     const summary = await this.wholeGate.run(() => this.#store(store).summaries().summarise(id));
     const row = { ...bareRow(log), ...summary };
     if (catalog) await keepRow(catalog, dialect, root, row);
@@ -126,11 +129,17 @@ export class SessionService {
   async refreshed(store: ServedStore, row: SessionRow): Promise<KnownSession | null> {
     const now = lookAtLog(store.root, row.logPath);
     if (now === null) return null;
-    const isCurrent = isFresh(row, now);
-    if (row.status !== "running") return { row: { ...row, ...now }, isCurrent };
-    // A running thread is paused after its last line, which its log does not show.
-    const status = await this.#store(store).summaries().status(row.id);
-    return { row: { ...row, ...now, status }, isCurrent };
+    return { row: { ...(await this.#standing(store, row)), ...now }, isCurrent: isFresh(row, now) };
+  }
+
+  /** The row with what may be otherwise by now although its log is as it was. */
+  async #standing(store: ServedStore, row: SessionRow): Promise<SessionRow> {
+    if (!mayStandOtherwise(store.dialect, row.status)) return row;
+    try {
+      return { ...row, ...(await this.#store(store).summaries().standing(row.id)) };
+    } catch {
+      return row; // Its thread.json cannot be read: it stands as it did when it was last read.
+    }
   }
 
   /** Where a session's log ends, and what stands after that. */
@@ -218,7 +227,12 @@ export class SessionService {
   #freshenStore(catalog: Catalog, store: ServedStore): Promise<void> {
     const { dialect, root } = store;
     const summaries = this.#store(store).summaries();
-    return freshenInSlices(catalog, dialect, root, eachLog(root, LAYOUTS[dialect]), {
+    const onUnreadable = ({ id, path, cause }: Unreadable) => {
+      this.#unreadable++;
+      if (!isAbsence(cause)) this.#tell(id ?? path, cause); // Else a link, and no fault.
+    };
+    const found = eachLog(root, LAYOUTS[dialect], { onUnreadable });
+    return freshenInSlices(catalog, dialect, root, found, {
       summarise: (id) => summaries.summarise(id),
       isLeft: (log) => this.#isLeft(log),
       onFailure: (id, cause) => {

@@ -1,7 +1,7 @@
 /** The list of sessions: filters, pages, and what becomes of sessions that come and go. */
 
 import assert from "node:assert/strict";
-import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { SESSION_LIMITS } from "../../../src/server/sessions/limits.ts";
@@ -119,6 +119,42 @@ test("sessions that come, grow or go show in the next list", async () => {
   );
 });
 
+test("a thread that is not at its end stands as its thread.json says now, though its log is the same", async () => {
+  newUser();
+  const root = tempDirectory();
+  const path = plant(root, "a-1", "one");
+  const { json } = await serveSessions([root]);
+  const [listed] = (await json<SessionPage>("")).sessions;
+  assert.equal(listed?.status, null);
+  for (const status of ["running", "paused"]) {
+    const meta = { thread_id: "a-1", directive: "d", status };
+    writeFileSync(join(dirname(path), "thread.json"), JSON.stringify(meta));
+    for (const asked of ["", `?status=${status}`]) {
+      const { sessions } = await json<SessionPage>(asked);
+      assert.deepEqual(
+        sessions.map((session) => session.status),
+        [status],
+      );
+    }
+    const head: { readonly status: string } = await json(`/${listed?.id}`);
+    assert.equal(head.status, status);
+  }
+  assert.deepEqual((await json<SessionPage>("?status=running")).sessions, []);
+});
+
+test("a link that hides a session is counted among what cannot be read, and is no fault", async () => {
+  newUser();
+  const root = tempDirectory();
+  plant(root, "a-1", "one");
+  const elsewhere = tempDirectory();
+  mkdirSync(dirname(ryeLog(root, "b-1")));
+  symlinkSync(plant(elsewhere, "b-1", "two"), ryeLog(root, "b-1"));
+  // Its server fails the test when it tells of a fault.
+  const { json } = await serveSessions([root]);
+  const page = await json<SessionPage & { readonly unreadable: number }>("");
+  assert.deepEqual([page.sessions.length, page.unreadable], [1, 1]);
+});
+
 test("a list that cannot wait for all sessions to be read says so, until they are", async () => {
   newUser();
   const root = tempDirectory();
@@ -209,6 +245,7 @@ test("what a list cannot understand is refused, and nothing is taken for no filt
   const { url } = await serveSessions([tempDirectory()]);
   for (const query of [
     ...["limit=0", "limit=201", "limit=x", "dialect=klingon", "status=", "since=yesterday"],
+    ...["since=2026-02-30", "until=2026-02-28T24:00:00Z"],
     ...["cursor=x", "cursor=W10", "titel=x", "limit=1&limit=2"],
   ]) {
     assert.deepEqual(await refused(await fetch(url(`?${query}`))), [400, "BAD_REQUEST"], query);

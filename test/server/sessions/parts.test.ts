@@ -105,6 +105,23 @@ test("HEAD answers as GET would, without a body", async () => {
   }
 });
 
+test("bytes and checkpoints begin anywhere in a log, up to its end; past it is 410", async () => {
+  const root = await everyDialect(newUser());
+  const { url, json } = await serveSessions([root]);
+  for (const { id } of (await json<SessionPage>("")).sessions) {
+    const { end } = await json<{ end: number }>(`/${id}`);
+    for (const part of ["bytes", "checkpoints"]) {
+      for (const from of [1, end]) {
+        assert.equal((await fetch(url(`/${id}/${part}?from=${from}`))).status, 200, part);
+      }
+      for (const from of [end + 1, Number.MAX_SAFE_INTEGER]) {
+        const response = await fetch(url(`/${id}/${part}?from=${from}`));
+        assert.deepEqual(await refused(response), [410, "LOG_REWOUND"], part);
+      }
+    }
+  }
+});
+
 test("so many are read at once, so many wait, and one more is refused", async () => {
   const gate = new Gate(2, 3);
   const finish: (() => void)[] = [];

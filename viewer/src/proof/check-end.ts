@@ -29,7 +29,7 @@ export async function checkEnd(source: BytesSource, bytes: number): Promise<Chec
   const page = await source.checkpoints(Math.max(0, end - bytes), end);
   const [first] = page.checkpoints;
   const { place, genesis } = page;
-  const envelope = place === "sidecar" ? "sidecar" : await envelopeOf(source, end);
+  const envelope = place === "sidecar" ? "sidecar" : envelopeOf(source);
   const opening = genesis && checkpointIn(genesis.line, envelope);
   if (first === undefined || opening?.kind !== "genesis") return nothingChecked(end);
   const judge = new EndJudge(source, opening, envelope);

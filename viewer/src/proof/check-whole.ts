@@ -6,7 +6,7 @@
 import type { CheckpointPage } from "../../../src/client/session-shapes.ts";
 import { fromHex, LF, toHex } from "../../../src/proof/bytes.ts";
 import { type EnvelopeName, readCheckpoint } from "../../../src/proof/checkpoint.ts";
-import { type Claim, ryeEnvelopeOf } from "../../../src/proof/claims.ts";
+import type { Claim } from "../../../src/proof/claims.ts";
 import { DeepJudge } from "../../../src/proof/deep.ts";
 import { Judge } from "../../../src/proof/judge.ts";
 import { Ledger } from "../../../src/proof/ledger.ts";
@@ -17,15 +17,12 @@ import { WholeLines } from "../../../src/proof/whole-lines.ts";
 import { type BytesSource, checkpointIn } from "./bytes-source.ts";
 import { type AlteredRange, alteredOf, type Checked, turnAt, verdictOf } from "./checked.ts";
 
-/** How far a log's first line is looked for. */
-const FIRST_LINE_BYTES = 1024 * 1024;
-
 export type OnProgress = (bytes: number, of: number) => void;
 
 export async function checkWhole(source: BytesSource, onProgress: OnProgress): Promise<Checked> {
   const page = await source.checkpoints(0);
-  const { end, place } = page;
-  const envelope = place === "sidecar" ? "sidecar" : await envelopeOf(source, end);
+  const { place } = page;
+  const envelope = place === "sidecar" ? "sidecar" : envelopeOf(source);
   const checking = new Checking(source, page, envelope);
   if (place === "log") await checking.walkInside(onProgress);
   else await checking.walkBeside(onProgress);
@@ -33,21 +30,9 @@ export async function checkWhole(source: BytesSource, onProgress: OnProgress): P
   return checking.checked();
 }
 
-/** The spelling of checkpoints in a log that has them inside. */
-export async function envelopeOf(source: BytesSource, end: number): Promise<EnvelopeName> {
-  if (source.session.dialect === "entire") return "entire";
-  const first = new Uint8Array(await firstLine(source, end));
-  return ryeEnvelopeOf(first);
-}
-
-async function firstLine(source: BytesSource, end: number): Promise<number[]> {
-  const line: number[] = [];
-  for await (const piece of source.pieces(0, Math.min(end, FIRST_LINE_BYTES))) {
-    const lf = piece.indexOf(LF);
-    for (const byte of lf === -1 ? piece : piece.subarray(0, lf)) line.push(byte);
-    if (lf !== -1) break;
-  }
-  return line;
+/** In whose words the checkpoints of a log begin that has them inside. */
+export function envelopeOf({ session }: BytesSource): EnvelopeName {
+  return session.dialect === "entire" ? "entire" : "rye";
 }
 
 class Checking {

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { shownText } from "../../../src/render/html/markup.ts";
+import { textPieces } from "../../../src/render/html/text-pieces.ts";
 import { grouped } from "../../../src/render/phrases.ts";
 import { reasonOf } from "../server.ts";
 import { itemsOf } from "./entry-window.ts";
@@ -44,7 +45,11 @@ function Dialog({ store, start }: { readonly store: SessionStore; readonly start
         {isCut && `; the first ${grouped(SHOWN_BYTES_MAX)} of them`}
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrollable by keys. */}
-      <pre tabIndex={0}>{text}</pre>
+      <pre tabIndex={0}>
+        {textPieces(text).map((piece) => (
+          <span class="piece">{piece}</span>
+        ))}
+      </pre>
       <button type="button" class="primary" onClick={() => dialog.current?.close()}>
         Close
       </button>
