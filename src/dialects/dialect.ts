@@ -52,6 +52,14 @@ export interface Once {
   forgets(value: unknown): boolean;
 }
 
+/** How a line takes back what was said before it. */
+export interface TakingBack {
+  /** Whether a line says something that a later one can take back. */
+  says(native: Native): boolean;
+  /** How many of those before it that still count it takes back; null: it is no such line. */
+  takesBack(native: Native): number | null;
+}
+
 /** What the store lends a dialect, which touches nothing itself. */
 export interface SpillTools {
   /** The bytes of a value as a line of the log, without LF. */
@@ -124,10 +132,18 @@ export interface Dialect {
   express(entry: NewEntry, facts: WriterFacts): readonly Native[];
   /** Judges what a caller gave and adds what the writer adds; refuses with INVALID_ENTRY. */
   complete(native: Native, facts: WriterFacts): Native;
-  /** Why a line is no part of the conversation; null when it is. Absent where every line is one. */
-  asideOf?(native: Native): Aside | null;
-  /** How many of the messages before it a line takes back. Absent where none ever does. */
-  takesBack?(native: Native): number;
+  /**
+   * Why a line of that session is no part of the conversation; null when it is. Absent where every
+   * line is one.
+   */
+  asideOf?(native: Native, id: string | null): Aside | null;
+  /** Absent where what was said stays said. */
+  readonly takingBack?: TakingBack;
+  /**
+   * Lines of a log up to `next`, which is left behind, as they count without it. Absent where none
+   * counts only with those that were written together with it.
+   */
+  cutBefore?(natives: readonly Native[], next: Native): Native[];
   /** Absent where lines stand for themselves. */
   readonly chain?: Chain;
   /** Absent where what is given twice is written twice. */

@@ -10,11 +10,11 @@ const PLAIN_DEPTH_MAX = 100;
 
 /** The value itself when it is plain JSON, else what it serialises to; undefined when it cannot. */
 export function toJsonValue(value: unknown): unknown {
-  if (isPlain(value, PLAIN_DEPTH_MAX)) return value;
   try {
-    return JSON.parse(JSON.stringify(value));
+    return isPlain(value, PLAIN_DEPTH_MAX) ? value : JSON.parse(JSON.stringify(value));
   } catch {
-    return undefined; // A cycle, a BigInt, a depth beyond the engine's: the caller refuses it.
+    // A cycle, a BigInt, a depth beyond the engine's, a getter that throws: the caller refuses it.
+    return undefined;
   }
 }
 

@@ -16,6 +16,8 @@ export type Part =
       readonly signature?: string;
       /** What the provider keeps unreadable, whatever of it the text tells; given back as it is. */
       readonly withheld?: string;
+      /** Whose seal it is, or who keeps it, where the line says that of the thought itself. */
+      readonly provider?: string;
     }
   | {
       readonly type: "tool_call";

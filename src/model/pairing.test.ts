@@ -1,12 +1,22 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import type { Part } from "./entry.ts";
+import type { Entry, Part } from "./entry.ts";
 import { ANSWERED_CALLS_MAX, CallPairing, OPEN_CALLS_MAX } from "./pairing.ts";
 
-function call(callId: string | null): Part {
-  return { type: "tool_call", callId, tool: "t", input: null };
+type Call = Extract<Part, { type: "tool_call" }>;
+type Said = Pick<Entry, "kind" | "role" | "parts">;
+
+function call(callId: string | null, tool = "t", input: unknown = null): Call {
+  return { type: "tool_call", callId, tool, input };
 }
+
+function said(...parts: Part[]): Said {
+  return { kind: "message", role: "assistant", parts };
+}
+
+const USER: Said = { kind: "message", role: "user", parts: [{ type: "text", text: "stop" }] };
+const TURN: Said = { kind: "turn_start", role: null, parts: [] };
 
 function result(callId: string | null): Part {
   return { type: "tool_result", callId, output: null, error: null, durationMs: null };
@@ -18,17 +28,17 @@ function openIds(pairing: CallPairing<unknown>): (string | null)[] {
 
 test("a call is open until its result comes, wherever that stands after it", () => {
   const pairing = new CallPairing<number>();
-  assert.deepEqual(pairing.add([call("a"), call("b")], 1), []);
-  assert.deepEqual(pairing.add([{ type: "text", text: "" }, result("b")], 2), []);
+  assert.deepEqual(pairing.add(said(call("a"), call("b")), 1), []);
+  assert.deepEqual(pairing.add(said({ type: "text", text: "" }, result("b")), 2), []);
   assert.deepEqual([...pairing.open()], [{ callId: "a", at: 1 }]);
-  assert.deepEqual(pairing.add([result("a")], 3), []);
+  assert.deepEqual(pairing.add(said(result("a")), 3), []);
   assert.deepEqual(openIds(pairing), []);
 });
 
 test("a result that answers nothing is a second one, or one of no call", () => {
   const pairing = new CallPairing<number>();
-  pairing.add([call("a"), result("a")], 1);
-  assert.deepEqual(pairing.add([result("a"), result("b")], 2), [
+  pairing.add(said(call("a"), result("a")), 1);
+  assert.deepEqual(pairing.add(said(result("a"), result("b")), 2), [
     { callId: "a", fit: "duplicate" },
     { callId: "b", fit: "unknown" },
   ]);
@@ -36,31 +46,76 @@ test("a result that answers nothing is a second one, or one of no call", () => {
 
 test("a call said twice while it is open is one call; after its result it is a new one (CP1)", () => {
   const pairing = new CallPairing<number>();
-  pairing.add([call("a")], 1);
-  pairing.add([call("a")], 2);
-  pairing.add([result("a")], 3);
+  pairing.add(said(call("a")), 1);
+  pairing.add(said(call("a")), 2);
+  pairing.add(said(result("a")), 3);
   assert.deepEqual(openIds(pairing), []);
-  pairing.add([call("a")], 4);
+  pairing.add(said(call("a")), 4);
   assert.deepEqual([...pairing.open()], [{ callId: "a", at: 4 }]);
-  assert.deepEqual(pairing.add([result("a")], 5), []);
+  assert.deepEqual(pairing.add(said(result("a")), 5), []);
 });
 
 test("calls and results without an id are paired in their order (CP2)", () => {
   const pairing = new CallPairing<number>();
-  pairing.add([call(null)], 1);
-  pairing.add([call(null)], 2);
-  pairing.add([result(null)], 3);
+  pairing.add(said(call(null)), 1);
+  pairing.add(said(call(null)), 2);
+  pairing.add(said(result(null)), 3);
   assert.deepEqual([...pairing.open()], [{ callId: null, at: 2 }]);
-  pairing.add([result(null)], 4);
-  assert.deepEqual(pairing.add([result(null)], 5), [{ callId: null, fit: "unknown" }]);
+  pairing.add(said(result(null)), 4);
+  assert.deepEqual(pairing.add(said(result(null)), 5), [{ callId: null, fit: "unknown" }]);
+});
+
+test("an id that is said again for another tool, another input or in a later turn is a new call (CP1)", () => {
+  const again: readonly (readonly [Said | null, Call])[] = [
+    [null, call("1", "status")],
+    [null, call("1", "deploy", { env: "test" })],
+    [USER, call("1", "deploy", { env: "prod" })],
+    [TURN, call("1", "deploy", { env: "prod" })],
+  ];
+  for (const [between, second] of again) {
+    const pairing = new CallPairing<number>();
+    pairing.add(said(call("1", "deploy", { env: "prod" })), 1);
+    if (between) pairing.add(between, 2);
+    assert.equal(pairing.addCall(second, 3), true);
+    assert.deepEqual(pairing.answer("1"), { fit: "answers", call: { callId: "1", at: 3 } });
+    assert.deepEqual([...pairing.open()], [{ callId: "1", at: 1 }], "nobody was told its result");
+  }
+});
+
+test("a late result goes to its call by its id; without one it answers no call of an earlier turn", () => {
+  for (const between of [USER, TURN]) {
+    const pairing = new CallPairing<number>();
+    pairing.add(said(call("a"), call(null, "deploy")), 1);
+    pairing.add(between, 2);
+    pairing.add(said(call(null, "status")), 3);
+    assert.deepEqual(pairing.answer("a"), { fit: "answers", call: { callId: "a", at: 1 } });
+    assert.deepEqual(pairing.answer(null), { fit: "answers", call: { callId: null, at: 3 } });
+    assert.equal(pairing.addResult(null), "untold");
+    assert.deepEqual([...pairing.open()], [{ callId: null, at: 1 }]);
+  }
+});
+
+test("results that come in a user's name begin no turn", () => {
+  const pairing = new CallPairing<number>();
+  pairing.add(said(call(null), call(null)), 1);
+  pairing.add({ kind: "message", role: "user", parts: [result(null)] }, 2);
+  assert.equal(pairing.addResult(null), "answers");
+});
+
+test("calls whose id another has taken count towards the limit, too (CP3)", () => {
+  const pairing = new CallPairing<number>();
+  for (let n = 0; n <= OPEN_CALLS_MAX; n++) pairing.addCall(call("1", "t", n), n);
+  assert.equal(pairing.forgotten, 1);
+  assert.equal([...pairing.open()].length, OPEN_CALLS_MAX);
+  assert.deepEqual(pairing.answer("1").call?.at, OPEN_CALLS_MAX);
 });
 
 test("of calls that are open at once the oldest beyond the limit are counted, not followed (CP3)", () => {
   const pairing = new CallPairing<number>();
-  for (let n = 0; n < OPEN_CALLS_MAX; n++) pairing.addCall(`c${n}`, n);
+  for (let n = 0; n < OPEN_CALLS_MAX; n++) pairing.addCall(call(`c${n}`), n);
   assert.equal(pairing.forgotten, 0);
   assert.equal(pairing.addResult("stray"), "unknown");
-  pairing.addCall("one more", -1);
+  pairing.addCall(call("one more"), -1);
   assert.equal(pairing.forgotten, 1);
   assert.equal(openIds(pairing).length, OPEN_CALLS_MAX);
   // The oldest may get its result yet: nobody can tell it from a stray one any longer.
@@ -70,7 +125,7 @@ test("of calls that are open at once the oldest beyond the limit are counted, no
 
 test("calls without an id count towards the limit too", () => {
   const pairing = new CallPairing<number>();
-  for (let n = 0; n <= OPEN_CALLS_MAX; n++) pairing.addCall(null, n);
+  for (let n = 0; n <= OPEN_CALLS_MAX; n++) pairing.addCall(call(null), n);
   assert.equal(pairing.forgotten, 1);
   assert.equal([...pairing.open()][0]?.at, 1);
 });
@@ -78,11 +133,11 @@ test("calls without an id count towards the limit too", () => {
 test("of answered calls the latest are remembered, one past the limit is not (CP3)", () => {
   const pairing = new CallPairing<null>();
   for (let n = 0; n < ANSWERED_CALLS_MAX; n++) {
-    pairing.addCall(`c${n}`, null);
+    pairing.addCall(call(`c${n}`), null);
     pairing.addResult(`c${n}`);
   }
   assert.equal(pairing.addResult("c0"), "duplicate");
-  pairing.addCall("more", null);
+  pairing.addCall(call("more"), null);
   pairing.addResult("more");
   assert.equal(pairing.addResult("c0"), "unknown");
   assert.equal(pairing.addResult("c1"), "duplicate");
@@ -91,8 +146,8 @@ test("of answered calls the latest are remembered, one past the limit is not (CP
 test("ids longer than anybody's are told apart all the same", () => {
   const pairing = new CallPairing<null>();
   const long = "x".repeat(5000);
-  pairing.addCall(`${long}1`, null);
-  pairing.addCall(`${long}2`, null);
+  pairing.addCall(call(`${long}1`), null);
+  pairing.addCall(call(`${long}2`), null);
   assert.equal(pairing.addResult(`${long}2`), "answers");
   assert.equal(pairing.addResult(`${long}2`), "duplicate");
   assert.equal(openIds(pairing).length, 1);
@@ -108,7 +163,7 @@ test("whatever the order, open calls and misfits are those that a plain search f
         const before = steps.slice(0, at).filter((each) => each.id === id);
         const isOpen = before.at(-1) !== undefined && lastOpened(before);
         if (isCall) {
-          pairing.addCall(id, at);
+          pairing.addCall(call(id), at);
           return;
         }
         const wasCalled = before.some((each) => each.isCall);
@@ -129,8 +184,8 @@ function lastOpened(steps: readonly { readonly isCall: boolean }[]): boolean {
 
 test("a result is told with the call that it answers, and a call with whether it is a new one", () => {
   const pairing = new CallPairing<number>();
-  assert.deepEqual([pairing.addCall("a", 1), pairing.addCall("a", 2)], [true, false]);
-  assert.deepEqual([pairing.addCall(null, 3), pairing.addCall(null, 4)], [true, true]);
+  assert.deepEqual([pairing.addCall(call("a"), 1), pairing.addCall(call("a"), 2)], [true, false]);
+  assert.deepEqual([pairing.addCall(call(null), 3), pairing.addCall(call(null), 4)], [true, true]);
   assert.deepEqual(pairing.answer("a"), { fit: "answers", call: { callId: "a", at: 1 } });
   assert.deepEqual(pairing.answer(null), { fit: "answers", call: { callId: null, at: 3 } });
   assert.deepEqual(pairing.answer("a"), { fit: "duplicate", call: null });

@@ -4,14 +4,19 @@
  * Told calls and results in the order of the log, it says of each result what it answers, and at any
  * time which calls are open. What is made of that is for others: doctor reports it, resume mends it.
  *
- * CP1  An id is a call's name. Said again while the call is open it is the same call (files repeat
- *      a message as it grows); said again after its result it is a new one (sloppy agents count
- *      from 1 in every turn).
- * CP2  Calls and results without an id are paired in their order.
+ * CP1  An id is a call's name. Said again while the call is open, of the same tool, with the same
+ *      input and in the same turn, it is the same call (files repeat a message as it grows). Else it
+ *      is a new one (sloppy agents count from 1 in every turn), and what has the id from then on is
+ *      the new one's: the old call stays without a result.
+ * CP2  Calls and results without an id are paired in their order, and only within a turn: a result
+ *      that comes later may be anybody's.
  * CP3  However long the session, what is remembered is bounded, and what was forgotten is counted.
+ * CP4  A turn begins where the log says so, and where a user has spoken.
  */
 
-import type { Part } from "./entry.ts";
+import { fingerprint } from "../base/fingerprint.ts";
+import { compactJson } from "../base/print-json.ts";
+import type { Entry, Part } from "./entry.ts";
 
 /** Calls that may be open at once. Beyond it the oldest is no longer followed. */
 export const OPEN_CALLS_MAX = 10_000;
@@ -28,7 +33,7 @@ export interface OpenCall<At> {
 
 /**
  * What a result is to the calls before it: it answers an open one, is a second one for an answered
- * call, or belongs to none. `untold`: it may answer a call that is no longer followed (CP3).
+ * call, or belongs to none. `untold`: it may answer a call that is no longer followed (CP2, CP3).
  */
 export type ResultFit = "answers" | "duplicate" | "unknown" | "untold";
 
@@ -42,10 +47,23 @@ export interface Misfit {
   readonly fit: "duplicate" | "unknown";
 }
 
+/** What tells one call from another (CP1). */
+export type NamedCall = Pick<Extract<Part, { type: "tool_call" }>, "callId" | "tool" | "input">;
+
+interface Waiting<At> {
+  readonly call: OpenCall<At>;
+  readonly turn: number;
+  /** A fingerprint of tool and input. */
+  readonly said: string;
+}
+
 export class CallPairing<At> {
-  readonly #open = new Map<string, OpenCall<At>>();
+  readonly #open = new Map<string, Waiting<At>>();
   /** Those without an id, oldest first (CP2). */
   readonly #nameless: OpenCall<At>[] = [];
+  /** Calls that no result is given to any more, oldest first (CP1, CP2). */
+  readonly #passed: OpenCall<At>[] = [];
+  #turn = 0;
   readonly #answered = new Set<string>();
   // Kept, since one that is begun anew passes over all that was taken out before (V8).
   #oldestOpen = this.#open.keys();
@@ -53,28 +71,41 @@ export class CallPairing<At> {
   #forgotten = 0;
 
   /** Takes what an entry holds; answers the results in it that fit no call. */
-  add(parts: readonly Part[], at: At): Misfit[] {
+  add(entry: Pick<Entry, "kind" | "role" | "parts">, at: At): Misfit[] {
     const misfits: Misfit[] = [];
-    for (const part of parts) {
-      if (part.type === "tool_call") this.addCall(part.callId, at);
+    for (const part of entry.parts) {
+      if (part.type === "tool_call") this.addCall(part, at);
       if (part.type !== "tool_result") continue;
       const fit = this.addResult(part.callId);
       if (fit === "duplicate" || fit === "unknown") misfits.push({ callId: part.callId, fit });
     }
+    if (opensTurn(entry)) this.beginTurn();
     return misfits;
   }
 
   /** Answers whether it is a call of its own; false: an open one was said again (CP1). */
-  addCall(callId: string | null, at: At): boolean {
+  addCall({ callId, tool, input }: NamedCall, at: At): boolean {
+    const call = { callId, at };
     if (callId === null) {
-      this.#nameless.push({ callId, at });
+      this.#nameless.push(call);
     } else {
       const key = keyOf(callId);
-      if (this.#open.has(key)) return false;
-      this.#open.set(key, { callId, at });
+      const said = fingerprint(`${tool}\n${compactJson(input)}`);
+      const before = this.#open.get(key);
+      if (before?.said === said && before.turn === this.#turn) return false;
+      if (before) this.#passed.push(before.call);
+      this.#open.delete(key); // So that it is the latest.
+      this.#open.set(key, { call, said, turn: this.#turn });
     }
-    if (this.#open.size + this.#nameless.length > OPEN_CALLS_MAX) this.#forgetOldest();
+    const count = this.#open.size + this.#nameless.length + this.#passed.length;
+    if (count > OPEN_CALLS_MAX) this.#forgetOldest();
     return true;
+  }
+
+  /** Calls without an id that have no result by now get none (CP2). */
+  beginTurn(): void {
+    this.#turn++;
+    for (const call of this.#nameless.splice(0)) this.#passed.push(call);
   }
 
   addResult(callId: string | null): ResultFit {
@@ -85,21 +116,23 @@ export class CallPairing<At> {
   answer(callId: string | null): Answered<At> {
     if (callId === null) {
       const call = this.#nameless.shift();
-      return call ? { fit: "answers", call } : { fit: this.#misfit(), call: null };
+      if (call) return { fit: "answers", call };
+      return { fit: this.#passed.length > 0 ? "untold" : this.#misfit(), call: null };
     }
     const key = keyOf(callId);
-    const call = this.#open.get(key);
-    if (call) {
+    const waiting = this.#open.get(key);
+    if (waiting) {
       this.#open.delete(key);
       this.#remember(key);
-      return { fit: "answers", call };
+      return { fit: "answers", call: waiting.call };
     }
     return { fit: this.#answered.has(key) ? "duplicate" : this.#misfit(), call: null };
   }
 
-  /** The calls that have no result, those with an id first. */
+  /** The calls that have no result: those that may still get one last, with an id before the others. */
   *open(): Generator<OpenCall<At>> {
-    yield* this.#open.values();
+    yield* this.#passed;
+    for (const { call } of this.#open.values()) yield call;
     yield* this.#nameless;
   }
 
@@ -113,6 +146,8 @@ export class CallPairing<At> {
   }
 
   #forgetOldest(): void {
+    this.#forgotten++;
+    if (this.#passed.shift()) return;
     const { value: oldest, done } = this.#oldestOpen.next();
     if (done) {
       this.#oldestOpen = this.#open.keys(); // None is open; one that has ended stays so.
@@ -120,7 +155,6 @@ export class CallPairing<At> {
     } else {
       this.#open.delete(oldest);
     }
-    this.#forgotten++;
   }
 
   #remember(key: string): void {
@@ -132,18 +166,12 @@ export class CallPairing<At> {
   }
 }
 
-function keyOf(id: string): string {
-  return id.length <= ID_CHARS_MAX ? id : `${id.slice(0, 64)} ${id.length} ${fingerprint(id)}`;
+/** CP4: results come in a user's name too, in some dialects. */
+export function opensTurn({ kind, role, parts }: Pick<Entry, "kind" | "role" | "parts">): boolean {
+  if (kind !== "message") return kind === "turn_start";
+  return role === "user" && parts.some(({ type }) => type !== "tool_result");
 }
 
-/** 64 bits as two FNV-1a hashes of the characters: enough to tell apart what nobody chose. */
-function fingerprint(text: string): string {
-  let a = 0x811c9dc5;
-  let b = 0x01000193;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    a = Math.imul(a ^ unit, 0x01000193);
-    b = Math.imul(b ^ unit, 0x85ebca6b) ^ (b >>> 13);
-  }
-  return `${a >>> 0}.${b >>> 0}`;
+function keyOf(id: string): string {
+  return id.length <= ID_CHARS_MAX ? id : `${id.slice(0, 64)} ${id.length} ${fingerprint(id)}`;
 }

@@ -4,7 +4,7 @@
  * CO1  The report goes into the log before anything that is said next, as an entry that no provider
  *      sees; signed where the store signs.
  * CO2  A session that has grown since it was resumed is refused: its end is not the one that the
- *      messages come from.
+ *      messages come from. That its end was mended is no change, whoever did it.
  * CO3  Going on from a turn is a fork: a session of its own that holds the parent's lines up to there
  *      and names the parent and the signed head, its genesis too. The parent is not touched.
  * CO4  What nobody signed is not carried into a fork of a signed session: there a new signature would
@@ -55,8 +55,7 @@ export async function continueResumed(
   }
   const session = await store.open(name, agent === null ? {} : { agent });
   const writer = await session.openToAppend();
-  // Mending the end of a log cuts what was torn, or adds the LF that was missing.
-  if (writer.end > source.end + 1) {
+  if (writer.end !== source.end) {
     await session.release();
     throw hasGrown(name);
   }

@@ -27,6 +27,7 @@ export interface ReasoningPiece {
   readonly signature: string | null;
   readonly withheld: string | null;
   /** Who made it, as far as the entry tells. */
+  readonly provider: string | null;
   readonly model: string | null;
 }
 

@@ -27,6 +27,7 @@ test("thinking goes whole with its seal, or not at all, and none is emptied", ()
       ["assistant", [thought("", { withheld: "x" }), "yes"], { model: "gpt-5.5" }],
       ["thinking_foreign 2"],
     ],
+    [["assistant", [thought("Hm."), "yes"], { model: "gemini-3-pro" }], ["thinking_foreign 2"]],
     [
       ["assistant", [thought("Hm."), thought(""), "yes"]],
       ["thinking_with_it 2", "thinking_empty 2"],
@@ -36,6 +37,8 @@ test("thinking goes whole with its seal, or not at all, and none is emptied", ()
     const { messages, done: told } = resumed(["user", ["go"]], said);
     assert.deepEqual([messages[1], told], [["assistant", text("yes")], done]);
   }
+  const unnamed: Said = ["assistant", [thought("Hm."), "yes"], { model: null }];
+  assert.deepEqual(resumed(["user", ["go"]], unnamed).done, [], "nobody says that it is another's");
   const cut = resumed(["user", ["go"]], ["assistant", [thought("Hm.")]]);
   assert.deepEqual(cut, { messages: [["user", text("go")]], done: ["thinking_last 2"] });
 });

@@ -138,19 +138,27 @@ function whyNoThinking({ content }: AssistantMessage, takes: Takes): RepairReaso
   return isFaulty ? "thinking_with_it" : null;
 }
 
-/** Why a thought cannot go back to who thought it; null when it can. */
-function faultOf({ text, signature, withheld, model }: ReasoningPiece): RepairReason | null {
+/** Why a thought cannot go back to Anthropic, the one that takes any; null when it can. */
+function faultOf(thought: ReasoningPiece): RepairReason | null {
+  const { text, signature, withheld } = thought;
   if (!isSendable(text) || !isSendable(signature ?? "") || !isSendable(withheld ?? "")) {
     return "thinking_unsendable";
   }
+  const isAnthropics = isByAnthropic(thought);
   if (withheld !== null) {
     // OpenAI keeps thoughts unreadable too, and nobody else can read those.
-    const isAnthropics =
-      /claude/i.test(model ?? "") && text === "" && !signature && withheld !== "";
-    return isAnthropics ? null : "thinking_foreign";
+    const isGood = isAnthropics === true && text === "" && !signature && withheld !== "";
+    return isGood ? null : "thinking_foreign";
   }
   if (!signature) return "thinking_unsigned";
+  if (isAnthropics === false) return "thinking_foreign"; // Others seal thoughts too.
   return isBlank(text) ? "thinking_empty" : null;
+}
+
+/** Null when the entry does not tell. */
+function isByAnthropic({ provider, model }: ReasoningPiece): boolean | null {
+  if (provider !== null) return provider === "anthropic";
+  return model === null ? null : /claude/i.test(model);
 }
 
 function fitCall(call: CallPiece, { resultImages }: Takes, repairs: Repairs): CallPiece {

@@ -2,7 +2,8 @@
  * Gather: entries to neutral messages, in the order of the log, calls paired with their results.
  *
  * GA1  What the model said in one message is one message, also where a log has a line per block, or
- *      results between them: lines follow one another, or carry the same message id.
+ *      results between them: lines follow one another, or carry the same message id. Inside one line
+ *      results end a message: what stands after them there was said in their knowledge.
  * GA2  A result goes to its call (CV3). One without a call is kept as a user's text, marked as what it
  *      is; a second one for the same call is left out.
  * GA3  What a program put beside the conversation (another agent's rows, its own error texts, what an
@@ -10,7 +11,7 @@
  */
 
 import type { Aside, Part } from "../model/entry.ts";
-import { CallPairing } from "../model/pairing.ts";
+import { CallPairing, opensTurn } from "../model/pairing.ts";
 import { jsonText } from "../render/json-text.ts";
 import type { VerifiedEntry } from "../store/verified-entries.ts";
 import { brokenCallIn } from "./broken-call.ts";
@@ -21,7 +22,7 @@ import { NOT_STARTED_RESULT, STRAY_OUTPUT, STRAY_RESULT } from "./phrases.ts";
 import type { Place, RepairReason, Repairs } from "./repair-report.ts";
 import { resultContent } from "./result-content.ts";
 import { charsOf, type Room } from "./room.ts";
-import { isBlank, sendableText, sendableValue } from "./wire-text.ts";
+import { holdsRoundedNumber, isBlank, sendableText, sendableValue } from "./wire-text.ts";
 
 /** The type of the block in which a resume is reported inside a session (continue.ts). */
 export const REPORT_TYPE = "resume_report";
@@ -68,6 +69,8 @@ export class Gathering {
   #open: OpenMessage | null = null;
   /** The last one, as long as nothing but results came after it. */
   #last: OpenMessage | null = null;
+  /** The line of the last result. */
+  #answeredIn: number | null = null;
   /** What the last message holds that is a user's, and the line it is from. */
   #heard: { readonly line: number; readonly content: Content[] } | null = null;
   /** Texts of the latest results: rye says them again as what goes to the model. */
@@ -88,11 +91,15 @@ export class Gathering {
     // Lines that say nothing are one action together, however many; all others take room.
     if (aside !== "silent") this.#room.takeParts(Math.max(1, entry.parts.length), entry.line);
     if (aside !== null) {
-      if (entry.kind === "turn_start") this.#open = null;
+      if (entry.kind === "turn_start") {
+        this.#open = null;
+        this.#pairing.beginTurn();
+      }
       this.#repairs.leaveOut(at, aside);
       return;
     }
     const isUsed = entry.parts.map((part) => this.#addPart(part, entry, at)).includes(true);
+    if (opensTurn(entry)) this.#pairing.beginTurn();
     if (!isUsed && !this.#repairs.hasLeftOut(at)) this.#repairs.leaveOut(at, "blank");
   }
 
@@ -108,6 +115,7 @@ export class Gathering {
           text: part.text,
           signature: part.signature ?? null,
           withheld: part.withheld ?? null,
+          provider: part.provider ?? null,
           model: entry.model,
         });
         return true;
@@ -132,6 +140,7 @@ export class Gathering {
     else {
       this.#takeRoom([piece], at);
       this.#open = null;
+      this.#last = null;
       this.#heard = null;
       this.#messages.push({ role: "system", content: [piece] });
     }
@@ -150,7 +159,7 @@ export class Gathering {
   #addCall(part: Extract<Part, { type: "tool_call" }>, entry: GatheredEntry, at: Place): boolean {
     const { callId } = part;
     const open: SaidOpen = { call: null, message: null };
-    if (!this.#pairing.addCall(callId, open)) return this.#leaveOut(at, "repeated_call", callId);
+    if (!this.#pairing.addCall(part, open)) return this.#leaveOut(at, "repeated_call", callId);
     open.call = this.#call(part, at);
     open.message = this.#say(entry, open.call);
     return true;
@@ -172,6 +181,7 @@ export class Gathering {
     call.result = { content, isError: part.error !== null, from: at };
     if (this.#last !== message) this.#repairs.move(at, "result_regrouped", callId);
     this.#open = null;
+    this.#answeredIn = at.line;
     return true;
   }
 
@@ -196,7 +206,7 @@ export class Gathering {
     const image = imageIn(native);
     const isHeard = entry.role === "user" || entry.role === "tool";
     if (!image) return this.#leaveOut(at, "block_not_taken");
-    if (!isHeard) return this.#leaveOut(at, "image_not_taken");
+    if (image === "not_taken" || !isHeard) return this.#leaveOut(at, "image_not_taken");
     this.#hear([{ type: "image", image, from: at }], at);
     return true;
   }
@@ -213,6 +223,7 @@ export class Gathering {
   #input(input: unknown, at: Place, callId: string | null): Readonly<Record<string, unknown>> {
     const sendable = sendableValue(input);
     if (sendable?.isSame === false) this.#repairs.change(at, "escaped", callId);
+    if (holdsRoundedNumber(input)) this.#repairs.change(at, "number_rounded", callId);
     const value = sendable === null ? jsonText(input) : sendable.value;
     this.#room.takeChars(sendable?.chars ?? String(value).length, at.line);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) {
@@ -226,7 +237,7 @@ export class Gathering {
   #say(entry: GatheredEntry, piece: Spoken): OpenMessage {
     if (piece.type !== "call") this.#takeRoom([piece], entry);
     const messageId = entry.messageId ?? null;
-    const last = this.#last;
+    const last = this.#answeredIn === entry.line ? null : this.#last;
     const isLast = last !== null && messageId !== null && last.messageId === messageId;
     const open = isLast ? last : this.#open;
     const isOther = messageId !== null && open?.messageId != null && open.messageId !== messageId;

@@ -13,25 +13,96 @@ export type Image =
 const TYPES: readonly string[] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const DATA_URL = /^data:(image\/[a-z]+);base64,/;
+const URL_START = /^(?:data|https?):/;
 const URL_CHARS_MAX = 2048;
 /** Only what a URL is made of: no space, no control, nothing outside ASCII. */
 const HTTPS = /^https:\/\/[!-~]+$/;
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** The image that a block of Anthropic's, OpenAI's or the AI SDK's holds; null when it holds none. */
-export function imageIn(block: unknown): Image | null {
-  if (!isBlock(block)) return null;
-  const { type, source, image_url: url, image, mediaType } = block;
-  if (type === "image" && isBlock(source)) {
-    return source.type === "url" ? atUrl(source.url) : inBase64(source.media_type, source.data);
+/** Where a block has its image, in one form or the other. */
+interface Place {
+  readonly url?: unknown;
+  readonly mediaType?: unknown;
+  readonly base64?: unknown;
+}
+
+/** The image that a block holds; null when it is no block of an image. */
+export function imageIn(block: unknown): Image | "not_taken" | null {
+  const place = isBlock(block) ? placeIn(block) : null;
+  if (place === null) return null;
+  return inBase64(place.mediaType, place.base64) ?? atUrl(place.url) ?? "not_taken";
+}
+
+/**
+ * Whether a block holds the bytes of something else: a document, sound. Tools give back objects of
+ * their own that name files, so both must be there, the type of a block and the bytes.
+ */
+export function isFile(block: unknown): boolean {
+  if (!isBlock(block) || !FILES.includes(block.type)) return false;
+  const { source, file, url, data, file_data: text } = block;
+  const [holder] = [source, file, block].filter(isBlock);
+  const isText = holder?.type === "text";
+  const isTyped = typeof holder?.data === "string" && mediaTypeIn(holder) !== undefined;
+  return (isTyped && !isText) || [file, url, data, text].some(isDataUrl);
+}
+
+const FILES: readonly unknown[] = ["document", "file", "input_file", "audio"];
+
+/** Null when the block is none in which anybody puts images. */
+function placeIn(block: Block): Place | null {
+  const { type, source, image, image_url: url, data } = block;
+  const mediaType = mediaTypeIn(block);
+  switch (type) {
+    case "image":
+      if (isBlock(source)) return sourcePlace(source); // Anthropic's
+      if (typeof image === "string") return textPlace(image, mediaType); // the AI SDK's
+      if (isBlock(image)) return imagePlace(image); // the OpenAI Agents SDK's, of tools
+      return typeof data === "string" && mediaType !== undefined
+        ? { base64: data, mediaType }
+        : null;
+    case "image_url":
+      return { url: isBlock(url) ? url.url : url };
+    case "input_image":
+      return { url: url ?? image };
+    case "computer_screenshot":
+      return { url: data };
+    case "file":
+      return filePlace(block);
+    default:
+      return null;
   }
-  if (type === "image_url") return atUrl(isBlock(url) ? url.url : url);
-  if (type === "input_image") return atUrl(url);
-  if (type === "image" && typeof image === "string") {
-    return mediaType === undefined ? atUrl(image) : (inBase64(mediaType, image) ?? atUrl(image));
-  }
-  return null;
+}
+
+function sourcePlace({ type, url, media_type: mediaType, data }: Block): Place | null {
+  if (type === "url") return { url };
+  return type === "base64" || type === "file" ? { base64: data, mediaType } : null;
+}
+
+function textPlace(text: string, mediaType: unknown): Place | null {
+  if (mediaType !== undefined) return { url: text, base64: text, mediaType };
+  return URL_START.test(text) ? { url: text } : null;
+}
+
+function imagePlace(image: Block): Place | null {
+  const { url, data, fileId } = image;
+  const isPlace = [url, data, fileId].some((each) => typeof each === "string");
+  return isPlace ? { url, base64: data, mediaType: mediaTypeIn(image) } : null;
+}
+
+/** The AI SDK's files, images among them. */
+function filePlace({ mediaType, url, data }: Block): Place | null {
+  if (typeof mediaType !== "string" || !mediaType.startsWith("image/")) return null;
+  const isPlace = typeof url === "string" || typeof data === "string";
+  return isPlace ? { url, base64: data, mediaType } : null;
+}
+
+function mediaTypeIn({ mediaType, media_type: snake, mimeType }: Block): unknown {
+  return mediaType ?? snake ?? mimeType;
+}
+
+function isDataUrl(value: unknown): boolean {
+  return typeof value === "string" && value.startsWith("data:");
 }
 
 /** The image as a URL that holds it. */

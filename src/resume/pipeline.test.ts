@@ -13,12 +13,14 @@ import {
   text,
   use,
 } from "../../test/resume/said.ts";
+import type { Part } from "../model/entry.ts";
 import {
   FIRST_USER_TEXT,
   LAST_USER_TEXT,
   NOT_STARTED_RESULT,
   STRAY_OUTPUT,
   STRAY_RESULT,
+  SYSTEM_SAID,
   UNCERTAIN_RESULT,
 } from "./phrases.ts";
 
@@ -109,6 +111,73 @@ test("a second result is dropped, one without a call is kept as text, an echo is
   );
 });
 
+test("an interrupted call is not told the result of a later one that has its id, or of one that has none", () => {
+  for (const id of ["1", null]) {
+    const { messages, done } = resumed(
+      ["user", ["deploy it"]],
+      ["assistant", [call(id, { env: "prod" }, "deploy")]],
+      ["user", ["stop! only tell me the status"]],
+      ["assistant", [call(id, {}, "status")]],
+      ["tool", [result(id, "all good")]],
+    );
+    const used = (at: number) => messages[at]?.[1] as { id: string; name: string };
+    assert.deepEqual([used(1).name, used(3).name], ["deploy", "status"]);
+    assert.deepEqual(messages[2]?.[1], failed(used(1).id, UNCERTAIN_RESULT));
+    assert.deepEqual(messages[4]?.[1], back(used(3).id, "all good"));
+    assert.ok(done.includes("uncertain_result 2"));
+  }
+});
+
+test("what the model says after a result in one line is another message", () => {
+  const one = [call("a"), result("a", "42"), call("b"), result("b", "gone"), "Done."].map((part) =>
+    typeof part === "string" ? text(part) : part,
+  ) as Part[];
+  assert.deepEqual(resumed(["user", ["go"]], ["assistant", one, { messageId: "m1" }]), {
+    messages: [
+      ["user", text("go")],
+      ["assistant", use("a")],
+      ["user", back("a", "42")],
+      ["assistant", use("b")],
+      ["user", back("b", "gone")],
+      ["assistant", text("Done.")],
+    ],
+    done: [],
+  });
+});
+
+test("a system message stays where it was said: a result that is moved before it is told", () => {
+  const id = { messageId: "m1" };
+  const { messages, done } = resumed(
+    ["user", ["go"]],
+    ["assistant", [call("a")], id],
+    ["system", ["They went away."]],
+    ["tool", [result("a", "1")]],
+    ["assistant", ["Later."], id],
+  );
+  assert.deepEqual(messages, [
+    ["user", text("go")],
+    ["assistant", use("a")],
+    ["user", back("a", "1"), text(`${SYSTEM_SAID}\nThey went away.`)],
+    ["assistant", text("Later.")],
+  ]);
+  assert.deepEqual(done, ["result_regrouped 4", "system_as_user 3"]);
+});
+
+test("a number that may have been rounded is told, with the call it was given to or came from", () => {
+  const big = JSON.parse('{"id":[12345678901234567890]}');
+  const beyond = JSON.parse('{"x":-1e400}');
+  const exact = { id: Number.MAX_SAFE_INTEGER, share: 0.1, text: "12345678901234567890" };
+  const { messages, done } = resumed(
+    ["user", ["go"]],
+    ["assistant", [call("a", exact), call("b", big), call("c", beyond)]],
+    ["tool", [result("a", exact), result("b", [text("found"), big]), result("c", 2 ** 53)]],
+  );
+  assert.deepEqual(messages[1]?.slice(1), [use("a", exact), use("b", big), use("c", beyond)]);
+  assert.deepEqual(done, [
+    ...["number_rounded 2", "number_rounded 2", "number_rounded 3", "number_rounded 3"],
+  ]);
+});
+
 test("ids that were used before, or that no provider takes, are replaced, and names are fitted", () => {
   const { messages, done } = resumed(
     ["user", ["go"]],
@@ -151,11 +220,15 @@ test("blank texts go, NULs and halves of characters become visible, also in keys
     ["assistant", [call("a", { "\0": ["\\u0000 \udc00"] })]],
     ["tool", [result("a", "\0")]],
     ["user", ["\u001c"]],
+    ["assistant", [call("b"), call("c"), call("d")]],
+    ["tool", [result("b", " \n"), result("c", [text("\t"), text("so")]), result("d", "")]],
   );
   assert.deepEqual(messages, [
     ["user", text("nul \\u0000"), text("half \\ud83d of 😀")],
     ["assistant", use("a", { "\\u0000": ["\\u0000 \\udc00"] })],
     ["user", back("a", "\\u0000")],
+    ["assistant", use("b"), use("c"), use("d")],
+    ["user", ...[back("b"), back("c", "so"), back("d")]],
   ]);
   assert.deepEqual(done, [
     "blank 1",
@@ -164,5 +237,7 @@ test("blank texts go, NULs and halves of characters become visible, also in keys
     "escaped 2",
     "escaped 3",
     "blank 4",
+    "blank 6",
+    "blank 6",
   ]);
 });

@@ -40,6 +40,7 @@ export const REPAIR_REASONS = [
   "image_not_taken",
   // changed
   "escaped",
+  "number_rounded",
   "call_renamed",
   "tool_renamed",
   "input_wrapped",

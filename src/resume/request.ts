@@ -62,9 +62,13 @@ export function requestBody(
   return bodies[report.for]();
 }
 
+/** How models are named at the provider itself: a gateway's `anthropic/claude-…` is unknown there. */
+const ANTHROPICS = /^claude-/;
+const OPENAIS = /^(?:ft:)?(?:gpt-|chatgpt-|codex-|computer-use-|o\d)/;
+
 function ownModel(model: string | null, target: TargetName): string | undefined {
-  const isOwn = model !== null && /claude/i.test(model) === (target === "anthropic");
-  return isOwn ? model : undefined;
+  const own = target === "anthropic" ? ANTHROPICS : OPENAIS;
+  return model !== null && own.test(model) ? model : undefined;
 }
 
 /** RQ1 */

@@ -3,57 +3,83 @@
 import type { Part } from "../model/entry.ts";
 import { jsonText } from "../render/json-text.ts";
 import type { Content } from "./conversation.ts";
-import { imageIn } from "./image.ts";
+import { type Image, imageIn, isFile } from "./image.ts";
 import { SILENT_FAILURE } from "./phrases.ts";
-import type { Place, Repairs } from "./repair-report.ts";
-import { isBlank, sendableText } from "./wire-text.ts";
+import type { Place, RepairReason, Repairs } from "./repair-report.ts";
+import { holdsRoundedNumber, isBlank, sendableText } from "./wire-text.ts";
 
 type ResultPart = Extract<Part, { type: "tool_result" }>;
 
 /** What the tool said as texts and images, in order; why it failed first. */
 export function resultContent(
-  { output, error }: ResultPart,
+  { output, error, callId }: ResultPart,
   from: Place,
   repairs: Repairs,
 ): readonly Content[] {
   const content: Content[] = [];
-  const add = (text: string) => addText(content, text, from, repairs);
+  const leaveOut = (why: RepairReason) => repairs.leaveOut(from, why, callId);
+  const add = (text: string) => {
+    if (!isBlank(text)) content.push({ type: "text", text: sent(text, from, repairs), from });
+    else if (text !== "") leaveOut("blank"); // A tool that has nothing to say is told as it is.
+  };
   if (error !== null) add(error);
   for (const piece of piecesOf(output)) {
-    if (typeof piece === "string") {
-      if (piece !== error) add(piece);
-    } else if (error !== null) {
-      repairs.leaveOut(from, "image_not_taken"); // Anthropic: errors are text, and nothing else.
-    } else {
-      content.push({ type: "image", image: piece, from });
+    switch (piece.type) {
+      case "text":
+        if (piece.text !== error) add(piece.text);
+        break;
+      case "value":
+        if (holdsRoundedNumber(piece.value)) repairs.change(from, "number_rounded", callId);
+        add(jsonText(piece.value));
+        break;
+      case "image":
+        // Anthropic: errors are text, and nothing else.
+        if (piece.image === "not_taken" || error !== null) leaveOut("image_not_taken");
+        else content.push({ type: "image", image: piece.image, from });
+        break;
+      case "file":
+        leaveOut("block_not_taken");
+        break;
     }
   }
   if (error !== null && content.length === 0) add(SILENT_FAILURE);
   return content;
 }
 
-/** Adds a text unless it is blank, in a form that can be sent. */
-function addText(content: Content[], text: string, from: Place, repairs: Repairs): void {
-  if (isBlank(text)) return;
+/** In a form that can be sent. */
+function sent(text: string, from: Place, repairs: Repairs): string {
   const sendable = sendableText(text);
   if (sendable !== text) repairs.change(from, "escaped");
-  content.push({ type: "text", text: sendable, from });
+  return sendable;
 }
 
-type Piece = string | NonNullable<ReturnType<typeof imageIn>>;
+/** What stands in an output: what is no block is a value of the tool's own. */
+type Piece =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image"; readonly image: Image | "not_taken" }
+  | { readonly type: "file" }
+  | { readonly type: "value"; readonly value: unknown };
 
 function piecesOf(output: unknown): readonly Piece[] {
   if (output === null || output === undefined) return [];
-  if (typeof output === "string") return [output];
-  if (!Array.isArray(output)) return [jsonText(output)];
-  const pieces = output.map((block) => textIn(block) ?? imageIn(block));
+  if (typeof output === "string") return [{ type: "text", text: output }];
+  if (!Array.isArray(output)) return [mediaIn(output) ?? { type: "value", value: output }];
+  const pieces = output.map((value): Piece => {
+    return textIn(value) ?? mediaIn(value) ?? { type: "value", value };
+  });
   // Blocks of a content, or any other list of values, which is one value then.
-  if (output.length === 0 || pieces.every((piece) => piece === null)) return [jsonText(output)];
-  return pieces.map((piece, at) => piece ?? jsonText(output[at]));
+  const isContent = pieces.some(({ type }) => type !== "value");
+  return isContent ? pieces : [{ type: "value", value: output }];
 }
 
-function textIn(block: unknown): string | null {
+function textIn(block: unknown): Piece | null {
   const { type, text } = (block ?? {}) as { readonly type?: unknown; readonly text?: unknown };
   const isText = type === "text" || type === "input_text" || type === "output_text";
-  return isText && typeof text === "string" ? text : null;
+  return isText && typeof text === "string" ? { type: "text", text } : null;
+}
+
+function mediaIn(block: unknown): Piece | null {
+  const image = imageIn(block);
+  if (image !== null) return { type: "image", image };
+  return isFile(block) ? { type: "file" } : null;
 }

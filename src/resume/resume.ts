@@ -8,6 +8,7 @@
  *      two would go on from it.
  */
 
+import { badOption, requireChoice } from "../base/choice.ts";
 import { type LockHolder, VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import type { Policy } from "../signing/policy.ts";
@@ -16,7 +17,6 @@ import { otherWriterOf } from "../store/being-written.ts";
 import { DIALECTS, type FoundSession, findSession } from "../store/find-session.ts";
 import { agentIn, type DialectName, type Native } from "../store/fork.ts";
 import type { Session } from "../store/session.ts";
-import { Turns } from "../store/turns.ts";
 import {
   type OpenVerifiedOptions,
   openVerifiedSession,
@@ -32,6 +32,7 @@ import { type AnthropicMessage, anthropic } from "./targets/anthropic.ts";
 import { type ChatMessage, openaiChat } from "./targets/openai-chat.ts";
 import { openaiResponses, type ResponsesItem } from "./targets/openai-responses.ts";
 import type { Target } from "./targets/target.ts";
+import { entriesUpTo } from "./up-to-turn.ts";
 
 /** The messages of each target. */
 export interface TargetMessages {
@@ -76,9 +77,9 @@ export interface Resumed<Name extends TargetName = TargetName> {
 export interface ResumedSource {
   readonly root: string;
   readonly path: string;
-  /** Where the log ended. */
+  /** Where whoever goes on appends: after the log's last whole line. */
   readonly end: number;
-  /** Its lines as parsed, up to the end of the turn; empty for a whole session. */
+  /** Its lines as parsed, as a fork takes them, up to the end of the turn; empty for a whole session. */
   readonly natives: readonly Native[];
   /** Who was at work last, as an id or a line has it; null where neither says so. */
   readonly agent: string | null;
@@ -93,12 +94,20 @@ const TARGETS: { readonly [Name in TargetName]: Target<TargetMessages[Name]> } =
 
 export const TARGET_NAMES = Object.keys(TARGETS) as readonly TargetName[];
 
-/** Refuses with NOT_VERIFIED, SESSION_BUSY, TURN_NOT_FOUND, SESSION_NOT_FOUND, RESUME_TOO_LARGE. */
+/**
+ * Refuses with NOT_VERIFIED, SESSION_BUSY, TURN_NOT_FOUND, SESSION_NOT_FOUND, RESUME_TOO_LARGE,
+ * BAD_SETTING.
+ */
 export async function resumeSession<Name extends TargetName>(
   host: Host,
   named: string | Session,
   options: ResumeOptions<Name>,
 ): Promise<Resumed<Name>> {
+  requireChoice("for", options.for, TARGET_NAMES);
+  const { upTo = 1 } = options;
+  if (!Number.isSafeInteger(upTo) || upTo < 1) {
+    throw badOption("upTo", "must be the number of a turn, counted from 1");
+  }
   const pipeline = new Pipeline();
   const asked = askedFor(named, options);
   if (options.snapshot !== true) await refuseWhenBusy(host, asked);
@@ -199,33 +208,22 @@ async function readInto(
 ): Promise<{ readonly source: ResumedSource; readonly at: number }> {
   const dialect = DIALECTS[session.dialect];
   const entries = new TakenBack(dialect, (entry) => pipeline.add(entry));
-  const turns = new Turns();
-  const natives: Native[] = [];
+  let natives: Native[] = [];
+  const onCut = (next: Native) => {
+    natives = dialect.cutBefore?.(natives, next) ?? natives;
+  };
+  const read = upTo === null ? session.entries() : entriesUpTo(session, upTo, onCut);
   let agent: string | null = null;
   let at = 0;
-  for await (const entry of session.entries()) {
-    turns.note(dialect.signing.turnMark(entry.native));
-    if (upTo !== null && turns.ended >= upTo) break;
-    entries.add({ ...entry, aside: dialect.asideOf?.(entry.native) ?? null });
+  for await (const entry of read) {
+    entries.add({ ...entry, aside: dialect.asideOf?.(entry.native, session.id) ?? null });
     if (upTo !== null) natives.push(entry.native);
     agent = agentIn(session.dialect, session.id, entry.native) ?? agent;
     at = entry.end;
   }
-  if (upTo !== null && turns.endedWithThis < upTo) throw noSuchTurn(session, upTo, turns);
   entries.finish();
-  const { root, path } = session;
-  const end = session.report.file.bytes;
+  const { root, path, end } = session;
   return { source: { root, path, end, natives, agent }, at };
-}
-
-function noSuchTurn({ id, path }: VerifiedSession, turn: number, turns: Turns): VerbatimError {
-  const session = id ?? path;
-  const count = turns.endedWithThis;
-  return new VerbatimError(
-    "TURN_NOT_FOUND",
-    `${session} has ${count} turn${count === 1 ? "" : "s"}, not ${turn}; name one of them`,
-    { session, turn, turns: count },
-  );
 }
 
 function headOf({ signed_through: through, log }: VerifyReport, at: number): SignedHead | null {

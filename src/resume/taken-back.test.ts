@@ -2,21 +2,28 @@ import assert from "node:assert/strict";
 import { onTestFinished, test } from "vitest";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { nodeHost } from "../base/node-host.ts";
+import { emptyEntry } from "../model/entry.ts";
+import { DIALECTS } from "../store/find-session.ts";
 import { Store } from "../store/store.ts";
 import { resumeSession } from "./resume.ts";
+import { TakenBack } from "./taken-back.ts";
 
 function item(role: string, content: string) {
   return { type: "item", item: { type: "message", role, content } };
 }
 
-async function resumed(lines: readonly Record<string, unknown>[], upTo?: number) {
+async function resumed(
+  lines: readonly Record<string, unknown>[],
+  upTo?: number,
+  dialect: "sdk" | "claude" = "sdk",
+) {
   const root = tempDirectory();
-  const store = new Store(nodeHost, { dialect: "sdk", root, durability: "os" });
+  const store = new Store(nodeHost, { dialect, root, durability: "os" });
   onTestFinished(() => store.close());
-  const session = store.session("openai-agents/s");
+  const session = store.session("app/s");
   await session.appendNatives(lines);
   await session.release();
-  const { messages, report } = await resumeSession(nodeHost, "openai-agents/s", {
+  const { messages, report } = await resumeSession(nodeHost, "app/s", {
     for: "openai-chat",
     root,
     allowUnsigned: true,
@@ -57,4 +64,62 @@ test("up to a turn, what was taken back after it is still there", async () => {
   const answered = [...lines, item("assistant", "four"), { type: "pop", count: 3 }];
   assert.deepEqual((await resumed(answered, 1)).said, ["one", "two"]);
   assert.deepEqual((await resumed(answered)).said, ["one"]);
+});
+
+test("neutral entries are no framework's, and neither popped nor cleared", async () => {
+  const note = (text: string) => {
+    const parts = [{ type: "text", text }];
+    return { type: "entry", entry: { kind: "message", role: "user", parts } };
+  };
+  const lines = [item("user", "one"), note("two"), { type: "pop", count: 1 }, note("three")];
+  assert.deepEqual(await resumed([...lines, item("user", "four"), { type: "clear" }]), {
+    said: ["two", "three"],
+    leftOut: [1, 5],
+    entries: 6,
+  });
+});
+
+test("an answer that was made anew in its turn is the one that the turn ends with", async () => {
+  const asked = [item("user", "one"), item("assistant", "two"), { type: "pop", count: 1 }];
+  const lines = [...asked, item("assistant", "three"), item("user", "four"), item("assistant", "")];
+  assert.deepEqual((await resumed(lines, 1)).said, ["one", "three"]);
+  assert.deepEqual((await resumed(asked, 1)).said, ["one"]);
+});
+
+test("of a session that was deleted only what came after that is resumed", async () => {
+  const row = (type: string, content: string) => ({ type, message: { role: type, content } });
+  const deleted = [
+    row("user", "one"),
+    { ...row("user", "to another agent"), isSidechain: true },
+    { type: "custom-title", customTitle: "One" },
+    row("assistant", "two"),
+    { type: "verbatim:deleted", timestamp: "2026-11-15T12:01:00.000Z" },
+  ];
+  const anew = [row("user", "three"), row("assistant", "four")];
+  const leftOut = [1, 2, 3, 4];
+  assert.deepEqual(await resumed([...deleted, ...anew], undefined, "claude"), {
+    said: ["three", "four"],
+    leftOut,
+    entries: 7,
+  });
+  assert.deepEqual((await resumed(deleted, undefined, "claude")).leftOut, leftOut);
+  assert.deepEqual((await resumed([...deleted, ...anew], 1, "claude")).said, ["one", "two"]);
+});
+
+test("what nothing can take back any more is not held", () => {
+  const passed: number[] = [];
+  const entries = new TakenBack(DIALECTS.sdk, ({ line }) => passed.push(line));
+  const add = (native: Record<string, unknown>, line: number) => {
+    entries.add({ ...emptyEntry(native), start: line, end: line + 1, line, verified: true });
+  };
+  add({ type: "entry", entry: {} }, 1);
+  assert.deepEqual(passed, [1]);
+  add(item("user", "one"), 2);
+  add({ type: "entry", entry: {} }, 3);
+  assert.deepEqual(passed, [1]);
+  add({ type: "clear" }, 4);
+  assert.deepEqual(passed, [1, 2, 3, 4]);
+  add(item("user", "two"), 5);
+  entries.finish();
+  assert.deepEqual(passed, [1, 2, 3, 4, 5]);
 });

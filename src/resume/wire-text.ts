@@ -4,6 +4,8 @@
  * WT1  NULs and lone surrogates become the six characters of their JSON escape (`\u0000`): the first
  *      poison requests for good, the second have no UTF-8.
  * WT2  What needs nothing is given back as it is, the same object.
+ * WT3  Numbers are as JSON.parse read them. One that may not be the number in the log is told: an
+ *      integer from 2^53 on, and one beyond all doubles, which is sent as null.
  */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what it looks for.
@@ -59,4 +61,21 @@ export function sendableValue<T>(value: T): SendableValue<T> | null {
   // JSON.parse makes a key named __proto__ a key like any other, where copying would not.
   const chars = escaped.length;
   return { value: isSame ? value : (JSON.parse(escaped) as T), isSame, chars };
+}
+
+/** WT3. Nothing here recurses: a line can be nested millions deep. */
+export function holdsRoundedNumber(value: unknown): boolean {
+  const rest = [value];
+  while (rest.length > 0) {
+    const held = rest.pop();
+    if (typeof held === "number" && isRounded(held)) return true;
+    if (typeof held !== "object" || held === null) continue;
+    for (const inner of Object.values(held)) rest.push(inner);
+  }
+  return false;
+}
+
+/** Doubles from 2^53 on are integers all, and each stands for several. */
+function isRounded(number: number): boolean {
+  return Math.abs(number) > Number.MAX_SAFE_INTEGER;
 }

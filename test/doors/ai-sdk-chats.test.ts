@@ -10,13 +10,37 @@ import {
 } from "ai";
 import { convertArrayToReadableStream, MockLanguageModelV3 } from "ai/test";
 import { test } from "vitest";
-import { VerbatimChats } from "../../src/ai-sdk.ts";
+import { type EmbeddedStreams, VerbatimChats } from "../../src/ai-sdk.ts";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { Store } from "../../src/store/store.ts";
 import type { JsonlEngine } from "../../src/streams.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { by, cook, embeddedChats, endless, openEngine, says, textOf } from "./chatting.ts";
+
+/** A text as chunks, of which each has its own id. */
+function words(text: string): UIMessageChunk[] {
+  const id = `t-${text.slice(0, 9)}`;
+  return [
+    { type: "text-start", id },
+    { type: "text-delta", id, delta: text },
+    { type: "text-end", id },
+  ];
+}
+
+/** The engine's streams, of which an append fails when `before` does. */
+function streamsOver(engine: JsonlEngine, before: () => void): EmbeddedStreams {
+  return {
+    createStream: (path) => engine.createStream(path),
+    appendAll: async (...append) => {
+      before();
+      return engine.appendAll(...append);
+    },
+    follow: (...follow) => engine.follow(...follow),
+    getStream: (path) => engine.getStream(path),
+    messages: (path) => engine.messages(path),
+  };
+}
 
 test("of an answer that lost its process what came is kept, wherever it was cut", async () => {
   // Method: what a killed process leaves is a begun answer in the log and some chunks in its stream.
@@ -95,6 +119,86 @@ test("an answer that fails says so to its readers, and is marked", async () => {
   assert.deepEqual((await again.loadMessages("d")).length, 1);
 });
 
+test("a chunk that cannot be kept ends the answer with an error, and no reader waits for more", async () => {
+  // Method: a tool that answers with a BigInt is the usual case; the last ones no program should send.
+  const chunks = [{ type: "data-row", data: { id: 10n } }, null, undefined, 7, {}];
+  for (const [n, chunk] of chunks.entries()) {
+    const { chats } = await embeddedChats();
+    const errors: unknown[] = [];
+    const onError = (error: unknown) => {
+      errors.push(error);
+      return "told";
+    };
+    const answer = () => convertArrayToReadableStream([...words("FIRST"), chunk as UIMessageChunk]);
+    const body = await (await chats.respond("c", { message: says("x"), answer, onError })).text();
+    const end = 'data: {"type":"error","errorText":"told"}\n\ndata: [DONE]\n\n';
+    assert.ok(body.includes("FIRST") && body.endsWith(end), `${n}: ${body}`);
+    assert.equal(errors.length, 1);
+    const { messages, brokenOff } = await chats.loadChat("c");
+    assert.deepEqual([textOf(messages[1]), brokenOff], ["FIRST", [messages[1]?.id]]);
+  }
+});
+
+test("an answer that no line can hold is named where it stands, and the chat goes on", async () => {
+  const { chats, engine } = await embeddedChats();
+  const delta = "x".repeat(9 * 1024 * 1024);
+  const answer = () => convertArrayToReadableStream([...words(delta), ...words(`y${delta}`)]);
+  await (await chats.respond("c", { message: says("x"), answer })).text();
+  const { messages, brokenOff } = await chats.loadChat("c");
+  const [, kept] = messages;
+  const path = /stream (\S+)$/.exec(textOf(kept))?.[1] ?? "";
+  assert.deepEqual(brokenOff, [kept?.id]);
+  assert.ok(engine.getStream(path), textOf(kept));
+  await (await chats.respond("c", { message: says("y"), answer: by(cook()) })).text();
+  assert.equal((await chats.loadChat("c")).messages.length, 4);
+});
+
+test("an answer that is let down is ended as soon as it can be, and no reader waits for more", async () => {
+  const engine = await openEngine();
+  let failures = 0;
+  const streams = streamsOver(engine, () => {
+    if (failures-- > 0) throw new Error("the disk was away");
+  });
+  const warnings: string[] = [];
+  const onWarning = (warning: string) => warnings.push(warning);
+  const chats = new VerbatimChats({ root: tempDirectory(), streams, durability: "os", onWarning });
+  const unkept = await chats.respond("c", {
+    message: says("x"),
+    answer: () => {
+      failures = 1;
+      return convertArrayToReadableStream(words("lost"));
+    },
+  });
+  const untold = await chats.respond("d", {
+    message: says("x"),
+    answer: () => Promise.reject(new Error("no")),
+    onError: () => {
+      throw new Error("nor that");
+    },
+  });
+  for (const response of [unkept, untold]) {
+    assert.match(await response.text(), /"reason":"interrupted"\}\n\ndata: \[DONE\]\n\n$/);
+  }
+  for (const id of ["c", "d"]) assert.equal((await chats.loadChat(id)).answering, null);
+  await chats.close();
+  assert.equal(warnings.length, 2);
+});
+
+test("an answer with a chunk that belongs nowhere is kept up to there, and has failed", async () => {
+  const { chats, root } = await embeddedChats();
+  const stray: UIMessageChunk = { type: "text-delta", id: "nobody's", delta: "stray" };
+  const chunks = [...words("FIRST"), stray, ...words("SECOND"), { type: "finish" } as const];
+  const answer = () => convertArrayToReadableStream<UIMessageChunk>(chunks);
+  const body = await (await chats.respond("c", { message: says("x"), answer })).text();
+  assert.ok(body.includes("SECOND"));
+  const { messages, brokenOff } = await chats.loadChat("c");
+  assert.deepEqual([textOf(messages[1]), brokenOff], ["FIRST", [messages[1]?.id]]);
+  const store = new Store(nodeHost, { dialect: "sdk", root });
+  const [last] = await store.session("ai-sdk/c").last(1);
+  assert.equal(last?.native.state, "failed");
+  await store.close();
+});
+
 test("the SDK's own transport sends, reconnects and is told when there is nothing", async () => {
   const { chats } = await embeddedChats();
   const answers: MockLanguageModelV3[] = [cook()];
@@ -150,16 +254,9 @@ test("a chat whose name is no plain path segment is refused", async () => {
 test("when the streams fail the call of the model ends, and what came is kept by who looks next", async () => {
   const engine = await openEngine();
   let isBroken = false;
-  const failing = {
-    createStream: (path: string) => engine.createStream(path),
-    appendAll: async (...append: Parameters<JsonlEngine["appendAll"]>) => {
-      if (isBroken) throw new Error("the disk is gone");
-      return engine.appendAll(...append);
-    },
-    follow: (...follow: Parameters<JsonlEngine["follow"]>) => engine.follow(...follow),
-    getStream: (path: string) => engine.getStream(path),
-    messages: (path: string) => engine.messages(path),
-  };
+  const failing = streamsOver(engine, () => {
+    if (isBroken) throw new Error("the disk is gone");
+  });
   const root = tempDirectory();
   const warnings: string[] = [];
   const onWarning = (warning: string) => warnings.push(warning);

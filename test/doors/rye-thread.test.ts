@@ -1,8 +1,10 @@
 /** Threads of a runner, on the door that the thread-transcripts document asks for. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
+import { LOG_LIMITS } from "../../src/base/limits.ts";
 import { readThreadMeta, Thread, TranscriptWriter } from "../../src/rye.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -57,6 +59,69 @@ test("a runner's thread writes every event, also when a tool or a step throws (S
   const { tokens } = (meta?.cost ?? {}) as { tokens?: number };
   assert.equal(tokens, 15);
 });
+
+/** The result of the one tool call of a thread, as its line and its markdown have it. */
+async function resultOf(call: (thread: Thread) => Promise<void>) {
+  const project = tempDirectory();
+  const thread = await Thread.start({ projectPath: project, directive: "d" });
+  await call(thread);
+  await thread.complete();
+  const writer = new TranscriptWriter({ transcriptDir: join(project, ".ai", "threads") });
+  const { events } = await writer.readEvents(thread.id);
+  const results = events.filter(({ type }) => type === "tool_call_result");
+  assert.equal(results.length, 1);
+  assert.equal(events.at(-1)?.tool_results_count, 1);
+  const path = join(project, ".ai", "threads", thread.id, "transcript.md");
+  return { result: results[0], markdown: readFileSync(path, "utf8") };
+}
+
+const cyclic: Record<string, unknown> = {};
+cyclic.itself = cyclic;
+const throwing = {
+  get value() {
+    throw new Error("not to be read");
+  },
+};
+
+test.each<[string, unknown, string]>([
+  ["a bigint", 1n, "INVALID_ENTRY"],
+  ["a cycle", cyclic, "INVALID_ENTRY"],
+  ["an object that throws", throwing, "INVALID_ENTRY"],
+  ["longer than a line", "x".repeat(LOG_LIMITS.lineBytesMax), "LINE_TOO_LONG"],
+])(
+  "a tool's output that is %s goes to the caller, and its result says that it is not recorded",
+  async (_, output, code) => {
+    const { result } = await resultOf(async (thread) => {
+      assert.equal(await thread.toolCall("t", {}, () => output), output);
+    });
+    assert.equal(result?.error, `the tool's output could not be recorded: ${code}`);
+    assert.equal(result?.output, "");
+  },
+);
+
+test.each<[string, unknown, string]>([
+  ["no message", new Error(""), "Error"],
+  ["neither message nor name", Object.assign(new Error(""), { name: "" }), "error"],
+  ["no text at all", Object.create(null), "error"],
+  ["an empty text", "", "error"],
+  [
+    "more text than a line holds",
+    new Error("x".repeat(LOG_LIMITS.lineBytesMax)),
+    "the tool's error could not be recorded: LINE_TOO_LONG",
+  ],
+])(
+  "a tool that throws %s has failed, and its caller gets what it threw",
+  async (_, thrown, error) => {
+    const { result, markdown } = await resultOf(async (thread) => {
+      const call = thread.toolCall("t", {}, () => {
+        throw thrown;
+      });
+      await call.then(assert.fail, (got) => assert.equal(got, thrown));
+    });
+    assert.equal(result?.error, error);
+    assert.match(markdown, /\*\*Error:\*\*/);
+  },
+);
 
 test("a thread put down without an end is paused, and running again when it goes on (S2-8)", async () => {
   const project = tempDirectory();

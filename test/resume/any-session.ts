@@ -165,6 +165,6 @@ export function decoded(
 ): Entry & GatheredEntry {
   const { entry, fault } = dialect.decode(JSON.parse(Buffer.from(line).toString("utf8")));
   if (!entry) throw new Error(fault);
-  const aside = dialect.asideOf?.(entry.native) ?? null;
+  const aside = dialect.asideOf?.(entry.native, null) ?? null;
   return Object.assign(entry, { start: at * 10, line: at + 1, verified: true, aside });
 }

@@ -1,7 +1,7 @@
 /** Going on from what was resumed: the report in the log, and forks that name their parent. */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "vitest";
 import type { NewEntry } from "../../src/model/entry.ts";
@@ -11,7 +11,14 @@ import { continueSession, type RepairReport, resume } from "../../src/resume.ts"
 import { verifySession } from "../../src/signing.ts";
 import type { Session } from "../../src/store/session.ts";
 import { refusal } from "../support/refusal.ts";
-import { answered, SHAPES, SigningUser, said, turnOf } from "../support/signing-user.ts";
+import {
+  ALL_SHAPES,
+  answered,
+  SHAPES,
+  SigningUser,
+  said,
+  turnOf,
+} from "../support/signing-user.ts";
 import { treeAt } from "../support/tree.ts";
 
 const FOR = { for: "openai-chat" } as const;
@@ -89,6 +96,66 @@ test("a session that has grown since it was resumed is not gone on with from the
   await store.close();
 });
 
+/** More than is said next: once it is cut, the file does not grow by that. */
+const LONG = "x".repeat(64 * 1024);
+const TORN = {
+  "half a line": `{"torn":"${LONG}`,
+  "a hole": `{"torn":"${LONG}\0\n`,
+  "all but an LF": `{"whole":"${LONG}"}`,
+};
+
+test.each(Object.entries(TORN))(
+  "of two who resumed a session with a torn end only one goes on with it (%s)",
+  async (_name, torn) => {
+    const user = new SigningUser();
+    const { target, path } = await user.writeTurns({ dialect: "homeagent" }, 1, { sign: false });
+    appendFileSync(path, torn);
+    const { root, id } = target;
+    const options = { ...FOR, root, allowUnsigned: true } as const;
+    const [ada, ben] = [await resume(id, options), await resume(id, options)];
+    const store = await user.store({ dialect: "homeagent", root, sign: false });
+    const { session } = await continueSession(store, ben);
+    await session.append(said("go on"));
+    await session.close();
+    await refusal(continueSession(store, ada), "SESSION_BUSY");
+    await store.close();
+  },
+);
+
+test.each(Object.entries(ALL_SHAPES))(
+  "a session with a torn end goes on from its last whole line (%s)",
+  async (_name, shape) => {
+    const user = new SigningUser();
+    const { target, path } = await user.writeTurns(shape, 1);
+    const { root, id } = target;
+    for (const torn of ['{"torn":"', "\0\n"]) {
+      appendFileSync(path, torn);
+      const resumed = await resume(id, { ...FOR, root, policy: "lenient" });
+      const store = await user.store({ ...shape, root });
+      await continueSession(store, resumed);
+      await store.close();
+    }
+    const store = await user.store({ ...shape, root });
+    assert.equal((await reportsIn(store.session(id))).length, 2);
+    await store.close();
+  },
+);
+
+test("that somebody else mended a torn end is no reason not to go on", async () => {
+  const user = new SigningUser();
+  const { target, path } = await user.writeTurns({ dialect: "homeagent" }, 1);
+  const { root, id } = target;
+  appendFileSync(path, '{"torn":"');
+  const resumed = await resume(id, { ...FOR, root, policy: "lenient" });
+  const other = await user.store({ dialect: "homeagent", root });
+  await (await other.open(id)).openToAppend();
+  await other.close();
+  const store = await user.store({ dialect: "homeagent", root });
+  const { session } = await continueSession(store, resumed);
+  assert.equal((await reportsIn(session)).length, 1);
+  await store.close();
+});
+
 test.each(Object.entries(SHAPES))(
   "going on from a turn is a fork that names its parent and the signed head (%s)",
   async (_name, shape) => {
@@ -132,6 +199,9 @@ test("a turn that the session has not is refused, with how many there are", asyn
   const user = new SigningUser();
   const { target } = await user.writeTurns({ dialect: "entire" }, 2);
   const { root, id } = target;
+  for (const upTo of [0, -1, 1.5, Number.NaN]) {
+    await refusal(resume(id, { ...FOR, root, upTo }), "BAD_SETTING");
+  }
   const error = await refusal(resume(id, { ...FOR, root, upTo: 3 }), "TURN_NOT_FOUND");
   assert.deepEqual(error.details, { session: id, turn: 3, turns: 2 });
   const last = await resume(id, { ...FOR, root, upTo: 2, prompt: null });

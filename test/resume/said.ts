@@ -43,8 +43,10 @@ export const use = (id: string, input: unknown = { a: 1 }) => ({
   name: "look",
   input,
 });
-export const back = (id: string, said: string) => {
-  return { type: "tool_result", tool_use_id: id, content: [text(said)] };
+/** What came back of a call; a tool that said nothing has no content. */
+export const back = (id: string, ...said: readonly string[]) => {
+  const content = said.length === 0 ? {} : { content: said.map(text) };
+  return { type: "tool_result", tool_use_id: id, ...content };
 };
 export const failed = (id: string, said: string) => ({ ...back(id, said), is_error: true });
 

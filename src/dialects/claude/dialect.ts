@@ -6,9 +6,10 @@
  */
 
 import type { Dialect } from "../dialect.ts";
-import { asideOf } from "../entire/aside.ts";
+import { asideOf } from "./aside.ts";
 import { complete } from "./complete.ts";
 import { decode } from "./decode.ts";
+import { takingBack } from "./deletion.ts";
 import { express } from "./express.ts";
 import { once } from "./once.ts";
 import { idAt, logPath } from "./session-id.ts";
@@ -23,5 +24,6 @@ export const claude: Dialect = {
   express,
   complete,
   asideOf,
+  takingBack,
   once,
 };

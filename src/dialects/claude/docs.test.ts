@@ -82,6 +82,13 @@ test("the example hooks are what the recorder makes, and understood as the page 
           ...{ error: null, durationMs: null },
         },
       ],
+      [
+        ...["message", "tool"],
+        {
+          ...{ type: "tool_result", callId: "toolu_01Y", output: null, durationMs: null },
+          error: "NOT STARTED: permission was denied, the tool did not run: It deletes a file.",
+        },
+      ],
       ["message", "assistant", { type: "text", text: "Three lines." }],
       ["end", null, undefined],
       ["other", null, undefined],
@@ -103,6 +110,27 @@ test("any hook is understood, and a failed call says why", () => {
     assert.equal(decode(hookLine(hook, { nowMs: 0, text: null })).entry?.kind, "other");
   }
   assert.equal(decode({ type: "hook", hook: "no object" }).entry?.kind, "other");
+});
+
+test("a call that has no id is known by its tool and its input, and says nothing of them", () => {
+  const callOf = (name: string, more: object) => {
+    const hook = { hook_event_name: name, tool_name: "Bash", tool_input: { command: "ls" } };
+    const { entry } = decode(hookLine({ ...hook, ...more }, { nowMs: 0, text: null }));
+    const [part] = entry?.parts ?? [];
+    return part?.type === "tool_call" || part?.type === "tool_result" ? part.callId : null;
+  };
+  const id = callOf("PreToolUse", {});
+  assert.match(id ?? "", /^hook_[0-9a-f]{16}$/);
+  for (const name of ["PostToolUse", "PostToolUseFailure", "PermissionDenied"]) {
+    assert.equal(callOf(name, { tool_response: "x", error: "x", reason: "x" }), id);
+  }
+  const others = [{ tool_name: "Read" }, { tool_input: { command: "ls -a" } }, { agent_id: "7" }];
+  for (const other of others) assert.notEqual(callOf("PostToolUse", other), id);
+  const deep = JSON.parse("[".repeat(100_000) + "]".repeat(100_000));
+  assert.equal(
+    callOf("PreToolUse", { tool_input: deep }),
+    callOf("PostToolUse", { tool_input: deep }),
+  );
 });
 
 test("the page names the limits that are in force", () => {

@@ -5,8 +5,13 @@
  *
  * With hooks alone a session has its prompts, its calls with their results, and the last word of
  * each turn. Hooks that we do not know are kept, as entries of the kind `other`.
+ *
+ * HT1  A result answers the call that it names; one that names none, a call of the same tool with the
+ *      same input. It is never another call's: what came of a call must not be told of the next.
  */
 
+import { fingerprint } from "../../base/fingerprint.ts";
+import { compactJson } from "../../base/print-json.ts";
 import { type Entry, emptyEntry, type Part } from "../../model/entry.ts";
 import type { Native } from "../dialect.ts";
 import { get, getObject, getString, has, type JsonObject } from "../fields.ts";
@@ -48,6 +53,8 @@ export function hookEntry(native: Native, at: string | null): Entry {
       return said(entry, "tool", [result(hook, get(hook, "tool_response", null), null)]);
     case "PostToolUseFailure":
       return said(entry, "tool", [result(hook, null, getString(hook, "error") ?? "it failed")]);
+    case "PermissionDenied":
+      return said(entry, "tool", [result(hook, null, denial(hook))]);
     case "Stop":
       return said(entry, "assistant", text(hook, "last_assistant_message"));
     default:
@@ -75,6 +82,21 @@ function result(hook: JsonObject, output: unknown, error: string | null): Part {
   return { type: "tool_result", callId: callId(hook), output, error, durationMs };
 }
 
-function callId(hook: JsonObject): string | null {
-  return getString(hook, "tool_use_id") || null;
+/** Whoever goes on with the session must know that there is nothing to look for. */
+function denial(hook: JsonObject): string {
+  const reason = getString(hook, "reason");
+  return `NOT STARTED: permission was denied, the tool did not run${reason ? `: ${reason}` : "."}`;
+}
+
+/** HT1. Claude Code has not always named its calls, but it tells tool and input with each hook. */
+function callId(hook: JsonObject): string {
+  const named = getString(hook, "tool_use_id");
+  if (named) return named;
+  const told = ["agent_id", "tool_name", "tool_input"].map((key) => get(hook, key, null));
+  return `hook_${fingerprint(compactJson(told))}`;
+}
+
+/** Whether it is what a subagent's hook was told: the main agent may have a type, never an id. */
+export function isSubagentHook(native: Native): boolean {
+  return get(native, "type") === HOOK_TYPE && !!getString(getObject(native, "hook"), "agent_id");
 }

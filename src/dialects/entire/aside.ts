@@ -9,7 +9,12 @@ const SYNTHETIC_MODEL = "<synthetic>";
 
 export function asideOf(native: Native): Aside | null {
   if (get(native, "isSidechain") === true) return "other_agent";
+  return isProgramsOwn(native) ? "program" : null;
+}
+
+/** Whether a row is the program's words in the model's name. */
+export function isProgramsOwn(native: Native): boolean {
   const message = get(native, "message");
   const isAnswer = get(native, "type") === "assistant" && isObject(message);
-  return isAnswer && get(message, "model") === SYNTHETIC_MODEL ? "program" : null;
+  return isAnswer && get(message, "model") === SYNTHETIC_MODEL;
 }

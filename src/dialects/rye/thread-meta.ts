@@ -90,12 +90,15 @@ export function metaAtStart(threadId: string, event: RyeEvent): ThreadMeta {
   };
 }
 
-/** The meta after an event: changed by a start, a completion or an error, else the same (TM2). */
+/**
+ * The meta after an event: made by the first, whatever it is, since real threads leave the start
+ * out; changed by a start, a completion or an error; else the same (TM2).
+ */
 export function metaAfter(
   threadId: string,
   meta: StoredThreadMeta | null,
   event: RyeEvent,
-): StoredThreadMeta | null {
+): StoredThreadMeta {
   switch (event.meaning) {
     case "thread_start":
       return meta ? startedAgain(meta, event) : metaAtStart(threadId, event);
@@ -104,7 +107,7 @@ export function metaAfter(
     case "thread_error":
       return ended(meta ?? metaAtStart(threadId, event), event, "error");
     default:
-      return meta;
+      return meta ?? metaAtStart(threadId, event);
   }
 }
 

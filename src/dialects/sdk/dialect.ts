@@ -10,7 +10,7 @@ import type { Dialect } from "../dialect.ts";
 import { complete } from "./complete.ts";
 import { decode } from "./decode.ts";
 import { express } from "./express.ts";
-import { takesBack } from "./line.ts";
+import { cutBefore, takingBack } from "./line.ts";
 import { idAt, logPath } from "./session-id.ts";
 import { signing } from "./signing.ts";
 
@@ -22,5 +22,6 @@ export const sdk: Dialect = {
   decode,
   express,
   complete,
-  takesBack,
+  takingBack,
+  cutBefore,
 };

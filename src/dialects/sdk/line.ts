@@ -8,7 +8,7 @@
  *      id: whoever wrote it had read up to there, and somebody else was faster.
  */
 
-import type { Native } from "../dialect.ts";
+import type { Native, TakingBack } from "../dialect.ts";
 import { isObject } from "../fields.ts";
 
 /** How an answer of a model ended. */
@@ -74,8 +74,32 @@ export function lineFault(native: Native): { field: string; reason: string } | n
   return null;
 }
 
-/** How many of the items or messages before it a line takes back. */
-export function takesBack(native: Native): number {
-  if (native.type === "clear") return Number.POSITIVE_INFINITY;
-  return native.type === "pop" && count(native.count) === null ? (native.count as number) : 0;
+/** Items and messages are said; a neutral entry is no framework's, and none takes it back. */
+export const takingBack: TakingBack = {
+  says: ({ type }) => type === "item" || type === "message",
+  takesBack(native) {
+    if (native.type === "clear") return Number.POSITIVE_INFINITY;
+    return native.type === "pop" ? (native.count as number) : null;
+  },
+};
+
+/** Which of how many lines that were written together a line is (LN2). */
+export function partOf(native: Native): readonly [number, number] {
+  return (native.part as [number, number] | undefined) ?? [1, 1];
+}
+
+/** Where `next` was written together with the lines before it, these count without it. */
+export function cutBefore(natives: readonly Native[], next: Native): Native[] {
+  const [n, of] = partOf(next);
+  const before = natives.length - (n - 1);
+  const group = natives.slice(Math.max(0, before));
+  const isWhole = before >= 0 && group.every((native, at) => isPart(native, at + 1, of));
+  if (!isWhole) return [...natives];
+  const closed = group.map((native, at) => ({ ...native, part: [at + 1, group.length] }));
+  return [...natives.slice(0, before), ...closed];
+}
+
+function isPart(native: Native, n: number, of: number): boolean {
+  const [itsN, itsOf] = partOf(native);
+  return itsN === n && itsOf === of;
 }

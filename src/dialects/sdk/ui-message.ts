@@ -2,7 +2,9 @@
 
 import type { Draft } from "../../base/draft.ts";
 import type { Entry, Part, Role } from "../../model/entry.ts";
-import { get, getString, isObject, type JsonObject } from "../fields.ts";
+import { get, getObject, getString, isObject, type JsonObject } from "../fields.ts";
+
+type Reasoning = Extract<Part, { type: "reasoning" }>;
 
 const TOOL_PREFIX = "tool-";
 const DYNAMIC_TOOL = "dynamic-tool";
@@ -11,21 +13,60 @@ const GROWING = "input-streaming";
 
 export function decodeMessage(message: JsonObject): Draft<Partial<Entry>> {
   const said = get(message, "parts");
-  const parts = Array.isArray(said) ? said.flatMap(partsOf) : [];
+  const parts = Array.isArray(said) ? stepsOf(said).flatMap(stepParts) : [];
   const messageId = getString(message, "id") ?? "";
   return { kind: "message", role: getString(message, "role") as Role, parts, messageId };
+}
+
+/** An answer is made of several calls of the model: each begins with a mark, which says no more. */
+function stepsOf(said: readonly unknown[]): readonly unknown[][] {
+  const steps: unknown[][] = [[]];
+  for (const part of said) {
+    if (isObject(part) && getString(part, "type") === "step-start") steps.push([]);
+    else steps.at(-1)?.push(part);
+  }
+  return steps;
+}
+
+/**
+ * What the model said and called, then what came back: it knew nothing of that before the next step.
+ * Results of tools on the provider's side it knew at once.
+ */
+function stepParts(said: readonly unknown[]): Part[] {
+  const parts: Part[] = [];
+  const results: Part[] = [];
+  for (const each of said) {
+    const isKnownAtOnce = isObject(each) && get(each, "providerExecuted") === true;
+    for (const part of partsOf(each)) {
+      const isLater = part.type === "tool_result" && !isKnownAtOnce;
+      (isLater ? results : parts).push(part);
+    }
+  }
+  return [...parts, ...results];
 }
 
 function partsOf(said: unknown): Part[] {
   const part = isObject(said) ? said : {};
   const type = getString(part, "type") ?? "";
   const text = getString(part, "text");
-  if (type === "step-start") return []; // Where a call of the model began; nobody said anything.
   if (type === "text" && text !== null) return [{ type, text }];
-  if (type === "reasoning" && text !== null) return [{ type, text }];
+  if (type === "reasoning" && text !== null) return [{ type, text, ...sealIn(part) }];
   if (type.startsWith(TOOL_PREFIX)) return toolOf(part, type.slice(TOOL_PREFIX.length));
   if (type === DYNAMIC_TOOL) return toolOf(part, getString(part, "toolName") ?? "");
   return [{ type: "other", native: said }];
+}
+
+/** Anthropic's, by which alone it takes a thought back. */
+function sealIn(part: JsonObject): Pick<Reasoning, "signature" | "withheld" | "provider"> {
+  const anthropics = getObject(getObject(part, "providerMetadata"), "anthropic");
+  const signature = getString(anthropics, "signature");
+  const withheld = getString(anthropics, "redactedData");
+  if (signature === null && withheld === null) return {};
+  return {
+    ...(signature === null ? {} : { signature }),
+    ...(withheld === null ? {} : { withheld }),
+    provider: "anthropic",
+  };
 }
 
 function toolOf(part: JsonObject, tool: string): Part[] {

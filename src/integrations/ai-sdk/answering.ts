@@ -8,12 +8,14 @@
  * AN2  Who closes the stream ends the answer. Stopping is closing it, from whatever process; the pump
  *      watches for that, and ends the call of the model.
  * AN3  A reader who goes away ends nothing.
+ * AN4  An answer that cannot go on is ended, as long as its stream takes that: who reads it would wait
+ *      for ever.
  */
 
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
 import type { AnswerStreams } from "./answer-streams.ts";
 import type { AnswerState } from "./chat-log.ts";
-import { ChunkQueue } from "./chunk-queue.ts";
+import { ChunkQueue, type ChunkToKeep } from "./chunk-queue.ts";
 
 /** Why an answer ended that did not end by itself, in its last chunk. */
 export const STOPPED: UIMessageChunk = { type: "abort", reason: "stopped" };
@@ -50,6 +52,8 @@ export async function pump(pumped: Pumped): Promise<void> {
     await streams.append(path, error === null ? [] : [error], true);
   } catch (cause) {
     model.abort("failed"); // What it says has no place to go to.
+    pumped.onEnd();
+    await streams.append(path, [INTERRUPTED], true).catch(() => {}); // AN4; what failed is thrown.
     throw cause;
   } finally {
     watching.abort();
@@ -86,8 +90,8 @@ async function intoQueue(
       isQueueing = false;
       const { value, done } = await source.next();
       if (done) return null;
+      const chunk = chunkToKeep(value, messageId);
       isQueueing = true;
-      const chunk = value.type === "start" ? { ...value, messageId } : value;
       if (await queue.add(chunk)) continue;
       model.abort("stopped"); // The stream told it before the watch did.
       return null;
@@ -98,6 +102,13 @@ async function intoQueue(
   } finally {
     await source?.return?.();
   }
+}
+
+/** Throws when it is none that can be kept, which is the model's failure: its stream's, or a tool's. */
+function chunkToKeep(value: UIMessageChunk, messageId: string): ChunkToKeep {
+  const chunk = value.type === "start" ? { ...value, messageId } : value;
+  if (typeof chunk.type !== "string") throw new TypeError("a chunk of the answer has no type");
+  return { chunk, chars: JSON.stringify(chunk).length };
 }
 
 /** The chunks of a call, which may not hear that it is to end. */
@@ -130,18 +141,23 @@ export async function messageOf(
     },
   });
   let message: UIMessage = before ?? { id: messageId, role: "assistant", parts: [] };
+  let hasFailed = false;
   const read = readUIMessageStream({
     stream,
     ...(before ? { message: structuredClone(before) } : {}),
+    // Told of a chunk `error`, and of one that the SDK cannot place, after which it takes none.
+    onError: () => {
+      hasFailed = true;
+    },
   });
   for await (const grown of read) message = grown;
-  return { message: { ...message, id: messageId }, state: stateOf(chunks) };
+  return { message: { ...message, id: messageId }, state: stateOf(chunks, hasFailed) };
 }
 
-function stateOf(chunks: readonly UIMessageChunk[]): AnswerState {
+function stateOf(chunks: readonly UIMessageChunk[], hasFailed: boolean): AnswerState {
   const abort = chunks.find(({ type }) => type === "abort");
   if (abort) return isSame(abort, INTERRUPTED) ? "interrupted" : "stopped";
-  return chunks.some(({ type }) => type === "error") ? "failed" : "finished";
+  return hasFailed ? "failed" : "finished";
 }
 
 function isSame(one: UIMessageChunk, other: UIMessageChunk): boolean {

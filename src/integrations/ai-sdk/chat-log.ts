@@ -12,7 +12,7 @@ import type { Session } from "../../store/session.ts";
 import { appendTogether } from "../sdk/append.ts";
 import { countedBackward, type Line, lastSaid, linesBackward } from "../sdk/history.ts";
 
-/** How an answer ended: by itself, by `stop`, with an error, or with the process that made it. */
+/** How an answer ended: by itself, by `stop`, with an error, or with its process or stream. */
 export type AnswerState = "finished" | "stopped" | "failed" | "interrupted";
 
 export interface KeptMessage<M extends UIMessage> {

@@ -20,6 +20,7 @@ import {
   addMessage,
   type BegunAnswer,
   beginAnswer,
+  type KeptMessage,
   keptMessages,
   lastAnswer,
   openAnswer,
@@ -195,7 +196,12 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
     const kept = await keptMessages(session);
     const before = kept.find(({ message }) => message.id === messageId)?.message ?? null;
     const chunks = (await this.#streams.read(path)) ?? [];
-    await addMessage(session, kept, await messageOf(chunks, { messageId, before }));
+    try {
+      await addMessage(session, kept, await messageOf(chunks, { messageId, before }));
+    } catch (cause) {
+      if (!(cause instanceof VerbatimError && cause.code === "LINE_TOO_LONG")) throw cause;
+      await addMessage(session, kept, tooLong(messageId, path));
+    }
   }
 
   /** The answer that somebody makes now. One that lost its process is ended, and is none. */
@@ -281,4 +287,10 @@ function badPlace(stream: string, from: number): VerbatimError<"BAD_OFFSET"> {
 function textOf(error: unknown): string {
   if (error instanceof VerbatimError) return error.message;
   return error instanceof Error ? error.name : "it was not said why";
+}
+
+/** In the place of an answer that no line can hold: the chat goes on, and its stream has it all. */
+function tooLong(id: string, path: string): KeptMessage<UIMessage> {
+  const text = `This answer is too long to be kept as a message. It is in the stream ${path}`;
+  return { message: { id, role: "assistant", parts: [{ type: "text", text }] }, state: "failed" };
 }

@@ -10,6 +10,12 @@ import type { UIMessageChunk } from "ai";
 /** So much is taken before somebody waits for the stream; a chunk that is longer goes alone. */
 const WAITING_CHARS_MAX = 1024 * 1024;
 
+export interface ChunkToKeep {
+  readonly chunk: UIMessageChunk;
+  /** How long it is as JSON. */
+  readonly chars: number;
+}
+
 export class ChunkQueue {
   readonly #append: (chunks: readonly UIMessageChunk[]) => Promise<boolean>;
   #waiting: UIMessageChunk[] = [];
@@ -24,9 +30,9 @@ export class ChunkQueue {
   }
 
   /** Resolves when there is room for more: false when the stream takes none. Throws its failure. */
-  async add(chunk: UIMessageChunk): Promise<boolean> {
+  async add({ chunk, chars }: ChunkToKeep): Promise<boolean> {
     this.#waiting.push(chunk);
-    this.#chars += JSON.stringify(chunk).length;
+    this.#chars += chars;
     this.#draining ??= this.#drain();
     if (this.#chars >= WAITING_CHARS_MAX) await this.#draining;
     return this.#takesMore();

@@ -57,12 +57,8 @@ async function freshen(
 ): Promise<boolean> {
   const either = AbortSignal.any([signal, AbortSignal.timeout(FRESHEN_MS_MAX)]);
   const onFailure = (id: string) => onWarning(`${id} could not be read and searched`);
-  for (const place of places) {
-    const store = new Store(host, { ...place, onWarning });
-    const options = { pace: HURRIED, signal: either, onFailure };
-    if (!(await freshenIndex(host, index, store, options))) return false;
-  }
-  return true;
+  const stores = places.map((place) => new Store(host, { ...place, onWarning }));
+  return freshenIndex(host, index, stores, { pace: HURRIED, signal: either, onFailure });
 }
 
 /** What was looked for stands between «guillemets». */

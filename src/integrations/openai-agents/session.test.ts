@@ -36,7 +36,10 @@ const anyItem: fc.Arbitrary<AgentInputItem> = fc.oneof(
   fc.constantFrom("c1", "c2").map((id) => call(id)),
   fc.record({
     type: fc.constant("unknown" as const),
-    providerData: fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true }),
+    // JSON has no -0.
+    providerData: fc
+      .dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true })
+      .map((data): typeof data => JSON.parse(JSON.stringify(data))),
   }),
 );
 

@@ -140,7 +140,7 @@ class Pass {
       session: { dialect: dialect.name, id },
       agent: agentOf(dialect.name, id),
       content,
-      isAside: ({ native }) => (dialect.asideOf?.(native) ?? null) !== null,
+      isAside: ({ native }) => (dialect.asideOf?.(native, id) ?? null) !== null,
     });
     this.#outbox = outbox;
     this.#after = after;

@@ -104,6 +104,21 @@ test("lines of one message are one call, with the most that they say was used", 
   assert.equal(chats[0]?.attributes["gen_ai.response.id"], "m1");
 });
 
+test("an interrupted call has its own span, also where a later one takes its id", () => {
+  const spans = fold([
+    say("assistant", 1, call("1", "deploy")),
+    say("user", 2, text("stop")),
+    say("assistant", 3, call("1", "status")),
+    say("tool", 4, result("1")),
+  ]);
+  const tools = spans.filter(({ name }) => name.startsWith("execute_tool"));
+  const ends = tools.map(({ name, completedAt }) => [name, completedAt !== null]);
+  assert.deepEqual(ends, [
+    ["execute_tool status", true],
+    ["execute_tool deploy", false],
+  ]);
+});
+
 test("a session that goes on after its end has another session span in the same trace", () => {
   const end: Told = { kind: "end", at: 2, outcome: "completed" };
   const spans = fold([

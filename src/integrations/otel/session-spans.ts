@@ -19,7 +19,7 @@
  */
 
 import type { Entry, Part } from "../../model/entry.ts";
-import { CallPairing } from "../../model/pairing.ts";
+import { CallPairing, opensTurn } from "../../model/pairing.ts";
 import { ToldMessages, toldValue } from "./content.ts";
 import { nsOf, type Span, type SpannedSession, spanIdOf, traceIdOf } from "./span.ts";
 import type { CallFacts, ChatFacts, RunFacts, TurnFacts } from "./span-facts.ts";
@@ -89,6 +89,7 @@ export class SessionSpans {
     this.#completedAt = entry.end;
     if (entry.kind === "other") this.#linkChildren(entry.parts);
     else this.#take(entry);
+    if (opensTurn(entry)) this.#calls.beginTurn();
     return this.#given();
   }
 
@@ -193,7 +194,7 @@ export class SessionSpans {
     chat.output?.add("assistant", entry.parts);
     for (const [index, part] of entry.parts.entries()) {
       if (part.type !== "tool_call") continue;
-      this.#calls.addCall(part.callId, {
+      this.#calls.addCall(part, {
         spanId: spanIdOf(this.#traceId, "tool", entry.start, index),
         parentSpanId: turn.spanId,
         offset: entry.start,

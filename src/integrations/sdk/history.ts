@@ -11,6 +11,7 @@
 
 import { VerbatimError } from "../../base/errors.ts";
 import type { ByteOffset } from "../../base/offset.ts";
+import { partOf } from "../../dialects/sdk/line.ts";
 import type { Session } from "../../store/session.ts";
 
 /** A line as its JSON says it. */
@@ -98,10 +99,6 @@ export async function lastSaid(
     else if (said.push(line) >= limit) break;
   }
   return said.reverse();
-}
-
-function partOf({ part }: Line): readonly [number, number] {
-  return (part as [number, number] | undefined) ?? [1, 1];
 }
 
 /** The door's lines from the end, whether they count or not. None when there is no session yet. */

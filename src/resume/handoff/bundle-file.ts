@@ -6,9 +6,17 @@ import { basename, dirname } from "node:path";
 import { ioError, isNoSpace, VerbatimError } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
+import { isLogPlace } from "../../store/log-places.ts";
 
-/** Neither the log itself is replaced, by whatever name or link, nor what is no file. */
+/** Neither the log itself is replaced, by whatever name or link, nor another, nor what is no file. */
 export function refuseOutput(path: string, logPath: string): void {
+  if (isLogPlace(path)) {
+    throw new VerbatimError(
+      "IO_ERROR",
+      `${path} is where a log is kept, or stands beside one; choose another file`,
+      { path, operation: "writing a bundle", errno: "EEXIST" },
+    );
+  }
   const [there, log] = [path, logPath].map((each) => statSync(each, { throwIfNoEntry: false }));
   if (!there || (there.isFile() && (there.ino !== log?.ino || there.dev !== log.dev))) return;
   const errno = there.isFile() ? "EEXIST" : "EISDIR";

@@ -14,7 +14,6 @@ import type { Directory, OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { packageVersion } from "../../base/node-package.ts";
 import { userPlaces } from "../../base/node-places.ts";
-import { readSmallFile } from "../../base/replace.ts";
 import { LF } from "../../proof/bytes.ts";
 import { publicKeyPem } from "../../proof/ed25519-keys.ts";
 import { renderEntry } from "../../render/entry-markdown.ts";
@@ -30,7 +29,7 @@ import { readSpill } from "../../store/spill-files.ts";
 import { SummaryFold } from "../../store/summaries.ts";
 import { UserJudging } from "../../store/user-judging.ts";
 import { entriesOf } from "../../store/verified-entries.ts";
-import { judgeMeta } from "../../store/verified-meta.ts";
+import { FoundMeta } from "../../store/verified-meta.ts";
 import { STRICT_ADVICE, withAdvice } from "../advice.ts";
 import { askedFor, refuseWhenBusy } from "../resume.ts";
 import { refuseOutput, writeWhole } from "./bundle-file.ts";
@@ -88,11 +87,12 @@ export async function handoffSession(
   const { requiresPin = false } = options;
   const judge: BundleJudge = { host, judging, rootFor: () => target.root, requiresPin };
   const path = resolve(options.output ?? `${target.id.replaceAll("/", "__")}.vbx`);
-  const opened = await openStrictly(target, judge);
+  const meta = target.dialect === "rye" ? await FoundMeta.read(host, target) : null;
+  const opened = await openStrictly(target, judge, meta);
   try {
     refuseOutput(path, found.path);
     const packed = await writeWhole(host, path, (file) => {
-      return new Packing(judge, target, { file, path }).pack(opened, options);
+      return new Packing(judge, target, { file, path }).pack(opened, meta, options);
     });
     return { ...packed, path };
   } finally {
@@ -111,8 +111,13 @@ function targetOf({ id, root, dialect, path }: FoundSession): StoredTarget {
   );
 }
 
-async function openStrictly(target: StoredTarget, { host, judging, requiresPin }: BundleJudge) {
-  const options = { ...(await judging.optionsFor(target)), requiresPin: requiresPin === true };
+async function openStrictly(
+  target: StoredTarget,
+  { host, judging, requiresPin = false }: BundleJudge,
+  meta: FoundMeta | null,
+) {
+  const onCheckpoint = meta?.onCheckpoint ?? (() => {});
+  const options = { ...(await judging.optionsFor(target)), requiresPin, onCheckpoint };
   try {
     return await openVerifiedLog(host, target, options);
   } catch (cause) {
@@ -142,6 +147,7 @@ class Packing {
 
   async pack(
     { lines, report }: Opened,
+    meta: FoundMeta | null,
     { summary }: HandoffOptions,
   ): Promise<Omit<HandedOff, "path">> {
     const { host, judging } = this.#judge;
@@ -157,7 +163,7 @@ class Packing {
         if ("fault" in read) throw spillChanged(`${path}/${name}`, read.fault);
         this.#writer.add(spillMember(name), read.content);
       }
-      metaDoubt = await this.#addMeta(directory, report);
+      metaDoubt = meta && this.#addMeta(meta, report);
       this.#writer.add(USAGE, `${JSON.stringify({ derived: true, ...usage })}\n`);
     } finally {
       directory.close();
@@ -219,13 +225,11 @@ class Packing {
   }
 
   /** Only one that verifies is handed on; the others are made anew from the log. */
-  async #addMeta(directory: Directory, report: VerifyReport): Promise<string | null> {
-    const { dialect, id } = this.#target;
-    const text = dialect === "rye" ? await readSmallFile(directory, THREAD) : null;
-    if (text === null) return null;
+  #addMeta(meta: FoundMeta, report: VerifyReport): string | null {
+    const { id } = this.#target;
     const keys = threadKeys(this.#judge.judging.trust, id);
-    const { doubt } = judgeMeta(text, { threadId: id, keys, report });
-    if (doubt === null) this.#writer.add(THREAD, text);
+    const { doubt } = meta.judge({ threadId: id, keys, report });
+    if (doubt === null) this.#writer.add(THREAD, meta.text);
     return doubt?.why ?? null;
   }
 

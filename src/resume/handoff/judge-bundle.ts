@@ -29,7 +29,7 @@ import {
   entriesOf,
   type VerifiedEntry,
 } from "../../store/verified-entries.ts";
-import { judgeMeta } from "../../store/verified-meta.ts";
+import { FoundMeta } from "../../store/verified-meta.ts";
 import { bundleFiles } from "./bundle-files.ts";
 import {
   type Member,
@@ -87,9 +87,13 @@ export async function judgeBundle(bundle: OpenBundle, judge: BundleJudge): Promi
   requirePlace(path, manifest);
   await requireMembers(bundle, members, manifest);
   const session = bundledSession(bundle, members, manifest, judge);
-  const report = await verifyLog(session.host, session.target, await session.options());
+  const meta = await bundledMeta(session);
+  const onCheckpoint = meta?.onCheckpoint ?? (() => {});
+  const options = { ...(await session.options()), onCheckpoint };
+  const report = await verifyLog(session.host, session.target, options);
   requireVerdict(path, report, manifest);
-  return { ...session, manifest, report, metaDoubt: await judgedMeta(session, judge, report) };
+  const metaDoubt = meta && judgedMeta(session, meta, judge, report);
+  return { ...session, manifest, report, metaDoubt };
 }
 
 /** The members of a bundle as a session, judged or not. */
@@ -194,17 +198,20 @@ function requireVerdict(path: string, report: VerifyReport, { head }: BundleMani
     throw notVerified(path, "tampered", "its log has another head than its manifest says");
 }
 
+async function bundledMeta({ bundle, members }: BundledSession): Promise<FoundMeta | null> {
+  const member = members.get(THREAD);
+  return member ? new FoundMeta(new TextDecoder().decode(await readMember(bundle, member))) : null;
+}
+
 /** Who is trusted with transcripts may not be with what a thread is allowed to do. */
-async function judgedMeta(
-  { bundle, members, target }: BundledSession,
+function judgedMeta(
+  { bundle, target }: BundledSession,
+  meta: FoundMeta,
   { judging }: BundleJudge,
   report: VerifyReport,
-): Promise<string | null> {
-  const member = members.get(THREAD);
-  if (!member) return null;
-  const text = new TextDecoder().decode(await readMember(bundle, member));
+): string | null {
   const keys = threadKeys(judging.trust, target.id);
-  const { doubt } = judgeMeta(text, { threadId: target.id, keys, report });
+  const { doubt } = meta.judge({ threadId: target.id, keys, report });
   if (!doubt || doubt.verdict === "untrusted") return doubt?.why ?? null;
   throw notVerified(bundle.path, doubt.verdict, `its ${THREAD}: ${doubt.why}`);
 }

@@ -12,7 +12,13 @@ import type { NewEntry } from "../../model/entry.ts";
 import { DIALECTS } from "../../store/find-session.ts";
 import { agentIn, type DialectName } from "../../store/fork.ts";
 import { GroupedAppends } from "../../store/grouped-appends.ts";
-import { type DroppedWhy, mapEntry, mappingFacts, neutral } from "../../store/mapping.ts";
+import {
+  type DroppedWhy,
+  type Mapped,
+  mapEntry,
+  mappingFacts,
+  neutral,
+} from "../../store/mapping.ts";
 import type { Session } from "../../store/session.ts";
 import { Store } from "../../store/store.ts";
 import type { VerifiedEntry } from "../../store/verified-entries.ts";
@@ -20,6 +26,7 @@ import { createWhole } from "../../store/whole-session.ts";
 import { RECORDED_ACTIONS_MAX } from "../continue.ts";
 import { HANDOFF_TYPE } from "../gather.ts";
 import type { SignedHead } from "../repair-report.ts";
+import { linesTakenBack } from "../taken-back.ts";
 import { bundledEntries, type JudgedBundle } from "./judge-bundle.ts";
 import { LOG } from "./member-names.ts";
 import { withMessageIds } from "./message-runs.ts";
@@ -109,16 +116,15 @@ async function mapped(judged: JudgedBundle, options: AnewOptions) {
   const count = new Counting();
   let agent = options.agent ?? null;
   const facts = mappingFacts({ id: options.id ?? "new", agent: NOBODY, cwd: options.root });
+  const from = DIALECTS[manifest.dialect];
+  const takenBack = await linesTakenBack(from, () => bundledEntries(judged, () => {}));
   const entries = entriesFor(options.dialect, judged, ({ line }) => count.drop(line, "bad_line"));
   for await (const entry of entries) {
     agent ??= agentIn(manifest.dialect, manifest.session, entry.native);
-    if (DIALECTS[manifest.dialect].asideOf?.(entry.native)) {
-      count.drop(entry.line, "aside");
-      continue;
-    }
-    const fate = mapEntry(entry, DIALECTS[options.dialect], facts);
-    if (fate.fate === "dropped") count.drop(entry.line, fate.why);
-    else count.take(entry.line, fate);
+    const isAside = (from.asideOf?.(entry.native, manifest.session) ?? null) !== null;
+    if (takenBack.has(entry.line)) count.drop(entry.line, "taken_back");
+    else if (isAside) count.drop(entry.line, "aside");
+    else count.take(entry.line, mapEntry(entry, DIALECTS[options.dialect], facts));
   }
   const name = agent ?? NOBODY;
   const isOneSegment = options.dialect === "homeagent" && options.agent === undefined;
@@ -136,7 +142,11 @@ class Counting {
   #approximated = 0;
   #hasNewTimes = false;
 
-  take(line: number, fate: Exclude<ReturnType<typeof mapEntry>, { fate: "dropped" }>): void {
+  take(line: number, fate: Mapped): void {
+    if (fate.fate === "dropped") {
+      this.drop(line, fate.why);
+      return;
+    }
     this.#hasNewTimes ||= !fate.keepsTime;
     if (fate.fate === "kept") {
       this.#kept++;

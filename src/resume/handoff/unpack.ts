@@ -11,12 +11,14 @@
 
 import { basename, dirname, join, resolve } from "node:path";
 import { assert } from "../../base/assert.ts";
+import { checkChoice } from "../../base/choice.ts";
 import { ioError, VerbatimError } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { homeagentRoot } from "../../base/node-places.ts";
 import type { VerifyReport } from "../../signing/report.ts";
 import { sidecarOf } from "../../signing/session-log.ts";
+import { DIALECT_NAMES } from "../../store/find-stores.ts";
 import { makeFollowers } from "../../store/followers.ts";
 import type { DialectName } from "../../store/fork.ts";
 import { type InstalledFile, installSession } from "../../store/install.ts";
@@ -67,6 +69,7 @@ export async function unpackBundle(
   path: string,
   options: UnpackOptions = {},
 ): Promise<Unpacked> {
+  checkChoice("dialect", options.dialect, DIALECT_NAMES);
   const full = resolve(path);
   const file = await openBundle(host, full);
   try {

@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { deletion } from "../../../src/dialects/claude/deletion.ts";
 import type { DialectName } from "../../../src/dialects/dialect.ts";
 import type { NewEntry } from "../../../src/model/entry.ts";
 import { LOG } from "../../../src/resume/handoff/member-names.ts";
@@ -111,6 +112,52 @@ test("what stands beside a conversation does not become part of it in another di
     ["go", "done"],
   );
   assert.equal(model, "claude-opus-4-5");
+});
+
+test.each(["rye", "homeagent", "entire", "claude"] as const)(
+  "what was taken back is not said again in another dialect (%s)",
+  async (to) => {
+    const ada = new HandingUser();
+    const store = await ada.store({ dialect: "sdk", root: tempDirectory() });
+    const session = store.session("openai-agents/s");
+    const item = (role: string, content: string) => {
+      return { type: "item", item: { type: "message", role, content } };
+    };
+    const taken = [item("assistant", "popped"), item("user", "popped too")];
+    const lines = [item("user", "go"), ...taken, { type: "pop", count: 2 }];
+    await session.appendNatives([...lines, item("assistant", "done")]);
+    await store.close();
+    const { path } = await ada.handoff(writtenBy(store, session));
+    const root = tempDirectory();
+    const unpacked = await ada.unpack(path, { root, dialect: to, agent: "cook" });
+    accountsForAll(unpacked, 5);
+    const [change] = unpacked.fidelity.changes;
+    assert.deepEqual(change, { line: 2, lines: 2, fate: "dropped", why: "taken_back" });
+    const { messages } = await resume(unpacked.session, { for: "openai-chat", root, prompt: null });
+    assert.deepEqual(
+      messages.map(({ content }) => content),
+      ["go", "done"],
+    );
+  },
+);
+
+test("what a session said before it was deleted is not said again in another dialect", async () => {
+  const ada = new HandingUser();
+  const store = await ada.store({ dialect: "claude", root: tempDirectory() });
+  const session = store.session("app/s");
+  const row = (type: string, content: string) => ({ type, message: { role: type, content } });
+  const deleted = [row("user", "secret"), row("assistant", "kept"), deletion(0)];
+  await session.appendNatives([...deleted, row("user", "go"), row("assistant", "done")]);
+  await store.close();
+  const { path } = await ada.handoff(writtenBy(store, session));
+  const root = tempDirectory();
+  const unpacked = await ada.unpack(path, { root, dialect: "homeagent" });
+  const { messages } = await resume(unpacked.session, { for: "openai-chat", root, prompt: null });
+  assert.deepEqual(
+    messages.map(({ content }) => content),
+    ["go", "done"],
+  );
+  assert.ok(!readFileSync(unpacked.path, "utf8").includes("secret"));
 });
 
 test("what a dialect has no words for is told, line by line", async () => {

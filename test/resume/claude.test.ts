@@ -1,0 +1,135 @@
+/** Claude's sessions as conversations: what hooks told, and what subagents' own logs hold. */
+
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { claudeSessionStore } from "../../src/claude-agent.ts";
+import { HOOKS_PROJECT, hookLine } from "../../src/dialects/claude/hooks.ts";
+import { openStore } from "../../src/index.ts";
+import { exportSpans } from "../../src/otel.ts";
+import type { AnthropicMessage } from "../../src/resume/targets/anthropic.ts";
+import { resume } from "../../src/resume.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const ASKED = { hook_event_name: "UserPromptSubmit", prompt: "Tidy up." };
+
+/** What a hook is told of a call, in the versions that do not name it. */
+function told(name: string, tool: string, input: unknown, more: object = {}) {
+  return { hook_event_name: name, tool_name: tool, tool_input: input, ...more };
+}
+
+async function hooksSession(hooks: readonly object[]) {
+  const root = tempDirectory();
+  const store = await openStore({ dialect: "claude", root, durability: "os" });
+  const session = store.session(`${HOOKS_PROJECT}/6f1c`);
+  for (const hook of [ASKED, ...hooks]) {
+    await session.appendNative(hookLine({ session_id: "6f1c", ...hook }, { nowMs: 0, text: null }));
+  }
+  await store.close();
+  return session;
+}
+
+/** Every call with what it is told came of it. */
+function outcomes(messages: readonly AnthropicMessage[]): [unknown, string][] {
+  const blocks = messages.flatMap(({ content }) => content);
+  return blocks.flatMap((block): [unknown, string][] => {
+    if (block.type !== "tool_use") return [];
+    const result = blocks.find(
+      (other) => other.type === "tool_result" && other.tool_use_id === block.id,
+    );
+    return [[block.input, JSON.stringify(result)]];
+  });
+}
+
+async function resumedHooks(hooks: readonly object[]) {
+  const options = { for: "anthropic", allowUnsigned: true, prompt: null } as const;
+  const { messages, report } = await resume(await hooksSession(hooks), options);
+  const done = report.actions.map(({ why, line }) => `${why} ${line}`);
+  return { outcomes: outcomes(messages), text: JSON.stringify(messages), done };
+}
+
+test("a hook that does not name its call answers the one with its tool and its input, or none", async () => {
+  const rm = { command: "rm -rf /data" };
+  const ls = { command: "ls" };
+  const read = { file_path: "notes" };
+  const { outcomes } = await resumedHooks([
+    told("PreToolUse", "Bash", rm),
+    told("PreToolUse", "Bash", ls),
+    told("PostToolUse", "Bash", ls, { tool_response: "two files" }),
+    told("PreToolUse", "Read", read),
+    told("PostToolUseFailure", "Read", read, { error: "no such file" }),
+    told("PreToolUse", "Bash", ls),
+    told("PostToolUse", "Bash", ls, { tool_response: "one file" }),
+  ]);
+  const inputs = outcomes.map(([input]) => input);
+  assert.deepEqual(inputs, [rm, ls, read, ls]);
+  const results = [/UNCERTAIN/, /two files/, /no such file/, /one file/];
+  for (const [at, result] of results.entries()) assert.match(outcomes[at]?.[1] ?? "", result);
+
+  const stray = await resumedHooks([
+    told("PreToolUse", "Bash", rm),
+    told("PostToolUse", "Bash", { command: "rm -rf /tmp" }, { tool_response: "gone" }),
+    told("PostToolUse", "Bash", rm, { tool_response: "gone, too", agent_id: "7" }),
+  ]);
+  assert.match(stray.outcomes[0]?.[1] ?? "", /UNCERTAIN/);
+  assert.ok(stray.done.includes("stray_result_as_text 3"), stray.done.join());
+});
+
+test("what a subagent's hooks tell is no part of the main agent's conversation", async () => {
+  const call = told("PreToolUse", "Bash", { command: "ls" }, { tool_use_id: "t1", agent_id: "7" });
+  const hooks = [
+    call,
+    { ...call, hook_event_name: "PostToolUse", tool_response: "two files" },
+    { hook_event_name: "Stop", last_assistant_message: "Done.", agent_type: "tidy" },
+  ];
+  const { outcomes, text, done } = await resumedHooks(hooks);
+  assert.deepEqual(outcomes, []);
+  assert.ok(text.includes("Done."), "an agent with a type and no id is the main one");
+  assert.deepEqual(done, ["sidechain 2", "sidechain 3"]);
+});
+
+test("a call that was denied is known not to have run", async () => {
+  const call = told("PreToolUse", "Bash", { command: "rm" }, { tool_use_id: "t1" });
+  const denied = { ...call, hook_event_name: "PermissionDenied" };
+  for (const hook of [{ ...denied, reason: "it deletes" }, denied]) {
+    const { outcomes, done } = await resumedHooks([call, hook]);
+    const [, result = ""] = outcomes[0] ?? [];
+    assert.match(result, /NOT STARTED.*did not run/);
+    assert.equal(result.includes("it deletes"), "reason" in hook);
+    assert.ok(result.includes('"is_error":true'));
+    assert.deepEqual(done, []);
+  }
+});
+
+test("in a subagent's own log its rows are the conversation, in its session's they are not", async () => {
+  const root = tempDirectory();
+  const row = (type: "user" | "assistant", content: string) => {
+    const message = { role: type, content };
+    const timestamp = "2026-11-15T12:00:00.000Z";
+    return { type, uuid: content, isSidechain: true, agentId: "7", timestamp, message };
+  };
+  const message = { role: "assistant", model: "<synthetic>", content: "API Error" };
+  const error = { ...row("assistant", "error"), message };
+  const rows = [row("user", "Look for it."), error, row("assistant", "Found.")];
+  const store = claudeSessionStore({ root, durability: "os" });
+  const key = { projectKey: "app", sessionId: "s1" };
+  await store.append(key, rows);
+  await store.append({ ...key, subpath: "subagents/agent-7" }, rows);
+  await store.close();
+
+  const saidIn = async (id: string) => {
+    const options = { root, for: "openai-chat", allowUnsigned: true, prompt: null } as const;
+    const { messages } = await resume(id, options);
+    return messages.map(({ content }) => content);
+  };
+  assert.deepEqual(await saidIn("app/s1/subagents/agent-7"), ["Look for it.", "Found."]);
+  assert.deepEqual(await saidIn("app/s1"), []);
+
+  const claude = await openStore({ dialect: "claude", root });
+  const spansOf = async (id: string) => {
+    const exporter = async () => {};
+    return (await exportSpans(claude.session(id), { exporter })).spans;
+  };
+  assert.ok((await spansOf("app/s1/subagents/agent-7")) > 0);
+  assert.equal(await spansOf("app/s1"), 0);
+  await claude.close();
+});

@@ -1,0 +1,142 @@
+/** Sessions of agent frameworks as conversations: what their own messages say is not bent. */
+
+import assert from "node:assert/strict";
+import { convertToModelMessages, type UIMessage } from "ai";
+import { test } from "vitest";
+import { sdk } from "../../src/dialects/sdk/dialect.ts";
+import { decoded } from "./any-session.ts";
+import { judgeAll, piped } from "./judged.ts";
+
+const PNG = "data:image/png;base64,AAAA";
+
+function entriesOf(lines: readonly object[]) {
+  const at = "2026-11-15T10:00:00.000Z";
+  const entries = lines.map((line, n) => {
+    return decoded(sdk, JSON.stringify({ id: `l${n}`, at, ...line }), n);
+  });
+  judgeAll(entries, "the lines of the test");
+  return entries;
+}
+
+const ofChat = (messages: readonly object[]) => {
+  return entriesOf(messages.map((message) => ({ type: "message", message })));
+};
+const ofAgents = (items: readonly object[]) => {
+  return entriesOf(items.map((item) => ({ type: "item", item })));
+};
+
+const STEP = { type: "step-start" } as const;
+const toolPart = (name: string, toolCallId: string, output: string, more: object = {}) => {
+  const state = "output-available" as const;
+  return { type: `tool-${name}` as const, toolCallId, state, input: { of: name }, output, ...more };
+};
+
+/** Who spoke, and what of: texts, and calls and results by their ids. */
+function outline(messages: readonly { role: string; content: unknown }[]): unknown[] {
+  return messages.map(({ role, content }) => {
+    const parts = typeof content === "string" ? [{ type: "text", text: content }] : content;
+    const said = (parts as Record<string, unknown>[]).map(
+      ({ type, text, toolCallId }) => `${type} ${text ?? toolCallId}`,
+    );
+    return [role, ...said];
+  });
+}
+
+const ASKED = { id: "u1", role: "user", parts: [{ type: "text", text: "Remove Bob." }] } as const;
+
+test("an answer in several steps is several messages, as the AI SDK itself makes them", async () => {
+  const messages: UIMessage[] = [
+    { ...ASKED, parts: [...ASKED.parts] },
+    {
+      id: "a1",
+      role: "assistant",
+      parts: [
+        STEP,
+        { type: "text", text: "I look him up." },
+        toolPart("find", "c1", "bob is 42"),
+        toolPart("find", "c2", "there is one Bob"),
+        STEP,
+        toolPart("remove", "c3", "removed"),
+        STEP,
+        { type: "text", text: "Bob (42) is removed." },
+      ],
+    },
+  ];
+  const { messages: resumed, actions } = piped("ai-sdk", ofChat(messages), null);
+  assert.deepEqual(actions, []);
+  assert.equal(resumed.length, 6);
+  assert.deepEqual(outline(resumed), outline(await convertToModelMessages(messages)));
+});
+
+test("what a provider's own tool gave back was known to what the model said after it", () => {
+  const search = toolPart("search", "c1", "30 °C", { providerExecuted: true });
+  const parts = [STEP, search, { type: "text", text: "It is warm." }];
+  const answer = { id: "a1", role: "assistant", parts };
+  assert.deepEqual(outline(piped("ai-sdk", ofChat([ASKED, answer]), null).messages), [
+    ["user", "text Remove Bob."],
+    ["assistant", "tool-call c1"],
+    ["tool", "tool-result c1"],
+    ["assistant", "text It is warm."],
+  ]);
+});
+
+test("thoughts go back with the seal that the AI SDK keeps for Anthropic", () => {
+  const sealed = (text: string, anthropic: object) => {
+    return { type: "reasoning", text, providerMetadata: { anthropic } };
+  };
+  const parts = [
+    sealed("Who is Bob?", { signature: "seal" }),
+    sealed("", { redactedData: "secret" }),
+    { type: "text", text: "Done." },
+  ];
+  const entries = ofChat([ASKED, { id: "a1", role: "assistant", parts }]);
+  const { messages, actions } = piped("anthropic", entries, null);
+  assert.deepEqual(actions, []);
+  assert.deepEqual(messages[1]?.content, [
+    { type: "thinking", thinking: "Who is Bob?", signature: "seal" },
+    { type: "redacted_thinking", data: "secret" },
+    { type: "text", text: "Done." },
+  ]);
+});
+
+test("images of users and tools are restored from both frameworks' own parts", () => {
+  const sent = {
+    type: "image",
+    source: { type: "base64", media_type: "image/png", data: "AAAA" },
+  };
+  const file = { type: "file", mediaType: "image/png", url: PNG };
+  const chat = ofChat([{ id: "u1", role: "user", parts: [{ type: "text", text: "See" }, file] }]);
+  assert.deepEqual(piped("anthropic", chat, null).messages[0]?.content[1], sent);
+
+  const shot = (callId: string) => ({
+    type: "function_call",
+    callId,
+    name: "shot",
+    arguments: "{}",
+  });
+  const image = (callId: string, output: unknown) => {
+    return { type: "function_call_result", callId, name: "shot", status: "completed", output };
+  };
+  const { messages, actions } = piped(
+    "anthropic",
+    ofAgents([
+      { role: "user", content: [{ type: "input_image", image: PNG }] },
+      shot("c1"),
+      shot("c2"),
+      image("c1", { type: "image", image: { data: "AAAA", mediaType: "image/png" } }),
+      image("c2", [{ type: "input_image", image: PNG }]),
+    ]),
+    null,
+  );
+  assert.deepEqual(actions, []);
+  assert.deepEqual(messages[0]?.content, [sent]);
+  const results = messages[2]?.content.map((block) => "content" in block && block.content);
+  assert.deepEqual(results, [[sent], [sent]]);
+});
+
+test("a number that arguments in a string lost is told", () => {
+  const call = { type: "function_call", callId: "c1", name: "show" };
+  const entries = ofAgents([{ ...call, arguments: '{"id":12345678901234567890}' }]);
+  const { actions } = piped("openai-responses", entries, null);
+  assert.ok(actions.some(({ why, callId }) => why === "number_rounded" && callId === "c1"));
+});
