@@ -10,6 +10,7 @@
  * if (report.verdict !== "verified") throw new Error(report.findings[0]?.message);
  */
 
+import { checkChoice } from "./base/choice.ts";
 import { nodeHost } from "./base/node-host.ts";
 import { userPlaces } from "./base/node-places.ts";
 import type { DialectName } from "./dialects/dialect.ts";
@@ -17,6 +18,7 @@ import { loadSigner as loadUserSigner } from "./signing/keys.ts";
 import type { VerifyReport } from "./signing/report.ts";
 import type { Signer } from "./signing/signer.ts";
 import { Trust } from "./signing/trust.ts";
+import { DIALECT_NAMES } from "./store/find-stores.ts";
 import { SessionVerifier } from "./store/session-verifier.ts";
 import { type JsonIntegrity, signJsonObject, verifyJsonObject } from "./store/signed-json.ts";
 import {
@@ -55,6 +57,8 @@ export async function verify(
   names: readonly string[] = [],
   options: VerifyOptions = {},
 ): Promise<VerifyReport[]> {
+  checkChoice("dialect", options.dialect, DIALECT_NAMES);
+  checkChoice("profile", options.profile, ["rye"]);
   const verifier = await SessionVerifier.open(nodeHost, {
     where: { cwd: process.cwd(), root: options.root, dialect: options.dialect },
     isDeep: options.deep === true,

@@ -13,13 +13,19 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
-import { FIND_DEPTH_MAX, findLogs, type LevelLayout, type NamedLayout } from "./find.ts";
+import {
+  FIND_DEPTH_MAX,
+  findLogs,
+  type LevelLayout,
+  type NamedLayout,
+  type Unreadable,
+} from "./find.ts";
 
 /** As rye has it. */
 const named: NamedLayout = {
   under: [".ai", "threads"],
   logName: "log.jsonl",
-  idAt: (path) => path.slice(2, -1).join("/"),
+  idAt: (path) => (path.at(-1) === "log.jsonl" ? path.slice(2, -1).join("/") : null),
 };
 
 /** As homeagent has it. */
@@ -146,21 +152,57 @@ test("what cannot be looked at is reported, and the rest is found", () => {
   put(root, ".ai/threads/unlisted/sub/log.jsonl");
   chmodSync(join(root, ".ai/threads/closed"), 0o000);
   chmodSync(join(root, ".ai/threads/unlisted"), 0o111);
-  const unreadable: [string, string][] = [];
+  const unreadable: Unreadable[] = [];
+  const onUnreadable = (each: Unreadable) => unreadable.push(each);
 
-  const found = asOrdinaryUser(root, () =>
-    findLogs(root, named, { onUnreadable: (path, errno) => unreadable.push([path, errno]) }),
-  );
+  const found = asOrdinaryUser(root, () => findLogs(root, named, { onUnreadable }));
   assert.deepEqual(
     found.map(({ id }) => id),
     ["a"],
   );
-  assert.deepEqual(unreadable.sort(), [
-    [".ai/threads/closed", "EACCES"],
-    [".ai/threads/closed/log.jsonl", "EACCES"],
-    [".ai/threads/unlisted", "EACCES"],
+  const told = unreadable.map(({ id, path, cause }) => [path, id, cause.code]);
+  assert.deepEqual(told.sort(), [
+    [".ai/threads/closed", null, "IO_ERROR"],
+    [".ai/threads/closed/log.jsonl", "closed", "IO_ERROR"],
+    [".ai/threads/unlisted", null, "IO_ERROR"],
   ]);
   chmodSync(join(root, ".ai/threads/closed"), 0o700);
+});
+
+test("links that hide logs are reported: in a log's place, and to a directory outside the root", () => {
+  const outside = tempDirectory();
+  put(outside, "t/log.jsonl");
+  const root = tempDirectory();
+  put(root, ".ai/threads/real/log.jsonl");
+  put(root, ".ai/threads/linked/inside/log.jsonl");
+  symlinkSync(join(outside, "t/log.jsonl"), join(root, ".ai/threads/linked/log.jsonl"));
+  symlinkSync(join(outside, "t"), join(root, ".ai/threads/elsewhere"));
+  // Second names, what leads nowhere and what is no directory hide nothing.
+  symlinkSync(join(root, ".ai/threads/real"), join(root, ".ai/threads/latest"));
+  symlinkSync(join(outside, "gone"), join(root, ".ai/threads/dangling"));
+  symlinkSync(join(outside, "t/log.jsonl"), join(root, ".ai/threads/notes.md"));
+  mkdirSync(join(root, "agents/a"), { recursive: true });
+  symlinkSync(join(outside, "t"), join(root, "agents/a/sessions"));
+  symlinkSync(join(outside, "t"), join(root, "agents/b"));
+
+  assert.deepEqual(refused(root, named), [".ai/threads/elsewhere", ".ai/threads/linked/log.jsonl"]);
+  assert.deepEqual(refused(root, level), ["agents/a/sessions", "agents/b"]);
+
+  rmSync(join(root, ".ai"), { recursive: true });
+  symlinkSync(outside, join(root, ".ai"));
+  assert.deepEqual(refused(root, named), [".ai"]);
+});
+
+test("what is no log's, and what is gone, is nothing to report", () => {
+  const root = tempDirectory();
+  const onUnreadable = ({ path }: Unreadable) => assert.fail(path);
+  put(root, ".ai/threads/a/log.jsonl/b");
+  put(root, "agents/a/sessions/bad.jsonl");
+  symlinkSync("nowhere", join(root, "agents/a/sessions/bad2.jsonl"));
+  for (const at of [root, join(root, "nowhere"), put(root, "file")]) {
+    findLogs(at, named, { onUnreadable });
+    findLogs(at, level, { onUnreadable });
+  }
 });
 
 test("whatever the tree, the logs found are those that listing every directory finds", () => {
@@ -190,6 +232,17 @@ test("whatever the tree, the logs found are those that listing every directory f
     { numRuns: 100 },
   );
 });
+
+/** The paths that are refused for being links, or lying behind one. */
+function refused(root: string, layout: NamedLayout | LevelLayout): string[] {
+  const paths: string[] = [];
+  const onUnreadable = ({ path, cause }: Unreadable) => {
+    assert.equal(cause.code, "UNSAFE_PATH");
+    paths.push(path);
+  };
+  findLogs(root, layout, { onUnreadable });
+  return paths.sort();
+}
 
 /** The superuser may look at everything, so he becomes nobody for a moment. */
 function asOrdinaryUser<T>(root: string, work: () => T): T {

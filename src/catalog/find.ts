@@ -8,10 +8,13 @@
  * D2  A directory whose link count is 2 has no directories in it and is not listed: on the file
  *     systems where that holds (ext4, XFS, tmpfs …) each sub-directory's `..` counts as a link.
  *     Elsewhere the count says nothing (Btrfs: always 1; FUSE: anything), and all are listed.
+ * D3  What may be a log, or hold some, and cannot be looked at is told to `onUnreadable`: a refusal
+ *     of the disk, a link in a log's place, a link to a directory outside the root. A link in a
+ *     directory that is not listed (D2) is not seen.
  */
 
-import { lstatSync, readdirSync, type Stats } from "node:fs";
-import { errnoOf } from "../base/errors.ts";
+import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
+import { errnoOf, ioError, unsafePath, type VerbatimError } from "../base/errors.ts";
 import { countingDevice } from "../base/node-link-counts.ts";
 import type { FoundLog } from "./session-row.ts";
 
@@ -37,11 +40,20 @@ export interface LevelLayout extends LayoutBase {
 
 export type Layout = NamedLayout | LevelLayout;
 
+/** What is there and cannot be looked at (D3). */
+export interface Unreadable {
+  /** Whose log it is; null for what is no log's place, such as a directory. */
+  readonly id: string | null;
+  /** Below the root, "/" between segments. */
+  readonly path: string;
+  readonly cause: VerbatimError;
+}
+
 export interface FindOptions {
-  /** False: link counts are relied on nowhere (D2). For tests. */
-  readonly byLinkCount?: false;
-  /** Told of what is there and cannot be looked at, by its path below the root. */
-  readonly onUnreadable?: (path: string, errno: string) => void;
+  /** False: link counts are relied on nowhere (D2), for who must see each link. */
+  readonly byLinkCount?: boolean;
+  /** Without it, what cannot be looked at is passed over. */
+  readonly onUnreadable?: (unreadable: Unreadable) => void;
 }
 
 /** How deep below `under` directories are looked into. */
@@ -80,7 +92,7 @@ interface Search {
   readonly idAt: Layout["idAt"];
   /** The device on which link counts can be relied on (D2), or null. */
   readonly countingDevice: number | null;
-  readonly onUnreadable: (path: string, errno: string) => void;
+  readonly onUnreadable: (unreadable: Unreadable) => void;
 }
 
 /** Logs called `logName`, each in a directory of its own, anywhere below a directory. */
@@ -94,7 +106,11 @@ function* findNamed(
   for (const name of list(search, above)) {
     const path = `${above}/${name}`;
     const stats = look(search, path);
-    if (stats === undefined || !stats.isDirectory()) continue;
+    if (stats === undefined || !stats.isDirectory()) {
+      // One with a log's name was told of with the log.
+      if (stats?.isSymbolicLink() && name !== logName) tellLink(search, path);
+      continue;
+    }
     const log = logAt(search, `${path}/${logName}`, [...directory, name, logName]);
     if (log !== null) yield log;
     const isLeaf = stats.nlink === 2 && stats.dev === search.countingDevice;
@@ -130,30 +146,60 @@ function* findAtLevel(
 /** What lies at a path, if it is a session's log. */
 function logAt(search: Search, path: string, segments: readonly string[]): FoundLog | null {
   const stats = look(search, path);
-  if (stats === undefined || !stats.isFile()) return null;
+  if (stats === undefined || stats.isDirectory()) return null;
   const id = search.idAt(segments);
-  return id === null ? null : { id, path, size: stats.size, mtimeMs: stats.mtimeMs };
+  if (id === null) return null;
+  if (stats.isFile()) return { id, path, size: stats.size, mtimeMs: stats.mtimeMs };
+  tell(search, path, unsafePath(fullPath(search, path), search.root));
+  return null;
 }
 
 function isDirectory(search: Search, path: string): boolean {
-  return look(search, path)?.isDirectory() ?? false;
+  const stats = look(search, path);
+  if (stats?.isSymbolicLink()) tellLink(search, path);
+  return stats?.isDirectory() ?? false;
 }
 
 function look(search: Search, path: string): Stats | undefined {
   try {
-    return lstatSync(`${search.root}/${path}`, IF_THERE);
+    return lstatSync(fullPath(search, path), IF_THERE);
   } catch (cause) {
-    search.onUnreadable(path, errnoOf(cause));
+    // Below a file there is nothing.
+    if (errnoOf(cause) !== "ENOTDIR") tellRefusal(search, path, cause);
     return undefined;
   }
 }
 
 function list(search: Search, path: string): string[] {
   try {
-    return readdirSync(`${search.root}/${path}`);
+    return readdirSync(fullPath(search, path));
   } catch (cause) {
     // A directory that was there a moment ago and is not now has no logs.
-    if (errnoOf(cause) !== "ENOENT") search.onUnreadable(path, errnoOf(cause));
+    if (errnoOf(cause) !== "ENOENT") tellRefusal(search, path, cause);
     return [];
   }
+}
+
+/** A link to a place in this root only gives it a second name; one that leads nowhere holds no logs. */
+function tellLink(search: Search, path: string): void {
+  const link = fullPath(search, path);
+  try {
+    if (!statSync(link).isDirectory()) return;
+    if (`${realpathSync(link)}/`.startsWith(`${realpathSync(search.root)}/`)) return;
+  } catch {
+    return;
+  }
+  tell(search, path, unsafePath(link, search.root));
+}
+
+function tellRefusal(search: Search, path: string, cause: unknown): void {
+  tell(search, path, ioError(fullPath(search, path), "reading", cause));
+}
+
+function tell({ idAt, onUnreadable }: Search, path: string, cause: VerbatimError): void {
+  onUnreadable({ id: idAt(path.split("/")), path, cause });
+}
+
+function fullPath({ root }: Search, path: string): string {
+  return `${root}/${path}`;
 }

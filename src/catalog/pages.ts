@@ -36,7 +36,7 @@ export const PAGE = `
 SELECT id, ${KEY} AS key, json FROM sessions
 WHERE root = (SELECT root FROM roots WHERE dialect = ?1 AND path = ?2)
   AND ${KEY} <= ?3 AND (${KEY} < ?3 OR id > ?4) AND ${KEY} >= ?5 AND ${KEY} < ?6
-  AND (?7 IS NULL OR status IN (SELECT value FROM json_each(?7)))
+  AND (?7 IS NULL OR COALESCE(status, '') IN (SELECT COALESCE(value, '') FROM json_each(?7)))
 ORDER BY ${KEY} DESC, id LIMIT ?8`;
 
 const KNOWN = `
@@ -64,7 +64,8 @@ export interface PageOptions {
   /** Last changed at this time or later, and before that one. */
   readonly since: string | null;
   readonly until: string | null;
-  readonly statuses: readonly SessionStatus[] | null;
+  /** Null among them: those that have none. */
+  readonly statuses: readonly (SessionStatus | null)[] | null;
   readonly limit: number;
 }
 

@@ -56,15 +56,17 @@ export async function recordHook(run: Run): Promise<0> {
   };
   process.on("uncaughtException", end);
   let timer: NodeJS.Timeout | undefined;
+  let input: Readable | null = null;
   try {
     const withinMs = withinOf(run);
     timer = setTimeout(() => end(new HookFault(`it took over ${withinMs} ms`)), withinMs);
-    await recordTold(run, await readHook(io.input), withinMs);
+    input = io.input;
+    await recordTold(run, await readHook(input), withinMs);
   } catch (failure) {
     tell(failure);
   }
   clearTimeout(timer);
-  io.input.destroy();
+  input?.destroy();
   return 0;
 }
 

@@ -5,8 +5,9 @@
  *      when one has to be read (store/list.ts, LS1).
  * LI2  All that is printed is escaped here, whatever the catalog says.
  * LI3  What was printed of many sessions is kept as it was printed (catalog/kept-text.ts). Not when it
- *      may be otherwise the next time although no log has changed: a running session is paused, and
+ *      may be otherwise the next time although no log has changed: a thread not at its end, and
  *      a terminal is told how long ago something was; and only as long as the live ones are live.
+ *      Nor when something could not be looked at, which is told each time.
  */
 
 import { catalogPath, keptListingPath } from "../base/node-places.ts";
@@ -25,6 +26,7 @@ import { LAYOUTS } from "../store/layouts.ts";
 import {
   type Listed,
   listLines,
+  mayStandOtherwise,
   type SessionLine,
   type SessionSummary,
   summaryOf,
@@ -57,13 +59,17 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
   const stores = findStores(where);
   const nowMs = Date.now();
   const question = isKept(options, io) ? questionOf(stores, options) : null;
+  let isWhole = true;
   if (question !== null) {
-    const kept = keptText(keptListingPath(), { question, nowMs }, logsOf(stores));
-    if (kept !== null) return io.print(kept);
+    const onUnreadable = () => {
+      isWhole = false;
+    };
+    const logs = logsOf(stores, onUnreadable);
+    const kept = keptText(keptListingPath(), { question, nowMs }, logs);
+    if (kept !== null && isWhole) return io.print(kept);
   }
 
   let found: SessionLine[] = [];
-  let isWhole = true;
   const onWarning = (warning: string) => {
     isWhole = false;
     io.err(`warning: ${warning}`);
@@ -97,8 +103,10 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
 }
 
 /** The logs of all stores, each when it is asked for. */
-function* logsOf(stores: readonly FoundStore[]): Generator<FoundLog> {
-  for (const { dialect, root } of stores) yield* eachLog(root, LAYOUTS[dialect]);
+function* logsOf(stores: readonly FoundStore[], onUnreadable: () => void): Generator<FoundLog> {
+  for (const { dialect, root } of stores) {
+    yield* eachLog(root, LAYOUTS[dialect], { onUnreadable });
+  }
 }
 
 /** The log as it was when its line was made; lines come in the order in which logs are found. */
@@ -111,9 +119,9 @@ function isKept({ limit }: ListingOptions, io: Io): boolean {
   return limit === Infinity && !io.isTerminal;
 }
 
-/** Whether it is likely, and of running ones possible, that the same can be printed again. */
-function isAtRest({ line: { status, mtimeMs } }: SessionLine, nowMs: number): boolean {
-  return status !== "running" && nowMs - mtimeMs >= REST_MS;
+/** Whether it is likely, and of those not at their end possible, that the same is true again. */
+function isAtRest({ line: { status, mtimeMs }, place }: SessionLine, nowMs: number): boolean {
+  return !mayStandOtherwise(place.dialect, status) && nowMs - mtimeMs >= REST_MS;
 }
 
 /** When the first of those that are live no longer is; null when none is. */

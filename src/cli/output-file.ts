@@ -2,7 +2,8 @@
  * Output file: a result written to a file of the user's, whole or not at all.
  *
  * OF1  Until everything is written and synced, what stood there before stands there still.
- * OF2  The log that is read is never what is written, by whatever name or link.
+ * OF2  The log that is read is never what is written, by whatever name or link; nor is what is kept
+ *      of any other (store/log-places.ts, LP1).
  * OF3  What is no file (a device, a directory) is not replaced by one.
  */
 
@@ -12,12 +13,13 @@ import { basename, dirname, resolve } from "node:path";
 import { ioError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import { nodeHost } from "../base/node-host.ts";
+import { isLogPlace } from "../store/log-places.ts";
 import { UsageError } from "./command.ts";
 
 /** Gathered before it is written: events are short, and a call for each would show. */
 const CHUNK_CHARS = 64 * 1024;
 
-/** Puts `pieces` into the file at `path`, 0600 as all we write; refuses the log itself (OF2). */
+/** Puts `pieces` into the file at `path`, 0600 as all we write; refuses logs (OF2). */
 export async function writeWhole(
   path: string,
   pieces: AsyncIterable<string>,
@@ -68,8 +70,17 @@ function writeText(file: OpenFile, text: string): void {
 
 function refuseTarget(path: string, logPath: string): void {
   const [target, log] = [path, logPath].map((each) => statSync(each, { throwIfNoEntry: false }));
-  if (!target) return;
-  if (!target.isFile()) throw new UsageError(`${path} is there and no file; choose another name`);
-  if (!log || target.ino !== log.ino || target.dev !== log.dev) return;
-  throw new UsageError(`${path} is the log itself; choose another file`);
+  if (target && !target.isFile()) {
+    throw new UsageError(`${path} is there and no file; choose another name`);
+  }
+  if (target && log && target.ino === log.ino && target.dev === log.dev) {
+    throw new UsageError(`${path} is the log itself; choose another file`);
+  }
+  refuseLogPlace(path);
+}
+
+/** For what a user wants written or appended to (LP1). */
+export function refuseLogPlace(path: string): void {
+  if (!isLogPlace(path)) return;
+  throw new UsageError(`${path} is where a log is kept, or stands beside one; choose another file`);
 }

@@ -6,8 +6,9 @@
  */
 
 import { once } from "node:events";
+import { fstatSync } from "node:fs";
 import { safeText } from "../render/safe-text.ts";
-import { type Io, OutputClosed } from "./command.ts";
+import { type Io, OutputClosed, UsageError } from "./command.ts";
 
 const COLUMNS_DEFAULT = 80;
 
@@ -56,6 +57,10 @@ export function processIo(): ProcessIo {
     hasColour: stdout.isTTY === true && !process.env.NO_COLOR,
     columns: stdout.columns || COLUMNS_DEFAULT,
     get input() {
+      // Node takes a directory for an input that is empty.
+      if (fstatSync(0).isDirectory()) {
+        throw new UsageError("stdin is a directory; give a file or a pipe");
+      }
       return process.stdin; // Not before it is asked for: making it may touch the terminal.
     },
     interruption,

@@ -8,6 +8,7 @@
 import { createWriteStream } from "node:fs";
 import type { Writable } from "node:stream";
 import type { RequestRecord } from "../server/request-track.ts";
+import { refuseLogPlace } from "./output-file.ts";
 
 /** How much waits to be written. */
 export const LOG_BUFFER_BYTES_MAX = 1024 * 1024;
@@ -17,9 +18,10 @@ export class RequestLog {
   readonly #isFile: boolean;
   #dropped = 0;
 
-  /** `-` is stderr; a file is made 0600, and only ever appended to. */
+  /** `-` is stderr; a file is made 0600, only ever appended to, and no log of another kind. */
   static open(path: string, onFailure: (cause: unknown) => void): RequestLog {
     if (path === "-") return new RequestLog(process.stderr, false);
+    refuseLogPlace(path);
     const file = createWriteStream(path, { flags: "a", mode: 0o600 });
     file.on("error", onFailure);
     return new RequestLog(file, true);

@@ -71,18 +71,19 @@ function understood(text: string): SearchQuery {
 
 async function freshen(index: SearchIndex, stores: readonly FoundStore[], io: Io): Promise<void> {
   let unreadable = 0;
-  for (const { dialect, root } of stores) {
-    const store = new Store(nodeHost, { dialect, root, onWarning: () => {} });
-    await freshenIndex(nodeHost, index, store, {
-      pace: HURRIED,
-      onProgress: (done, total) => io.progress(`${dialect}: ${done} of ${total} sessions indexed`),
-      onFailure: () => {
-        unreadable++;
-      },
-    });
-  }
+  const all = stores.map(
+    ({ dialect, root }) => new Store(nodeHost, { dialect, root, onWarning: () => {} }),
+  );
+  await freshenIndex(nodeHost, index, all, {
+    pace: HURRIED,
+    onProgress: (done, total) => io.progress(`${done} of ${total} sessions indexed`),
+    onFailure: () => {
+      unreadable++;
+    },
+  });
   io.progress(null);
-  if (unreadable > 0) io.err(`warning: ${unreadable} sessions could not be read and searched`);
+  const sessions = unreadable === 1 ? "1 session" : `${unreadable} sessions`;
+  if (unreadable > 0) io.err(`warning: ${sessions} could not be read and searched`);
 }
 
 async function printHits(

@@ -6,45 +6,29 @@
 import { relative, resolve } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
-import { userPlaces } from "../base/node-places.ts";
+import { holdLog } from "../log/held-log.ts";
 import type { Head, Pin } from "../proof/pin.ts";
 import type { Rollback } from "../proof/pins.ts";
 import { EXIT_CODES, type Verdict } from "../proof/verdict.ts";
-import { type Heads, placeOf } from "../signing/heads.ts";
-import { nodeCrypto } from "../signing/node-crypto.ts";
-import { readHead, type StoredLog } from "../signing/session-head.ts";
-import { Trust } from "../signing/trust.ts";
-import { transcriptKeys } from "../signing/trusted-keys.ts";
+import { readHead, type SessionHead, type StoredLog } from "../signing/session-head.ts";
+import { putSurplusAside } from "../signing/surplus.ts";
+import type { VerifyOptions } from "../signing/verify-options.ts";
 import { findSession } from "../store/find-session.ts";
+import { UserJudging } from "../store/user-judging.ts";
 import { withSignedStream } from "../streams/verify-directory.ts";
 import { type Run, UsageError } from "./command.ts";
 import { whereOf } from "./reading.ts";
-import { isDataDirectory, streamNamed } from "./verify-streams.ts";
+import { isDataDirectory, streamJudging, streamNamed } from "./verify-streams.ts";
 
-export interface NamedHead {
-  readonly head: Head;
+export interface NamedHead extends Pick<SessionHead, "head" | "surplus"> {
   /** What is pinned for the session, and in which way its log contradicts that. */
   readonly loss: { readonly pin: Pin; readonly rollback: Rollback } | null;
 }
 
 /** The head of what `name` means; the verdict's exit code when it does not hold. */
-export async function readNamedHead(
-  name: string,
-  run: Run,
-  heads: Heads,
-): Promise<NamedHead | number> {
-  const where = whereOf(run.options);
+export async function readNamedHead(name: string, run: Run): Promise<NamedHead | number> {
   try {
-    if (where.root !== undefined && isDataDirectory(where.root)) {
-      return await withSignedStream(nodeHost, resolve(where.root), streamNamed(name), (log) =>
-        readHeadOf(log, run, heads),
-      );
-    }
-    const { dialect, root, id, path } = await findSession(nodeHost, name, where);
-    if (id === null) {
-      throw new UsageError(`${path} lies in no store, and has no place to be pinned`);
-    }
-    return await readHeadOf({ dialect, root, id, logId: relative(root, path) }, run, heads);
+    return await withNamedLog(name, run, readHeadOf);
   } catch (cause) {
     if (!(cause instanceof VerbatimError && cause.code === "NOT_VERIFIED")) throw cause;
     run.io.err(`error: ${cause.message} (${cause.code})`);
@@ -52,22 +36,61 @@ export async function readNamedHead(
   }
 }
 
-async function readHeadOf(log: StoredLog, { io }: Run, heads: Heads): Promise<NamedHead> {
-  const { id } = log;
-  const remembered = await heads.remembered({ place: await placeOf(nodeHost, log), id });
-  if (remembered.isDamaged) io.err(`warning: some lines of ${heads.path} cannot be read`);
-  const keys = transcriptKeys(await Trust.load(userPlaces()), id);
-  const verifying = { crypto: nodeCrypto, keys, remembered };
-  const { head, rollback } = await readHead(nodeHost, log, verifying);
-  const pin = remembered.here ?? remembered.ofLog(head.log);
-  return { head, loss: pin && rollback && { pin, rollback } };
+/** Puts aside what covers more than the log of that head holds; answers where it is kept. */
+export function giveUpSurplus(name: string, run: Run, head: Head): Promise<string> {
+  return withNamedLog(name, run, async (log, options) => {
+    // Streams are held with their directory.
+    const held = log.dialect === "streams" ? null : await holdLog(nodeHost, log.logId, log.root);
+    try {
+      return await putSurplusAside(nodeHost, log, head, options);
+    } finally {
+      held?.close();
+    }
+  });
 }
 
-/** What a session lacks of what was seen of it, for people. */
-export function describeLoss(
-  head: Head,
-  { pin, rollback }: NonNullable<NamedHead["loss"]>,
-): string {
+/** Has `work` look at the log that a person names, by their own trust and pins. */
+async function withNamedLog<T>(
+  name: string,
+  run: Run,
+  work: (log: StoredLog, options: VerifyOptions) => Promise<T>,
+): Promise<T> {
+  const where = whereOf(run.options);
+  if (where.root !== undefined && isDataDirectory(where.root)) {
+    const judging = await streamJudging(run);
+    return withSignedStream(nodeHost, resolve(where.root), streamNamed(name), (log) =>
+      work(log, judging.optionsFor(log)),
+    );
+  }
+  const { dialect, root, id, path } = await findSession(nodeHost, name, where);
+  if (id === null) throw new UsageError(`${path} lies in no store, and has no place to be pinned`);
+  const log = { dialect, root, id, logId: relative(root, path) };
+  const onWarning = (warning: string) => run.io.err(`warning: ${warning}`);
+  const judging = await UserJudging.load(nodeHost, { onWarning });
+  return work(log, await judging.optionsFor(log));
+}
+
+async function readHeadOf(log: StoredLog, options: VerifyOptions): Promise<NamedHead> {
+  const { head, rollback, surplus } = await readHead(nodeHost, log, options);
+  const pin = options.remembered?.here ?? options.remembered?.ofLog(head.log) ?? null;
+  return { head, surplus, loss: pin && rollback && { pin, rollback } };
+}
+
+/** What a session lacks of what was signed or seen of it, for people; empty for nothing. */
+export function describeLosses({ head, loss, surplus }: NamedHead): string[] {
+  const losses = loss ? [describeLoss(head, loss)] : [];
+  const isToldOf = loss?.rollback === "BEHIND" && loss.pin.seq >= (surplus?.seq ?? 0);
+  if (surplus && !isToldOf) {
+    losses.push(
+      `${head.id} was signed up to byte ${surplus.byteOffset} (checkpoint ${surplus.seq} of ` +
+        `${surplus.ts}), and its log has lost some of that: the last checkpoint that holds is ` +
+        `${head.seq} of ${head.ts}, at byte ${head.byteOffset}`,
+    );
+  }
+  return losses;
+}
+
+function describeLoss(head: Head, { pin, rollback }: NonNullable<NamedHead["loss"]>): string {
   const seen = `checkpoint ${pin.seq} of ${pin.ts}`;
   switch (rollback) {
     case "BEHIND":

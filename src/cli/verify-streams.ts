@@ -28,11 +28,11 @@ export function streamNamed(name: string): string {
   return name.startsWith("/") ? name : `/${name}`;
 }
 
-/** The report on each stream in them, by the user's own trust and pins. */
+/** The report on each stream in them, and in which, by the user's own trust and pins. */
 export async function* verifyStreams(
   names: readonly string[],
   run: Run,
-): AsyncGenerator<VerifyReport> {
+): AsyncGenerator<{ readonly report: VerifyReport; readonly root: string }> {
   if (names.length === 0) return;
   if (run.options.pin === true) {
     run.io.err("--pin has no effect on streams: their server pins their heads");
@@ -40,28 +40,31 @@ export async function* verifyStreams(
   const { nodeHost } = await import("../base/node-host.ts");
   const { verifyDataDirectory } = await import("../streams/verify-directory.ts");
   const judging = await streamJudging(run);
-  for (const name of names) yield* verifyDataDirectory(nodeHost, resolve(name), judging);
+  for (const root of names) {
+    for await (const report of verifyDataDirectory(nodeHost, resolve(root), judging)) {
+      yield { report, root };
+    }
+  }
 }
 
 /** The user's own trust and pins, as the options say to use them. */
 export async function streamJudging({ options, io }: Run): Promise<StreamJudging> {
   const { nodeHost } = await import("../base/node-host.ts");
-  const { rememberedIn } = await import("../signing/heads.ts");
   const { nodeCrypto } = await import("../signing/node-crypto.ts");
   const { transcriptKeys } = await import("../signing/trusted-keys.ts");
   const { UserJudging } = await import("../store/user-judging.ts");
-  const { book, trust } = await UserJudging.load(nodeHost, {
+  const judging = await UserJudging.load(nodeHost, {
     against: textOption("--against", options.against) ?? null,
     onWarning: (warning) => io.err(`warning: ${warning}`),
   });
   const flags = { isDeep: options.deep === true, requiresPin: options.requirePin === true };
   return {
     optionsFor: ({ root, id }): VerifyOptions => {
-      const remembered = rememberedIn(book, { place: `streams:${root}`, id });
-      return { crypto: nodeCrypto, keys: transcriptKeys(trust, id), remembered, ...flags };
+      const remembered = judging.remembered({ place: `streams:${root}`, id });
+      return { crypto: nodeCrypto, keys: transcriptKeys(judging.trust, id), remembered, ...flags };
     },
     pinnedIn: (place) => {
-      const pins = book.found.current().map(({ pin }) => pin);
+      const pins = judging.book.found.current().map(({ pin }) => pin);
       return pins.filter((pin) => pin.place === place).map(({ id }) => id);
     },
   };

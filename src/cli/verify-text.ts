@@ -7,11 +7,12 @@ import type { VerifyReport } from "../signing/report.ts";
 export function describeReport(report: VerifyReport): string[] {
   const { session, path, verdict, findings } = report;
   const reasons = findings.filter((finding) => finding.verdict === verdict || !finding.verdict);
+  const advice = adviceOn(report);
   return [
     `${session ?? path}: ${verdict}${detailOf(report)}`,
     ...(report.from ? [beginningOf(report.from)] : []),
     ...reasons.map(({ message, code }) => `  ${message} (${code})`),
-    ...(ADVICE[verdict] ? [`  ${ADVICE[verdict]}`] : []),
+    ...(advice ? [`  ${advice}`] : []),
   ];
 }
 
@@ -44,6 +45,15 @@ const FRESHNESS: Readonly<Record<VerifyReport["freshness"], string>> = {
   ahead: ", past the last head seen",
   none: "; no head was seen before, so that lines cut off its end would not be missed",
 };
+
+function adviceOn(report: VerifyReport): string | undefined {
+  const { verdict, signed_through: through, findings, path } = report;
+  if (verdict !== "rollback" || through) return ADVICE[verdict];
+  // There is no head that could be accepted.
+  const isBeside = findings.some(({ code }) => code === "LOG_SHORTER_THAN_SIDECAR");
+  const beside = isBeside ? `, and move ${path}.checkpoints away` : "";
+  return `restore it from a copy, or give it up: \`verbatim head forget\`${beside}`;
+}
 
 /** What to do about it. */
 const ADVICE: Readonly<Partial<Record<VerifyReport["verdict"], string>>> = {

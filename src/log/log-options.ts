@@ -1,5 +1,6 @@
 /** Log options: what whoever opens a log to append may choose. */
 
+import { checkChoice } from "../base/choice.ts";
 import type { LogLimits } from "../base/limits.ts";
 import type { Companion } from "./companion.ts";
 
@@ -20,4 +21,26 @@ export interface LogOptions {
   /** Gives up waiting for the lock on opening. */
   readonly signal?: AbortSignal;
   readonly companion?: Companion;
+}
+
+const DURABILITIES: readonly Durability[] = ["disk", "os"];
+const MODES: readonly LogMode[] = ["exclusive", "shared"];
+const SHARED_WAIT_MS = 30_000;
+
+/** Refuses with BAD_SETTING a word that is none: taken for another it would mean no sync. */
+export function checkLogChoices(options: Pick<LogOptions, "durability" | "mode">): void {
+  checkChoice("durability", options.durability, DURABILITIES);
+  checkChoice("mode", options.mode, MODES);
+}
+
+/** What was chosen, and the defaults for the rest. */
+export function logChoices(options: LogOptions): {
+  readonly durability: Durability;
+  readonly mode: LogMode;
+  readonly lockWaitMs: number;
+} {
+  checkLogChoices(options);
+  const { durability = "disk", mode = "exclusive" } = options;
+  const { lockWaitMs = mode === "shared" ? SHARED_WAIT_MS : 0 } = options;
+  return { durability, mode, lockWaitMs };
 }

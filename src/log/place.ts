@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { errnoOf, ioError, VerbatimError } from "../base/errors.ts";
 import type { Directory, OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
-import { idSegments } from "../base/ids.ts";
+import { logSegments } from "../base/ids.ts";
 
 export interface Place {
   readonly directory: Directory;
@@ -23,7 +23,7 @@ export async function openPlace(
   path: string,
   { create, root }: PlaceOptions,
 ): Promise<Place> {
-  const full = root === undefined ? resolve(path) : join(resolve(root), ...idSegments(path));
+  const full = root === undefined ? resolve(path) : join(resolve(root), ...logSegments(path));
   try {
     const directory = await host.files.openDirectory(dirname(full), { create, root });
     return { directory, name: basename(full), path: full };

@@ -8,6 +8,7 @@
  */
 
 import { assert } from "../base/assert.ts";
+import { checkChoice } from "../base/choice.ts";
 import { type LineFault, VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
@@ -74,7 +75,7 @@ export interface ReadRange {
 export interface FollowOptions {
   readonly from?: ByteOffset;
   /** Lines delivered from `to` up to `from` are no longer there. */
-  readonly onRewound?: (rewound: { from: ByteOffset; to: ByteOffset }) => void;
+  readonly onRewound?: ((rewound: { from: ByteOffset; to: ByteOffset }) => void) | undefined;
 }
 
 export class LogReader implements AsyncIterable<LogLine> {
@@ -90,6 +91,8 @@ export class LogReader implements AsyncIterable<LogLine> {
   readonly #options: ReadOptions;
 
   constructor(host: Host, path: string, options: ReadOptions = {}) {
+    const { onBadLine } = options;
+    if (typeof onBadLine !== "function") checkChoice("onBadLine", onBadLine, ["throw", "skip"]);
     this.#host = host;
     this.path = path;
     this.#options = options;

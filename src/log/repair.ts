@@ -16,7 +16,7 @@ import { DOUBTFUL_BYTES } from "../base/limits.ts";
 import { type ByteOffset, toByteOffset } from "../base/offset.ts";
 import { LF, readChunks } from "./bytes.ts";
 import type { Place } from "./place.ts";
-import { findTail } from "./tail.ts";
+import { findTail, type Tail } from "./tail.ts";
 
 export interface TailRepair {
   /** Where the log ends now. */
@@ -49,13 +49,14 @@ export async function recover(
 
 /** Gives a whole last line its LF, or keeps a torn tail aside and cuts it. Does not sync the log. */
 export async function repairTail(place: Place, file: OpenFile): Promise<TailRepair> {
-  const { end, tornBytes, lacksOnlyLf } = await findTail(file);
+  const tail = await findTail(file);
+  const { end, tornBytes, lacksOnlyLf } = tail;
   const size = end + tornBytes;
   if (tornBytes === 0) return { end, cutBytes: 0, cutKeptAt: null, addedLf: false };
   try {
     if (lacksOnlyLf) {
       mustTakeAll(file.write(Buffer.of(LF)), 1);
-      return { end: toByteOffset(size + 1), cutBytes: 0, cutKeptAt: null, addedLf: true };
+      return { end: repairedEnd(tail), cutBytes: 0, cutKeptAt: null, addedLf: true };
     }
     const cutKeptAt = await keepAside(place, file, end, size);
     file.truncate(end);
@@ -70,6 +71,11 @@ export async function repairTail(place: Place, file: OpenFile): Promise<TailRepa
       { cause },
     );
   }
+}
+
+/** Where a log with such a tail ends once it is repaired. */
+export function repairedEnd({ end, tornBytes, lacksOnlyLf }: Tail): ByteOffset {
+  return lacksOnlyLf ? toByteOffset(end + tornBytes + 1) : end;
 }
 
 /** Copies `[from, to)` of the log into a new file beside it, durably; answers its path. */

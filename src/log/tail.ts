@@ -28,9 +28,8 @@ export interface Tail {
   readonly lacksOnlyLf: boolean;
 }
 
-/** Looks at the end of a log, reading backward only as far as it must. */
-export async function findTail(file: OpenFile): Promise<Tail> {
-  const size = file.size();
+/** Looks at the end of a log of that size, reading backward only as far as it must. */
+export async function findTail(file: OpenFile, size = file.size()): Promise<Tail> {
   const afterLastLf = await findAfterLastLf(file, size);
   const end = await findLastWholeLineEnd(file, afterLastLf);
   return {

@@ -72,8 +72,13 @@ export class LogWindow {
   /** Refuses an offset after the end with LOG_REWOUND, one inside a line with OUT_OF_RANGE. */
   async check(offset: number): Promise<void> {
     if (offset === this.end) return;
-    if (offset > this.bytesEnd) throw rewound(this.path, offset, this.end);
+    this.checkReached(offset);
     await checkBoundary(this.#file, this.path, offset, this.end);
+  }
+
+  /** Refuses an offset after the end with LOG_REWOUND; one inside a line will do. */
+  checkReached(offset: number): void {
+    if (offset > this.end) throw rewound(this.path, offset, this.end);
   }
 
   async *forward(from: number, to = this.end): AsyncGenerator<WindowLine> {

@@ -26,11 +26,10 @@ import type { Companion } from "./companion.ts";
 import { type Around, type Compose, Composed } from "./composed.ts";
 import { checkLine, checkLines } from "./framing.ts";
 import { LogLock } from "./lock.ts";
-import type { Durability, LogMode, LogOptions } from "./log-options.ts";
+import { type Durability, type LogMode, type LogOptions, logChoices } from "./log-options.ts";
 import { openPlace, type Place } from "./place.ts";
 import { type Recovery, recover, repairTail } from "./repair.ts";
 
-const SHARED_WAIT_MS = 30_000;
 /** A larger buffer is given back to memory after use. */
 const SPARE_BYTES_MAX = 1024 * 1024;
 
@@ -91,8 +90,8 @@ export class LogWriter {
 
   /** Opens a log to append, making it when missing and repairing its tail when torn. */
   static async open(host: Host, path: string, options: LogOptions = {}): Promise<LogWriter> {
-    const { durability = "disk", mode = "exclusive", companion } = options;
-    const { lockWaitMs = mode === "shared" ? SHARED_WAIT_MS : 0 } = options;
+    const { durability, mode, lockWaitMs } = logChoices(options);
+    const { companion } = options;
     const limits = withinBatch({ ...LOG_LIMITS, ...options.limits });
     const place = await openPlace(host, path, { create: true, root: options.root });
     const opened: { close(): void }[] = [place.directory];

@@ -3,7 +3,7 @@
  * line is found to be one. Format: docs/formats/checkpoint.md.
  *
  * C1  One spelling: ASCII, compact, these keys in this order. A line is a checkpoint if and only
- *     if it matches the pattern of its envelope; no JSON is parsed before that.
+ *     if it matches the pattern of its envelope, of rye's one of two; no JSON is parsed before that.
  * C2  `sig2` covers the line's own bytes, envelope included, up to the last 97, which are itself.
  * C3  Numbers are plain integers up to 2^53 - 1, without sign or leading zeros.
  */
@@ -78,7 +78,8 @@ export type Checkpoint = CheckpointFacts & {
   readonly statement: Uint8Array;
 };
 
-export type EnvelopeName = "rye-flat" | "rye-payload" | "entire" | "sidecar";
+/** In whose words a checkpoint's line begins. */
+export type EnvelopeName = "rye" | "entire" | "sidecar";
 
 // The pieces of the patterns (C1, C3).
 const TEXT = String.raw`"(?:[ !#-\[\]-~]|\\["\\bfnrt]|\\u[0-9a-f]{4})*"`;
@@ -105,16 +106,20 @@ const BODY =
   `"hash":${HASH},"sig":"[A-Za-z0-9_-]{85}[AQgw]==","fp":"[0-9a-f]{16}","ts":${TIME},"v":2,` +
   `"kind":(?:${KINDS.map((kind) => kind.replace("MID", MID)).join("|")})` +
   `"sig2":"[A-Za-z0-9_-]{85}[AQgw]"\\}\\}`;
-const ENVELOPES: Readonly<Record<EnvelopeName, RegExp>> = {
-  "rye-flat": envelope(
-    `"ts":${TEXT},"type":"checkpoint","thread_id":(?<session>${TEXT}),"directive":${TEXT},`,
-  ),
-  "rye-payload": envelope(`"timestamp":${TEXT},"thread_id":(?<session>${TEXT}),`),
-  entire: envelope(
-    `"type":"checkpoint","sessionId":(?<session>${TEXT}),"uuid":${TEXT},` +
-      `"parentUuid":${NULLABLE_TEXT},"timestamp":${TEXT},"cwd":${TEXT},"version":${TEXT},`,
-  ),
-  sidecar: envelope(`"timestamp":${TEXT},"thread_id":(?<session>${TEXT}),`),
+const FLAT = envelope(
+  `"ts":${TEXT},"type":"checkpoint","thread_id":(?<session>${TEXT}),"directive":${TEXT},`,
+);
+const PAYLOAD = envelope(`"timestamp":${TEXT},"thread_id":(?<session>${TEXT}),`);
+const ENTIRE = envelope(
+  `"type":"checkpoint","sessionId":(?<session>${TEXT}),"uuid":${TEXT},` +
+    `"parentUuid":${NULLABLE_TEXT},"timestamp":${TEXT},"cwd":${TEXT},"version":${TEXT},`,
+);
+// Which of rye's two a line has, the line itself says, and signs. Were it another line's to say,
+// whoever reads that one otherwise than the signer did would take honest checkpoints for forged.
+const ENVELOPES: Readonly<Record<EnvelopeName, readonly RegExp[]>> = {
+  rye: [FLAT, PAYLOAD],
+  entire: [ENTIRE],
+  sidecar: [PAYLOAD],
 };
 
 function envelope(before: string): RegExp {
@@ -125,8 +130,8 @@ function envelope(before: string): RegExp {
 export function readCheckpoint(line: Uint8Array, name: EnvelopeName): Checkpoint | null {
   if (line.length > CHECKPOINT_BYTES_MAX || line.length < SIG2_BYTES) return null;
   const text = asAscii(line);
-  const session = ENVELOPES[name].exec(text)?.groups?.session;
-  if (session === undefined) return null;
+  const session = sessionIn(text, ENVELOPES[name]);
+  if (session === null) return null;
   // The pattern holds, so the JSON does: every key is there, once.
   const { payload } = JSON.parse(text) as { payload: Record<string, unknown> };
   const { byte_offset: byteOffset, sig, sig2, v: _, ...facts } = payload;
@@ -136,6 +141,15 @@ export function readCheckpoint(line: Uint8Array, name: EnvelopeName): Checkpoint
   const statement = concat(DOMAIN, line.subarray(0, line.length - SIG2_BYTES));
   const said = { ...facts, byteOffset } as unknown as CheckpointFacts;
   return { ...said, session: JSON.parse(session), sig: first, sig2: second, statement };
+}
+
+/** Whom a line that has one of these patterns names, as it is spelled; null when it has none. */
+function sessionIn(text: string, patterns: readonly RegExp[]): string | null {
+  for (const pattern of patterns) {
+    const session = pattern.exec(text)?.groups?.session;
+    if (session !== undefined) return session;
+  }
+  return null;
 }
 
 /** C3: sixteen digits may say more than a number can hold. */

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { testKey } from "../../test/signing/json-key.ts";
 import { signedThread } from "../../test/support/signed-thread.ts";
-import { claimOf, ryeEnvelopeOf } from "./claims.ts";
+import { claimOf } from "./claims.ts";
 
 const { signer } = testKey(3);
 const KEY = { ...signer, publicKey: new Uint8Array(32) };
@@ -14,15 +14,15 @@ const LEGACY = {
   ...{ fp: "b".repeat(16), ts: "2026-02-18T10:30:00Z" },
 };
 
-function claim(value: unknown, envelope: Parameters<typeof claimOf>[1] = "rye-payload") {
+function claim(value: unknown, envelope: Parameters<typeof claimOf>[1] = "rye") {
   return claimOf(Buffer.from(JSON.stringify(value)), envelope)?.is ?? null;
 }
 
-test("a checkpoint is one in its own envelope, and an impostor in another", async () => {
+test("a checkpoint is one in the envelope of its dialect, and an impostor in another", async () => {
   const { bytes } = await signedThread(KEY, "hello-1", { turns: 1 });
   const line = bytes.subarray(bytes.indexOf(10) + 1, -1);
-  assert.equal(claimOf(line, "rye-flat")?.is, "checkpoint");
-  for (const envelope of ["rye-payload", "entire", "sidecar"] as const) {
+  assert.equal(claimOf(line, "rye")?.is, "checkpoint");
+  for (const envelope of ["entire", "sidecar"] as const) {
     assert.equal(claimOf(line, envelope)?.is, "impostor", envelope);
   }
 });
@@ -38,7 +38,7 @@ test("whatever says checkpoint in type or event_type claims to be one, escapes o
     assert.equal(claim(value), "impostor", JSON.stringify(value));
   }
   const escaped = Buffer.from('{"t\\u0079pe":"check\\u0070oint"}');
-  assert.equal(claimOf(escaped, "rye-flat")?.is, "impostor");
+  assert.equal(claimOf(escaped, "rye")?.is, "impostor");
 });
 
 test("what only speaks of checkpoints claims nothing", () => {
@@ -54,7 +54,7 @@ test("what only speaks of checkpoints claims nothing", () => {
     assert.equal(claim(value), null, JSON.stringify(value));
   }
   for (const bytes of ["", '{"type":"checkpoint"', "\ufeff{}"]) {
-    assert.equal(claimOf(Buffer.from(bytes), "rye-flat"), null);
+    assert.equal(claimOf(Buffer.from(bytes), "rye"), null);
   }
 });
 
@@ -84,14 +84,6 @@ test("the original's checkpoints are read only in its own envelope and with its 
   assert.equal(claim({ ...line, type: "x" }), "impostor");
 });
 
-test("a rye log has the envelope of its first line: payload with event_type alone, else flat", () => {
-  const of = (line: string) => ryeEnvelopeOf(Buffer.from(line));
-  assert.equal(of('{"event_type":"x"}'), "rye-payload");
-  for (const line of ['{"type":"x"}', '{"type":"x","event_type":"x"}', "[]", "", "{"]) {
-    assert.equal(of(line), "rye-flat", line);
-  }
-});
-
 test("whatever the bytes, asking what a line claims never throws", () => {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 60 }),
@@ -99,7 +91,7 @@ test("whatever the bytes, asking what a line claims never throws", () => {
   );
   fc.assert(
     fc.property(bytes, (line) => {
-      for (const envelope of ["rye-flat", "entire", "sidecar"] as const) claimOf(line, envelope);
+      for (const envelope of ["rye", "entire", "sidecar"] as const) claimOf(line, envelope);
     }),
   );
 });

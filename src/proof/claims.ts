@@ -3,7 +3,7 @@
  *
  * K1  A line claims to be a checkpoint when any reader of its dialect would take it for one: its
  *     JSON object says `checkpoint` in `type` or `event_type`. Claiming and not being one is
- *     tampering; so is being one of another envelope than the log's.
+ *     tampering; so is being one of another dialect than the log's.
  */
 
 import { utf8 } from "./bytes.ts";
@@ -42,14 +42,6 @@ export function claimOf(line: Uint8Array, envelope: EnvelopeName): Claim | null 
   if (typeof v === "number" && Number.isSafeInteger(v) && v > 2) return { is: "newer", version: v };
   const legacy = Object.hasOwn(value, "type") ? null : legacyOf(value, payload);
   return legacy ? { is: "legacy", checkpoint: legacy } : { is: "impostor" };
-}
-
-/** The envelope of a rye log: its first line has it, and all others with it. */
-export function ryeEnvelopeOf(firstLine: Uint8Array): "rye-flat" | "rye-payload" {
-  const value = parsed(firstLine);
-  const isPayload =
-    isObject(value) && Object.hasOwn(value, "event_type") && !Object.hasOwn(value, "type");
-  return isPayload ? "rye-payload" : "rye-flat";
 }
 
 /** A line as JSON; undefined when it is none. */

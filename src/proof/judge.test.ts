@@ -82,7 +82,7 @@ function judged(bytes: Uint8Array, options: Partial<JudgeOptions> = {}) {
     ...{ crypto, keys: keysOf(), session: "hello-1", isEverySignature: true },
     ...{ isLegacyProfile: false, pinnedSeqOf: () => null, ...options },
   });
-  new Walk(crypto, "rye-flat", judge).feed(bytes);
+  new Walk(crypto, "rye", judge).feed(bytes);
   judge.finish();
   return {
     codes: judge.findings.map(({ code }) => code),
@@ -243,13 +243,13 @@ test("looking at every line names each turn that was altered, and only those", a
   const script = await threeTurns();
   const deep = new DeepJudge(Ledger.begin({ crypto, salt: SALT, parts: 64, isSidecar: false }));
   const altered = script.bytes.toString("latin1").replace("two", "TWO");
-  new Walk(crypto, "rye-flat", deep).feed(Buffer.from(altered, "latin1"));
+  new Walk(crypto, "rye", deep).feed(Buffer.from(altered, "latin1"));
   assert.deepEqual(deep.turns, [1]);
   assert.deepEqual(
     deep.findings.map(({ code }) => code),
     ["SEGMENT_MISMATCH"],
   );
   const clean = new DeepJudge(Ledger.begin({ crypto, salt: SALT, parts: 64, isSidecar: false }));
-  new Walk(crypto, "rye-flat", clean).feed(script.bytes);
+  new Walk(crypto, "rye", clean).feed(script.bytes);
   assert.deepEqual([clean.turns, clean.findings], [[], []]);
 });

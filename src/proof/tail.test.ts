@@ -9,7 +9,7 @@ const SESSION = { key: "thread_id", id: "hello-1" };
 
 function judged(chunks: readonly Uint8Array[], options = {}) {
   const tail = new TailJudge({
-    ...{ envelope: "rye-flat", session: SESSION, start: 1000, isData: false },
+    ...{ envelope: "rye", session: SESSION, start: 1000, isData: false },
     ...options,
   });
   for (const chunk of chunks) tail.feed(chunk);

@@ -51,6 +51,16 @@ export class TailJudge {
     this.#end = options.start;
   }
 
+  /** Where the last whole line ends. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** How many bytes stand after it. */
+  get restBytes(): number {
+    return this.#whole.restBytes;
+  }
+
   feed(chunk: Uint8Array): void {
     this.#whole.feed(chunk);
   }

@@ -15,7 +15,7 @@ const KEY = { ...signer, publicKey: new Uint8Array(32) };
 /** What a walk told, runs of ordinary lines joined. */
 function walked(chunks: readonly Uint8Array[]) {
   const told: (string | { line: string; start: number; is: Claim["is"] })[] = [];
-  const walk = new Walk(proofCrypto, "rye-flat", {
+  const walk = new Walk(proofCrypto, "rye", {
     lines: (bytes) => {
       const text = Buffer.from(bytes).toString("latin1");
       const last = told.at(-1);

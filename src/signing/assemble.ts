@@ -133,11 +133,12 @@ function pinFindingsOf(
     findings.push(finding("PIN_MAY_BE_MISSING", null, null, message));
   }
   const pin = remembered.here ?? (judge.log === null ? null : remembered.ofLog(judge.log));
-  const { freshness, rollback } = judgePin(pin, {
+  const judged = judgePin(pin, {
     log: judge.newestSeq === null ? null : judge.log,
     seq: judge.newestSeq ?? -1,
     lineAt: () => judge.pinnedLine,
   });
+  const rollback = judged.rollback ?? remembered.conflict ?? null;
   if (rollback && judge.newestSeq === null) {
     findings.push(finding("CHECKPOINTS_STRIPPED", "rollback", null, STRIPPED));
   } else if (rollback) {
@@ -146,7 +147,7 @@ function pinFindingsOf(
   if (!pin && requiresPin) {
     findings.push(finding("UNPINNED", "unpinned", null, "no head is remembered"));
   }
-  return { findings, freshness: freshness ?? "none" };
+  return { findings, freshness: (rollback ? null : judged.freshness) ?? "none" };
 }
 
 const STRIPPED = "signed checkpoints were seen before, and the log has none at all";

@@ -10,12 +10,16 @@ import type { Ledger } from "../proof/ledger.ts";
 import type { Head as PinnedHead } from "../proof/pin.ts";
 import type { LedgerDraft } from "./ledger-draft.ts";
 
-/** The newest checkpoint of a log, whoever made it. */
-export interface Newest {
+/** A checkpoint, as whoever refers to it names it. */
+export interface NamedCheckpoint {
   readonly seq: number;
-  readonly byteOffset: number;
   /** SHA-256 of its line. */
   readonly line: string;
+}
+
+/** The newest checkpoint of a log, whoever made it. */
+export interface Newest extends NamedCheckpoint {
+  readonly byteOffset: number;
   /** Which revision of thread.json it knew. */
   readonly rev: number;
 }
@@ -24,10 +28,7 @@ export interface Newest {
 export type Head = Omit<PinnedHead, "place" | "id">;
 
 /** A head that a person gave up. */
-export interface Lost {
-  readonly seq: number;
-  readonly line: string;
-}
+export type Lost = NamedCheckpoint;
 
 /** What is known of a log that is being signed, its ledger apart. */
 export interface State {

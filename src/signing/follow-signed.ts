@@ -3,21 +3,25 @@
  *
  * Every checkpoint among the new lines must fit what we know, to the last hash, and its signature
  * must hold under a trusted key; else nothing is signed on top of it (CHECKPOINT_MISMATCH). Lines
- * after the last one were written by somebody who does not sign: they are found (log-signer.ts, S3).
+ * after the last one were written by somebody who does not sign: they are found (log-signer.ts, S3),
+ * unless a verifier would call them tampering. Then they are refused, as on opening.
  */
 
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { readChunks } from "../log/bytes.ts";
 import { openPlace, openToRead } from "../log/place.ts";
+import { toHex } from "../proof/bytes.ts";
 import type { Claim } from "../proof/claims.ts";
 import type { ProofCrypto } from "../proof/crypto.ts";
+import type { OnCheckpoint } from "../proof/judge.ts";
 import type { Keys } from "../proof/keys.ts";
+import type { TailJudge } from "../proof/tail.ts";
 import { Walk, type WalkHandler } from "../proof/walk.ts";
 import type { Draft } from "./checkpoint-draft.ts";
-import { envelopeOf } from "./inspect.ts";
-
-import type { SessionLog } from "./session-log.ts";
+import { newTail } from "./inspect.ts";
+import { unsignable } from "./open-to-sign.ts";
+import { envelopeOf, type SessionLog } from "./session-log.ts";
 
 export interface Following {
   readonly host: Host;
@@ -29,6 +33,7 @@ export interface Following {
   readonly to: number;
   /** Where they are added to what is known. */
   readonly draft: Draft;
+  readonly onCheckpoint: OnCheckpoint;
 }
 
 export async function followSigned({ host, log: target, ...rest }: Following): Promise<void> {
@@ -37,10 +42,11 @@ export async function followSigned({ host, log: target, ...rest }: Following): P
   try {
     const log = openToRead(place);
     try {
-      const envelope = await envelopeOf(target.dialect, log);
       const { crypto, from, to, draft } = rest;
-      const walk = new Walk(crypto, envelope, new Follower(place.path, target.id, rest));
+      const follower = new Follower(place.path, target, rest);
+      const walk = new Walk(crypto, envelopeOf(target.dialect), follower);
       for await (const chunk of readChunks(log, from, to)) walk.feed(chunk);
+      follower.finish();
       draft.foundSince();
     } finally {
       log.close();
@@ -52,28 +58,38 @@ export async function followSigned({ host, log: target, ...rest }: Following): P
 
 class Follower implements WalkHandler {
   readonly #path: string;
-  readonly #session: string | null;
+  readonly #log: SessionLog;
   readonly #following: Omit<Following, "host" | "log">;
+  /** What stands after the last checkpoint so far. */
+  #tail: TailJudge;
 
-  constructor(path: string, session: string | null, following: Omit<Following, "host" | "log">) {
+  constructor(path: string, log: SessionLog, following: Omit<Following, "host" | "log">) {
     this.#path = path;
-    this.#session = session;
+    this.#log = log;
     this.#following = following;
+    this.#tail = this.#tailFrom(following.from);
   }
 
   lines(bytes: Uint8Array): void {
     this.#following.draft.addOthersLines(bytes);
+    this.#tail.feed(bytes);
+  }
+
+  /** After the last line: refuses what nobody may sign. */
+  finish(): void {
+    const { fault } = this.#tail;
+    if (fault) throw unsignable(this.#path, fault);
   }
 
   claim(line: Uint8Array, start: number, claim: Claim): void {
-    const { crypto, keys, draft, from } = this.#following;
+    const { crypto, keys, draft, from, onCheckpoint } = this.#following;
     const checkpoint = claim.is === "checkpoint" ? claim.checkpoint : null;
     const key = checkpoint && keys.byKid(checkpoint.kid, checkpoint.ts);
     const holds =
       checkpoint !== null &&
       key?.publicKey != null &&
       key.refusal === null &&
-      checkpoint.session === this.#session &&
+      checkpoint.session === this.#log.id &&
       checkpoint.byteOffset === from + start &&
       draft.fits(checkpoint) &&
       crypto.verifyEd25519(key.publicKey, checkpoint.statement, checkpoint.sig2);
@@ -86,5 +102,11 @@ class Follower implements WalkHandler {
       );
     }
     draft.adopt(checkpoint, line);
+    onCheckpoint(checkpoint.seq, toHex(crypto.sha256(line)));
+    this.#tail = this.#tailFrom(from + start + line.length);
+  }
+
+  #tailFrom(start: number): TailJudge {
+    return newTail(envelopeOf(this.#log.dialect), this.#log.id, start);
   }
 }

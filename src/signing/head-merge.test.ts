@@ -54,6 +54,16 @@ test("what was accepted elsewhere is here no loss, and takes nothing back", () =
   assert.deepEqual(mergeInto([pinOf("a", 9)], theirs).added, []);
 });
 
+test("of a session whose log was replaced, both logs come over, and come back as known", () => {
+  const theirs = [pinOf("a", 5), pinOf("a", 3, { log: 2 }, "accepted")];
+  const { added, conflicts, book } = mergeInto([], ...theirs);
+  assert.deepEqual([added.length, conflicts], [2, []]);
+  const replaced = pinOf("a", 3, { log: 2 }, "verified");
+  assert.deepEqual(book.lookup(replaced)?.pin, replaced);
+  assert.deepEqual(mergeInto(theirs, ...theirs).known, 2);
+  assert.deepEqual(mergeInto(theirs, pinOf("a", 6)).conflicts, ["REPLACED"], "it went on there");
+});
+
 test("whatever is merged, no session's pin goes back or away, and merging again adds nothing", () => {
   const pins = fc.array(
     fc

@@ -59,6 +59,7 @@ export function readSidecar(sidecar: OpenFile): SidecarLines {
         at += line.length;
       }
       ready = [];
+      if (whole.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(at);
     }
     lines.tornBytes += whole.restBytes;
   }

@@ -9,23 +9,21 @@
 import { VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
-import { readChunks, readStretch } from "../log/bytes.ts";
-import { fromHex, LF } from "../proof/bytes.ts";
+import { readChunks } from "../log/bytes.ts";
+import { fromHex } from "../proof/bytes.ts";
 import type { EnvelopeName } from "../proof/checkpoint.ts";
-import { ryeEnvelopeOf } from "../proof/claims.ts";
 import type { ProofCrypto } from "../proof/crypto.ts";
 import { DeepJudge } from "../proof/deep.ts";
 import { Judge, type JudgeOptions } from "../proof/judge.ts";
 import { Ledger } from "../proof/ledger.ts";
 import { TailJudge } from "../proof/tail.ts";
 import { Walk, type WalkHandler } from "../proof/walk.ts";
-import { type Content, type SignedDialect, sessionKey } from "./session-log.ts";
+import { type Content, sessionKey } from "./session-log.ts";
 import type { OnProgress } from "./verify-options.ts";
 
-/** How far a log's first lines are looked for: its envelope, and usually its genesis. */
-const FIRST_LINES_BYTES = 1024 * 1024;
-/** Where a genesis mostly is: after the first lines. */
+/** Where a genesis mostly is, after the first lines, and how far else it is looked for at first. */
 const GENESIS_BYTES = 8 * 1024;
+const FIRST_LINES_BYTES = 1024 * 1024;
 
 export interface Inspection {
   readonly judge: Judge;
@@ -45,14 +43,6 @@ export interface InspectOptions extends JudgeOptions {
   readonly content: Content;
   readonly onProgress?: OnProgress | undefined;
   readonly onBytes?: ((bytes: Uint8Array) => void) | undefined;
-}
-
-/** The spelling of checkpoints in a log of a dialect that has them inside. */
-export async function envelopeOf(dialect: SignedDialect, log: OpenFile): Promise<EnvelopeName> {
-  if (dialect !== "rye") return dialect === "entire" ? "entire" : "sidecar";
-  const head = await readStretch(log, 0, Math.min(log.size(), FIRST_LINES_BYTES));
-  const end = head.indexOf(LF);
-  return ryeEnvelopeOf(end === -1 ? head : head.subarray(0, end));
 }
 
 /** Holds the checkpoints in a log against its bytes, up to `bytes` of them. */
@@ -149,15 +139,26 @@ export async function inspectTail(
   onBytes: (bytes: Uint8Array) => void = () => {},
   isData = false,
 ): Promise<TailJudge> {
-  const key = sessionKey(envelope);
-  const session = key !== null && id !== null ? { key, id } : null;
-  const tail = new TailJudge({ envelope, session, start, isData });
+  const tail = newTail(envelope, id, start, isData);
   for await (const chunk of readChunks(log, start, end)) {
     tail.feed(chunk);
+    if (tail.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(tail.end);
     onBytes(chunk);
   }
   tail.finish();
   return tail;
+}
+
+/** A judge of lines that nobody has signed, from `start` on. */
+export function newTail(
+  envelope: EnvelopeName,
+  id: string | null,
+  start: number,
+  isData = false,
+): TailJudge {
+  const key = sessionKey(envelope);
+  const session = key !== null && id !== null ? { key, id } : null;
+  return new TailJudge({ envelope, session, start, isData });
 }
 
 export function lineTooLong(at: number): VerbatimError {

@@ -4,21 +4,25 @@
  *
  * O1  A log whose verdict is bad is not signed on: CHECKPOINT_MISMATCH. Signing whatever is found
  *     would launder it.
- * O2  Lines after the last checkpoint are taken, and stated as found (log-signer.ts, S3).
+ * O2  Lines after the last checkpoint are taken, and stated as found (log-signer.ts, S3). So are all
+ *     lines of a log that is signed for the first time; but what would be tampering in a signed log
+ *     is not signed there either, or it would be `verified` from then on (walk.ts, K2).
  */
 
 import { VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
+import { LOG_LIMITS } from "../base/limits.ts";
 import { readChunks } from "../log/bytes.ts";
 import type { Ledger } from "../proof/ledger.ts";
+import type { TailFault } from "../proof/tail.ts";
 import type { Verdict } from "../proof/verdict.ts";
 import { WholeLines } from "../proof/whole-lines.ts";
 import { besideFindings, reportOf } from "./assemble.ts";
-import { envelopeOf, type Inspection, inspectLog } from "./inspect.ts";
+import { type Inspection, inspectLog, inspectTail, lineTooLong } from "./inspect.ts";
 import { inspectBare, inspectBeside, type SidecarInspection } from "./inspect-beside.ts";
 import { nothingSigned, type SignedSoFar } from "./log-signer.ts";
-import { hasSidecar, type SignedLog } from "./session-log.ts";
-import { inspectOptions } from "./verify.ts";
+import { contentOf, envelopeOf, hasSidecar, type SignedLog } from "./session-log.ts";
+import { fileFindings, inspectOptions } from "./verify.ts";
 import type { VerifyOptions } from "./verify-options.ts";
 
 /** Verdicts on which one may go on: all is well, or all that is signed is. */
@@ -54,8 +58,8 @@ export async function openToSign(opening: OpenToSign): Promise<SignedSoFar> {
   let inspection: Inspection | SidecarInspection;
   if (sidecar) inspection = await inspectBeside(log, sidecar, inspecting, end);
   else if (inspecting.content !== "lines") inspection = await inspectBare(log, inspecting, end);
-  else inspection = await inspectLog(log, await envelopeOf(target.dialect, log), inspecting, end);
-  refuseUnlessFit(opening, inspection);
+  else inspection = await inspectLog(log, envelopeOf(target.dialect), inspecting, end);
+  await refuseUnlessFit(opening, inspection);
 
   const { judge, deep } = inspection;
   if (!judge.genesis || !deep) return beginLate(opening, isSidecar, isRaw);
@@ -69,8 +73,12 @@ export async function openToSign(opening: OpenToSign): Promise<SignedSoFar> {
   return { ledger: deep.ledger, ...judge.genesis, ...known };
 }
 
-function refuseUnlessFit({ target, options }: OpenToSign, inspection: Inspection): void {
-  const extra = "sidecar" in inspection ? besideFindings(inspection as SidecarInspection) : [];
+async function refuseUnlessFit(
+  { target, options }: OpenToSign,
+  inspection: Inspection,
+): Promise<void> {
+  const beside = "sidecar" in inspection ? besideFindings(inspection as SidecarInspection) : [];
+  const extra = [...beside, ...(await fileFindings(inspection, options))];
   const report = reportOf(target, options, { inspection, extra });
   if (GOES_ON.has(report.verdict)) return;
   const why = report.findings.find(({ verdict }) => verdict === report.verdict);
@@ -90,8 +98,32 @@ async function beginLate(
 ): Promise<SignedSoFar> {
   const { log, end, cut, newSalt, options, lost } = opening;
   const begun = nothingSigned(options.crypto, newSalt(), isSidecar, isRaw);
-  await addRest(begun.ledger, isRaw, log, 0, end);
+  if (isRaw) await addRest(begun.ledger, isRaw, log, 0, end);
+  else await addSignable(begun.ledger, opening);
   return { ...begun, isInTurn: end > 0, found: end > 0 ? [0, end] : null, cut, lost };
+}
+
+/** Adds all lines; refuses those that would be tampering in a signed log (O2). */
+async function addSignable(ledger: Ledger, { target, log, end }: OpenToSign): Promise<void> {
+  const { dialect, root, logId } = target;
+  const envelope = envelopeOf(dialect);
+  const whole = new WholeLines((lines) => ledger.addLines(lines));
+  const add = (chunk: Uint8Array) => whole.feed(chunk);
+  // Entire's logs are begun by other programs, whose lines go by a name of their own.
+  const id = dialect === "entire" ? null : target.id;
+  const isData = contentOf(target) === "messages";
+  const { fault } = await inspectTail(log, 0, end, envelope, id, add, isData);
+  if (fault) throw unsignable(`${root}/${logId}`, fault);
+}
+
+/** What stands there is no line of ours, and nothing is signed on top of it. */
+export function unsignable(path: string, { byteOffset, message }: TailFault): VerbatimError {
+  return new VerbatimError(
+    "CHECKPOINT_MISMATCH",
+    `${path} is not signed on: at byte ${byteOffset} ${message}. Keep a copy, take that line out of ` +
+      "the log, and open the session again",
+    { path, offset: byteOffset, verdict: "tampered" },
+  );
 }
 
 async function addRest(
@@ -105,5 +137,6 @@ async function addRest(
   for await (const chunk of readChunks(log, from, to)) {
     if (isRaw) ledger.addLines(chunk);
     else whole.feed(chunk);
+    if (whole.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(ledger.bytes);
   }
 }

@@ -11,8 +11,11 @@
 import { VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
+import type { ByteOffset } from "../base/offset.ts";
 import { readStretch } from "../log/bytes.ts";
 import { openPlace, openToRead } from "../log/place.ts";
+import { repairedEnd } from "../log/repair.ts";
+import { findTail } from "../log/tail.ts";
 import { LF } from "../proof/bytes.ts";
 import type { ProofCrypto, RunningHash } from "../proof/crypto.ts";
 import { WholeLines } from "../proof/whole-lines.ts";
@@ -37,6 +40,8 @@ export interface VerifiedLine {
 
 export interface VerifiedLog {
   readonly report: VerifyReport;
+  /** Where the judged bytes end for whoever appends, what a crash left of a line mended. */
+  readonly end: ByteOffset;
   /** The lines, checkpoints included. Ends the reading of the file; to be taken once. */
   readonly lines: AsyncGenerator<VerifiedLine>;
   close(): void;
@@ -71,12 +76,13 @@ export async function openVerifiedLog(
       (options.admitsUnsigned === true && report.verdict === "unsigned");
     if (!isFit) throw notVerified(report);
     const opened = log;
-    const { identity, end } = { identity: opened.identity(), end: report.file.bytes };
+    const { identity, bytes } = { identity: opened.identity(), bytes: report.file.bytes };
+    const end = repairedEnd(await findTail(opened, bytes));
     const signedEnd = report.signed_through?.end ?? 0;
     const { path, found } = report;
     const takesRest = options.takesUnterminated === true;
-    const lines = readAgain(opened, pieces, { signedEnd, found, identity, end, path, takesRest });
-    return { report, lines, close: () => opened.close() };
+    const lines = readAgain(opened, pieces, { signedEnd, found, identity, bytes, path, takesRest });
+    return { report, end, lines, close: () => opened.close() };
   } catch (cause) {
     log?.close();
     throw cause;
@@ -120,14 +126,14 @@ interface Judged {
   readonly signedEnd: number;
   readonly found: VerifyReport["found"];
   readonly identity: string;
-  readonly end: number;
+  readonly bytes: number;
   readonly takesRest: boolean;
 }
 
 async function* readAgain(
   log: OpenFile,
   pieces: Pieces,
-  { path, signedEnd, found, identity, end, takesRest }: Judged,
+  { path, signedEnd, found, identity, bytes: judgedBytes, takesRest }: Judged,
 ): AsyncGenerator<VerifiedLine> {
   let ready: Uint8Array[] = [];
   const whole = new WholeLines((bytes) => ready.push(bytes));
@@ -151,7 +157,7 @@ async function* readAgain(
     ready = [];
   }
   if (takesRest && whole.restBytes > 0) yield { line: whole.rest, start, isVerified: false };
-  if (log.identity() !== identity || log.size() < end) throw changed(path, end);
+  if (log.identity() !== identity || log.size() < judgedBytes) throw changed(path, judgedBytes);
 }
 
 function changed(path: string, at: number): VerbatimError {

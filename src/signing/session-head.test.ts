@@ -88,7 +88,7 @@ for (const dialect of ["rye", "homeagent"] as const) {
     const replaced = pinned(head, { log: "0".repeat(32) });
     assert.equal((await signed.head(replaced)).rollback, "REPLACED");
     const behind = pinned(head, { seq: 9 });
-    assert.deepEqual(await signed.head(behind), { head, rollback: "BEHIND" });
+    assert.deepEqual(await signed.head(behind), { head, rollback: "BEHIND", surplus: null });
   });
 }
 

@@ -3,8 +3,8 @@
  * was verified: a pin says that somebody vouches for what stands there.
  *
  * SH1  Everything that is signed must hold, under a key that is trusted. Lines after it do not
- *      matter, and a pin that the log contradicts is answered and not judged: `verbatim head` asks
- *      a person about it.
+ *      matter; a pin that the log contradicts, and checkpoints beside it that cover more than it
+ *      holds, are answered and not judged: `verbatim head` asks a person about them.
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -31,6 +31,8 @@ export interface SessionHead {
   readonly head: Head;
   /** In which way the log contradicts what is pinned for it; null when it does not. */
   readonly rollback: Rollback | null;
+  /** The newest checkpoint beside a log that has lost bytes which it covers; null when none has. */
+  readonly surplus: Checkpoint | null;
 }
 
 /** Verdicts that say nothing against what is signed. */
@@ -46,16 +48,28 @@ export async function readHead(
   const report = await verifyLog(host, session, options);
   const { log, signed_through: through, findings } = report;
   const against = findings.find(({ verdict }) => verdict !== null && !HOLDS.has(verdict));
-  if (against || !log || !through) throw notVerified(report, against?.message);
+  if (against || !log || !through) throw notVerified(report, session, against?.message);
+  const isShorter = findings.some(({ code }) => code === "LOG_SHORTER_THAN_SIDECAR");
+  const surplus = isShorter ? await newestBeside(host, session) : null;
   const checkpoint = await findCheckpoint(host, session, through, options.crypto);
-  if (!checkpoint) throw notVerified(report, "it was changed while it was verified");
+  if (!checkpoint || (isShorter && !surplus)) {
+    throw notVerified(report, session, "it was changed while it was verified");
+  }
   const { seq, byteOffset, kind, kid, ts } = checkpoint;
   const place = await placeOf(host, session);
-  const rollback = findings.find(({ code }) => ROLLBACKS.has(code))?.code ?? null;
-  return {
-    head: { place, id: session.id, log, seq, byteOffset, line: through.line, kind, kid, ts },
-    rollback: rollback as Rollback | null,
-  };
+  const found = findings.find(({ code }) => ROLLBACKS.has(code))?.code as Rollback | undefined;
+  const pin = options.remembered?.here ?? options.remembered?.ofLog(log) ?? null;
+  // The pinned one may stand beside the log, and the bytes that it covers be gone all the same.
+  const rollback = found ?? (surplus && pin && pin.seq > seq ? "BEHIND" : null);
+  const head = { place, id: session.id, log, seq, byteOffset, line: through.line, kind, kid, ts };
+  return { head, rollback, surplus };
+}
+
+/** The last checkpoint that stands beside a log. */
+async function newestBeside(host: Host, { root, logId }: SignedLog): Promise<Checkpoint | null> {
+  const reader = new LogReader(host, sidecarOf(logId), { root, onBadLine: "skip" });
+  for await (const { bytes } of reader.backward()) return readCheckpoint(bytes, "sidecar");
+  return null;
 }
 
 /** The checkpoint that was found good, known by the hash of its line. */
@@ -80,11 +94,20 @@ async function findCheckpoint(
 /** It was verified: which of them it has is only a matter of reading it. */
 const ENVELOPES = {
   beside: ["sidecar"],
-  inside: ["rye-flat", "rye-payload", "entire"],
+  inside: ["rye", "entire"],
 } as const;
 
-function notVerified({ path, verdict }: VerifyReport, why: string | undefined): VerbatimError {
-  const reason = why ?? "nothing in it is signed";
+function notVerified(
+  { path, verdict }: VerifyReport,
+  { dialect }: SignedLog,
+  why: string | undefined,
+): VerbatimError {
+  const begun = `\`verbatim head forget\`${hasSidecar(dialect) ? `, and move ${sidecarOf(path)} away` : ""}`;
+  const nothing =
+    verdict === "rollback"
+      ? `no checkpoint is left that holds: restore it from a copy, or to begin anew ${begun}`
+      : "nothing in it is signed";
+  const reason = why ?? nothing;
   return new VerbatimError(
     "NOT_VERIFIED",
     `${path} is ${verdict}, and its head is not pinned: ${reason}; \`verbatim verify\` says more`,

@@ -47,6 +47,11 @@ export function signedName({ dialect, id }: SignedLog): string | null {
   return id === null || !hasSidecar(dialect) ? id : `${dialect}:${id}`;
 }
 
+/** In whose words the checkpoints of a dialect's logs begin, inside or beside them. */
+export function envelopeOf(dialect: SignedDialect): EnvelopeName {
+  return dialect === "rye" || dialect === "entire" ? dialect : "sidecar";
+}
+
 /** The key of an ordinary line that names its session; null where lines name none. */
 export function sessionKey(envelope: EnvelopeName): string | null {
   if (envelope === "sidecar") return null;

@@ -10,11 +10,13 @@
 import { createHash } from "node:crypto";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
+import { LOG_LIMITS } from "../base/limits.ts";
 import { LF, readChunks } from "../log/bytes.ts";
 import { openPlace, openToRead } from "../log/place.ts";
 import type { Found } from "../proof/checkpoint.ts";
 import type { Verdict } from "../proof/verdict.ts";
 import { WholeLines } from "../proof/whole-lines.ts";
+import { lineTooLong } from "./inspect.ts";
 import type { VerifyReport } from "./report.ts";
 import { contentOf, type SignedLog } from "./session-log.ts";
 
@@ -80,6 +82,7 @@ export class Shown {
     let start = from;
     for await (const chunk of readRange(this.#host, this.#log, from, to)) {
       whole.feed(chunk);
+      if (whole.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(start);
       for (const lines of ready) {
         this.#hash.update(lines);
         for (let at = 0; at < lines.length; ) {

@@ -1,8 +1,10 @@
 /** Verify options: what a verdict is judged by, besides the log itself. */
 
 import type { ProofCrypto } from "../proof/crypto.ts";
+import type { OnCheckpoint } from "../proof/judge.ts";
 import type { Keys } from "../proof/keys.ts";
 import type { Pin } from "../proof/pin.ts";
+import type { Rollback } from "../proof/pins.ts";
 import type { Finding } from "../proof/verdict.ts";
 
 export type OnProgress = (bytes: number) => void;
@@ -15,6 +17,8 @@ export interface Remembered {
   readonly ofLog: (log: string) => Pin | null;
   /** Some of what was remembered cannot be read. */
   readonly isDamaged: boolean;
+  /** Two machines remember what no one log can have: whatever stands there lacks one of the two. */
+  readonly conflict?: Exclude<Rollback, "BEHIND"> | null;
 }
 
 export const NOTHING_REMEMBERED: Remembered = {
@@ -35,6 +39,8 @@ export interface VerifyOptions {
   readonly onProgress?: OnProgress;
   /** Given the bytes that are judged, in order, each once. */
   readonly onBytes?: (bytes: Uint8Array) => void;
+  /** Told of the checkpoints; up to the one that is signed through, they are what they say. */
+  readonly onCheckpoint?: OnCheckpoint;
   /** Judges files beside a signed log to which its lines refer. To be used for one log, once. */
   readonly beside?: BesideProof | null;
 }

@@ -11,11 +11,19 @@ import { errnoOf } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { openPlace, openToRead, type Place } from "../log/place.ts";
+import type { Finding } from "../proof/verdict.ts";
 import { besideFindings, type Inspected, reportOf, unreadableReport } from "./assemble.ts";
-import { envelopeOf, type InspectOptions, inspectLog } from "./inspect.ts";
+import { type Inspection, type InspectOptions, inspectLog } from "./inspect.ts";
 import { inspectBare, inspectBeside } from "./inspect-beside.ts";
 import type { VerifyReport } from "./report.ts";
-import { contentOf, hasSidecar, type SignedLog, sidecarOf, signedName } from "./session-log.ts";
+import {
+  contentOf,
+  envelopeOf,
+  hasSidecar,
+  type SignedLog,
+  sidecarOf,
+  signedName,
+} from "./session-log.ts";
 import { NOTHING_REMEMBERED, type VerifyOptions } from "./verify-options.ts";
 
 /** Files up to this size are always checked in depth. */
@@ -69,17 +77,10 @@ async function inspectInside(
   target: SignedLog,
   options: VerifyOptions,
 ): Promise<Inspected> {
-  const envelope = await envelopeOf(target.dialect, log);
+  const envelope = envelopeOf(target.dialect);
   const inspecting = inspectOptions(target, options, log.size());
-  const { beside } = options;
-  const onBytes = beside
-    ? (bytes: Uint8Array) => {
-        options.onBytes?.(bytes);
-        beside.onBytes(bytes);
-      }
-    : options.onBytes;
-  const inspection = await inspectLog(log, envelope, { ...inspecting, onBytes });
-  const extra = beside && inspection.judge.total > 0 ? await beside.findings() : [];
+  const inspection = await inspectLog(log, envelope, inspecting);
+  const extra = await fileFindings(inspection, options);
   const isFalse = inspection.judge.findings.some(({ code }) => code === "SIGNATURE_FALSE");
   if (inspecting.isEverySignature || !isFalse) return { inspection, extra };
   // Which older one still holds, only checking each of them tells.
@@ -100,6 +101,14 @@ async function inspectSidecar(
   if (!sidecar) return { inspection: await inspectLog(log, "sidecar", inspecting), extra: [] };
   const inspection = await inspectBeside(log, sidecar, inspecting);
   return { inspection, extra: besideFindings(inspection) };
+}
+
+/** What is wrong with the files to which the lines of a signed log refer. */
+export async function fileFindings(
+  { judge }: Inspection,
+  { beside }: VerifyOptions,
+): Promise<readonly Finding[]> {
+  return beside && judge.total > 0 ? beside.findings() : [];
 }
 
 function besideOf(place: Place): Place {
@@ -141,6 +150,15 @@ export function inspectOptions(
     isLegacyProfile: options.isLegacyProfile === true && remembered.here === null,
     pinnedSeqOf: (log) => (remembered.here ?? remembered.ofLog(log))?.seq ?? null,
     onProgress: options.onProgress,
-    onBytes: options.onBytes,
+    onBytes: onBytesOf(options),
+    onCheckpoint: options.onCheckpoint,
+  };
+}
+
+function onBytesOf({ onBytes, beside }: VerifyOptions): VerifyOptions["onBytes"] {
+  if (!beside) return onBytes;
+  return (bytes) => {
+    onBytes?.(bytes);
+    beside.onBytes(bytes);
   };
 }

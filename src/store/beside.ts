@@ -8,12 +8,16 @@
 
 import type { Native } from "../dialects/dialect.ts";
 import type { Companion } from "../log/companion.ts";
+import type { Sync } from "../log/composed.ts";
 
 export interface Beside extends Companion {
   /** A line that is about to be appended, and what it says: saves parsing it again. */
   expect(line: Uint8Array, native: Native): void;
-  /** The session ends here for now, cleanly. Called with the lock held, before the log closes. */
-  pause(): Promise<void>;
+  /**
+   * The session ends here for now, cleanly. Called with the lock held, before the log closes; `sync`
+   * makes what stands in the log durable.
+   */
+  pause(sync: Sync): Promise<void>;
   /** Whether it wants to be told also in `shared` mode, where others may go on. Default: no. */
   readonly pausesShared?: true;
   /** rye: the revision of thread.json, where that is signed. */
@@ -21,7 +25,7 @@ export interface Beside extends Companion {
   /** The same, once what was appended last is written there, too. */
   readonly revAhead?: number;
   /** Signed sessions: what was appended stands, its checkpoints too. With the lock held. */
-  sealed?(): Promise<void>;
+  sealed?(sync: Sync): Promise<void>;
   /** In `shared` mode the lock could not be had for that. */
   notPaused?(cause: unknown): void;
 }

@@ -12,10 +12,9 @@ import { readChunks } from "../log/bytes.ts";
 import type { LogWindow } from "../log/window.ts";
 import { LF } from "../proof/bytes.ts";
 import type { Checkpoint, EnvelopeName } from "../proof/checkpoint.ts";
-import { ryeEnvelopeOf } from "../proof/claims.ts";
 import { Walk } from "../proof/walk.ts";
 import { nodeCrypto } from "../signing/node-crypto.ts";
-import { hasSidecar } from "../signing/session-log.ts";
+import { envelopeOf, hasSidecar } from "../signing/session-log.ts";
 import { SidecarFile } from "../signing/sidecar-file.ts";
 import type { Session } from "./session.ts";
 
@@ -53,8 +52,8 @@ export interface CoveringLimits {
   readonly searchedBytesMax: number;
 }
 
-/** How far a log's first lines are looked at: its envelope, and its genesis. */
-const FIRST_LINES_BYTES = 1024 * 1024;
+/** How far a genesis is looked for: it stands after the first lines, and one may be long. */
+const FIRST_LINES_BYTES = LOG_LIMITS.lineBytesMax + 1024 * 1024;
 
 export async function coveringCheckpoints(
   host: Host,
@@ -66,9 +65,8 @@ export async function coveringCheckpoints(
   const { logId, root, id, dialect } = session;
   const search = new Search(stretch.from, stretch.to, limits);
   if (!hasSidecar(dialect.name)) {
-    const first = await log.bytes(0, FIRST_LINES_BYTES);
-    const envelope = dialect.name === "rye" ? ryeEnvelopeOf(firstLineOf(first)) : "entire";
-    await search.genesisIn([first], envelope);
+    const envelope = envelopeOf(dialect.name);
+    await search.genesisIn(log.chunks(0, FIRST_LINES_BYTES), envelope);
     const until = stretch.to + limits.searchedBytesMax;
     await search.walk(log.chunks(stretch.from, until), stretch.from, envelope);
     return search.found("log", until >= log.bytesEnd);
@@ -109,10 +107,7 @@ class Search {
     this.#checkpointsMax = checkpointsMax;
   }
 
-  async genesisIn(
-    chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-    envelope: EnvelopeName,
-  ): Promise<void> {
+  async genesisIn(chunks: AsyncIterable<Uint8Array>, envelope: EnvelopeName): Promise<void> {
     const take = (found: StandingCheckpoint) => {
       if (found.kind === "genesis") this.#genesis ??= found;
     };
@@ -161,7 +156,7 @@ class Search {
 }
 
 async function eachCheckpoint(
-  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  chunks: AsyncIterable<Uint8Array>,
   base: number,
   envelope: EnvelopeName,
   take: (found: StandingCheckpoint) => void,
@@ -188,9 +183,4 @@ async function eachCheckpoint(
     walk.feed(chunk);
     if (isOver() || walk.restBytes > LOG_LIMITS.lineBytesMax) return;
   }
-}
-
-function firstLineOf(bytes: Buffer): Buffer {
-  const lf = bytes.indexOf(LF);
-  return lf === -1 ? bytes : bytes.subarray(0, lf);
 }

@@ -15,7 +15,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { packageVersion } from "../base/node-package.ts";
-import { findLogs } from "../catalog/find.ts";
+import { eachLog, type Unreadable } from "../catalog/find.ts";
 import { claude } from "../dialects/claude/dialect.ts";
 import type { Dialect, DialectName } from "../dialects/dialect.ts";
 import { isRow } from "../dialects/entire/decode.ts";
@@ -130,13 +130,28 @@ function beginningWith(stores: readonly FoundStore[], name: string): FoundSessio
   const whole: FoundSession[] = [];
   const begun: FoundSession[] = [];
   for (const store of stores) {
-    for (const { id } of findLogs(store.root, LAYOUTS[store.dialect])) {
+    for (const id of idsIn(store)) {
       const lastPart = id.slice(id.lastIndexOf("/") + 1);
       if (lastPart === name) whole.push(sessionIn(store, id));
       if (id.startsWith(name) || lastPart.startsWith(name)) begun.push(sessionIn(store, id));
     }
   }
   return whole.length > 0 ? whole : begun;
+}
+
+/** Also of logs that the disk refuses: whoever means one is told so when it is opened. */
+function idsIn(
+  { dialect, root }: FoundStore,
+  onHidden: (unreadable: Unreadable) => void = () => {},
+): string[] {
+  const ids: string[] = [];
+  const onUnreadable = (unreadable: Unreadable) => {
+    const { id, cause } = unreadable;
+    if (id !== null && cause.code === "IO_ERROR") ids.push(id);
+    else onHidden(unreadable);
+  };
+  for (const { id } of eachLog(root, LAYOUTS[dialect], { onUnreadable })) ids.push(id);
+  return ids;
 }
 
 function theOnly(
@@ -149,10 +164,15 @@ function theOnly(
   const details = { session: name };
   if (!first) {
     const places = stores.map(({ root }) => root).join(" and ");
+    const hidden: Unreadable[] = [];
+    for (const store of stores) idsIn(store, (each) => hidden.push(each));
+    const doubt = hidden[0]
+      ? `. It may be where nobody could look: ${hidden[0].cause.message}`
+      : "";
     throw new VerbatimError(
       "SESSION_NOT_FOUND",
       `there is no session ${name}, neither as a path nor in ` +
-        `${places || "a store, since none was found from here"}; \`verbatim ls\` lists them`,
+        `${places || "a store, since none was found from here"}; \`verbatim ls\` lists them${doubt}`,
       details,
     );
   }

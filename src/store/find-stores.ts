@@ -6,6 +6,7 @@
 
 import { type Stats, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { checkChoice } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import { homeagentRoot } from "../base/node-places.ts";
 import type { DialectName } from "../dialects/dialect.ts";
@@ -34,6 +35,7 @@ export const DIALECT_NAMES: readonly DialectName[] = [
 
 /** The stores that `where` names, or that are found from there. */
 export function findStores({ cwd, root, dialect }: Where): FoundStore[] {
+  checkChoice("dialect", dialect, DIALECT_NAMES);
   const wanted = dialect === undefined ? DIALECT_NAMES : [dialect];
   if (root === undefined) {
     return wanted.flatMap((name) => {
@@ -72,6 +74,14 @@ function projectAbove(directory: string, dialect: DialectName): string | null {
   }
 }
 
-function isStore(dialect: DialectName, root: string): boolean {
-  return statOf(join(root, ...LAYOUTS[dialect].under))?.isDirectory() ?? false;
+/** Whether a store of that dialect is there. */
+export function isStore(dialect: DialectName, root: string): boolean {
+  const { under } = LAYOUTS[dialect];
+  try {
+    return statSync(join(root, ...under), { throwIfNoEntry: false })?.isDirectory() ?? false;
+  } catch {
+    // A directory of the dialect's own that we may not look into is a store: who looks says so.
+    if (under.length === 1 && root !== homeagentRoot()) return false;
+    return statOf(join(root, ...under.slice(0, -1)))?.isDirectory() ?? false;
+  }
 }

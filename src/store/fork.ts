@@ -2,7 +2,8 @@
  * Fork: a new session that begins as a prefix of another one, its parent.
  *
  * FO1  Lines are carried over in the dialect's own shape: what the writer adds (times, ids, the chain)
- *      is the new session's own, everything else is as it was.
+ *      is the new session's own, everything else is as it was. What counts only with lines that are left
+ *      behind was made to count without them before (`cutBefore` of the dialect).
  * FO2  It says at its beginning whose fork it is: rye in the `parent_thread_id` of its `thread_start`,
  *      every dialect in the entry that is given here, which stands first, or right after that event.
  *      Where it is signed, its genesis names the parent's signed head too.

@@ -60,7 +60,7 @@ class Project {
 
   async freshen(index: SearchIndex, pace = SLOW, signal?: AbortSignal): Promise<boolean> {
     const onFailure = (id: string, cause: unknown) => assert.fail(`${id}: ${String(cause)}`);
-    return freshenIndex(nodeHost, index, this.store, {
+    return freshenIndex(nodeHost, index, [this.store], {
       pace,
       onFailure,
       ...(signal && { signal }),
@@ -351,4 +351,23 @@ test("a project that is gone is forgotten when another is searched for the first
   await next.freshen(index);
   assert.deepEqual(await index.places(), [{ dialect: "rye", root: next.root }]);
   assert.equal(await index.attempt((cache) => cache.value("SELECT count(*) FROM entries")), 1);
+});
+
+test("entries of several stores are found the latest first, whichever store they are in", async () => {
+  const projects = [new Project(), new Project()];
+  const [one, other] = projects as [Project, Project];
+  for (const [n, project] of [one, other, one, other].entries()) {
+    project.append(`s${n}`, user("word"));
+    utimesSync(project.path(`s${n}`), NOW / 1000, NOW / 1000 + n);
+  }
+  const index = await one.open();
+  const stores = projects.map(({ store }) => store);
+  const onFailure = (id: string) => assert.fail(id);
+  assert.ok(await freshenIndex(nodeHost, index, stores, { pace: HURRIED, onFailure }));
+  const options = { places: stores, after: null, limit: 9, examinedMax: 99 };
+  const { hits } = await searchPage(nodeHost, index, understandQuery("word", NOW), options);
+  assert.deepEqual(
+    hits.map(({ id }) => id),
+    ["s3", "s2", "s1", "s0"],
+  );
 });

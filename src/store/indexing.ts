@@ -1,11 +1,12 @@
 /**
- * Indexing: brings the search index in line with the logs of a store, reading only what is new.
+ * Indexing: brings the search index in line with the logs of stores, reading only what is new.
  *
  * IG1  A session that grew is gone on with where it was left, when the bytes up to there still look as
  *      they did; one that was rewritten is indexed again. Looked at are its beginning and the end of
  *      what was indexed: a log only grows, and who edits one by hand rebuilds the index.
  * IG2  Done in pieces: between two of them others have their turn, and what was done is kept.
- * IG3  Oldest first, so that what is found last was said last (catalog/search/index-table.ts, IT1).
+ * IG3  Oldest first, over all stores, so that what is found last was said last, as far as that can be
+ *      told by when a log last changed (catalog/search/index-table.ts, IT1).
  */
 
 import { createHash } from "node:crypto";
@@ -13,7 +14,7 @@ import { existsSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
-import { eachLog } from "../catalog/find.ts";
+import { eachLog, type Unreadable } from "../catalog/find.ts";
 import { IndexFold } from "../catalog/search/index-fold.ts";
 import type { IndexedPlace, IndexedSession } from "../catalog/search/index-table.ts";
 import { isIndexed, type NewPiece, type SearchIndex } from "../catalog/search/search-index.ts";
@@ -42,7 +43,7 @@ export interface IndexOptions {
   readonly signal?: AbortSignal;
   /** Sessions that have been read, of those that have changed. */
   readonly onProgress?: (done: number, total: number) => void;
-  /** A session that cannot be read; it is passed over, and tried again the next time. */
+  /** A session, or a place by its path, that cannot be read; it is tried again the next time. */
   readonly onFailure: (id: string, cause: unknown) => void;
 }
 
@@ -59,23 +60,28 @@ const READ_AGAIN_BYTES = 2 ** 20;
 export async function freshenIndex(
   host: Host,
   index: SearchIndex,
-  store: Store,
+  stores: readonly Store[],
   options: IndexOptions,
 ): Promise<boolean> {
   const { signal, onProgress = () => {}, onFailure } = options;
-  const { stale, gone, isNew } = await changes(index, store, signal);
-  if (isNew) await forgetGonePlaces(index);
-  for (const id of gone) {
-    if (signal?.aborted) return false;
-    await removeSession(index, store, id);
+  const onUnreadable = ({ id, path, cause }: Unreadable) => onFailure(id ?? path, cause);
+  const stale: { store: Store; log: FoundLog }[] = [];
+  for (const store of stores) {
+    const found = await changes(index, store, onUnreadable, signal);
+    if (found.isNew) await forgetGonePlaces(index);
+    for (const id of found.gone) {
+      if (signal?.aborted) return false;
+      await removeSession(index, store, id);
+    }
+    for (const log of found.stale) stale.push({ store, log });
   }
-  stale.sort((a, b) => a.mtimeMs - b.mtimeMs);
-  const batch = new PieceBatch(index, store, options.pace);
-  for (const [done, log] of stale.entries()) {
+  stale.sort((a, b) => a.log.mtimeMs - b.log.mtimeMs);
+  const batch = new PieceBatch(index, options.pace);
+  for (const [done, { store, log }] of stale.entries()) {
     if (signal?.aborted) break;
     onProgress(done, stale.length);
     try {
-      await indexSession(host, batch, log, signal);
+      await indexSession(host, batch, store, log, signal);
     } catch (cause) {
       if (!isOfSession(cause)) throw cause;
       onFailure(log.id, cause);
@@ -90,6 +96,7 @@ export async function freshenIndex(
 async function changes(
   index: SearchIndex,
   { dialect, root }: Store,
+  onUnreadable: (unreadable: Unreadable) => void,
   signal: AbortSignal | undefined,
 ): Promise<{ stale: FoundLog[]; gone: Iterable<string>; isNew: boolean }> {
   const known = new Map<string, LogState>();
@@ -100,7 +107,7 @@ async function changes(
   const isNew = known.size === 0;
   const stale: FoundLog[] = [];
   let looked = 0;
-  for (const log of eachLog(root, LAYOUTS[dialect])) {
+  for (const log of eachLog(root, LAYOUTS[dialect], { onUnreadable })) {
     if (!isIndexed(known.get(log.id), log)) stale.push(log);
     known.delete(log.id);
     if (++looked % LOOKED_AT === 0) await nextTurn();
@@ -124,10 +131,11 @@ async function forgetGonePlaces(index: SearchIndex): Promise<void> {
 async function indexSession(
   host: Host,
   batch: PieceBatch,
+  store: Store,
   log: FoundLog,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const { index, store } = batch;
+  const { index } = batch;
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const session = store.session(log.id);
     const window = await SessionWindow.open(host, session);
@@ -136,7 +144,7 @@ async function indexSession(
       if (kept !== null && isIndexed(kept, log)) return; // Another process has done it.
       const isSame = kept !== null && (await isGrown(window, kept, log));
       if (kept !== null && !isSame) await removeSession(index, store, log.id);
-      if (await indexFrom(batch, window, isSame ? kept : null, log, signal)) return;
+      if (await indexFrom(batch, store, window, isSame ? kept : null, log, signal)) return;
     } finally {
       window.close();
       await session.release();
@@ -147,12 +155,13 @@ async function indexSession(
 /** Whether it was done, or given up; false: another process was faster. */
 async function indexFrom(
   batch: PieceBatch,
+  store: Store,
   window: SessionWindow,
   from: IndexedSession | null,
   log: FoundLog,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  const { store, pace } = batch;
+  const { pace } = batch;
   let before = from;
   let indexedTo = from?.indexedTo ?? 0;
   const fold = new IndexFold(from?.state ?? undefined);
@@ -173,7 +182,7 @@ async function indexFrom(
       state,
       log: isDone ? log : null,
     };
-    const piece = { id: log.id, before, piece: fold.take(), progress };
+    const piece = { place: store, id: log.id, before, piece: fold.take(), progress };
     if (isDone) {
       await batch.add(piece, indexedTo - start); // With those of others: most sessions are short.
       return true;
@@ -190,14 +199,12 @@ async function indexFrom(
  */
 class PieceBatch {
   readonly index: SearchIndex;
-  readonly store: Store;
   readonly pace: IndexPace;
   #pieces: NewPiece[] = [];
   #bytes = 0;
 
-  constructor(index: SearchIndex, store: Store, pace: IndexPace) {
+  constructor(index: SearchIndex, pace: IndexPace) {
     this.index = index;
-    this.store = store;
     this.pace = pace;
   }
 
@@ -219,7 +226,7 @@ class PieceBatch {
     const pieces = this.#pieces;
     this.#pieces = [];
     this.#bytes = 0;
-    const results = await this.index.add(this.store, pieces);
+    const results = await this.index.add(pieces);
     await this.index.merge(this.pace.mergePages);
     await nextTurn();
     return results;

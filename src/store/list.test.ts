@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { test } from "vitest";
+import { expect, test } from "vitest";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { SESSION_SORTS } from "../catalog/session-row.ts";
@@ -28,8 +28,9 @@ class Stores {
     return this.put(`.ai/threads/${id}/transcript.jsonl`, ...events);
   }
 
-  putStatus(id: string, status: string): void {
-    this.put(`.ai/threads/${id}/thread.json`, { thread_id: id, directive: "d", status });
+  putStatus(id: string, status: string, parent: string | null = null): void {
+    const meta = { thread_id: id, directive: "d", status, parent_thread_id: parent };
+    this.put(`.ai/threads/${id}/thread.json`, meta);
   }
 
   /** With `mayRead` false, nothing that reads sessions may be asked for. */
@@ -85,7 +86,7 @@ test("a session's line is the same when it was just read and when it was kept, i
     stores.putThread("ended-1", "thread_start", "assistant_text", "thread_complete");
     stores.putThread("without-times-1");
     const read = await listLines(stores.listed("rye"), { sort });
-    assert.deepEqual(await listLines(stores.listed("rye", false), { sort }), read, sort);
+    assert.deepEqual(await listLines(stores.listed("rye"), { sort }), read, sort);
     assert.equal(read.length, 2);
   }
 });
@@ -111,21 +112,43 @@ test("nothing that reads sessions is asked for while nothing changed, and each c
   assert.deepEqual(await stores.statuses(), { "a-1": "completed", "b-1": "error" });
   assert.deepEqual(await stores.statuses(false), { "a-1": "completed", "b-1": "error" });
 
-  appendFileSync(log, `${JSON.stringify({ ts: TS, type: "user_message", text: "more" })}\n`);
+  const line = { ts: TS, thread_id: "a-1", directive: "d" };
+  appendFileSync(log, `${JSON.stringify({ ...line, type: "user_message", text: "more" })}\n`);
   assert.deepEqual(await stores.statuses(), { "a-1": null, "b-1": "error" });
+  appendFileSync(log, `${JSON.stringify({ ...line, type: "thread_complete" })}\n`);
   stores.putThread("a-1/inside-1", "thread_complete");
-  const more = { "a-1": null, "a-1/inside-1": "completed", "b-1": "error" };
+  const more = { "a-1": "completed", "a-1/inside-1": "completed", "b-1": "error" };
   assert.deepEqual(await stores.statuses(), more);
   assert.deepEqual(await stores.statuses(false), more);
 });
 
-test("a running thread that is paused, which its log does not show, is listed as paused", async () => {
+test("a thread that is not at its end is listed as its thread.json is, though its log is the same", async () => {
   const stores = new Stores();
   stores.putThread("a-1", "thread_start");
+  assert.deepEqual(await stores.statuses(), { "a-1": null });
+  for (const status of ["running", "paused", "running"]) {
+    stores.putStatus("a-1", status, `parent-of-${status}`);
+    const [line] = await listLines(stores.listed("rye"), { sort: "id" });
+    const row = line ? summaryOf(line) : assert.fail();
+    assert.deepEqual([row.status, row.parent], [status, `parent-of-${status}`]);
+  }
+});
+
+test("a thread whose thread.json cannot be read is listed as far as it is known, and told", async () => {
+  const stores = new Stores();
+  stores.putThread("a-1", "thread_start");
+  stores.putThread("b-1", "thread_start", "thread_complete");
   stores.putStatus("a-1", "running");
-  assert.deepEqual(await stores.statuses(), { "a-1": "running" });
-  stores.putStatus("a-1", "paused");
-  assert.deepEqual(await stores.statuses(), { "a-1": "paused" });
+  assert.deepEqual(await stores.statuses(), { "a-1": "running", "b-1": "completed" });
+  const meta = join(stores.root, ".ai/threads/a-1/thread.json");
+  rmSync(meta);
+  symlinkSync("nowhere", meta);
+  const warnings: string[] = [];
+  const listed = { ...stores.listed("rye"), onWarning: (told: string) => warnings.push(told) };
+  const ids = (await listLines(listed, { sort: "id" })).map(({ id }) => id);
+
+  assert.deepEqual(ids.sort(), ["a-1", "b-1"]);
+  expect(warnings).toEqual([expect.stringMatching(/^1 of 2 sessions could not be read.*a-1/)]);
 });
 
 test("a listing says how long a session took, and which one began it", async () => {

@@ -1,14 +1,16 @@
 /**
  * List: the sessions of a store, by way of the catalog: only logs that changed are read.
  *
- * A running thread is paused after its last line, which its log does not show. So of threads that
- * were running thread.json is asked each time; every other change of status comes with a line.
+ * How a thread stands that is not at its end, and which one began it, is in its thread.json, which
+ * changes without the log: a running thread is paused, a missing file is made again. So of such
+ * threads it is asked each time; an end comes with a line.
  *
- * LS1  While no log has changed and no thread is running, nothing that reads sessions is loaded.
+ * LS1  While no log has changed and all threads are at their ends, nothing that reads sessions is
+ *      loaded.
  */
 
 import { Catalog, type FreshenProgress } from "../catalog/catalog.ts";
-import { eachLog } from "../catalog/find.ts";
+import { eachLog, type Unreadable } from "../catalog/find.ts";
 import {
   lineOf,
   type RowLine,
@@ -17,6 +19,7 @@ import {
   type SessionSort,
 } from "../catalog/session-row.ts";
 import type { DialectName } from "../dialects/dialect.ts";
+import type { SessionStatus } from "../model/summary.ts";
 import { LAYOUTS } from "./layouts.ts";
 import type { Summaries } from "./summaries.ts";
 
@@ -86,25 +89,44 @@ export async function listLines(
   try {
     const summarise = async (id: string) => (await summaries()).summarise(id);
     const options = { sort, onProgress, signal };
-    const found = eachLog(root, LAYOUTS[dialect]);
+    const unreadable: Unreadable[] = [];
+    const found = eachLog(root, LAYOUTS[dialect], {
+      onUnreadable: (each) => unreadable.push(each),
+    });
     const fresh = await catalog.freshenLines(dialect, root, found, summarise, options);
-    const { lines, failures } = fresh;
-    const [failure] = failures;
-    if (failure) {
-      const what = `${failures.length} of ${lines.length} sessions could not be read`;
-      listed.onWarning(`${what}; the first is ${failure.id}: ${String(failure.error)}`);
-    }
+    const failures = new Map(fresh.failures.map(({ id, error }) => [id, error]));
     const place = placeOf(dialect, root);
     const sessions: SessionLine[] = [];
-    for (const kept of lines) {
-      const isRunning = kept.status === "running";
-      const line = isRunning ? await askStatus(kept, await summaries(), sort) : kept;
+    for (const kept of fresh.lines) {
+      let line = kept;
+      if (mayStandOtherwise(dialect, kept.status) && !failures.has(kept.id)) {
+        try {
+          line = await askStanding(kept, await summaries(), sort);
+        } catch (error) {
+          failures.set(kept.id, error);
+        }
+      }
       sessions.push({ id: line.id, key: line.key, line, place });
     }
+    if (unreadable.length > 0) listed.onWarning(unreadableWarning(unreadable));
+    if (failures.size > 0) listed.onWarning(failuresWarning(failures, sessions.length));
     return sessions;
   } finally {
     catalog.close();
   }
+}
+
+function failuresWarning(failures: ReadonlyMap<string, unknown>, of: number): string {
+  const [[id, error] = []] = failures;
+  const what = `${failures.size} of ${of} sessions could not be read`;
+  return `${what}; the first is ${id}: ${String(error)}`;
+}
+
+/** What a listing, which has no line for them, says of places that it could not look at. */
+export function unreadableWarning(unreadable: readonly Unreadable[]): string {
+  const places = unreadable.length === 1 ? "1 place" : `${unreadable.length} places`;
+  const first = unreadable[0]?.cause.message;
+  return `${places} could not be looked at, and what is there is left out; the first: ${first}`;
 }
 
 export function summaryOf({ line, place: { dialect, root } }: SessionLine): SessionSummary {
@@ -126,6 +148,15 @@ function placeOf(dialect: DialectName, root: string): Place {
   return { dialect, root, json };
 }
 
-async function askStatus(line: RowLine, summaries: Summaries, sort: SessionSort): Promise<RowLine> {
-  return lineOf({ ...rowOf(line), status: await summaries.status(line.id) }, sort);
+/** Whether a session may stand otherwise than was read, though its log is the same: only rye's. */
+export function mayStandOtherwise(dialect: DialectName, status: SessionStatus | null): boolean {
+  return dialect === "rye" && status !== "completed" && status !== "error";
+}
+
+async function askStanding(
+  line: RowLine,
+  summaries: Summaries,
+  sort: SessionSort,
+): Promise<RowLine> {
+  return lineOf({ ...rowOf(line), ...(await summaries.standing(line.id)) }, sort);
 }

@@ -26,6 +26,8 @@ export type DroppedWhy =
   | "refused"
   /** It stands beside the conversation, and the other dialect cannot say so. */
   | "aside"
+  /** A later line took it back: there it would be said again. */
+  | "taken_back"
   | "too_long"
   | "bad_line";
 

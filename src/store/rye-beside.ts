@@ -2,13 +2,15 @@
  * Rye beside: `transcript.md` and `thread.json`, kept in step with a thread's log.
  *
  * The markdown grows by each event's rendering, in log order, under the log's lock. thread.json
- * is replaced when a start, a completion or an error lands, and when a paused thread goes on.
+ * is made when the first event lands, and replaced at a start, a completion or an error and when a
+ * paused thread goes on.
  * Both are views (B1): what a crash or another program did to them is mended on opening.
  *
  * B2  With `os` and the log to ourselves, they are written once per turn of the event loop, not
  *     once per event: nobody else can write meanwhile, and `os` promises nothing to them. In all
  *     other cases they are written before the event is acknowledged. A thread.json that is signed
- *     always is, and durably: a checkpoint may name its revision next (signed-meta.ts, ME2).
+ *     always is, and durably: a checkpoint may name its revision next (signed-meta.ts, ME2). The
+ *     checkpoint that it names itself is durable before it: one that names another is not believed.
  */
 
 import { dirname } from "node:path";
@@ -30,6 +32,7 @@ import {
   type StoredThreadMeta,
   withoutSignatures,
 } from "../dialects/rye/thread-meta.ts";
+import type { Sync } from "../log/composed.ts";
 import type { Durability, LogMode } from "../log/log-options.ts";
 import { LogReader } from "../log/reader.ts";
 import type { Beside } from "./beside.ts";
@@ -90,17 +93,24 @@ export class RyeBeside implements Beside {
     return this.#signed && this.#unsavedMeta ? this.rev + 1 : this.rev;
   }
 
+  /** Which checkpoint thread.json names as its head, true or not; null: none, or nobody can say. */
+  async namedSeq(): Promise<number | null> {
+    try {
+      return namedSeqIn(await readSmallFile(await this.#openDirectory(), META_NAME));
+    } catch {
+      return null; // Then what it names is not found, and the file is not signed on.
+    }
+  }
+
   expect(line: Uint8Array, native: Native): void {
     this.#expected.add(line, native);
   }
 
   async caughtUp(end: ByteOffset): Promise<void> {
     try {
-      const { host, logId, root } = this.#parts;
-      const path = `${root}/${dirname(logId)}`;
-      this.#directory ??= await host.files.openDirectory(path, { create: true, root });
-      await this.#mendMarkdown(this.#directory, end);
-      this.#meta = await this.#readMeta(this.#directory, end);
+      const directory = await this.#openDirectory();
+      await this.#mendMarkdown(directory, end);
+      this.#meta = await this.#readMeta(directory, end);
     } catch (cause) {
       this.#dropMarkdown(cause);
     }
@@ -151,9 +161,13 @@ export class RyeBeside implements Beside {
   }
 
   /** Only now the head that thread.json names is known. */
-  async sealed(): Promise<void> {
+  async sealed(sync: Sync): Promise<void> {
     const signed = this.#signed;
-    if (signed) await this.#writeMeta((meta, put) => signed.write(meta, put));
+    if (!signed) return;
+    await this.#writeMeta(async (meta, put) => {
+      await sync();
+      await signed.write(meta, put);
+    });
   }
 
   async #writeMeta(
@@ -170,13 +184,13 @@ export class RyeBeside implements Beside {
     }
   }
 
-  async pause(): Promise<void> {
+  async pause(sync: Sync): Promise<void> {
     if (!this.#meta) return;
     const paused = pausedMeta(this.#meta, this.#parts.nowMs());
     if (paused !== this.#meta) this.#save(paused);
     this.#writeOut();
     await this.madeDurable();
-    await this.sealed();
+    await this.sealed(sync);
   }
 
   close(): void {
@@ -197,6 +211,13 @@ export class RyeBeside implements Beside {
   #save(changed: StoredThreadMeta): void {
     this.#meta = withoutSignatures(changed);
     this.#unsavedMeta = this.#meta;
+  }
+
+  async #openDirectory(): Promise<Directory> {
+    const { host, logId, root } = this.#parts;
+    const path = `${root}/${dirname(logId)}`;
+    this.#directory ??= await host.files.openDirectory(path, { create: true, root });
+    return this.#directory;
   }
 
   async #mendMarkdown(directory: Directory, end: ByteOffset): Promise<void> {
@@ -234,7 +255,7 @@ export class RyeBeside implements Beside {
   async #readMeta(directory: Directory, end: ByteOffset): Promise<StoredThreadMeta | null> {
     const text = await readSmallFile(directory, META_NAME);
     const stored = parseMeta(text);
-    this.#signed?.found(stored && text);
+    await this.#signed?.found(stored && text);
     if (stored || end === 0) return stored;
     const rebuilder = new MetaRebuilder(this.#parts.threadId);
     for await (const event of this.#events(START, end)) rebuilder.add(event);
@@ -263,6 +284,12 @@ export class RyeBeside implements Beside {
     const { threadId, onWarning } = this.#parts;
     onWarning(`${name} of ${threadId} could not be written and is mended later: ${String(cause)}`);
   }
+}
+
+/** Which checkpoint a thread.json's text names as its head, true or not; null: none. */
+export function namedSeqIn(text: string | null): number | null {
+  const { seq } = (parseMeta(text)?.head ?? {}) as { readonly seq?: unknown };
+  return typeof seq === "number" ? seq : null;
 }
 
 /** A thread.json's text as meta; null when it is missing or corrupt. */

@@ -20,7 +20,7 @@ export interface SealedParts {
   /** What the log acknowledges is on the disk. */
   readonly isDurable: boolean;
   /** What was written stands, and the lock is still held. */
-  readonly onSealed?: (() => Promise<void>) | undefined;
+  readonly onSealed?: ((sync: Sync) => Promise<void>) | undefined;
 }
 
 export class SealedAppends {
@@ -71,7 +71,7 @@ export class SealedAppends {
     };
     return this.#writer.appendComposed(composeAt, {
       meanwhile: () => draft?.commit(toByteOffset(end)),
-      afterwards: async () => this.#parts.onSealed?.(),
+      afterwards: async (sync) => this.#parts.onSealed?.(sync),
     });
   }
 
@@ -145,7 +145,7 @@ export class SealedAppends {
       afterwards: async (sync, append) => {
         // Where all lines stood already, nothing is new to be signed.
         if (end > at) await this.#sealAfter(dueAfter, sync, append);
-        await this.#parts.onSealed?.();
+        await this.#parts.onSealed?.(sync);
       },
     });
     if (this.#parts.isDurable) sealing.durable();

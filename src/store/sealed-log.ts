@@ -13,8 +13,9 @@ import type { ByteOffset } from "../base/offset.ts";
 import { openPlace, openToRead } from "../log/place.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
 import type { ProofCrypto } from "../proof/crypto.ts";
+import type { OnCheckpoint } from "../proof/judge.ts";
 import type { Keys } from "../proof/keys.ts";
-import type { Draft } from "../signing/checkpoint-draft.ts";
+import type { Draft, NamedCheckpoint } from "../signing/checkpoint-draft.ts";
 import { followSigned } from "../signing/follow-signed.ts";
 import type { Heads } from "../signing/heads.ts";
 import { LogSigner, type SignedSoFar } from "../signing/log-signer.ts";
@@ -22,6 +23,7 @@ import { openToSign } from "../signing/open-to-sign.ts";
 import { type SessionLog, sidecarOf } from "../signing/session-log.ts";
 import { SidecarFile } from "../signing/sidecar-file.ts";
 import type { Signer } from "../signing/signer.ts";
+import type { BesideProof } from "../signing/verify-options.ts";
 
 export interface SealedLogParts {
   readonly host: Host;
@@ -30,8 +32,13 @@ export interface SealedLogParts {
   readonly placeOf: () => Promise<string>;
   readonly crypto: ProofCrypto;
   readonly signer: Signer;
-  readonly keys: Keys;
+  /** Whom the user trusts now. Asked for whenever others' lines are judged: it may have changed. */
+  readonly keys: () => Promise<Keys>;
   readonly heads: Heads;
+  /** Judges the files to which its lines refer, once; null where there are none. */
+  readonly newBesideProof: () => BesideProof | null;
+  /** Which checkpoint thread.json names as its head, true or not: looked for in passing. */
+  readonly namedSeq?: () => Promise<number | null>;
   /** Of a fork: the head of another log that this one begins from. */
   readonly from?: ForeignHead | null;
   readonly nowMs: () => number;
@@ -54,6 +61,7 @@ export class SealedLog {
   /** How long the sidecar is as far as we know; null when a failure left that open. */
   #besideBytes: number | null = 0;
   #place = "";
+  #named: NamedCheckpoint | null = null;
 
   constructor(parts: SealedLogParts) {
     this.#parts = parts;
@@ -62,6 +70,11 @@ export class SealedLog {
   /** Null before the log was opened. */
   get signer(): LogSigner | null {
     return this.#signer;
+  }
+
+  /** The checkpoint that thread.json named when the log was last read; null: it does not stand. */
+  get named(): NamedCheckpoint | null {
+    return this.#named;
   }
 
   /** What its store is called in pins. */
@@ -88,9 +101,10 @@ export class SealedLog {
     try {
       // A log that others began has their salt, not the one that we would have given it.
       const isKnown = this.#signer !== null && !this.#signer.isBeginning;
+      const onCheckpoint = await this.#lookForNamed();
       await (this.#signer && isKnown && !this.#parts.isSidecar()
-        ? this.#follow(this.#signer, end)
-        : this.#open(end));
+        ? this.#follow(this.#signer, end, onCheckpoint)
+        : this.#open(end, onCheckpoint));
       this.#failure = null;
     } catch (error) {
       const { root, logId } = this.#parts.log;
@@ -146,8 +160,20 @@ export class SealedLog {
     return ioError(`${root}/${sidecarOf(logId)}`, operation, cause);
   }
 
-  async #open(end: ByteOffset): Promise<void> {
-    const { host, log: target, crypto, signer, keys, heads, nowMs, from = null } = this.#parts;
+  /** What to tell of the checkpoints that are read, so that the one that is named is known. */
+  async #lookForNamed(): Promise<OnCheckpoint> {
+    const wanted = (await this.#parts.namedSeq?.()) ?? null;
+    const known = [this.#named, this.#signer?.newest ?? null];
+    this.#named = known.find((each) => each?.seq === wanted) ?? null;
+    return (seq, line) => {
+      if (seq === wanted) this.#named = { seq, line };
+    };
+  }
+
+  async #open(end: ByteOffset, onCheckpoint: OnCheckpoint): Promise<void> {
+    const { host, log: target, crypto, signer, heads, nowMs, from = null } = this.#parts;
+    const keys = await this.#parts.keys();
+    const beside = this.#parts.newBesideProof();
     const isSidecar = this.#parts.isSidecar();
     const { logId, root, id } = target;
     this.#place = await this.#parts.placeOf();
@@ -165,7 +191,7 @@ export class SealedLog {
         end,
         cut: this.#cut,
         newSalt: () => randomBytes(32),
-        options: { crypto, keys, remembered },
+        options: { crypto, keys, remembered, beside, onCheckpoint },
         lost: remembered.lost,
       });
       const nowIso = () => new Date(nowMs()).toISOString();
@@ -180,12 +206,13 @@ export class SealedLog {
     }
   }
 
-  async #follow(signer: LogSigner, end: ByteOffset): Promise<void> {
-    const { host, log, crypto, keys } = this.#parts;
+  async #follow(signer: LogSigner, to: ByteOffset, onCheckpoint: OnCheckpoint): Promise<void> {
+    const { host, log, crypto } = this.#parts;
+    const keys = await this.#parts.keys();
     const draft = signer.draft();
-    await followSigned({ host, log, crypto, keys, from: this.#end, to: end, draft });
+    await followSigned({ host, log, crypto, keys, from: this.#end, to, draft, onCheckpoint });
     draft.commit();
-    this.#end = end;
+    this.#end = to;
   }
 }
 

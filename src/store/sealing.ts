@@ -18,7 +18,14 @@
 import type { ByteOffset } from "../base/offset.ts";
 import type { Native, Signing, TurnMark, WriterFacts } from "../dialects/dialect.ts";
 import type { Found } from "../proof/checkpoint.ts";
-import type { Draft, Head, Newest, Signed, When } from "../signing/checkpoint-draft.ts";
+import type {
+  Draft,
+  Head,
+  NamedCheckpoint,
+  Newest,
+  Signed,
+  When,
+} from "../signing/checkpoint-draft.ts";
 import { SealedLog, type SealedLogParts } from "./sealed-log.ts";
 import { Turns } from "./turns.ts";
 
@@ -84,6 +91,11 @@ export class Sealing {
   /** The newest checkpoint that stands, by whomever; null when there is none. */
   get newest(): Newest | null {
     return this.#log.signer?.newest ?? null;
+  }
+
+  /** The checkpoint that thread.json named when the log was last read; null: it does not stand. */
+  get named(): NamedCheckpoint | null {
+    return this.#log.named;
   }
 
   /** What was found unsigned on opening, and is not stated yet. With the lock held. */

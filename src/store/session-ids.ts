@@ -7,7 +7,7 @@
 import { randomUUID } from "node:crypto";
 import { basename, dirname } from "node:path";
 import { assert } from "../base/assert.ts";
-import { errnoOf, VerbatimError } from "../base/errors.ts";
+import { errnoOf, ioError, VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { sessionIdOf } from "../dialects/claude/session-id.ts";
 import type { DialectName } from "../dialects/dialect.ts";
@@ -62,8 +62,16 @@ export class SessionIds {
 
   /** Makes what only one can make: a thread's directory, a session's file. */
   async win(id: string): Promise<boolean> {
-    const { files } = this.#host;
     const path = this.#pathOf(id);
+    try {
+      return await this.#make(path);
+    } catch (cause) {
+      throw ioError(path, "making", cause);
+    }
+  }
+
+  async #make(path: string): Promise<boolean> {
+    const { files } = this.#host;
     if (this.#dialect === "rye") {
       await files.openDirectory(this.#root, { create: true }).then((root) => root.close());
       return files.makeDirectory(dirname(path), { root: this.#root });

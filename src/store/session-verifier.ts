@@ -4,22 +4,31 @@
  * Writes nothing unless it is asked to pin.
  *
  * SV1  A session whose head is remembered and whose log is gone is a session all the same: it is
- *      named, and found in its store and its directory, like those that are there.
+ *      named, and found in its store and its directory, like those that are there, also when the
+ *      store or the directory went with it.
+ * SV2  What is in a store and cannot be looked at, be it a log, a directory or a link, is not passed
+ *      over: it has a verdict, which is that it is unreadable.
  */
 
-import { statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { homeagentRoot } from "../base/node-places.ts";
-import { findLogs } from "../catalog/find.ts";
+import { eachLog } from "../catalog/find.ts";
 import type { VerifyReport } from "../signing/report.ts";
 import { readHead } from "../signing/session-head.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { verifyLog } from "../signing/verify.ts";
 import type { VerifyOptions } from "../signing/verify-options.ts";
 import { DIALECTS, findSession } from "./find-session.ts";
-import { DIALECT_NAMES, type FoundStore, findStores, type Where } from "./find-stores.ts";
+import {
+  DIALECT_NAMES,
+  type FoundStore,
+  findStores,
+  isStore,
+  statOf,
+  type Where,
+} from "./find-stores.ts";
 import { LAYOUTS } from "./layouts.ts";
 import { type JudgingOptions, UserJudging } from "./user-judging.ts";
 
@@ -51,10 +60,19 @@ export class SessionVerifier {
   async find(names: readonly string[]): Promise<SessionLog[]> {
     const found: SessionLog[] = [];
     if (names.length === 0) {
-      for (const store of findStores(this.#options.where)) found.push(...(await this.#all(store)));
+      const { where } = this.#options;
+      const stores = await this.#stores(where);
+      // Where there is none, this says what is wrong with `--root`.
+      if (stores.length === 0) stores.push(...findStores(where));
+      for (const store of stores) found.push(...(await this.#all(store)));
     }
     for (const name of names) found.push(...(await this.#named(name)));
     return found;
+  }
+
+  /** The sessions in a directory that may have none. */
+  findIn(directory: string): Promise<SessionLog[]> {
+    return this.#below(resolve(this.#options.where.cwd, directory));
   }
 
   /** The verdict on one. Never throws for what its files hold. */
@@ -103,10 +121,17 @@ export class SessionVerifier {
     const { where } = this.#options;
     try {
       const { dialect, root, id, path } = await findSession(this.#host, name, where);
-      return [{ dialect, root, id, logId: relative(root, path) }];
+      const target = { dialect, root, id, logId: relative(root, path) };
+      // A directory is not only the log of nobody's that lies in it.
+      return [target, ...(id === null ? await this.findIn(name) : [])];
     } catch (cause) {
-      if (!(cause instanceof VerbatimError && cause.code === "SESSION_NOT_FOUND")) throw cause;
-      const inside = await this.#below(resolve(where.cwd, name));
+      const code = cause instanceof VerbatimError ? cause.code : null;
+      if (code === "IO_ERROR" || code === "UNSAFE_PATH") {
+        const refused = await this.#refusedAs(name);
+        if (refused) return [refused];
+      }
+      if (code !== "SESSION_NOT_FOUND") throw cause;
+      const inside = await this.findIn(name);
       if (inside.length > 0) return inside;
       const gone = await this.#goneAs(name);
       if (gone) return [gone];
@@ -117,9 +142,12 @@ export class SessionVerifier {
   /** The sessions of a store, those that are gone last. */
   async #all(store: FoundStore): Promise<SessionLog[]> {
     const { dialect, root } = store;
-    const logs: SessionLog[] = findLogs(root, LAYOUTS[dialect]).map(({ id, path }) => {
-      return { dialect, root, id, logId: path };
-    });
+    const logs: SessionLog[] = [];
+    const add = ({ id, path }: { readonly id: string | null; readonly path: string }) => {
+      logs.push({ dialect, root, id, logId: path });
+    };
+    const options = { byLinkCount: false, onUnreadable: add }; // SV2
+    for (const log of eachLog(root, LAYOUTS[dialect], options)) add(log);
     const known = new Set(logs.map(({ id }) => id));
     const { place } = await this.#judging.whose(sessionIn(store, ""));
     for (const { pin } of this.#judging.book.found.current()) {
@@ -130,21 +158,46 @@ export class SessionVerifier {
     return logs;
   }
 
-  /** The sessions in a directory: of a store whose root it is, or that lies above it. */
+  /** The sessions in a directory: of stores whose root it is, or that lie above it. */
   async #below(directory: string): Promise<SessionLog[]> {
-    if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return [];
-    for (let root = directory; ; root = dirname(root)) {
-      const logs: SessionLog[] = [];
-      const stores = findStores({ ...this.#options.where, root });
-      for (const store of stores) logs.push(...(await this.#all(store)));
-      const inside = logs.filter((log) => join(log.root, log.logId).startsWith(`${directory}/`));
-      if (inside.length > 0 || root === dirname(root)) return inside;
+    const logs: SessionLog[] = [];
+    for (const root of upwardsFrom(directory)) {
+      for (const store of await this.#stores({ ...this.#options.where, root })) {
+        logs.push(...(await this.#all(store)));
+      }
     }
+    // The directory itself is among them when it cannot be looked at (SV2).
+    return logs.filter((log) => `${join(log.root, log.logId)}/`.startsWith(`${directory}/`));
+  }
+
+  /** The stores that `where` names or that are found from there, and those that were there (SV1). */
+  async #stores(where: Where): Promise<FoundStore[]> {
+    const places = new Set(this.#judging.book.found.current().map(({ pin }) => pin.place));
+    const stores: FoundStore[] = [];
+    for (const roots of lookedAt(where)) {
+      for (const store of roots) {
+        const isThere = isStore(store.dialect, store.root);
+        const { place } = await this.#judging.whose(sessionIn(store, ""));
+        if (isThere || places.has(place)) stores.push(store);
+        if (isThere) break;
+      }
+    }
+    return stores;
+  }
+
+  /** The only session of that id, which is there and cannot be looked at (SV2). */
+  async #refusedAs(id: string): Promise<SessionLog | null> {
+    const found: SessionLog[] = [];
+    for (const store of await this.#stores(this.#options.where)) {
+      found.push(...(await this.#all(store)).filter((log) => log.id === id));
+    }
+    const [only, ...others] = found;
+    return only && others.length === 0 ? only : null;
   }
 
   /** A session of that id whose log is gone, perhaps with its whole store, and whose head was seen. */
   async #goneAs(id: string): Promise<SessionLog | null> {
-    for (const store of placesFrom(this.#options.where)) {
+    for (const store of lookedAt(this.#options.where).flat()) {
       const gone = goneIn(store, id);
       const whose = gone && (await this.#judging.whose(gone));
       if (whose && this.#judging.book.found.lookup({ ...whose, log: null })) return gone;
@@ -153,18 +206,20 @@ export class SessionVerifier {
   }
 }
 
-/** Where stores are, or were. */
-function placesFrom({ cwd, root, dialect }: Where): FoundStore[] {
+/** Of each dialect, where its store may be, the nearest place first. */
+function lookedAt({ cwd, root, dialect }: Where): FoundStore[][] {
   const names = dialect === undefined ? DIALECT_NAMES : [dialect];
-  const roots = [resolve(cwd, root ?? ".")];
-  for (let at = roots[0] ?? "/"; root === undefined && at !== dirname(at); ) {
-    at = dirname(at);
-    roots.push(at);
-  }
-  return names.flatMap((name) => {
-    const own = name === "homeagent" && root === undefined ? [homeagentRoot()] : [];
-    return [...own, ...roots].map((each) => ({ dialect: name, root: each }));
+  const roots = root === undefined ? upwardsFrom(resolve(cwd)) : [resolve(cwd, root)];
+  return names.map((name) => {
+    const isHome = name === "homeagent" && root === undefined;
+    return (isHome ? [homeagentRoot()] : roots).map((each) => ({ dialect: name, root: each }));
   });
+}
+
+/** A directory, and all above it. */
+function upwardsFrom(directory: string): string[] {
+  const above = dirname(directory);
+  return above === directory ? [directory] : [directory, ...upwardsFrom(above)];
 }
 
 /** Null for what can be no id of that dialect. */
@@ -181,5 +236,5 @@ function sessionIn({ dialect, root }: FoundStore, id: string): SessionLog {
 }
 
 function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return statOf(path)?.size ?? 0;
 }

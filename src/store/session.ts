@@ -12,6 +12,7 @@ import type { Host } from "../base/host.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
 import type { ByteOffset } from "../base/offset.ts";
 import type { Chain, Dialect, Native, WriterFacts } from "../dialects/dialect.ts";
+import type { Sync } from "../log/composed.ts";
 import { checkLine } from "../log/framing.ts";
 import { encodeLine } from "../log/json.ts";
 import type { LogOptions } from "../log/log-options.ts";
@@ -190,7 +191,7 @@ export class Session {
       if (scribe) {
         const openDirectory = () => this.#openDirectory();
         const isDurable = logOptions.durability !== "os";
-        const onSealed = beside?.sealed && (() => beside.sealed?.() ?? Promise.resolve());
+        const onSealed = beside?.sealed && (async (sync: Sync) => beside.sealed?.(sync));
         const parts = { openDirectory, isDurable, onSealed };
         this.#composed = new ComposedAppends(writer, scribe, parts);
       }
@@ -232,13 +233,7 @@ export class Session {
 
   /** The entries from `from` on, and then those that any process appends. */
   async *follow(options: EntryOptions = {}): AsyncGenerator<StoredEntry> {
-    const { from } = options;
-    const lines = this.reader(options).follow({
-      ...(from === undefined ? {} : { from }),
-      // Lines that were taken back were never acknowledged; what replaced them is delivered.
-      onRewound: () => {},
-    });
-    yield* this.#understand(lines, options);
+    yield* this.#understand(this.reader(options).follow(options), options);
   }
 
   /** A reader of the session's bare lines. */
@@ -285,10 +280,12 @@ export class Session {
   async #pause(writer: LogWriter): Promise<void> {
     const beside = this.#beside;
     await this.#composed?.idle();
-    if (this.#parts.logOptions.mode !== "shared") return beside?.pause();
+    if (this.#parts.logOptions.mode !== "shared") {
+      return beside?.pause(() => writer.flush());
+    }
     if (!beside?.pausesShared) return;
     try {
-      await writer.appendComposed(() => NOTHING, { afterwards: () => beside.pause() });
+      await writer.appendComposed(() => NOTHING, { afterwards: (sync) => beside.pause(sync) });
     } catch (cause) {
       beside.notPaused?.(cause);
     }

@@ -2,8 +2,9 @@
  * Signed meta: the `thread.json` of a signed thread: what it says of its revision and of the log's
  * head, and whether one that was found may be gone on from. Does not touch the file itself.
  *
- * ME1  What was found and does not verify is never signed over: the file goes on unsigned, and that
- *      is told. Otherwise whoever altered it would have it signed by the next writer.
+ * ME1  What was found and does not verify, or is of another log than this one, is never signed over:
+ *      the file goes on unsigned, and that is told. Otherwise whoever altered it, or put another
+ *      thread's in its place, would have it signed by the next writer.
  * ME2  A revision is above all that the file and the log's checkpoints have named, and counts once
  *      the file is written: a checkpoint never names one that is not there.
  */
@@ -19,18 +20,20 @@ import type { ProofCrypto } from "../proof/crypto.ts";
 import { isJsonMap, type JsonMap, parseJson } from "../proof/json-tree.ts";
 import type { Keys } from "../proof/keys.ts";
 import { judgeThread, signThread } from "../proof/thread-signature.ts";
-import type { Newest } from "../signing/checkpoint-draft.ts";
+import type { NamedCheckpoint, Newest } from "../signing/checkpoint-draft.ts";
 import type { Signer } from "../signing/signer.ts";
 
 export interface SignedMetaParts {
   readonly threadId: string;
   readonly signer: Signer;
   readonly crypto: ProofCrypto;
-  /** Whom the user trusts with this thread's metadata. */
-  readonly keys: Keys;
+  /** Whom the user trusts with this thread's metadata now. */
+  readonly keys: () => Promise<Keys>;
   readonly nowMs: () => number;
   /** The newest checkpoint that stands in the log; null when there is none. */
   readonly newest: () => Newest | null;
+  /** The checkpoint that the file named when the log was last read; null: it does not stand there. */
+  readonly named: () => NamedCheckpoint | null;
   readonly onWarning: (warning: string) => void;
 }
 
@@ -39,6 +42,8 @@ export class SignedMeta {
   /** As it was read or written, with its numbers as they are spelt there. */
   #was: JsonMap | null = null;
   #rev = 0;
+  /** The head in what was read or written last. */
+  #head: NamedCheckpoint | null = null;
   /** Why what was found is not signed on; null when it may be. */
   #doubt: string | null = null;
   #toldDoubt: string | null = null;
@@ -53,36 +58,44 @@ export class SignedMeta {
   }
 
   /** What stands there now; null when there is none that can be used, and it is made anew. */
-  found(text: string | null): void {
+  async found(text: string | null): Promise<void> {
     this.#doubt = null;
     this.#was = null;
     if (text === null) return;
     const { tree } = parseJson(text);
     this.#was = isJsonMap(tree) ? tree : null;
-    const { crypto, keys, threadId } = this.#parts;
-    const verdict = judgeThread(text, { crypto, keys, threadId });
+    const { crypto, threadId } = this.#parts;
+    const verdict = judgeThread(text, { crypto, keys: await this.#parts.keys(), threadId });
     if (!verdict.ok) {
       this.#doubt = verdict.reason;
     } else if (verdict.rev < this.rev) {
       this.#doubt = "an older revision than the log knows of";
+    } else if (!isNamed(verdict.head, [this.#head, this.#parts.named()])) {
+      this.#doubt = "it names a checkpoint that is not in the log";
     } else {
       this.#rev = verdict.rev;
+      this.#head = verdict.head;
     }
   }
 
   /** Has the meta written, signed unless it cannot be; `put` replaces the file. */
   async write(meta: StoredThreadMeta, put: (text: string) => Promise<void>): Promise<void> {
     const rev = this.rev + 1;
-    const signed = await this.#signed(meta, rev);
+    const head = this.#parts.newest();
+    const signed = await this.#signed(meta, rev, head);
     if (!signed) return put(formatThreadMeta(withoutSignatures(meta)));
     await put(formatPythonJson(signed));
     this.#rev = rev; // ME2
     this.#was = signed;
+    this.#head = head;
   }
 
-  async #signed(meta: StoredThreadMeta, rev: number): Promise<JsonMap | null> {
-    const { signer, crypto, nowMs, newest } = this.#parts;
-    const stands = newest();
+  async #signed(
+    meta: StoredThreadMeta,
+    rev: number,
+    stands: Newest | null,
+  ): Promise<JsonMap | null> {
+    const { signer, crypto, nowMs } = this.#parts;
     if (this.#doubt) return this.#unsigned(`what was found there is not verified: ${this.#doubt}`);
     if (!stands) return null; // Nothing of the log is signed yet either.
     const { seq, byteOffset: byte_offset, line } = stands;
@@ -109,4 +122,8 @@ export class SignedMeta {
     this.#toldDoubt = why;
     return null;
   }
+}
+
+function isNamed({ seq, line }: NamedCheckpoint, known: readonly (NamedCheckpoint | null)[]) {
+  return known.some((each) => each?.seq === seq && each.line === line);
 }

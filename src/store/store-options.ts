@@ -1,9 +1,11 @@
 /** Store options: what a store, and a session that begins in it, can be told. */
 
+import { checkChoice, requireChoice } from "../base/choice.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import type { Envelope } from "../dialects/rye/dialect.ts";
-import type { Durability, LogMode } from "../log/log-options.ts";
+import { checkLogChoices, type Durability, type LogMode } from "../log/log-options.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
+import { DIALECT_NAMES } from "./find-stores.ts";
 import type { SignOption } from "./store-signing.ts";
 
 export interface StoreOptions {
@@ -48,4 +50,15 @@ export interface CreateOptions {
 export interface BeginOptions extends CreateOptions {
   /** Of a fork: the head of its parent's log that it begins from. */
   readonly from?: ForeignHead | null;
+}
+
+const ENVELOPES: readonly Envelope[] = ["flat", "payload"];
+const SIGN_OPTIONS: readonly SignOption[] = [true, false, "turn", "append"];
+
+/** Refuses with BAD_SETTING what is none of an option's choices. */
+export function checkStoreOptions(options: StoreOptions): void {
+  requireChoice("dialect", options.dialect, DIALECT_NAMES);
+  checkLogChoices(options);
+  checkChoice("envelope", options.envelope, ENVELOPES);
+  checkChoice("sign", options.sign, SIGN_OPTIONS);
 }

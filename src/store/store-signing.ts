@@ -1,12 +1,14 @@
 /**
  * Store signing: the user's key, trust and pins, as the sessions of one store share them.
  *
- * The key is made by the first session that is signed, and never before.
+ * The key is made by the first session that is signed, and never before. It signs for as long as the
+ * store lives; whom the user trusts is read whenever others' lines are judged, since keys are rotated
+ * and revoked meanwhile.
  */
 
 import type { Host } from "../base/host.ts";
-import { userPlaces } from "../base/node-places.ts";
-import type { Signing, WriterFacts } from "../dialects/dialect.ts";
+import { type UserPlaces, userPlaces } from "../base/node-places.ts";
+import type { Signing, Spilling, WriterFacts } from "../dialects/dialect.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
 import { Heads, placeOf } from "../signing/heads.ts";
 import { loadSigner } from "../signing/keys.ts";
@@ -17,6 +19,7 @@ import { Trust } from "../signing/trust.ts";
 import { threadKeys, transcriptKeys } from "../signing/trusted-keys.ts";
 import { Sealing } from "./sealing.ts";
 import { SignedMeta } from "./signed-meta.ts";
+import { SpillProof } from "./spill-proof.ts";
 
 /** `turn`: a checkpoint at the end of every turn. `append`: at the end of every append. */
 export type SignOption = boolean | "turn" | "append";
@@ -26,17 +29,21 @@ export interface SealedSession {
   /** The root by which pins name the place of the session. */
   readonly placeRoot: string;
   readonly signing: () => Signing;
+  /** How its dialect puts what is too long for a line into files; absent where it does not. */
+  readonly spilling?: Spilling | undefined;
   readonly facts: WriterFacts;
   /** Of a fork: the head of another log that this one begins from. */
   readonly from?: ForeignHead | null;
   readonly isEveryAppend: boolean;
   readonly rev: () => number;
   readonly revAhead?: () => number;
+  /** rye: which checkpoint thread.json names as its head, true or not. */
+  readonly namedSeq?: () => Promise<number | null>;
 }
 
 interface User {
   readonly signer: Signer;
-  readonly trust: Trust;
+  readonly places: UserPlaces;
 }
 
 export class StoreSigning {
@@ -52,8 +59,8 @@ export class StoreSigning {
     this.#heads = new Heads({ host, stateDirectory, onWarning });
   }
 
-  async open({ log, placeRoot, ...rest }: SealedSession): Promise<Sealing> {
-    const { signer, trust } = await this.user();
+  async open({ log, placeRoot, spilling, ...rest }: SealedSession): Promise<Sealing> {
+    const { signer, places } = await this.user();
     return new Sealing({
       ...rest,
       host: this.#host,
@@ -61,27 +68,29 @@ export class StoreSigning {
       placeOf: () => placeOf(this.#host, { dialect: log.dialect, root: placeRoot }),
       crypto: nodeCrypto,
       signer,
-      keys: transcriptKeys(trust, log.id),
+      keys: async () => transcriptKeys(await Trust.load(places), log.id),
       heads: this.#heads,
+      newBesideProof: () => (spilling ? new SpillProof(this.#host, log, spilling) : null),
       onWarning: this.#onWarning,
     });
   }
 
   /** What signs the `thread.json` of a thread that is sealed. */
   async meta(threadId: string, sealing: Sealing, nowMs: () => number): Promise<SignedMeta> {
-    const { signer, trust } = await this.user();
+    const { signer, places } = await this.user();
     return new SignedMeta({
       threadId,
       signer,
       crypto: nodeCrypto,
-      keys: threadKeys(trust, threadId),
+      keys: async () => threadKeys(await Trust.load(places), threadId),
       nowMs,
       newest: () => sealing.newest,
+      named: () => sealing.named,
       onWarning: this.#onWarning,
     });
   }
 
-  /** The user's key, and whom they trust. */
+  /** The user's key, and where it is read whom they trust. */
   user(): Promise<User> {
     this.#user ??= this.#load();
     return this.#user;
@@ -105,8 +114,7 @@ export class StoreSigning {
   async #load(): Promise<User> {
     try {
       const places = userPlaces();
-      const signer = await loadSigner(this.#host, places);
-      return { signer, trust: await Trust.load(places) };
+      return { signer: await loadSigner(this.#host, places), places };
     } catch (cause) {
       this.#user = null; // The next session tries again.
       throw cause;

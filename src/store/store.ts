@@ -29,7 +29,12 @@ import { RyeBeside } from "./rye-beside.ts";
 import type { Sealing } from "./sealing.ts";
 import { type OpenSealing, Session } from "./session.ts";
 import { SessionIds, sessionExists } from "./session-ids.ts";
-import type { BeginOptions, CreateOptions, StoreOptions } from "./store-options.ts";
+import {
+  type BeginOptions,
+  type CreateOptions,
+  checkStoreOptions,
+  type StoreOptions,
+} from "./store-options.ts";
 import type { StoreSigning } from "./store-signing.ts";
 import { Summaries } from "./summaries.ts";
 
@@ -48,6 +53,7 @@ export class Store {
   #signing: Promise<StoreSigning> | null = null;
 
   constructor(host: Host, options: StoreOptions) {
+    checkStoreOptions(options);
     this.#host = host;
     this.#options = options;
     this.dialect = options.dialect;
@@ -188,11 +194,13 @@ export class Store {
       log: { dialect: this.dialect, root: this.root, logId: session.logId, id: session.id },
       placeRoot: this.#project ?? this.root,
       signing: () => session.dialect.signing,
+      spilling: session.dialect.spilling,
       facts,
       from,
       isEveryAppend: sign === "append" || mode === "shared",
       rev: () => beside?.rev ?? 0,
       revAhead: () => beside?.revAhead ?? 0,
+      ...(beside instanceof RyeBeside ? { namedSeq: () => beside.namedSeq() } : {}),
     });
     if (beside instanceof RyeBeside) {
       beside.signWith(await signing.meta(session.id, sealing, Date.now));

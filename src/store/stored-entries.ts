@@ -7,7 +7,7 @@ import { VerbatimError } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
 import type { ByteOffset } from "../base/offset.ts";
 import type { Dialect } from "../dialects/dialect.ts";
-import type { BadLine, ReadOptions, ReadRange } from "../log/reader.ts";
+import type { BadLine, FollowOptions, ReadOptions, ReadRange } from "../log/reader.ts";
 import type { Entry } from "../model/entry.ts";
 import { decodeWhole } from "./spill-files.ts";
 
@@ -34,6 +34,12 @@ export interface EntryOptions extends ReadRange {
    * strings are not there as they were is a bad line. Default: a short text stands for each.
    */
   readonly restoresSpilled?: boolean;
+  /**
+   * Following: entries that were given, from `to` on, no longer stand. Their writer could not make
+   * them durable, or somebody cut or replaced the log. What stands in their place is given next.
+   * Default: throws LOG_REWOUND.
+   */
+  readonly onRewound?: FollowOptions["onRewound"];
   readonly signal?: AbortSignal;
 }
 

@@ -9,7 +9,7 @@ import { SummaryFold } from "../catalog/summary.ts";
 import { keyOf } from "../dialects/claude/session-id.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import type { StoredThreadMeta } from "../dialects/rye/thread-meta.ts";
-import type { SessionStatus, Summary } from "../model/summary.ts";
+import type { Summary } from "../model/summary.ts";
 import type { Session } from "./session.ts";
 import { readStoredMeta } from "./thread-files.ts";
 
@@ -45,14 +45,13 @@ export class Summaries {
     const meta = await this.#meta(id);
     return fold.summary({
       agent: agentOf(this.#store.dialect, id, agent ?? meta?.directive),
-      status: statusOf(meta),
-      parent: meta?.parent_thread_id || null,
+      ...standingOf(meta),
     });
   }
 
-  /** How a thread stands that has not ended, as thread.json has it. */
-  async status(id: string): Promise<SessionStatus | null> {
-    return statusOf(await this.#meta(id));
+  /** How a thread stands that has not ended, and which one began it, as thread.json has it. */
+  async standing(id: string): Promise<Standing> {
+    return standingOf(await this.#meta(id));
   }
 
   /** Whose session it is, when `said` is what its entries say of that. */
@@ -67,9 +66,14 @@ export class Summaries {
   }
 }
 
-function statusOf(meta: StoredThreadMeta | null): SessionStatus | null {
+type Standing = Pick<Summary, "status" | "parent">;
+
+function standingOf(meta: StoredThreadMeta | null): Standing {
   const status = meta?.status;
-  return status === "running" || status === "paused" ? status : null;
+  return {
+    status: status === "running" || status === "paused" ? status : null,
+    parent: meta?.parent_thread_id || null,
+  };
 }
 
 /**

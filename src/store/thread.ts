@@ -5,6 +5,7 @@
  */
 
 import { randomUUID } from "node:crypto";
+import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
 import type { Envelope } from "../dialects/rye/dialect.ts";
 import type { Durability } from "../log/log-options.ts";
@@ -128,7 +129,10 @@ export class Thread {
     }
   }
 
-  /** Runs a tool between its start and its result; an error is recorded, then thrown on. */
+  /**
+   * Runs a tool between its start and its result; an error is recorded, then thrown on. What no line
+   * can hold is given to the caller all the same, and the result says that it was not recorded.
+   */
   async toolCall<T>(
     tool: string,
     input: unknown,
@@ -137,20 +141,31 @@ export class Thread {
   ): Promise<T> {
     await this.event("tool_call_start", { tool, call_id: callId, input });
     const started = performance.now();
-    const done = (outcome: Readonly<Record<string, unknown>>) => {
+    const done = async (outcome: { readonly output: unknown; readonly error?: string }) => {
       const duration_ms = Math.round(performance.now() - started);
       this.#totals.toolResults++;
-      return this.event("tool_call_result", { call_id: callId, ...outcome, duration_ms });
+      await this.#toolResult({ call_id: callId, ...outcome, duration_ms });
     };
     let output: T;
     try {
       output = await run();
     } catch (cause) {
-      await done({ output: "", error: cause instanceof Error ? cause.message : String(cause) });
+      await done({ output: "", error: errorText(cause) });
       throw cause;
     }
     await done({ output: output ?? "" });
     return output;
+  }
+
+  async #toolResult(result: Readonly<Record<string, unknown>>): Promise<void> {
+    try {
+      await this.event("tool_call_result", result);
+    } catch (refusal) {
+      if (!isUnrecordable(refusal)) throw refusal;
+      const what = "error" in result ? "error" : "output";
+      const error = `the tool's ${what} could not be recorded: ${refusal.code}`;
+      await this.event("tool_call_result", { ...result, output: "", error });
+    }
   }
 
   /** Ends the thread well. What is not given is added up from the steps. */
@@ -188,6 +203,21 @@ export class Thread {
 function defined<T extends object>(given: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const entries = Object.entries(given).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
+/** The value is at fault, not the log: with another one it can be written. */
+function isUnrecordable(error: unknown): error is VerbatimError {
+  if (!(error instanceof VerbatimError)) return false;
+  return ["INVALID_ENTRY", "LINE_TOO_LONG", "BATCH_TOO_LARGE"].includes(error.code);
+}
+
+/** Never "": a result whose error is empty counts as a success. */
+function errorText(cause: unknown): string {
+  try {
+    return String(cause instanceof Error ? cause.message || cause.name : cause) || "error";
+  } catch {
+    return "error"; // Anything can be thrown, also what has no text.
+  }
 }
 
 function numberIn(from: Readonly<Record<string, unknown>>, key: string): number {

@@ -22,7 +22,7 @@ import {
   type Stats,
 } from "node:fs";
 import { setImmediate as othersRun } from "node:timers/promises";
-import { errnoOf } from "../base/errors.ts";
+import { errnoOf, ioError, type VerbatimError } from "../base/errors.ts";
 import { countingDevice } from "../base/node-link-counts.ts";
 import { LOG_NAME, META_NAME, THREADS_PATH } from "../dialects/rye/thread-id.ts";
 
@@ -37,7 +37,7 @@ const IF_THERE = { throwIfNoEntry: false } as const;
 export interface FoundMeta {
   /** The thread's directory, below the directory of threads. */
   readonly below: string;
-  /** What thread.json parses to; undefined when it is missing, not JSON or too long. */
+  /** What thread.json parses to; undefined when it is missing, unreadable, not JSON or too long. */
   readonly meta: unknown;
 }
 
@@ -104,7 +104,7 @@ class ThreadSearch {
         yield { below, meta: read };
         continue;
       }
-      const { directories, isThread, hasMeta } = listed(path);
+      const { directories, isThread, hasMeta } = listedOrHidden(path);
       for (const name of directories) waiting.push(`${below}/${name}`);
       if (isThread) yield { below, meta: hasMeta ? this.#readMeta(path) : undefined };
     }
@@ -150,8 +150,8 @@ function listed(path: string): Listed {
   try {
     entries = readdirSync(path, LIST_OPTIONS);
   } catch (cause) {
-    // Removed since it was listed, or another user's: not ours to count, and no reason to stop.
-    if (!["ENOENT", "ENOTDIR", "EACCES", "EPERM"].includes(errnoOf(cause))) throw cause;
+    // Removed since it was listed.
+    if (!["ENOENT", "ENOTDIR"].includes(errnoOf(cause))) throw ioError(path, "reading", cause);
     return { directories, isThread: false, hasMeta: false };
   }
   let isThread = entries.length === 0;
@@ -163,6 +163,21 @@ function listed(path: string): Listed {
     else if (entry.name === META_NAME) hasMeta = entry.isFile();
   }
   return { directories, isThread: isThread || hasMeta, hasMeta };
+}
+
+/** What we may not look into counts as a thread whose thread.json cannot be read: somebody's it is. */
+function listedOrHidden(path: string): Listed {
+  try {
+    return listed(path);
+  } catch (cause) {
+    if (!isDenied(cause)) throw cause;
+    return { directories: [], isThread: true, hasMeta: false };
+  }
+}
+
+function isDenied(cause: unknown): boolean {
+  const { errno } = (cause as VerbatimError<"IO_ERROR">).details;
+  return errno === "EACCES" || errno === "EPERM";
 }
 
 /** The directory below `root`, if each part of the way is one and no link; else null. */
@@ -180,6 +195,6 @@ function look(path: string): Stats | undefined {
     return lstatSync(path, IF_THERE);
   } catch (cause) {
     if (errnoOf(cause) === "ENOTDIR") return undefined;
-    throw cause;
+    throw ioError(path, "reading", cause);
   }
 }

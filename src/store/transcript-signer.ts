@@ -5,17 +5,22 @@
  * TG1  Asking for a checkpoint is answering for the lines that stand there: they are stated as found,
  *      and vouched for by the caller (`vouched`). What was signed before is verified first, and
  *      nothing is signed on top of what does not verify.
+ * TG2  Bytes that were never written, which a power cut leaves as NULs, are nobody's lines: they are
+ *      stated as found, and a person vouches for them or takes them out.
  */
 
 import { randomUUID } from "node:crypto";
 import { join, resolve } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
+import type { OpenFile } from "../base/files.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { packageVersion } from "../base/node-package.ts";
 import { type Envelope, ryeDialect } from "../dialects/rye/dialect.ts";
 import { readEnvelope } from "../dialects/rye/envelope.ts";
 import { LOG_NAME, THREADS_PATH, threadSegments } from "../dialects/rye/thread-id.ts";
+import { NUL, readChunks } from "../log/bytes.ts";
 import { openPlace, openToRead } from "../log/place.ts";
+import type { Found } from "../proof/checkpoint.ts";
 import type { VerifyReport } from "../signing/report.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { verifyLog } from "../signing/verify.ts";
@@ -59,7 +64,8 @@ export class TranscriptSigner {
   /**
    * Signs the transcript up to its current end, with the user's key, which is made when there is
    * none. Does nothing when there is no transcript, or no line since the last checkpoint. Refuses
-   * with CHECKPOINT_MISMATCH when what was signed before does not verify.
+   * with CHECKPOINT_MISMATCH when what was signed before does not verify, or a line is such that
+   * readers disagree on it.
    */
   async checkpoint(turn: number): Promise<void> {
     if (!(await this.#isThere())) return;
@@ -67,7 +73,10 @@ export class TranscriptSigner {
     const signing = new StoreSigning(nodeHost, (warning) => warnings.push(warning));
     const session = this.#session(signing);
     try {
-      await session.seal(async (sealing) => (sealing.found ? [{ vouches: null, turn }] : []));
+      await session.seal(async ({ found }) => {
+        if (!found) return [];
+        return (await this.#hasNul(found)) ? ["recovery"] : [{ vouches: null, turn }];
+      });
     } finally {
       await session.close();
       await signing.close();
@@ -89,20 +98,33 @@ export class TranscriptSigner {
   }
 
   async #isThere(): Promise<boolean> {
-    const { logId, root } = this.#log;
     try {
-      const place = await openPlace(nodeHost, logId, { create: false, root });
-      try {
-        const file = openToRead(place);
-        const isEmpty = file.size() === 0;
-        file.close();
-        return !isEmpty;
-      } finally {
-        place.directory.close();
-      }
+      return await this.#look(async (file) => file.size() > 0);
     } catch (cause) {
       if (cause instanceof VerbatimError && cause.code === "LOG_NOT_FOUND") return false;
       throw cause;
+    }
+  }
+
+  #hasNul([from, to]: Found): Promise<boolean> {
+    return this.#look(async (file) => {
+      for await (const chunk of readChunks(file, from, to)) if (chunk.includes(NUL)) return true;
+      return false;
+    });
+  }
+
+  async #look<T>(at: (file: OpenFile) => Promise<T>): Promise<T> {
+    const { logId, root } = this.#log;
+    const place = await openPlace(nodeHost, logId, { create: false, root });
+    try {
+      const file = openToRead(place);
+      try {
+        return await at(file);
+      } finally {
+        file.close();
+      }
+    } finally {
+      place.directory.close();
     }
   }
 

@@ -9,12 +9,13 @@ import type { Host } from "../base/host.ts";
 import { type UserPlaces, userPlaces } from "../base/node-places.ts";
 import type { PinBook } from "../proof/pins.ts";
 import { readPinFile } from "../signing/head-export.ts";
+import { type Conflict, describeConflict, merge } from "../signing/head-merge.ts";
 import { type Found, Heads, placeOf, rememberedIn } from "../signing/heads.ts";
 import { nodeCrypto } from "../signing/node-crypto.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { Trust } from "../signing/trust.ts";
 import { transcriptKeys } from "../signing/trusted-keys.ts";
-import type { VerifyOptions } from "../signing/verify-options.ts";
+import type { Remembered, VerifyOptions } from "../signing/verify-options.ts";
 import { DIALECTS } from "./find-session.ts";
 import { SpillProof } from "./spill-proof.ts";
 
@@ -30,12 +31,21 @@ export class UserJudging {
   readonly heads: Heads;
   readonly book: Found<PinBook>;
   readonly #host: Host;
+  /** What the file of heads says otherwise than ours do. */
+  readonly #conflicts: readonly Conflict[];
 
-  private constructor(host: Host, trust: Trust, heads: Heads, book: Found<PinBook>) {
+  private constructor(
+    host: Host,
+    trust: Trust,
+    heads: Heads,
+    book: Found<PinBook>,
+    conflicts: readonly Conflict[],
+  ) {
     this.#host = host;
     this.trust = trust;
     this.heads = heads;
     this.book = book;
+    this.#conflicts = conflicts;
   }
 
   /** Refuses with what is wrong with the user's keys, trust or the file of heads. */
@@ -45,10 +55,11 @@ export class UserJudging {
     const heads = new Heads({ host, stateDirectory: places.stateDirectory, onWarning });
     const book = await heads.read();
     if (book.problem !== null) onWarning(book.problem);
-    if (against !== null) {
-      for (const pin of await readPinFile(host, against)) book.found.add(pin);
-    }
-    return new UserJudging(host, trust, heads, book);
+    // Theirs add to ours and take nothing back (HM1): else the file could hide a rollback.
+    const pins = against === null ? [] : await readPinFile(host, against);
+    const { conflicts } = merge(book.found, pins);
+    for (const conflict of conflicts) onWarning(describeConflict(conflict));
+    return new UserJudging(host, trust, heads, book, conflicts);
   }
 
   /** What a session is judged by. For one verdict: a spill proof is used once. */
@@ -57,9 +68,17 @@ export class UserJudging {
     return {
       crypto: nodeCrypto,
       keys: transcriptKeys(this.trust, target.id),
-      remembered: rememberedIn(this.book, await this.whose(target)),
+      remembered: this.remembered(await this.whose(target)),
       beside: spilling ? new SpillProof(this.#host, target, spilling) : null,
     };
+  }
+
+  /** What is remembered of a session. */
+  remembered(session: { readonly place: string; readonly id: string }): Remembered {
+    const conflict = this.#conflicts.find(({ theirs }) => {
+      return theirs.place === session.place && theirs.id === session.id;
+    });
+    return { ...rememberedIn(this.book, session), conflict: conflict?.why ?? null };
   }
 
   /** Where pins remember a session; a file that lies in no store is known by its log alone. */

@@ -9,6 +9,7 @@ import { dirname, relative } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { userPlaces } from "../base/node-places.ts";
+import type { ByteOffset } from "../base/offset.ts";
 import type { Dialect, DialectName } from "../dialects/dialect.ts";
 import { decodeLine } from "../log/json.ts";
 import type { Entry } from "../model/entry.ts";
@@ -68,6 +69,8 @@ export interface VerifiedSession {
   readonly root: string;
   readonly path: string;
   readonly report: VerifyReport;
+  /** Where whoever goes on appends, what a crash left of a line mended. */
+  readonly end: ByteOffset;
   /** Under which policy it was opened, and who decided that. */
   readonly policy: PolicyInForce;
   /** To be taken once. Refuses with CHANGED_WHILE_READ, and BAD_LINE for a line that is no entry. */
@@ -104,6 +107,7 @@ export async function openVerifiedSession(
     root,
     path,
     report: opened.report,
+    end: opened.end,
     policy,
     entries: () => entriesOf(path, opened.lines, decode, options.onBadLine),
     close: () => opened.close(),

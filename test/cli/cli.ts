@@ -36,6 +36,8 @@ export interface RunOptions {
   /** Reads no further than this many bytes of stdout, as `head` does. */
   readonly stdoutBytesMax?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** Where stdin comes from instead of from `input`. */
+  readonly stdinFrom?: number;
   /** Where stdout goes instead of to us. */
   readonly stdoutTo?: number;
   /** From the sources in any case, each in a module of its own. */
@@ -56,9 +58,9 @@ export class CliUser {
 
   /** Runs a command to its end. */
   async run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-    const { env, stdoutTo = "pipe" } = options;
+    const { env, stdinFrom = "pipe", stdoutTo = "pipe" } = options;
     const argv = [...(options.isFromSource ? source : main), ...args];
-    const child = this.#spawn(argv, { env: this.#env(env), stdio: ["pipe", stdoutTo, "pipe"] });
+    const child = this.#spawn(argv, { env: this.#env(env), stdio: [stdinFrom, stdoutTo, "pipe"] });
     child.stdin?.on("error", () => {}); // It may end before it has read everything.
     child.stdin?.end(options.input ?? "");
     const out: Buffer[] = [];
@@ -136,6 +138,14 @@ export class Running extends Child {
 
   get stderr(): string {
     return textOf(this.#err);
+  }
+
+  /** Resolves once it has said this on stderr. */
+  async saysOnStderr(text: string): Promise<void> {
+    while (!this.stderr.includes(text)) {
+      if (this.#process.exitCode !== null) throw new Error(`it ended; stderr: ${this.stderr}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
   }
 
   /** Bytes as they are, without a line's end. */

@@ -1,9 +1,17 @@
 /** `verbatim record`: what is piped in is what is in the log, and nothing is passed over unsaid. */
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { asLines, CliUser, jsonLines } from "./cli.ts";
 
 const RYE = ["record", "--dialect", "rye"];
@@ -128,6 +136,38 @@ test("record keeps HomeAgent's turn records as they are given (S0-1, S0-2, S0-3,
   const other = jsonLines(fresh.stdout)[0];
   expect(other?.session).toMatch(/^kitchen\/[0-9a-f-]{36}$/);
   expect(other?.path).toContain(join(user.cwd, "base/agents/kitchen/sessions"));
+});
+
+test("a HomeAgent session's id takes up to 200 bytes, signed and mended too, and no more", async () => {
+  const user = new CliUser();
+  const args = ["record", "--dialect", "homeagent", "--agent", "cook", "--sign", "--session"];
+  const input = asLines({ turnId: "1", role: "user", content: "hi", ts: 1 });
+  for (const id of ["é".repeat(97), "x".repeat(195), "x".repeat(200)]) {
+    const { code, stdout, stderr } = await user.run([...args, id], { input });
+    assert.deepEqual([code, stderr], [0, ""]);
+    // What a crash leaves of a line is kept beside the log, and so is what it leaves of a checkpoint.
+    const [begun] = jsonLines(stdout);
+    for (const path of [`${begun?.path}`, `${begun?.path}.checkpoints`]) appendFileSync(path, "{");
+    assert.equal((await user.run([...args, id], { input })).code, 0);
+    const verified = await user.run(["verify", `cook/${id}`]);
+    assert.deepEqual([verified.code, verified.stderr], [0, ""], verified.stdout);
+  }
+  assert.equal((await user.run([...args, "x".repeat(201)], { input })).code, 2);
+});
+
+test("a directory for an input is wrong usage, and leaves no trace", async () => {
+  const user = new CliUser();
+  const directory = openSync(user.home, "r");
+  onTestFinished(() => closeSync(directory));
+  const args = ["record", "--dialect", "rye", "--directive", "hello"];
+  const { code, stderr } = await user.run(args, { stdinFrom: directory });
+  assert.equal(code, 2);
+  expect(stderr).toContain("stdin is a directory");
+  assert.deepEqual(readdirSync(user.cwd), []);
+
+  const hook = await user.run(["record", "--from", "claude-code-hooks"], { stdinFrom: directory });
+  assert.deepEqual([hook.code, hook.stdout], [0, ""]);
+  expect(hook.stderr).toContain("a hook was not recorded");
 });
 
 test("a malformed line stops the recording with exit code 2, and nothing after it is recorded", async () => {

@@ -1,7 +1,7 @@
 /** `verbatim show` and `verbatim tail`: what is in a log, for people and for programs. */
 
 import assert from "node:assert/strict";
-import { appendFileSync, closeSync, openSync, readFileSync } from "node:fs";
+import { appendFileSync, closeSync, openSync, readFileSync, truncateSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { asLines, CliUser, jsonLines } from "./cli.ts";
 import { event, putThread, putTurns, TS, turn } from "./stores.ts";
@@ -221,6 +221,39 @@ test("tail goes on after a last line that lacked its LF, which it shows once", a
 
   assert.equal(await one.exitCode(), 0);
   assert.deepEqual(shown, ["unfinished", "new"]);
+});
+
+test("tail tells of a log that was cut back or replaced, and shows what stands there then", async () => {
+  const user = new CliUser();
+  const said = (n: number) => turn("user", { content: `said ${n}` });
+  const log = putTurns(user, "cook/s1", [said(1), said(2), said(3)]);
+  const tail = user.start(["tail", "cook/s1", "--last", "1", "--json"]);
+  assert.equal(contentOf(await tail.json()), "said 3");
+  // It says nothing of having begun to follow; what is appended now is shown once it has.
+  appendFileSync(log, asLines(said(4)));
+  assert.equal(contentOf(await tail.json()), "said 4");
+  const first = asLines(said(1));
+  truncateSync(log, first.length);
+  await tail.saysOnStderr(`cut back from byte ${4 * first.length} to ${first.length}`);
+  appendFileSync(log, asLines(said(2)));
+  assert.equal(contentOf(await tail.json()), "said 2");
+  tail.signal("SIGTERM");
+
+  assert.equal(await tail.exitCode(), 0);
+  assert.equal(await tail.line(), null);
+});
+
+test("tail counts a bad line once, also one that stands after the last entry", async () => {
+  const user = new CliUser();
+  const log = putTurns(user, "cook/s1", ["bad", turn("user", { content: "old" }), "worse"]);
+  const tail = user.start(["tail", "cook/s1", "--last", "2", "--json"]);
+  assert.equal(contentOf(await tail.json()), "old");
+  appendFileSync(log, `worst\n${asLines(turn("user", { content: "new" }))}`);
+  assert.equal(contentOf(await tail.json()), "new");
+  tail.signal("SIGTERM");
+
+  assert.equal(await tail.exitCode(), 0);
+  expect(tail.stderr).toContain("3 bad lines were passed over");
 });
 
 test("tail --last 0 shows nothing of what is there", async () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { CliUser } from "./cli.ts";
-import { putThread, putTurns } from "./stores.ts";
+import { event, putThread, putTurns } from "./stores.ts";
 
 const hook = fileURLToPath(new URL("./loaded-modules.mjs", import.meta.url));
 
@@ -58,7 +58,7 @@ test("help loads neither the log nor a store (C1)", async () => {
 
 test("a listing where nothing has changed loads nothing that reads sessions (LS1)", async () => {
   const user = new CliUser();
-  putThread(user.cwd, "hello-1");
+  putThread(user.cwd, "hello-1", [event("thread_complete")]);
   const readers = async () => {
     const loaded = await loadedBy(user, ["ls", "--dialect", "rye"], true);
     return loaded.filter((url) =>

@@ -106,6 +106,31 @@ class StreamUser extends CliUser {
   }
 }
 
+test("a stream that is shorter than its checkpoints cover is signed on once that is accepted", {
+  timeout: 120_000,
+}, async () => {
+  const user = new StreamUser();
+  const copy = join(user.cwd, "copy");
+  await user.serve(["/chat/1"], "--sign");
+  cpSync(user.data, copy, { recursive: true });
+  await user.serve(["/chat/1"], "--sign");
+  const beside = "logs/chat__1.jsonl.checkpoints";
+  cpSync(join(user.data, beside), join(copy, beside)); // Restored by hand, and not all of it.
+  rmSync(user.data, { recursive: true });
+  cpSync(copy, user.data, { recursive: true });
+  assert.deepEqual(await user.verdicts(), { "/chat/1": "rollback LOG_SHORTER_THAN_SIDECAR" });
+  assert.match(await user.serve(["/chat/1"], "--sign"), /is rollback and is not signed on/);
+  rmSync(user.data, { recursive: true });
+  cpSync(copy, user.data, { recursive: true });
+
+  const accept = await user.run(["head", "accept", "/chat/1", "--yes", "--root", user.data]);
+  assert.equal(accept.code, 0, accept.stderr);
+  assert.deepEqual(await user.verdicts(), { "/chat/1": "verified" });
+  await user.serve(["/chat/1"], "--sign");
+  assert.deepEqual(await user.verdicts(), { "/chat/1": "verified" });
+  assert.equal((await user.run(["serve", "--check", user.data])).code, 0);
+});
+
 test("what was restored from an older backup is signed on once its lost head is given up", {
   timeout: 120_000,
 }, async () => {

@@ -1,10 +1,10 @@
 /** `verbatim record --sign`, `verify` and `repair --vouch`: what a person and a script see. */
 
 import assert from "node:assert/strict";
-import { appendFileSync, copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { CliUser, jsonLines } from "./cli.ts";
+import { asLines, CliUser, jsonLines } from "./cli.ts";
 import { event, put, putThread } from "./stores.ts";
 
 const ID = "hello-1739012630";
@@ -124,6 +124,112 @@ test("heads are remembered when asked, and those of another machine count", asyn
   const refused = await user.verify(ID);
   assert.equal(refused.code, 7);
   expect(refused.stderr).toContain("TRUST_REFUSED");
+});
+
+test("heads of another machine add to one's own and take none of them back", async () => {
+  const user = new SigningCliUser();
+  await user.record(["one"], ID, "--sign");
+  const older = readFileSync(user.path);
+  await user.record(["two"], ID, "--sign");
+  writeFileSync(user.path, older);
+  await user.run(["head", "accept", ID, "--yes"]);
+  await user.run(["head", "export", "pins.jsonl"]);
+  await user.record(["three"], ID, "--sign");
+  const newer = readFileSync(user.path);
+  writeFileSync(user.path, older);
+  const pins = readFileSync(join(user.cwd, "pins.jsonl"), "utf8");
+  expect(pins).toContain('"why":"accepted"');
+  put(join(user.cwd, "forgotten.jsonl"), pins.replace('"accepted"', '"forgotten"'));
+  for (const file of ["pins.jsonl", "forgotten.jsonl"]) {
+    assert.deepEqual(await user.verdict(ID, "--against", file), ["rollback", 6], file);
+  }
+
+  writeFileSync(user.path, newer);
+  assert.deepEqual(await user.verdict(ID, "--against", "pins.jsonl"), ["verified", 0]);
+  const ofAnother = pins.replace(/"log":"\w{8}/, '"log":"00000000');
+  put(join(user.cwd, "another.jsonl"), ofAnother);
+  const conflict = await user.verify(ID, "--against", "another.jsonl");
+  assert.equal(conflict.code, 6, "no log has both heads");
+  expect(conflict.stderr).toMatch(/^warning: conflict: hello-1739012630 .*they are of two logs/);
+});
+
+test("sessions that lie among the files of a server's data directory are verified, too", async () => {
+  const user = new SigningCliUser();
+  const data = join(user.cwd, "data");
+  const server = user.start(["serve", "--port", "0", "--data", data, "--root", user.cwd]);
+  await server.line();
+  server.signal("SIGTERM");
+  assert.equal(await server.exitCode(), 0);
+  assert.deepEqual(await user.verdict(data), [undefined, 2], "nothing was judged");
+
+  await user.record(["one"], ID, "--sign");
+  cpSync(data, user.cwd, { recursive: true });
+  assert.deepEqual(await user.verdict("."), ["verified", 0]);
+  user.change("one", "0ne");
+  assert.deepEqual(await user.verdict("."), ["tampered", 1]);
+});
+
+test("a log that lies in a directory does not stand for all sessions there", async () => {
+  const user = new SigningCliUser();
+  await user.record(["one"], ID, "--sign");
+  copyFileSync(user.path, join(user.cwd, "transcript.jsonl"));
+  user.change("one", "0ne");
+  const { code, stdout } = await user.verify(".", "--json");
+  assert.equal(code, 1);
+  assert.deepEqual(
+    jsonLines(stdout).map(({ verdict }) => verdict),
+    ["verified", "tampered"],
+  );
+});
+
+test("a store that is gone is missed for its sessions, from wherever it was found", async () => {
+  const user = new SigningCliUser();
+  await user.record(["one"], ID, "--sign");
+  const entire = ["record", "--dialect", "entire", "--model", "m", "--sign"];
+  await user.run(entire, { input: asLines({ type: "user", message: { content: "hi" } }) });
+  rmSync(join(user.cwd, ".ai"), { recursive: true });
+  const ways = [
+    [],
+    ["--root", "."],
+    ["."],
+    ["--root", user.cwd, "--dialect", "rye"],
+    [".ai/threads"],
+  ];
+  for (const way of ways) assert.deepEqual(await user.verdict(...way), ["rollback", 6], `${way}`);
+
+  rmSync(join(user.cwd, ".entire"), { recursive: true });
+  const { code, stdout } = await user.verify("--json");
+  assert.equal(code, 6);
+  assert.equal(jsonLines(stdout).length, 2);
+});
+
+test("what is allowed of one session hides nothing of another", async () => {
+  const user = new SigningCliUser();
+  await user.record(["one"], ID, "--sign", "append");
+  putThread(user.cwd, "plain-1");
+  assert.deepEqual((await user.verify("--allow-unsigned")).code, 0);
+  assert.deepEqual((await user.verify("--require-pin")).code, 3);
+  appendFileSync(user.path, `${JSON.stringify({ ...event("x"), thread_id: ID })}\n`);
+  assert.deepEqual((await user.verify("--allow-unsigned")).code, 5);
+  assert.deepEqual((await user.verify("--lenient")).code, 3);
+  assert.deepEqual((await user.verify("--lenient", "--allow-unsigned")).code, 0);
+  await user.run(["head", "forget", ID]);
+  assert.deepEqual((await user.verify("--allow-unsigned", "--require-pin")).code, 6);
+
+  const strict = join(user.cwd, "strict");
+  cpSync(join(user.cwd, ".ai/threads", ID), join(strict, ".ai/threads", ID), { recursive: true });
+  put(join(strict, "coordination.yaml"), "transcript_integrity: strict\n");
+  assert.deepEqual((await user.verify(ID, "--lenient")).code, 0);
+  assert.deepEqual((await user.verify(ID, strict, "--lenient")).code, 5, "one project insists");
+});
+
+test("a project's setting that cannot be read is an error, and told as one", async () => {
+  const user = new SigningCliUser();
+  await user.record(["one"], ID, "--sign");
+  put(join(user.cwd, ".verbatim.json"), "{bad");
+  const { code, stdout, stderr } = await user.verify("--lenient");
+  assert.deepEqual([code, stdout], [7, ""]);
+  expect(stderr).toMatch(/^error: transcript_integrity in .*is refused.*\(BAD_SETTING\)\n$/);
 });
 
 test("lines that nobody signed are shown, vouched for, and then the session is verified", async () => {

@@ -7,7 +7,8 @@ import { Store } from "../../src/store/store.ts";
 
 const [path = "", root = ""] = process.argv.slice(2);
 const index = await SearchIndex.open(path);
-const isDone = await freshenIndex(nodeHost, index, new Store(nodeHost, { dialect: "rye", root }), {
+const store = new Store(nodeHost, { dialect: "rye", root });
+const isDone = await freshenIndex(nodeHost, index, [store], {
   pace: { lines: 8, bytes: 2_000, mergePages: 4 },
   onProgress: (done) => console.log(`begun ${done}`),
   onFailure: (id, cause) => {

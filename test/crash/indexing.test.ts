@@ -42,7 +42,7 @@ test("processes that index at once, and are killed meanwhile, leave each entry i
   onTestFinished(() => index.close());
   const store = new Store(nodeHost, { dialect: "rye", root });
   const onFailure = (id: string) => assert.fail(id);
-  assert.equal(await freshenIndex(nodeHost, index, store, { pace: HURRIED, onFailure }), true);
+  assert.equal(await freshenIndex(nodeHost, index, [store], { pace: HURRIED, onFailure }), true);
   const page = await index.attempt((cache) =>
     findEntries(cache, understandQuery("all", 0), {
       ...{ places: [store], after: null, limit: 9_999, examinedMax: 99_999 },

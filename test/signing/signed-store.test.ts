@@ -12,6 +12,7 @@ import {
 import { dirname, join } from "node:path";
 import { test } from "vitest";
 import { verifySession } from "../../src/signing.ts";
+import { refusal } from "../support/refusal.ts";
 import { SHAPES, SigningUser, said, turnOf, writtenBy } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -61,4 +62,32 @@ test("a spilled file that is altered or gone makes its session tampered, signed 
   assert.deepEqual(await verdict(), ["tampered", "SPILL_CHANGED"]);
   rmSync(path);
   assert.deepEqual(await verdict(), ["tampered", "SPILL_CHANGED"]);
+});
+
+test("a session whose spilled file was altered is not signed on", async () => {
+  const user = new SigningUser();
+  const long = "x".repeat(9 * 1024 * 1024);
+  const { path, target } = await user.write({ dialect: "entire" }, [said("short"), said(long)]);
+  const name = readdirSync(dirname(path)).find((each) => each.endsWith(".spill"));
+  const spill = join(dirname(path), name ?? "");
+  const honest = readFileSync(spill);
+  const goOn = async () => {
+    const store = await user.store({ dialect: "entire", root: target.root });
+    try {
+      await store.session(target.id).append(said("on it goes"));
+    } finally {
+      await store.close();
+    }
+  };
+  const bytes = Buffer.from(honest);
+  bytes[100] = 0x79;
+  writeFileSync(spill, bytes);
+  const log = readFileSync(path);
+  const { details } = await refusal(goOn(), "CHECKPOINT_MISMATCH");
+  assert.equal(details.verdict, "tampered");
+  assert.ok(readFileSync(path).equals(log), "and nothing is written");
+
+  writeFileSync(spill, honest);
+  await goOn();
+  assert.equal((await verifySession(target.id, { root: target.root })).verdict, "verified");
 });

@@ -1,20 +1,23 @@
 /** thread.json of signed threads: signed at every write, gone on from only when it verifies. */
 
 import assert from "node:assert/strict";
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { judgeThread } from "../../src/proof/thread-signature.ts";
+import { handoffSession } from "../../src/resume/handoff/handoff.ts";
 import { readVerifiedThreadMeta, Thread } from "../../src/rye.ts";
+import { placeOf } from "../../src/signing/heads.ts";
 import { nodeCrypto } from "../../src/signing/node-crypto.ts";
 import { Trust } from "../../src/signing/trust.ts";
 import { threadKeys } from "../../src/signing/trusted-keys.ts";
 import { examineStore } from "../../src/store/doctor/examine.ts";
 import type { Session } from "../../src/store/session.ts";
-import type { Store, StoreOptions } from "../../src/store/store.ts";
+import { Store, type StoreOptions } from "../../src/store/store.ts";
 import { SigningUser } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { type FileCall, WatchedFiles } from "../support/watched-files.ts";
 
 const ID = "hello-1739012630";
 const START = {
@@ -26,10 +29,14 @@ const START = {
 const END = { type: "thread_complete", cost: { spend: 0.25 } };
 
 class Project {
-  readonly user = new SigningUser();
+  readonly user: SigningUser;
   readonly root = tempDirectory();
   readonly path = join(this.root, ".ai/threads", ID, "thread.json");
   readonly logPath = join(dirname(this.path), "transcript.jsonl");
+
+  constructor(user = new SigningUser()) {
+    this.user = user;
+  }
 
   /** Opens the thread, does something with it, and closes it cleanly. */
   async with(
@@ -164,6 +171,125 @@ test("what was rebuilt from the log, is of another thread, or missing, is not ve
   await other.with(async (session) => void (await session.appendNative(START)));
   writeFileSync(other.path, good);
   assert.equal(await other.refusal(), "untrusted", "another user's key");
+});
+
+/** Two threads of the same name and by the same key, whose files say different things. */
+async function namesakes(): Promise<readonly [Project, Project]> {
+  const user = new SigningUser();
+  const [project, other] = [new Project(user), new Project(user)];
+  await project.with(async (session) => void (await session.appendNative(START)));
+  await other.with(async (session) => {
+    await session.appendNative({ ...START, capabilities: ["everything"] });
+  });
+  return [project, other];
+}
+
+const NOT_IN_LOG = "it names a checkpoint that is not in";
+
+test("the thread.json of a namesake elsewhere is refused, and the next writer does not sign it", async () => {
+  const [project, other] = await namesakes();
+  copyFileSync(other.path, project.path);
+  assert.ok((await project.judged()).ok, "its signatures hold");
+  assert.equal(await project.refusal(), "tampered");
+  const options = { root: project.root, output: join(project.root, "out.vbx") };
+  const { metaDoubt, manifest } = await handoffSession(nodeHost, ID, options);
+  expect(metaDoubt).toContain(NOT_IN_LOG);
+  assert.ok(!manifest.members.some(({ name }) => name === "thread.json"));
+
+  await project.with(async (session) => void (await session.appendNative(END)));
+  assert.equal(await project.refusal(), "unsigned");
+  expect(project.user.warnings.join()).toContain(NOT_IN_LOG);
+});
+
+test("the thread.json of a thread that stood there before is refused", async () => {
+  const project = new Project();
+  await project.with(async (session) => {
+    await session.appendNative({ ...START, capabilities: ["everything"] });
+  });
+  const before = project.text;
+  rmSync(dirname(project.path), { recursive: true });
+  const place = await placeOf(nodeHost, { dialect: "rye", root: project.root });
+  await project.user.heads.forget({ place, id: ID });
+  await project.with(async (session) => void (await session.appendNative(START)));
+  assert.equal(await project.refusal(), null);
+  writeFileSync(project.path, before);
+  assert.equal(await project.refusal(), "tampered");
+});
+
+test("the thread.json of a copy that went its own way is refused, by readers and live signers", async () => {
+  const project = new Project();
+  await project.with(async (session) => void (await session.appendNative(START)));
+  const copy = new Project(project.user);
+  cpSync(dirname(project.path), dirname(copy.path), { recursive: true });
+  const step = { type: "step_start", turn_number: 1 };
+  const goOn = async (session: Session) => {
+    for (const native of [step, step, END]) await session.appendNative(native);
+  };
+  await copy.with(goOn);
+  await project.with(async (session) => {
+    await goOn(session);
+    copyFileSync(copy.path, project.path);
+    assert.equal(await project.refusal(), "tampered");
+    // Somebody else's line, so that the signer looks at what stands there now.
+    appendFileSync(project.logPath, `{"ts":"now","type":"note","thread_id":"${ID}"}\n`);
+    await session.appendNative({ type: "user_message", text: "go on" });
+    assert.equal(project.meta._signature, undefined);
+  });
+  expect(project.user.warnings.join()).toContain(NOT_IN_LOG);
+});
+
+test.each([
+  ["exclusive", 1],
+  ["shared", 1],
+  ["shared", 2],
+] as const)(
+  "a thread.json that names a checkpoint of long ago is gone on from (%s, by %i)",
+  async (mode, signers) => {
+    const project = new Project();
+    const options = { mode };
+    await project.with(async (session) => void (await session.appendNative(START)), options);
+    const named = project.meta.head;
+    const where = { dialect: "rye", root: project.root, ...options } as const;
+    const opened: { store: Store; session: Session }[] = [];
+    for (let n = 0; n < signers; n++) {
+      const store = await project.user.store(where);
+      opened.push({ store, session: store.session(ID) });
+    }
+    for (let turn = 0; turn < 6; turn++) {
+      const { session } = opened[turn % signers] ?? assert.fail();
+      await session.appendNative({ type: "step_start", turn_number: turn });
+      await session.appendNative({ type: "assistant_text", text: "hi" });
+    }
+    if (mode === "shared") assert.deepEqual(project.meta.head, named, "nothing of it has changed");
+    await opened[0]?.session.appendNative(END);
+    for (const { store } of opened) await store.close();
+    assert.deepEqual(project.user.warnings, []);
+    assert.equal(await project.refusal(), null);
+  },
+);
+
+test("the checkpoint that a thread.json names is on the disk before it, also with `os`", async () => {
+  new SigningUser();
+  const watched = new WatchedFiles();
+  const root = tempDirectory();
+  const store = new Store(watched.host, {
+    ...{ dialect: "rye", root, agent: "hello", sign: true, durability: "os", markdown: false },
+  });
+  const session = store.session(ID);
+  await session.appendNative(START);
+  await session.appendNative({ type: "step_start", turn_number: 1 });
+  await session.appendNative({ type: "assistant_text", text: "hi" });
+  await store.close();
+  const isOfLog = ({ call, name }: FileCall) =>
+    name === "transcript.jsonl" && (call === "write" || call === "sync");
+  const renames = watched.calls.flatMap((call, at) =>
+    call.call === "rename" && call.name.includes("thread.json") ? [at] : [],
+  );
+  assert.ok(renames.length >= 2);
+  for (const at of renames) {
+    assert.equal(watched.calls.slice(0, at).filter(isOfLog).at(-1)?.call, "sync");
+  }
+  assert.equal((await readVerifiedThreadMeta(root, ID)).status, "paused");
 });
 
 test("an unsigned store drops signatures that its change makes false", async () => {

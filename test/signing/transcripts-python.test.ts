@@ -78,7 +78,7 @@ for (const [name, shape] of Object.entries(SHAPES)) {
 function withheldHash({ path, sidecarPath, target }: Written, index: number): string {
   const linesOf = (file: string) => readFileSync(file, "latin1").split("\n").slice(0, -1);
   const isBeside = target.dialect === "homeagent";
-  const envelopes = ["rye-flat", "rye-payload", "entire", "sidecar"] as const;
+  const envelopes = ["rye", "entire", "sidecar"] as const;
   for (const text of linesOf(isBeside ? sidecarPath : path)) {
     const line = Buffer.from(text, "latin1");
     const found = envelopes.map((name) => readCheckpoint(line, name)).find((each) => each);

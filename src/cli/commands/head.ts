@@ -5,7 +5,6 @@
 
 import type { Pin } from "../../proof/pin.ts";
 import type { Pinned } from "../../proof/pins.ts";
-import type { Conflict } from "../../signing/head-merge.ts";
 import type { Heads } from "../../signing/heads.ts";
 import { type CliCommand, type CommandGroup, type Run, UsageError } from "../command.ts";
 import { EXIT_DECLINED, isAgreed, YES_OPTION } from "../question.ts";
@@ -55,16 +54,17 @@ const pin: CliCommand = {
   examples: ["verbatim head pin hello_world-1739012630"],
 
   async run(run) {
-    const { readNamedHead, describeLoss } = await import("../signed-head.ts");
-    const heads = await openHeads(run);
-    const read = await readNamedHead(mustBeNamed(run.args[0] ?? ""), run, heads);
+    const { readNamedHead, describeLosses } = await import("../signed-head.ts");
+    const read = await readNamedHead(mustBeNamed(run.args[0] ?? ""), run);
     if (typeof read === "number") return read;
-    const { head, loss } = read;
-    if (loss) {
-      run.io.err(describeLoss(head, loss));
+    const { head } = read;
+    const losses = describeLosses(read);
+    if (losses.length > 0) {
+      for (const loss of losses) run.io.err(loss);
       run.io.err("it is not pinned; `verbatim head accept` gives up what is lost");
       return EXIT_ROLLBACK;
     }
+    const heads = await openHeads(run);
     await heads.pinNow(head);
     run.io.out(`pinned ${head.id} at checkpoint ${head.seq}`);
     return 0;
@@ -106,13 +106,9 @@ const importHeads: CliCommand = {
     const pins = await readPinFile(nodeHost, mustBeNamed(run.args[0] ?? ""));
     const heads = await openHeads(run);
     await readBook(run, heads); // To tell of what cannot be read of ours.
+    const { describeConflict } = await import("../../signing/head-merge.ts");
     const { added, known, conflicts } = await heads.import(pins);
-    for (const { theirs, ours, why } of conflicts) {
-      run.io.err(
-        `conflict: ${theirs.id} (${theirs.place}): there ${placeInLog(theirs)}, ` +
-          `here ${placeInLog(ours)}: ${CONFLICTS[why]}; ours stays`,
-      );
-    }
+    for (const conflict of conflicts) run.io.err(describeConflict(conflict));
     run.io.out(`added ${added.length}, known ${known}, conflicts ${conflicts.length}`);
     return conflicts.length > 0 ? EXIT_CONFLICT : 0;
   },
@@ -139,18 +135,23 @@ const accept: CliCommand = {
 };
 
 async function acceptOne(name: string, run: Run, heads: Heads): Promise<number> {
-  const { readNamedHead, describeLoss } = await import("../signed-head.ts");
-  const read = await readNamedHead(name, run, heads);
+  const { readNamedHead, describeLosses, giveUpSurplus } = await import("../signed-head.ts");
+  const read = await readNamedHead(name, run);
   if (typeof read === "number") return read;
-  const { head, loss } = read;
-  if (!loss) {
+  const { head, loss, surplus } = read;
+  const losses = describeLosses(read);
+  if (losses.length === 0) {
     run.io.err(`nothing of ${head.id} is known to be lost; there is nothing to accept`);
     return 0;
   }
-  run.io.err(describeLoss(head, loss));
+  for (const each of losses) run.io.err(each);
   const question = `give that up, and pin checkpoint ${head.seq} of ${head.ts}?`;
   if (!(await isAgreed(run, question))) return EXIT_DECLINED;
-  await heads.accept(head);
+  if (surplus) {
+    const keptAt = await giveUpSurplus(name, run, head);
+    run.io.err(`the checkpoints of what is lost are kept in ${keptAt}`);
+  }
+  await (loss ? heads.accept(head) : heads.pinNow(head));
   run.io.out(`accepted ${head.id} at checkpoint ${head.seq}`);
   return 0;
 }
@@ -226,15 +227,6 @@ const COLUMNS: readonly Column[] = [
 function rowOf({ id, place, seq, byteOffset, kind, ts, why }: Pin): string[] {
   return [id, place, String(seq), String(byteOffset), kind, ts, why];
 }
-
-function placeInLog({ log, seq }: Pin): string {
-  return `checkpoint ${seq} of log ${log.slice(0, 8)}`;
-}
-
-const CONFLICTS: Readonly<Record<Conflict["why"], string>> = {
-  REPLACED: "they are of two logs",
-  FORK: "they differ where they should be the same",
-};
 
 async function* eachOf(lines: Iterable<string>): AsyncGenerator<string> {
   yield* lines;

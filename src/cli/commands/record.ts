@@ -72,6 +72,7 @@ export const record: CliCommand = {
     const { options, io } = run;
     if (options.from !== undefined) return (await import("../hook.ts")).recordHook(run);
     const asked = askedFor(options);
+    const { input } = io; // Before anything is made: what cannot be read is refused.
     const store = await openStore(asked, io);
     const session = await OPENERS[asked.dialect](store, asked);
     const writer = await session.openToAppend();
@@ -80,10 +81,10 @@ export const record: CliCommand = {
     const { recordInput } = await import("../recording.ts");
     const signal = io.interruption();
     io.out(JSON.stringify({ session: session.id, path: session.path }));
-    if (io.input.isTTY) io.err("reading entries, one JSON object a line; Ctrl-D ends");
+    if (input.isTTY) io.err("reading entries, one JSON object a line; Ctrl-D ends");
     try {
       const outcome = await recordInput(session, {
-        input: new InputLines(io.input, { lineBytesMax: LOG_LIMITS.lineBytesMax, signal }),
+        input: new InputLines(input, { lineBytesMax: LOG_LIMITS.lineBytesMax, signal }),
         isSkipping: options.onError === "skip",
         isAcknowledging: options.ack === true,
         start: asked.dialect === "rye" && writer.end === 0 ? THREAD_START : null,

@@ -1,9 +1,10 @@
 /** `verbatim tail`: the end of a session, and what any process appends to it from now on. */
 
-import { START } from "../../base/offset.ts";
+import { type ByteOffset, START } from "../../base/offset.ts";
 import { jsonText } from "../../render/json-text.ts";
-import type { StoredEntry } from "../../store/stored-entries.ts";
-import { type CliCommand, wholeNumber } from "../command.ts";
+import type { Session } from "../../store/session.ts";
+import type { BadEntry, StoredEntry } from "../../store/stored-entries.ts";
+import { type CliCommand, type Io, wholeNumber } from "../command.ts";
 import {
   BadLines,
   EntryPrinter,
@@ -37,14 +38,14 @@ export const tail: CliCommand = {
     const badLines = new BadLines();
     const signal = io.interruption();
     try {
-      // One at the least: it is where following goes on.
-      const shown = await session.last(Math.max(last, 1), { onBadLine: badLines.add });
-      if (last > 0) for (const entry of shown) await printer.add(entry);
-      await printer.flush();
-      const resumed = shown.at(-1);
-      const reading = { from: resumed?.start ?? START, signal, onBadLine: badLines.add };
-      for await (const entry of session.follow(reading)) {
-        if (resumed && isSame(entry, resumed)) continue;
+      const { resumed, countedTo } = await showEnd(session, last, printer, badLines);
+      const from = resumed?.start ?? START;
+      const followed = following(session, { from, signal }, { badLines, countedTo, io });
+      let expected = resumed;
+      for await (const entry of followed) {
+        const isShown = expected !== null && isSame(entry, expected);
+        expected = null;
+        if (isShown) continue;
         await printer.add(entry);
         await printer.flush();
       }
@@ -56,6 +57,46 @@ export const tail: CliCommand = {
     return 0;
   },
 };
+
+/** Prints the last entries; says which was the last, and up to where bad lines were counted. */
+async function showEnd(
+  session: Session,
+  last: number,
+  printer: EntryPrinter,
+  badLines: BadLines,
+): Promise<{ resumed: StoredEntry | null; countedTo: number }> {
+  let countedTo = -1;
+  const onBadLine = (bad: BadEntry) => {
+    countedTo = Math.max(countedTo, bad.offset);
+    badLines.add(bad);
+  };
+  // One at the least: it is where following goes on.
+  const shown = await session.last(Math.max(last, 1), { onBadLine });
+  if (last > 0) for (const entry of shown) await printer.add(entry);
+  await printer.flush();
+  return { resumed: shown.at(-1) ?? null, countedTo };
+}
+
+/** What is appended; bad lines that were counted are not counted again, and a cut is told. */
+function following(
+  session: Session,
+  reading: { readonly from: ByteOffset; readonly signal: AbortSignal },
+  told: { readonly badLines: BadLines; countedTo: number; readonly io: Io },
+): AsyncGenerator<StoredEntry> {
+  return session.follow({
+    ...reading,
+    onBadLine: (bad) => {
+      if (bad.offset > told.countedTo) told.badLines.add(bad);
+    },
+    onRewound: ({ from, to }) => {
+      told.countedTo = -1;
+      told.io.err(
+        `the log was cut back from byte ${from} to ${to}, or replaced: entries from byte ${to} on ` +
+          "no longer stand; what stands in their place follows",
+      );
+    },
+  });
+}
 
 /**
  * Following begins with the last line that was shown, not after it: that line may lack its LF as

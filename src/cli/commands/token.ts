@@ -1,6 +1,7 @@
 /** `verbatim token`: who may use the server, and for what. */
 
 import { resolve } from "node:path";
+import { momentOf } from "../../base/moment.ts";
 import type { Scope, TokenEntry } from "../../server/auth/token-file.ts";
 import {
   type CliCommand,
@@ -155,7 +156,7 @@ function expiryOf(text: string | undefined, nowMs: number): number | null {
 }
 
 function timeOf(text: string): number {
-  return TIME.test(text) ? Date.parse(text) : Number.NaN;
+  return TIME.test(text) ? momentOf(text) : Number.NaN;
 }
 
 const COLUMNS: readonly Column[] = [

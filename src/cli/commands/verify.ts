@@ -1,5 +1,6 @@
 /** `verbatim verify`: the verdict on sessions, and what led to it. */
 
+import type { Verdict } from "../../proof/verdict.ts";
 import type { VerifyReport } from "../../signing/report.ts";
 import { type CliCommand, type Run, textOption, UsageError } from "../command.ts";
 import { jsonLine, WHERE_OPTIONS, whereOf } from "../reading.ts";
@@ -40,47 +41,61 @@ export const verify: CliCommand = {
 
   async run(run) {
     const { args, options, io } = run;
-    const { exitCode, worse } = await import("../../proof/verdict.ts");
+    const { EXIT_CODES, exitCode, worse } = await import("../../proof/verdict.ts");
     const { describeReport } = await import("../verify-text.ts");
     const { isDataDirectory, verifyStreams } = await import("../verify-streams.ts");
     const directories = args.filter(isDataDirectory);
     const names = args.filter((name) => !directories.includes(name));
     const verifier = await openVerifier(run);
-    const isOfStreams = directories.length > 0 && names.length === 0;
-    const targets = isOfStreams ? [] : await verifier.find(names);
-    if (targets.length === 0 && !isOfStreams) {
-      throw new UsageError("no session was found; name one, or --root");
-    }
+    const targets = names.length > 0 || args.length === 0 ? await verifier.find(names) : [];
+    // A project may be kept where a server keeps its streams: what is there of both is meant.
+    for (const directory of directories) targets.push(...(await verifier.findIn(directory)));
     const roots = [...directories, ...targets.map(({ root }) => root)];
-    const policies = new Map(roots.map((root) => [root, leniencyIn(root, run)]));
-    let verdict: Parameters<typeof exitCode>[0] = "verified";
-    const print = async (report: VerifyReport) => {
-      verdict = worse(verdict, report.verdict);
+    const lenientRoots = await lenientAmong(roots, run);
+    let judged = 0;
+    let worst: Verdict = "verified";
+    const print = async (report: VerifyReport, root: string) => {
+      judged++;
+      const allowances = {
+        lenient: lenientRoots.has(root),
+        allowUnsigned: options.allowUnsigned === true,
+      };
+      // What is allowed of one session hides nothing of another.
+      if (exitCode(report.verdict, allowances) !== 0) worst = worse(worst, report.verdict);
       const text = options.json ? jsonLine(report) : `${describeReport(report).join("\n")}\n`;
       await io.print(text);
     };
-    for await (const report of verifyStreams(directories, run)) await print(report);
+    for await (const { report, root } of verifyStreams(directories, run)) await print(report, root);
     for (const [n, target] of targets.entries()) {
       if (targets.length > 1) io.progress(`${n} of ${targets.length} sessions`);
       const report = await verifier.verify(target, (bytes, of) => {
         if (of > 0) io.progress(`${target.logId}: ${Math.floor((100 * bytes) / of)} %`);
       });
       io.progress(null);
-      await print(report);
+      await print(report, target.root);
     }
     await verifier.close();
-    const lenient = (await Promise.all(policies.values())).every((isLenient) => isLenient);
-    return exitCode(verdict, { lenient, allowUnsigned: options.allowUnsigned === true });
+    if (judged === 0) {
+      throw new UsageError("no session and no stream was found; name one, or --root");
+    }
+    return EXIT_CODES[worst];
   },
 };
 
-/** Whether `--lenient` was said, and holds there: a project may insist on strict (policy.ts, PO1). */
-async function leniencyIn(root: string, { options, io }: Run): Promise<boolean> {
-  if (options.lenient !== true) return false;
+/** Where `--lenient` was said and holds: a project may insist on strict (policy.ts, PO1). */
+async function lenientAmong(
+  roots: readonly string[],
+  { options, io }: Run,
+): Promise<ReadonlySet<string>> {
+  const lenient = new Set<string>();
+  if (options.lenient !== true) return lenient;
   const { policyIn } = await import("../../store/verified-entries.ts");
-  const { policy, from } = policyIn(root, "lenient");
-  if (policy === "strict") io.err(`--lenient has no effect: ${from} says strict`);
-  return policy === "lenient";
+  for (const root of new Set(roots)) {
+    const { policy, from } = policyIn(root, "lenient");
+    if (policy === "lenient") lenient.add(root);
+    else io.err(`--lenient has no effect: ${from} says strict`);
+  }
+  return lenient;
 }
 
 async function openVerifier({ options, io }: Run) {

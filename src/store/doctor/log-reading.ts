@@ -87,7 +87,7 @@ export class LogReading {
   *#follow(entry: Entry, at: FoundAt): Generator<Finding> {
     if (entry.kind === "end") this.#hasEnded = true;
     else if (entry.kind !== "other" && entry.kind !== "turn_end") this.#hasEnded = false;
-    for (const { callId, fit } of this.calls.add(entry.parts, at.line ?? 0)) {
+    for (const { callId, fit } of this.calls.add(entry, at.line ?? 0)) {
       const of = callId === null ? "a call without an id" : `call ${clipped(callId)}`;
       yield fit === "duplicate"
         ? finding("DUPLICATE_RESULT", at, `a second result of ${of}`)

@@ -7,9 +7,8 @@
  *      another may have mended it, or the tail's repair have changed what is right.
  */
 
-import type { OpenFile } from "../../base/files.ts";
-import { LogLock } from "../../log/lock.ts";
-import { openPlace, openToRead, type Place } from "../../log/place.ts";
+import { holdLog } from "../../log/held-log.ts";
+import type { Place } from "../../log/place.ts";
 import { LogReader } from "../../log/reader.ts";
 import { LogWriter } from "../../log/writer.ts";
 import { type FoundSession, openFound } from "../find-session.ts";
@@ -111,18 +110,10 @@ async function* holding<T>(
   work: (place: Place) => AsyncGenerator<T>,
 ): AsyncGenerator<T> {
   const { logId, root } = openFound(host, found);
-  const place = await openPlace(host, logId, { create: false, root });
-  const opened: { close(): void }[] = [place.directory];
+  const held = await holdLog(host, logId, root);
   try {
-    openToRead(place).close(); // Refuses when the log is gone, which opening to append would make.
-    const lock = new LogLock(host, place.directory, place.name);
-    opened.push(lock);
-    await lock.acquire(0);
-    const log: OpenFile = place.directory.open(place.name, "append");
-    opened.push(log);
-    if (!log.tryLock("exclusive")) throw await lock.lockedError(); // log/lock.ts, L2
-    yield* work(place);
+    yield* work(held.place);
   } finally {
-    for (const handle of opened.reverse()) handle.close();
+    held.close();
   }
 }

@@ -101,6 +101,24 @@ test("a transcript.md or thread.json that is missing is made from the log", asyn
   expect(await thread.findings()).toMatchObject([{ code: "DERIVED_REBUILT", severity: "note" }]);
 });
 
+const FAILED: Native = { type: "thread_error", error_code: "x", detail: "y" };
+
+test.each<[string, readonly Native[], string]>([
+  ["completed and went on", [...WHOLE_THREAD, { type: "step_start" }], "running"],
+  ["failed and went on", [...WHOLE_THREAD.slice(0, 2), FAILED, { type: "step_start" }], "running"],
+  ["failed, went on and completed", [FAILED, ...WHOLE_THREAD], "completed"],
+])(
+  "the thread.json of a thread that %s is made as its last event leaves it",
+  async (_, events, status) => {
+    const thread = await Thread.written(events);
+    rmSync(join(thread.directory, "thread.json"));
+    await thread.repair();
+    assert.deepEqual(codes(await thread.findings()), ["DERIVED_REBUILT"]);
+    const made = JSON.parse(thread.read("thread.json"));
+    assert.deepEqual([made.status, "error" in made], [status, false]);
+  },
+);
+
 test("a thread without events, or with silent ones only, needs no file made from it", async () => {
   const thread = await Thread.written([]);
   await writeThread(thread.project, thread.id, [{ type: "hook_triggered" }]);

@@ -160,21 +160,21 @@ async function mendMeta(patient: Patient): Promise<string> {
   const { host, root, id, directory } = patient;
   const found = await readMeta(patient);
   if (found.state === "refused") throw found.error;
-  if (found.state !== "usable") return rebuildMeta(patient);
-  const replay = new RyeMetaReplay(id, found.meta);
+  const stored = found.state === "usable" ? found.meta : await rebuiltMeta(patient);
+  // Without an event there is nothing to say, and what cannot be read is better out of the way.
+  if (!stored) return `moved ${META_NAME} to ${await moveAside(directory, META_NAME)}`;
+  // What is rebuilt counts the first start and any error, as the thread-transcripts document has
+  // it. It is mended like any other: what repair writes, the next look must not call stale.
+  const replay = new RyeMetaReplay(id, stored);
   for await (const event of threadEvents(host, root, id)) replay.add(event);
   const aside = await copyAside(directory, META_NAME);
   await writeThreadMeta(host, root, id, replay.mended());
-  return `set ${replay.staleFields().join(", ")} of ${META_NAME} from the log${keptIn(aside)}`;
+  const did = found.state === "usable" ? `set ${replay.staleFields().join(", ")} of` : "rebuilt";
+  return `${did} ${META_NAME} from the log${keptIn(aside)}`;
 }
 
-async function rebuildMeta({ host, root, id, directory }: Patient): Promise<string> {
+async function rebuiltMeta({ host, root, id }: Patient): Promise<StoredThreadMeta | null> {
   const rebuilder = new MetaRebuilder(id);
   for await (const event of threadEvents(host, root, id)) rebuilder.add(event);
-  const meta = rebuilder.meta();
-  // Without an event there is nothing to say, and what cannot be read is better out of the way.
-  if (!meta) return `moved ${META_NAME} to ${await moveAside(directory, META_NAME)}`;
-  const aside = await copyAside(directory, META_NAME);
-  await writeThreadMeta(host, root, id, meta);
-  return `rebuilt ${META_NAME} from the log${keptIn(aside)}`;
+  return rebuilder.meta();
 }

@@ -48,7 +48,7 @@ export class RyeMetaReplay {
   add(event: RyeEvent): void {
     const { meaning } = event;
     if (meaning === "thread_complete" || meaning === "thread_error") this.#hasEnded = true;
-    const meta = metaAfter(this.#threadId, this.#meta, event) ?? this.#meta;
+    const meta = metaAfter(this.#threadId, this.#meta, event);
     const goesOn = meta === this.#meta && GOES_ON.has(meaning ?? "");
     this.#meta = goesOn ? resumedMeta(meta, timeOf(event)) : meta;
   }

@@ -16,6 +16,7 @@ import { LOG_LIMITS } from "../../../src/base/limits.ts";
 import { nodeHost } from "../../../src/base/node-host.ts";
 import type { Native } from "../../../src/dialects/dialect.ts";
 import { openVerifiedLog } from "../../../src/signing/open-verified.ts";
+import { Shown, unsignedIn } from "../../../src/signing/shown.ts";
 import { verifyLog } from "../../../src/signing/verify.ts";
 import { memoryHost } from "../../support/memory-files.ts";
 import { refusal, thrownRefusal } from "../../support/refusal.ts";
@@ -90,18 +91,41 @@ test("AD: a link, a directory or a pipe in the place of a log is unreadable, and
   assert.equal((await user.verify(written)).verdict, "verified");
 });
 
-test("AD: a log with a line over the limit is unreadable", async () => {
+test("AD: a log, or what lies beside it, with a line over the limit is unreadable", async () => {
   const user = new SigningUser();
-  const written = await user.writeTurns(FLAT, 1);
-  const [[path, bytes] = ["", new Uint8Array()]] = filesOf(written);
-  for (const [over, verdict] of [
-    [0, "incomplete"],
-    [1, "unreadable"],
-  ] as const) {
-    const line = Buffer.alloc(LOG_LIMITS.lineBytesMax + over, "a");
-    const host = memoryHost(new Map([[path, Buffer.concat([bytes, line])]]));
-    assert.equal((await user.verify(written, { host })).verdict, verdict, `${over} over`);
+  for (const shape of [FLAT, HOMEAGENT]) {
+    const written = await user.writeTurns(shape, 1);
+    const files = filesOf(written);
+    for (const [path, bytes] of files) {
+      const atLimit = path === written.path ? "incomplete" : "verified"; // As if it were absent.
+      for (const [over, verdict] of [
+        [0, atLimit],
+        [1, "unreadable"],
+      ] as const) {
+        const line = Buffer.alloc(LOG_LIMITS.lineBytesMax + over, "a");
+        const host = memoryHost(new Map([...files, [path, Buffer.concat([bytes, line])]]));
+        const report = await user.verify(written, { host });
+        assert.equal(report.verdict, verdict, `${over} over, ${path}`);
+        if (over > 0) assert.equal(report.findings[0]?.code, "TOO_LONG");
+      }
+    }
   }
+});
+
+test("AD: a line over the limit is neither shown to be vouched for nor signed", async () => {
+  const user = new SigningUser();
+  const shape = { dialect: "claude" } as const;
+  const written = await user.write(shape, [said("hi")], { sign: false });
+  // More than a chunk over: where a line ends with its chunk, nobody has waited for its end.
+  appendFileSync(written.path, `${"a".repeat(LOG_LIMITS.lineBytesMax + 1024 * 1024)}\n`);
+  const report = await user.verify(written);
+  const shown = new Shown(nodeHost, written.target, unsignedIn(report));
+  const showing = (async () => {
+    for await (const _ of shown.lines());
+  })();
+  await refusal(showing, "LINE_TOO_LONG");
+  const { root } = written.target;
+  await refusal(user.write(shape, [said("more")], { root }), "LINE_TOO_LONG");
 });
 
 test("AC: an id that leaves the store is refused, and its log is not looked at", async () => {

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "vitest";
+import { tempDirectory } from "../../test/support/temp-directory.ts";
+import { isLogPlace } from "./log-places.ts";
+
+test("where a dialect keeps its logs, and what stands beside them, is no place for another file", () => {
+  const root = tempDirectory();
+  const logs = [
+    ".ai/threads/a-1/transcript.jsonl",
+    ".ai/threads/deep/er/a-1/transcript.jsonl",
+    ".entire/metadata/2026-02-10-a1b2/full.jsonl",
+    "agents/cook/sessions/s1.jsonl",
+    ".verbatim/claude/app/6f1c/transcript.jsonl",
+    ".verbatim/sdk/door/s1.jsonl",
+  ];
+  for (const log of logs) {
+    for (const ending of ["", ".lock", ".checkpoints", ".checkpoints.lock", ".torn-12"]) {
+      assert.ok(isLogPlace(join(root, log + ending)), log + ending);
+    }
+  }
+  assert.ok(isLogPlace(join(root, ".entire/metadata/2026-02-10-a1b2/6f1c.0.spill")));
+  for (const other of [
+    "transcript.jsonl",
+    "s1.jsonl",
+    "sessions/s1.jsonl",
+    "a-1/transcript.md",
+    ".ai/threads/a-1/page.html",
+    ".ai/threads/transcript.jsonl",
+    "pins.jsonl.checkpoints",
+    "6f1c.0.spill",
+  ]) {
+    assert.ok(!isLogPlace(join(root, other)), other);
+  }
+});
+
+test("a log of its own, wherever it lies, is known by its lock", () => {
+  const root = tempDirectory();
+  writeFileSync(join(root, "events.jsonl"), "");
+  assert.ok(!isLogPlace(join(root, "events.jsonl")));
+  writeFileSync(join(root, "events.jsonl.lock"), "");
+  assert.ok(isLogPlace(join(root, "events.jsonl")));
+  assert.ok(isLogPlace(join(root, "events.jsonl.torn-1")));
+});
+
+test("what a server keeps its streams in is no place for another file, and its directory is", () => {
+  const data = tempDirectory();
+  for (const name of [
+    "logs/chat.jsonl",
+    "logs/new.bin",
+    "journal/1.j",
+    "meta.jsonl",
+    "streams.db",
+  ]) {
+    mkdirSync(dirname(join(data, name)), { recursive: true });
+    assert.ok(!isLogPlace(join(data, name)), `${name} of nobody's`);
+  }
+  writeFileSync(join(data, "streams.lock"), "");
+  for (const name of [
+    "logs/chat.jsonl",
+    "logs/new.bin",
+    "journal/1.j",
+    "meta.jsonl",
+    "streams.db",
+  ]) {
+    assert.ok(isLogPlace(join(data, name)), name);
+  }
+  assert.ok(!isLogPlace(join(data, "requests.log")));
+});
+
+test("a link to a session's directory leads to its log", () => {
+  const root = tempDirectory();
+  const thread = join(root, ".ai/threads/a-1");
+  mkdirSync(thread, { recursive: true });
+  symlinkSync(thread, join(root, "here"));
+  assert.ok(isLogPlace(join(root, "here/transcript.jsonl")));
+  assert.ok(!isLogPlace(join(root, "gone/transcript.jsonl")));
+});
