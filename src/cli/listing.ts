@@ -5,7 +5,7 @@
  *      when one has to be read (store/list.ts, LS1).
  * LI2  All that is printed is escaped here, whatever the catalog says.
  * LI3  What was printed of many sessions is kept as it was printed (catalog/kept-text.ts). Not when it
- *      may be otherwise the next time although no log has changed: a thread not at its end, and
+ *      may be otherwise the next time although no log has changed: a thread that is running, and
  *      a terminal is told how long ago something was; and only as long as the live ones are live.
  *      Nor when something could not be looked at, which is told each time.
  */

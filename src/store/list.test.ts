@@ -122,7 +122,7 @@ test("nothing that reads sessions is asked for while nothing changed, and each c
   assert.deepEqual(await stores.statuses(false), more);
 });
 
-test("a thread that is not at its end is listed as its thread.json is, though its log is the same", async () => {
+test("a thread that had no status is listed as its thread.json is, though its log is the same", async () => {
   const stores = new Stores();
   stores.putThread("a-1", "thread_start");
   assert.deepEqual(await stores.statuses(), { "a-1": null });

@@ -1,12 +1,12 @@
 /**
  * List: the sessions of a store, by way of the catalog: only logs that changed are read.
  *
- * How a thread stands that is not at its end, and which one began it, is in its thread.json, which
- * changes without the log: a running thread is paused, a missing file is made again. So of such
- * threads it is asked each time; an end comes with a line.
+ * How a thread stands, and which one began it, is in its thread.json, which changes without the log
+ * where that was running, and is paused, or where it was missing, and is made again. So of such threads
+ * it is asked each time; every other change comes with a line.
  *
- * LS1  While no log has changed and all threads are at their ends, nothing that reads sessions is
- *      loaded.
+ * LS1  While no log has changed and no thread is running or without a status, nothing that reads
+ *      sessions is loaded.
  */
 
 import { Catalog, type FreshenProgress } from "../catalog/catalog.ts";
@@ -150,7 +150,7 @@ function placeOf(dialect: DialectName, root: string): Place {
 
 /** Whether a session may stand otherwise than was read, though its log is the same: only rye's. */
 export function mayStandOtherwise(dialect: DialectName, status: SessionStatus | null): boolean {
-  return dialect === "rye" && status !== "completed" && status !== "error";
+  return dialect === "rye" && (status === null || status === "running");
 }
 
 async function askStanding(

@@ -147,7 +147,7 @@ function wantedBy(query: Query): Wanted {
   const status = query.choice("status", SESSION_STATUSES);
   return {
     status,
-    // One that was not at its end when it was last read may stand otherwise by now.
+    // One that was running when it was last read, or had no status, may stand otherwise by now.
     statuses: status === "paused" || status === "running" ? NOT_ENDED : status && [status],
     since: query.time("since"),
     until: query.time("until"),

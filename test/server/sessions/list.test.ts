@@ -119,7 +119,7 @@ test("sessions that come, grow or go show in the next list", async () => {
   );
 });
 
-test("a thread that is not at its end stands as its thread.json says now, though its log is the same", async () => {
+test("a thread that had no status stands as its thread.json says now, though its log is the same", async () => {
   newUser();
   const root = tempDirectory();
   const path = plant(root, "a-1", "one");
