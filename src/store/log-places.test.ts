@@ -46,24 +46,13 @@ test("a log of its own, wherever it lies, is known by its lock", () => {
 
 test("what a server keeps its streams in is no place for another file, and its directory is", () => {
   const data = tempDirectory();
-  for (const name of [
-    "logs/chat.jsonl",
-    "logs/new.bin",
-    "journal/1.j",
-    "meta.jsonl",
-    "streams.db",
-  ]) {
+  const names = ["logs/chat.jsonl", "logs/new.bin", "journal/1.j", "meta.jsonl", "streams.db"];
+  for (const name of names) {
     mkdirSync(dirname(join(data, name)), { recursive: true });
     assert.ok(!isLogPlace(join(data, name)), `${name} of nobody's`);
   }
   writeFileSync(join(data, "streams.lock"), "");
-  for (const name of [
-    "logs/chat.jsonl",
-    "logs/new.bin",
-    "journal/1.j",
-    "meta.jsonl",
-    "streams.db",
-  ]) {
+  for (const name of names) {
     assert.ok(isLogPlace(join(data, name)), name);
   }
   assert.ok(!isLogPlace(join(data, "requests.log")));
