@@ -1,15 +1,17 @@
 /**
- * Recording: the same 20-turn, 50 KB rye threads signed, unsigned, and unsigned with the least that
- * signing them takes, in turns, on the disk.
+ * Recording: the same 20-turn, 50 KB rye threads signed, unsigned, and unsigned with a part of what
+ * signing takes, in turns, on the disk.
  */
 
 import { generateKeyPairSync, sign } from "node:crypto";
 import { closeSync, fdatasync, openSync, writeSync } from "node:fs";
 import { setImmediate as diskAtWork } from "node:timers/promises";
 import { promisify } from "node:util";
+import type { Draft } from "../../src/signing/checkpoint-draft.ts";
 import { median } from "../measure/compare.ts";
 import { threadEvents } from "../sessions/recording.ts";
 import { openStore } from "./built.ts";
+import { newLogSigner, OPENING } from "./thread.ts";
 
 const events = threadEvents();
 /** What a checkpoint signs: a hash in hex, and its own line. */
@@ -18,42 +20,47 @@ const MESSAGES = [Buffer.alloc(64, "0"), Buffer.alloc(900, "x")];
 const CHECKPOINT = Buffer.alloc(1000, "x");
 const { privateKey } = generateKeyPairSync("ed25519");
 const synced = promisify(fdatasync);
+const lines = events.map((event) => Buffer.from(`${JSON.stringify(event)}\n`));
 
+/** How long threads take over unsigned ones, closing included. */
 export interface Slowness {
-  /** How long signed threads take over unsigned ones, closing included. */
   readonly signed: number;
   /**
-   * The same of unsigned ones with two signatures at the end of each turn, of the thread and of its
-   * thread.json, made while the disk is at work, and one more write and sync: nothing is hashed,
-   * composed or serialised for them.
+   * Unsigned, with two signatures at the end of each turn, of the thread and of its thread.json, made
+   * while the disk is at work, and one more write and sync: nothing is hashed, composed or
+   * serialised for them.
    */
-  readonly least: number;
+  readonly signatures: number;
+  /**
+   * The same with a signer that is told of each line while the disk is at work on it, and makes each
+   * turn's checkpoint: none is written, no other line waits for one, and thread.json is not signed.
+   */
+  readonly signer: number;
 }
 
-type Way = "signed" | "bare" | "least";
-const WAYS: readonly Way[] = ["signed", "bare", "least"];
+type Way = "bare" | keyof Slowness;
+const WAYS: readonly Way[] = ["bare", "signed", "signatures", "signer"];
 
 export async function slownessOfSigning(root: string, threads: number): Promise<Slowness> {
   const options = { dialect: "rye", agent: "bench", durability: "disk" } as const;
   const stores = {
-    signed: await openStore({ ...options, root: `${root}-signed`, sign: true }),
     bare: await openStore({ ...options, root: `${root}-bare` }),
-    least: await openStore({ ...options, root: `${root}-least` }),
+    signed: await openStore({ ...options, root: `${root}-signed`, sign: true }),
+    signatures: await openStore({ ...options, root: `${root}-signatures` }),
+    signer: await openStore({ ...options, root: `${root}-signer` }),
   };
-  const ms: Record<Way, number[]> = { signed: [], bare: [], least: [] };
+  const ms: Record<Way, number[]> = { bare: [], signed: [], signatures: [], signer: [] };
   for (let n = 0; n < threads; n++) {
     // None of them always comes after the same one.
     for (const way of WAYS.map((_, at) => WAYS[(at + n) % WAYS.length] as Way)) {
       const session = await stores[way].create({ id: `thread-${n}` });
       await session.appendNative({ type: "thread_start", model: "m", inputs: {} });
-      const extra = way === "least" ? openSync(`${root}-least/extra-${n}`, "w") : null;
+      const meanwhile = MEANWHILE[way]();
+      const extra = meanwhile ? openSync(`${root}-${way}/extra-${n}`, "w") : null;
       const start = performance.now();
-      for (const event of events) {
+      for (const [at, event] of events.entries()) {
         const appended = session.appendNative(event);
-        if (extra !== null && ENDS.has(event.type)) {
-          await diskAtWork();
-          signTwice();
-        }
+        await meanwhile?.(at, ENDS.has(event.type));
         await appended;
       }
       if (extra !== null) {
@@ -67,11 +74,38 @@ export async function slownessOfSigning(root: string, threads: number): Promise<
     }
   }
   for (const way of WAYS) await stores[way].close();
-  const [signed, bare, least] = WAYS.map((way) => median(ms[way])) as [number, number, number];
-  return { signed: signed / bare, least: least / bare }; // One slow sync is one slow thread.
+  const over = (way: Way) => median(ms[way]) / median(ms.bare); // One slow sync is one slow thread.
+  return { signed: over("signed"), signatures: over("signatures"), signer: over("signer") };
 }
 
 const ENDS: ReadonlySet<unknown> = new Set(["step_finish", "thread_complete"]);
+
+/** What is done in a thread while the disk is at work on each of its lines; null for nothing. */
+type Meanwhile = (line: number, endsTurn: boolean) => Promise<void>;
+
+const MEANWHILE: Readonly<Record<Way, () => Meanwhile | null>> = {
+  bare: () => null,
+  signed: () => null,
+  signatures: () => async (_, endsTurn) => {
+    if (!endsTurn) return;
+    await diskAtWork();
+    signTwice();
+  },
+  signer: () => {
+    const signer = newLogSigner();
+    let checkpoint: Draft | null = null;
+    let turn = 0;
+    return async (line, endsTurn) => {
+      await diskAtWork();
+      checkpoint?.commit(); // Its own line, too, is hashed when the next one is.
+      const draft = signer.draft();
+      draft.addLines(lines[line] as Buffer);
+      draft.commit();
+      checkpoint = endsTurn ? signer.draft() : null;
+      await checkpoint?.checkpoint("turn", OPENING, { turn: ++turn, rev: 0 });
+    };
+  },
+};
 
 function signTwice(): void {
   for (const message of MESSAGES) sign(null, message, privateKey);

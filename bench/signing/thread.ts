@@ -14,7 +14,7 @@ import { LogSigner, nodeCrypto, nodeHost, nothingSigned, verifyLog } from "./bui
 
 export const ID = "bench-1739012630";
 const TS = "2026-02-09T04:03:50.365000+00:00";
-const OPENING = JSON.stringify({
+export const OPENING = JSON.stringify({
   ts: TS,
   type: "checkpoint",
   thread_id: ID,

@@ -8,10 +8,11 @@
  * C3  Numbers are plain integers up to 2^53 - 1, without sign or leading zeros.
  */
 
-import { asAscii, concat, fromBase64url, LF, toBase64url, utf8 } from "./bytes.ts";
+import { asAscii, concat, fromBase64url, toBase64url, utf8 } from "./bytes.ts";
 
 /** What a signature is made over begins with this, so that it can be taken for nothing else. */
-const DOMAIN = utf8("verbatim/checkpoint/v2\n");
+const DOMAIN_TEXT = "verbatim/checkpoint/v2\n";
+const DOMAIN = utf8(DOMAIN_TEXT);
 /** `"sig2":"`, 86 characters, `"}}`: how every checkpoint line ends. */
 export const SIG2_BYTES = 97;
 /** No checkpoint is longer; a line that is, is none. */
@@ -172,9 +173,9 @@ export async function writeCheckpoint(
   sign: Sign,
 ): Promise<Uint8Array> {
   const sig = await sign(utf8(facts.hash));
-  const before = utf8(`${opening}${bodyBefore(facts, toBase64url(sig))}`);
-  const sig2 = await sign(concat(DOMAIN, before));
-  return concat(before, utf8(`"sig2":"${toBase64url(sig2)}"}}`), Uint8Array.of(LF));
+  const statement = utf8(`${DOMAIN_TEXT}${opening}${bodyBefore(facts, toBase64url(sig))}`);
+  const sig2 = await sign(statement);
+  return concat(statement.subarray(DOMAIN.length), utf8(`"sig2":"${toBase64url(sig2)}"}}\n`));
 }
 
 /** The body up to `sig2`. All but what a kind adds is digits, hex and times, as it is spelled (C1). */

@@ -8,6 +8,8 @@ export interface RunningHash {
   update(bytes: Uint8Array): void;
   /** The hash so far, going on by itself: what stands behind a checkpoint's `hash`. */
   copy(): RunningHash;
+  /** What it comes to so far, in hex; it goes on. */
+  hex(): string;
   /** Ends it. */
   digest(): Uint8Array;
 }

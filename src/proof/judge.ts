@@ -128,7 +128,7 @@ export class Judge implements WalkHandler {
   }
 
   claim(line: Uint8Array, start: number, claim: Claim): void {
-    const hash = toHex(this.#hash.copy().digest());
+    const hash = this.#hash.hex();
     this.#hash.update(line);
     this.claimsEnd = start + line.length;
     if (claim.is === "checkpoint") {

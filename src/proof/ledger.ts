@@ -117,14 +117,15 @@ export class Ledger {
 
   /** The hash of all bytes, in hex. */
   hash(): string {
-    return toHex(this.#hash.copy().digest());
+    return this.#hash.hex();
   }
 
   /** The hash of the leaves since the last checkpoint, in hex. */
   seg(): string {
+    if (!this.#stretch) return this.#segment.hex();
     const segment = this.#segment.copy();
-    if (this.#stretch) segment.update(this.#stretch.copy().digest());
-    return toHex(segment.digest());
+    segment.update(this.#stretch.copy().digest());
+    return segment.hex();
   }
 
   tree(): { readonly size: number; readonly root: string } {

@@ -8,7 +8,7 @@
 import type { OpenFile } from "../base/files.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
 import { NUL, readChunks, readStretch } from "../log/bytes.ts";
-import { fromHex, LF, toHex } from "../proof/bytes.ts";
+import { fromHex, LF } from "../proof/bytes.ts";
 import { type Checkpoint, readCheckpoint } from "../proof/checkpoint.ts";
 import { claimOf } from "../proof/claims.ts";
 import { DeepJudge } from "../proof/deep.ts";
@@ -110,7 +110,7 @@ export async function inspectBeside(
     if (deep && place > at && place <= bytes) await feedWhole(log, at, place, deep, isRaw);
     at = Math.max(at, Math.min(place, bytes));
     const isBoundary = isRaw || at === 0 || (await readStretch(log, at - 1, at))[0] === LF;
-    const actual = isBoundary && place === at ? toHex(hash.copy().digest()) : "";
+    const actual = isBoundary && place === at ? hash.hex() : "";
     judge.checkpoint(checkpoint, line, { place, end: place }, actual);
     deep?.beside(checkpoint);
   }

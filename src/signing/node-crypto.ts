@@ -35,6 +35,7 @@ function running(state: Hash): RunningHash {
   return {
     update: (bytes) => void state.update(bytes),
     copy: () => running(state.copy()),
+    hex: () => state.copy().digest("hex"),
     digest: () => state.digest(),
   };
 }

@@ -24,8 +24,11 @@ export interface Beside extends Companion {
   readonly rev?: number;
   /** The same, once what was appended last is written there, too. */
   readonly revAhead?: number;
-  /** Signed sessions: what was appended stands, its checkpoints too. With the lock held. */
-  sealed?(sync: Sync): Promise<void>;
+  /**
+   * Signed sessions: what was appended stands, its checkpoints too. With the lock held. What is to be
+   * done `meanwhile` is done when the disk is at work on it, if it is at all.
+   */
+  sealed?(sync: Sync, meanwhile?: () => void): Promise<void>;
   /** In `shared` mode the lock could not be had for that. */
   notPaused?(cause: unknown): void;
 }

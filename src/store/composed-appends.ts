@@ -32,12 +32,15 @@ export const WRITE_BYTES_MAX = LOG_LIMITS.batchBytesMax - RESERVED_BYTES;
 /** After so long without an append a session whose checkpoints lie beside it is signed. */
 const REST_MS = 1000;
 
+const nobody = () => {};
+
 /** Refusals after which the log is as it was. */
 const NOTHING_WRITTEN: readonly ErrorCode[] = ["NO_SPACE", "LOG_LOCKED", "LOG_CLOSED"];
 
 interface Waiting {
   readonly lines: readonly Prepared[];
   readonly lineBytes: number;
+  readonly spills: readonly SpillFile[];
   /** What it holds in memory, spill files included. */
   readonly bytes: number;
   readonly resolve: (end: ByteOffset) => void;
@@ -58,6 +61,8 @@ export class ComposedAppends {
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #draining: Promise<void> | null = null;
+  /** There was one in the last group. */
+  #isAlone = true;
   #restTimer: NodeJS.Timeout | null = null;
 
   constructor(writer: LogWriter, scribe: Scribe, parts: ComposedParts) {
@@ -74,14 +79,15 @@ export class ComposedAppends {
       const lines = natives.map((native) => this.#scribe.prepare(native));
       for (const { line } of lines) checkLine(this.#writer.path, line, LOG_LIMITS);
       const lineBytes = lines.reduce((sum, { line }) => sum + line.length + 1, 0);
-      const bytes = lineBytes + spillBytes(lines);
+      const spills = lines.flatMap((line) => line.spills);
+      const bytes = spills.reduce((sum, file) => sum + file.bytes.length, lineBytes);
       const { queueBytesMax } = LOG_LIMITS;
       // One alone is taken however much is to be spilled: there is nothing to wait for.
       if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > queueBytesMax) {
         throw queueFull(this.#writer.path, this.#waitingBytes, queueBytesMax);
       }
       return new Promise((resolve, reject) => {
-        this.#waiting.push({ lines, lineBytes, bytes, resolve, reject });
+        this.#waiting.push({ lines, lineBytes, spills, bytes, resolve, reject });
         this.#waitingBytes += bytes;
         this.#draining ??= this.#drain();
       });
@@ -96,19 +102,28 @@ export class ComposedAppends {
   }
 
   async #drain(): Promise<void> {
-    await null; // Into a microtask, wherever `append` was called (see callersHaveRun).
-    let hasAppended = false;
-    while (true) {
+    // Whoever came alone the last time likely does again: there is nobody to wait for.
+    if (!this.#isAlone) {
+      await null; // Into a microtask, wherever `append` was called (see callersHaveRun).
       await callersHaveRun();
-      const taken = this.#takeGroup();
-      if (taken.length === 0) break;
-      hasAppended = true;
-      const group = await this.#spill(taken);
-      if (group.length > 0) await this.#commit(group);
-      for (const { bytes } of taken) this.#waitingBytes -= bytes;
     }
-    this.#draining = null;
-    if (hasAppended && this.#scribe.sealing?.isSidecar) this.#restLater();
+    const hasWork = this.#waiting.length > 0;
+    let tell = nobody;
+    while (this.#waiting.length > 0) {
+      const taken = this.#takeGroup();
+      this.#isAlone = taken.length === 1;
+      const group = taken.some(({ spills }) => spills.length > 0)
+        ? await this.#spill(taken)
+        : taken;
+      tell = group.length > 0 ? await this.#commit(group) : nobody;
+      for (const { bytes } of taken) this.#waitingBytes -= bytes;
+      if (this.#waiting.length === 0) break;
+      tell();
+      await callersHaveRun(); // Those who were told may have more.
+    }
+    this.#draining = null; // First: they may have more at once.
+    tell();
+    if (hasWork && this.#scribe.sealing?.isSidecar) this.#restLater();
   }
 
   #restLater(): void {
@@ -123,7 +138,8 @@ export class ComposedAppends {
   }
 
   /** As many as fit into one write, at least one; a checkpoint begins or ends one (sealing.ts). */
-  #takeGroup(): Waiting[] {
+  #takeGroup(): readonly Waiting[] {
+    if (this.#waiting.length === 1) return this.#waiting.splice(0);
     const { sealing } = this.#scribe;
     let length = 0;
     let count = 0;
@@ -143,11 +159,10 @@ export class ComposedAppends {
 
   /** Writes what is too long for lines (spill-files.ts, SF1); whom the disk refuses is told so. */
   async #spill(taken: readonly Waiting[]): Promise<readonly Waiting[]> {
-    if (taken.every(({ lines }) => spillsOf(lines).length === 0)) return taken;
     const group: Waiting[] = [];
     for (const waiting of taken) {
+      const { spills } = waiting;
       try {
-        const spills = spillsOf(waiting.lines);
         if (spills.length > 0) await this.#inDirectory((at) => writeSpills(at, spills));
         group.push(waiting);
       } catch (error) {
@@ -157,7 +172,8 @@ export class ComposedAppends {
     return group;
   }
 
-  async #commit(group: readonly Waiting[]): Promise<void> {
+  /** Answers how to tell everybody in the group what came of it. */
+  async #commit(group: readonly Waiting[]): Promise<() => void> {
     const ends: number[] = [];
     const add = (draft: Draft) => {
       for (const { lines } of group) {
@@ -171,11 +187,16 @@ export class ComposedAppends {
       const start = this.#sealed
         ? await this.#sealed.append(lines, add)
         : await this.#appendBare(add);
-      for (const [n, { resolve }] of group.entries()) resolve(toByteOffset(start + (ends[n] ?? 0)));
+      return () => {
+        for (const [n, { resolve }] of group.entries())
+          resolve(toByteOffset(start + (ends[n] ?? 0)));
+      };
     } catch (error) {
-      const spills = group.flatMap(({ lines }) => spillsOf(lines));
+      const spills = group.flatMap((waiting) => waiting.spills);
       if (spills.length > 0 && standsNowhere(error)) await this.#removeSpills(spills);
-      for (const { reject } of group) reject(error);
+      return () => {
+        for (const { reject } of group) reject(error);
+      };
     }
   }
 
@@ -231,12 +252,4 @@ export class ComposedAppends {
  */
 function standsNowhere(error: unknown): boolean {
   return error instanceof VerbatimError && NOTHING_WRITTEN.includes(error.code);
-}
-
-function spillsOf(lines: readonly Prepared[]): readonly SpillFile[] {
-  return lines.flatMap(({ spills }) => spills);
-}
-
-function spillBytes(lines: readonly Prepared[]): number {
-  return spillsOf(lines).reduce((sum, { bytes }) => sum + bytes.length, 0);
 }

@@ -161,12 +161,16 @@ export class RyeBeside implements Beside {
   }
 
   /** Only now the head that thread.json names is known. */
-  async sealed(sync: Sync): Promise<void> {
+  async sealed(sync: Sync, meanwhile?: () => void): Promise<void> {
     const signed = this.#signed;
-    if (!signed) return;
+    if (!signed || !this.#unsavedMeta) return;
     await this.#writeMeta(async (meta, put) => {
       await sync();
-      await signed.write(meta, put);
+      await signed.write(meta, (text) => {
+        const written = put(text);
+        meanwhile?.();
+        return written;
+      });
     });
   }
 
@@ -174,13 +178,14 @@ export class RyeBeside implements Beside {
     write: (meta: StoredThreadMeta, put: (text: string) => Promise<void>) => Promise<void>,
   ): Promise<void> {
     const [meta, directory] = [this.#unsavedMeta, this.#directory];
-    this.#unsavedMeta = null;
     if (!meta || !directory) return;
     try {
       await write(meta, (text) => replaceFileDurably(directory, META_NAME, text));
       this.#parts.onMeta(meta);
     } catch (cause) {
       this.#warn(META_NAME, cause);
+    } finally {
+      this.#unsavedMeta = null;
     }
   }
 

@@ -113,6 +113,11 @@ export class Scribe {
     return new Draft({ chain: this.#chain, expect, commit, sealing, known }, this.#last);
   }
 
+  /** What stands now ends the session, as it seems (sealing.ts, SL3). */
+  foreseeEnd(): void {
+    this.sealing?.foresee("final", this.#last);
+  }
+
   /** The log ends here, and not all of it is ours: looks for the last name, backward. */
   async caughtUp(end: ByteOffset, cutBytes: number): Promise<void> {
     await this.#parts.sealing?.caughtUp(end, cutBytes);
@@ -245,9 +250,7 @@ export class Draft {
     if (!sealing || !this.#sealed) return;
     for (const { whole, mark } of this.#added) sealing.note(whole, mark);
     sealing.stands(this.#sealed, end);
-    const mark = this.#added.at(-1)?.mark ?? null;
-    if (mark === "finishes") sealing.foresee("turn", this.#last);
-    if (mark === "ends") sealing.foresee("final", this.#last);
+    if (this.#added.at(-1)?.mark === "finishes") sealing.foresee("turn", this.#last);
   }
 }
 

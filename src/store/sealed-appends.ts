@@ -11,6 +11,7 @@
 import { toByteOffset } from "../base/offset.ts";
 import type { AppendMore, Sync } from "../log/composed.ts";
 import type { LogWriter } from "../log/writer.ts";
+import type { Beside } from "./beside.ts";
 import type { Draft, Prepared, Scribe } from "./scribe.ts";
 import type { Due, Sealing } from "./sealing.ts";
 
@@ -19,8 +20,8 @@ const NOTHING = new Uint8Array(0);
 export interface SealedParts {
   /** What the log acknowledges is on the disk. */
   readonly isDurable: boolean;
-  /** What was written stands, and the lock is still held. */
-  readonly onSealed?: ((sync: Sync) => Promise<void>) | undefined;
+  /** What was written stands, and the lock is still held (beside.ts). */
+  readonly onSealed?: Beside["sealed"];
 }
 
 export class SealedAppends {
@@ -52,15 +53,16 @@ export class SealedAppends {
       }
       add(draft);
     };
+    const ends = lines.at(-1)?.mark === "ends";
     const start = await (sealing.isCalm(lines[0]?.mark ?? null)
-      ? this.#appendCalmly(add)
+      ? this.#appendCalmly(add, ends)
       : this.#seal(compose, () => sealing.dueAfter()));
-    if (lines.at(-1)?.mark === "ends") await this.sealEnd("final");
+    if (ends) await this.sealEnd("final");
     return start;
   }
 
   /** Lines alone, as nearly all are: there is nothing to be made before them, or after. */
-  async #appendCalmly(add: (draft: Draft) => void): Promise<number> {
+  #appendCalmly(add: (draft: Draft) => void, ends: boolean): Promise<number> {
     let draft: Draft | null = null;
     let end = 0;
     const composeAt = (at: number) => {
@@ -71,7 +73,8 @@ export class SealedAppends {
     };
     return this.#writer.appendComposed(composeAt, {
       meanwhile: () => draft?.commit(toByteOffset(end)),
-      afterwards: async (sync) => this.#parts.onSealed?.(sync),
+      afterwards: async (sync) =>
+        this.#parts.onSealed?.(sync, ends ? () => this.#scribe.foreseeEnd() : undefined),
     });
   }
 
@@ -130,8 +133,8 @@ export class SealedAppends {
     };
     const start = await this.#writer.appendComposed(composeAt, {
       beforehand: async (sync) => {
-        await sealing.settle(sync, () => this.#writer.end);
-        await this.#scribe.learn();
+        if (sealing.isSidecar) await sealing.settle(sync, () => this.#writer.end);
+        if (this.#scribe.writesOnce) await this.#scribe.learn();
         const composed = this.#scribe.draft();
         await compose(composed, async () => {
           await sync();
@@ -148,7 +151,9 @@ export class SealedAppends {
         await this.#parts.onSealed?.(sync);
       },
     });
-    if (this.#parts.isDurable) sealing.durable();
+    const { head } = sealing;
+    // Once the caller has gone on: its next lines are on their way to the disk then.
+    if (this.#parts.isDurable) setImmediate(() => sealing.durable(head));
     return start;
   }
 

@@ -132,7 +132,7 @@ export class SealedLog {
 
   /** Beside the log: looks again when a write there failed or others signed. With the lock held. */
   async settle(sync: () => Promise<void>, end: () => ByteOffset): Promise<void> {
-    if (!this.#parts.isSidecar() || !this.#signer) return;
+    if (!this.#signer) return;
     if (
       this.#besideBytes !== null &&
       !(this.#parts.isEveryAppend && (await this.#othersSigned()))

@@ -235,16 +235,20 @@ export class Sealing {
     this.#log.stands(draft, end);
   }
 
-  /** There is a checkpoint of ours that is not remembered yet. */
-  get hasUnpinned(): boolean {
-    const head = this.#log.signer?.head ?? null;
-    return head !== null && head !== this.#pinned;
+  /** The last checkpoint of ours that stands. */
+  get head(): Head | null {
+    return this.#log.signer?.head ?? null;
   }
 
-  /** Everything that stands is durable: the head is remembered (SL2). */
-  durable(): void {
-    const head = this.#log.signer?.head;
-    if (!head || head === this.#pinned) return;
+  /** There is a checkpoint of ours that is not remembered yet. */
+  get hasUnpinned(): boolean {
+    return this.head !== null && this.head !== this.#pinned;
+  }
+
+  /** This one, by default the last, is durable, and so is all before it: it is remembered (SL2). */
+  durable(head = this.head): void {
+    const pinned = this.#pinned;
+    if (!head || (head.log === pinned?.log && head.seq <= pinned.seq)) return;
     this.#pinned = head;
     const { heads, log } = this.#parts;
     heads.pin({ ...head, place: this.#log.place, id: log.id ?? "" }, "signed");

@@ -12,7 +12,6 @@ import type { Host } from "../base/host.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
 import type { ByteOffset } from "../base/offset.ts";
 import type { Chain, Dialect, Native, WriterFacts } from "../dialects/dialect.ts";
-import type { Sync } from "../log/composed.ts";
 import { checkLine } from "../log/framing.ts";
 import { encodeLine } from "../log/json.ts";
 import type { LogOptions } from "../log/log-options.ts";
@@ -191,7 +190,7 @@ export class Session {
       if (scribe) {
         const openDirectory = () => this.#openDirectory();
         const isDurable = logOptions.durability !== "os";
-        const onSealed = beside?.sealed && (async (sync: Sync) => beside.sealed?.(sync));
+        const onSealed = beside?.sealed?.bind(beside);
         const parts = { openDirectory, isDurable, onSealed };
         this.#composed = new ComposedAppends(writer, scribe, parts);
       }

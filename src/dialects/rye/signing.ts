@@ -8,7 +8,7 @@
 import { asciiJson } from "../../proof/checkpoint.ts";
 import type { CheckpointOpening, Native, Signing, TurnMark, WriterFacts } from "../dialect.ts";
 import { getString } from "../fields.ts";
-import { type Envelope, readEnvelope } from "./envelope.ts";
+import type { Envelope } from "./envelope.ts";
 import { isoFormat } from "./time.ts";
 import { meaningOf } from "./vocabulary.ts";
 
@@ -41,7 +41,8 @@ function turnMark(native: Native): TurnMark {
 
 function flatOpening(facts: WriterFacts, after: { readonly native: Native | null }) {
   const ts = isoFormat(facts.nowMs);
-  const directive = directiveOf(after.native) ?? facts.agent ?? "";
+  // Whose thread it is, as the line before has it, which is flat, too.
+  const directive = (after.native && getString(after.native, "directive")) ?? facts.agent ?? "";
   return opened({ ts, type: "checkpoint", thread_id: facts.id, directive });
 }
 
@@ -51,9 +52,4 @@ function payloadOpening(facts: WriterFacts): CheckpointOpening {
 
 function opened(fields: Native): CheckpointOpening {
   return { text: `${asciiJson(fields).slice(0, -1)},`, id: null };
-}
-
-/** Whose thread it is, as the line before the checkpoint has it. */
-function directiveOf(native: Native | null): string | null {
-  return native === null ? null : (readEnvelope(native).event?.directive ?? null);
 }

@@ -142,7 +142,7 @@ class Checking {
         );
       }
       const isAt = place === at && lastByte === LF;
-      const actual = isAt ? toHex(this.#hash.copy().digest()) : "";
+      const actual = isAt ? this.#hash.hex() : "";
       this.#judge.checkpoint(checkpoint, line, { place, end: place }, actual);
       this.#deeper(() => this.#deep?.beside(checkpoint), place);
       this.#stretchFrom = place;

@@ -5,6 +5,7 @@
  * line by line and need the hash so far at every checkpoint. So this is written out here.
  */
 
+import { toHex } from "../../../src/proof/bytes.ts";
 import type { RunningHash } from "../../../src/proof/crypto.ts";
 
 const BLOCK = 64;
@@ -46,6 +47,10 @@ export class Sha256 implements RunningHash {
     other.#filled = this.#filled;
     other.#bytes = this.#bytes;
     return other;
+  }
+
+  hex(): string {
+    return toHex(this.copy().digest());
   }
 
   digest(): Uint8Array {
