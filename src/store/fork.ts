@@ -12,9 +12,10 @@
  * FO4  It is there whole, or not at all (whole-session.ts).
  */
 
+import { randomUUID } from "node:crypto";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
-import { keyOf } from "../dialects/claude/session-id.ts";
+import { keyOf, sessionIdOf } from "../dialects/claude/session-id.ts";
 import type { Dialect, DialectName, Native } from "../dialects/dialect.ts";
 import { without } from "../dialects/fields.ts";
 import { readEnvelope } from "../dialects/rye/envelope.ts";
@@ -47,7 +48,8 @@ export interface Forked {
 
 /** Refuses with SESSION_EXISTS, and with what the disk says; then nothing of it is there (FO4). */
 export async function forkInto(host: Host, store: Store, parts: ForkParts): Promise<Forked> {
-  const { head, agent, id } = parts;
+  const { head, agent } = parts;
+  const id = parts.id ?? besideSubagent(store.dialect, parts.parent);
   const { session, filled: leftBehind } = await createWhole(
     host,
     store,
@@ -60,6 +62,17 @@ export async function forkInto(host: Host, store: Store, parts: ForkParts): Prom
     (fork) => fill(fork, parts),
   );
   return { session, leftBehind };
+}
+
+/**
+ * Where a fork of a subagent's own log goes: beside it, since elsewhere its rows would be beside the
+ * conversation (dialects/claude/aside.ts). Of any other session: undefined, and the dialect says.
+ */
+function besideSubagent(dialect: DialectName, parent: string): string | undefined {
+  const key = dialect === "claude" ? keyOf(parent) : null;
+  if (key?.subpath === undefined) return undefined;
+  const directory = key.subpath.slice(0, key.subpath.lastIndexOf("/") + 1);
+  return sessionIdOf({ ...key, subpath: `${directory}agent-${randomUUID()}` });
 }
 
 /** Answers how many lines were not carried over. */

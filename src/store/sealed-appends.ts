@@ -11,6 +11,7 @@
 import { toByteOffset } from "../base/offset.ts";
 import type { AppendMore, Sync } from "../log/composed.ts";
 import type { LogWriter } from "../log/writer.ts";
+import type { Head } from "../signing/checkpoint-draft.ts";
 import type { Beside } from "./beside.ts";
 import type { Draft, Prepared, Scribe } from "./scribe.ts";
 import type { Due, Sealing } from "./sealing.ts";
@@ -29,6 +30,8 @@ export class SealedAppends {
   readonly #scribe: Scribe;
   readonly #sealing: Sealing;
   readonly #parts: SealedParts;
+  /** A head that is durable and yet to be remembered; null: there is none. */
+  #durable: Head | null = null;
 
   constructor(writer: LogWriter, scribe: Scribe, sealing: Sealing, parts: SealedParts) {
     this.#writer = writer;
@@ -80,6 +83,7 @@ export class SealedAppends {
 
   /** Signs what stands unsigned, when the session ends. */
   async sealEnd(kind: "final" | "batch"): Promise<void> {
+    this.#pin(); // Not after this: the session may be gone then.
     await this.#sealApart(() => this.#sealing.dueAtEnd(kind));
   }
 
@@ -151,10 +155,19 @@ export class SealedAppends {
         await this.#parts.onSealed?.(sync);
       },
     });
-    const { head } = sealing;
-    // Once the caller has gone on: its next lines are on their way to the disk then.
-    if (this.#parts.isDurable) setImmediate(() => sealing.durable(head));
+    if (this.#parts.isDurable) this.#pinSoon(sealing.head);
     return start;
+  }
+
+  /** Once the caller has gone on: its next lines are on their way to the disk then. */
+  #pinSoon(head: Head | null): void {
+    this.#durable = head;
+    setImmediate(() => this.#pin());
+  }
+
+  #pin(): void {
+    if (this.#durable) this.#sealing.durable(this.#durable);
+    this.#durable = null;
   }
 
   /**

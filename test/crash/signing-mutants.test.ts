@@ -11,15 +11,15 @@ const MUTANTS: readonly Mutant[] = [
   {
     bug: "remembers a head before its checkpoint is durable",
     file: "store/sealed-appends.ts",
-    line: "if (this.#parts.isDurable) setImmediate(() => sealing.durable(head));",
-    becomes: "setImmediate(() => sealing.durable(head));",
+    line: "if (this.#parts.isDurable) this.#pinSoon(sealing.head);",
+    becomes: "this.#pinSoon(sealing.head);",
     seed: 58,
   },
   {
     bug: "remembers the head that stands then, durable or not",
     file: "store/sealed-appends.ts",
-    line: "setImmediate(() => sealing.durable(head))",
-    becomes: "setImmediate(() => sealing.durable())",
+    line: "this.#sealing.durable(this.#durable);",
+    becomes: "this.#sealing.durable();",
   },
   {
     bug: "goes on from a checkpoint that the disk refused",

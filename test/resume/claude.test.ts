@@ -7,7 +7,7 @@ import { HOOKS_PROJECT, hookLine } from "../../src/dialects/claude/hooks.ts";
 import { openStore } from "../../src/index.ts";
 import { exportSpans } from "../../src/otel.ts";
 import type { AnthropicMessage } from "../../src/resume/targets/anthropic.ts";
-import { resume } from "../../src/resume.ts";
+import { continueSession, resume } from "../../src/resume.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const ASKED = { hook_event_name: "UserPromptSubmit", prompt: "Tidy up." };
@@ -132,4 +132,33 @@ test("in a subagent's own log its rows are the conversation, in its session's th
   assert.ok((await spansOf("app/s1/subagents/agent-7")) > 0);
   assert.equal(await spansOf("app/s1"), 0);
   await claude.close();
+});
+
+test("a fork of a subagent's own log lies beside it, and its rows are the conversation there", async () => {
+  const root = tempDirectory();
+  const row = (type: "user" | "assistant", content: string) => {
+    const timestamp = "2026-11-15T12:00:00.000Z";
+    const message = { role: type, content };
+    return { type, uuid: content, isSidechain: true, agentId: "7", timestamp, message };
+  };
+  const sdk = claudeSessionStore({ root, durability: "os" });
+  const key = { projectKey: "app", sessionId: "s1", subpath: "subagents/agent-7" };
+  const told = ["Look for it.", "Found.", "Look again.", "Found more."];
+  await sdk.append(
+    key,
+    told.map((text, at) => row(at % 2 === 0 ? "user" : "assistant", text)),
+  );
+  await sdk.close();
+
+  const options = { root, for: "openai-chat", allowUnsigned: true, prompt: null } as const;
+  const resumed = await resume("app/s1/subagents/agent-7", { ...options, upTo: 1 });
+  const store = await openStore({ dialect: "claude", root, durability: "os" });
+  const { session } = await continueSession(store, resumed);
+  await store.close();
+  assert.match(session.id, /^app\/s1\/subagents\/agent-[\w-]+$/);
+  const { messages } = await resume(session.id, options);
+  assert.deepEqual(
+    messages.map(({ content }) => content),
+    told.slice(0, 2),
+  );
 });
