@@ -4,7 +4,7 @@
  */
 
 import type { CheckpointPage } from "../../../src/client/session-shapes.ts";
-import { fromHex, LF, toHex } from "../../../src/proof/bytes.ts";
+import { fromHex, LF } from "../../../src/proof/bytes.ts";
 import { type EnvelopeName, readCheckpoint } from "../../../src/proof/checkpoint.ts";
 import type { Claim } from "../../../src/proof/claims.ts";
 import { DeepJudge } from "../../../src/proof/deep.ts";
