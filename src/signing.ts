@@ -35,7 +35,7 @@ export interface VerifyOptions {
   readonly deep?: boolean;
   /** A session of which no head is remembered is `unpinned`. */
   readonly requirePin?: boolean;
-  /** Remember the heads of sessions that are verified. */
+  /** Remember the heads of sessions that are verified; throws when they cannot be written. */
   readonly pin?: boolean;
   /** A file of heads that another machine exported: they count too. */
   readonly against?: string;

@@ -33,7 +33,7 @@ test("a file that was replaced durably is the new one after any power cut", asyn
   }
 });
 
-test("a replacement that fails at any call leaves the old file whole", async () => {
+test("a replacement that fails at any call leaves the old file whole, and nothing beside it", async () => {
   const calls: Call[] = ["open", "write", "sync"];
   for (const failing of calls) {
     const plan = (call: Call): Fault | null => (call === failing ? { errno: "EIO" } : null);
@@ -41,6 +41,7 @@ test("a replacement that fails at any call leaves the old file whole", async () 
     await assert.rejects(scheduler.finish(replaceFileDurably(directory, "file", NEW)), {
       code: "EIO",
     });
+    assert.deepEqual(machine.names("/d"), ["file"], failing);
     machine.powerCut();
     assert.equal(contents(), OLD, failing);
   }
@@ -49,9 +50,10 @@ test("a replacement that fails at any call leaves the old file whole", async () 
 test("a write that the disk takes only in part replaces nothing", async () => {
   const plan = (call: Call): Fault | null =>
     call === "write" ? { lacks: 7, caller: "returns" } : null;
-  const { directory, contents } = await machineWithOld(1, plan);
+  const { machine, directory, contents } = await machineWithOld(1, plan);
   assert.throws(() => replaceFile(directory, "file", NEW), { code: "ENOSPC" });
   assert.equal(contents(), OLD);
+  assert.deepEqual(machine.names("/d"), ["file"]);
 });
 
 test("what a killed process left of a replacement is no hindrance", async () => {

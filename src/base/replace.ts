@@ -9,9 +9,13 @@ import type { Directory, OpenFile } from "./files.ts";
 
 /** Replaces the file, not yet durable: a power cut may bring back the old one. */
 export function replaceFile(directory: Directory, name: string, text: string): void {
-  const file = openTemporary(directory, name, text);
-  file.close();
-  directory.rename(`${name}.tmp`, name);
+  try {
+    openTemporary(directory, name, text).close();
+    directory.rename(`${name}.tmp`, name);
+  } catch (cause) {
+    removeTemporary(directory, name);
+    throw cause;
+  }
 }
 
 /** Replaces the file; on resolving, a power cut brings back neither the old one nor half of it. */
@@ -20,14 +24,28 @@ export async function replaceFileDurably(
   name: string,
   text: string,
 ): Promise<void> {
-  const file = openTemporary(directory, name, text);
   try {
-    await file.sync();
-  } finally {
-    file.close();
+    const file = openTemporary(directory, name, text);
+    try {
+      await file.sync();
+    } finally {
+      file.close();
+    }
+    directory.rename(`${name}.tmp`, name);
+  } catch (cause) {
+    removeTemporary(directory, name);
+    throw cause;
   }
-  directory.rename(`${name}.tmp`, name);
   await directory.sync();
+}
+
+/** Half a file is of no use to anybody. */
+function removeTemporary(directory: Directory, name: string): void {
+  try {
+    directory.remove(`${name}.tmp`);
+  } catch {
+    // There is none, or it stays; why there was a failure is told by the caller.
+  }
 }
 
 /** The contents of a small file; null when there is none. */

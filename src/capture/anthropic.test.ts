@@ -160,6 +160,14 @@ test("a call whose input cannot be kept as it is written is kept as text", async
   }
 });
 
+test("a number beyond all doubles in the input of a call is null, as every log will have it", async () => {
+  const json = delta({ type: "input_json_delta", partial_json: '{"most":[1e400,-1e400,1e300]}' });
+  const tool = begin({ type: "tool_use", id: "t", name: "n", input: {} });
+  assert.deepEqual(await partsOf(tool, json, end(), STOP), [
+    { type: "tool_call", callId: "t", tool: "n", input: { most: [null, null, 1e300] } },
+  ]);
+});
+
 test("blocks and deltas that nobody has heard of are kept", async () => {
   const native = { type: "hologram", size: 3 };
   const odd = { type: "shimmer_delta", shimmer: 1 };
@@ -183,6 +191,28 @@ test("blocks and deltas that nobody has heard of are kept", async () => {
   assert.deepEqual(await partsOf(begin(call), end(), STOP), [
     { type: "tool_call", callId: "t", tool: "n", input: {} },
     { type: "other", native: { type: "tool_use", id: "t", caller } },
+  ]);
+});
+
+test("a message's last call is none where it was broken off before the call's input", async () => {
+  const tool = { type: "tool_use", id: "t", name: "rm", input: {} };
+  const empty = delta({ type: "input_json_delta", partial_json: "" }, 1);
+  const stopped = (stop_reason: string) => ({ type: "message_delta", delta: { stop_reason } });
+  const earlier = [begin(tool), end()];
+  const whole = { type: "tool_call", callId: "t", tool: "rm", input: {} };
+  const cut = { type: "other", native: { type: "tool_use", id: "t", name: "rm", input_text: "" } };
+  for (const reason of ["max_tokens", "model_context_window_exceeded", "refusal"]) {
+    for (const last of [[begin(tool, 1)], [begin(tool, 1), empty]]) {
+      const events = [...earlier, ...last, end(1), stopped(reason), STOP];
+      assert.deepEqual(await partsOf(...events), [whole, cut]);
+    }
+  }
+  const events = [...earlier, begin(tool, 1), empty, end(1)];
+  assert.deepEqual(await partsOf(...events, stopped("tool_use"), STOP), [whole, whole]);
+  // Some servers give the whole input as the block begins.
+  const given = begin({ ...tool, input: { path: "a" } });
+  assert.deepEqual(await partsOf(given, end(), stopped("max_tokens"), STOP), [
+    { ...whole, input: { path: "a" } },
   ]);
 });
 

@@ -15,7 +15,7 @@ import type { Budget, Weighed } from "./budget.ts";
 import { type Capture, type CaptureOptions, type CaptureSession, capture } from "./capture.ts";
 import { assistantEntry, type Gathering } from "./gathering.ts";
 import type { ByteStream } from "./source.ts";
-import { readInput } from "./tool-input.ts";
+import { isBrokenOff, readInput } from "./tool-input.ts";
 import {
   badStream,
   beyond,
@@ -230,14 +230,23 @@ export class AnthropicMessage implements Gathering<AnthropicResult> {
 
   /** The blocks in order, with their tools' inputs read. */
   #finished(isWhole: boolean): JsonObject[] {
-    return [...this.#blocks]
-      .sort(([a], [b]) => a - b)
-      .map(([, block]) => finishedBlock(block, isWhole || block.isEnded));
+    const blocks = [...this.#blocks].sort(([a], [b]) => a - b).map(([, block]) => block);
+    // TI2: a block that was cut is ended all the same.
+    const last = isBrokenOff(this.#stopReason) ? blocks.at(-1) : undefined;
+    return blocks.map((block) => {
+      const isCut = block === last && hasNoInput(block);
+      return finishedBlock(block, (isWhole || block.isEnded) && !isCut);
+    });
   }
 
   #bad(reason: string): VerbatimError {
     return badStream("anthropic", reason);
   }
+}
+
+/** Whether none of its input came, neither as the block began nor after it. */
+function hasNoInput({ native, json }: Block): boolean {
+  return !json && isObject(native.input) && Object.keys(native.input).length === 0;
 }
 
 /** A block with its input in place, or the text of it as `input_text` where it is not whole. */

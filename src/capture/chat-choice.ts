@@ -10,7 +10,7 @@ import type { VerbatimError } from "../base/errors.ts";
 import { CAPTURED_BLOCK_BYTES } from "../base/limits.ts";
 import type { Part } from "../model/entry.ts";
 import type { Budget } from "./budget.ts";
-import { readArguments } from "./tool-input.ts";
+import { isBrokenOff, readArguments } from "./tool-input.ts";
 import { badStream, beyond, isIndex, isObject, type JsonObject, other } from "./wire.ts";
 
 interface ToolCall {
@@ -63,7 +63,8 @@ export class ChatChoice {
     if (isText(reasoning_content)) parts.push({ type: "reasoning", text: reasoning_content });
     if (isText(content)) parts.push({ type: "text", text: content });
     if (isText(refusal)) parts.push(other({ type: "refusal", refusal }));
-    for (const call of this.#callsInOrder()) parts.push(...this.#partsOf(call));
+    const calls = this.#callsInOrder();
+    for (const call of calls) parts.push(...this.#partsOf(call, call === calls.at(-1)));
     return [...parts, ...beyond({ ...rest, type: "delta" }, [])];
   }
 
@@ -71,10 +72,11 @@ export class ChatChoice {
     return this.#calls.toSorted((a, b) => a.index - b.index);
   }
 
-  #partsOf({ fields, name, json }: ToolCall): readonly Part[] {
+  #partsOf({ fields, name, json }: ToolCall, isLast: boolean): readonly Part[] {
     const native = Object.fromEntries(fields);
+    const isCut = isLast && json === "" && isBrokenOff(this.finishReason); // TI2
     // Until the choice is finished, no call is known to be.
-    const read = this.finishReason === null ? null : readArguments(json);
+    const read = this.finishReason === null || isCut ? null : readArguments(json);
     if (!read) return [other({ ...native, function: { name }, input_text: json })];
     const callId = isText(native.id) ? native.id : null;
     const call: Part = { type: "tool_call", callId, tool: name ?? "", ...read };

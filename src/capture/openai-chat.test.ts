@@ -77,6 +77,22 @@ test("a chat completion that is cut off keeps what arrived, and no call of it co
   ]);
 });
 
+test("a chat completion's last call is none where it was broken off before the call's input", async () => {
+  const call = (index: number) => ({ index, id: `c${index}`, function: { name: "rm" } });
+  const calls = chunk({ tool_calls: [call(0), call(1)] });
+  for (const reason of ["length", "content_filter"]) {
+    const { parts, isPartial } = await appended([calls, chunk({}, reason)]);
+    assert.equal(isPartial, undefined);
+    const native = { type: "function", id: "c1", function: { name: "rm" }, input_text: "" };
+    assert.deepEqual(parts, [
+      { type: "tool_call", callId: "c0", tool: "rm", input: {} },
+      { type: "other", native },
+    ]);
+  }
+  const { parts } = await appended([calls, chunk({}, "tool_calls")]);
+  assert.deepEqual(parts?.at(-1), { type: "tool_call", callId: "c1", tool: "rm", input: {} });
+});
+
 test("a chat completion is whole once it is finished, though its usage never comes", async () => {
   const { isPartial, usage } = await appended(CHAT.slice(0, -1));
   assert.deepEqual([isPartial, usage], [undefined, null]);

@@ -93,6 +93,63 @@ test("a response that is incomplete is whole, and its stop reason says why", asy
   assert.deepEqual([stopReason, isPartial], ["max_output_tokens", undefined]);
 });
 
+const INCOMPLETE = {
+  status: "incomplete",
+  incomplete_details: { reason: "max_output_tokens" },
+};
+const CUT_CUSTOM = { type: "custom_tool_call", id: "x", call_id: "c", name: "patch" };
+const CUT_FUNCTION = { type: "function_call", id: "x", call_id: "c", name: "rm" };
+const begun = (item: object) => [
+  { type: "response.created", response: { id: "resp_1", model: "gpt-5.5", output: [] } },
+  { type: "response.output_item.added", output_index: 0, item },
+];
+const done = (item: object) => ({ type: "response.output_item.done", output_index: 0, item });
+
+test("a response that is incomplete has no call that it was cut in", async () => {
+  const piece = "*** Begin Patch\n*** Delete File: a.ts\n*** Upd";
+  const delta = { type: "response.custom_tool_call_input.delta", output_index: 0, delta: piece };
+  const custom = [...begun({ ...CUT_CUSTOM, input: "" }), delta];
+  const cutCustom = { type: "other", native: { ...CUT_CUSTOM, input_text: piece } };
+  const inOutput = { output: [{ ...CUT_CUSTOM, input: piece }] };
+  const unheard = { ...CUT_FUNCTION, arguments: "", status: "incomplete" };
+  const { arguments: _, ...rest } = unheard;
+  const cutFunction = { type: "other", native: { ...rest, input_text: "" } };
+  for (const [events, end, part] of [
+    [custom, {}, cutCustom],
+    [custom, { output: [] }, cutCustom],
+    [custom, inOutput, cutCustom],
+    [[], inOutput, cutCustom],
+    [[], { output: [unheard] }, cutFunction],
+    [begun(unheard), {}, cutFunction],
+    [[...begun(unheard), done(unheard)], {}, cutFunction],
+    [[...begun(unheard), done(unheard)], { output: [unheard] }, cutFunction],
+  ] as const) {
+    const entry = await appended([...events, ended("incomplete", { ...INCOMPLETE, ...end })]);
+    assert.deepEqual([entry.parts, entry.isPartial], [[part], undefined]);
+  }
+  // Nor does a completed response complete what calls itself incomplete, or a stream that breaks.
+  const broken = [...begun(unheard), done(unheard)];
+  const completed = ended("completed", { status: "completed" });
+  assert.deepEqual((await appended([...broken, completed])).parts, [cutFunction]);
+  assert.deepEqual((await appended(broken)).parts, [cutFunction]);
+});
+
+test("a response that is incomplete or failed keeps the calls that were ended before", async () => {
+  const whole = { ...CUT_CUSTOM, input: "*** End" };
+  const call = { type: "tool_call", callId: "c", tool: "patch", input: "*** End" };
+  const completed = { ...whole, status: "completed" };
+  for (const type of ["incomplete", "failed"]) {
+    for (const [events, output] of [
+      [[done(whole)], []],
+      [[done(whole)], [whole]],
+      [[], [completed]],
+    ] as const) {
+      const { parts } = await appended([...events, ended(type, { ...INCOMPLETE, output })]);
+      assert.deepEqual(parts?.[0], call);
+    }
+  }
+});
+
 test("a response that failed is partial, and its calls count only where they are completed", async () => {
   const call = RESPONSE_OUTPUT[3] as ProviderEvent;
   const begun = { ...call, status: "in_progress" };

@@ -4,6 +4,8 @@
  * RE1  A response ends with `response.completed`, `.incomplete` or `.failed`. What these give as
  *      output wins over what was gathered, an item's own end over its deltas.
  * RE2  Incomplete is whole: the provider says why it stopped, as others do. Failed is an error.
+ * RE3  Only a completed response ends all of its items. Otherwise one may have been cut: an item
+ *      ends by its own event, or as `completed` in the output that the response ends with.
  */
 
 import type { VerbatimError } from "../base/errors.ts";
@@ -58,7 +60,7 @@ export class ResponseMessage implements Gathering<OpenAIResult> {
   entry(isPartial: boolean): NewEntry | null {
     if (!this.#hasStarted) return null;
     const said = {
-      parts: this.#inOrder().flatMap(({ native, isEnded }) => itemParts(native, isEnded)),
+      parts: this.#inOrder().flatMap(({ native, isWhole }) => itemParts(native, isWhole)),
       model: this.#model,
       messageId: this.#id,
       stopReason: this.#stopReason,
@@ -126,19 +128,19 @@ export class ResponseMessage implements Gathering<OpenAIResult> {
     if (Array.isArray(output) && output.length > 0) this.#replaceItems(output);
     const reason = isObject(details) ? nameOf("openai", details.reason) : null;
     this.#stopReason = reason ?? nameOf("openai", status);
-    const isFailed = type === "response.failed";
-    for (const item of this.#items.values()) {
-      item.isEnded = !isFailed || item.native.status === "completed";
-    }
+    if (type !== "response.completed") return;
+    for (const item of this.#items.values()) item.hasEnded = true; // RE3
   }
 
   #replaceItems(output: readonly unknown[]): void {
     const before = this.#items;
     for (const item of before.values()) item.release();
     try {
-      const items = output.map(
-        (item) => new ResponseItem(this.#budget, this.#checkedItem({ item })),
-      );
+      const items = output.map((given, index) => {
+        const item = new ResponseItem(this.#budget, this.#checkedItem({ item: given }));
+        item.hasEnded = item.native.status === "completed" || before.get(index)?.isWhole === true;
+        return item;
+      });
       this.#items = new Map(items.entries());
     } catch (error) {
       this.#items = before; // Too large or no item: what was gathered stands.

@@ -5,6 +5,8 @@
  *      in `unknown_deltas`. The item's own end replaces all of it.
  * RI2  Lists inside an item grow by one at a time: an index past the end is refused, so that no
  *      number can make a list long.
+ * RI3  An item is whole once its own end came, or somebody else said so (openai-responses.ts, RE3),
+ *      unless it calls itself incomplete: an item that was cut has an end, too.
  */
 
 import type { VerbatimError } from "../base/errors.ts";
@@ -47,7 +49,7 @@ export function isForItem({ type, output_index: index }: JsonObject): boolean {
 }
 
 export class ResponseItem {
-  isEnded = false;
+  hasEnded = false;
   readonly #account: Budget;
   #native: JsonDraft;
 
@@ -58,6 +60,11 @@ export class ResponseItem {
 
   get native(): JsonObject {
     return this.#native;
+  }
+
+  /** RI3 */
+  get isWhole(): boolean {
+    return this.hasEnded && this.#native.status !== "incomplete";
   }
 
   add(event: JsonObject): void {
@@ -75,7 +82,7 @@ export class ResponseItem {
   end(item: JsonObject): void {
     this.#account.release();
     this.#native = this.#account.block(item);
-    this.isEnded = true;
+    this.hasEnded = true;
   }
 
   /** Something else is held instead. */

@@ -15,15 +15,15 @@ const MESSAGE_SAID = [...ITEM_SAID, "role", "content"];
 const CALL_SAID = [...ITEM_SAID, "name", "arguments", "input"];
 const REASONING_SAID = [...ITEM_SAID, "summary", "content", "encrypted_content"];
 
-/** What an item says; a call counts only once it is ended. */
-export function itemParts(item: JsonObject, isEnded: boolean): readonly Part[] {
+/** What an item says; a call counts only when it is whole. */
+export function itemParts(item: JsonObject, isWhole: boolean): readonly Part[] {
   const { type, content, name } = item;
   if (type === "message" && Array.isArray(content)) {
     return [...content.flatMap(contentPart), ...beyond(item, MESSAGE_SAID)];
   }
   if (type === "reasoning") return reasoningParts(item);
   const isCall = type === "function_call" || type === "custom_tool_call";
-  return isCall && typeof name === "string" ? callParts(item, name, isEnded) : [other(item)];
+  return isCall && typeof name === "string" ? callParts(item, name, isWhole) : [other(item)];
 }
 
 function contentPart(part: unknown): readonly Part[] {
@@ -51,12 +51,12 @@ function textsOf(list: unknown): readonly (string | null)[] {
   );
 }
 
-function callParts(item: JsonObject, tool: string, isEnded: boolean): readonly Part[] {
+function callParts(item: JsonObject, tool: string, isWhole: boolean): readonly Part[] {
   const isCustom = item.type === "custom_tool_call";
   const given = isCustom ? item.input : item.arguments;
   const text = typeof given === "string" ? given : "";
   const read = isCustom ? { input: text } : readArguments(text);
-  if (!isEnded || !read) {
+  if (!isWhole || !read) {
     const { arguments: _, input: __, ...rest } = item;
     return [other({ ...rest, input_text: text })];
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import { type Entry, emptyEntry, type Usage } from "../model/entry.ts";
+import { type Aside, type Entry, emptyEntry, type Usage } from "../model/entry.ts";
 import type { Summary } from "../model/summary.ts";
 import { MESSAGES_REMEMBERED, NOTHING_KNOWN, SUMMARY_TEXT_MAX, SummaryFold } from "./summary.ts";
 
@@ -121,6 +121,25 @@ test("turns are counted by their ends, else by what the assistant said", () => {
   const spoken = [said("q"), said("a", "assistant"), said("b", "assistant")];
   assert.equal(summaryOf(spoken).turns, 2);
   assert.equal(summaryOf([...spoken, { kind: "turn_end" }]).turns, 1);
+});
+
+test("what stands beside the conversation is no title, no turn and no model, and what it used counts", () => {
+  const fold = new SummaryFold();
+  const add = (made: Partial<Entry>, aside: Aside | null) =>
+    fold.add({ ...emptyEntry({}), ...made }, aside);
+  const answer = (model: string) => {
+    return { ...said("a", "assistant"), model, usage: usage({ outputTokens: 5 }) };
+  };
+  add(said("Warmup"), "other_agent");
+  add(answer("small"), "other_agent");
+  add(said("Caveat: …"), "program");
+  add(said("Fix the build"), null);
+  add(answer("large"), null);
+  add({ kind: "turn_end" }, "other_agent");
+  add(answer("<synthetic>"), "program");
+  const { title, model, turns, outputTokens, lines } = fold.summary({ agent: null });
+  assert.deepEqual([title, model, turns, outputTokens], ["Fix the build", "large", 1, 15]);
+  assert.equal(lines, 7);
 });
 
 test("every line counts, and the bad ones are counted beside", () => {

@@ -10,10 +10,12 @@
  * U3  A message counts once, with the most that it was said to have used: some programs write one
  *     message in several lines, each with what was counted so far (Claude Code). Known by its id,
  *     among the last MESSAGES_REMEMBERED; one that is told again later than that counts again.
+ * U4  What stands beside the conversation (`aside`) gives no title and no model and is no turn; what
+ *     it used was used.
  */
 
 import { oneLine } from "../base/one-line.ts";
-import type { Entry, Part, Usage } from "../model/entry.ts";
+import type { Aside, Entry, Part, Usage } from "../model/entry.ts";
 import type { SessionStatus, Summary } from "../model/summary.ts";
 
 /** The summary of a session that nobody has read. */
@@ -46,7 +48,7 @@ export interface SummaryFacts {
 export const MESSAGES_REMEMBERED = 1024;
 
 /** Longer ids are nobody's, and are not remembered: a line may hold 16 MiB. */
-const ID_CHARS_MAX = 256;
+export const ID_CHARS_MAX = 256;
 
 /** The longest title, agent or model, in characters. */
 export const SUMMARY_TEXT_MAX = 200;
@@ -76,15 +78,16 @@ export class SummaryFold {
   /** What was counted of each, as far as they are remembered (U3). */
   readonly #messages = new Map<string, Usage | null>();
 
-  add(entry: Entry): void {
+  /** `aside`: why it is neither the user's word nor the answer to it; null when it is (U4). */
+  add(entry: Entry, aside: Aside | null = null): void {
     this.#lines++;
     if (entry.at !== null) {
       this.#createdAt ??= entry.at;
       this.#updatedAt = entry.at;
     }
-    if (entry.model !== null) this.#model = entry.model;
+    if (entry.model !== null && aside === null) this.#model = entry.model;
     if (entry.kind === "end") this.#end(entry);
-    else if (entry.kind !== "other") this.#goOn(entry);
+    else if (entry.kind !== "other") this.#goOn(entry, aside === null);
   }
 
   /** A line that is no entry. */
@@ -120,15 +123,15 @@ export class SummaryFold {
     this.#usedSinceEnd = new TurnUsage();
   }
 
-  #goOn({ kind, role, parts, usage, messageId = "" }: Entry): void {
+  #goOn({ kind, role, parts, usage, messageId = "" }: Entry, isSaid: boolean): void {
     this.#outcome = null; // A session that goes on after its end is not at its end.
-    if (kind === "turn_end") this.#turnEnds++;
+    if (kind === "turn_end" && isSaid) this.#turnEnds++;
     const isNamed = kind === "message" && messageId !== "" && messageId.length <= ID_CHARS_MAX;
     const counted = isNamed ? this.#messages.get(messageId) : undefined;
-    if (kind === "message" && role === "assistant" && counted === undefined) {
-      this.#assistantMessages++;
+    if (kind === "message" && isSaid) {
+      if (role === "assistant" && counted === undefined) this.#assistantMessages++;
+      if (role === "user") this.#title ??= titleOf(parts);
     }
-    if (kind === "message" && role === "user") this.#title ??= titleOf(parts);
     const isLess = counted ? (usage?.outputTokens ?? 0) < (counted.outputTokens ?? 0) : false;
     const isMore = usage !== null && !isLess;
     if (isNamed) this.#remember(messageId, isMore ? usage : (counted ?? null));

@@ -9,6 +9,7 @@ const EXIT_FOUND = 1;
 
 /** 0: nothing is damaged; what the next opening puts right is told. 1: something is. */
 export async function checkData(name: string, isJson: boolean, io: Io): Promise<number> {
+  io.goOnUnread();
   const { nodeHost } = await import("../base/node-host.ts");
   const { checkDataDirectory } = await import("../streams/check-directory.ts");
   const path = resolve(name);

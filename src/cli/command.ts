@@ -14,9 +14,14 @@ export interface Io {
   out(line: string): void;
   /**
    * Results as they are, however many; resolves when there is room for more. Throws OutputClosed
-   * when nobody reads them any longer.
+   * when nobody reads them any longer, unless `goOnUnread` was called.
    */
   print(text: string | Uint8Array): Promise<void>;
+  /**
+   * From now on, what nobody reads is dropped. For a command whose answer is its exit code: whoever
+   * has read enough of it (`verify | grep -q …`) must still learn how it ends.
+   */
+  goOnUnread(): void;
   /** Everything else. Control characters in it are shown, not sent. */
   err(text: string): void;
   /** A line that replaces the one before it, on a terminal only; null takes it away. */

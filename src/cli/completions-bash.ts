@@ -52,7 +52,9 @@ function pathCases(nodes: readonly CommandNode[]): string {
 function nodeCase({ path, commands, options, values }: CommandNode): string {
   const valued = options.filter(({ value }) => value !== null);
   const afterOption = valued.map(({ names, value }) => {
-    return `        ${names.join(" | ")}) ${value ? complete(value) : ""}; return ;;`;
+    const completed = `${value ? complete(value) : ""}; return`;
+    const unlessOption = value?.isOptional ? `[[ $cur == -* ]] || { ${completed}; }` : completed;
+    return `        ${names.join(" | ")}) ${unlessOption} ;;`;
   });
   const words = options.flatMap(longNames);
   const last = values.at(-1);

@@ -23,18 +23,24 @@ function __verbatim_at
     test (__verbatim_path) = "$argv[1]"
 end
 
+function __verbatim_after
+    contains -- (commandline -opc)[-1] $argv
+end
+
 complete -c verbatim -f
 ${nodes.map(nodeLines).join("\n")}
 `;
 }
 
 function nodeLines({ path, commands, options, values }: CommandNode): string {
-  const at = `complete -c verbatim -n ${quoted(`__verbatim_at ${quoted(path.map((w) => `/${w}`).join(""))}`)}`;
+  const isHere = `__verbatim_at ${quoted(path.map((word) => `/${word}`).join(""))}`;
+  const at = `complete -c verbatim -n ${quoted(isHere)}`;
   const last = values.at(-1);
   return [
     ...commands.map(({ name, summary }) => `${at} -a ${quoted(name)} -d ${quoted(summary)}`),
     ...(last ? argumentLines(at, last) : []),
     ...options.map((option) => optionLine(at, option)),
+    ...options.flatMap((option) => optionalValueLines(isHere, option)),
   ].join("\n");
 }
 
@@ -55,7 +61,14 @@ function optionLine(at: string, { names, summary, value }: OptionWord): string {
   const words = names.map((name) =>
     name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name[1]}`,
   );
-  return `${at} ${words.join(" ")}${value ? follows(value) : ""} -d ${quoted(summary)}`;
+  return `${at} ${words.join(" ")}${value && !value.isOptional ? follows(value) : ""} -d ${quoted(summary)}`;
+}
+
+/** fish itself offers a value that may be missing after `=` only. */
+function optionalValueLines(isHere: string, { names, value }: OptionWord): string[] {
+  if (!value?.isOptional) return [];
+  const isAfter = `${isHere}; and __verbatim_after ${names.join(" ")}`;
+  return argumentLines(`complete -c verbatim -n ${quoted(isAfter)}`, value);
 }
 
 function follows(value: Value): string {

@@ -18,8 +18,8 @@ export interface OptionWord {
   /** `--json`; short ones too where there are any. */
   readonly names: readonly string[];
   readonly summary: string;
-  /** What follows it; null for a switch. */
-  readonly value: (Value & { readonly name: string }) | null;
+  /** What follows it; null for a switch. Optional: another option may follow in its place. */
+  readonly value: (Value & { readonly name: string; readonly isOptional: boolean }) | null;
 }
 
 export interface CommandNode {
@@ -79,11 +79,12 @@ function nameAndSummary({ name, summary }: CliCommand | CommandGroup) {
 
 function optionWord({ flags, summary, choices }: CommandOption): OptionWord {
   const names = flags.split(/[ ,]+/).filter((word) => word.startsWith("-"));
-  const name = /<(.+)>/.exec(flags)?.[1];
+  const name = /[<[](.+)[>\]]/.exec(flags)?.[1];
   if (name === undefined) return { names, summary, value: null };
-  if (choices) return { names, summary, value: { kind: "choice", choices, name } };
+  const isOptional = flags.endsWith("]");
+  if (choices) return { names, summary, value: { kind: "choice", choices, name, isOptional } };
   const kind = /^dir/.test(name) ? "directory" : /^file|^path/.test(name) ? "file" : "own";
-  return { names, summary, value: { kind, name } };
+  return { names, summary, value: { kind, name, isOptional } };
 }
 
 /** Ids are the person's to know, but what is named by an id is named by a path as well. */
@@ -91,5 +92,5 @@ function argumentValue(declared: string): Value {
   const name = declared.replace(/[<>[\].]/g, "");
   if (name.includes("|")) return { kind: "choice", choices: name.split("|") };
   if (/^dir/.test(name)) return { kind: "directory" };
-  return { kind: /^(file|path|session|log|key)/.test(name) ? "file" : "own" };
+  return { kind: /^(file|path|session|log|key|bundle)/.test(name) ? "file" : "own" };
 }

@@ -63,7 +63,8 @@ function functionName(path: readonly string[]): string {
 
 function optionSpec({ names, summary, value }: OptionWord): string {
   const told = `[${summary.replace(/[\\[\]:]/g, "\\$&")}]`;
-  const follows = value === null ? "" : `:${value.name}:${action(value)}`;
+  const colon = value?.isOptional ? "::" : ":";
+  const follows = value === null ? "" : `${colon}${value.name}:${action(value)}`;
   const specs = names.map((name) => quoted(`${name}${value ? "=" : ""}${told}${follows}`));
   if (names.length === 1) return specs.join("");
   return names

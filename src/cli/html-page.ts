@@ -7,6 +7,7 @@
 
 import { nodeHost } from "../base/node-host.ts";
 import { NOTHING_KNOWN, SummaryFold } from "../catalog/summary.ts";
+import { listedAside } from "../dialects/listed-aside.ts";
 import { rye } from "../dialects/rye/dialect.ts";
 import type { Summary } from "../model/summary.ts";
 import { type BadLineRun, SessionPage } from "../render/html/page.ts";
@@ -128,7 +129,7 @@ async function summarise(session: Session): Promise<Summary> {
   const fold = new SummaryFold();
   let directive: string | null = null;
   for await (const entry of session.entries({ onBadLine: () => fold.addBadLine() })) {
-    fold.add(entry);
+    fold.add(entry, listedAside(session.dialect, entry.native, session.id));
     if (typeof entry.native.directive === "string") directive ??= entry.native.directive;
   }
   return fold.summary({ agent: agentOf(session, directive), status: await standing(session) });
@@ -140,7 +141,7 @@ async function summaryOfLast(session: Session, items: readonly Item[]): Promise<
   let directive: string | null = null;
   for (const item of items) {
     if (!("kind" in item)) continue;
-    fold.add(item);
+    fold.add(item, listedAside(session.dialect, item.native, session.id));
     if (typeof item.native.directive === "string") directive ??= item.native.directive;
   }
   const known = { agent: agentOf(session, directive), status: await standing(session) };

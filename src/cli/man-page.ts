@@ -19,7 +19,26 @@ const EXIT_CODES: readonly (readonly [string, string])[] = [
 
 const ENVIRONMENT: readonly (readonly [string, string])[] = [
   ["NO_COLOR", "When it is set to something, nothing is coloured."],
-  ["XDG_CACHE_HOME", "Where the index of sessions is kept, in verbatim/catalog.db and search.db."],
+  [
+    "VERBATIM_KEY_DIR",
+    "Where your own keys are kept, an absolute path, in place of verbatim/keys.",
+  ],
+  [
+    "VERBATIM_TRANSCRIPT_INTEGRITY",
+    "strict or lenient: whether a session may be gone on with whose last lines nobody has signed.",
+  ],
+  [
+    "XDG_CONFIG_HOME",
+    "Where your settings, trust and keys are kept, in verbatim/; default: ~/.config.",
+  ],
+  ["XDG_STATE_HOME", "Where head pins are kept, in verbatim/; default: ~/.local/state."],
+  ["XDG_DATA_HOME", "Where a server keeps its streams, in verbatim/; default: ~/.local/share."],
+  [
+    "XDG_CACHE_HOME",
+    "Where the index of sessions is kept, in verbatim/catalog.db and search.db; default: ~/.cache.",
+  ],
+  ["CLAUDE_PROJECT_DIR", "Below which directory the hooks of Claude Code are recorded."],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "What export --otlp sends with each request: name=value,..."],
 ];
 
 /** The page as troff with the macros of man(7). */

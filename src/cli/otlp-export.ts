@@ -53,16 +53,17 @@ function refuseBad(url: string, headers: Readonly<Record<string, string>>): void
   }
 }
 
+/** By lower-case names, so that an option stands for the same header of the environment. */
 function headersOf(given: Run["options"][string]): Record<string, string> {
   const headers: Record<string, string> = {};
   const listed = process.env[HEADERS_VARIABLE]?.split(",") ?? [];
   for (const each of listed.filter((text) => text.trim() !== "")) {
     const [name, value] = halves(each, HEADERS_VARIABLE);
-    headers[name] = decoded(value);
+    headers[name.toLowerCase()] = decoded(value);
   }
   for (const each of textOptions("--header", given) ?? []) {
     const [name, value] = halves(each, "--header");
-    headers[name] = value;
+    headers[name.toLowerCase()] = value;
   }
   return headers;
 }

@@ -10,7 +10,7 @@ import { resolve } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import type { Pinned } from "../proof/pins.ts";
-import { placeOf } from "../signing/heads.ts";
+import { placeOf, placeThatWas } from "../signing/heads.ts";
 import { findSession } from "../store/find-session.ts";
 import { findStores, type Where } from "../store/find-stores.ts";
 
@@ -113,10 +113,6 @@ async function placesFromHere(host: Host, where: Where): Promise<string[]> {
 
 /** Of a directory that is gone, what it would be. */
 async function realPath(host: Host, path: string): Promise<string> {
-  try {
-    const place = await placeOf(host, { dialect: "", root: path });
-    return place.slice(1);
-  } catch {
-    return path;
-  }
+  const place = await placeThatWas(host, { dialect: "", root: path });
+  return place.slice(1);
 }

@@ -20,6 +20,7 @@ export interface ProcessIo extends Io {
 export function processIo(): ProcessIo {
   const { stdout, stderr } = process;
   let isClosed = false;
+  let goesOnUnread = false;
   let failure: Error | null = null;
   let hasProgress = false;
   // Here, not where it was printed: some streams tell of it later. `print` and `finish` pass it on.
@@ -29,7 +30,7 @@ export function processIo(): ProcessIo {
   });
   const refuseWhenDone = () => {
     if (failure) throw failure;
-    if (isClosed) throw new OutputClosed();
+    if (isClosed && !goesOnUnread) throw new OutputClosed();
   };
 
   return {
@@ -38,10 +39,13 @@ export function processIo(): ProcessIo {
     },
     async print(text) {
       refuseWhenDone();
-      if (stdout.write(text)) return;
+      if (isClosed || stdout.write(text)) return;
       // Whichever comes first: room, or the news that nobody reads.
       await once(stdout, "drain").catch(() => {});
       refuseWhenDone();
+    },
+    goOnUnread() {
+      goesOnUnread = true;
     },
     async finish() {
       await new Promise<void>((resolve) => stdout.write("", () => resolve()));

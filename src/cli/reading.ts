@@ -8,6 +8,7 @@ import { type EntryMarkdownOptions, renderEntry } from "../render/entry-markdown
 import { jsonText } from "../render/json-text.ts";
 import { safeText } from "../render/safe-text.ts";
 import { colourMarkdown } from "../render/terminal.ts";
+import type { FoundSession } from "../store/find-session.ts";
 import type { Where } from "../store/find-stores.ts";
 import type { Session } from "../store/session.ts";
 import type { BadEntry, StoredEntry } from "../store/stored-entries.ts";
@@ -46,15 +47,31 @@ export function whereOf(options: Run["options"]): Where {
 }
 
 /** The session that a person means; says so when nobody can tell which one it is. */
-export async function openNamed(name: string, { options, io }: Run): Promise<Session> {
+export async function openNamed(name: string, run: Run): Promise<Session> {
+  const { openFound } = await import("../store/find-session.ts");
+  const { nodeHost } = await import("../base/node-host.ts");
+  return openFound(nodeHost, await findNamed(name, run));
+}
+
+/** The same where it must be known whose it is: its lines may say so. */
+export async function openIdentifiedNamed(name: string, run: Run): Promise<Session> {
+  const { openIdentified } = await import("../store/find-session.ts");
+  const { nodeHost } = await import("../base/node-host.ts");
+  const found = await findNamed(name, run);
+  const session = await openIdentified(nodeHost, found);
+  if (found.id === null) run.io.err(`its lines call it ${session.id}, and so it is told`);
+  return session;
+}
+
+async function findNamed(name: string, { options, io }: Run): Promise<FoundSession> {
   if (name === "") throw new UsageError("name a session: the name given is empty");
-  const { findSession, openFound } = await import("../store/find-session.ts");
+  const { findSession } = await import("../store/find-session.ts");
   const { nodeHost } = await import("../base/node-host.ts");
   const found = await findSession(nodeHost, name, whereOf(options));
   if (found.id === null) {
     io.err(`identity: unknown; ${found.path} lies in no store and is read as ${found.dialect}`);
   }
-  return openFound(nodeHost, found);
+  return found;
 }
 
 /** A value as one line that no terminal acts on, and that is the same JSON. */

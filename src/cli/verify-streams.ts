@@ -4,14 +4,33 @@ import { type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { VerifyReport } from "../signing/report.ts";
 import type { VerifyOptions } from "../signing/verify-options.ts";
+import type { UserJudging } from "../store/user-judging.ts";
 import type { StreamJudging } from "../streams/verify-directory.ts";
-import { type Run, textOption } from "./command.ts";
+import type { Run } from "./command.ts";
 
 /** Whether a server keeps its streams there. */
 export function isDataDirectory(name: string): boolean {
   const path = resolve(name);
   const isOurs = ["journal", "logs"].some((each) => statOf(join(path, each))?.isDirectory());
   return isOurs && (statOf(join(path, "meta.jsonl"))?.isFile() ?? false);
+}
+
+/**
+ * Those of the names that mean data directories. One that is gone, as a whole or but for what else
+ * lies in it, is one all the same while heads of its streams are pinned.
+ */
+export async function dataDirectoriesAmong(
+  names: readonly string[],
+  judging: StreamJudging,
+): Promise<string[]> {
+  const { nodeHost } = await import("../base/node-host.ts");
+  const { placeThatWas } = await import("../signing/heads.ts");
+  const directories: string[] = [];
+  for (const name of names) {
+    const place = await placeThatWas(nodeHost, { dialect: "streams", root: name });
+    if (isDataDirectory(name) || judging.pinnedIn(place).length > 0) directories.push(name);
+  }
+  return directories;
 }
 
 /** Null for what is not there, and for what can be no path at all. */
@@ -28,9 +47,10 @@ export function streamNamed(name: string): string {
   return name.startsWith("/") ? name : `/${name}`;
 }
 
-/** The report on each stream in them, and in which, by the user's own trust and pins. */
+/** The report on each stream in them, and in which. */
 export async function* verifyStreams(
   names: readonly string[],
+  judging: StreamJudging,
   run: Run,
 ): AsyncGenerator<{ readonly report: VerifyReport; readonly root: string }> {
   if (names.length === 0) return;
@@ -39,7 +59,6 @@ export async function* verifyStreams(
   }
   const { nodeHost } = await import("../base/node-host.ts");
   const { verifyDataDirectory } = await import("../streams/verify-directory.ts");
-  const judging = await streamJudging(run);
   for (const root of names) {
     for await (const report of verifyDataDirectory(nodeHost, resolve(root), judging)) {
       yield { report, root };
@@ -48,15 +67,20 @@ export async function* verifyStreams(
 }
 
 /** The user's own trust and pins, as the options say to use them. */
-export async function streamJudging({ options, io }: Run): Promise<StreamJudging> {
+export async function streamJudging(run: Run): Promise<StreamJudging> {
   const { nodeHost } = await import("../base/node-host.ts");
+  const { UserJudging } = await import("../store/user-judging.ts");
+  const onWarning = (warning: string) => run.io.err(`warning: ${warning}`);
+  return streamJudgingBy(await UserJudging.load(nodeHost, { onWarning }), run);
+}
+
+/** The same, by what is loaded already. */
+export async function streamJudgingBy(
+  judging: UserJudging,
+  { options }: Run,
+): Promise<StreamJudging> {
   const { nodeCrypto } = await import("../signing/node-crypto.ts");
   const { transcriptKeys } = await import("../signing/trusted-keys.ts");
-  const { UserJudging } = await import("../store/user-judging.ts");
-  const judging = await UserJudging.load(nodeHost, {
-    against: textOption("--against", options.against) ?? null,
-    onWarning: (warning) => io.err(`warning: ${warning}`),
-  });
   const flags = { isDeep: options.deep === true, requiresPin: options.requirePin === true };
   return {
     optionsFor: ({ root, id }): VerifyOptions => {

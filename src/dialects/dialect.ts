@@ -128,15 +128,22 @@ export interface Dialect {
   /** The id of the session whose log is at this path, or null when none can be. */
   idAt(path: readonly string[]): string | null;
   decode(value: unknown): Understood;
+  /** Of which session a line says it is; null when it does not. Absent where no line does. */
+  sessionOf?(value: unknown): string | null;
   /** Says a neutral entry in native words, as one or more lines before `complete`. */
   express(entry: NewEntry, facts: WriterFacts): readonly Native[];
   /** Judges what a caller gave and adds what the writer adds; refuses with INVALID_ENTRY. */
   complete(native: Native, facts: WriterFacts): Native;
   /**
    * Why a line of that session is no part of the conversation; null when it is. Absent where every
-   * line is one.
+   * line is one. `isSubagents`: the log is known to be a subagent's own, whatever its id says.
    */
-  asideOf?(native: Native, id: string | null): Aside | null;
+  asideOf?(native: Native, id: string | null, isSubagents?: boolean): Aside | null;
+  /**
+   * Whether a program says it in the user's name: part of the conversation, and not what the user
+   * said. Absent where none does.
+   */
+  isProgramsPrompt?(native: Native): boolean;
   /** Absent where what was said stays said. */
   readonly takingBack?: TakingBack;
   /**

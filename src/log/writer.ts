@@ -349,9 +349,10 @@ export class LogWriter {
       if (this.#appender.hasUnsyncedCut) await this.#sync(); // appender.ts, W3
       if (batch instanceof Composed) await batch.prepare(this.#syncAll);
       const start = this.#write(batch);
-      if (this.#durability === "disk") await this.#sync(() => this.#tell(batch, start));
+      const isToDisk = this.#durability === "disk" && batch.length > 0;
+      if (isToDisk) await this.#sync(() => this.#tell(batch, start));
       else this.#tell(batch, start);
-      if (this.#durability === "disk") await this.#companion?.madeDurable();
+      if (isToDisk) await this.#companion?.madeDurable();
       if (batch instanceof Composed) {
         await batch.around?.afterwards?.(this.#syncAll, this.#appendMore);
       }

@@ -8,6 +8,7 @@
  * C3  Numbers are plain integers up to 2^53 - 1, without sign or leading zeros.
  */
 
+import { assert } from "../base/assert.ts";
 import { asAscii, concat, fromBase64url, toBase64url, utf8 } from "./bytes.ts";
 
 /** What a signature is made over begins with this, so that it can be taken for nothing else. */
@@ -17,6 +18,8 @@ const DOMAIN = utf8(DOMAIN_TEXT);
 export const SIG2_BYTES = 97;
 /** No checkpoint is longer; a line that is, is none. */
 export const CHECKPOINT_BYTES_MAX = 64 * 1024;
+/** Of what an envelope repeats from elsewhere; longer texts are left out, for the line's sake. */
+const ENVELOPE_CHARS_MAX = 2048;
 /** The shortest string of a line that can be withheld by itself, unless genesis says otherwise. */
 export const PARTS_DEFAULT = 64;
 
@@ -174,6 +177,8 @@ export async function writeCheckpoint(
 ): Promise<Uint8Array> {
   const sig = await sign(utf8(facts.hash));
   const statement = utf8(`${DOMAIN_TEXT}${opening}${bodyBefore(facts, toBase64url(sig))}`);
+  const length = statement.length - DOMAIN.length + SIG2_BYTES;
+  assert(length <= CHECKPOINT_BYTES_MAX, "a checkpoint's line is at most 64 KiB");
   const sig2 = await sign(statement);
   return concat(statement.subarray(DOMAIN.length), utf8(`"sig2":"${toBase64url(sig2)}"}}\n`));
 }
@@ -212,6 +217,11 @@ function kindFields(facts: Kind): object | null {
     default:
       return null;
   }
+}
+
+/** A text as an envelope repeats it: whole, or empty. */
+export function envelopeText(text: string): string {
+  return text.length <= ENVELOPE_CHARS_MAX ? text : "";
 }
 
 /** Compact JSON in ASCII; DEL is escaped too, so that the line is all printable. */

@@ -1,7 +1,9 @@
 /**
- * Broken call: a tool call that broke off before its input was whole, as capture keeps it: the
- * provider's block with the text that arrived as `input_text`. Nobody can have run it.
+ * Broken call: a tool call that broke off before its input was whole. Nobody can have run it. Capture
+ * keeps the provider's block with the text that arrived as `input_text`; the AI SDK has a state for it.
  */
+
+import { jsonText } from "../render/json-text.ts";
 
 export interface BrokenCall {
   readonly callId: string | null;
@@ -22,6 +24,7 @@ type Block = Readonly<Record<string, unknown>>;
 export function brokenCallIn(native: unknown): BrokenCall | null {
   if (typeof native !== "object" || native === null) return null;
   const block = native as Block;
+  if (block.state === "input-streaming") return aiSdkCall(block);
   const { type, name, function: named, input_text: inputText } = block;
   if (typeof type !== "string" || typeof inputText !== "string") return null;
   const idKey = Object.hasOwn(ID_KEYS, type) ? ID_KEYS[type] : undefined;
@@ -31,6 +34,22 @@ export function brokenCallIn(native: unknown): BrokenCall | null {
     callId: textOr(block[idKey], null),
     tool: textOr(said, null) ?? "",
     inputText,
+  };
+}
+
+const TOOL_PREFIX = "tool-";
+
+/** A tool's part of a `UIMessage`. What there is of its input may be read already. */
+function aiSdkCall(part: Block): BrokenCall | null {
+  const { type, toolName, toolCallId, rawInput, input, providerExecuted } = part;
+  if (typeof type !== "string" || providerExecuted === true) return null;
+  const isNamed = type.startsWith(TOOL_PREFIX);
+  if (!isNamed && type !== "dynamic-tool") return null;
+  const read = input === undefined ? "" : jsonText(input);
+  return {
+    callId: textOr(toolCallId, null),
+    tool: isNamed ? type.slice(TOOL_PREFIX.length) : (textOr(toolName, null) ?? ""),
+    inputText: textOr(rawInput, read),
   };
 }
 

@@ -152,6 +152,7 @@ function faultOf(thought: ReasoningPiece): RepairReason | null {
   }
   if (!signature) return "thinking_unsigned";
   if (isAnthropics === false) return "thinking_foreign"; // Others seal thoughts too.
+  // Anthropic gives and takes such blocks, but not what a program emptied: nobody can tell.
   return isBlank(text) ? "thinking_empty" : null;
 }
 

@@ -22,6 +22,7 @@ const IMAGES: readonly object[] = [
   { type: "file", mediaType: "image/png", url: DATA_URL }, // AI SDK
   { type: "image", image: BASE64, mediaType: "image/png" },
   { type: "image", data: BASE64, mimeType: "image/png" }, // MCP
+  { type: "image", file: { base64: BASE64, type: "image/png", originalSize: 3 } }, // Claude Code
 ];
 
 const NOT_TAKEN: readonly object[] = [
@@ -31,6 +32,7 @@ const NOT_TAKEN: readonly object[] = [
   { type: "image", image: { fileId: "f1" } },
   { type: "input_image", image: { id: "f1" } },
   { type: "input_image", image: "http://example.org/a.png" },
+  { type: "image", file: { base64: BASE64, type: "image/bmp" } },
   { type: "file", mediaType: "image/svg+xml", url: `data:image/svg+xml;base64,${BASE64}` },
 ];
 
@@ -43,6 +45,7 @@ const FILES: readonly object[] = [
   { type: "file", file: { data: BASE64, mediaType: "application/pdf", filename: "a.pdf" } },
   { type: "input_file", file: `data:application/pdf;base64,${BASE64}` },
   { type: "audio", data: BASE64, mimeType: "audio/wav" },
+  { type: "pdf", file: { filePath: "a.pdf", base64: BASE64, originalSize: 3 } },
 ];
 
 /** What a tool may say of its own accord, and no provider means by it a file that is given. */
@@ -52,6 +55,8 @@ const VALUES: readonly object[] = [
   { type: "image", image: { type: "external", external: { url: "https://example.org/a.png" } } },
   { type: "image", source: { title: "a" } },
   { type: "file", path: "a.txt" },
+  { type: "pdf", file: { filePath: "a.pdf" } },
+  { type: "image", file: { filePath: "a.png" } },
   { type: "file", mediaType: "image/png", path: "a.png" },
   { type: "document", source: { type: "text", media_type: "text/plain", data: "words" } },
 ];

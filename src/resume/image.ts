@@ -44,20 +44,21 @@ export function isFile(block: unknown): boolean {
   const [holder] = [source, file, block].filter(isBlock);
   const isText = holder?.type === "text";
   const isTyped = typeof holder?.data === "string" && mediaTypeIn(holder) !== undefined;
-  return (isTyped && !isText) || [file, url, data, text].some(isDataUrl);
+  return (isTyped && !isText) || isReadFile(file) || [file, url, data, text].some(isDataUrl);
 }
 
-const FILES: readonly unknown[] = ["document", "file", "input_file", "audio"];
+const FILES: readonly unknown[] = ["document", "file", "input_file", "audio", "pdf"];
 
 /** Null when the block is none in which anybody puts images. */
 function placeIn(block: Block): Place | null {
-  const { type, source, image, image_url: url, data } = block;
+  const { type, source, image, image_url: url, data, file } = block;
   const mediaType = mediaTypeIn(block);
   switch (type) {
     case "image":
       if (isBlock(source)) return sourcePlace(source); // Anthropic's
       if (typeof image === "string") return textPlace(image, mediaType); // the AI SDK's
       if (isBlock(image)) return imagePlace(image); // the OpenAI Agents SDK's, of tools
+      if (isReadFile(file)) return { base64: file.base64, mediaType: file.type };
       return typeof data === "string" && mediaType !== undefined
         ? { base64: data, mediaType }
         : null;
@@ -95,6 +96,11 @@ function filePlace({ mediaType, url, data }: Block): Place | null {
   if (typeof mediaType !== "string" || !mediaType.startsWith("image/")) return null;
   const isPlace = typeof url === "string" || typeof data === "string";
   return isPlace ? { url, base64: data, mediaType } : null;
+}
+
+/** What Claude Code's Read gives of a file that is no text, as hooks tell it. */
+function isReadFile(file: unknown): file is Block {
+  return isBlock(file) && typeof file.base64 === "string";
 }
 
 function mediaTypeIn({ mediaType, media_type: snake, mimeType }: Block): unknown {

@@ -23,6 +23,7 @@ import {
   type VerifiedSession,
 } from "../store/verified-entries.ts";
 import { withAdvice } from "./advice.ts";
+import { OwnLog } from "./own-log.ts";
 import { Pipeline } from "./pipeline.ts";
 import type { RepairReport, SignedHead, TargetName } from "./repair-report.ts";
 import type { Prompt } from "./settle.ts";
@@ -208,6 +209,7 @@ async function readInto(
 ): Promise<{ readonly source: ResumedSource; readonly at: number }> {
   const dialect = DIALECTS[session.dialect];
   const entries = new TakenBack(dialect, (entry) => pipeline.add(entry));
+  const ownLog = new OwnLog(dialect, session.id, (entry) => entries.add(entry));
   let natives: Native[] = [];
   const onCut = (next: Native) => {
     natives = dialect.cutBefore?.(natives, next) ?? natives;
@@ -216,11 +218,12 @@ async function readInto(
   let agent: string | null = null;
   let at = 0;
   for await (const entry of read) {
-    entries.add({ ...entry, aside: dialect.asideOf?.(entry.native, session.id) ?? null });
+    ownLog.add(entry);
     if (upTo !== null) natives.push(entry.native);
     agent = agentIn(session.dialect, session.id, entry.native) ?? agent;
     at = entry.end;
   }
+  ownLog.finish();
   entries.finish();
   const { root, path, end } = session;
   return { source: { root, path, end, natives, agent }, at };

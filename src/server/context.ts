@@ -1,11 +1,13 @@
 /** Context: what every handler of the server is given. */
 
 import type { StreamStore } from "../streams/stream-store.ts";
+import type { AnswerRoom } from "./answer-room.ts";
 import type { TokenGate } from "./auth/gate.ts";
 import type { BodyRoom } from "./body.ts";
 import type { Demo } from "./demo/demo.ts";
 import type { EventFeeds } from "./event-feed.ts";
 import type { Front } from "./front.ts";
+import type { Gate } from "./gate.ts";
 import type { LiveReaders } from "./live-readers.ts";
 import type { SessionService } from "./sessions/service.ts";
 import type { ServerSettings } from "./settings.ts";
@@ -21,6 +23,9 @@ export interface ServerContext {
   readonly front: Front;
   readonly gate: TokenGate;
   readonly bodies: BodyRoom;
+  /** Through which streams are read, and what is held of them for readers to take. */
+  readonly reads: Gate;
+  readonly answers: AnswerRoom;
   /** What one stream may have waiting for the disk. */
   readonly shares: StreamShares;
   /** Those that wait for new data; told when the server stops. */

@@ -5,14 +5,14 @@
  */
 
 import type { ServerResponse } from "node:http";
-import type { Chunk } from "../streams/stream-store.ts";
+import type { Chunk, ReadFrom } from "../streams/stream-store.ts";
 import { badRequest } from "./answer.ts";
 import type { Pass } from "./auth/gate.ts";
 import type { ServerContext } from "./context.ts";
 import { sharedFrame } from "./event-feed.ts";
 import { eventFrame } from "./event-frame.ts";
 import { EventReader } from "./event-reader.ts";
-import { readFrom } from "./reading.ts";
+import { readChunk, readFrom } from "./reading.ts";
 import type { ReadQuery } from "./target.ts";
 
 export async function streamEvents(
@@ -23,41 +23,59 @@ export async function streamEvents(
   pass: Pass | null,
 ): Promise<void> {
   if (query.offset === undefined) throw badRequest("offset", "is missing; a live read needs one");
-  const { store, settings } = context;
   const asked = readFrom(query.offset);
-  const from = asked === "now" ? (await store.head(path)).end : asked;
+  const from = asked === "now" ? (await context.store.head(path)).end : asked;
   // Before the head is written, so that what cannot be read is refused and not broken off.
-  const first = await store.read(path, from, settings.chunkBytes);
+  const first = await heldChunk(context, path, from, response);
   const reader = new EventReader(context, response, query.cursor, pass);
-  reader.begin(first.head);
+  reader.begin(first.chunk.head);
   try {
-    await catchUp(context, path, reader, first);
+    await catchUp(context, path, reader, response, first);
   } catch (error) {
     reader.cut();
     throw error;
   }
 }
 
+/** A chunk, counted among the answers until it is let go of. */
+interface HeldChunk {
+  readonly chunk: Chunk;
+  readonly letGo: () => void;
+}
+
+async function heldChunk(
+  context: ServerContext,
+  path: string,
+  from: ReadFrom,
+  response: ServerResponse,
+): Promise<HeldChunk> {
+  const chunk = await readChunk(context, path, from);
+  return { chunk, letGo: context.answers.hold(response, chunk.bytes.length) };
+}
+
 async function catchUp(
   context: ServerContext,
   path: string,
   reader: EventReader,
-  first: Chunk,
+  response: ServerResponse,
+  first: HeldChunk,
 ): Promise<void> {
-  const { store, settings, feeds } = context;
-  let chunk = first;
+  const { feeds } = context;
+  let held = first;
   for (;;) {
+    const { chunk, letGo } = held;
     const frame = eventFrame(chunk);
-    if (chunk === first || frame.data.length > 0 || frame.isFinal) {
+    if (held === first || frame.data.length > 0 || frame.isFinal) {
       reader.send(frame, sharedFrame(frame, context.nowMs()));
     }
     // One chunk at a time is held for a slow reader.
     await reader.drained();
+    letGo();
     if (reader.isOver) return;
     if (chunk.isAtEnd) {
       if (feeds.join(path, reader, chunk.next)) return;
       await feeds.settled(path); // It stands behind us, or else there is more to read.
     }
-    chunk = await store.read(path, chunk.next, settings.chunkBytes);
+    held = await heldChunk(context, path, chunk.next, response);
   }
 }

@@ -5,7 +5,9 @@
  *      the server is recovering, and a taken port is known at once.
  * FR2  Connections, requests under way and requests sent ahead on one connection are bounded. Past
  *      it the answer is 503, or the connection is closed where it is itself what is too much.
- * FR3  Who is slow to send is cut: the head of a request and the whole of it have their time.
+ * FR3  Who is slow to send is cut: the head of a request and the whole of it have their time, and so
+ *      has the handshake of TLS, before which a connection counts as well.
+ * FR4  Every answer is told when its connection is gone ("close"), those too that wait for others.
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -45,8 +47,8 @@ const CLOSING_CHECK_MS = 20;
 const TIMEOUT_CHECKS_MS = 1000;
 
 interface Connection {
-  /** Requests that are not answered yet. */
-  pending: number;
+  /** Answers that are not over yet. */
+  readonly pending: Set<ServerResponse>;
   readonly isTooMany: boolean;
 }
 
@@ -57,6 +59,8 @@ export class Front {
   readonly #connections = new Map<Socket, Connection>();
   /** Those over which nothing was asked yet. */
   readonly #unused = new Set<Socket>();
+  /** With TLS, those that have not shaken hands yet, by their peers. */
+  readonly #handshakes = new Map<string, Socket>();
   #handler: Handler = answerRecovering;
   #inFlight = 0;
 
@@ -80,7 +84,12 @@ export class Front {
       maxHeaderSize: settings.headerBytesMax,
     };
     const server = tls
-      ? createTlsServer({ ...timeouts, ...tls, minVersion: "TLSv1.2" })
+      ? createTlsServer({
+          ...timeouts,
+          ...tls,
+          minVersion: "TLSv1.2",
+          handshakeTimeout: settings.headersTimeoutMs,
+        })
       : createServer(timeouts);
     this.#server = server;
     // Past a number Node would drop headers in silence; their bytes are bounded anyway.
@@ -88,7 +97,12 @@ export class Front {
     server.maxConnections = settings.connectionsMax + REFUSED_TOGETHER_MAX;
     // Nothing is sent while a reader waits for data; longer silence is a reader that takes nothing.
     server.timeout = settings.longPollTimeoutMs + settings.stalledMs;
-    server.on(tls ? "secureConnection" : "connection", (socket: Socket) => this.#connected(socket));
+    if (tls) {
+      server.on("connection", (socket: Socket) => this.#shaking(socket));
+      server.on("secureConnection", (socket: Socket) => this.#shaken(socket));
+    } else {
+      server.on("connection", (socket: Socket) => this.#connected(socket));
+    }
     server.on("drop", () => this.metrics.refusedConnection());
     server.on("request", (request, response) => this.#take(request, response));
     server.on("checkContinue", (request, response) => {
@@ -113,7 +127,7 @@ export class Front {
   }
 
   get connectionCount(): number {
-    return this.#connections.size;
+    return this.#connections.size + this.#handshakes.size;
   }
 
   get inFlight(): number {
@@ -134,6 +148,7 @@ export class Front {
     });
     // Node counts a connection as idle only after its first request (20.20).
     for (const socket of this.#unused) socket.destroy();
+    for (const socket of this.#handshakes.values()) socket.destroy();
     const idle = setInterval(() => server.closeIdleConnections(), CLOSING_CHECK_MS);
     const grace = setTimeout(() => server.closeAllConnections(), graceMs);
     await closed;
@@ -141,18 +156,30 @@ export class Front {
     clearTimeout(grace);
   }
 
+  #shaking(socket: Socket): void {
+    const peer = peerOf(socket);
+    this.#handshakes.set(peer, socket);
+    socket.once("close", () => {
+      if (this.#handshakes.get(peer) === socket) this.#handshakes.delete(peer);
+    });
+  }
+
+  /** Another socket than the one that came, to the same peer. */
+  #shaken(socket: Socket): void {
+    this.#handshakes.delete(peerOf(socket));
+    this.#connected(socket);
+  }
+
   #connected(socket: Socket): void {
-    const isTooMany = this.#connections.size >= this.#options.settings.connectionsMax;
+    const isTooMany = this.connectionCount >= this.#options.settings.connectionsMax;
     if (isTooMany) this.metrics.refusedConnection();
-    const connection: Connection = { pending: 0, isTooMany };
+    const connection: Connection = { pending: new Set(), isTooMany };
     this.#connections.set(socket, connection);
     this.#unused.add(socket);
     socket.once("close", () => {
       this.#unused.delete(socket);
       this.#connections.delete(socket);
-      // Node tells only the first of several requests under way that their connection is gone.
-      this.#inFlight -= connection.pending;
-      connection.pending = 0;
+      for (const response of connection.pending) tellGone(response);
     });
   }
 
@@ -162,17 +189,17 @@ export class Front {
     if (connection === undefined) return; // It was closed while this was being parsed.
     this.#unused.delete(socket);
     const { settings, monotonicMs, onRequest } = this.#options;
-    connection.pending++;
+    const { pending } = connection;
+    pending.add(response);
     this.#inFlight++;
     const track = new RequestTrack(request, monotonicMs(), onRequest !== null);
     response.on("close", () => {
-      if (connection.pending === 0) return;
-      connection.pending--;
+      if (!pending.delete(response)) return;
       this.#inFlight--;
       track.finish(response, this.metrics, monotonicMs(), onRequest);
     });
     const isTooMuch = this.#inFlight > settings.requestsMax;
-    if (connection.pending > settings.pipelinedMax || (isTooMuch && connection.pending > 1)) {
+    if (pending.size > settings.pipelinedMax || (isTooMuch && pending.size > 1)) {
       this.metrics.broken("pipelined");
       socket.destroy(); // Nobody waits for that many answers; and each costs more than its request.
     } else if (isTooMuch || connection.isTooMany) {
@@ -188,6 +215,17 @@ export class Front {
       this.#handler(request, response, track);
     }
   }
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
+
+/** FR4: Node tells only the one of them whose turn it is, which alone has the socket (20.20). */
+function tellGone(response: ServerResponse): void {
+  if (response.socket !== null) return;
+  response.destroy();
+  response.emit("close");
 }
 
 function listen(server: Server, { host, port }: FrontOptions): Promise<void> {

@@ -8,7 +8,7 @@ import type { Pass } from "./auth/gate.ts";
 import type { ServerContext } from "./context.ts";
 import { cursorAfter } from "./cursor.ts";
 import { keepTouched, LiveWait } from "./live-wait.ts";
-import { answerFresh, readFrom, type TagFrom } from "./reading.ts";
+import { answerFresh, readChunk, readFrom, type TagFrom } from "./reading.ts";
 import type { ReadQuery } from "./target.ts";
 
 export async function longPoll(
@@ -26,7 +26,7 @@ export async function longPoll(
   let untouch: (() => void) | null = null;
   try {
     for (;;) {
-      const chunk = await context.store.read(path, from, context.settings.chunkBytes);
+      const chunk = await readChunk(context, path, from);
       untouch ??= keepTouched(context.store, chunk.head);
       if (chunk.bytes.length > 0) {
         return answerData(context, chunk, asked === "now" ? null : from, query, request, response);
@@ -54,7 +54,7 @@ function answerData(
   const headers = newHeaders();
   const next = cursorAfter(cursor, context.nowMs(), context.random);
   headers.push("Stream-Cursor", String(next));
-  answerFresh(response, headers, chunk, from, request, context.nowMs());
+  answerFresh(context, response, headers, chunk, from, request);
 }
 
 /** Nothing came. A cache that kept this would keep the next reader from waiting. */

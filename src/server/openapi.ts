@@ -9,7 +9,7 @@ import { packageVersion } from "../base/node-package.ts";
 import { answerText, newHeaders } from "./answer.ts";
 import { ref } from "./openapi/schema.ts";
 import { SCHEMAS } from "./openapi/schemas.ts";
-import { content, SESSION_PATHS } from "./openapi/session-paths.ts";
+import { content, refusals, SESSION_PATHS } from "./openapi/session-paths.ts";
 import { STREAM_PATHS } from "./openapi/stream-paths.ts";
 
 export const OPENAPI_PATH = "/v1/openapi.json";
@@ -44,10 +44,13 @@ export function answerOpenApi(response: ServerResponse): void {
 }
 
 function page(operationId: string, summary: string, responses: Record<number, unknown>) {
-  return { get: { operationId, summary, tags: ["server"], responses } };
+  const all = { ...refusals(), ...responses };
+  return { get: { operationId, summary, tags: ["server"], responses: all } };
 }
 
 const health = (description: string) => content("application/json", ref("Health"), description);
+const unwell = (description: string) =>
+  content("application/json", { anyOf: [ref("Health"), ref("Error")] }, description);
 
 const OWN_PATHS = {
   "/": page("getViewer", "The viewer: read, watch and check sessions in a browser", {
@@ -56,12 +59,13 @@ const OWN_PATHS = {
   "/v1/demo": {
     ...page("getDemo", "Whether example sessions are shown, as to who has none of their own", {
       200: content("application/json", ref("Demo"), "Whether they are"),
+      ...refusals(401),
     }),
     delete: {
       operationId: "removeDemo",
       summary: "Removes the example sessions for good, and nothing else",
       tags: ["server"],
-      responses: { 204: { description: "They are gone" } },
+      responses: { 204: { description: "They are gone" }, ...refusals(401) },
     },
   },
   [OPENAPI_PATH]: page("getOpenApi", "This document", {
@@ -69,13 +73,14 @@ const OWN_PATHS = {
   }),
   "/health": page("getHealth", "Whether appends are taken", {
     200: health("They are"),
-    503: health("They are not; reads may still work"),
+    503: unwell("They are not; reads may still work"),
   }),
   "/ready": page("getReady", "Whether to send it requests", {
     200: health("It takes them"),
-    503: health("It stops, recovers, or takes no appends"),
+    503: unwell("It stops, recovers, or takes no appends"),
   }),
   "/metrics": page("getMetrics", "Counts and times, for Prometheus", {
     200: content("text/plain", { type: "string" }, "The text format"),
+    ...refusals(401),
   }),
 };

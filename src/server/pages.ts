@@ -54,11 +54,12 @@ export function answerReady({ store, readers }: ServerContext, response: ServerR
 }
 
 export function answerMetrics(context: ServerContext, response: ServerResponse): void {
-  const { front, bodies, readers, feeds, store } = context;
+  const { front, bodies, answers, readers, feeds, store } = context;
   const text = front.metrics.text({
     connections: () => front.connectionCount,
     inFlight: () => front.inFlight,
     bodyBytes: () => bodies.held,
+    answerBytes: () => answers.held,
     liveReaders: () => readers.count,
     eventFeeds: () => feeds.count,
     isWritable: () => store.health().isWritable,

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Chunk } from "../streams/stream-store.ts";
 import { newHeaders } from "./answer.ts";
 import type { ServerContext } from "./context.ts";
-import { answerFresh, readFrom } from "./reading.ts";
+import { answerFresh, readChunk, readFrom } from "./reading.ts";
 import type { ReadQuery } from "./target.ts";
 
 const NOTHING = new Uint8Array(0);
@@ -16,13 +16,11 @@ export async function readStream(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { store, settings } = context;
   const from = readFrom(query.offset);
-  const chunk =
-    from === "now" ? await endOf(context, path) : await store.read(path, from, settings.chunkBytes);
-  if (chunk.head.lifetime.kind === "ttl") store.touch(path);
+  const chunk = from === "now" ? await endOf(context, path) : await readChunk(context, path, from);
+  if (chunk.head.lifetime.kind === "ttl") context.store.touch(path);
   const tagFrom = from === "now" ? null : from;
-  answerFresh(response, newHeaders(), chunk, tagFrom, request, context.nowMs());
+  answerFresh(context, response, newHeaders(), chunk, tagFrom, request);
 }
 
 /** The end, without what stands before it. */

@@ -8,13 +8,23 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type OffsetToken, parseOffset } from "../streams/offset-token.ts";
-import type { Chunk, ReadFrom, StreamHead } from "../streams/stream-store.ts";
+import type { Chunk, ReadFrom, StreamHead, StreamStore } from "../streams/stream-store.ts";
 import { answer, answerBytes, badRequest, type Headers } from "./answer.ts";
+import type { AnswerRoom } from "./answer-room.ts";
+import type { Gate } from "./gate.ts";
 
 const LF = 0x0a;
 const COMMA = 0x2c;
 const FRESH_SECONDS = 60;
 const STALE_SECONDS = 300;
+
+export interface ReadingContext {
+  readonly store: StreamStore;
+  readonly settings: { readonly chunkBytes: number };
+  readonly reads: Gate;
+  readonly answers: AnswerRoom;
+  readonly nowMs: () => number;
+}
 
 /** Where to read from; "now" is the end, as it is when the request is looked at. */
 export function readFrom(offset: string | undefined): ReadFrom | "now" {
@@ -24,6 +34,15 @@ export function readFrom(offset: string | undefined): ReadFrom | "now" {
     throw badRequest("offset", "is none that this server gave, nor -1 or now");
   }
   return offset as OffsetToken;
+}
+
+/** A chunk of the stream, in turn: it is counted among the answers only when it is there. */
+export function readChunk(
+  { store, settings, reads }: ReadingContext,
+  path: string,
+  from: ReadFrom,
+): Promise<Chunk> {
+  return reads.run(() => store.read(path, from, settings.chunkBytes));
 }
 
 /** Never used twice for other content: the id is the stream's own, not its path's. */
@@ -63,18 +82,18 @@ export type TagFrom = ReadFrom | null;
 
 /** Answers with the chunk, or 304 to one who has it. */
 export function answerFresh(
+  { answers, nowMs }: ReadingContext,
   response: ServerResponse,
   headers: Headers,
   chunk: Chunk,
   from: TagFrom,
   request: IncomingMessage,
-  nowMs: number,
 ): void {
   if (from === null) {
     headers.push("Cache-Control", "no-store");
   } else {
     const tag = entityTag(chunk.head, from === "start" ? "-1" : from, chunk.next, isFinal(chunk));
-    headers.push("ETag", tag, "Cache-Control", cacheControl(chunk, nowMs));
+    headers.push("ETag", tag, "Cache-Control", cacheControl(chunk, nowMs()));
     const known = request.headers["if-none-match"];
     if (known !== undefined && isAmong(known, tag)) {
       answer(response, 304, headers);
@@ -85,6 +104,7 @@ export function answerFresh(
   headers.push("Content-Security-Policy", "default-src 'none'; sandbox");
   headers.push("Vary", "Origin"); // A cached answer without leave to read it fits no other page.
   tellChunk(headers, chunk);
+  answers.hold(response, chunk.bytes.length);
   answerChunk(response, headers, chunk);
 }
 

@@ -11,6 +11,7 @@ import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { demoRoot } from "../base/node-places.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
+import { AnswerRoom } from "./answer-room.ts";
 import { TokenGate } from "./auth/gate.ts";
 import { tokenFilePath } from "./auth/token-file.ts";
 import { validTokens } from "./auth/tokens.ts";
@@ -19,12 +20,13 @@ import type { ServerContext } from "./context.ts";
 import { Demo } from "./demo/demo.ts";
 import { EventFeeds } from "./event-feed.ts";
 import { Front } from "./front.ts";
+import { Gate } from "./gate.ts";
 import { LiveReaders } from "./live-readers.ts";
 import type { RequestRecord } from "./request-track.ts";
 import { requestListener } from "./router.ts";
 import type { RootChoice } from "./sessions/roots.ts";
 import { SessionService } from "./sessions/service.ts";
-import { SERVER_SETTINGS, type ServerSettings } from "./settings.ts";
+import { CHUNKS_READ_MAX, SERVER_SETTINGS, type ServerSettings } from "./settings.ts";
 import { StreamShares } from "./stream-shares.ts";
 import { SubscriptionService } from "./subscriptions/service.ts";
 import { readTlsFiles } from "./tls.ts";
@@ -147,6 +149,8 @@ async function newContext(
     front,
     gate,
     bodies: new BodyRoom(settings.bodiesBytesMax),
+    reads: new Gate(CHUNKS_READ_MAX, settings.requestsMax),
+    answers: new AnswerRoom(settings.answersBytesMax),
     shares: new StreamShares(settings),
     readers: new LiveReaders(liveReadersMax, (pass) => gate.holds(pass)),
     feeds: new EventFeeds({ store, chunkBytes, nowMs: Date.now, onFault }),

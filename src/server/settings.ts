@@ -9,6 +9,8 @@ export interface ServerSettings {
   readonly bodyBytesMax: number;
   /** How much of bodies may be on its way at once; past it the answer is 503. */
   readonly bodiesBytesMax: number;
+  /** How much of streams may wait for readers to take it; past it the answer is 429. */
+  readonly answersBytesMax: number;
   /** About how much one read gives: at least one message, however long. */
   readonly chunkBytes: number;
   readonly longPollTimeoutMs: number;
@@ -56,6 +58,7 @@ export interface ServerSettings {
 export const SERVER_SETTINGS: ServerSettings = {
   bodyBytesMax: 16 * MIB,
   bodiesBytesMax: 512 * MIB,
+  answersBytesMax: 256 * MIB,
   chunkBytes: MIB,
   longPollTimeoutMs: 20_000,
   eventStreamMs: 60_000,
@@ -80,6 +83,12 @@ export const SERVER_SETTINGS: ServerSettings = {
   allowHosts: [],
   sessions: SESSION_LIMITS,
 };
+
+/**
+ * Chunks of streams that are read from the disk at once; more wait for their turn. A chunk can be as
+ * long as a message, and is counted among the answers only when it is there.
+ */
+export const CHUNKS_READ_MAX = 16;
 
 /** What is read and thrown away of a body that is too large, so that its sender sees the answer. */
 export const DISCARDED_BYTES_MAX = 64 * MIB;

@@ -78,11 +78,14 @@ export function reportOf(
   };
 }
 
-function tailFindings({ judge, tail, tailBytes }: Inspection, options: VerifyOptions): Finding[] {
+function tailFindings(
+  { judge, tail, bytes, tailBytes }: Inspection,
+  options: VerifyOptions,
+): Finding[] {
   if (judge.total === 0) return [];
   if (!tail) return tailBytes > 0 ? [bytesAfter(judge.signedThrough?.end ?? 0, tailBytes)] : [];
   const { fault, lines, tornBytes, hasNul } = tail;
-  const start = judge.claimsEnd;
+  const start = bytes - tailBytes;
   const isLegacy = options.isLegacyProfile === true && judge.legacy === judge.total;
   const findings: Finding[] = [];
   if (fault) findings.push(finding(fault.code, "tampered", fault.byteOffset, fault.message));

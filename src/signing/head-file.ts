@@ -62,6 +62,8 @@ export class HeadFile {
   readonly #host: Host;
   /** Whether what was last cut off is so on the disk, too; at first nobody knows. */
   #isCutDurable = false;
+  /** Whether the file's name is on the disk: who replaces it has seen to that. */
+  #isNameDurable = false;
 
   constructor(host: Host, stateDirectory: string) {
     this.#host = host;
@@ -136,7 +138,11 @@ export class HeadFile {
     } finally {
       file.close();
     }
-    if (isDurable) await place.directory.sync();
+    if (start === 0) this.#isNameDurable = false; // It is a new one, as it seems.
+    if (isDurable && !this.#isNameDurable) {
+      await place.directory.sync();
+      this.#isNameDurable = true;
+    }
     if (!isTimeToLook(start, end)) return;
     try {
       await this.#compact(place, end / COMPACT_FACTOR);

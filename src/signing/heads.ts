@@ -7,10 +7,10 @@
  *      is harmless, a pin ahead would be a false alarm.
  * HP2  Pinning never fails an append. What could not be written is told and tried again with the
  *      next pin; only the newest pin of each session waits.
- * HP3  What a person asked for (accept, forget, import) is durable when it is answered, or refused.
+ * HP3  What a person asked for (pin, accept, forget, import) is durable when it is answered, or refused.
  */
 
-import { dirname } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import type { Host } from "../base/host.ts";
 import { userDirectoryFault } from "../base/node-user-files.ts";
 import { type Head, type Pin, pinFields, readPin } from "../proof/pin.ts";
@@ -65,6 +65,21 @@ export async function placeOf(
   const directory = await host.files.openDirectory(root, { create: false });
   directory.close();
   return `${dialect}:${directory.path}`;
+}
+
+/** The same of a store that may be gone: what it was called, by what is left of the way to it. */
+export async function placeThatWas(
+  host: Host,
+  { dialect, root }: { readonly dialect: string; readonly root: string },
+): Promise<string> {
+  const path = resolve(root);
+  try {
+    return await placeOf(host, { dialect, root: path });
+  } catch {
+    const above = dirname(path);
+    if (above === path) return `${dialect}:${path}`;
+    return join(await placeThatWas(host, { dialect, root: above }), basename(path));
+  }
 }
 
 export class Heads {
@@ -132,14 +147,14 @@ export class Heads {
     return { found: book, problem: this.#problemOf(bad) };
   }
 
-  /** Pins a head that a person asked to be pinned (HP3); `pin` is for those who do not wait. */
-  pinNow(head: Head): Promise<void> {
-    return this.#record({ ...head, why: "verified" });
+  /** Pins heads that a person asked to be pinned (HP3); `pin` is for those who do not wait. */
+  pinNow(heads: readonly Head[]): Promise<void> {
+    return this.#record(heads.map((head) => ({ ...head, why: "verified" })));
   }
 
   /** Pins a head in the place of a later one that is lost: a person has decided so (HP3). */
   accept(head: Head): Promise<void> {
-    return this.#record({ ...head, why: "accepted" });
+    return this.#record([{ ...head, why: "accepted" }]);
   }
 
   /** Unpins a session that is meant to be gone (HP3); answers what was pinned, null for nothing. */
@@ -182,9 +197,9 @@ export class Heads {
     });
   }
 
-  async #record(pin: Pin): Promise<void> {
+  async #record(pins: readonly Pin[]): Promise<void> {
     await this.flush();
-    await this.#file.locked((heads) => heads.append([pin], { isDurable: true }));
+    await this.#file.locked((heads) => heads.append(pins, { isDurable: true }));
   }
 
   /** Writes what waits, some time after the last time; or at once and durably, for `flush`. */

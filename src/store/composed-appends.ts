@@ -222,6 +222,11 @@ export class ComposedAppends {
     await this.#sealed?.sealEnd(kind);
   }
 
+  /** Resolves when the session's heads are remembered durably. Never rejects. */
+  async pinned(): Promise<void> {
+    await this.#scribe.sealing?.pinned();
+  }
+
   /** Adds the checkpoints that somebody asks for, who may look at the log first: it is locked. */
   async sealNow(choose: (sealing: Sealing) => Promise<readonly Due[]>): Promise<void> {
     assert(this.#sealed, "only a signed session has checkpoints");

@@ -5,7 +5,8 @@
  *   a path         of a log, or of the directory of a rye thread or an Entire session
  *   a beginning    of an id, or of its last part, when only one session has it
  *
- * FS1  Finding reads directories, and of logs at most the first lines of one whose path was given.
+ * FS1  Finding reads directories, and of logs at most the first and last lines of one whose path was
+ *      given.
  * FS2  No link is followed below a store's root.
  * FS3  What may be one of several is never guessed: SESSION_NOT_FOUND, with what it may be.
  */
@@ -52,7 +53,7 @@ const LOG_NAMES: readonly (readonly [string, DialectName])[] = [
   [ENTIRE_LOG_NAME, "entire"],
 ];
 const CANDIDATES_LISTED_MAX = 10;
-/** A file whose first lines belong to no dialect is none's. */
+/** A file whose first lines belong to no dialect is none's; whose last ones name nobody, nobody's. */
 const JUDGED_LINES_MAX = 20;
 
 /** The one session that `name` means; refuses with SESSION_NOT_FOUND. */
@@ -88,12 +89,59 @@ async function sessionsOf(
 }
 
 /** The session, to read. One whose identity is unknown is read by its path. */
-export function openFound(host: Host, { dialect, root, id, path }: FoundSession): Session {
+export function openFound(host: Host, found: FoundSession): Session {
+  const { dialect, root, id, path } = found;
   if (id !== null) return new Store(host, { dialect, root }).session(id);
+  return openAtPath(host, found, basename(path));
+}
+
+/**
+ * The same for those who tell others whose session it is: a log that lies in no store is whose its
+ * last lines say; refuses with SESSION_NOT_FOUND where they do not.
+ */
+export async function openIdentified(host: Host, found: FoundSession): Promise<Session> {
+  if (found.id !== null) return openFound(host, found);
+  const id = await idSaidIn(host, found);
+  if (id === null) throw ofNobody(found.path);
+  return openAtPath(host, found, id);
+}
+
+export function ofNobody(path: string): VerbatimError<"SESSION_NOT_FOUND"> {
+  return new VerbatimError(
+    "SESSION_NOT_FOUND",
+    `${path} lies in no store, and whose session it is nobody can say; copy it into one`,
+    { session: path },
+  );
+}
+
+/** By the last lines: a fork begins with those of the session it left. */
+async function idSaidIn(host: Host, { dialect, path }: FoundSession): Promise<string | null> {
+  const { sessionOf, logPath } = DIALECTS[dialect];
+  if (!sessionOf) return null;
+  const reader = new LogReader(host, path, { onBadLine: "skip", takesUnterminated: true });
+  let judged = 0;
+  for await (const { value } of reader.backward()) {
+    const id = sessionOf(value);
+    if (id !== null) return isId(id, logPath) ? id : null;
+    if (++judged === JUDGED_LINES_MAX) break;
+  }
+  return null;
+}
+
+function isId(id: string, logPath: Dialect["logPath"]): boolean {
+  try {
+    logPath(id);
+    return true;
+  } catch {
+    return false; // BAD_ID: no session can have it.
+  }
+}
+
+function openAtPath(host: Host, { dialect, root, path }: FoundSession, id: string): Session {
   const name = basename(path);
   return new Session({
     host,
-    id: name,
+    id,
     root: dirname(path),
     dialect: { ...DIALECTS[dialect], logPath: () => [name] },
     agent: null,
@@ -163,7 +211,8 @@ function theOnly(
   if (first && others.length === 0) return first;
   const details = { session: name };
   if (!first) {
-    const places = stores.map(({ root }) => root).join(" and ");
+    // A project may be the root of several, of one dialect each.
+    const places = [...new Set(stores.map(({ root }) => root))].join(" and ");
     const hidden: Unreadable[] = [];
     for (const store of stores) idsIn(store, (each) => hidden.push(each));
     const doubt = hidden[0]

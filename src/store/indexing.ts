@@ -20,7 +20,9 @@ import type { IndexedPlace, IndexedSession } from "../catalog/search/index-table
 import { isIndexed, type NewPiece, type SearchIndex } from "../catalog/search/search-index.ts";
 import type { FoundLog } from "../catalog/session-row.ts";
 import type { LogState } from "../catalog/table.ts";
+import { listedAside } from "../dialects/listed-aside.ts";
 import { LAYOUTS } from "./layouts.ts";
+import type { Session } from "./session.ts";
 import { SessionWindow } from "./session-window.ts";
 import type { Store } from "./store.ts";
 
@@ -144,7 +146,8 @@ async function indexSession(
       if (kept !== null && isIndexed(kept, log)) return; // Another process has done it.
       const isSame = kept !== null && (await isGrown(window, kept, log));
       if (kept !== null && !isSame) await removeSession(index, store, log.id);
-      if (await indexFrom(batch, store, window, isSame ? kept : null, log, signal)) return;
+      const open = { store, session, window };
+      if (await indexFrom(batch, open, isSame ? kept : null, log, signal)) return;
     } finally {
       window.close();
       await session.release();
@@ -152,11 +155,16 @@ async function indexSession(
   }
 }
 
+interface Indexed {
+  readonly store: Store;
+  readonly session: Session;
+  readonly window: SessionWindow;
+}
+
 /** Whether it was done, or given up; false: another process was faster. */
 async function indexFrom(
   batch: PieceBatch,
-  store: Store,
-  window: SessionWindow,
+  { store, session, window }: Indexed,
   from: IndexedSession | null,
   log: FoundLog,
   signal: AbortSignal | undefined,
@@ -170,7 +178,7 @@ async function indexFrom(
     const start = indexedTo;
     const lines = start < window.end ? await window.after(start, limits) : [];
     for (const { entry, start: at, end } of lines) {
-      if (entry !== null) fold.add(entry, at);
+      if (entry !== null) fold.add(entry, at, listedAside(session.dialect, entry.native, log.id));
       indexedTo = end;
     }
     const isDone = indexedTo >= window.end || lines.length === 0;

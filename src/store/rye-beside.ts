@@ -185,7 +185,7 @@ export class RyeBeside implements Beside {
     } catch (cause) {
       this.#warn(META_NAME, cause);
     } finally {
-      this.#unsavedMeta = null;
+      if (this.#unsavedMeta === meta) this.#unsavedMeta = null;
     }
   }
 

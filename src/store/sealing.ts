@@ -254,6 +254,11 @@ export class Sealing {
     heads.pin({ ...head, place: this.#log.place, id: log.id ?? "" }, "signed");
   }
 
+  /** Resolves when what was remembered is on the disk, or was told not to be. Never rejects. */
+  pinned(): Promise<void> {
+    return this.#parts.heads.flush();
+  }
+
   /** The log ends here, and not all of it is ours: verifies it, or what others appended. */
   caughtUp(end: ByteOffset, cutBytes: number): Promise<void> {
     this.#foreseen = null;

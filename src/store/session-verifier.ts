@@ -15,6 +15,7 @@ import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { homeagentRoot } from "../base/node-places.ts";
 import { eachLog } from "../catalog/find.ts";
+import type { Head } from "../proof/pin.ts";
 import type { VerifyReport } from "../signing/report.ts";
 import { readHead } from "../signing/session-head.ts";
 import type { SessionLog } from "../signing/session-log.ts";
@@ -42,14 +43,16 @@ export interface VerifierOptions extends JudgingOptions {
 }
 
 export class SessionVerifier {
+  readonly judging: UserJudging;
   readonly #host: Host;
   readonly #options: VerifierOptions;
-  readonly #judging: UserJudging;
+  /** Heads of sessions that are verified, to be pinned at the end. */
+  readonly #verified: Head[] = [];
 
   private constructor(host: Host, options: VerifierOptions, judging: UserJudging) {
     this.#host = host;
     this.#options = options;
-    this.#judging = judging;
+    this.judging = judging;
   }
 
   static async open(host: Host, options: VerifierOptions): Promise<SessionVerifier> {
@@ -89,13 +92,15 @@ export class SessionVerifier {
     if (this.#options.pins === true && report.verdict === "verified" && id !== null) {
       const options = await this.#verifyOptions(target, () => {});
       const { head } = await readHead(this.#host, { ...target, id }, options);
-      this.#judging.heads.pin(head, "verified");
+      this.#verified.push(head);
     }
     return report;
   }
 
+  /** Pins what was to be pinned, durably; throws what keeps it from being written. */
   async close(): Promise<void> {
-    await this.#judging.heads.flush();
+    const verified = this.#verified.splice(0);
+    if (verified.length > 0) await this.judging.heads.pinNow(verified);
   }
 
   async #verifyOptions(
@@ -106,7 +111,7 @@ export class SessionVerifier {
     const size = sizeOf(join(target.root, target.logId));
     let done = 0;
     return {
-      ...(await this.#judging.optionsFor(target)),
+      ...(await this.judging.optionsFor(target)),
       isDeep: isDeep === true,
       requiresPin: requiresPin === true,
       isLegacyProfile: isLegacyProfile === true,
@@ -149,8 +154,8 @@ export class SessionVerifier {
     const options = { byLinkCount: false, onUnreadable: add }; // SV2
     for (const log of eachLog(root, LAYOUTS[dialect], options)) add(log);
     const known = new Set(logs.map(({ id }) => id));
-    const { place } = await this.#judging.whose(sessionIn(store, ""));
-    for (const { pin } of this.#judging.book.found.current()) {
+    const { place } = await this.judging.whose(sessionIn(store, ""));
+    for (const { pin } of this.judging.book.found.current()) {
       if (pin.place !== place || known.has(pin.id)) continue;
       const gone = goneIn(store, pin.id);
       if (gone) logs.push(gone); // SV1
@@ -172,12 +177,12 @@ export class SessionVerifier {
 
   /** The stores that `where` names or that are found from there, and those that were there (SV1). */
   async #stores(where: Where): Promise<FoundStore[]> {
-    const places = new Set(this.#judging.book.found.current().map(({ pin }) => pin.place));
+    const places = new Set(this.judging.book.found.current().map(({ pin }) => pin.place));
     const stores: FoundStore[] = [];
     for (const roots of lookedAt(where)) {
       for (const store of roots) {
         const isThere = isStore(store.dialect, store.root);
-        const { place } = await this.#judging.whose(sessionIn(store, ""));
+        const { place } = await this.judging.whose(sessionIn(store, ""));
         if (isThere || places.has(place)) stores.push(store);
         if (isThere) break;
       }
@@ -199,8 +204,8 @@ export class SessionVerifier {
   async #goneAs(id: string): Promise<SessionLog | null> {
     for (const store of lookedAt(this.#options.where).flat()) {
       const gone = goneIn(store, id);
-      const whose = gone && (await this.#judging.whose(gone));
-      if (whose && this.#judging.book.found.lookup({ ...whose, log: null })) return gone;
+      const whose = gone && (await this.judging.whose(gone));
+      if (whose && this.judging.book.found.lookup({ ...whose, log: null })) return gone;
     }
     return null;
   }

@@ -263,7 +263,11 @@ export class Session {
     const writer = await this.#opening;
     await this.#composed?.idle();
     await this.#composed?.sealEnd("batch");
-    await writer?.close();
+    try {
+      await writer?.close();
+    } finally {
+      await this.#composed?.pinned();
+    }
   }
 
   async #close(): Promise<void> {
@@ -278,14 +282,14 @@ export class Session {
   /** Lets what stands beside the log know that the session ends here, with the lock held. */
   async #pause(writer: LogWriter): Promise<void> {
     const beside = this.#beside;
+    const isShared = this.#parts.logOptions.mode === "shared";
     await this.#composed?.idle();
-    if (this.#parts.logOptions.mode !== "shared") {
-      return beside?.pause(() => writer.flush());
-    }
-    if (!beside?.pausesShared) return;
+    if (!beside || (isShared && !beside.pausesShared)) return;
     try {
+      // In its turn: what was appended last may be at work there.
       await writer.appendComposed(() => NOTHING, { afterwards: (sync) => beside.pause(sync) });
     } catch (cause) {
+      if (!isShared) throw cause;
       beside.notPaused?.(cause);
     }
   }

@@ -8,12 +8,13 @@ import type { Host } from "../base/host.ts";
 import { SummaryFold } from "../catalog/summary.ts";
 import { keyOf } from "../dialects/claude/session-id.ts";
 import type { DialectName } from "../dialects/dialect.ts";
+import { listedAside } from "../dialects/listed-aside.ts";
 import type { StoredThreadMeta } from "../dialects/rye/thread-meta.ts";
 import type { Summary } from "../model/summary.ts";
 import type { Session } from "./session.ts";
 import { readStoredMeta } from "./thread-files.ts";
 
-export { SummaryFold };
+export { listedAside, SummaryFold };
 
 /** The store whose sessions are read. */
 export interface Summarised {
@@ -36,7 +37,7 @@ export class Summaries {
     let agent: string | null = null;
     try {
       for await (const entry of session.entries({ onBadLine: () => fold.addBadLine() })) {
-        fold.add(entry);
+        fold.add(entry, listedAside(session.dialect, entry.native, id));
         if (typeof entry.native.directive === "string") agent ??= entry.native.directive;
       }
     } finally {

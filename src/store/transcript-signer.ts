@@ -11,6 +11,7 @@
 
 import { randomUUID } from "node:crypto";
 import { join, resolve } from "node:path";
+import { badOption } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import { nodeHost } from "../base/node-host.ts";
@@ -65,9 +66,12 @@ export class TranscriptSigner {
    * Signs the transcript up to its current end, with the user's key, which is made when there is
    * none. Does nothing when there is no transcript, or no line since the last checkpoint. Refuses
    * with CHECKPOINT_MISMATCH when what was signed before does not verify, or a line is such that
-   * readers disagree on it.
+   * readers disagree on it, and with BAD_SETTING a turn that is no whole number from 0 on.
    */
   async checkpoint(turn: number): Promise<void> {
+    if (!Number.isSafeInteger(turn) || turn < 0) {
+      throw badOption("turn", `is a whole number from 0 on, and not ${String(turn)}`);
+    }
     if (!(await this.#isThere())) return;
     const warnings: string[] = [];
     const signing = new StoreSigning(nodeHost, (warning) => warnings.push(warning));

@@ -10,7 +10,7 @@ import { type UserPlaces, userPlaces } from "../base/node-places.ts";
 import type { PinBook } from "../proof/pins.ts";
 import { readPinFile } from "../signing/head-export.ts";
 import { type Conflict, describeConflict, merge } from "../signing/head-merge.ts";
-import { type Found, Heads, placeOf, rememberedIn } from "../signing/heads.ts";
+import { type Found, Heads, placeThatWas, rememberedIn } from "../signing/heads.ts";
 import { nodeCrypto } from "../signing/node-crypto.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { Trust } from "../signing/trust.ts";
@@ -84,10 +84,6 @@ export class UserJudging {
   /** Where pins remember a session; a file that lies in no store is known by its log alone. */
   async whose({ dialect, root, id }: SessionLog): Promise<{ place: string; id: string }> {
     if (id === null) return { place: "", id: "" };
-    try {
-      return { place: await placeOf(this.#host, { dialect, root }), id };
-    } catch {
-      return { place: `${dialect}:${root}`, id }; // Gone: its pin says where it was.
-    }
+    return { place: await placeThatWas(this.#host, { dialect, root }), id };
   }
 }

@@ -203,6 +203,11 @@ test("a directory with anything in it, one inside the source, and what is no sto
   await into(join(from, "copy"));
   assert.ok(!existsSync(join(from, "copy")));
   const nothing = tempDirectory();
-  await refusal(backUp({ host: nodeHost, from: nothing, to: join(full, "new") }), "IO_ERROR");
+  const backedUp = (from: string) => backUp({ host: nodeHost, from, to: join(full, "new") });
+  await refusal(backedUp(nothing), "BACKUP_REFUSED");
+  writeFileSync(join(nothing, "tokens.json"), "[]");
+  const refused = await refusal(backedUp(nothing), "BACKUP_REFUSED");
+  assert.match(refused.message, /it has no meta\.jsonl; name the directory where a server keeps/);
+  await refusal(backedUp(join(nothing, "missing")), "IO_ERROR");
   assert.ok(!existsSync(join(full, "new")));
 });

@@ -128,9 +128,12 @@ class Copying {
   }
 
   async #openMeta(): Promise<MetaFile> {
-    const meta = await MetaFile.openToRead(await this.#from.open(""));
-    if (meta === null) throw refused(this.#from.path, "its meta.jsonl was never begun");
-    return meta;
+    const directory = await this.#from.open("");
+    const isThere = directory.names().includes(META);
+    const meta = isThere ? await MetaFile.openToRead(directory) : null;
+    if (meta !== null) return meta;
+    const state = isThere ? "its meta.jsonl was never begun" : "it has no meta.jsonl";
+    throw refused(directory.path, `${state}; name the directory where a server keeps its streams`);
   }
 
   /** From the first of the four parts to the last. */

@@ -1,8 +1,15 @@
 /** Verdicts on data directories: no altered byte verifies, and whatever is there, there is a report. */
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { test } from "vitest";
 import {
@@ -102,6 +109,44 @@ test("a stream that was signed and is gone, from its file or from meta.jsonl, is
   const verdicts = await streams.verdicts();
   assert.match(verdicts["/s"] ?? "", /^rollback/);
   assert.match(verdicts["/raw"] ?? "", /^(?:rollback|tampered)/);
+});
+
+test("streams that were signed are missed when what names them, holds them, or all is gone", async () => {
+  const gone = { "/raw": "rollback BEHIND", "/s": "rollback BEHIND" };
+  for (const names of [["meta.jsonl"], ["meta.jsonl", "journal", "logs"], ["logs"], [""]]) {
+    const streams = await written();
+    for (const name of names) rmSync(join(streams.directory, name), { recursive: true });
+    assert.deepEqual(await streams.verdicts(), gone, `without ${names}`);
+  }
+  const streams = await written();
+  truncateSync(join(streams.directory, "meta.jsonl"));
+  assert.deepEqual(await streams.verdicts(), gone, "with an empty meta.jsonl");
+  for (const id of Object.keys(gone)) {
+    await streams.user.heads.forget({ place: `streams:${streams.directory}`, id });
+  }
+  assert.deepEqual(await streams.verdicts(), { "": "unreadable UNREADABLE" });
+});
+
+test("bytes that no meta.jsonl names are no stream, however well they are signed", async () => {
+  const streams = await written();
+  rmSync(join(streams.directory, "meta.jsonl"));
+  rmSync(join(streams.directory, "journal"), { recursive: true });
+  await (await streams.open()).close(); // Begins a new store there.
+  assert.ok(streams.files().includes("s.jsonl"));
+  const verdicts = await streams.verdicts();
+  assert.deepEqual(verdicts, { "/raw": "rollback BEHIND", "/s": "rollback BEHIND" });
+});
+
+test("a directory that was reached by a link above it is missed by its real path", async () => {
+  const streams = new SignedStreams(join(tempDirectory(), "data"));
+  const store = await streams.open();
+  await store.create("/s", JSON_STREAM);
+  await store.append("/s", message({ n: 1 }));
+  await store.close();
+  rmSync(streams.directory, { recursive: true });
+  const link = join(tempDirectory(), "link");
+  symlinkSync(dirname(streams.directory), link);
+  assert.deepEqual(await streams.verdicts(join(link, "data")), { "/s": "rollback BEHIND" });
 });
 
 test("whatever the files of a directory hold, there is a report", async () => {

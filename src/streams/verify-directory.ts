@@ -6,6 +6,8 @@
  *
  * VD1  Total: whatever the files hold, there is a report. Nothing is written, and nothing is made.
  * VD2  What the journal has and the files have not cannot be judged: NEEDS_RECOVERY, of the whole.
+ * VD3  A stream whose head is pinned and that no `meta.jsonl` names is gone, whatever lies in
+ *      `logs/`: no server has it. Also when `meta.jsonl` or the whole directory went with it.
  */
 
 import { errnoOf, VerbatimError } from "../base/errors.ts";
@@ -13,6 +15,7 @@ import type { Directory } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { openToRead } from "../log/place.ts";
 import { unreadableReport } from "../signing/assemble.ts";
+import { placeThatWas } from "../signing/heads.ts";
 import type { VerifyReport } from "../signing/report.ts";
 import { sidecarOf } from "../signing/session-log.ts";
 import { judgeOpen } from "../signing/verify.ts";
@@ -34,7 +37,10 @@ export interface StreamJudging {
 /** What verifying needs to know of a stream. */
 type Known = Pick<StreamState, "path" | "file" | "isJson" | "status" | "base" | "end">;
 
-/** The reports, in order of path; only one, on the directory, when it cannot be looked into. */
+/**
+ * The reports, in order of path; only one, on the directory, when it cannot be looked into, or when
+ * nothing is there and nothing is pinned.
+ */
 export async function* verifyDataDirectory(
   host: Host,
   path: string,
@@ -44,12 +50,20 @@ export async function* verifyDataDirectory(
   try {
     const looked = await look(host, path, opened);
     if ("report" in looked) {
-      yield looked.report;
+      const gone = looked.isGone ? await goneFrom(host, path, judging) : [];
+      yield* gone.length > 0 ? gone : [looked.report];
       return;
     }
     const { root, logs, streams } = looked;
-    for (const target of targetsIn(root, logs, streams, judging)) {
-      yield await verifyStream(logs, target, judging.optionsFor(target));
+    const pinned = new Set(judging.pinnedIn(`streams:${root}`));
+    const names = new Set(logs?.names());
+    for (const id of [...new Set([...streams.keys(), ...pinned])].sort()) {
+      const known = streams.get(id);
+      if (known === undefined) yield goneReport(root, id, judging);
+      else if (pinned.has(id) || isToBeJudged(known, names)) {
+        const target = signedLogOf(root, known);
+        yield await verifyStream(logs, target, judging.optionsFor(target));
+      }
     }
   } finally {
     for (const each of opened) each.close();
@@ -82,27 +96,54 @@ export async function withSignedStream<T>(
 }
 
 type Looked =
-  | { readonly report: VerifyReport }
-  | { readonly root: string; readonly logs: Directory; readonly streams: Map<string, Known> };
+  /** `isGone`: there is no `meta.jsonl`, or none that was ever begun. */
+  | { readonly report: VerifyReport; readonly isGone: boolean }
+  | {
+      readonly root: string;
+      /** Null for none, which is as good as an empty one. */
+      readonly logs: Directory | null;
+      readonly streams: Map<string, Known>;
+    };
 
 async function look(host: Host, path: string, opened: { close(): void }[]): Promise<Looked> {
   const keep = <T extends { close(): void }>(part: T): T => {
     opened.push(part);
     return part;
   };
+  let isBegun = false;
   try {
     const directory = keep(await host.files.openDirectory(path, { create: false }));
     const meta = await MetaFile.openToRead(directory);
-    if (meta === null) return { report: onDirectory(path, new Error(UNBEGUN)) };
+    if (meta === null) return { report: onDirectory(path, new Error(UNBEGUN)), isGone: true };
     keep(meta);
-    const journals = keep(await host.files.openDirectory(`${path}/journal`, { create: false }));
-    const logs = keep(await host.files.openDirectory(`${path}/logs`, { create: false }));
-    const { records } = await scanJournal(journals, meta.storeId, meta.checkpointLsn);
-    if (records.length > 0) return { report: needsRecovery(path, records.length) };
+    isBegun = true;
+    const journals = await directoryIfThere(host, `${path}/journal`);
+    if (journals) {
+      keep(journals);
+      const { records } = await scanJournal(journals, meta.storeId, meta.checkpointLsn);
+      if (records.length > 0) {
+        return { report: needsRecovery(path, records.length), isGone: false };
+      }
+    }
+    const logs = await directoryIfThere(host, `${path}/logs`);
+    if (logs) keep(logs);
     return { root: directory.path, logs, streams: await streamsIn(meta) };
   } catch (cause) {
-    return { report: onDirectory(path, cause) };
+    return { report: onDirectory(path, cause), isGone: !isBegun && isMissing(cause) };
   }
+}
+
+async function directoryIfThere(host: Host, path: string): Promise<Directory | null> {
+  try {
+    return await host.files.openDirectory(path, { create: false });
+  } catch (cause) {
+    if (isMissing(cause)) return null;
+    throw cause;
+  }
+}
+
+function isMissing(cause: unknown): boolean {
+  return errnoOf(cause instanceof VerbatimError ? cause.cause : cause) === "ENOENT";
 }
 
 /** Each stream as the last line about it has it. */
@@ -120,34 +161,37 @@ async function streamsIn(meta: MetaFile): Promise<Map<string, Known>> {
   return streams;
 }
 
-function* targetsIn(
-  root: string,
-  logs: Directory,
-  streams: ReadonlyMap<string, Known>,
-  judging: StreamJudging,
-): Generator<SignedStreamLog> {
-  const pinned = new Set(judging.pinnedIn(`streams:${root}`));
-  const paths = new Set([...streams.keys(), ...pinned]);
-  const names = new Set(logs.names());
-  for (const path of [...paths].sort()) {
-    const known = streams.get(path);
-    const isGone = known === undefined || known.status === "deleted";
-    if (isGone && !pinned.has(path)) continue;
-    const stream = known ?? { path, file: logFileName(path, 0, true), isJson: true };
-    const isEmpty = known?.base === known?.end && !names.has(sidecarOf(stream.file));
-    if (isEmpty && !pinned.has(path)) continue;
-    yield signedLogOf(root, stream);
-  }
+/** Whether a stream that nobody pinned has anything that could be signed. */
+function isToBeJudged({ status, file, base, end }: Known, names: ReadonlySet<string>): boolean {
+  return status !== "deleted" && (base !== end || names.has(sidecarOf(file)));
+}
+
+/** The reports on all that is pinned in a directory of which nothing is left (VD3). */
+async function goneFrom(host: Host, path: string, judging: StreamJudging): Promise<VerifyReport[]> {
+  const place = await placeThatWas(host, { dialect: "streams", root: path });
+  const root = place.slice("streams:".length);
+  const ids = [...judging.pinnedIn(place)].sort();
+  return ids.map((id) => goneReport(root, id, judging));
+}
+
+/** In which file it was, nobody knows any more. */
+function goneReport(root: string, id: string, judging: StreamJudging): VerifyReport {
+  const target: SignedStreamLog = { dialect: "streams", root, logId: "", id };
+  const options = judging.optionsFor(target);
+  const report = unreadableReport(target, options, notThere(`${root}/meta.jsonl`));
+  const message = `no meta.jsonl in ${root} names the stream, and its head was seen before`;
+  return { ...report, path: root, findings: report.findings.map((each) => ({ ...each, message })) };
 }
 
 async function verifyStream(
-  logs: Directory,
+  logs: Directory | null,
   target: SignedStreamLog,
   options: VerifyOptions,
 ): Promise<VerifyReport> {
   const name = target.logId.slice("logs/".length);
   let hasCheckpoints = false;
   try {
+    if (!logs) throw notThere(`${target.root}/${target.logId}`);
     const place = { directory: logs, name, path: `${logs.path}/${name}` };
     hasCheckpoints = isThere(logs, sidecarOf(name));
     const log = openToRead(place);
@@ -159,6 +203,10 @@ async function verifyStream(
   } catch (cause) {
     return unreadableReport(target, options, cause, hasCheckpoints);
   }
+}
+
+function notThere(path: string): VerbatimError {
+  return new VerbatimError("LOG_NOT_FOUND", `there is no log at ${path}`, { path });
 }
 
 /** Whether anything stands in a file. */

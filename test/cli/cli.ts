@@ -86,6 +86,19 @@ export class CliUser {
     return { code, stdout: textOf(out), stderr: textOf(err) };
   }
 
+  /** Runs a command in a pipe whose reader is gone; its own exit code. */
+  async runUnread(args: readonly string[]): Promise<{ code: number | null; stderr: string }> {
+    const script = ["-o", "pipefail", "-c", '"$@" | true', "bash", process.execPath];
+    const child = spawn("bash", [...script, ...main, ...args], {
+      ...{ cwd: this.cwd, env: this.#env() },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    const err: Buffer[] = [];
+    child.stderr?.on("data", (chunk: Buffer) => err.push(chunk));
+    const [code] = (await once(child, "close")) as [number | null];
+    return { code, stderr: textOf(err) };
+  }
+
   /** Starts a command that is talked to while it runs; killed when the test is over. */
   start(args: readonly string[]): Running {
     const running = new Running(this.#spawn([...main, ...args], { env: this.#env() }));

@@ -124,6 +124,9 @@ describe.each(SHELLS.filter((shell) => !missing.includes(shell)))("in %s", (shel
     assert.deepEqual(await offered("verbatim ls --sort c"), ["cost", "created"]);
     assert.deepEqual(await offered("verbatim keys import --as "), ["current", "retired"]);
     assert.deepEqual(await offered("verbatim completions "), ["bash", "fish", "zsh"]);
+    // A value that may be missing, and what may stand in its place.
+    assert.deepEqual(await offered("verbatim record --sign "), ["append", "turn"]);
+    assert.deepEqual(await offered("verbatim record --sign --a"), ["--ack", "--agent"]);
     // A switch takes no value, and a value is no command.
     assert.deepEqual(await offered("verbatim ls --json --sort i"), ["id"]);
     assert.deepEqual(await offered("verbatim ls --root show --sort i"), ["id"]);
@@ -133,12 +136,14 @@ describe.each(SHELLS.filter((shell) => !missing.includes(shell)))("in %s", (shel
     const directory = tempDirectory();
     mkdirSync(join(directory, "a-directory"));
     writeFileSync(join(directory, "a file.jsonl"), "");
+    const offeredFor = async (command: string) => {
+      const paths = plain(await offered(`verbatim ${command} a`, directory));
+      return paths.map((name) => name.replace(/\\/g, "")).sort();
+    };
     const plain = (words: readonly string[]) => words.map((word) => word.replace(/\/$/, ""));
-    const files = plain(await offered("verbatim doctor a", directory));
-    assert.deepEqual(files.map((name) => name.replace(/\\/g, "")).sort(), [
-      "a file.jsonl",
-      "a-directory",
-    ]);
+    for (const command of ["doctor", "unpack"]) {
+      assert.deepEqual(await offeredFor(command), ["a file.jsonl", "a-directory"], command);
+    }
     assert.deepEqual(plain(await offered("verbatim ls --root ", directory)), ["a-directory"]);
     assert.deepEqual(await offered("verbatim torture --seed ", directory), []);
   });

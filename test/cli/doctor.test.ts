@@ -122,11 +122,11 @@ test("of many findings of one kind the first are told and the rest counted; --js
   assert.equal(jsonLines(json).filter(({ code }) => code === "BAD_LINE").length, 2000);
 });
 
-test("a reader that has seen enough ends it quietly", async () => {
+test("a reader that has seen enough is told by the exit code what was found, as any other", async () => {
   const { user, path } = await userWithThread();
   appendFileSync(path, "bad\n".repeat(50_000));
   const { code, stderr } = await user.run(["doctor", "--json"], { stdoutBytesMax: 100 });
-  assert.deepEqual([code, stderr], [0, ""]);
+  assert.deepEqual([code, stderr], [1, ""]);
 });
 
 test("nothing in a transcript or a name acts on a terminal, or is told of what was said", async () => {

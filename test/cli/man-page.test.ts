@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isBuilt } from "../../scripts/setup.mjs";
@@ -27,6 +27,8 @@ const AWKWARD: CliCommand = {
   examples: ["verbatim awkward 'a b' | jq -r '.x\\n'", ".verbatim"],
   run: async () => 0,
 };
+
+const VARIABLE = /\b(?:NO_COLOR|(?:XDG|VERBATIM|OTEL|CLAUDE)_[A-Z_]*[A-Z])\b/g;
 
 const hasGroff = spawnSync("groff", ["--version"]).status === 0;
 if (!hasGroff) process.stderr.write("groff is not installed: the manual page is not formatted.\n");
@@ -54,6 +56,16 @@ test.skipIf(!hasGroff)("whatever a command's texts hold, the page shows them as 
   ]) {
     assert.ok(shown.includes(text), `${text} is not in\n${shown}`);
   }
+});
+
+test("the page has every variable of the environment that the documentation names", () => {
+  const docs = join(root, "docs");
+  const names = readdirSync(docs, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .flatMap((name) => readFileSync(join(docs, name), "utf8").match(VARIABLE) ?? []);
+  assert.ok(names.length > 10);
+  const page = manPage([], { version: "1.2.3" });
+  for (const name of names) assert.ok(page.includes(`\\fB${name}\\fR`), name);
 });
 
 test("the page has every command of the command line, with every option", async () => {

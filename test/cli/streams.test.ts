@@ -1,7 +1,7 @@
 /** Signed streams, backup and check, as commands: what they print, and with which code they end. */
 
 import assert from "node:assert/strict";
-import { appendFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { CliUser, jsonLines, type Running } from "./cli.ts";
@@ -248,4 +248,46 @@ test("heads of streams are not touched while a server is at work there, or was k
   assert.match(killed.stderr, /records of the journal are not carried out.*NOT_VERIFIED/s);
   await user.serve(["/t"], "--sign");
   assert.equal((await user.run(["head", "pin", "/t", "--root", user.data])).code, 0);
+});
+
+test("signed streams of a data directory that is gone are missed until their heads are forgotten", {
+  timeout: 120_000,
+}, async () => {
+  const user = new StreamUser();
+  await user.serve(["/a", "/b"], "--sign");
+  const record = ["record", "--dialect", "rye", "--directive", "s", "--session", "s-1", "--sign"];
+  const recorded = await user.run([...record, "--root", user.data], {
+    input: '{"event_type":"cognition_in","payload":{"role":"user","text":"hi"}}\n',
+  });
+  assert.equal(recorded.code, 0, recorded.stderr);
+  const sound = { "/a": "verified", "/b": "verified", "s-1": "verified" };
+  assert.deepEqual(await user.verdicts(), sound);
+  await user.run(["head", "export", "pins.jsonl"]);
+  const gone = { "/a": "rollback BEHIND", "/b": "rollback BEHIND" };
+  rmSync(join(user.data, "meta.jsonl"));
+  assert.deepEqual(await user.verdicts(), { ...sound, ...gone });
+  for (const name of ["journal", "logs"]) rmSync(join(user.data, name), { recursive: true });
+  const missed = await user.run(["verify", user.data]);
+  assert.equal(missed.code, 6, missed.stderr);
+  assert.match(missed.stdout, /^\/a: rollback\n.*BEHIND.*\n.*`verbatim head forget`\n\/b: /);
+  rmSync(user.data, { recursive: true });
+  assert.deepEqual(await user.verdicts(), { ...gone, "s-1": "rollback BEHIND" });
+
+  for (const name of ["/a", "/b", "s-1"]) {
+    assert.equal((await user.run(["head", "forget", name, "--root", user.data])).code, 0);
+  }
+  const forgotten = await user.run(["verify", user.data]);
+  assert.equal(forgotten.code, 7);
+  assert.match(forgotten.stderr, /SESSION_NOT_FOUND/);
+  const against = await user.run(["verify", user.data, "--against", "pins.jsonl"]);
+  assert.equal(against.code, 6, against.stderr);
+  assert.match(against.stdout, /^\/a: rollback$/m);
+});
+
+test("a project with folders called logs and journal is no data directory", async () => {
+  const user = new StreamUser();
+  for (const name of ["logs", "journal"]) mkdirSync(join(user.data, name), { recursive: true });
+  const { code, stdout, stderr } = await user.run(["verify", user.data]);
+  assert.deepEqual([code, stdout], [7, ""]);
+  assert.match(stderr, /SESSION_NOT_FOUND/);
 });

@@ -1,7 +1,15 @@
 /** `verbatim record --sign`, `verify` and `repair --vouch`: what a person and a script see. */
 
 import assert from "node:assert/strict";
-import { appendFileSync, copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { asLines, CliUser, jsonLines } from "./cli.ts";
@@ -124,6 +132,19 @@ test("heads are remembered when asked, and those of another machine count", asyn
   const refused = await user.verify(ID);
   assert.equal(refused.code, 7);
   expect(refused.stderr).toContain("TRUST_REFUSED");
+});
+
+test("heads that were to be remembered and cannot be written are an error", async () => {
+  const user = new SigningCliUser();
+  await user.record(["one"], ID, "--sign");
+  const lock = join(user.home, ".local/state/verbatim/heads.lock");
+  rmSync(lock);
+  mkdirSync(lock); // Root is refused by it, too.
+  const { code, stdout, stderr } = await user.verify(ID, "--pin");
+  assert.equal(code, 7, stderr);
+  expect(stdout).toContain(`${ID}: verified`);
+  expect(stderr).toMatch(/^error: .*state\/verbatim failed with EISDIR.*\(IO_ERROR\)\n$/);
+  assert.deepEqual(await user.verdict(ID), ["verified", 0], "nothing was to be written");
 });
 
 test("heads of another machine add to one's own and take none of them back", async () => {

@@ -22,9 +22,8 @@ const MUTANTS: readonly Mutant[] = [
   {
     bug: "acknowledges before the sync has ended",
     file: "log/writer.ts",
-    line: 'if (this.#durability === "disk") await this.#sync(() => this.#tell(batch, start));',
-    becomes:
-      'if (this.#durability === "disk") this.#sync(() => this.#tell(batch, start)).catch(() => {});',
+    line: "if (isToDisk) await this.#sync(() => this.#tell(batch, start));",
+    becomes: "if (isToDisk) this.#sync(() => this.#tell(batch, start)).catch(() => {});",
   },
   {
     bug: "does not take back a write that was cut short",

@@ -13,13 +13,14 @@ const MUTANTS: readonly Mutant[] = [
     file: "store/sealed-appends.ts",
     line: "if (this.#parts.isDurable) this.#pinSoon(sealing.head);",
     becomes: "this.#pinSoon(sealing.head);",
-    seed: 58,
+    seed: 123,
   },
   {
     bug: "remembers the head that stands then, durable or not",
     file: "store/sealed-appends.ts",
     line: "this.#sealing.durable(this.#durable);",
     becomes: "this.#sealing.durable();",
+    seed: 77,
   },
   {
     bug: "goes on from a checkpoint that the disk refused",

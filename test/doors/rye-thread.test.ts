@@ -2,11 +2,14 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "vitest";
 import { LOG_LIMITS } from "../../src/base/limits.ts";
 import { readThreadMeta, Thread, TranscriptWriter } from "../../src/rye.ts";
+import { Store } from "../../src/store/store.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { WatchedFiles } from "../support/watched-files.ts";
 
 test("a runner's thread writes every event, also when a tool or a step throws (S2-2, S2-3)", async () => {
   const project = tempDirectory();
@@ -135,4 +138,24 @@ test("a thread put down without an end is paused, and running again when it goes
   await writer.writeEvent(thread.id, "user_message", { text: "still there?" });
   assert.equal((await readThreadMeta(project, thread.id))?.status, "running");
   await writer.close();
+});
+
+test("a thread whose end nobody waited for before closing is completed, and thread.json written in turn", async () => {
+  const disk = new WatchedFiles();
+  const warnings: string[] = [];
+  const onWarning = (warning: string) => void warnings.push(warning);
+  const root = tempDirectory();
+  const store = new Store(disk.host, { dialect: "rye", root, agent: "hello", onWarning });
+  const session = store.session("hello-1739012630");
+  await session.append({ kind: "start" });
+  // Each takes its time, so that one that does not wait for the other meets it.
+  disk.before = ({ call, name }) =>
+    call === "sync" && /^(transcript\.jsonl|thread\.json\.tmp)$/.test(name) ? sleep(20) : undefined;
+  const ended = session.append({ kind: "end", outcome: "completed" });
+  await session.close();
+  await ended;
+  const meta = JSON.parse(readFileSync(join(dirname(session.path), "thread.json"), "utf8"));
+  assert.equal(meta.status, "completed");
+  assert.deepEqual(warnings, []);
+  await store.close();
 });

@@ -1,10 +1,12 @@
 /** Exports of spans: what is sent and what is not, from where on, and what is told of it. */
 
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ATTR } from "../../src/integrations/otel/names.ts";
-import { exportSpans } from "../../src/otel.ts";
+import { exportLive, exportSpans } from "../../src/otel.ts";
 import { CliUser } from "../cli/cli.ts";
+import { put, turn } from "../cli/stores.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { Collector, distinct, meaningOf, spansIn } from "./collector.ts";
@@ -126,4 +128,89 @@ test("a collector's address that cannot be one is refused without being repeated
     "BAD_SETTING",
   );
   expect(error.message).not.toContain(SECRET);
+});
+
+test("an option stands for the header of the environment that has its name, in any case", async () => {
+  const user = new CliUser();
+  makeSession(user.cwd);
+  const collector = await Collector.start();
+  const { code } = await user.run(
+    ["export", ID, "--otlp", collector.url, "--header", "authorization=Bearer option"],
+    { env: { OTEL_EXPORTER_OTLP_HEADERS: "Authorization=Bearer environment,X-Team=a" } },
+  );
+  expect(code).toBe(0);
+  expect(collector.posted[0]?.headers).toMatchObject({
+    authorization: "Bearer option",
+    "x-team": "a",
+  });
+});
+
+test("a place after the log's end is refused: nothing was delivered up to there", async () => {
+  const user = new CliUser();
+  const { session } = makeSession(user.cwd);
+  const exporter = async () => {};
+  const { deliveredTo: end } = await exportSpans(session, { exporter });
+  for (const exporting of [exportSpans, exportLive]) {
+    const refused = exporting(session, { exporter, after: end + 1 });
+    const { details } = await refusal(refused, "LOG_REWOUND");
+    expect(details).toEqual({ path: session.logId, from: end + 1, to: end });
+  }
+  expect(await exportSpans(session, { exporter, after: end })).toMatchObject({ deliveredTo: end });
+  const command = ["export", ID, "--otlp", "http://127.0.0.1:1", "--json", "--after"];
+  const { code, stdout, stderr } = await user.run([...command, String(end + 1)]);
+  expect([code, stdout]).toEqual([7, ""]);
+  expect(stderr).toContain("LOG_REWOUND");
+});
+
+test("a log that lies in no store is told as the session that its lines name", async () => {
+  const user = new CliUser();
+  makeSession(user.cwd);
+  const copy = (name: string, lines: readonly object[]) => {
+    put(join(user.cwd, name), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  };
+  const other = EVENTS.map((each) => ({ ...each, thread_id: "hello_world-2" }));
+  copy("a/transcript.jsonl", EVENTS);
+  copy("b/transcript.jsonl", other);
+  copy("fork/transcript.jsonl", [...EVENTS.slice(0, 2), ...other.slice(2)]);
+  const row = { uuid: "u", timestamp: "2026-11-15T10:00:00.000Z", sessionId: "2026-11-15-e" };
+  const message = { role: "user", content: "Hello" };
+  copy("e/full.jsonl", [
+    { ...row, type: "user", message },
+    { type: "summary", summary: "Hi" },
+  ]);
+
+  const told = async (name: string) => {
+    const command = ["export", name, "--otlp", "http://127.0.0.1:1", "--json"];
+    const { stdout, stderr } = await user.run(command);
+    const [span = assert.fail(stderr)] = stdout.trimEnd().split("\n").flatMap(spansIn);
+    const { traceId, attributes } = meaningOf(span) as {
+      traceId: string;
+      attributes: Record<string, unknown>;
+    };
+    return [traceId, attributes[ATTR.GEN_AI_CONVERSATION_ID], attributes[ATTR.GEN_AI_AGENT_NAME]];
+  };
+  const [trace] = await told(ID);
+  expect(await told("a/transcript.jsonl")).toEqual([trace, ID, "hello_world"]);
+  const [otherTrace, ...who] = await told("b/transcript.jsonl");
+  expect(who).toEqual(["hello_world-2", "hello_world"]);
+  expect(otherTrace).not.toBe(trace);
+  expect(await told("fork")).toEqual([otherTrace, ...who]);
+  expect((await told("e"))[1]).toBe("2026-11-15-e");
+});
+
+test("a log in no store whose lines name no session is refused, as handing it off is", async () => {
+  const user = new CliUser();
+  put(join(user.cwd, "turns.jsonl"), `${JSON.stringify(turn("user", { content: "x" }))}\n`);
+  const event = { ...EVENTS[0], thread_id: "../x" };
+  put(join(user.cwd, "bad-id.jsonl"), `${JSON.stringify(event)}\n`);
+  for (const name of ["turns.jsonl", "bad-id.jsonl"]) {
+    const handoff = await user.run(["handoff", name]);
+    const { code, stdout, stderr } = await user.run([
+      ...["export", name, "--otlp", "http://127.0.0.1:1", "--json"],
+    ]);
+    expect([code, stdout]).toEqual([7, ""]);
+    expect(handoff.code).toBe(7);
+    expect(handoff.stderr).toContain("SESSION_NOT_FOUND");
+    expect(stderr.split("\n").slice(-2)).toEqual(handoff.stderr.split("\n").slice(-2));
+  }
 });

@@ -1,6 +1,8 @@
 /** Claude's sessions as conversations: what hooks told, and what subagents' own logs hold. */
 
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "vitest";
 import { claudeSessionStore } from "../../src/claude-agent.ts";
 import { HOOKS_PROJECT, hookLine } from "../../src/dialects/claude/hooks.ts";
@@ -160,5 +162,79 @@ test("a fork of a subagent's own log lies beside it, and its rows are the conver
   assert.deepEqual(
     messages.map(({ content }) => content),
     told.slice(0, 2),
+  );
+});
+
+test("a log in no store is the subagent's whose rows alone it has, else the main agent's", async () => {
+  const directory = tempDirectory();
+  let n = 0;
+  const row = (type: "user" | "assistant", content: string, isSidechain = true) => {
+    const message = { role: type, content };
+    return { type, uuid: `u${n++}`, sessionId: "s1", isSidechain, message };
+  };
+  const error = {
+    ...row("assistant", ""),
+    message: { model: "<synthetic>", content: "API Error" },
+  };
+  const title = { type: "custom-title", sessionId: "s1", customTitle: "Lines" };
+  const own = [title, row("user", "Look for it."), error, row("assistant", "Found.")];
+  const main = [...own, title, row("user", "Is it there?", false), row("assistant", "Aside.")];
+
+  const resumed = async (rows: readonly object[]) => {
+    const path = join(directory, "agent-7.jsonl");
+    writeFileSync(path, rows.map((each) => `${JSON.stringify(each)}\n`).join(""));
+    const options = { for: "openai-chat", allowUnsigned: true, prompt: null } as const;
+    const { messages, report } = await resume(path, options);
+    const done = report.actions.map(({ why, line }) => `${why} ${line}`);
+    return { said: messages.map(({ content }) => content), done };
+  };
+  assert.deepEqual(await resumed(own), {
+    said: ["Look for it.", "Found."],
+    done: ["silent 1", "synthetic 3"],
+  });
+  assert.deepEqual(await resumed(main), {
+    said: ["Is it there?"],
+    done: ["silent 1", "sidechain 2", "sidechain 3", "sidechain 4", "silent 5", "sidechain 7"],
+  });
+});
+
+test("an image that a hook tells of is sent as one, and another file is never sent as a text", async () => {
+  const call = told("PreToolUse", "Read", { file_path: "a.png" }, { tool_use_id: "t1" });
+  const gave = (response: object) => {
+    return resumedHooks([
+      call,
+      { ...call, hook_event_name: "PostToolUse", tool_response: response },
+    ]);
+  };
+  const image = await gave({
+    type: "image",
+    file: { base64: "AAAA", type: "image/png", originalSize: 3 },
+  });
+  const [, result = ""] = image.outcomes[0] ?? [];
+  assert.ok(result.includes('{"type":"base64","media_type":"image/png","data":"AAAA"}'), result);
+  assert.deepEqual(image.done, []);
+
+  const pdf = await gave({ type: "pdf", file: { filePath: "a.pdf", base64: "AAAA" } });
+  assert.ok(!pdf.text.includes("AAAA"));
+  assert.deepEqual(pdf.done, ["block_not_taken 3"]);
+});
+
+test("that a text goes on without its citations is told", async () => {
+  const root = tempDirectory();
+  const store = claudeSessionStore({ root, durability: "os" });
+  const cited = (citations: readonly object[]) => ({ type: "text", text: "Found.", citations });
+  const rows = [[], [{ type: "char_location", cited_text: "it" }]].map((citations, n) => {
+    const message = { role: "assistant", content: [cited(citations)] };
+    return { type: "assistant", uuid: `u${n}`, timestamp: "2026-11-15T12:00:00.000Z", message };
+  });
+  await store.append({ projectKey: "app", sessionId: "s1" }, rows);
+  await store.close();
+  const options = { root, for: "anthropic", allowUnsigned: true, prompt: null } as const;
+  const { messages, report } = await resume("app/s1", options);
+  assert.equal(JSON.stringify(messages).match(/Found/g)?.length, 2);
+  const leftOut = report.actions.filter(({ action }) => action === "left_out");
+  assert.deepEqual(
+    leftOut.map(({ why, line }) => [why, line]),
+    [["block_not_taken", 2]],
   );
 });

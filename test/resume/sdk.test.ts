@@ -140,3 +140,109 @@ test("a number that arguments in a string lost is told", () => {
   const { actions } = piped("openai-responses", entries, null);
   assert.ok(actions.some(({ why, callId }) => why === "number_rounded" && callId === "c1"));
 });
+
+/** What every call is told came of it. */
+function outcomes(messages: readonly { role: string; content: unknown }[]): Map<unknown, string> {
+  const results = messages.flatMap(({ role, content }) => {
+    return role === "tool" ? (content as { toolCallId: string; output: { value: string } }[]) : [];
+  });
+  return new Map(results.map(({ toolCallId, output }) => [toolCallId, output.value]));
+}
+
+test("of a tool's part in an interrupted answer it is told what is known: a result, none, not run", () => {
+  const approval = (more: object) => ({ approval: { id: "p", ...more } });
+  const part = (state: string, more: object) => ({
+    type: "tool-drop",
+    toolCallId: state,
+    state,
+    input: { db: "x" },
+    ...more,
+  });
+  const denied = approval({ approved: false, reason: "too risky" });
+  const parts = [
+    part("input-available", {}),
+    part("approval-requested", approval({})),
+    part("approval-responded", denied),
+    { ...part("approval-responded", approval({ approved: true })), toolCallId: "approved" },
+    part("output-denied", denied),
+    { ...part("output-denied", approval({ approved: false })), toolCallId: "unreasoned" },
+    { ...part("output-available", { output: { done: "10%" } }), preliminary: true },
+    part("output-error", { errorText: "locked" }),
+  ];
+  const entries = ofChat([ASKED, { id: "a1", role: "assistant", parts: [STEP, ...parts] }]);
+  const { messages, actions } = piped("ai-sdk", entries, null);
+  const told = outcomes(messages);
+  for (const id of ["input-available", "approved", "output-available"]) {
+    assert.match(told.get(id) ?? "", /^UNCERTAIN/, id);
+  }
+  for (const id of ["approval-responded", "output-denied"]) {
+    assert.match(told.get(id) ?? "", /^NOT STARTED: .*did not run: too risky$/, id);
+  }
+  for (const id of ["approval-requested", "unreasoned"]) {
+    assert.match(told.get(id) ?? "", /^NOT STARTED: .*did not run\.$/, id);
+  }
+  assert.equal(told.get("output-error"), "locked");
+  assert.deepEqual(
+    actions.map(({ why, callId }) => `${why} ${callId ?? ""}`),
+    [
+      "block_not_taken ",
+      "uncertain_result input-available",
+      "uncertain_result approved",
+      "uncertain_result output-available",
+    ],
+  );
+});
+
+test("a call of the AI SDK that broke off is told with what arrived of its input, and did not run", () => {
+  const state = "input-streaming";
+  const rawInput = '{"db":"x';
+  const answer = {
+    id: "a1",
+    role: "assistant",
+    parts: [
+      { type: "tool-drop", toolCallId: "c1", state, rawInput, input: { db: "x" } },
+      { type: "dynamic-tool", toolName: "drop", toolCallId: "c2", state, input: { db: "x" } },
+      { type: "tool-search", toolCallId: "c3", state, rawInput, providerExecuted: true },
+    ],
+  };
+  const { messages, actions } = piped("ai-sdk", ofChat([ASKED, answer]), null);
+  const said = (messages[1]?.content ?? []) as { toolName: string; input: unknown }[];
+  const calls = said.map(({ toolName, input }) => [toolName, input]);
+  assert.deepEqual(calls, [
+    ["drop", { input_text: rawInput }],
+    ["drop", { input_text: '{"db":"x"}' }],
+  ]);
+  for (const text of outcomes(messages).values()) assert.match(text, /^NOT STARTED/);
+  assert.deepEqual(
+    actions.map(({ why, callId }) => `${why} ${callId ?? ""}`),
+    [
+      "call_broken_off c1",
+      "not_started_result c1",
+      "call_broken_off c2",
+      "not_started_result c2",
+      "block_not_taken ",
+    ],
+  );
+});
+
+const HOSTED = { type: "hosted_tool_call", status: "completed" };
+
+test("a tool on the provider's side is a call only where its result came with it as a text", () => {
+  const { messages, actions } = piped(
+    "openai-responses",
+    ofAgents([
+      { role: "user", content: "Draw what you find." },
+      { ...HOSTED, id: "ws_1", name: "web_search_call", providerData: { type: "web_search_call" } },
+      { ...HOSTED, id: "mcpr_1", name: "mcp_approval_request", arguments: "{}" },
+      { ...HOSTED, id: "ig_1", name: "image_generation_call", output: "AAAA" },
+      { ...HOSTED, id: "mcp_1", name: "mcp_call", arguments: '{"of":"x"}', output: "found" },
+    ]),
+    null,
+  );
+  assert.deepEqual(
+    messages.slice(1).map((item) => ("call_id" in item ? `${item.type} ${item.call_id}` : item)),
+    ["function_call mcp_1", "function_call_output mcp_1"],
+  );
+  const leftOut = actions.map(({ why, line }) => `${why} ${line}`);
+  assert.deepEqual(leftOut, ["block_not_taken 2", "block_not_taken 3", "block_not_taken 4"]);
+});

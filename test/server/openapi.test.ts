@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { test } from "vitest";
 import { VerbatimClient } from "../../src/client.ts";
-import { OPENAPI_PATH, openApiDocument } from "../../src/server/openapi.ts";
+import { OPENAPI_PATH } from "../../src/server/openapi.ts";
 import { BYTES_PARAMETERS } from "../../src/server/sessions/bytes.ts";
 import { ENTRY_PARAMETERS } from "../../src/server/sessions/entries.ts";
 import { EVENT_PARAMETERS } from "../../src/server/sessions/events.ts";
@@ -19,38 +19,9 @@ import {
   USAGE_PATH,
 } from "../../src/server/sessions/search.ts";
 import { faultsOf } from "../support/json-schema.ts";
+import { check, document, ref } from "./described.ts";
 import { everyDialect, newUser, ryeLog, serveSessions } from "./sessions/served.ts";
 import { startTestServer } from "./test-server.ts";
-
-type Json = Record<string, unknown>;
-
-interface Operation {
-  readonly operationId: string;
-  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
-  readonly responses: Record<string, { content?: Record<string, { schema: Json }> }>;
-}
-
-const document = JSON.parse(JSON.stringify(openApiDocument())) as {
-  openapi: string;
-  paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Json> };
-};
-
-const ref = (name: string) => {
-  const schema = document.components.schemas[name.replace("#/components/schemas/", "")];
-  return schema ?? assert.fail(`no schema ${name}`);
-};
-
-/** Holds an answer against what the document says of that path and status. */
-async function check(path: string, response: Response): Promise<void> {
-  const operation = document.paths[path]?.get ?? assert.fail(`no ${path}`);
-  const described = operation.responses[response.status];
-  assert.ok(described, `${path} does not say that it answers ${response.status}`);
-  const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
-  const { schema } = described.content?.[type] ?? assert.fail(`${path} says nothing of ${type}`);
-  if (type !== "application/json") return;
-  assert.deepEqual(faultsOf(await response.json(), schema, ref), [], path);
-}
 
 test("the document is served as it is, is OpenAPI 3.1, and names what it refers to", async () => {
   const server = await startTestServer();
@@ -116,6 +87,8 @@ test("real answers about sessions of every dialect are as the document says", as
   const { server, url } = await serveSessions([root]);
   await check(SESSIONS_ROOT, await fetch(url("?limit=2")));
   await check(SESSIONS_ROOT, await fetch(url("?limit=0")));
+  const { parameters = [] } = document.paths[SEARCH_PATH]?.get ?? {};
+  assert.ok(parameters.some(({ name, required }) => name === "q" && required));
   for (const query of ["q=first", "q=tool:x", "q=%22", "q=first&typing=x", ""]) {
     await check(SEARCH_PATH, await fetch(`${server.url}${SEARCH_PATH}?${query}`));
   }

@@ -84,6 +84,26 @@ test("a client that knows no TLS newer than 1.1 is refused", async () => {
   assert.equal(await handshake("TLSv1.1"), "refused");
 });
 
+test("a connection that never shakes hands has the time of a head, and counts meanwhile", async () => {
+  const { keyPath, certPath, cert } = pair();
+  const limits = { headersTimeoutMs: 1000, connectionsMax: 1 };
+  const { running } = await startTestServer({ tls: { keyPath, certPath }, ...limits });
+  const silent = await RawConnection.open(running.url);
+  assert.equal((await ask(running.port, cert, "PUT")).status, 503);
+  assert.equal(await silent.closed(), "");
+  while ((await ask(running.port, cert, "PUT")).status !== 201);
+});
+
+test("a connection that never shakes hands does not keep the server from stopping", async () => {
+  const { keyPath, certPath, cert } = pair();
+  const limits = { headersTimeoutMs: 120_000, graceMs: 120_000 };
+  const { running } = await startTestServer({ tls: { keyPath, certPath }, ...limits });
+  const silent = await RawConnection.open(running.url);
+  assert.equal((await ask(running.port, cert, "PUT")).status, 201); // It was taken before this.
+  await running.close();
+  assert.equal(await silent.closed(), "");
+});
+
 test("a key that others can read, and what is no pair, is refused before anything listens", async () => {
   const mine = pair();
   const other = pair();

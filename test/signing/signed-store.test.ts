@@ -11,9 +11,17 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "vitest";
-import { verifySession } from "../../src/signing.ts";
+import { TranscriptSigner, verifySession } from "../../src/signing.ts";
 import { refusal } from "../support/refusal.ts";
-import { SHAPES, SigningUser, said, turnOf, writtenBy } from "../support/signing-user.ts";
+import {
+  ALL_SHAPES,
+  idFor,
+  SHAPES,
+  SigningUser,
+  said,
+  turnOf,
+  writtenBy,
+} from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 test.each(Object.entries(SHAPES))(
@@ -91,3 +99,65 @@ test("a session whose spilled file was altered is not signed on", async () => {
   await goOn();
   assert.equal((await verifySession(target.id, { root: target.root })).verdict, "verified");
 });
+
+test.each(Object.entries(SHAPES))(
+  "a session that is closed has its head remembered on the disk, its store still open (%s)",
+  async (_name, shape) => {
+    const user = new SigningUser();
+    const store = await user.store({ root: tempDirectory(), durability: "disk", ...shape });
+    const session = store.session(idFor(shape));
+    for (const entry of [1, 2, 3].flatMap((n) => turnOf(`${n}`))) await session.append(entry);
+    await session.close();
+    const { verdict, freshness } = await user.verify(writtenBy(store, session));
+    assert.deepEqual([verdict, freshness], ["verified", "match"]);
+    await store.close();
+  },
+);
+
+const LONG = "ö".repeat(20_000);
+
+test("however long a directive or a version is, the checkpoint after it is one", async () => {
+  const user = new SigningUser();
+  const rye = await user.store({ root: tempDirectory(), dialect: "rye", agent: LONG });
+  const entire = await user.store({ root: tempDirectory(), dialect: "entire", version: LONG });
+  const thread = rye.session("hello-1739012630");
+  await thread.appendNative({ type: "user_message", text: "hi", directive: LONG });
+  const session = entire.session("evening");
+  await session.append(said("hi"));
+  for (const [store, each] of [
+    [rye, thread],
+    [entire, session],
+  ] as const) {
+    await store.close();
+    const { verdict, findings } = await user.verify(writtenBy(store, each));
+    assert.equal(verdict, "verified", JSON.stringify(findings));
+  }
+});
+
+test.each([-1, 1.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY, undefined, "3", {}])(
+  "a turn that is no count is refused before anything is signed (%s)",
+  async (turn) => {
+    const user = new SigningUser();
+    const written = await user.writeTurns({ dialect: "rye" }, 1, { sign: false });
+    const before = readFileSync(written.path);
+    const signer = new TranscriptSigner(written.target.id, dirname(written.path));
+    await refusal(signer.checkpoint(turn as number), "BAD_SETTING");
+    assert.ok(readFileSync(written.path).equals(before));
+    await signer.checkpoint(1);
+    assert.equal((await signer.verify()).valid, true);
+  },
+);
+
+test.each(Object.entries(ALL_SHAPES))(
+  "an unsigned tail is found where it begins (%s)",
+  async (_name, shape) => {
+    const user = new SigningUser();
+    const written = await user.writeTurns(shape, 1);
+    const signedBytes = readFileSync(written.path).length;
+    const [line = ""] = readFileSync(written.path, "utf8").split("\n");
+    appendFileSync(written.path, `${line}\n`);
+    const { findings } = await user.verify(written);
+    const tail = findings.find(({ code }) => code === "UNSIGNED_TAIL");
+    assert.equal(tail?.byte_offset, signedBytes);
+  },
+);

@@ -8,7 +8,7 @@
  */
 
 import { oneLine } from "../../base/one-line.ts";
-import type { Entry, Role } from "../../model/entry.ts";
+import type { Aside, Entry, Role } from "../../model/entry.ts";
 import { searchableText } from "./searchable.ts";
 import { NO_TOOLS, type ToolFact, ToolFold, type ToolState } from "./tool-facts.ts";
 import { NO_USAGE, type UsageFact, UsageFold, type UsageState } from "./usage-facts.ts";
@@ -81,13 +81,15 @@ export class IndexFold {
     return this.#chars;
   }
 
-  add(entry: Entry, start: number): void {
+  /** `aside`: why it is neither the user's word nor the answer to it; null when it is. */
+  add(entry: Entry, start: number, aside: Aside | null = null): void {
     this.#at = entry.at ?? this.#at;
-    if (entry.model !== null) this.#named(oneLine(entry.model, NAME_CHARS_MAX));
+    const model = this.#modelOf(entry, aside);
+    if (aside === null) this.#model = model;
     const { directive } = entry.native;
     if (typeof directive === "string") this.#directive ??= oneLine(directive, NAME_CHARS_MAX);
     const day = this.#at?.slice(0, 10) ?? "";
-    this.#usage.add(entry, day, this.#model);
+    this.#usage.add(entry, aside, day, model);
     const tools = this.#tools.add(entry, day, this.#at, start);
     const text = spelt(searchableText(entry));
     if (text === "" && tools.length === 0) return;
@@ -118,9 +120,12 @@ export class IndexFold {
     return piece;
   }
 
-  #named(model: string): void {
-    this.#model = model;
-    if (this.#models.includes(model) || this.#models.length >= MODELS_MAX) return;
-    this.#models.push(model);
+  /** The one that the entry names, else the last of the conversation; a program is no model. */
+  #modelOf({ model: named }: Entry, aside: Aside | null): string {
+    if (named === null || aside === "program") return this.#model;
+    const model = oneLine(named, NAME_CHARS_MAX);
+    const isNew = !this.#models.includes(model) && this.#models.length < MODELS_MAX;
+    if (isNew) this.#models.push(model);
+    return model;
   }
 }

@@ -29,3 +29,33 @@ test("a failure is counted for the call that failed, not for an interrupted one 
     ]);
   }
 });
+
+test("a call that its message says again, as it grows, counts once; another message's is another", () => {
+  const result: Part = {
+    ...{ type: "tool_result", callId: "c1", output: "here", error: null, durationMs: 5 },
+  };
+  const where = call("c1", "where");
+  const entries = [
+    { ...said("assistant", where), messageId: "m1" },
+    { ...said("assistant", where, result), messageId: "m1" },
+    { ...said("assistant", where, result, { type: "text", text: "Home." }), messageId: "m1" },
+    { ...said("assistant", where, result, where, result), messageId: "m1" },
+    { ...said("assistant", where, result), messageId: "m2" },
+    said("assistant", where, result),
+  ];
+  // Method: put aside after any number of entries, so that all it knows must be in its state.
+  for (let cut = 0; cut <= entries.length; cut++) {
+    const counts = { calls: 0, timed: 0 };
+    let state = NO_TOOLS;
+    for (const piece of [entries.slice(0, cut), entries.slice(cut)]) {
+      const fold = new ToolFold(state);
+      for (const entry of piece) fold.add(entry, "2026-11-15", null, 0);
+      for (const { calls, timed } of fold.take()) {
+        counts.calls += calls;
+        counts.timed += timed;
+      }
+      state = JSON.parse(JSON.stringify(fold.state()));
+    }
+    assert.deepEqual(counts, { calls: 4, timed: 4 }, `cut at ${cut}`);
+  }
+});

@@ -5,12 +5,14 @@
  *      open are remembered by their id, the latest CALLS_REMEMBERED of them; a result whose call is
  *      not among them is of no tool that we could name, and is not counted.
  * TO2  Results go to calls as in model/pairing.ts (CP1, CP2), but for the input, which is not kept:
- *      an id that is said again is another call when it is another tool's.
+ *      an id that is said again is another call when it is another tool's. What a message repeats of
+ *      itself counts once (model/said-again.ts).
  */
 
 import { oneLine } from "../../base/one-line.ts";
 import type { Entry, Part } from "../../model/entry.ts";
 import { opensTurn } from "../../model/pairing.ts";
+import { type MessageCalls, NO_MESSAGE, SaidAgain } from "../../model/said-again.ts";
 
 export const CALLS_REMEMBERED = 128;
 const ID_CHARS_MAX = 256;
@@ -36,32 +38,39 @@ type OpenCall = readonly [id: string, tool: string, at: string | null];
 
 export interface ToolState {
   readonly calls: readonly OpenCall[];
+  readonly message: MessageCalls;
 }
 
-export const NO_TOOLS: ToolState = { calls: [] };
+export const NO_TOOLS: ToolState = { calls: [], message: NO_MESSAGE };
 
 type ToolResult = Extract<Part, { type: "tool_result" }>;
 
 export class ToolFold {
   /** Calls without an id have the empty one, and are answered in their order, within a turn. */
   #calls: OpenCall[];
+  readonly #again: SaidAgain;
   #facts = new Map<string, ToolFact>();
 
-  constructor({ calls }: ToolState) {
+  constructor({ calls, message }: ToolState) {
     this.#calls = [...calls];
+    this.#again = new SaidAgain(message);
   }
 
   /** Answers the names of the tools that the entry has to do with. */
   add(entry: Entry, day: string, at: string | null, start: number): string[] {
     const names = new Set<string>();
+    this.#again.beginEntry(entry);
     for (const part of entry.parts) {
       if (part.type === "tool_call") {
         const tool = oneLine(part.tool, TOOL_CHARS_MAX);
         names.add(tool);
+        if (this.#again.takeCall(part.callId)) continue;
         if (this.#open(idOf(part.callId), tool, at)) this.#fact(day, tool).calls++;
       } else if (part.type === "tool_result") {
+        if (this.#again.takeResult(part.callId)) continue;
         const call = this.#answer(idOf(part.callId));
         if (call === null) continue;
+        this.#again.answered(part.callId);
         names.add(call[1]);
         this.#result(this.#fact(day, call[1]), part, { since: call[2], at, start });
       }
@@ -71,7 +80,7 @@ export class ToolFold {
   }
 
   state(): ToolState {
-    return { calls: [...this.#calls] };
+    return { calls: [...this.#calls], message: this.#again.state() };
   }
 
   /** What came in since the last time: rows to be added to those that are kept. */

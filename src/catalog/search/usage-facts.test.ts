@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import { type Entry, emptyEntry } from "../../model/entry.ts";
-import { FIELDS, SummaryFold } from "../summary.ts";
+import { type Aside, type Entry, emptyEntry } from "../../model/entry.ts";
+import { FIELDS, MESSAGES_REMEMBERED, SummaryFold } from "../summary.ts";
 import { IndexFold } from "./index-fold.ts";
 import { SOURCES, TURNS_BIT } from "./usage-facts.ts";
 
@@ -37,10 +37,15 @@ test("what a session used is what its summary says, however it is recorded", () 
         role: fc.constantFrom("user" as const, "assistant" as const),
         messageId: fc.constantFrom("", "a", "b", "c"),
         usage: fc.option(usage),
+        aside: fc.constantFrom(null, null, "other_agent" as const, "program" as const),
       }),
       { maxLength: 12 },
     );
-  const end = fc.record({ kind: fc.constant("end" as const), usage: fc.option(usage) });
+  const end = fc.record({
+    kind: fc.constant("end" as const),
+    usage: fc.option(usage),
+    aside: fc.constant(null),
+  });
   const any = fc.tuple(
     fc.oneof(
       session(["message"]),
@@ -53,10 +58,10 @@ test("what a session used is what its summary says, however it is recorded", () 
     fc.property(any, ([entries, last]) => {
       const fold = new IndexFold();
       const summary = new SummaryFold();
-      for (const each of last === null ? entries : [...entries, last]) {
+      for (const { aside, ...each } of last === null ? entries : [...entries, last]) {
         const entry = { ...emptyEntry({}), ...each };
-        fold.add(entry, 0);
-        summary.add(entry);
+        fold.add(entry, 0, aside);
+        summary.add(entry, aside);
       }
       const { inputTokens, outputTokens, totalTokens, spend, turns } = summary.summary({
         agent: null,
@@ -66,6 +71,46 @@ test("what a session used is what its summary says, however it is recorded", () 
         ...[inputTokens, outputTokens, totalTokens, billionths, turns],
       ]);
     }),
+  );
+});
+
+test("messages are remembered as long as a summary remembers them", () => {
+  const fold = new IndexFold();
+  const summary = new SummaryFold();
+  const counts = { inputTokens: 10, outputTokens: 5, totalTokens: null, spend: null };
+  // Again: two that are remembered, and after a new one two that are forgotten by then.
+  const ids = [...Array.from({ length: MESSAGES_REMEMBERED }, (_, n) => n), 0, 1, -1, 2, 3];
+  for (const id of ids) {
+    const message = { kind: "message", role: "assistant", messageId: `m${id}` } as const;
+    const entry = { ...emptyEntry({}), ...message, usage: counts };
+    fold.add(entry, 0);
+    summary.add(entry);
+  }
+  const { inputTokens, outputTokens, totalTokens, turns } = summary.summary({ agent: null });
+  assert.equal(turns, MESSAGES_REMEMBERED + 3);
+  assert.deepEqual(totals(fold.take().usage, fold.state().usage.turnFields), [
+    ...[inputTokens, outputTokens, totalTokens, null, turns],
+  ]);
+});
+
+test("tokens go to who used them: a subagent's to its model, and no program is a model", () => {
+  const fold = new IndexFold();
+  const counts = { inputTokens: 1, outputTokens: 1, totalTokens: 2, spend: null };
+  const add = (model: string | null, aside: Aside | null) => {
+    const entry = { ...emptyEntry({}), kind: "message", role: "assistant" } as const;
+    fold.add({ ...entry, model, usage: counts }, 0, aside);
+  };
+  add("large", null);
+  add("small", "other_agent");
+  add("<synthetic>", "program");
+  add(null, null);
+  assert.deepEqual(fold.state().models, ["large", "small"]);
+  assert.deepEqual(
+    fold.take().usage.map(({ model, turns, sums }) => [model, turns, sums[2]]),
+    [
+      ["large", 2, 6],
+      ["small", 0, 2],
+    ],
   );
 });
 

@@ -8,18 +8,22 @@
  *      billionths of a dollar for that.
  * UF2  The sums are those of a summary (summary.ts): a message counts once, with the most it was said
  *      to have used, as far as it is remembered; ends of turns count before messages; what an end
- *      says of the whole session wins, and the difference is counted where the end stands.
+ *      says of the whole session wins, and the difference is counted where the end stands; what
+ *      stands beside the conversation is no turn.
  */
 
-import type { Entry, Usage } from "../../model/entry.ts";
-import { type CountedField, FIELDS, recorded } from "../summary.ts";
+import type { Aside, Entry, Usage } from "../../model/entry.ts";
+import {
+  type CountedField,
+  FIELDS,
+  ID_CHARS_MAX,
+  MESSAGES_REMEMBERED,
+  recorded,
+} from "../summary.ts";
 
 /** Where a number was recorded: on messages, at ends of turns, or as what an end adds to these. */
 export const SOURCES = { message: 0, turnEnd: 1, end: 2 } as const;
 
-/** Messages whose usage is remembered: lines of one message stand close together. */
-const MESSAGES_REMEMBERED = 32;
-const ID_CHARS_MAX = 256;
 export const BILLION = 1e9;
 /** More than this nobody has paid for one answer, and billionths of it are still exact. */
 const SPEND_MAX = 1e6;
@@ -66,9 +70,9 @@ export class UsageFold {
   }
 
   /** `day` and `model` are those at the entry, which need not say them itself. */
-  add(entry: Entry, day: string, model: string): void {
+  add(entry: Entry, aside: Aside | null, day: string, model: string): void {
     if (entry.kind === "end") this.#end(entry, day, model);
-    else if (entry.kind !== "other") this.#goOn(entry, day, model);
+    else if (entry.kind !== "other") this.#goOn(entry, aside === null, day, model);
   }
 
   state(): UsageState {
@@ -86,12 +90,18 @@ export class UsageFold {
     return facts.filter(({ turns, sums }) => turns > 0 || sums.some((sum) => sum !== null));
   }
 
-  #goOn({ kind, role, usage, messageId = "" }: Entry, day: string, model: string): void {
+  #goOn(
+    { kind, role, usage, messageId = "" }: Entry,
+    isSaid: boolean,
+    day: string,
+    model: string,
+  ): void {
     const isTurnEnd = kind === "turn_end";
     const source = isTurnEnd ? SOURCES.turnEnd : SOURCES.message;
     const isNamed = kind === "message" && messageId !== "" && messageId.length <= ID_CHARS_MAX;
     const counted = isNamed ? this.#messages.get(messageId) : undefined;
-    if (isTurnEnd || (kind === "message" && role === "assistant" && counted === undefined)) {
+    const isAnswer = kind === "message" && role === "assistant" && counted === undefined;
+    if (isSaid && (isTurnEnd || isAnswer)) {
       this.#fact(day, model, source).turns++;
       if (isTurnEnd) this.#turnFields |= 1 << TURNS_BIT;
     }

@@ -24,6 +24,7 @@ export const doctor: CliCommand = {
 
   async run(run) {
     const { args, options, io } = run;
+    io.goOnUnread();
     const [name] = args;
     const target = await (name === undefined ? allStores(run) : namedTarget(name, run));
     const { examineOne, examineStore } = await import("../../store/doctor/examine.ts");

@@ -3,7 +3,14 @@
 import type { Session } from "../../store/session.ts";
 import { ChunkedOutput } from "../chunked-output.ts";
 import { type CliCommand, type Io, type Run, textOption, UsageError } from "../command.ts";
-import { BadLines, openNamed, SESSION_ARGUMENT, tellTornTail, WHERE_OPTIONS } from "../reading.ts";
+import {
+  BadLines,
+  openIdentifiedNamed,
+  openNamed,
+  SESSION_ARGUMENT,
+  tellTornTail,
+  WHERE_OPTIONS,
+} from "../reading.ts";
 
 /** A session as text, piece by piece; what the format could not hold is told at the end. */
 type Exporter = (session: Session, badLines: BadLines, io: Io) => AsyncGenerator<string>;
@@ -84,7 +91,7 @@ async function sendSpans(run: Run): Promise<number> {
   if (options.format !== undefined || options.output !== undefined) {
     throw new UsageError("choose --otlp, or --format with --output");
   }
-  const session = await openNamed(args[0] ?? "", run);
+  const session = await openIdentifiedNamed(args[0] ?? "", run);
   const { exportOtlp } = await import("../otlp-export.ts");
   const code = await exportOtlp(session, run);
   await tellTornTail(session, io);
@@ -97,11 +104,15 @@ async function* exportEtf(session: Session, badLines: BadLines, io: Io): AsyncGe
   const { safeText } = await import("../../render/safe-text.ts");
   const etf = new EtfExport({ agent: "verbatim", cliVersion: packageVersion() });
   const reading = { onBadLine: badLines.add, restoresSpilled: true };
+  const { dialect, id } = session;
+  const isSubagents = await isSubagentsLog(session);
+  let asides = 0;
   for await (const entry of session.entries(reading)) {
-    for (const line of etf.add(entry)) yield safeText(line);
+    if (dialect.asideOf?.(entry.native, id, isSubagents)) asides++;
+    else for (const line of etf.add(entry)) yield safeText(line);
   }
   for (const line of etf.end()) yield safeText(line);
-  const { unanswered, strayResults, unplaced } = etf.report;
+  const { unanswered, strayResults, unplaced, unplacedBlocks } = etf.report;
   tell(io, unanswered, "tool call has no result", "tool calls have no result");
   tell(
     io,
@@ -110,6 +121,27 @@ async function* exportEtf(session: Session, badLines: BadLines, io: Io): AsyncGe
     "results answer no call and are left out",
   );
   tell(io, unplaced, "entry has no place in the format", "entries have no place in the format");
+  tell(
+    io,
+    unplacedBlocks,
+    "block has no place in the format",
+    "blocks have no place in the format",
+  );
+  tell(
+    io,
+    asides,
+    "entry stands beside the conversation and is left out",
+    "entries stand beside the conversation and are left out",
+  );
+}
+
+/** A log with no message but a subagent's is its own: there they are the conversation. */
+async function isSubagentsLog(session: Session): Promise<boolean> {
+  const { dialect, id } = session;
+  for await (const { kind, native } of session.entries({ onBadLine: "skip" })) {
+    if (kind === "message" && dialect.asideOf?.(native, id) !== "other_agent") return false;
+  }
+  return true;
 }
 
 function tell(io: Io, count: number, one: string, many: string): void {

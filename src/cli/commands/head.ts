@@ -65,7 +65,7 @@ const pin: CliCommand = {
       return EXIT_ROLLBACK;
     }
     const heads = await openHeads(run);
-    await heads.pinNow(head);
+    await heads.pinNow([head]);
     run.io.out(`pinned ${head.id} at checkpoint ${head.seq}`);
     return 0;
   },
@@ -151,7 +151,7 @@ async function acceptOne(name: string, run: Run, heads: Heads): Promise<number> 
     const keptAt = await giveUpSurplus(name, run, head);
     run.io.err(`the checkpoints of what is lost are kept in ${keptAt}`);
   }
-  await (loss ? heads.accept(head) : heads.pinNow(head));
+  await (loss ? heads.accept(head) : heads.pinNow([head]));
   run.io.out(`accepted ${head.id} at checkpoint ${head.seq}`);
   return 0;
 }

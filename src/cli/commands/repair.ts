@@ -30,6 +30,7 @@ export const repair: CliCommand = {
 
   async run(run) {
     const { args, options, io } = run;
+    io.goOnUnread();
     if (options.all !== true && args.length === 0) {
       throw new UsageError("name what to repair, or say --all");
     }

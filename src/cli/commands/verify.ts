@@ -41,12 +41,16 @@ export const verify: CliCommand = {
 
   async run(run) {
     const { args, options, io } = run;
+    io.goOnUnread();
     const { EXIT_CODES, exitCode, worse } = await import("../../proof/verdict.ts");
     const { describeReport } = await import("../verify-text.ts");
-    const { isDataDirectory, verifyStreams } = await import("../verify-streams.ts");
-    const directories = args.filter(isDataDirectory);
-    const names = args.filter((name) => !directories.includes(name));
+    const { dataDirectoriesAmong, streamJudgingBy, verifyStreams } = await import(
+      "../verify-streams.ts"
+    );
     const verifier = await openVerifier(run);
+    const judging = await streamJudgingBy(verifier.judging, run);
+    const directories = await dataDirectoriesAmong(args, judging);
+    const names = args.filter((name) => !directories.includes(name));
     const targets = names.length > 0 || args.length === 0 ? await verifier.find(names) : [];
     // A project may be kept where a server keeps its streams: what is there of both is meant.
     for (const directory of directories) targets.push(...(await verifier.findIn(directory)));
@@ -65,7 +69,9 @@ export const verify: CliCommand = {
       const text = options.json ? jsonLine(report) : `${describeReport(report).join("\n")}\n`;
       await io.print(text);
     };
-    for await (const { report, root } of verifyStreams(directories, run)) await print(report, root);
+    for await (const { report, root } of verifyStreams(directories, judging, run)) {
+      await print(report, root);
+    }
     for (const [n, target] of targets.entries()) {
       if (targets.length > 1) io.progress(`${n} of ${targets.length} sessions`);
       const report = await verifier.verify(target, (bytes, of) => {

@@ -5,13 +5,13 @@
 
 import type { Aside } from "../../model/entry.ts";
 import type { Native } from "../dialect.ts";
-import { isProgramsOwn, asideOf as rowAsideOf } from "../entire/aside.ts";
+import { asideOf as rowAsideOf } from "../entire/aside.ts";
 import { isSubagentHook } from "./hooks.ts";
 import { keyOf } from "./session-id.ts";
 
-/** `id` is the session's; null when nobody knows it. */
-export function asideOf(native: Native, id: string | null): Aside | null {
-  const aside = isSubagentHook(native) ? "other_agent" : rowAsideOf(native);
-  if (aside !== "other_agent" || id === null || keyOf(id)?.subpath === undefined) return aside;
-  return isProgramsOwn(native) ? "program" : null;
+/** `id` is the session's; null when nobody knows it, and the rows may tell (`isSubagents`). */
+export function asideOf(native: Native, id: string | null, isSubagents = false): Aside | null {
+  const isOwnLog = isSubagents || (id !== null && keyOf(id)?.subpath !== undefined);
+  if (isSubagentHook(native)) return isOwnLog ? null : "other_agent";
+  return rowAsideOf(native, id, isOwnLog);
 }

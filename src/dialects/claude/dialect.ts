@@ -6,6 +6,7 @@
  */
 
 import type { Dialect } from "../dialect.ts";
+import { isProgramsPrompt } from "../entire/aside.ts";
 import { asideOf } from "./aside.ts";
 import { complete } from "./complete.ts";
 import { decode } from "./decode.ts";
@@ -24,6 +25,7 @@ export const claude: Dialect = {
   express,
   complete,
   asideOf,
+  isProgramsPrompt,
   takingBack,
   once,
 };

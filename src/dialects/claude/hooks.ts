@@ -15,6 +15,7 @@ import { compactJson } from "../../base/print-json.ts";
 import { type Entry, emptyEntry, type Part } from "../../model/entry.ts";
 import type { Native } from "../dialect.ts";
 import { get, getObject, getString, has, type JsonObject } from "../fields.ts";
+import { denied } from "../not-started.ts";
 
 export const HOOK_TYPE = "hook";
 /** The project under which sessions stand that hooks recorded. */
@@ -54,7 +55,7 @@ export function hookEntry(native: Native, at: string | null): Entry {
     case "PostToolUseFailure":
       return said(entry, "tool", [result(hook, null, getString(hook, "error") ?? "it failed")]);
     case "PermissionDenied":
-      return said(entry, "tool", [result(hook, null, denial(hook))]);
+      return said(entry, "tool", [result(hook, null, denied(getString(hook, "reason")))]);
     case "Stop":
       return said(entry, "assistant", text(hook, "last_assistant_message"));
     default:
@@ -80,12 +81,6 @@ function result(hook: JsonObject, output: unknown, error: string | null): Part {
   const ms = has(hook, "duration_ms") ? get(hook, "duration_ms") : null;
   const durationMs = typeof ms === "number" ? ms : null;
   return { type: "tool_result", callId: callId(hook), output, error, durationMs };
-}
-
-/** Whoever goes on with the session must know that there is nothing to look for. */
-function denial(hook: JsonObject): string {
-  const reason = getString(hook, "reason");
-  return `NOT STARTED: permission was denied, the tool did not run${reason ? `: ${reason}` : "."}`;
 }
 
 /** HT1. Claude Code has not always named its calls, but it tells tool and input with each hook. */

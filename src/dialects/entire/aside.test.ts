@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { asideOf } from "./aside.ts";
+import { asideOf, isProgramsPrompt } from "./aside.ts";
 
 const row = (type: string, model: string, more = {}) => ({
   type,
@@ -15,6 +15,12 @@ test("rows for another agent, and error texts in the model's name, stand beside 
   assert.equal(asideOf(row("assistant", "<synthetic>")), "program");
 });
 
+test("in a log that is the other agent's own its rows are the conversation", () => {
+  const isOwn = (of: object) => asideOf({ ...of, isSidechain: true }, null, true);
+  assert.equal(isOwn(row("user", "")), null);
+  assert.equal(isOwn(row("assistant", "<synthetic>")), "program");
+});
+
 test("every other row is part of it", () => {
   const rows = [
     row("assistant", "claude-opus-4-5"),
@@ -26,4 +32,12 @@ test("every other row is part of it", () => {
     {},
   ];
   for (const each of rows) assert.equal(asideOf(each), null, JSON.stringify(each));
+});
+
+test("rows that a program says in the user's name are part of it, and not what the user said", () => {
+  const meta = row("user", "", { isMeta: true });
+  assert.deepEqual([asideOf(meta), isProgramsPrompt(meta)], [null, true]);
+  for (const each of [row("user", ""), row("user", "", { isMeta: false }), { isMeta: true }]) {
+    assert.equal(isProgramsPrompt(each), false, JSON.stringify(each));
+  }
 });

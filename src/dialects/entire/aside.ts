@@ -7,9 +7,15 @@ import { get, isObject } from "../fields.ts";
 /** By whom its own error texts are said to be. */
 const SYNTHETIC_MODEL = "<synthetic>";
 
-export function asideOf(native: Native): Aside | null {
-  if (get(native, "isSidechain") === true) return "other_agent";
+/** `isSubagents`: the log is known to be another agent's own, and its rows are the conversation. */
+export function asideOf(native: Native, _id?: string | null, isSubagents = false): Aside | null {
+  if (get(native, "isSidechain") === true && !isSubagents) return "other_agent";
   return isProgramsOwn(native) ? "program" : null;
+}
+
+/** Whether a row is the program's words in the user's name. */
+export function isProgramsPrompt(native: Native): boolean {
+  return get(native, "type") === "user" && get(native, "isMeta") === true;
 }
 
 /** Whether a row is the program's words in the model's name. */

@@ -15,11 +15,20 @@ import { refuse } from "./invalid-row.ts";
 /** The parts of a message's content, whichever of its two shapes it has. */
 export function partsOf(content: unknown): Part[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
-  return Array.isArray(content) ? content.map(partOf) : [];
+  return Array.isArray(content) ? content.flatMap(partsIn) : [];
 }
 
-function partOf(block: unknown): Part {
-  return (isObject(block) ? knownPart(block) : null) ?? { type: "other", native: block };
+function partsIn(block: unknown): Part[] {
+  const part = isObject(block) ? knownPart(block) : null;
+  if (!isObject(block) || part === null) return [{ type: "other", native: block }];
+  return part.type === "text" ? [part, ...citationsIn(block)] : [part];
+}
+
+/** Where a text is from, as a part that follows it: such as capture keeps. */
+function citationsIn(block: JsonObject): Part[] {
+  const citations = get(block, "citations");
+  const isSaid = Array.isArray(citations) && citations.length > 0;
+  return isSaid ? [{ type: "other", native: { type: "text", citations } }] : [];
 }
 
 function knownPart(block: JsonObject): Part | null {

@@ -53,6 +53,11 @@ test("each block of Anthropic's is understood, and every other is kept", () => {
     ],
   ];
   for (const [block, part] of blocks) assert.deepEqual(partsOf([block]), [part]);
+  const citations = [{ type: "char_location", cited_text: "a" }];
+  assert.deepEqual(partsOf([{ type: "text", text: "a", citations }]), [
+    { type: "text", text: "a" },
+    { type: "other", native: { type: "text", citations } },
+  ]);
   const others: unknown[] = [
     { type: "image", source: {} },
     { type: "text" },

@@ -5,7 +5,8 @@
  */
 
 import type { Dialect } from "../dialect.ts";
-import { asideOf } from "./aside.ts";
+import { getString, isObject } from "../fields.ts";
+import { asideOf, isProgramsPrompt } from "./aside.ts";
 import { chain } from "./chain.ts";
 import { complete } from "./complete.ts";
 import { decode } from "./decode.ts";
@@ -20,9 +21,11 @@ export const entire: Dialect = {
   logPath,
   idAt,
   decode,
+  sessionOf: (value: unknown) => (isObject(value) ? getString(value, "sessionId") : null),
   express,
   complete,
   asideOf,
+  isProgramsPrompt,
   chain,
   spilling,
 };

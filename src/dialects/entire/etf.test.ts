@@ -73,7 +73,7 @@ test("results stand in the calls that they answer, and have no line of their own
       result: { output: "B", status: "success" },
     },
   ]);
-  assert.deepEqual(report, { unanswered: 0, strayResults: 0, unplaced: 0 });
+  assert.deepEqual(report, { unanswered: 0, strayResults: 0, unplaced: 0, unplacedBlocks: 0 });
 });
 
 test("what a tool gave is a text, whatever it was", () => {
@@ -81,15 +81,69 @@ test("what a tool gave is a text, whatever it was", () => {
     ["plain", "plain"],
     ["", ""],
     [null, ""],
-    [[text("a"), { type: "image" }, text("b")], "a\n\nb"],
+    [[text("a"), text("b")], "a\n\nb"],
     [[{ type: "image" }], '[{"type":"image"}]'],
     [{ isOn: true }, '{"isOn":true}'],
     [7, "7"],
   ];
   for (const [output, expected] of outputs) {
-    const { lines } = exported([says("assistant", call("a")), says("tool", result("a", output))]);
+    const asked = says("assistant", call("a"));
+    const { lines, report } = exported([asked, says("tool", result("a", output))]);
     assert.equal(lines[0]?.content[0]?.result?.output, expected);
+    assert.equal(report.unplacedBlocks, 0);
   }
+});
+
+test("what stands beside a tool's texts, and parts that are no block, are counted", () => {
+  const output = [text("a"), { type: "image" }, text("b"), { type: "resource_link", uri: "u" }];
+  const { lines, report } = exported([
+    says("assistant", call("a"), { type: "other", native: 7 }),
+    says("tool", result("a", output)),
+  ]);
+  assert.deepEqual(
+    lines[0]?.content.map((block) => block.result?.output),
+    ["a\n\nb"],
+  );
+  assert.equal(report.unplacedBlocks, 3);
+});
+
+test("of a tool that failed both is told: what it gave, and why it failed", () => {
+  const outputs = ["so far", "boom at 1", [text("so far"), text("boom")]].map((output) => {
+    const answered = says("tool", result("a", output, "boom"));
+    return exported([says("assistant", call("a")), answered]).lines[0]?.content[0]?.result?.output;
+  });
+  assert.deepEqual(outputs, ["so far\n\nboom", "boom at 1", "so far\n\nboom"]);
+});
+
+test("a result answers the call that it comes after, not an interrupted one of the same id", () => {
+  const named = (tool: string): Part => ({ type: "tool_call", callId: "1", tool, input: {} });
+  const { lines, report } = exported([
+    says("user", text("deploy")),
+    { ...says("assistant", named("deploy")), messageId: "m1" },
+    says("user", text("stop! what is the status?")),
+    { ...says("assistant", named("status")), messageId: "m2" },
+    says("tool", result("1", "all green")),
+  ]);
+  assert.deepEqual(
+    lines.map(({ id, content }) => [id, content[0]?.result?.output]),
+    [
+      [undefined, undefined],
+      ["m1", undefined],
+      [undefined, undefined],
+      ["m2", "all green"],
+    ],
+  );
+  assert.deepEqual([report.unanswered, report.strayResults], [1, 0]);
+});
+
+test("a result without an id answers no call of an earlier turn", () => {
+  const { lines, report } = exported([
+    says("assistant", call(null)),
+    says("user", text("stop")),
+    says("tool", result(null)),
+  ]);
+  assert.equal(lines[0]?.content[0]?.result, undefined);
+  assert.deepEqual([report.unanswered, report.strayResults], [1, 1]);
 });
 
 test("fragments of one message are one line, with the most that it was said to have used", () => {
@@ -156,7 +210,7 @@ test("what has no place is counted: calls, results, and entries", () => {
     { kind: "end" },
   ]);
   assert.equal(lines.length, 1);
-  assert.deepEqual(report, { unanswered: 1, strayResults: 2, unplaced: 2 });
+  assert.deepEqual(report, { unanswered: 1, strayResults: 2, unplaced: 2, unplacedBlocks: 0 });
 });
 
 test("calls without an id are answered in their order", () => {
@@ -176,7 +230,8 @@ test("a call that waits holds back so many lines, and no more", () => {
   for (let n = 1; n < HELD_LINES_MAX; n++) assert.deepEqual(add(says("user", text("?"))), []);
   assert.equal(add(says("user", text("?"))).length, HELD_LINES_MAX + 1);
   assert.deepEqual(add(says("tool", result("a"))), []);
-  assert.deepEqual(etf.report, { unanswered: 1, strayResults: 1, unplaced: 0 });
+  const report = { unanswered: 1, strayResults: 1, unplaced: 0, unplacedBlocks: 0 };
+  assert.deepEqual(etf.report, report);
 });
 
 test("a call that waits holds back so many characters, and no more", () => {

@@ -8,10 +8,13 @@
  * ET1  However long a call waits, what is held is bounded: beyond it the oldest line is given as it
  *      is, and its calls count as unanswered.
  * ET2  What has no place in the format is counted, never dropped in silence.
+ * ET3  A result goes to the call that pairing.ts says it answers, and to no other.
  */
 
 import { compactJson } from "../../base/print-json.ts";
 import type { Entry, Part, Usage } from "../../model/entry.ts";
+import { CallPairing, opensTurn } from "../../model/pairing.ts";
+import { get, isObject } from "../fields.ts";
 import { blockOf, textOf } from "./blocks.ts";
 
 export interface EtfFacts {
@@ -29,6 +32,8 @@ export interface EtfReport {
   strayResults: number;
   /** Entries that the format has no line for: of the system, of other programs. */
   unplaced: number;
+  /** What stands in prompts, answers and results and is no block here, or no text. */
+  unplacedBlocks: number;
 }
 
 /** Lines that are held back at most, and the characters in them. */
@@ -50,29 +55,29 @@ interface Block {
   isOpen: boolean;
 }
 
-interface OpenCall {
+/** Where a call stands: in a line that may be given by now, which has no blocks any more (ET1). */
+interface CallPlace {
   readonly line: Line;
-  readonly block: Block;
+  readonly index: number;
 }
 
 export class EtfExport {
-  readonly report: EtfReport = { unanswered: 0, strayResults: 0, unplaced: 0 };
+  readonly report: EtfReport = { unanswered: 0, strayResults: 0, unplaced: 0, unplacedBlocks: 0 };
   readonly #facts: EtfFacts;
   readonly #held: Line[] = [];
   #heldChars = 0;
-  readonly #calls = new Map<string, OpenCall>();
-  /** Calls without an id are answered in their order. */
-  #nameless: OpenCall[] = [];
+  readonly #calls = new CallPairing<CallPlace>();
 
   constructor(facts: EtfFacts) {
     this.#facts = facts;
   }
 
-  /** Takes an entry; gives the lines that are complete by now. */
+  /** Takes an entry of the conversation; gives the lines that are complete by now. */
   *add(entry: Entry): Generator<string> {
     if (entry.kind === "message" && entry.role !== "system") this.#addMessage(entry);
     else if (entry.kind === "turn_end") this.#addUsage(entry.usage);
     else if (entry.kind === "message" || entry.kind === "other") this.report.unplaced++;
+    if (opensTurn(entry)) this.#calls.beginTurn();
     yield* this.#release(false);
   }
 
@@ -95,8 +100,7 @@ export class EtfExport {
     const line = this.#hold("user", at, null);
     for (const part of parts) {
       // What a user says has no type in this format.
-      const block = part.type === "text" ? { text: part.text } : blockIn(part);
-      if (block) this.#put(line, { json: compactJson(block), isOpen: false });
+      this.#putWhole(line, part.type === "text" ? { text: part.text } : blockIn(part));
     }
   }
 
@@ -107,10 +111,7 @@ export class EtfExport {
     if (usage && (usage.outputTokens ?? 0) >= (line.usage?.outputTokens ?? 0)) line.usage = usage;
     for (const part of parts) {
       if (part.type === "tool_call") this.#call(line, part);
-      else {
-        const block = blockIn(part);
-        if (block) this.#put(line, { json: compactJson(block), isOpen: false });
-      }
+      else this.#putWhole(line, blockIn(part));
     }
   }
 
@@ -121,35 +122,37 @@ export class EtfExport {
   }
 
   #call(line: Line, part: Extract<Part, { type: "tool_call" }>): void {
-    const { callId } = part;
-    // Said again while it is open, it is the same call: files repeat a message as it grows.
-    if (callId !== null && this.#calls.has(callId)) return;
-    const block = { json: compactJson(blockOf(part)).slice(0, -1), isOpen: true };
+    if (!this.#calls.addCall(part, { line, index: line.blocks.length })) return;
     line.unanswered++;
-    this.#put(line, block);
-    if (callId === null) this.#nameless.push({ line, block });
-    else this.#calls.set(callId, { line, block });
+    this.#put(line, { json: compactJson(blockOf(part)).slice(0, -1), isOpen: true });
   }
 
   #answer({ callId, output, error }: Extract<Part, { type: "tool_result" }>): void {
-    const call = callId === null ? this.#nameless.shift() : this.#calls.get(callId);
-    if (callId !== null) this.#calls.delete(callId);
-    if (!call) {
+    const place = this.#calls.answer(callId).call?.at;
+    const block = place?.line.blocks[place.index];
+    if (!place || !block) {
       this.report.strayResults++;
       return;
     }
     const status = error === null ? "success" : "error";
-    const result = compactJson({ output: outputText(output) || (error ?? ""), status });
-    call.line.unanswered--;
+    const result = compactJson({ output: resultText(output, error), status });
+    this.report.unplacedBlocks += blocksBesideText(output);
+    place.line.unanswered--;
     this.#heldChars += result.length;
-    call.block.json += `,"result":${result}}`;
-    call.block.isOpen = false;
+    block.json += `,"result":${result}}`;
+    block.isOpen = false;
   }
 
   #hold(type: Line["type"], at: string | null, id: string | null): Line {
     const line: Line = { type, ts: at ?? "", id, usage: null, blocks: [], unanswered: 0 };
     this.#held.push(line);
     return line;
+  }
+
+  /** Null: there is no block for it. */
+  #putWhole(line: Line, block: object | null): void {
+    if (block === null) this.report.unplacedBlocks++;
+    else this.#put(line, { json: compactJson(block), isOpen: false });
   }
 
   #put(line: Line, block: Block): void {
@@ -164,20 +167,14 @@ export class EtfExport {
       const mayGrow = this.#held.length === 1 && line.type === "assistant";
       if (!isLast && !isFull && (line.unanswered > 0 || mayGrow)) return;
       this.#held.shift();
-      for (const { json } of line.blocks) this.#heldChars -= json.length;
-      if (line.unanswered > 0) this.#giveUp(line);
-      if (line.blocks.length > 0 || line.usage !== null) yield this.#lineText(line);
+      const blocks = line.blocks.splice(0); // What answers its calls from now on comes too late.
+      for (const { json } of blocks) this.#heldChars -= json.length;
+      this.report.unanswered += line.unanswered;
+      if (blocks.length > 0 || line.usage !== null) yield this.#lineText(line, blocks);
     }
   }
 
-  /** ET1 */
-  #giveUp(line: Line): void {
-    this.report.unanswered += line.unanswered;
-    for (const [callId, call] of this.#calls) if (call.line === line) this.#calls.delete(callId);
-    this.#nameless = this.#nameless.filter((call) => call.line !== line);
-  }
-
-  #lineText({ type, ts, id, usage, blocks }: Line): string {
+  #lineText({ type, ts, id, usage }: Line, blocks: readonly Block[]): string {
     const { agent, cliVersion } = this.#facts;
     const head = compactJson({
       v: 1,
@@ -203,8 +200,20 @@ function blockIn(part: Part): object | null {
   }
 }
 
-/** What a tool gave, as a text: the format has no other. */
+/** What a tool gave, and why it failed, as a text: the format has no other. */
+function resultText(output: unknown, error: string | null): string {
+  const text = outputText(output);
+  if (error === null || text.includes(error)) return text;
+  return text === "" ? error : `${text}\n\n${error}`;
+}
+
 function outputText(output: unknown): string {
   if (output === null || output === undefined) return "";
   return textOf(output) || (typeof output === "string" ? "" : compactJson(output));
+}
+
+/** How many blocks stand beside the texts that are an output's text. */
+function blocksBesideText(output: unknown): number {
+  if (!Array.isArray(output) || textOf(output) === "") return 0;
+  return output.filter((block) => !isObject(block) || get(block, "type") !== "text").length;
 }

@@ -1,6 +1,7 @@
 /** Prompt: what `prompt.txt` holds: the first thing that a user said. */
 
 import { get, isObject } from "../fields.ts";
+import { asideOf, isProgramsPrompt } from "./aside.ts";
 import { textOf } from "./blocks.ts";
 
 /**
@@ -10,7 +11,7 @@ import { textOf } from "./blocks.ts";
  */
 export function promptIn(row: unknown): string | null {
   if (!isObject(row) || get(row, "type") !== "user") return null;
-  if (get(row, "isMeta") === true || get(row, "isSidechain") === true) return null;
+  if (isProgramsPrompt(row) || asideOf(row) !== null) return null;
   const message = get(row, "message");
   const text = isObject(message) ? textOf(get(message, "content")) : "";
   return text.trim() === "" ? null : text;

@@ -4,7 +4,7 @@
  * A checkpoint is a row without `message`, and part of the chain: Entire passes over it.
  */
 
-import { asciiJson } from "../../proof/checkpoint.ts";
+import { asciiJson, envelopeText } from "../../proof/checkpoint.ts";
 import type { Native, Signing, TurnMark, WriterFacts } from "../dialect.ts";
 import { decode } from "./decode.ts";
 
@@ -23,8 +23,8 @@ export const signing: Signing = {
       uuid,
       parentUuid: previous,
       timestamp: new Date(facts.nowMs).toISOString(),
-      cwd: facts.cwd,
-      version: facts.version,
+      cwd: envelopeText(facts.cwd),
+      version: envelopeText(facts.version),
     };
     return { text: `${asciiJson(fields).slice(0, -1)},`, id: uuid };
   },

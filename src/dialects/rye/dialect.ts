@@ -2,7 +2,7 @@
 
 import type { Dialect, Native, WriterFacts } from "../dialect.ts";
 import { decode } from "./decode.ts";
-import { completeNative, type Envelope } from "./envelope.ts";
+import { completeNative, type Envelope, readEnvelope } from "./envelope.ts";
 import { express } from "./express.ts";
 import { ryeSigning } from "./signing.ts";
 import { idAt, logPath } from "./thread-id.ts";
@@ -32,6 +32,7 @@ function makeDialect(envelope: Envelope): Dialect {
     logPath,
     idAt,
     decode,
+    sessionOf: (value: unknown) => readEnvelope(value).event?.threadId ?? null,
     express,
     complete: (native: Native, facts: WriterFacts) =>
       completeNative(native, {

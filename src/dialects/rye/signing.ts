@@ -5,7 +5,7 @@
  * vocabulary. The line of a checkpoint is spelt as docs/formats/checkpoint.md has it.
  */
 
-import { asciiJson } from "../../proof/checkpoint.ts";
+import { asciiJson, envelopeText } from "../../proof/checkpoint.ts";
 import type { CheckpointOpening, Native, Signing, TurnMark, WriterFacts } from "../dialect.ts";
 import { getString } from "../fields.ts";
 import type { Envelope } from "./envelope.ts";
@@ -43,7 +43,10 @@ function flatOpening(facts: WriterFacts, after: { readonly native: Native | null
   const ts = isoFormat(facts.nowMs);
   // Whose thread it is, as the line before has it, which is flat, too.
   const directive = (after.native && getString(after.native, "directive")) ?? facts.agent ?? "";
-  return opened({ ts, type: "checkpoint", thread_id: facts.id, directive });
+  return opened({
+    ...{ ts, type: "checkpoint", thread_id: facts.id },
+    directive: envelopeText(directive),
+  });
 }
 
 function payloadOpening(facts: WriterFacts): CheckpointOpening {

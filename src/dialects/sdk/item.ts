@@ -32,6 +32,9 @@ const RESULTS: Readonly<Record<string, string>> = {
   program_output: "result",
 };
 
+/** The tool of the provider's that gives an image back. */
+const IMAGE_GENERATION = "image_generation_call";
+
 const ROLES: readonly string[] = ["system", "user", "assistant"];
 
 export function decodeItem(item: JsonObject): Decoded {
@@ -43,8 +46,11 @@ export function decodeItem(item: JsonObject): Decoded {
   if (type === "message" && role !== null && ROLES.includes(role)) {
     return { ...entry, role: role as Role, parts: contentOf(item) };
   }
+  if (type === "hosted_tool_call") {
+    return { ...entry, role: "assistant", parts: hostedParts(item, type) };
+  }
   if (Object.hasOwn(CALLS, type)) {
-    return { ...entry, role: "assistant", parts: callOf(item, type, CALLS[type] ?? "") };
+    return { ...entry, role: "assistant", parts: [callOf(item, type)] };
   }
   if (Object.hasOwn(RESULTS, type)) {
     return { ...entry, role: "tool", parts: [resultOf(item, RESULTS[type] ?? "")] };
@@ -65,14 +71,27 @@ function contentOf(item: JsonObject): Part[] {
   });
 }
 
-function callOf(item: JsonObject, type: string, field: string): Part[] {
-  const callId = getString(item, "callId") ?? getString(item, "id");
+function callOf(item: JsonObject, type: string): Part {
   const tool = getString(item, "name") ?? type.replace(/_call$/, "");
-  const call: Part = { type: "tool_call", callId, tool, input: inputOf(get(item, field)) };
-  // A tool on the provider's side: its result comes with the call.
+  const input = inputOf(get(item, CALLS[type] ?? ""));
+  return { type: "tool_call", callId: callIdOf(item), tool, input };
+}
+
+/**
+ * A tool on the provider's side, whose result comes with the call. Where none does the provider kept
+ * it, and nobody here is to answer; an image is in base64.
+ */
+function hostedParts(item: JsonObject, type: string): Part[] {
   const output = get(item, "output");
-  if (type !== "hosted_tool_call" || output === undefined) return [call];
-  return [call, { type: "tool_result", callId, output, error: null, durationMs: null }];
+  if (output === undefined || output === null || getString(item, "name") === IMAGE_GENERATION) {
+    return [{ type: "other", native: item }];
+  }
+  const result = { output, error: null, durationMs: null };
+  return [callOf(item, type), { type: "tool_result", callId: callIdOf(item), ...result }];
+}
+
+function callIdOf(item: JsonObject): string | null {
+  return getString(item, "callId") ?? getString(item, "id");
 }
 
 /** Arguments are JSON in a string; what is none is told as it stands. */
@@ -89,10 +108,9 @@ function resultOf(item: JsonObject, field: string): Part {
   const said = get(item, field, null);
   const output = isObject(said) && said.type === "text" ? get(said, "text", null) : said;
   const isFailed = getString(item, "status") === "failed";
-  const callId = getString(item, "callId") ?? getString(item, "id");
   return {
     type: "tool_result",
-    callId,
+    callId: callIdOf(item),
     output,
     error: isFailed ? "failed" : null,
     durationMs: null,

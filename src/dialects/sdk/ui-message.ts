@@ -3,13 +3,12 @@
 import type { Draft } from "../../base/draft.ts";
 import type { Entry, Part, Role } from "../../model/entry.ts";
 import { get, getObject, getString, isObject, type JsonObject } from "../fields.ts";
+import { denied, UNANSWERED } from "../not-started.ts";
 
 type Reasoning = Extract<Part, { type: "reasoning" }>;
 
 const TOOL_PREFIX = "tool-";
 const DYNAMIC_TOOL = "dynamic-tool";
-/** States of a tool's part in which its input is not whole yet. */
-const GROWING = "input-streaming";
 
 export function decodeMessage(message: JsonObject): Draft<Partial<Entry>> {
   const said = get(message, "parts");
@@ -71,18 +70,29 @@ function sealIn(part: JsonObject): Pick<Reasoning, "signature" | "withheld" | "p
 
 function toolOf(part: JsonObject, tool: string): Part[] {
   const callId = getString(part, "toolCallId");
-  const state = getString(part, "state");
-  if (state === GROWING) return [{ type: "other", native: part }];
   const input = get(part, "input") ?? get(part, "rawInput") ?? null;
   const call: Part = { type: "tool_call", callId, tool, input };
   const result = { type: "tool_result", callId, durationMs: null } as const;
-  if (state === "output-available") {
-    return [call, { ...result, output: get(part, "output", null), error: null }];
+  const failed = (error: string): Part[] => [call, { ...result, output: null, error }];
+  const approval = getObject(part, "approval");
+  switch (getString(part, "state")) {
+    case "input-streaming": // It broke off, and is no call yet.
+      return [{ type: "other", native: part }];
+    case "output-available":
+      // What a tool says on its way is not what came of it.
+      if (get(part, "preliminary") === true) return [call, { type: "other", native: part }];
+      return [call, { ...result, output: get(part, "output", null), error: null }];
+    case "output-error":
+      return failed(getString(part, "errorText") ?? "failed");
+    case "approval-requested":
+      return failed(UNANSWERED);
+    case "approval-responded": // Once it is approved, it may have run.
+      return get(approval, "approved") === false
+        ? failed(denied(getString(approval, "reason")))
+        : [call];
+    case "output-denied":
+      return failed(denied(getString(approval, "reason")));
+    default:
+      return [call];
   }
-  if (state === "output-error") {
-    const error = getString(part, "errorText") ?? "failed";
-    return [call, { ...result, output: null, error }];
-  }
-  if (state === "output-denied") return [call, { ...result, output: null, error: "denied" }];
-  return [call];
 }

@@ -41,6 +41,12 @@ export class ToldMessages {
     }
   }
 
+  /** The same for a line that may say all of its message again, which then is said once. */
+  addGrown(said: Role | null, parts: readonly Part[]): void {
+    if (this.#isAllIn(parts)) this.#clear();
+    this.add(said, parts);
+  }
+
   /** As JSON text, each message with why it ended when that is given; null when nothing was said. */
   text(finishReason?: string): string | null {
     if (this.#messages.length === 0) return null;
@@ -50,6 +56,22 @@ export class ToldMessages {
       return `{"role":${JSON.stringify(role)},"parts":[${parts.join(",")}]${reason}}`;
     });
     return `[${messages.join(",")}]`;
+  }
+
+  /** Whether all that is told here stands in these parts, in its order, others between it or not. */
+  #isAllIn(parts: readonly Part[]): boolean {
+    const told = this.#messages.flatMap((message) => message.parts);
+    let found = 0;
+    for (const part of parts) {
+      if (found < told.length && JSON.stringify(partOf(part)) === told[found]) found++;
+    }
+    return found === told.length;
+  }
+
+  #clear(): void {
+    this.#messages.length = 0;
+    this.#parts = 0;
+    this.#chars = 0;
   }
 
   #isTooMuch(): boolean {

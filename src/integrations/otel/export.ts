@@ -13,7 +13,7 @@ import { packageVersion } from "../../base/node-package.ts";
 import { toByteOffset } from "../../base/offset.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { Session } from "../../store/session.ts";
-import { followSession } from "../../store/session-window.ts";
+import { followSession, SessionWindow } from "../../store/session-window.ts";
 import { endpointOf } from "./endpoint.ts";
 import { type Deliver, Outbox } from "./outbox.ts";
 import { OtlpSender, RETRIES_MAX, type SenderTools } from "./sender.ts";
@@ -74,8 +74,12 @@ const TOOLS: SenderTools = {
   nowMs: Date.now,
 };
 
-/** Sends the spans of a session as it stands; those that are open are marked so. */
+/**
+ * Sends the spans of a session as it stands; those that are open are marked so. Refuses with
+ * LOG_REWOUND an `after` past the log's end.
+ */
 export async function exportSpans(session: Session, options: ExportOptions): Promise<ExportReport> {
+  await checkReached(session, options);
   const pass = new Pass(session, options, outboxFor(options, RETRIES_MAX));
   await pass.catchUp();
   return pass.finish();
@@ -83,13 +87,14 @@ export async function exportSpans(session: Session, options: ExportOptions): Pro
 
 /**
  * Sends spans as they end, whoever appends to the session, until the signal; then those that are
- * open. A collector that is away is tried until it is back.
+ * open. A collector that is away is tried until it is back. Refuses as `exportSpans` does.
  */
 export async function exportLive(
   session: Session,
   options: LiveExportOptions,
 ): Promise<ExportReport> {
   const { signal, lingerMs = LINGER_MS } = options;
+  await checkReached(session, options);
   const outbox = outboxFor(options, Number.POSITIVE_INFINITY, signal);
   let after = options.after ?? 0;
   for (;;) {
@@ -101,6 +106,17 @@ export async function exportLive(
     }
     // Lines that were taken back ended nothing: the fold begins anew, without them.
     after = Math.min(Math.max(after, pass.end), rewoundTo);
+  }
+}
+
+/** Beyond its end nothing of the log was delivered: it is another one, or was cut. */
+async function checkReached(session: Session, { after = 0 }: ExportOptions): Promise<void> {
+  if (after === 0) return;
+  const window = await SessionWindow.open(nodeHost, session);
+  try {
+    window.log.checkReached(after);
+  } finally {
+    window.close();
   }
 }
 

@@ -104,6 +104,81 @@ test("lines of one message are one call, with the most that they say was used", 
   assert.equal(chats[0]?.attributes["gen_ai.response.id"], "m1");
 });
 
+test("a message that is said again as it grows is told once, and so are its calls", () => {
+  const line = (at: number, messageId: string, ...parts: Part[]): Told => {
+    return { ...say("assistant", at, ...parts), messageId };
+  };
+  const spans = foldOf(true);
+  const told = fold(
+    [
+      say("user", 0, text("Where am I?")),
+      line(1, "m1", call("c1"), call("c2")),
+      line(5, "m1", call("c1"), call("c2"), result("c2")),
+      line(6, "m1", call("c1"), call("c2"), result("c1"), result("c2")),
+      line(8, "m1", call("c1"), call("c2"), result("c1"), result("c2"), text("At home.")),
+      line(9, "m2", call("c1"), result("c1")), // Another message's call of that id is another one.
+    ],
+    spans,
+  );
+  const tools = told.filter(({ name }) => name.startsWith("execute_tool"));
+  assert.deepEqual(
+    tools.map(({ attributes: of, completedAt }) => [of["gen_ai.tool.call.id"], completedAt]),
+    [
+      ["c2", 300],
+      ["c1", 400],
+      ["c1", 600],
+    ],
+  );
+  const [chat = assert.fail()] = told.filter(({ name }) => name === "chat");
+  const [{ parts }] = JSON.parse(String(chat.attributes["gen_ai.output.messages"]));
+  assert.deepEqual(
+    parts.map(({ type }: { type: string }) => type),
+    ["tool_call", "tool_call", "tool_call_response", "tool_call_response", "text"],
+  );
+  assert.deepEqual(spans.report, { untimed: 0, strayResults: 0, asides: 0 });
+});
+
+test("lines that say one message block by block are told together, whatever they begin with", () => {
+  const line = (at: number, part: Part): Told => ({
+    ...say("assistant", at, part),
+    messageId: "m",
+  });
+  const blank: Part = { type: "reasoning", text: "" };
+  const told = fold(
+    [line(1, blank), line(2, text("A")), line(3, blank), line(4, text("B"))],
+    foldOf(true),
+  );
+  const chat = told.find(({ name }) => name === "chat") ?? assert.fail();
+  const [{ parts }] = JSON.parse(String(chat.attributes["gen_ai.output.messages"]));
+  assert.deepEqual(
+    parts.map(({ content }: { content: string }) => content),
+    ["", "A", "", "B"],
+  );
+});
+
+test("a model that the log names once, at its start, is the one that was asked", () => {
+  const answer = (at: number, model: string | null = null): Told => ({
+    ...say("assistant", at, text("x")),
+    model,
+  });
+  const asked = (at: number) => say("user", at, text("?"));
+  const start: Told = { kind: "start", at: 0, model: "claude-opus-5" };
+  const told = fold([start, asked(1), answer(2), asked(3), answer(4, "gpt-5.5")]);
+  const chats = told.filter(({ name }) => name.startsWith("chat"));
+  assert.deepEqual(
+    chats.map(({ name, attributes: of }) => [
+      name,
+      of["gen_ai.provider.name"],
+      of["gen_ai.request.model"],
+      of["gen_ai.response.model"],
+    ]),
+    [
+      ["chat claude-opus-5", "anthropic", "claude-opus-5", undefined],
+      ["chat gpt-5.5", "openai", "gpt-5.5", "gpt-5.5"],
+    ],
+  );
+});
+
 test("an interrupted call has its own span, also where a later one takes its id", () => {
   const spans = fold([
     say("assistant", 1, call("1", "deploy")),

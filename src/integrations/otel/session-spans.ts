@@ -14,12 +14,14 @@
  *      output or error text. Names of models, agents and tools, ids, counts and times are.
  * SS2  Each span comes once, when the entry that ends it is known. What is still open comes from
  *      `finish`, and is marked so.
- * SS3  However long the session, what is remembered is bounded (model/pairing.ts, CP3).
+ * SS3  However long the session, what is remembered is bounded (model/pairing.ts, CP3; said-again.ts,
+ *      SA2).
  * SS4  What cannot be told is counted: `report`.
  */
 
 import type { Entry, Part } from "../../model/entry.ts";
 import { CallPairing, opensTurn } from "../../model/pairing.ts";
+import { SaidAgain } from "../../model/said-again.ts";
 import { ToldMessages, toldValue } from "./content.ts";
 import { nsOf, type Span, type SpannedSession, spanIdOf, traceIdOf } from "./span.ts";
 import type { CallFacts, ChatFacts, RunFacts, TurnFacts } from "./span-facts.ts";
@@ -58,6 +60,7 @@ export class SessionSpans {
   #run: RunFacts | null = null;
   #turn: TurnFacts | null = null;
   #calls = new CallPairing<CallFacts>();
+  readonly #again = new SaidAgain();
   #input: ToldMessages | null;
   /** The latest time, and the latest at which something was there for the model to answer. */
   #nowNs: bigint | null = null;
@@ -156,6 +159,7 @@ export class SessionSpans {
 
   #message(run: RunFacts, entry: PlacedEntry): void {
     const { role, parts } = entry;
+    this.#again.beginEntry(entry);
     if (role === "assistant") {
       this.#say(this.#turnFor(run, entry), entry);
     } else if (role === "user" && this.#turn?.chat && !this.#turn.isMarked) {
@@ -191,9 +195,13 @@ export class SessionSpans {
     // A message in several lines says on each what was counted so far.
     const isMore = (entry.usage?.outputTokens ?? 0) >= (chat.usage?.outputTokens ?? 0);
     if (entry.usage && isMore) chat.usage = entry.usage;
-    chat.output?.add("assistant", entry.parts);
+    if (chat.messageId !== null && chat.messageId === entry.messageId) {
+      chat.output?.addGrown("assistant", entry.parts);
+    } else {
+      chat.output?.add("assistant", entry.parts);
+    }
     for (const [index, part] of entry.parts.entries()) {
-      if (part.type !== "tool_call") continue;
+      if (part.type !== "tool_call" || this.#again.takeCall(part.callId)) continue;
       this.#calls.addCall(part, {
         spanId: spanIdOf(this.#traceId, "tool", entry.start, index),
         parentSpanId: turn.spanId,
@@ -214,6 +222,7 @@ export class SessionSpans {
       messageId: messageId ?? null,
       startNs: later(turn.startNs, this.#askedNs),
       endNs: this.#nowNs,
+      askedModel: this.#run?.model ?? null,
       model: null,
       stopReason: null,
       usage: null,
@@ -227,9 +236,14 @@ export class SessionSpans {
 
   #answer(part: Extract<Part, { type: "tool_result" }>): void {
     if (this.#turn?.chat) this.#turn.chat.isAnswered = true;
+    if (this.#again.takeResult(part.callId)) return;
     const { call } = this.#calls.answer(part.callId);
-    if (call) this.#push(toolOf(this.#shape, call.at, { endNs: this.#nowNs, result: part }));
-    else this.#strayResults++;
+    if (!call) {
+      this.#strayResults++;
+      return;
+    }
+    this.#again.answered(part.callId);
+    this.#push(toolOf(this.#shape, call.at, { endNs: this.#nowNs, result: part }));
   }
 
   #endTurn({ usage, stopReason }: PlacedEntry): void {

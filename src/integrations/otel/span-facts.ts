@@ -31,6 +31,9 @@ export interface ChatFacts {
   readonly messageId: string | null;
   readonly startNs: bigint | null;
   endNs: bigint | null;
+  /** The session's when it was asked: some logs name it once, at the start. */
+  readonly askedModel: string | null;
+  /** The one that the message names. */
   model: string | null;
   stopReason: string | null;
   usage: Entry["usage"];

@@ -84,17 +84,18 @@ export function chatOf(
   isUnfinished: boolean,
 ): Shaped | null {
   const { model, messageId, stopReason, isPartial } = chat;
+  const asked = model ?? chat.askedModel;
   const input = chat.input?.text() ?? null;
   const output = chat.output?.text(stopReason ?? (isPartial ? "error" : "stop")) ?? null;
   return timed(chat.startNs, chat.endNs, {
     traceId: shape.traceId,
     spanId: spanIdOf(shape.traceId, "chat", chat.offset),
     parentSpanId,
-    name: model === null ? OPERATION.CHAT : `${OPERATION.CHAT} ${named(model)}`,
+    name: asked === null ? OPERATION.CHAT : `${OPERATION.CHAT} ${named(asked)}`,
     kind: "client",
     attributes: {
       ...common(shape, OPERATION.CHAT, chat.offset),
-      ...modelOf(model),
+      ...modelOf(asked),
       ...(model === null ? {} : { [ATTR.GEN_AI_RESPONSE_MODEL]: named(model) }),
       ...(messageId === null ? {} : { [ATTR.GEN_AI_RESPONSE_ID]: named(messageId) }),
       ...(stopReason === null

@@ -22,11 +22,11 @@ import { openVerifiedLog, type VerifiedLine } from "../../signing/open-verified.
 import type { VerifyReport } from "../../signing/report.ts";
 import { hasSidecar, type SessionLog, sidecarOf } from "../../signing/session-log.ts";
 import { threadKeys } from "../../signing/trusted-keys.ts";
-import { DIALECTS, type FoundSession } from "../../store/find-session.ts";
+import { DIALECTS, type FoundSession, ofNobody } from "../../store/find-session.ts";
 import type { DialectName } from "../../store/fork.ts";
 import type { Session } from "../../store/session.ts";
 import { readSpill } from "../../store/spill-files.ts";
-import { SummaryFold } from "../../store/summaries.ts";
+import { listedAside, SummaryFold } from "../../store/summaries.ts";
 import { UserJudging } from "../../store/user-judging.ts";
 import { entriesOf } from "../../store/verified-entries.ts";
 import { FoundMeta } from "../../store/verified-meta.ts";
@@ -104,11 +104,7 @@ type StoredTarget = SessionLog & { readonly id: string };
 
 function targetOf({ id, root, dialect, path }: FoundSession): StoredTarget {
   if (id !== null) return { dialect, root, id, logId: relative(root, path) };
-  throw new VerbatimError(
-    "SESSION_NOT_FOUND",
-    `${path} lies in no store, and whose session it is nobody can say; copy it into one`,
-    { session: path },
-  );
+  throw ofNobody(path);
 }
 
 async function openStrictly(
@@ -197,15 +193,16 @@ class Packing {
 
   /** HO1. What was used, and which files its lines refer to, is learned on the way. */
   async #addLog(lines: AsyncGenerator<VerifiedLine>) {
-    const { dialect, root, logId } = this.#target;
-    const { decode, spilling } = DIALECTS[dialect];
+    const { root, logId, id } = this.#target;
+    const dialect = DIALECTS[this.#target.dialect];
+    const { decode, spilling } = dialect;
     const spills = new Map<string, { path: string; bytes: number; sha256: string }>();
     const fold = new SummaryFold();
     const member = this.#writer.begin(LOG);
     const copied = copying(lines, (bytes) => member.write(bytes));
     const entries = entriesOf(`${root}/${logId}`, copied, decode, () => fold.addBadLine());
     for await (const entry of entries) {
-      fold.add(entry);
+      fold.add(entry, listedAside(dialect, entry.native, id));
       for (const each of spilling?.referencesOf(entry.native) ?? []) spills.set(each.path, each);
     }
     member.end();

@@ -122,7 +122,7 @@ async function installed(
   const where = { cwd: root, root, dialect };
   const verifier = await SessionVerifier.open(host, { where, pins: true, onWarning });
   const report = await verifier.verify({ ...target, root });
-  await verifier.close();
+  await verifier.close().catch((cause: unknown) => onWarning(notPinned(id, cause)));
   // What is on the disk is what was judged: only the disk itself, or another program, can be at fault.
   if (report.verdict !== "verified") {
     await traces.remove();
@@ -170,6 +170,15 @@ async function recorded(
   const { id, path } = session;
   const from = judged.manifest;
   return { schema: "verbatim.unpack/1", session: id, dialect, path, verdict, from, fidelity };
+}
+
+/** A session that is there and verified is not refused for it: a pin behind is harmless. */
+function notPinned(id: string, cause: unknown): string {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return (
+    `the head of ${id} could not be pinned, and a rollback may be missed; ` +
+    `\`verbatim head pin ${id}\` tries again: ${reason}`
+  );
 }
 
 function besideIn(judged: JudgedBundle): InstalledFile[] {

@@ -19,6 +19,7 @@ export interface Moments {
   readonly connections: () => number;
   readonly inFlight: () => number;
   readonly bodyBytes: () => number;
+  readonly answerBytes: () => number;
   readonly liveReaders: () => number;
   readonly eventFeeds: () => number;
   readonly isWritable: () => boolean;
@@ -110,6 +111,7 @@ export class ServerMetrics {
       new Gauge("verbatim_connections", "Open connections.", moments.connections),
       new Gauge("verbatim_requests_in_flight", "Requests not answered yet.", moments.inFlight),
       new Gauge("verbatim_body_bytes", "Bytes of bodies not whole yet.", moments.bodyBytes),
+      new Gauge("verbatim_answer_bytes", "Bytes of streams not taken yet.", moments.answerBytes),
       new Gauge("verbatim_live_readers", "Readers that wait for data.", moments.liveReaders),
       new Gauge("verbatim_event_feeds", "Streams that are read by events.", moments.eventFeeds),
       new Gauge("verbatim_writable", "1 while appends are taken.", () =>

@@ -124,7 +124,19 @@ const REPORT = {
 };
 
 export const SCHEMAS: Readonly<Record<string, Schema>> = {
-  Error: object({ error: object({ code: string, message: string }) }),
+  Error: object({
+    error: {
+      type: "object",
+      properties: {
+        code: string,
+        message: string,
+        current_holder: { ...string, description: "Subscriptions: who has the claim" },
+        generation: { ...count, description: "Subscriptions: which claim it is" },
+      },
+      required: ["code", "message"],
+      additionalProperties: false,
+    },
+  }),
   Health: {
     type: "object",
     properties: { status: string, reason: string },

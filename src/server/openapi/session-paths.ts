@@ -19,9 +19,12 @@ export function content(type: string, schema: Schema, description: string): Sche
   return { description, content: { [type]: { schema } } };
 }
 
+/** What anything can be answered with: a foreign page or name, a fault of ours, too much to do. */
+const ALWAYS = [403, 500, 503];
+
 export function refusals(...statuses: readonly number[]): Record<string, Schema> {
   const refused = content("application/json", ref("Error"), "Refused; the code says why");
-  return Object.fromEntries(statuses.map((status) => [String(status), refused]));
+  return Object.fromEntries([...statuses, ...ALWAYS].map((status) => [String(status), refused]));
 }
 
 const SESSION = parameter("id", "As the list gives it", { type: "string" }, "path");
@@ -41,7 +44,7 @@ interface Operation {
 }
 
 function get(operationId: string, { summary, parameters, ok, refused }: Operation): Schema {
-  const responses = { 200: ok, ...refusals(400, 401, 403, 404, 429, ...refused) };
+  const responses = { 200: ok, ...refusals(400, 401, 404, 429, ...refused) };
   return { get: { operationId, summary, tags: ["sessions"], parameters, responses } };
 }
 
@@ -65,13 +68,16 @@ const LIST_OPERATION: Operation = {
     parameter("cursor", "`next` of the page before, with the same filters", { type: "string" }),
   ],
   ok: json("SessionPage", "A page; it may hold fewer than asked for and still have a next one"),
-  refused: [503],
+  refused: [],
 };
 
 const SEARCH_OPERATION: Operation = {
   summary: "Entries that hold all of the words, the latest first",
   parameters: [
-    parameter("q", "Words, phrases and filters: docs/api.md, Search", { type: "string" }),
+    {
+      ...parameter("q", "Words, phrases and filters: docs/api.md, Search", { type: "string" }),
+      required: true,
+    },
     parameter("session", "Only in this session", { type: "string" }),
     parameter("typing", "Whether the last word may go on", flag(false)),
     parameter("limit", "At most so many", {
@@ -83,7 +89,7 @@ const SEARCH_OPERATION: Operation = {
     parameter("cursor", "`next` of the page before, with the same query", { type: "string" }),
   ],
   ok: json("SearchPage", "A page; it may hold fewer than asked for and still have a next one"),
-  refused: [503],
+  refused: [],
 };
 
 const USAGE_OPERATION: Operation = {
@@ -94,7 +100,7 @@ const USAGE_OPERATION: Operation = {
     parameter("dialect", "Only of this dialect", { enum: [...DIALECT_NAMES] }),
   ],
   ok: json("UsageReport", "Sums, as recorded"),
-  refused: [503],
+  refused: [],
 };
 
 const ENTRIES_OPERATION: Operation = {

@@ -20,7 +20,7 @@ export interface SubscriptionContext {
   readonly subscriptions: SubscriptionService;
 }
 
-const STATUS: Readonly<Record<SubscriptionRefusal["reason"], number>> = {
+export const SUBSCRIPTION_STATUS: Readonly<Record<SubscriptionRefusal["reason"], number>> = {
   INVALID_REQUEST: 400,
   WEBHOOK_URL_REJECTED: 400,
   TOKEN_INVALID: 401,
@@ -140,8 +140,8 @@ function answerRefusal(
   const holder = held && { current_holder: held.by, generation: held.generation };
   const told = { error: { code: reason, message: error.message, ...holder } };
   const headers = privateHeaders();
-  if (STATUS[reason] === 401) headers.push("WWW-Authenticate", "Bearer");
-  answerJson(response, STATUS[reason], told, headers);
+  if (SUBSCRIPTION_STATUS[reason] === 401) headers.push("WWW-Authenticate", "Bearer");
+  answerJson(response, SUBSCRIPTION_STATUS[reason], told, headers);
 }
 
 /** Headers of what is for one reader and one moment only. */

@@ -89,6 +89,20 @@ test("a call without a result dangles once its session is at rest", async () => 
   assert.deepEqual(codes(await findingsOf(session)), ["DANGLING_CALL"]);
 });
 
+test("a call that is the provider's to answer, or that nobody allowed, does not dangle", async () => {
+  const root = tempDirectory();
+  const store = new Store(nodeHost, { dialect: "sdk", root });
+  const hosted = { type: "hosted_tool_call", id: "ws_1", name: "web_search_call" };
+  await store.session("openai-agents/a").appendNative({ type: "item", item: hosted });
+  const approval = { id: "p" };
+  const drop = { type: "tool-drop", toolCallId: "c1", input: {}, approval };
+  const parts = [{ ...drop, state: "approval-requested" }];
+  const message = { id: "m1", role: "assistant", parts };
+  await store.session("ai-sdk/b").appendNative({ type: "message", message });
+  await store.close();
+  assert.deepEqual(await findingsIn(root, "sdk"), []);
+});
+
 test("a call is only open while a writer may give its result: held, or shared a moment ago", async () => {
   const project = tempDirectory();
   const store = new Store(nodeHost, { dialect: "rye", root: project, agent: "a", mode: "shared" });

@@ -108,7 +108,8 @@ export const FINDINGS = {
   TEMP_LEFT: {
     severity: "note",
     mends: true,
-    means: "A process was killed while it replaced a file; the file itself is whole.",
+    means:
+      "A process was killed while it replaced a file; what has the file's own name is as it was.",
     remedy: "moves the leftover aside",
   },
   DERIVED_MISSING: {

@@ -144,6 +144,22 @@ test("a webhook that never answers is given up with its lease, and then waited f
   expect((await desk.delivery(2)).generation).toBe(3);
 });
 
+test("what is sent again after a wait longer than the lease is another wake", async () => {
+  const desk = await Subscribing.open();
+  await desk.create("s", { leaseTtlMs: 1500 });
+  await desk.make("/events/a", 1);
+  const generations = [1, 1, 2, 3];
+  for (const [at, generation] of generations.entries()) {
+    const delivery = await desk.delivery(at);
+    expect(delivery.generation).toBe(generation);
+    delivery.answer("failed");
+    await desk.settle("s");
+    await desk.pass(1000 * 2 ** at, "s");
+  }
+  const ids = new Set(desk.deliveries.slice(0, 4).map(({ wakeId }) => wakeId));
+  expect(ids.size).toBe(3);
+});
+
 test("a callback that is faster than the webhook's answer counts, and the answer does not", async () => {
   const desk = await Subscribing.open();
   await desk.create("s");

@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../../src/base/node-host.ts";
 import { VerbatimClient } from "../../../src/client.ts";
-import { Gate } from "../../../src/server/sessions/gate.ts";
+import { Gate } from "../../../src/server/gate.ts";
 import { SessionVerifier } from "../../../src/store/session-verifier.ts";
 import { refusal } from "../../support/refusal.ts";
 import { turnOf } from "../../support/signing-user.ts";

@@ -4,7 +4,7 @@
  * GT1  Whoever is let in is let out, also by a failure. Turns are given in the order of coming.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
+import { VerbatimError } from "../base/errors.ts";
 
 export class Gate {
   readonly #max: number;
@@ -35,7 +35,7 @@ export class Gate {
     if (this.#waiting.length >= this.#waitingMax) {
       throw new VerbatimError(
         "TOO_MANY_READERS",
-        `${this.#waiting.length} requests wait for sessions to be read already; try again later`,
+        `${this.#waiting.length} requests wait for their turn to read already; try again later`,
         { readersMax: this.#max },
       );
     }

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { thrownRefusal } from "../../test/support/refusal.ts";
+import { RESUME_LIMITS } from "../base/limits.ts";
+import { emptyEntry } from "../model/entry.ts";
+import { DIALECTS } from "../store/find-session.ts";
+import { OwnLog } from "./own-log.ts";
+
+/** A line of so many bytes. */
+function lineOf(bytes: number, line: number, isSidechain: boolean) {
+  const native = { type: "user", isSidechain, message: { content: "Look." } };
+  const entry = { ...emptyEntry(native), kind: "message" as const, role: "user" as const };
+  return { ...entry, start: 0, end: bytes, line, verified: false };
+}
+
+test("what is held until it is known whose log it is takes room", () => {
+  const passed: number[] = [];
+  const log = (id: string | null) =>
+    new OwnLog(DIALECTS.entire, id, ({ line }) => passed.push(line));
+  const most = lineOf(RESUME_LIMITS.charsMax, 1, true);
+  const unknown = log(null);
+  unknown.add(most);
+  const { details } = thrownRefusal(() => unknown.add(lineOf(1, 2, true)), "RESUME_TOO_LARGE");
+  assert.equal(details.line, 2);
+  assert.deepEqual(passed, []);
+
+  // Nothing is held of a log that is known.
+  const settled = log(null);
+  settled.add(lineOf(1, 3, false));
+  for (const own of [settled, log("s1")]) {
+    own.add(most);
+    own.add(lineOf(1, 4, true));
+  }
+  assert.deepEqual(passed, [3, 1, 4, 1, 4]);
+});

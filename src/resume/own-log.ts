@@ -1,0 +1,68 @@
+/**
+ * Own log: whose rows are the conversation of a log that nobody knows.
+ *
+ * OL1  In a session's log a subagent's rows stand beside the conversation; in the subagent's own they
+ *      are it. Where no id says which of the two a log is, it is a subagent's when no other's message
+ *      is in it. Rows are held until one comes, or the end: a session's log may begin with a
+ *      subagent's.
+ * OL2  What is held takes room, as in taken-back.ts (TB1).
+ */
+
+import type { Aside } from "../model/entry.ts";
+import type { Dialect } from "../store/fork.ts";
+import type { VerifiedEntry } from "../store/verified-entries.ts";
+import type { GatheredEntry } from "./gather.ts";
+import { Room } from "./room.ts";
+
+type Judged = VerifiedEntry & Pick<GatheredEntry, "aside">;
+
+export class OwnLog {
+  readonly #dialect: Pick<Dialect, "asideOf">;
+  readonly #id: string | null;
+  readonly #pass: (entry: Judged) => void;
+  readonly #room = new Room();
+  #held: VerifiedEntry[] = [];
+  #isKnown: boolean;
+
+  /** `id` is the session's; null when nobody knows it. */
+  constructor(dialect: Pick<Dialect, "asideOf">, id: string | null, pass: (entry: Judged) => void) {
+    this.#dialect = dialect;
+    this.#id = id;
+    this.#pass = pass;
+    this.#isKnown = id !== null;
+  }
+
+  /** Refuses with RESUME_TOO_LARGE. */
+  add(entry: VerifiedEntry): void {
+    const isOthers = this.#asideOf(entry, false) === "other_agent";
+    if (entry.kind === "message" && !isOthers) {
+      this.#isKnown = true;
+      this.#letGo(false);
+    }
+    if (this.#isKnown || (!isOthers && this.#held.length === 0)) {
+      this.#passOn(entry, false);
+      return;
+    }
+    this.#room.takeParts(Math.max(1, entry.parts.length), entry.line);
+    this.#room.takeChars(entry.end - entry.start, entry.line);
+    this.#held.push(entry);
+  }
+
+  /** Hands over what is held. To be called at the end. */
+  finish(): void {
+    this.#letGo(true);
+  }
+
+  #letGo(isSubagents: boolean): void {
+    for (const entry of this.#held) this.#passOn(entry, isSubagents);
+    this.#held = [];
+  }
+
+  #passOn(entry: VerifiedEntry, isSubagents: boolean): void {
+    this.#pass({ ...entry, aside: this.#asideOf(entry, isSubagents) });
+  }
+
+  #asideOf({ native }: VerifiedEntry, isSubagents: boolean): Aside | null {
+    return this.#dialect.asideOf?.(native, this.#id, isSubagents) ?? null;
+  }
+}

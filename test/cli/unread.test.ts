@@ -1,0 +1,53 @@
+/** Commands whose answer is their exit code, in a pipe that nobody reads: the answer is the same. */
+
+import assert from "node:assert/strict";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "vitest";
+import { openLocalStore } from "../../src/streams/local-store.ts";
+import { WHOLE_THREAD, writeThread } from "../support/examining.ts";
+import { JSON_STREAM, message } from "../support/signed-streams.ts";
+import { asLines, CliUser } from "./cli.ts";
+
+test.each([[[]], [["--json"]]])("verify %s says that a session was altered", async (flags) => {
+  const user = new CliUser();
+  for (const id of ["a-1", "b-1"]) {
+    const args = ["record", "--dialect", "rye", "--directive", "d", "--sign", "--session", id];
+    const input = asLines({ type: "user_message", text: "as it was" });
+    assert.equal((await user.run(args, { input })).code, 0);
+  }
+  assert.deepEqual(await user.runUnread(["verify", ...flags]), { code: 0, stderr: "" });
+
+  const path = join(user.cwd, ".ai/threads/b-1/transcript.jsonl");
+  writeFileSync(path, readFileSync(path, "utf8").replace("as it was", "as it is."));
+  assert.deepEqual(await user.runUnread(["verify", ...flags]), { code: 1, stderr: "" });
+  assert.deepEqual(await user.runUnread(["verify", "b-1", ...flags]), { code: 1, stderr: "" });
+});
+
+test("doctor says that it found something, and repair, which mends the rest, that it left it", async () => {
+  const user = new CliUser();
+  const path = await writeThread(user.cwd, "hello-1", WHOLE_THREAD);
+  appendFileSync(path, "no json\n");
+  const second = await writeThread(user.cwd, "hello-2", WHOLE_THREAD);
+  const whole = readFileSync(second);
+  appendFileSync(second, '{"torn');
+  assert.deepEqual(await user.runUnread(["doctor"]), { code: 1, stderr: "" });
+  assert.deepEqual(await user.runUnread(["repair", "--all"]), { code: 1, stderr: "" });
+  assert.deepEqual(readFileSync(second), whole);
+  assert.deepEqual(await user.runUnread(["doctor", "hello-2"]), { code: 0, stderr: "" });
+});
+
+test("serve --check says that something is damaged", async () => {
+  const user = new CliUser();
+  const data = join(user.cwd, "data");
+  const store = await openLocalStore({ dataDirectory: data });
+  await store.create("/a", JSON_STREAM);
+  await store.append("/a", message({ n: 1 }));
+  await store.close();
+  const check = ["serve", "--check", data];
+  assert.deepEqual(await user.runUnread(check), { code: 0, stderr: "" });
+  const log = join(data, "logs/a.jsonl");
+  writeFileSync(log, readFileSync(log, "utf8").replace("1", "3"));
+  assert.deepEqual(await user.runUnread(check), { code: 1, stderr: "" });
+  assert.deepEqual(await user.runUnread([...check, "--json"]), { code: 1, stderr: "" });
+});

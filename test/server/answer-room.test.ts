@@ -1,0 +1,126 @@
+/** What readers do not take is held for them, up to a limit. */
+
+import assert from "node:assert/strict";
+import { onTestFinished, test } from "vitest";
+import { serveStore } from "../../src/server/serve.ts";
+import { CHUNKS_READ_MAX } from "../../src/server/settings.ts";
+import { openLocalStore } from "../../src/streams/local-store.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { WatchedFiles } from "../support/watched-files.ts";
+import { RawConnection } from "./raw-http.ts";
+import { refused, startTestServer, type TestServer, testServer } from "./test-server.ts";
+
+const TYPE = "text/plain";
+/** More than the kernel takes for a connection. */
+const LARGE = 15 * 1024 * 1024;
+
+async function startWithStreams(answersBytesMax: number): Promise<TestServer> {
+  const server = await startTestServer({ answersBytesMax });
+  await server.put("/large", TYPE, { body: "x".repeat(LARGE) });
+  await server.put("/small", TYPE, { body: "x" });
+  await server.put("/empty", TYPE);
+  return server;
+}
+
+/** A connection over which streams are asked for, one after the other, and nothing is taken. */
+async function stalled(server: TestServer, ...targets: readonly string[]): Promise<RawConnection> {
+  const connection = await RawConnection.open(server.url);
+  connection.socket.pause();
+  for (const target of targets) connection.send("GET", `/v1/stream${target}`);
+  return connection;
+}
+
+async function statusOf(url: string): Promise<number> {
+  const response = await fetch(url);
+  await response.arrayBuffer();
+  return response.status;
+}
+
+/** Resolves when so many bytes are held. */
+async function held(server: TestServer, bytes: number): Promise<void> {
+  for (;;) {
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    if (metrics.includes(`\nverbatim_answer_bytes ${bytes}\n`)) return;
+  }
+}
+
+async function statusesOf(connection: RawConnection): Promise<string[]> {
+  connection.send("GET", "/v1/stream/empty", { Connection: "close" });
+  connection.socket.resume();
+  const answers = (await connection.closed()).matchAll(/HTTP\/1\.1 (\d+)/g);
+  return [...answers].map(([, status = ""]) => status);
+}
+
+test("who reads alone is given a message of any length; meanwhile others are told to come later", async () => {
+  const server = await startWithStreams(1000);
+  const reader = await stalled(server, "/large");
+  await held(server, LARGE);
+  for (const query of ["", "?offset=-1&live=long-poll", "?offset=-1&live=sse"]) {
+    const response = await fetch(server.at(`/small${query}`));
+    assert.equal(response.headers.get("retry-after"), "1");
+    assert.deepEqual(await refused(response), [429, "TOO_MANY_READERS"]);
+  }
+  assert.equal(await statusOf(server.at("/empty")), 200, "nothing is held of what is empty");
+  assert.deepEqual(await statusesOf(reader), ["200", "200"]);
+  await held(server, 0);
+  assert.equal(await statusOf(server.at("/small")), 200);
+});
+
+test("what is held may reach the limit, and not pass it by a byte", async () => {
+  const server = await startWithStreams(LARGE + 1);
+  await server.put("/two", TYPE, { body: "xx" });
+  const reader = await stalled(server, "/large");
+  await held(server, LARGE);
+  assert.equal(await statusOf(server.at("/two")), 429);
+  assert.equal(await statusOf(server.at("/small")), 200);
+  reader.socket.destroy();
+  await held(server, 0);
+});
+
+test("who leaves makes room for all that was asked for over the connection", async () => {
+  const server = await startWithStreams(3 * LARGE);
+  const reader = await stalled(server, "/large", "/large", "/large");
+  await held(server, 3 * LARGE);
+  reader.socket.resetAndDestroy();
+  await held(server, 0);
+});
+
+test("of requests sent ahead, those past the limit are refused as well", async () => {
+  const server = await startWithStreams(LARGE);
+  const reader = await stalled(server, "/large", "/large", "/large");
+  await held(server, LARGE);
+  const statuses = await statusesOf(reader);
+  assert.deepEqual(statuses.sort(), ["200", "200", "429", "429"]);
+});
+
+test("what a reader of events catches up with is held until it has taken it", async () => {
+  const server = await startWithStreams(LARGE);
+  const reader = await stalled(server, "/large?offset=-1&live=sse");
+  await held(server, LARGE);
+  reader.socket.resume();
+  await held(server, 0); // And it goes on reading.
+  await server.post("/large", TYPE, "news");
+  await reader.until((text) => text.includes("data:news"));
+  reader.socket.destroy();
+});
+
+test("of many who ask at once only some are read for at a time, and all are answered", async () => {
+  const files = new WatchedFiles();
+  const dataDirectory = tempDirectory();
+  const store = await openLocalStore({ dataDirectory, host: files.host });
+  const running = await serveStore(store, { port: 0, dataDirectory });
+  onTestFinished(() => running.close());
+  const server = testServer(running, dataDirectory);
+  await server.put("/s", TYPE, { body: "x" });
+
+  let reading = 0;
+  let readingMost = 0;
+  files.before = ({ call, name }) => {
+    if (call !== "read" || !name.endsWith(".bin")) return undefined;
+    readingMost = Math.max(readingMost, ++reading);
+    return new Promise((resolve) => setTimeout(resolve, 20)).then(() => void reading--);
+  };
+  const asked = Array.from({ length: 3 * CHUNKS_READ_MAX }, () => statusOf(server.at("/s")));
+  assert.ok((await Promise.all(asked)).every((status) => status === 200));
+  assert.equal(readingMost, CHUNKS_READ_MAX);
+});
