@@ -94,6 +94,17 @@ test("what is nowhere is SESSION_NOT_FOUND and exit code 7, with where it was lo
   assert.equal((await user.run(["show", ""])).code, 2);
 });
 
+test("a project with stores of several dialects is named once as where it was looked for", async () => {
+  const root = tempDirectory();
+  putThread(root, "hello-1");
+  mkdirSync(join(root, ".entire/metadata"), { recursive: true });
+  mkdirSync(join(root, ".verbatim/claude"), { recursive: true });
+  const where = { cwd: "/", root };
+  assert.equal(findStores(where).length, 3);
+  const { message } = await refusal(findSession(nodeHost, "nosuch", where), "SESSION_NOT_FOUND");
+  expect(message).toContain(`neither as a path nor in ${root}; `);
+});
+
 test("a log that lies in no store is read by its first line, and its identity is unknown", async () => {
   const user = new CliUser();
   put(

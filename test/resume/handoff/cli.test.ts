@@ -1,7 +1,7 @@
 /** `verbatim handoff` and `verbatim unpack`: what a person and a script see, in every dialect. */
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { asLines, CliUser, jsonLines } from "../../cli/cli.ts";
@@ -89,6 +89,17 @@ test("a session that was altered is not handed off, nor an altered bundle unpack
   assert.deepEqual([tampered.code, tampered.stdout], [1, ""]);
   expect(tampered.stderr).toMatch(/is tampered.*restore it from a copy/s);
   assert.ok(!existsSync(join(user.cwd, "c.vbx")));
+});
+
+test("a session whose head cannot be pinned is unpacked, and told with how to pin it", async () => {
+  const user = await recorded("rye");
+  assert.equal((await user.run(["handoff", "hello", "--output", "a.vbx"])).code, 0);
+  const lock = join(user.home, ".local/state/verbatim/heads.lock");
+  rmSync(lock);
+  mkdirSync(lock); // Root is refused by it, too.
+  const { code, stdout, stderr } = await user.run(["unpack", "a.vbx", "--root", "store"]);
+  assert.deepEqual([code, stdout], [0, "hello-1739012630\n"], stderr);
+  expect(stderr).toMatch(/could not be pinned.*`verbatim head pin hello-1739012630` tries again/);
 });
 
 test("a person sees what became of every line in another dialect", async () => {
