@@ -203,9 +203,10 @@ export class Heads {
   }
 
   /** Writes what waits, some time after the last time; or at once and durably, for `flush`. */
-  async #write(isDurable: boolean): Promise<void> {
+  async #write(forFlush: boolean): Promise<void> {
     // Waits in any case: `#writing` is this very promise, and set only once we have waited.
-    await (isDurable ? null : this.#gather());
+    await (forFlush ? null : this.#gather());
+    const isDurable = forFlush || this.#hurry.signal.aborted; // Somebody flushes by now.
     this.#dropUnwritable();
     const batch = new Map(this.#waiting);
     if (batch.size === 0 && !(isDurable && this.#isUnsynced)) {
