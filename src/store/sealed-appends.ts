@@ -8,6 +8,7 @@
  * One write at a time: its caller waits for it.
  */
 
+import { callersHaveRun } from "../base/callers.ts";
 import { toByteOffset } from "../base/offset.ts";
 import type { AppendMore, Sync } from "../log/composed.ts";
 import type { LogWriter } from "../log/writer.ts";
@@ -162,7 +163,7 @@ export class SealedAppends {
   /** Once the caller has gone on: its next lines are on their way to the disk then. */
   #pinSoon(head: Head | null): void {
     this.#durable = head;
-    setImmediate(() => this.#pin());
+    void callersHaveRun().then(() => this.#pin());
   }
 
   #pin(): void {
