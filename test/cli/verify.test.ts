@@ -145,6 +145,13 @@ test("heads that were to be remembered and cannot be written are an error", asyn
   expect(stdout).toContain(`${ID}: verified`);
   expect(stderr).toMatch(/^error: .*state\/verbatim failed with EISDIR.*\(IO_ERROR\)\n$/);
   assert.deepEqual(await user.verdict(ID), ["verified", 0], "nothing was to be written");
+
+  const other = "hello-1739012631";
+  await user.record(["two"], other, "--sign");
+  user.change("one", "uno");
+  const both = await user.verify(ID, other, "--pin");
+  assert.equal(both.code, 1, "that one is tampered with is said first");
+  expect(both.stderr).toContain("could not be pinned");
 });
 
 test("heads of another machine add to one's own and take none of them back", async () => {

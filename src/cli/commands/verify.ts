@@ -80,7 +80,10 @@ export const verify: CliCommand = {
       io.progress(null);
       await print(report, target.root);
     }
-    await verifier.close();
+    await verifier.close().catch((cause: unknown) => {
+      if (worst === "verified") throw cause;
+      io.err(`the heads of those that are verified could not be pinned: ${String(cause)}`);
+    });
     if (judged === 0) {
       throw new UsageError("no session and no stream was found; name one, or --root");
     }
