@@ -136,7 +136,8 @@ test("heads are remembered when asked, and those of another machine count", asyn
 
 test("heads that were to be remembered and cannot be written are an error", async () => {
   const user = new SigningCliUser();
-  await user.record(["one"], ID, "--sign");
+  const other = "hello-1739012631";
+  for (const id of [ID, other]) await user.record(["one"], id, "--sign");
   const lock = join(user.home, ".local/state/verbatim/heads.lock");
   rmSync(lock);
   mkdirSync(lock); // Root is refused by it, too.
@@ -146,8 +147,6 @@ test("heads that were to be remembered and cannot be written are an error", asyn
   expect(stderr).toMatch(/^error: .*state\/verbatim failed with EISDIR.*\(IO_ERROR\)\n$/);
   assert.deepEqual(await user.verdict(ID), ["verified", 0], "nothing was to be written");
 
-  const other = "hello-1739012631";
-  await user.record(["two"], other, "--sign");
   user.change("one", "uno");
   const both = await user.verify(ID, other, "--pin");
   assert.equal(both.code, 1, "that one is tampered with is said first");
