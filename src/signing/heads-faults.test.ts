@@ -95,6 +95,22 @@ test("after a failed sync the whole file is written anew, since no page of it ca
   assert.deepEqual(user.warnings, []);
 });
 
+test("the file's name is made durable when it is new, also after somebody removed the one before", async () => {
+  const user = new PinUser();
+  const files = new WatchedFiles();
+  const heads = user.heads(files.host);
+  const nameSyncs = async (seq: number) => {
+    const isOfName = ({ call }: { call: string }) => call === "syncDirectory";
+    const before = files.calls.filter(isOfName).length;
+    heads.pin(headOf("a", seq), "signed");
+    await heads.flush();
+    return files.calls.filter(isOfName).length - before;
+  };
+  assert.deepEqual([await nameSyncs(0), await nameSyncs(1)], [1, 0]);
+  rmSync(join(user.stateDirectory, "heads.jsonl"));
+  assert.deepEqual([await nameSyncs(2), await nameSyncs(3)], [1, 0]);
+});
+
 test("a disk that takes only a part of a line leaves none of it", async () => {
   const user = new PinUser();
   const files = new WatchedFiles();

@@ -121,7 +121,7 @@ export class ComposedAppends {
       tell();
       await callersHaveRun(); // Those who were told may have more.
     }
-    this.#draining = null; // First: they may have more at once.
+    this.#draining = null;
     tell();
     if (hasWork && this.#scribe.sealing?.isSidecar) this.#restLater();
   }

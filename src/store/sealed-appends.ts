@@ -31,8 +31,6 @@ export class SealedAppends {
   readonly #scribe: Scribe;
   readonly #sealing: Sealing;
   readonly #parts: SealedParts;
-  /** A head that is durable and yet to be remembered; null: there is none. */
-  #durable: Head | null = null;
 
   constructor(writer: LogWriter, scribe: Scribe, sealing: Sealing, parts: SealedParts) {
     this.#writer = writer;
@@ -84,7 +82,6 @@ export class SealedAppends {
 
   /** Signs what stands unsigned, when the session ends. */
   async sealEnd(kind: "final" | "batch"): Promise<void> {
-    this.#pin(); // Not after this: the session may be gone then.
     await this.#sealApart(() => this.#sealing.dueAtEnd(kind));
   }
 
@@ -162,13 +159,7 @@ export class SealedAppends {
 
   /** Once the caller has gone on: its next lines are on their way to the disk then. */
   #pinSoon(head: Head | null): void {
-    this.#durable = head;
-    void callersHaveRun().then(() => this.#pin());
-  }
-
-  #pin(): void {
-    if (this.#durable) this.#sealing.durable(this.#durable);
-    this.#durable = null;
+    void callersHaveRun().then(() => this.#sealing.durable(head));
   }
 
   /**

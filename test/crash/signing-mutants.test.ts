@@ -18,8 +18,8 @@ const MUTANTS: readonly Mutant[] = [
   {
     bug: "remembers the head that stands then, durable or not",
     file: "store/sealed-appends.ts",
-    line: "this.#sealing.durable(this.#durable);",
-    becomes: "this.#sealing.durable();",
+    line: "this.#sealing.durable(head)",
+    becomes: "this.#sealing.durable()",
     seed: 3,
   },
   {
