@@ -106,23 +106,24 @@ export class Episode {
 
   /** In one of the ways in which lines are appended; told at once, or a power cut comes between. */
   #submit(writer: Writer, texts: readonly string[], lines: Buffer): void {
-    const { log } = writer;
+    const { log, process } = writer;
+    const acknowledged = process.whileAlive((end: number) => this.#acknowledge(writer, texts, end));
     const refused = (error: unknown) => this.#refused(writer, texts, error);
     if (texts.length > 1 && this.#lines % 2 === 0) {
       const composed = Buffer.from(lines);
       log
         .appendComposed(() => composed)
-        .then((start) => this.#acknowledge(writer, texts, start + composed.length), refused);
+        .then((start) => acknowledged(start + composed.length), refused);
       return;
     }
     const appended =
       texts.length === 1 ? log.append(lines.subarray(0, -1)) : log.appendLines(lines);
-    appended.then((end) => this.#acknowledge(writer, texts, end), refused);
+    appended.then(acknowledged, refused);
   }
 
   #refused(writer: Writer, texts: readonly string[], error: unknown): void {
     this.#counts.refused++;
-    if (!(error instanceof VerbatimError)) return; // Its process has died.
+    if (!(error instanceof VerbatimError) || !writer.process.isAlive) return;
     if (error.code === "NO_SPACE") for (const text of texts) this.#ledger.takeBack(text);
     if (error.code === "LOG_WRITER_FAILED") {
       this.#forget(writer);
@@ -148,15 +149,15 @@ export class Episode {
   }
 
   #flush(): void {
-    const { id, log } = this.#random.pick(this.#writers);
-    const flushed = this.#ledger.flushing(id);
+    const { id, log, process } = this.#random.pick(this.#writers);
+    const flushed = process.whileAlive(this.#ledger.flushing(id));
     this.#counts.flushes++;
     log.flush().then(flushed, () => {}); // A flush that fails promises nothing.
   }
 
   async #close(writer: Writer): Promise<void> {
     this.#forget(writer);
-    const flushed = this.#ledger.flushing(writer.id);
+    const flushed = writer.process.whileAlive(this.#ledger.flushing(writer.id));
     await this.#scheduler.finish(writer.log.close()).then(flushed, () => {}); // As with a flush.
   }
 

@@ -129,6 +129,16 @@ export class Process implements Files {
     this.openFiles.clear();
   }
 
+  /**
+   * A callback that runs only while the process lives. What a promise resolved before a kill may
+   * reach its callback after it; a real process would be gone by then and know of nothing.
+   */
+  whileAlive<A extends unknown[]>(callback: (...args: A) => void): (...args: A) => void {
+    return (...args) => {
+      if (this.#isAlive) callback(...args);
+    };
+  }
+
   async makeDirectory(path: string): Promise<boolean> {
     this.mustLive();
     return this.machine.makeDirectory(path);

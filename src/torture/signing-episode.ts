@@ -107,7 +107,9 @@ export class SigningEpisode {
       const role = random.pick(["user", "assistant"] as const);
       this.#counts.appends++;
       session.append({ kind: "message", role, parts }).then(
-        () => this.#acknowledge({ text, writer, isDurable: writer.way.durability === "disk" }),
+        writer.process.whileAlive(() =>
+          this.#acknowledge({ text, writer, isDurable: writer.way.durability === "disk" }),
+        ),
         (error: unknown) => this.#refused(writer, error),
       );
     }
@@ -131,9 +133,10 @@ export class SigningEpisode {
   async #close(writer: Writer): Promise<void> {
     this.#writers = this.#writers.filter((other) => other !== writer);
     const covered = this.#acknowledged.filter((said) => said.writer === writer);
-    const closing = writer.session.close().then(() => {
+    const closed = writer.process.whileAlive(() => {
       for (const said of covered) said.isDurable = true;
     });
+    const closing = writer.session.close().then(closed);
     await this.#whileAlive(writer, closing);
     await this.#whileAlive(writer, writer.heads.flush());
     writer.process.kill();

@@ -19,3 +19,16 @@ test("no crash makes a signed session tampered or rolled back, and its chain goe
     assert.ok(count > 0, `no ${name} in the run`);
   }
 }, 180_000);
+
+test("an acknowledgement that arrives after its process was killed promises nothing", async () => {
+  // Three episodes of seed 778. Each kills a writer between its write and the acknowledgement, and
+  // then cuts the power: the line may be gone.
+  for (const [seed, steps] of [
+    [2710939197, 139],
+    [2471588805, 147],
+    [2232238413, 92],
+  ] as const) {
+    const { violations } = await tortureSigning({ seed, steps });
+    assert.deepEqual(violations, [], `seed ${seed}`);
+  }
+});

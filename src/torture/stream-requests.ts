@@ -67,12 +67,10 @@ export class StreamRequests {
     this.#asked.push(asked);
     this.#counts.asked++;
     ask(store, deed).then(
-      (answer) => {
-        if (process.isAlive) asked.answer = answer;
-      },
-      (error: unknown) => {
-        if (process.isAlive) this.#refused(asked, error);
-      },
+      process.whileAlive((answer: string) => {
+        asked.answer = answer;
+      }),
+      process.whileAlive((error: unknown) => this.#refused(asked, error)),
     );
   }
 

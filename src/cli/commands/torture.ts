@@ -8,17 +8,21 @@ import { type CliCommand, wholeNumber } from "../command.ts";
 
 export const torture: CliCommand = {
   name: "torture",
-  summary: "Try to make the log lose or bend what it acknowledged, on a simulated faulty disk",
+  summary: "Try to make the log lose or alter acknowledged lines, on a simulated faulty disk",
   options: [
-    { flags: "--seed <number>", summary: "which run; the same seed does the same", default: "1" },
-    { flags: "--steps <number>", summary: "how many things to do to it", default: "20000" },
+    {
+      flags: "--seed <number>",
+      summary: "which run; the same seed repeats the same run",
+      default: "1",
+    },
+    { flags: "--steps <number>", summary: "number of operations", default: "20000" },
     {
       flags: "--signed",
-      summary: "signed sessions instead of a bare log: no verdict may be false",
+      summary: "torture signed sessions: no verdict may be wrong",
     },
     {
       flags: "--streams",
-      summary: "a store of streams: every acknowledged append stays, once, at its offset",
+      summary: "torture a store of streams: each acknowledged append is there once, at its offset",
     },
     { flags: "--json", summary: "print the counts and violations as one line of JSON" },
   ],
