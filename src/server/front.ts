@@ -241,16 +241,22 @@ function listen(server: Server, { host, port }: FrontOptions): Promise<void> {
   });
 }
 
+const RECOVERING = "the server is putting its data in order; ask again in a moment";
+const PROBES: ReadonlySet<string> = new Set(["/live", "/health", "/ready"]);
+
 function answerRecovering(request: IncomingMessage, response: ServerResponse): void {
   const path = rawPath(request.url ?? "/");
-  if (path !== "/health" && path !== "/ready") {
-    const what = "the server is putting its data in order; ask again in a moment";
-    answerError(response, new VerbatimError("RECOVERING", what, { what: "streams" }));
+  if (!PROBES.has(path)) {
+    answerError(response, new VerbatimError("RECOVERING", RECOVERING, { what: "streams" }));
     return;
   }
   const headers = newHeaders();
   headers.push("Cache-Control", "no-store");
-  answerJson(response, path === "/health" ? 200 : 503, { status: "recovering" }, headers);
+  // A restart would only begin the recovery again, so the liveness probe must not ask for one.
+  const isLive = path === "/live";
+  if (!isLive) headers.push("Retry-After", "1");
+  const body = { status: "recovering", reason: RECOVERING };
+  answerJson(response, isLive ? 200 : 503, body, headers);
 }
 
 function overloaded(limit: string, max: number): VerbatimError<"OVERLOADED"> {

@@ -71,9 +71,13 @@ const OWN_PATHS = {
   [OPENAPI_PATH]: page("getOpenApi", "This document", {
     200: content("application/json", { type: "object" }, "OpenAPI 3.1"),
   }),
+  "/live": page("getLive", "Liveness: whether a restart would help", {
+    200: health("It would not: the server runs, or it recovers"),
+    503: unwell("A sync failed: no appends until a restart; reads may still work"),
+  }),
   "/health": page("getHealth", "Whether appends are taken", {
     200: health("They are"),
-    503: unwell("They are not; reads may still work"),
+    503: unwell("They are not, or not yet; reads may still work"),
   }),
   "/ready": page("getReady", "Whether to send it requests", {
     200: health("It takes them"),

@@ -28,7 +28,10 @@ export function answerWelcome(response: ServerResponse): void {
   answerText(response, 200, "text/html; charset=utf-8", WELCOME, headers);
 }
 
-/** 200 while appends are taken; 503, with the reason, once they are not. Reads may still work. */
+/**
+ * `/health` and `/live`: 200 while appends are taken; 503, with the reason, once they are not. Reads
+ * may still work. The two differ only while the server recovers (front.ts).
+ */
 export function answerHealth(context: ServerContext, response: ServerResponse): void {
   const { store, readers, feeds, gate } = context;
   const health = store.health();

@@ -114,7 +114,7 @@ test("real answers about sessions of every dialect are as the document says", as
     await check(`${SESSIONS_ROOT}/{id}/entries`, await fetch(url(`/${id}/entries?from=1`)));
   }
   assert.equal(count, 4);
-  for (const page of ["/", "/health", "/ready", "/metrics", "/v1/demo"]) {
+  for (const page of ["/", "/live", "/health", "/ready", "/metrics", "/v1/demo"]) {
     await check(page, await fetch(`${server.url}${page}`));
   }
 });

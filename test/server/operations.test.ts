@@ -15,11 +15,16 @@ async function statusOf(url: string): Promise<[number, string]> {
   return [response.status, ((await response.json()) as { status: string }).status];
 }
 
-test("while it recovers a server is alive, not ready, and says when to come again", async () => {
+test("while it recovers a server is live, neither healthy nor ready, and says when to come again", async () => {
   const options = { port: 0, dataDirectory: tempDirectory() };
   const front = await openFront(options);
-  assert.deepEqual(await statusOf(`${front.url}/health`), [200, "recovering"]);
-  assert.deepEqual(await statusOf(`${front.url}/ready`), [503, "recovering"]);
+  assert.deepEqual(await statusOf(`${front.url}/live`), [200, "recovering"]);
+  for (const probe of ["health", "ready"]) {
+    const answer = await fetch(`${front.url}/${probe}`);
+    assert.equal(answer.headers.get("retry-after"), "1", probe);
+    assert.match(((await answer.json()) as { reason: string }).reason, /putting its data in order/);
+    assert.deepEqual(await statusOf(`${front.url}/${probe}`), [503, "recovering"]);
+  }
   const append = await fetch(`${front.url}/v1/stream/s`, { method: "PUT" });
   assert.equal(append.headers.get("retry-after"), "1");
   assert.deepEqual(await refused(append), [503, "RECOVERING"]);
@@ -28,6 +33,9 @@ test("while it recovers a server is alive, not ready, and says when to come agai
   const running = await serveStore(store, options, front);
   onTestFinished(() => running.close());
   assert.deepEqual(await statusOf(`${front.url}/ready`), [200, "ready"]);
+  for (const probe of ["live", "health"]) {
+    assert.deepEqual(await statusOf(`${front.url}/${probe}`), [200, "ok"]);
+  }
   assert.equal((await fetch(`${front.url}/v1/stream/s`, { method: "PUT" })).status, 201);
 });
 
@@ -48,6 +56,7 @@ test("a server whose disk failed is neither ready nor healthy, and still counts"
   assert.deepEqual(await refused(append), [503, "STORE_FAILED"]);
   assert.deepEqual(await statusOf(`${running.url}/ready`), [503, "read-only"]);
   assert.deepEqual(await statusOf(`${running.url}/health`), [503, "read-only"]);
+  assert.deepEqual(await statusOf(`${running.url}/live`), [503, "read-only"]);
   const metrics = parsed(await (await fetch(`${running.url}/metrics`)).text());
   assert.equal(metrics.get("verbatim_writable"), 0);
   assert.equal(metrics.get('verbatim_errors_total{code="STORE_FAILED"}'), 1);

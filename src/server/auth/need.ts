@@ -24,7 +24,7 @@ export interface Need {
 /** What says nothing of what is stored. */
 const PUBLIC: ReadonlySet<string> = new Set([
   ...["/", "/favicon.svg", "/licenses.md"],
-  ...["/health", "/ready", "/v1/openapi.json"],
+  ...["/live", "/health", "/ready", "/v1/openapi.json"],
 ]);
 const LOOKS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 

@@ -41,6 +41,7 @@ const REQUESTS = [
 
 const PUBLIC = [
   ["GET", "/"],
+  ["GET", "/live"],
   ["GET", "/health"],
   ["GET", "/ready"],
   ["GET", "/v1/stream/__ds/jwks.json"],
