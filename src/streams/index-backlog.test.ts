@@ -6,14 +6,27 @@ import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
 import { refusal } from "../../test/support/refusal.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
+import type { Clock } from "../base/host.ts";
+import { nodeHost } from "../base/node-host.ts";
 import { type Cache, openCache } from "../catalog/sqlite.ts";
+import { Random } from "../torture/random.ts";
+import { Scheduler } from "../torture/scheduler.ts";
+import { WAITING_MS_MAX } from "./index-backlog.ts";
 import { type LocalStore, openLocalStore } from "./local-store.ts";
 import { SCHEMA } from "./stream-rows.ts";
 
 const JSON_TYPE = "application/json";
 
-async function storeOf(dataDirectory: string, indexRowsMax: number): Promise<LocalStore> {
-  const store = await openLocalStore({ dataDirectory, indexRowsMax, checkpointMs: 1e9 });
+/** Time passes only when the test says so. */
+const scheduler = () => new Scheduler(new Random(1));
+
+async function storeOf(
+  dataDirectory: string,
+  indexRowsMax: number,
+  clock: Clock = scheduler(),
+): Promise<LocalStore> {
+  const host = { ...nodeHost, clock };
+  const store = await openLocalStore({ dataDirectory, indexRowsMax, checkpointMs: 1e9, host });
   onTestFinished(() => store.close());
   return store;
 }
@@ -49,6 +62,43 @@ test("the index is behind by some rows at most, and up to date for whoever looks
   assert.equal(Math.max(...waiting), 8);
   assert.equal(await store.messageCount("/s"), 39);
   assert.equal(database.value("SELECT lsn FROM applied"), 40);
+});
+
+test("the index has every acknowledged message after half a second, also when nothing follows", async () => {
+  const dataDirectory = tempDirectory();
+  const clock = scheduler();
+  const store = await storeOf(dataDirectory, 1000, clock);
+  const database = await databaseOf(dataDirectory);
+  await store.create("/s", { contentType: JSON_TYPE, body: Buffer.alloc(0), isClosed: false });
+  for (const n of [2, 3]) {
+    await append(store, n);
+    assert.notEqual(database.value("SELECT lsn FROM applied"), n);
+    for (const until = clock.monotonicMs() + WAITING_MS_MAX; clock.monotonicMs() < until; ) {
+      await clock.tick();
+    }
+    assert.equal(database.value("SELECT lsn FROM applied"), n);
+    assert.equal(database.value("SELECT count(*) FROM messages"), n - 1);
+  }
+  await append(store, 4); // Due while the store closes: written once, by that.
+  await store.close();
+  await clock.tick();
+  assert.equal(database.value("SELECT lsn FROM applied"), 4);
+});
+
+test("an index that cannot be written when nothing follows ends the writing", async () => {
+  const dataDirectory = tempDirectory();
+  const clock = scheduler();
+  const store = await storeOf(dataDirectory, 1000, clock);
+  const database = await databaseOf(dataDirectory);
+  await store.create("/s", { contentType: JSON_TYPE, body: Buffer.from("1"), isClosed: false });
+  await store.records("");
+  database.run(
+    "CREATE TRIGGER refuses BEFORE INSERT ON messages BEGIN SELECT RAISE(ABORT, 'no'); END",
+  );
+  await append(store, 2);
+  while (clock.monotonicMs() < 2 * WAITING_MS_MAX) await clock.tick();
+  assert.equal(store.health().isWritable, false);
+  await refusal(append(store, 3), "STORE_FAILED");
 });
 
 test("an index that cannot be written ends the writing; what was acknowledged is not lost", async () => {

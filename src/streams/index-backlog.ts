@@ -11,9 +11,12 @@
  *      the disk is at work for that one.
  * IB3  Once writing has failed, nothing is written any more: the store has failed. Lookups of what
  *      waits are refused from then on; all others go on.
+ * IB4  Nothing waits longer than WAITING_MS_MAX, whatever else happens: another program that opens
+ *      the database sees every message soon after it was acknowledged.
  */
 
 import type { VerbatimError } from "../base/errors.ts";
+import type { Clock } from "../base/host.ts";
 import { isDamage } from "../catalog/sqlite.ts";
 import type { Batch, StreamChange } from "./batch.ts";
 import type { Applied, StreamIndex } from "./stream-index.ts";
@@ -23,10 +26,13 @@ import { dropSome, type IndexChange, type Leftovers, writeToIndex } from "./writ
 
 /** Writing so many takes about a millisecond. */
 export const ROWS_WAITING_MAX = 256;
+/** Two transactions a second cost nothing that can be measured. */
+export const WAITING_MS_MAX = 500;
 
 export interface BacklogParts {
   readonly index: StreamIndex;
   readonly rowsMax: number;
+  readonly clock: Clock;
   /** What the index says of itself once everything up to this number is in it. */
   applied(lsn: number): Applied;
   /** Writing failed; the answer is what everybody is told from now on. */
@@ -48,6 +54,9 @@ export class IndexBacklog {
   /** Of the last batch that was added; null when nothing waits. */
   #lsn: number | null = null;
   #failure: VerbatimError | null = null;
+  /** The write that is due by WAITING_MS_MAX; null when none is. */
+  #soon: Promise<void> | null = null;
+  readonly #stopping = new AbortController();
 
   constructor(parts: BacklogParts) {
     this.#parts = parts;
@@ -65,6 +74,12 @@ export class IndexBacklog {
     for (const [file, atMs] of batch.removals) this.#removals.set(file, atMs);
     this.#rows += batch.records.size + batch.removals.size;
     this.#lsn = lsn;
+    this.#soon ??= this.#writeSoon();
+  }
+
+  /** Before the index is closed: nothing is written any more unless `write` is called. */
+  stop(): void {
+    this.#stopping.abort();
   }
 
   /** Null for a path that was never taken. */
@@ -102,6 +117,18 @@ export class IndexBacklog {
     this.#removals = new Map();
     this.#rows = 0;
     this.#lsn = null;
+  }
+
+  /** IB4. */
+  async #writeSoon(): Promise<void> {
+    const { signal } = this.#stopping;
+    try {
+      await this.#parts.clock.sleep(WAITING_MS_MAX, signal);
+      if (!signal.aborted) this.write();
+    } catch {
+      // Stopped, or writing failed: then the store has failed and says so itself (IB3).
+    }
+    this.#soon = null;
   }
 
   #addChange(path: string, change: StreamChange): void {

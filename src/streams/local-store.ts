@@ -134,8 +134,10 @@ export class LocalStore implements StreamStore {
     this.#newId = options.newId ?? randomId;
     this.#pool = new HandlePool(logs, options.openFilesMax ?? OPEN_LOG_FILES_MAX);
     this.#checkedFiles = new CheckedFiles(this.#pool);
+    const { clock } = options.host ?? nodeHost;
     this.#backlog = new IndexBacklog({
       index,
+      clock,
       rowsMax: options.indexRowsMax ?? ROWS_WAITING_MAX,
       applied: (lsn) => ({ lsn, metaBytes: meta.end, storeId: meta.storeId }),
       onFailure: (cause) => this.#committer.fail("the index could not be written", cause),
@@ -150,7 +152,6 @@ export class LocalStore implements StreamStore {
       scanned.bytes,
     );
     for (const { op } of scanned.records) checkpoints.noteRecord(op);
-    const { clock } = options.host ?? nodeHost;
     this.#upkeep = new Upkeep({
       directory,
       pool: this.#pool,
@@ -314,6 +315,7 @@ export class LocalStore implements StreamStore {
   async #close(): Promise<void> {
     await this.#signing?.close();
     await this.#committer.close();
+    this.#backlog.stop();
     try {
       if (this.health().isWritable) this.#backlog.write();
       await this.#upkeep.close(this.#committer.lastLsn);
