@@ -9,7 +9,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "verbatim-log";
 import { readVerifiedThreadMeta, Thread } from "verbatim-log/rye";
-import { openVerified, signJson, verifyJson, verifySession } from "verbatim-log/signing";
+import {
+  inspectJson,
+  openVerified,
+  signJson,
+  verifyJson,
+  verifySession,
+} from "verbatim-log/signing";
 
 const project = process.argv[2] ?? mkdtempSync(join(tmpdir(), "verbatim-signed-"));
 // Keys and pins are the user's own. Here they are made for the example alone.
@@ -73,6 +79,6 @@ for (const dialect of ["homeagent", "entire"]) {
 
 // And any JSON object can carry a signature.
 const signed = await signJson({ step: 3, state: "done" });
-console.log("object:", (await verifyJson(signed)).valid);
-console.log("altered object:", (await verifyJson({ ...signed, step: 4 })).reason);
+console.log("object:", await verifyJson(signed));
+console.log("altered object:", (await inspectJson({ ...signed, step: 4 })).reason);
 console.log(`kept in ${project}`);

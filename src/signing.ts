@@ -20,7 +20,7 @@ import type { Signer } from "./signing/signer.ts";
 import { Trust } from "./signing/trust.ts";
 import { DIALECT_NAMES } from "./store/find-stores.ts";
 import { SessionVerifier } from "./store/session-verifier.ts";
-import { type JsonIntegrity, signJsonObject, verifyJsonObject } from "./store/signed-json.ts";
+import { inspectJsonObject, type JsonIntegrity, signJsonObject } from "./store/signed-json.ts";
 import {
   type OpenVerifiedOptions,
   openVerifiedSession,
@@ -123,18 +123,32 @@ export function signJson<T extends Readonly<Record<string, unknown>>>(
   return signJsonObject(nodeHost, value);
 }
 
+/** A signed object, or the text of one. */
+export type SignedJson = string | Uint8Array | Readonly<Record<string, unknown>>;
+
 /**
  * Whether a JSON object is as it was signed, by a key that the user trusts with such (purpose
- * `thread`). Give the text of a file as it is: parsing turns Python's 1.0 into 1. Never throws.
+ * `thread`). Give the text of a file as it is: parsing turns Python's 1.0 into 1. Never throws;
+ * `inspectJson` says why it is false.
  *
  * @example
- * const { valid, reason } = await verifyJson(readFileSync("graph.json", "utf8"));
+ * const text = readFileSync("graph.json", "utf8");
+ * if (!(await verifyJson(text))) throw new Error("graph.json is not as it was signed");
+ */
+export async function verifyJson(value: SignedJson): Promise<boolean> {
+  return (await inspectJsonObject(value)).valid;
+}
+
+/**
+ * As `verifyJson`, with the reason. It resolves to an object, which is true in an `if` whatever it
+ * says: look at `valid`. Never throws.
+ *
+ * @example
+ * const { valid, reason } = await inspectJson(readFileSync("graph.json", "utf8"));
  * if (!valid) throw new Error(`graph.json: ${reason}`);
  */
-export function verifyJson(
-  value: string | Uint8Array | Readonly<Record<string, unknown>>,
-): Promise<JsonIntegrity> {
-  return verifyJsonObject(value);
+export function inspectJson(value: SignedJson): Promise<JsonIntegrity> {
+  return inspectJsonObject(value);
 }
 
 /**

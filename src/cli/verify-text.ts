@@ -48,6 +48,8 @@ const FRESHNESS: Readonly<Record<VerifyReport["freshness"], string>> = {
 
 function adviceOn(report: VerifyReport): string | undefined {
   const { verdict, signed_through: through, findings, path } = report;
+  // Trusting the key more than it was is no way out: its finding says where to read on.
+  if (verdict === "untrusted" && findings.some(({ code }) => code === "OLDER_FORMAT")) return;
   if (verdict !== "rollback" || through) return ADVICE[verdict];
   // There is no head that could be accepted.
   const isBeside = findings.some(({ code }) => code === "LOG_SHORTER_THAN_SIDECAR");

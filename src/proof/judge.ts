@@ -352,4 +352,6 @@ const REFUSALS: Readonly<Record<NonNullable<KeyAnswer["refusal"]>, string>> = {
   KEY_EXPIRED: "the newest checkpoint is by a key whose time is over",
   KEY_NOT_YET_VALID: "the newest checkpoint is by a key whose time has not come",
   KEY_OF_OTHER_PURPOSE: "the newest checkpoint is by a key that is trusted for other things",
+  KEY_NOT_FOR_OLDER_FORMAT:
+    "its checkpoints are of the older format, by a key that you did not allow to use that format",
 };

@@ -17,6 +17,9 @@ export interface KeyAnswer {
 export interface Keys {
   /** `ts` is when the signer says it signed. */
   byKid(kid: string, ts: string): KeyAnswer;
-  /** By the older, shorter name, for files of the Python original. */
+  /**
+   * By the older, shorter name. Of transcripts only checkpoints of the Python original are so
+   * signed: the answer refuses a key that the user did not allow that format.
+   */
   byFp(fp: string): KeyAnswer;
 }

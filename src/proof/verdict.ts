@@ -81,6 +81,7 @@ export type FindingCode =
   | "KEY_EXPIRED"
   | "KEY_NOT_YET_VALID"
   | "KEY_OF_OTHER_PURPOSE"
+  | "KEY_NOT_FOR_OLDER_FORMAT"
   | "OLDER_FORMAT"
   // the rest
   | "UNSIGNED"

@@ -174,7 +174,9 @@ function signednessFindings(
   }
   const isLegacy = judge.total > 0 && judge.legacy === judge.total;
   if (isLegacy && options.isLegacyProfile !== true) {
-    const message = "its checkpoints are of the older format; --profile rye reads them";
+    const message =
+      "its checkpoints are of the older format, which does not count by itself; see " +
+      'docs/security.md, "Transcripts of the original"';
     findings.push(finding("OLDER_FORMAT", "untrusted", null, message));
   }
   if (target.id === null && judge.total > 0) {

@@ -65,6 +65,7 @@ test("every field is refused when it holds something else, and the fault names i
     sessions: ["**", [""], ["a\nb"], ["a", "a"], ["x".repeat(GLOB_CHARS_MAX + 1)], [null]],
     validAfter: ["2026-01-01", "", 0, null, "2026-02-31T00:00:00.000Z"],
     validBefore: ["tomorrow", "2027-01-01T00:00:00Z", "2027-01-01T00:00:00.000+00:00"],
+    profile: ["", "v2", "Rye", null, ["rye"]],
     addedAt: ["2026-11-15T06:00:00.000", true],
     revokedAt: [false, null, ""],
     reason: ["", "x".repeat(REASON_CHARS_MAX + 1), "a\u001bb", []],

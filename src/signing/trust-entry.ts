@@ -19,6 +19,9 @@ import { isGlob } from "./session-glob.ts";
 export const PURPOSES = ["transcript", "thread"] as const;
 export type Purpose = (typeof PURPOSES)[number];
 
+/** Names the checkpoints of the Python original, which sign less than ours do (docs/security.md). */
+export const LEGACY_PROFILE = "rye";
+
 export const OWNER_CHARS_MAX = 200;
 export const REASON_CHARS_MAX = 500;
 export const GLOBS_MAX = 100;
@@ -35,6 +38,8 @@ export interface TrustEntry {
   /** From this moment on; before `validBefore`. ISO 8601 in UTC, with milliseconds. */
   readonly validAfter?: string;
   readonly validBefore?: string;
+  /** It may also have signed in the older format. Absent: what it signed there is not trusted. */
+  readonly profile?: typeof LEGACY_PROFILE;
   readonly addedAt: string;
   /** Since when nothing by this key is trusted any more, whatever time it claims. */
   readonly revokedAt?: string;
@@ -53,6 +58,11 @@ const FIELDS: Readonly<Record<keyof TrustEntry, { isRequired: boolean; what: str
     sessions: { isRequired: true, what: `a list of at most ${GLOBS_MAX} globs`, is: isGlobs },
     validAfter: { isRequired: false, what: "a time", is: isTime },
     validBefore: { isRequired: false, what: "a time", is: isTime },
+    profile: {
+      isRequired: false,
+      what: `"${LEGACY_PROFILE}"`,
+      is: (value) => value === LEGACY_PROFILE,
+    },
     addedAt: { isRequired: true, what: "a time", is: isTime },
     revokedAt: { isRequired: false, what: "a time", is: isTime },
     reason: { isRequired: false, what: `1 to ${REASON_CHARS_MAX} plain characters`, is: isReason },

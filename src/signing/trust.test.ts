@@ -16,7 +16,7 @@ import { rawPublicKey } from "./pem.ts";
 import { addTrust, type Grant, removeTrust, revokeTrust, SELF, Trust } from "./trust.ts";
 import type { TrustEntry } from "./trust-entry.ts";
 import { changeTrustFile, ENTRIES_MAX, readTrustFile, TRUST_BYTES_MAX } from "./trust-file.ts";
-import { transcriptKeys } from "./trusted-keys.ts";
+import { threadKeys, transcriptKeys } from "./trusted-keys.ts";
 
 const NOW = Date.parse("2026-11-15T06:00:00.000Z");
 
@@ -122,6 +122,36 @@ test("the first revocation stays, and neither adding nor removing takes it back"
   await refusal(removeTrust(nodeHost, places, own.kid), "TRUST_REFUSED");
   assert.equal(judged(await Trust.load(places), own.kid), "revoked");
   assert.equal(await revokeTrust(nodeHost, places, { kid: "0".repeat(64) }, NOW), null);
+});
+
+test("a key signs in the older format only where the user allows it, one's own too", async () => {
+  const places = newPlaces();
+  const own = await loadSigner(nodeHost, places);
+  const { publicKey } = grant();
+  const barred = await addTrust(nodeHost, places, grant({ publicKey }), NOW);
+  const allowed = await addTrust(nodeHost, places, grant({ profile: "rye" }), NOW);
+  const refusals = async () => {
+    const trust = await Trust.load(places);
+    const kids = [own.kid, barred.kid, allowed.kid];
+    const fps = kids.map((kid) => trust.key(kid)?.fp ?? "");
+    const keys = transcriptKeys(trust, "hello-1");
+    return fps.map((fp) => keys.byFp(fp).refusal);
+  };
+  const BARRED = "KEY_NOT_FOR_OLDER_FORMAT";
+  assert.deepEqual(await refusals(), [BARRED, BARRED, null]);
+  const ofJson = threadKeys(await Trust.load(places), "hello-1").byFp(own.fp);
+  assert.equal(ofJson.refusal, null, "JSON has no older format");
+  const said = grant({ publicKey: own.publicKey, profile: "rye" });
+  const entry = await addTrust(nodeHost, places, said, NOW);
+  assert.deepEqual([entry.owner, entry.purposes, entry.sessions], [SELF, [], []]);
+  assert.deepEqual(await refusals(), [null, BARRED, null]);
+  assert.equal(judged(await Trust.load(places), own.kid), SELF, "and it is one's own still");
+  await removeTrust(nodeHost, places, own.kid);
+  assert.deepEqual(await refusals(), [BARRED, BARRED, null]);
+  await addTrust(nodeHost, places, said, NOW);
+  await revokeTrust(nodeHost, places, { kid: own.kid }, NOW);
+  await refusal(removeTrust(nodeHost, places, own.kid), "TRUST_REFUSED");
+  assert.equal((await refusals())[0], "KEY_REVOKED");
 });
 
 test("adding a key that is there, or one's own, is refused; a removed one is unknown again", async () => {
@@ -254,7 +284,8 @@ test("a judge is told of a key by its id or its short name, and why it is not to
   assert.equal(keys.byKid(elsewhere.kid, before).refusal, "KEY_OF_OTHER_PURPOSE");
   const answer = keys.byKid(free.kid, before);
   assert.equal(answer.owner, "Ada");
-  assert.deepEqual(keys.byFp(answer.fp ?? ""), answer);
+  const older = { ...answer, refusal: "KEY_NOT_FOR_OLDER_FORMAT" };
+  assert.deepEqual(keys.byFp(answer.fp ?? ""), older);
   const kid = "0".repeat(64);
   const unknown = { publicKey: null, kid, fp: null, owner: null, refusal: "KEY_UNKNOWN" };
   assert.deepEqual(keys.byKid(kid, before), unknown);

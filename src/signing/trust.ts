@@ -105,12 +105,15 @@ export class Trust {
 }
 
 /** What a user says of a key they add. */
-export interface Grant extends Scope {
+export interface Grant extends Scope, Pick<TrustEntry, "profile"> {
   readonly publicKey: Uint8Array;
   readonly owner: string;
 }
 
-/** Adds a key; refuses one that is there, was revoked, or is the user's own. */
+/**
+ * Adds a key; refuses one that is there or was revoked. The user's own keys are trusted as they are:
+ * they are added only to allow them the older format, and of the grant nothing else counts.
+ */
 export async function addTrust(
   host: Host,
   places: TrustPlaces,
@@ -119,16 +122,15 @@ export async function addTrust(
 ): Promise<TrustEntry> {
   const { publicKey, ...said } = grant;
   const kid = kidOf(nodeCrypto, publicKey);
-  const entry: TrustEntry = {
-    kid,
-    publicKey: toBase64url(publicKey),
-    ...said,
-    addedAt: new Date(nowMs).toISOString(),
-  };
-  const own = await loadOwnKeys(places);
-  if (own.some((key) => key.kid === kid)) {
+  const addedAt = new Date(nowMs).toISOString();
+  const own = (await loadOwnKeys(places)).find((key) => key.kid === kid);
+  const { profile } = said;
+  if (own && profile === undefined) {
     throw trustRefused(places.trustPath, "the key is your own, and trusted as such");
   }
+  const entry: TrustEntry = own
+    ? { ...bareEntry(own, addedAt), ...(profile && { profile }) }
+    : { kid, publicKey: toBase64url(publicKey), ...said, addedAt };
   await changeTrustFile(host, places.trustPath, (entries) => {
     const present = entries.find((each) => each.kid === kid);
     if (present?.revokedAt !== undefined) {
@@ -146,14 +148,14 @@ export async function removeTrust(
   places: TrustPlaces,
   kid: string,
 ): Promise<TrustEntry | null> {
-  const own = await loadOwnKeys(places);
-  if (own.some((key) => key.kid === kid)) {
-    // Its only entry can be a revocation, and taking that out would trust a stolen key again.
-    throw trustRefused(places.trustPath, "your own keys cannot be removed from it, only revoked");
-  }
+  const isOwn = (await loadOwnKeys(places)).some((key) => key.kid === kid);
   let removed: TrustEntry | null = null;
   await changeTrustFile(host, places.trustPath, (entries) => {
     removed = entries.find((each) => each.kid === kid) ?? null;
+    // Taking a revocation out would trust a stolen key again; allowing the older format may end.
+    if (isOwn && (!removed || removed.revokedAt !== undefined)) {
+      throw trustRefused(places.trustPath, "your own keys cannot be removed from it, only revoked");
+    }
     return entries.filter((each) => each !== removed);
   });
   return removed;

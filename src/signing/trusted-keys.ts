@@ -2,7 +2,7 @@
 
 import type { KeyAnswer, KeyRefusal, Keys } from "../proof/keys.ts";
 import type { Distrust, HeldKey, Trust } from "./trust.ts";
-import type { Purpose } from "./trust-entry.ts";
+import { LEGACY_PROFILE, type Purpose } from "./trust-entry.ts";
 
 const REFUSALS: Readonly<Record<Distrust, KeyRefusal>> = {
   unknown: "KEY_UNKNOWN",
@@ -36,7 +36,12 @@ function keysFor(purpose: Purpose, trust: Trust, sessionId: string | null): Keys
     byFp: (fp) => {
       // Two keys may share the short name; then it names neither.
       const [held, other] = trust.keysByFp(fp);
-      return { ...answer(held && !other ? held : null, null, Number.NaN), fp };
+      const found = held && !other ? held : null;
+      const answered = answer(found, null, Number.NaN);
+      // Such a checkpoint signs a bare hash: any `sig` of ours over the same bytes would pass for it.
+      const isBarred = purpose === "transcript" && found?.entry?.profile !== LEGACY_PROFILE;
+      const refusal = answered.refusal ?? (isBarred ? "KEY_NOT_FOR_OLDER_FORMAT" : null);
+      return { ...answered, refusal, fp };
     },
   };
 }

@@ -42,8 +42,8 @@ export async function signJsonObject<T extends Readonly<Record<string, unknown>>
   return { ...value, [SIGNATURE_FIELD]: String(signed.get(SIGNATURE_FIELD)) };
 }
 
-/** Whether a text, or an object that was parsed from one, is as it was signed. Never throws. */
-export async function verifyJsonObject(
+/** How a text, or an object that was parsed from one, is judged by its signature. Never throws. */
+export async function inspectJsonObject(
   value: string | Uint8Array | Readonly<Record<string, unknown>>,
 ): Promise<JsonIntegrity> {
   try {

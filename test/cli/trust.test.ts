@@ -47,7 +47,7 @@ test("add shows the whole id and asks; only yes adds, anything else ends with 1"
   const { addedAt, fp, publicKey, ...rest } = entry;
   assert.deepEqual(rest, {
     ...{ kid, owner: "Ada", own: false, purposes: ["transcript"], sessions: ["**"] },
-    ...{ validAfter: null, validBefore: null, revokedAt: null, reason: null },
+    ...{ validAfter: null, validBefore: null, profile: null, revokedAt: null, reason: null },
   });
   assert.ok(addedAt && fp && publicKey);
 });

@@ -12,6 +12,7 @@ import { nodeHost } from "../../src/base/node-host.ts";
 import { loadSigner } from "../../src/signing/keys.ts";
 import type { VerifyReport } from "../../src/signing/report.ts";
 import type { SessionLog } from "../../src/signing/session-log.ts";
+import { addTrust } from "../../src/signing/trust.ts";
 import { verifyLog } from "../../src/signing/verify.ts";
 import { besideProject } from "../support/beside-project.ts";
 import { SigningUser, type Written } from "../support/signing-user.ts";
@@ -106,7 +107,7 @@ for (const padded of [true, false]) {
     `a transcript that Python signs verifies under the rye profile (${digits} characters)`,
     async () => {
       const user = new SigningUser();
-      await loadSigner(nodeHost, user.places);
+      const { publicKey } = await loadSigner(nodeHost, user.places);
       const keys = ["private_key.pem", "public_key.pem"];
       const pems = keys.map((name) => join(user.places.keyDirectory, name));
       const root = tempDirectory();
@@ -121,6 +122,11 @@ for (const padded of [true, false]) {
 
       write([]);
       assert.equal((await user.verify(written)).verdict, "untrusted");
+      const barred = await verifyAsRye(user, written);
+      assert.equal(barred.verdict, "untrusted");
+      assert.ok(barred.findings.some(({ code }) => code === "KEY_NOT_FOR_OLDER_FORMAT"));
+      const grant = { publicKey, owner: "me", purposes: [], sessions: [], profile: "rye" } as const;
+      await addTrust(nodeHost, user.places, grant, Date.now());
       const report = await verifyAsRye(user, written);
       assert.equal(report.verdict, "verified");
       assert.deepEqual(report.checkpoints, { total: 5, valid: 5 });

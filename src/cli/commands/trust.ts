@@ -37,6 +37,11 @@ const add: CliCommand = {
     },
     { flags: "--valid-after <time>", summary: "from this date or time on (UTC)" },
     { flags: "--valid-before <time>", summary: "until just before it" },
+    {
+      flags: "--profile <name>",
+      summary: "it also signed in the format of the Python original; your own keys too",
+      choices: ["rye"],
+    },
     YES_OPTION,
   ],
   examples: [
@@ -51,13 +56,14 @@ const add: CliCommand = {
     const { kidOf } = await import("../../proof/ed25519-keys.ts");
     const { nodeCrypto } = await import("../../signing/node-crypto.ts");
     const { inGroups } = await import("../../signing/key-names.ts");
-    const { owner, purposes, sessions, validAfter, validBefore } = grant;
+    const { owner, purposes, sessions, validAfter, validBefore, profile } = grant;
     run.io.err(`id        ${inGroups(kidOf(nodeCrypto, grant.publicKey))}`);
     run.io.err(`owner     ${owner}`);
     run.io.err(`purposes  ${purposes.join(", ")}`);
     run.io.err(`sessions  ${sessions.join(", ")}`);
     if (validAfter) run.io.err(`after     ${validAfter}`);
     if (validBefore) run.io.err(`before    ${validBefore}`);
+    if (profile) run.io.err(`profile   ${profile}: ${OLDER_FORMAT}`);
     if (!(await isAgreed(run, "compare the id with its owner; trust this key?"))) {
       return EXIT_DECLINED;
     }
@@ -66,6 +72,9 @@ const add: CliCommand = {
     return 0;
   },
 };
+
+const OLDER_FORMAT =
+  "a signature there says less, and one of any file can be made to sign a transcript";
 
 const list: CliCommand = {
   name: "list",
@@ -95,7 +104,9 @@ const remove: CliCommand = {
 
   async run(run) {
     const key = await askedKey(run.args[0] ?? "");
-    if (key.isOwn) throw new UsageError("that is your own key: it can be revoked, not removed");
+    if (key.isOwn && key.entry?.profile === undefined) {
+      throw new UsageError("that is your own key: it can be revoked, not removed");
+    }
     await tell(run, key);
     if (!(await isAgreed(run, "remove this key?"))) return EXIT_DECLINED;
     const { removeTrust, places, nodeHost } = await parts();
@@ -157,6 +168,7 @@ async function grantOf(run: Run): Promise<Grant> {
     sessions: await sessionsOf(options.sessions),
     ...(validAfter && { validAfter }),
     ...(validBefore && { validBefore }),
+    ...(options.profile === "rye" && { profile: options.profile }),
     publicKey: await givenKey(run),
   };
 }
@@ -241,6 +253,7 @@ function jsonOf(key: HeldKey) {
     sessions: scope.sessions,
     validAfter: scope.validAfter ?? null,
     validBefore: scope.validBefore ?? null,
+    profile: entry?.profile ?? null,
     addedAt: entry?.addedAt ?? null,
     revokedAt: entry?.revokedAt ?? null,
     reason: entry?.reason ?? null,
@@ -259,8 +272,9 @@ function rowOf(key: HeldKey): string[] {
   const { purposes, sessions, validAfter, validBefore } = key.scope;
   const revokedAt = key.entry?.revokedAt;
   const limits = [validAfter && `from ${validAfter}`, validBefore && `until ${validBefore}`];
+  const profile = key.entry?.profile && "and in the older format";
   const state = revokedAt
     ? `revoked ${revokedAt}`
-    : ["trusted", ...limits.filter(Boolean)].join(" ");
+    : ["trusted", ...limits, profile].filter(Boolean).join(" ");
   return [key.kid, key.owner, purposes.join(", "), sessions.join(", "), state];
 }

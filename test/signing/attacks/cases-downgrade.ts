@@ -3,6 +3,7 @@
 import type { FindingCode } from "../../../src/proof/verdict.ts";
 import { type AttackCase, type Attacked, changed, lastCheckpoint, withLast } from "./case.ts";
 import {
+  asLegacy,
   bytesOf,
   forgedLine,
   type Honest,
@@ -84,10 +85,35 @@ export const DOWNGRADE_CASES: readonly AttackCase[] = [
     ([name, flags, tail, verdict, codes]): AttackCase => ({
       ...{ name: `rye-payload-${name}`, row: "AB, P", flags, verdict, codes },
       attacks: "a file in the older format, by a trusted key",
-      make: async (kit) =>
-        changed(await kit.honest("rye-payload"), await legacyLog(await kit.signer(), tail), false),
+      make: async (kit) => {
+        const older = await legacyLog(await kit.signerOf("original"), tail);
+        return changed(await kit.honest("rye-payload"), older, false);
+      },
     }),
   ),
+  {
+    name: "rye-payload-legacy-own-key",
+    row: "AB, H",
+    attacks: "a file in the older format, by a key that was not allowed it",
+    flags: { profile: "rye" },
+    verdict: "untrusted",
+    codes: ["KEY_NOT_FOR_OLDER_FORMAT"],
+    make: async (kit) =>
+      changed(await kit.honest("rye-payload"), await legacyLog(await kit.signer()), false),
+  },
+  {
+    name: "rye-payload-genesis-as-legacy",
+    row: "AB, H, threat: format downgrade",
+    attacks:
+      "a session of this format, cut back to its genesis, whose `sig` is put into the older one",
+    flags: { profile: "rye" },
+    verdict: "untrusted",
+    codes: ["KEY_NOT_FOR_OLDER_FORMAT"],
+    make: async (kit) => {
+      const honest = await kit.honest("rye-payload");
+      return changed(honest, asLegacy(honest.log), false);
+    },
+  },
   {
     name: "rye-payload-legacy-pinned",
     row: "AB, threat: format downgrade",

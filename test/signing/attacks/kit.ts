@@ -56,7 +56,8 @@ export type Stranger =
   | "expired"
   | "future"
   | "other-purpose"
-  | "other-sessions";
+  | "other-sessions"
+  | "original";
 
 const SCOPE = { owner: "somebody", purposes: ["transcript"], sessions: ["**"] } as const;
 const GRANTS: Readonly<Record<Exclude<Stranger, "unknown">, Omit<Grant, "publicKey">>> = {
@@ -65,6 +66,8 @@ const GRANTS: Readonly<Record<Exclude<Stranger, "unknown">, Omit<Grant, "publicK
   future: { ...SCOPE, validAfter: "2999-01-01T00:00:00.000Z" },
   "other-purpose": { ...SCOPE, purposes: ["thread"] },
   "other-sessions": { ...SCOPE, sessions: ["ci/**"] },
+  /** Whose transcripts the Python original wrote. */
+  original: { ...SCOPE, profile: "rye" },
 };
 
 export class Kit {
@@ -235,4 +238,15 @@ export async function legacyLog(signer: Signer, tail: readonly string[] = []): P
   }
   const rest = tail.map((type) => JSON.stringify({ ...of, event_type: type, payload: {} }));
   return bytesOf([...lines, ...rest]);
+}
+
+/** A session of this format cut down to what its genesis signs, which is said in the older format. */
+export function asLegacy(log: Buffer): Buffer {
+  const lines = linesOf(log);
+  const at = lines.findIndex(isCheckpoint);
+  const { timestamp, thread_id, payload } = JSON.parse(lines[at] ?? "");
+  const { turn, byte_offset, hash, sig, fp, ts } = payload;
+  const facts = { turn, byte_offset, hash, sig, fp, ts };
+  const older = { timestamp, thread_id, event_type: "checkpoint", payload: facts };
+  return bytesOf([...lines.slice(0, at), JSON.stringify(older)]);
 }

@@ -87,6 +87,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   KEY_EXPIRED: "its time is over",
   KEY_NOT_YET_VALID: "its time has not come",
   KEY_OF_OTHER_PURPOSE: "trusted for other things",
+  KEY_NOT_FOR_OLDER_FORMAT: "not allowed to use the older format",
 };
 
 /** The server's user calls their own keys so; the reader may be somebody else. */
