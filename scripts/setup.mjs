@@ -44,44 +44,33 @@ export async function install(folder = root) {
   const locked = modifiedMs(join(folder, "package-lock.json"));
   if (installed !== undefined && locked !== undefined && installed >= locked) return;
 
-  say(folder === root ? "installing dependencies" : `installing dependencies of ${folder}`);
   // Dev dependencies by name: they are needed even where NODE_ENV=production leaves them out.
-  const code = await run("npm", ["ci", "--include=dev", "--no-audit", "--no-fund"], {
-    cwd: folder,
-    quiet: true,
-  });
-  if (code !== 0) throw new SetupError("npm ci failed", code);
+  const npm = ["ci", "--include=dev", "--no-audit", "--no-fund"];
+  const what = folder === root ? "dependencies" : `dependencies of ${folder}`;
+  await step(`installing ${what}`, "npm", npm, folder);
 }
 
 /** Compiles `src` and `viewer` to `dist` if the sources are not the ones `dist` was made from. */
 export async function build({ force = false } = {}) {
   if (!force && isBuilt()) return;
 
-  say("building");
   const fingerprint = sourceFingerprint();
   // A name of our own, since `npm start` and `npm test` may be building at the same time.
   const next = join(root, `dist.${process.pid}`);
   rmSync(next, { recursive: true, force: true });
   mkdirSync(next);
+  const node = process.execPath;
+  const modules = join(root, "node_modules");
+  const scripts = join(root, "scripts");
+  const viewer = ["build", "viewer", "--outDir", join(next, "viewer"), "--logLevel", "warn"];
   try {
-    const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-    const code = await run(
-      process.execPath,
-      [tsc, "--project", "tsconfig.build.json", "--outDir", next],
-      { quiet: true },
-    );
-    if (code !== 0) throw new SetupError("the build failed", code);
+    const tsc = join(modules, "typescript", "bin", "tsc");
+    const project = ["--project", "tsconfig.build.json", "--outDir", next];
+    await step("compiling the sources", node, [tsc, ...project]);
     // Before bundling, which leaves no file per command.
-    const manual = join(root, "scripts", "man-page.mjs");
-    const written = await run(process.execPath, [manual, next], { quiet: true });
-    if (written !== 0) throw new SetupError("writing the manual page failed", written);
-    const bundler = join(root, "scripts", "bundle-cli.mjs");
-    const bundled = await run(process.execPath, [bundler, next], { quiet: true });
-    if (bundled !== 0) throw new SetupError("bundling the command line failed", bundled);
-    const vite = join(root, "node_modules", "vite", "bin", "vite.js");
-    const pages = ["build", "viewer", "--outDir", join(next, "viewer"), "--logLevel", "warn"];
-    const viewed = await run(process.execPath, [vite, ...pages], { quiet: true });
-    if (viewed !== 0) throw new SetupError("building the viewer failed", viewed);
+    await step("writing the manual page", node, [join(scripts, "man-page.mjs"), next]);
+    await step("bundling the command line", node, [join(scripts, "bundle-cli.mjs"), next]);
+    await step("building the viewer", node, [join(modules, "vite", "bin", "vite.js"), ...viewer]);
     writeFileSync(join(next, ".stamp"), fingerprint);
     rmSync(dist, { recursive: true, force: true });
     renameSync(next, dist);
@@ -100,6 +89,41 @@ export function isBuilt() {
   }
 }
 
+/**
+ * Runs one program of the set-up to its end, and shows that it is at work and how long it took. On
+ * a terminal the seconds count up in place; elsewhere there is one line when it begins and one when
+ * it ends. Its own output is shown only when it fails: a warning of npm is no news to a user.
+ *
+ * @param {string} what
+ * @param {string} command
+ * @param {string[]} args
+ * @param {string} [cwd]
+ */
+async function step(what, command, args, cwd = root) {
+  const began = performance.now();
+  const seconds = (/** @type {number} */ digits) =>
+    `${((performance.now() - began) / 1000).toFixed(digits)} s`;
+  const { isTTY } = process.stderr;
+  const show = () => process.stderr.write(`\rset-up: ${what} … ${seconds(0)}`);
+  if (isTTY) show();
+  else say(`${what} …`);
+  const ticking = isTTY ? setInterval(show, 1000) : undefined;
+  let output = "";
+  const code = await run(command, args, {
+    cwd,
+    onOutput: (text) => {
+      output += text;
+    },
+  });
+  clearInterval(ticking);
+  if (isTTY) process.stderr.write("\r\u001b[K");
+  say(`${what} ${code === 0 ? "took" : "failed after"} ${seconds(1)}`);
+  if (code !== 0) {
+    process.stderr.write(output);
+    throw new SetupError(`${what} failed`, code);
+  }
+}
+
 /** Installs and builds; what `npm start`, `npm test` and `npm run bench` do first. */
 export async function setUp({ rebuild = false } = {}) {
   await install();
@@ -108,19 +132,22 @@ export async function setUp({ rebuild = false } = {}) {
 
 /**
  * Runs a program to its end and resolves to its exit code, 128 + n if signal n ended it.
- * `quiet` keeps its output off our stdout.
+ * With `onOutput` its output goes there, and it has no input.
  *
  * @param {string} command
  * @param {string[]} args
- * @param {{ cwd?: string, quiet?: boolean }} [options]
+ * @param {{ cwd?: string, onOutput?: (text: string) => void }} [options]
  * @returns {Promise<number>}
  */
-export function run(command, args, { cwd = root, quiet = false } = {}) {
+export function run(command, args, { cwd = root, onOutput } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
-      stdio: quiet ? ["ignore", process.stderr, process.stderr] : "inherit",
+      stdio: onOutput ? ["ignore", "pipe", "pipe"] : "inherit",
     });
+    for (const stream of [child.stdout, child.stderr]) {
+      if (onOutput) stream?.setEncoding("utf8").on("data", onOutput);
+    }
 
     // A terminal sends ctrl-C to every process in the foreground: passing it on would make the
     // child see it twice, which many programs take as "at once, without cleaning up".

@@ -7,7 +7,16 @@
  */
 
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -59,13 +68,26 @@ afterAll(async () => {
   if (folder) await rm(folder, { recursive: true, force: true });
 });
 
+test("every page that the code names is in the package", async () => {
+  const sources = await readdir(join(root, "src"), { recursive: true });
+  const named = new Set<string>();
+  for (const source of sources.filter((path) => /(?<!\.test)\.ts$/.test(path))) {
+    const text = await readFile(join(root, "src", source), "utf8");
+    for (const [page] of text.matchAll(/\bdocs\/[\w/-]+\.md\b/g)) named.add(page);
+  }
+  expect(
+    [...named].filter((page) => !packed.includes(page) && !page.includes("decisions/")),
+  ).toEqual([]);
+  expect(named.size).toBeGreaterThan(5);
+});
+
 test("the package holds the built files, their types and the papers, and nothing else", () => {
   const isViewer = (path: string) => path.startsWith("dist/viewer/");
   const others = packed.filter(
     (path) => !isViewer(path) && !/^dist\/.*(?<!\.test)(\.d\.ts|\.js)$/.test(path),
   );
 
-  expect(others.filter((path) => !path.startsWith("docs/formats/")).sort()).toEqual([
+  expect(others.filter((path) => !/^docs\/(formats\/)?[\w-]+\.md$/.test(path)).sort()).toEqual([
     "CHANGELOG.md",
     "LICENSE",
     "README.md",

@@ -175,6 +175,30 @@ export function errnoOf(error: unknown): string {
   return typeof code === "string" ? code : "UNKNOWN";
 }
 
+/** What the operating system refused and why, as a sentence; the code comes last. */
+export function errnoSentence(error: Error): string {
+  const errno = errnoOf(error);
+  const { path } = error as NodeJS.ErrnoException;
+  const what = ERRNO_SENTENCES[errno];
+  if (what === undefined || path === undefined) return `${error.message} (${errno})`;
+  return `${what.replace("%", () => path)} (${errno})`;
+}
+
+const ERRNO_SENTENCES: Readonly<Record<string, string>> = {
+  ENOENT: "no such file or directory: %; check the path",
+  EACCES: "no permission to use %; check who owns it and its mode",
+  EPERM: "the system does not allow this on %; check who owns it and its attributes",
+  EISDIR: "% is a directory; name a file",
+  ENOTDIR: "% leads through a file that is not a directory; check the path",
+  EEXIST: "% exists already; choose another name",
+  EROFS: "% is on a read-only file system; choose another place",
+  ELOOP: "% leads through too many symbolic links; check the path",
+  ENAMETOOLONG: "% is too long a name for this file system",
+  EIO: "the disk reported an error on %; check its health",
+  ENOSPC: "no space is left for %; free some and try again",
+  EMFILE: "too many files are open to open %; raise the limit (`ulimit -n`)",
+};
+
 /** The disk, a quota or a file-size limit is used up: it passes once there is room. */
 export function isNoSpace(error: unknown): boolean {
   return ["ENOSPC", "EDQUOT", "EFBIG"].includes(errnoOf(error));
@@ -184,9 +208,12 @@ export function isNoSpace(error: unknown): boolean {
 export function ioError(path: string, operation: string, cause: unknown): VerbatimError {
   if (cause instanceof VerbatimError) return cause;
   const errno = errnoOf(cause);
+  const why = ERRNO_SENTENCES[errno]?.replace("%", () => path);
   return new VerbatimError(
     "IO_ERROR",
-    `${operation} of ${path} failed with ${errno}; nothing that was acknowledged is touched`,
+    why === undefined
+      ? `${operation} of ${path} failed with ${errno}`
+      : `${operation} failed: ${why}`,
     { path, operation, errno },
     { cause },
   );

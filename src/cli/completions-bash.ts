@@ -19,6 +19,13 @@ _verbatim_files() {
   COMPREPLY=($(compgen "$1" -- "$2"))
 }
 
+_verbatim_sessions() {
+  local IFS=$'\\n'
+  compopt -o filenames 2>/dev/null
+  COMPREPLY=($(compgen -W "last
+$(verbatim ls --ids 2>/dev/null)" -- "$1") $(compgen -f -- "$1"))
+}
+
 _verbatim() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD - 1]} path= word i
   COMPREPLY=()
@@ -74,6 +81,8 @@ function complete(value: Value): string {
       return listed(value.choices);
     case "file":
       return '_verbatim_files -f "$cur"';
+    case "session":
+      return '_verbatim_sessions "$cur"';
     case "directory":
       return '_verbatim_files -d "$cur"';
     case "own":

@@ -50,6 +50,8 @@ function argumentLines(at: string, value: Value): string[] {
       return [`${at} -a ${quoted(value.choices.join(" "))}`];
     case "file":
       return [`${at} -F`];
+    case "session":
+      return [`${at} -F -a 'last (verbatim ls --ids 2>/dev/null)'`];
     case "directory":
       return [`${at} -a '(__fish_complete_directories)'`];
     case "own":
@@ -77,6 +79,8 @@ function follows(value: Value): string {
       return ` -x -a ${quoted(value.choices.join(" "))}`;
     case "file":
       return " -r -F";
+    case "session":
+      return " -r -F -a '(verbatim ls --ids 2>/dev/null)'";
     case "directory":
       return " -x -a '(__fish_complete_directories)'";
     case "own":

@@ -11,6 +11,8 @@ import type { CliCommand, CommandGroup, CommandOption } from "./command.ts";
 export type Value =
   | { readonly kind: "choice"; readonly choices: readonly string[] }
   | { readonly kind: "file" | "directory" }
+  /** An id, which `verbatim ls --ids` lists, or the path of a log. */
+  | { readonly kind: "session" }
   /** Only the person knows: a number, a name of their own. */
   | { readonly kind: "own" };
 
@@ -35,7 +37,7 @@ export interface CommandNode {
 
 const HELP: OptionWord = { names: ["-h", "--help"], summary: "print help", value: null };
 const VERSION: OptionWord = {
-  names: ["-V", "--version"],
+  names: ["-v", "--version"],
   summary: "print the version",
   value: null,
 };
@@ -87,10 +89,10 @@ function optionWord({ flags, summary, choices }: CommandOption): OptionWord {
   return { names, summary, value: { kind, name, isOptional } };
 }
 
-/** Ids are the person's to know, but what is named by an id is named by a path as well. */
 function argumentValue(declared: string): Value {
   const name = declared.replace(/[<>[\].]/g, "");
   if (name.includes("|")) return { kind: "choice", choices: name.split("|") };
   if (/^dir/.test(name)) return { kind: "directory" };
-  return { kind: /^(file|path|session|log|key|bundle)/.test(name) ? "file" : "own" };
+  if (/^session/.test(name)) return { kind: "session" };
+  return { kind: /^(file|path|log|key|bundle)/.test(name) ? "file" : "own" };
 }

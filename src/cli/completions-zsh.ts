@@ -8,6 +8,11 @@ export function zshCompletions(nodes: readonly CommandNode[]): string {
 #   verbatim completions zsh > "$fpath[1]/_verbatim"
 # or in ~/.zshrc, after compinit: source <(verbatim completions zsh)
 
+_verbatim_sessions() {
+  local -a ids=(last \${(f)"$(_call_program sessions verbatim ls --ids)"})
+  _alternative 'sessions:session:compadd -a ids' 'files:file:_files'
+}
+
 ${nodes.map(nodeFunction).join("\n")}
 if [ "$funcstack[1]" = "_verbatim" ]; then
   _verbatim "$@"
@@ -78,6 +83,8 @@ function action(value: Value): string {
       return `(${value.choices.join(" ")})`;
     case "file":
       return "_files";
+    case "session":
+      return "_verbatim_sessions";
     case "directory":
       return "_files -/";
     case "own":

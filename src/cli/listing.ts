@@ -102,6 +102,15 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
   }
 }
 
+/** The ids alone, for completions and scripts. */
+export async function printIds(where: Where, io: Io): Promise<void> {
+  const ids = Array.from(
+    logsOf(findStores(where), () => {}),
+    ({ id }) => `${id}\n`,
+  );
+  await io.print(safeText(ids.join("")));
+}
+
 /** The logs of all stores, each when it is asked for. */
 function* logsOf(stores: readonly FoundStore[], onUnreadable: () => void): Generator<FoundLog> {
   for (const { dialect, root } of stores) {

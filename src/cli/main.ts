@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /** Main: `verbatim`, put together from its commands. */
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
-import { errnoOf, VerbatimError } from "../base/errors.ts";
+import { errnoSentence, VerbatimError } from "../base/errors.ts";
 import { safeText } from "../render/safe-text.ts";
 import {
   type CliCommand,
@@ -63,6 +63,13 @@ const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   completions(() => COMMANDS),
 ];
 
+const START_HERE = `
+Start here:
+  verbatim serve --open           read your sessions in a browser
+  verbatim ls                     list them here
+  verbatim show last              print the latest one
+  verbatim FILE                   print the session in that file`;
+
 const EXIT_USAGE = 2;
 const EXIT_IO = 7;
 
@@ -71,10 +78,11 @@ async function main(argv: readonly string[], io: ProcessIo): Promise<number> {
   let running = argv[0] ?? "";
   const program = new Command("verbatim")
     .description("The record of what AI agents said and did: append-only, durable, provable.")
-    .version(version(), "-V, --version")
+    .version(version(), "-v, --version")
     .exitOverride()
     .configureOutput({ writeErr: (text) => process.stderr.write(safeText(text)) })
-    .showHelpAfterError("`verbatim --help` lists the commands");
+    .showHelpAfterError("`verbatim --help` lists the commands")
+    .addHelpText("after", START_HERE);
   const add = (parent: Command, names: string, command: CliCommand) => {
     const sub = addCommand(parent, names, command);
     sub.action(async () => {
@@ -94,13 +102,22 @@ async function main(argv: readonly string[], io: ProcessIo): Promise<number> {
     }
   }
   try {
-    await program.parseAsync(argv, { from: "user" });
+    await program.parseAsync(meant(argv), { from: "user" });
     await io.finish();
     return exitCode;
   } catch (error) {
     io.progress(null);
     return exitCodeOf(error, running, io);
   }
+}
+
+/** What a person means: nothing asks for help, a path alone for what is in it, `-V` for `-v`. */
+function meant(argv: readonly string[]): readonly string[] {
+  const [first, ...rest] = argv;
+  if (first === undefined) return ["--help"];
+  if (first === "-V") return ["--version", ...rest];
+  const isCommand = COMMANDS.some(({ name }) => name === first) || first === "help";
+  return !isCommand && !first.startsWith("-") && existsSync(first) ? ["show", ...argv] : argv;
 }
 
 /** `names` are those that a person types to get to it. */
@@ -136,7 +153,7 @@ function exitCodeOf(error: unknown, commandName: string, io: Io): number {
     return error.code === "BAD_ID" ? EXIT_USAGE : EXIT_IO;
   }
   if (error instanceof Error && "syscall" in error) {
-    io.err(`error: ${error.message} (${errnoOf(error)})`);
+    io.err(`error: ${errnoSentence(error)}`);
     return EXIT_IO;
   }
   throw error;

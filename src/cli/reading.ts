@@ -18,7 +18,7 @@ import { textOption, UsageError } from "./command.ts";
 
 export const SESSION_ARGUMENT: CommandArgument = {
   name: "<session>",
-  summary: "an id, the beginning of one, or the path of a log",
+  summary: "an id, the beginning of one, the path of a log, or `last`",
 };
 
 export const WHERE_OPTIONS: readonly CommandOption[] = [

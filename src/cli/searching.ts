@@ -33,6 +33,7 @@ export interface SearchAsked {
 }
 
 const EXIT_NOTHING_FOUND = 1;
+const NOTHING_FOUND = "nothing found; try fewer words, or a beginning with * (`conn*`)";
 /** Entries of a page, which are shown before the next one is looked for. */
 const PAGE = 50;
 /** Entries that are looked at before somebody who waits is told so. */
@@ -53,6 +54,7 @@ export async function runSearch(where: Where, asked: SearchAsked, io: Io): Promi
     }
     if (query === null) return 0;
     const found = await printHits(index, query, stores, asked, io);
+    if (found === 0 && io.isTerminal) io.err(NOTHING_FOUND);
     return found > 0 ? 0 : EXIT_NOTHING_FOUND;
   } finally {
     io.progress(null);

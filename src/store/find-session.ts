@@ -53,6 +53,8 @@ const LOG_NAMES: readonly (readonly [string, DialectName])[] = [
   [ENTIRE_LOG_NAME, "entire"],
 ];
 const CANDIDATES_LISTED_MAX = 10;
+/** Names the session that changed last, unless one is called so. */
+const LATEST = "last";
 /** A file whose first lines belong to no dialect is none's; whose last ones name nobody, nobody's. */
 const JUDGED_LINES_MAX = 20;
 
@@ -62,7 +64,21 @@ export async function findSession(host: Host, name: string, where: Where): Promi
   const exact = await sessionsOf(host, stores, name);
   if (exact.length > 0) return theOnly(exact, name, stores);
   const atPath = await sessionAtPath(host, name, where);
-  return atPath ?? theOnly(beginningWith(stores, name), name, stores);
+  if (atPath) return atPath;
+  const latest = name === LATEST ? latestOf(stores) : null;
+  return latest ?? theOnly(beginningWith(stores, name), name, stores);
+}
+
+/** The session whose log changed last; null when there is none. */
+function latestOf(stores: readonly FoundStore[]): FoundSession | null {
+  let latest: { readonly session: FoundSession; readonly mtimeMs: number } | null = null;
+  for (const store of stores) {
+    for (const { id, mtimeMs } of eachLog(store.root, LAYOUTS[store.dialect])) {
+      if (latest && latest.mtimeMs >= mtimeMs) continue;
+      latest = { session: sessionIn(store, id), mtimeMs };
+    }
+  }
+  return latest?.session ?? null;
 }
 
 /** The same by ids alone, for those who may see these stores and no other file: no path counts. */

@@ -100,8 +100,8 @@ export class CliUser {
   }
 
   /** Starts a command that is talked to while it runs; killed when the test is over. */
-  start(args: readonly string[]): Running {
-    const running = new Running(this.#spawn([...main, ...args], { env: this.#env() }));
+  start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+    const running = new Running(this.#spawn([...main, ...args], { env: this.#env(env) }));
     onTestFinished(() => running.kill());
     return running;
   }

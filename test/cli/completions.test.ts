@@ -9,7 +9,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "vitest";
 import { tempDirectory } from "../support/temp-directory.ts";
-import { CliUser } from "./cli.ts";
+import { CliUser, main } from "./cli.ts";
+import { putThread } from "./stores.ts";
 
 type Shell = "bash" | "zsh" | "fish";
 
@@ -82,7 +83,10 @@ async function offeredBy(
     fish: ["--no-config", "-c", FISH, script, line],
     zsh: ["-f", "-c", ZSH, "zsh", script, line],
   };
-  const env = { PATH: process.env.PATH ?? "", HOME: directory, TERM: "xterm" };
+  const bin = tempDirectory();
+  const verbatim = `#!/bin/sh\nexec '${process.execPath}' ${main.map((each) => `'${each}'`)} "$@"\n`;
+  writeFileSync(join(bin, "verbatim"), verbatim, { mode: 0o755 });
+  const env = { PATH: `${bin}:${process.env.PATH}`, HOME: directory, TERM: "xterm" };
   const ran = spawnSync(shell, args[shell], { cwd: directory, env, encoding: "utf8" });
   assert.equal(ran.stderr, "");
   const lines = ran.stdout.split("\n").filter((each) => each !== "");
@@ -130,6 +134,13 @@ describe.each(SHELLS.filter((shell) => !missing.includes(shell)))("in %s", (shel
     // A switch takes no value, and a value is no command.
     assert.deepEqual(await offered("verbatim ls --json --sort i"), ["id"]);
     assert.deepEqual(await offered("verbatim ls --root show --sort i"), ["id"]);
+  });
+
+  test("where a session may stand, ids are offered", async () => {
+    const directory = tempDirectory();
+    for (const id of ["hello-1", "hello-2", "other-1"]) putThread(directory, id);
+    assert.deepEqual(await offered("verbatim show hel", directory), ["hello-1", "hello-2"]);
+    assert.deepEqual(await offered("verbatim resume o", directory), ["other-1"]);
   });
 
   test("where a path may stand, paths are offered: directories alone where only they fit", async () => {

@@ -144,7 +144,7 @@ test("heads that were to be remembered and cannot be written are an error", asyn
   const { code, stdout, stderr } = await user.verify(ID, "--pin");
   assert.equal(code, 7, stderr);
   expect(stdout).toContain(`${ID}: verified`);
-  expect(stderr).toMatch(/^error: .*state\/verbatim failed with EISDIR.*\(IO_ERROR\)\n$/);
+  expect(stderr).toMatch(/^error: .*state\/verbatim is a directory.*\(IO_ERROR\)\n$/);
   assert.deepEqual(await user.verdict(ID), ["verified", 0], "nothing was to be written");
 
   user.change("one", "uno");

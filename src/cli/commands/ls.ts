@@ -1,7 +1,7 @@
 /** `verbatim ls`: every session of the stores found from here, without reading their logs twice. */
 
 import type { SessionSort } from "../../catalog/session-row.ts";
-import { type CliCommand, wholeNumber } from "../command.ts";
+import { type CliCommand, UsageError, wholeNumber } from "../command.ts";
 import { WHERE_OPTIONS, whereOf } from "../reading.ts";
 
 const SORTS: Readonly<Record<string, SessionSort>> = {
@@ -25,6 +25,7 @@ export const ls: CliCommand = {
     },
     { flags: "--limit <n>", summary: "at most so many" },
     { flags: "--json", summary: "one session a line, as JSON" },
+    { flags: "--ids", summary: "only the ids, one a line, in no order; reads no log" },
     ...WHERE_OPTIONS,
   ],
   examples: [
@@ -36,6 +37,12 @@ export const ls: CliCommand = {
   async run({ options, io }) {
     const limit = options.limit === undefined ? Infinity : wholeNumber("--limit", options.limit, 1);
     const sort = SORTS[String(options.sort)] ?? "updated";
+    if (options.ids === true) {
+      if (options.json === true) throw new UsageError("choose --ids or --json");
+      const { printIds } = await import("../listing.ts");
+      await printIds(whereOf(options), io);
+      return 0;
+    }
     const { printListing } = await import("../listing.ts");
     await printListing(whereOf(options), { sort, limit, isJson: options.json === true }, io);
     return 0;

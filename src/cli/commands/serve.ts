@@ -1,4 +1,4 @@
-/** `verbatim serve`: the Durable Streams protocol over HTTP, on this machine, until interrupted. */
+/** `verbatim serve`: the viewer, the API and the Durable Streams protocol, until interrupted. */
 
 import { once } from "node:events";
 import { resolve } from "node:path";
@@ -18,7 +18,7 @@ const BODY_BYTES_MAX = 1024 * 1024 * 1024;
 
 export const serve: CliCommand = {
   name: "serve",
-  summary: "Serve durable streams over HTTP until interrupted",
+  summary: "Serve the viewer of your sessions, the API and durable streams, until interrupted",
   options: [
     {
       flags: "--host <address>",
@@ -26,6 +26,7 @@ export const serve: CliCommand = {
       default: "127.0.0.1",
     },
     { flags: "--port <number>", summary: "0 takes any that is free", default: "4437" },
+    { flags: "--open", summary: "open the viewer in your browser" },
     {
       flags: "--data <directory>",
       summary: "where streams are kept; default: $XDG_DATA_HOME/verbatim",
@@ -55,7 +56,7 @@ export const serve: CliCommand = {
     ...ACCESS_OPTIONS,
   ],
   examples: [
-    "verbatim serve",
+    "verbatim serve --open",
     "verbatim serve --port 0 --data ./streams",
     "verbatim serve --root ~/project --root ~/.homeagent",
     "verbatim serve --allow-origin https://app.example.com",
@@ -100,6 +101,10 @@ export const serve: CliCommand = {
     });
     const signal = io.interruption();
     welcome(io, server.url, directory);
+    if (options.open === true) {
+      const { openInBrowser } = await import("../open-browser.ts");
+      openInBrowser(server.url, (why) => io.err(`no browser was opened: ${why}`));
+    }
     if (!isOwnAddress(host ?? HOST_DEFAULT) && !server.url.startsWith("https:")) {
       io.err("warning: tokens travel unencrypted; give --tls-key and --tls-cert, or use a proxy");
     }

@@ -26,6 +26,7 @@ export const show: CliCommand = {
     ...WHERE_OPTIONS,
   ],
   examples: [
+    "verbatim show last",
     "verbatim show hello_world-1739012630",
     "verbatim show hello --last 20 --thinking",
     "verbatim show .ai/threads/hello_world-1739012630 --no-tools | less",

@@ -1,0 +1,94 @@
+/** The first minutes with the command: no argument, a file alone, the latest session, a browser. */
+
+import assert from "node:assert/strict";
+import { chmodSync, existsSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ioError } from "../../src/base/errors.ts";
+import { CliUser } from "./cli.ts";
+import { event, putThread } from "./stores.ts";
+
+test("verbatim alone prints the help, with where to start, and is no error", async () => {
+  const { code, stdout, stderr } = await new CliUser().run([]);
+  assert.equal(code, 0);
+  assert.equal(stderr, "");
+  assert.match(stdout, /Start here:\n {2}verbatim serve --open/);
+});
+
+test.each(["-v", "-V", "--version"])("%s prints the version", async (flag) => {
+  const { code, stdout } = await new CliUser().run([flag]);
+  assert.equal(code, 0);
+  assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
+});
+
+test("a file alone is shown, and a word that is neither file nor command is refused", async () => {
+  const user = new CliUser();
+  const path = putThread(user.cwd, "hello-1", [event("user_message", { text: "Good morning" })]);
+  const shown = await user.run([path]);
+  assert.equal(shown.code, 0, shown.stderr);
+  assert.match(shown.stdout, /Good morning/);
+  const refused = await user.run(["hello-2"]);
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /unknown command/);
+});
+
+test("`show last` is the session that changed last", async () => {
+  const user = new CliUser();
+  for (const [at, id] of ["hello-2", "hello-3", "hello-1"].entries()) {
+    const path = putThread(user.cwd, id, [event("user_message", { text: `I am ${id}` })]);
+    utimesSync(path, 1_763_000_000 + at, 1_763_000_000 + at);
+  }
+  assert.match((await user.run(["show", "last"])).stdout, /I am hello-1/);
+  assert.equal((await new CliUser().run(["show", "last"])).code, 7);
+});
+
+test("`ls --ids` prints ids alone", async () => {
+  const user = new CliUser();
+  for (const id of ["hello-1", "hello-2"]) putThread(user.cwd, id);
+  const { code, stdout } = await user.run(["ls", "--ids"]);
+  assert.equal(code, 0);
+  assert.deepEqual(stdout.trim().split("\n").sort(), ["hello-1", "hello-2"]);
+  assert.equal((await user.run(["ls", "--ids", "--json"])).code, 2);
+});
+
+test("a search that finds nothing says so on a terminal, and nothing in a pipe", async () => {
+  const user = new CliUser();
+  putThread(user.cwd, "hello-1", [event("user_message", { text: "Good morning" })]);
+  const piped = await user.run(["search", "evening"]);
+  assert.deepEqual([piped.code, piped.stdout, piped.stderr], [1, "", ""]);
+  const terminal = await user.atTerminal(["search", "evening"], {});
+  assert.match(terminal.shown, /nothing found/);
+  assert.equal(terminal.code, 1);
+});
+
+test("what the system refuses is told in a sentence, with what to do", async () => {
+  const user = new CliUser();
+  const missing = await user.run(["unpack", "no.vbx"]);
+  assert.equal(missing.code, 7);
+  assert.match(missing.stderr, /no such file or directory: \S+no\.vbx; check the path/);
+  const refused = ioError("/x", "reading", Object.assign(new Error(), { code: "EACCES" }));
+  const sentence = "reading failed: no permission to use /x; check who owns it and its mode";
+  assert.equal(refused.message, sentence);
+  const unknown = ioError("/x", "reading", Object.assign(new Error(), { code: "EODD" }));
+  assert.equal(unknown.message, "reading of /x failed with EODD");
+});
+
+test("`serve --open` opens the viewer, and says when it cannot", async () => {
+  const user = new CliUser();
+  const opened = join(user.home, "opened");
+  const opener = join(user.cwd, "xdg-open");
+  writeFileSync(opener, `#!/bin/sh\necho "$1" > ${opened}\n`);
+  chmodSync(opener, 0o755);
+  const PATH = `${user.cwd}:${process.env.PATH}`;
+  const running = user.start(["serve", "--port", "0", "--open"], { PATH });
+  const [url] = /http:\S+/.exec((await running.line()) ?? "") ?? [assert.fail(running.stderr)];
+  await expect.poll(() => existsSync(opened) && readFileSync(opened, "utf8")).toBe(`${url}\n`);
+  running.signal("SIGTERM");
+  await running.exitCode();
+
+  const without = user.start(["serve", "--port", "0", "--open"], { PATH: user.home });
+  await without.line();
+  await without.saysOnStderr("no browser was opened: xdg-open is not installed; open http");
+  without.signal("SIGTERM");
+  await without.exitCode();
+});
