@@ -12,7 +12,8 @@
  *     log again writes the doubtful stretch anew (repair.ts, R2).
  * W3  Where bytes were cut off, nothing is written before the cut is durable. Else a power
  *     cut could bring back the old size, with the new line's first page before the old
- *     one's remains: two lines fused into one that nobody wrote.
+ *     one's remains: two lines fused into one that nobody wrote. In `shared` mode the cut is
+ *     made durable before the lock is free: another writer cannot see that there was one.
  * W6  Nothing is durable in a file that has lost its name: somebody removed the log, or put another
  *     in its place, and what is written here goes when it is closed.
  */

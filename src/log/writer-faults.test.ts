@@ -72,12 +72,12 @@ test.for(WRITER_KINDS)(
     disk.takes = () => 3;
     await refusal(log.append(bytesOf("12345")), "NO_SPACE");
     disk.takes = ({ bytes }) => bytes;
-    disk.calls.length = 0;
     await log.append(bytesOf("1"));
 
     const steps = disk.calls.filter(({ name }) => name === LOG).map(({ call }) => call);
-    assert.equal(steps[0], "sync");
-    assert.ok(steps.includes("write"));
+    const afterCut = steps.slice(steps.lastIndexOf("truncate") + 1);
+    assert.ok(afterCut.includes("write"));
+    assert.equal(afterCut[0], "sync");
   },
 );
 

@@ -180,3 +180,36 @@ test("a writer that failed does not keep the others out", async () => {
 function startedOf(path: string): string {
   return (JSON.parse(contentOf(`${path}.lock`)) as { started: string }).started;
 }
+
+test.for(DURABILITIES)(
+  "bytes that a full disk had cut are durably gone before another writer may append (%s)",
+  async (durability) => {
+    // Else a power cut could bring the old size back, with remains of both lines in one.
+    const path = logHolding('{"n":0}\n');
+    const disk = new WatchedFiles();
+    const options = { durability, mode: "shared" } as const;
+    const full = await openWriter(path, options, disk.host);
+    const other = await openWriter(path, options, disk.host);
+    const calls: string[] = [];
+    disk.before = ({ name, call }) => {
+      if (name === LOG && ["write", "truncate", "sync"].includes(call)) calls.push(call);
+      return undefined;
+    };
+    let isFirst = true;
+    disk.takes = ({ bytes }) => {
+      const taken = isFirst ? 3 : bytes;
+      isFirst = false;
+      return taken;
+    };
+    await Promise.all([
+      refusal(full.append(bytesOf('{"n":1}')), "NO_SPACE"),
+      other.append(bytesOf('{"n":2}')),
+    ]);
+    await full.append(bytesOf('{"n":3}'));
+
+    assert.deepEqual(calls.slice(0, 4), ["write", "truncate", "sync", "write"]);
+    await full.close();
+    await other.close();
+    assert.equal(contentOf(path), '{"n":0}\n{"n":2}\n{"n":3}\n');
+  },
+);

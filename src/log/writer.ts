@@ -272,7 +272,7 @@ export class LogWriter {
       this.#companion?.appended(lines, length, start);
       return this.#appender.end;
     } finally {
-      if (this.#mode === "shared") this.#lock.release();
+      this.#releaseShared();
     }
   }
 
@@ -282,8 +282,27 @@ export class LogWriter {
       this.#tell(composed, start);
       return start;
     } finally {
-      if (this.#mode === "shared") this.#lock.release();
+      this.#releaseShared();
     }
+  }
+
+  /** Shared: frees the lock, after a cut only once that is durable. Appends queue up until then. */
+  #releaseShared(): void {
+    if (this.#mode !== "shared") return;
+    if (this.#appender.hasUnsyncedCut) this.#draining = this.#syncCutAndRelease();
+    else this.#lock.release();
+  }
+
+  async #syncCutAndRelease(): Promise<void> {
+    await this.#syncCut();
+    this.#lock.release();
+    await this.#drain(false);
+  }
+
+  /** W3 across processes: another writer cannot see that bytes were cut, so it would not sync. */
+  async #syncCut(): Promise<void> {
+    if (!this.#appender.hasUnsyncedCut || this.#appender.failure) return;
+    await this.#sync().catch(() => {}); // The appender has failed, and refuses what comes next.
   }
 
   /** Answers where it starts. What is composed may come to nothing. */
@@ -359,6 +378,7 @@ export class LogWriter {
       return start;
     } finally {
       if (this.#mode === "shared") {
+        await this.#syncCut();
         this.#saySyncedNowAndThen();
         this.#lock.release();
       }
