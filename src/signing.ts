@@ -10,6 +10,7 @@
  * if (report.verdict !== "verified") throw new Error(report.findings[0]?.message);
  */
 
+import { resolve } from "node:path";
 import { checkChoice } from "./base/choice.ts";
 import { nodeHost } from "./base/node-host.ts";
 import { userPlaces } from "./base/node-places.ts";
@@ -26,6 +27,8 @@ import {
   openVerifiedSession,
   type VerifiedSession,
 } from "./store/verified-entries.ts";
+import { dataDirectoriesAmong, streamJudgingBy } from "./streams/data-directories.ts";
+import { verifyDataDirectory } from "./streams/verify-directory.ts";
 
 export interface VerifyOptions {
   /** The store to look in: a project, or HomeAgent's base. Default: those found from here. */
@@ -46,7 +49,7 @@ export interface VerifyOptions {
 
 /**
  * Reports on the sessions that are named: by ids, beginnings of ids, paths of logs, or directories;
- * on all that are found from here when none is. Nothing that is in their files makes it throw: that
+ * on all that are found from here when none is. Of a server's data directory, on every stream in it. Nothing that is in their files makes it throw: that
  * is in the reports. Throws SESSION_NOT_FOUND for a name that means nothing, and what is wrong with
  * the user's own keys and trust.
  *
@@ -69,8 +72,18 @@ export async function verify(
     onWarning: options.onWarning ?? processWarning,
   });
   try {
+    const flags = { isDeep: options.deep === true, requiresPin: options.requirePin === true };
+    const judging = streamJudgingBy(verifier.judging, flags);
+    const directories = await dataDirectoriesAmong(nodeHost, names, judging);
+    const others = names.filter((name) => !directories.includes(name));
     const reports: VerifyReport[] = [];
-    for (const target of await verifier.find(names)) reports.push(await verifier.verify(target));
+    for (const directory of directories) {
+      const verifying = verifyDataDirectory(nodeHost, resolve(directory), judging);
+      for await (const report of verifying) reports.push(report);
+    }
+    const targets = names.length === 0 || others.length > 0 ? await verifier.find(others) : [];
+    for (const directory of directories) targets.push(...(await verifier.findIn(directory)));
+    for (const target of targets) reports.push(await verifier.verify(target));
     return reports;
   } finally {
     await verifier.close();

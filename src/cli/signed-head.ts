@@ -15,10 +15,11 @@ import { putSurplusAside } from "../signing/surplus.ts";
 import type { VerifyOptions } from "../signing/verify-options.ts";
 import { findSession } from "../store/find-session.ts";
 import { UserJudging } from "../store/user-judging.ts";
+import { isDataDirectory } from "../streams/data-directories.ts";
 import { withSignedStream } from "../streams/verify-directory.ts";
 import { type Run, UsageError } from "./command.ts";
 import { whereOf } from "./reading.ts";
-import { isDataDirectory, streamJudging, streamNamed } from "./verify-streams.ts";
+import { streamJudging, streamNamed } from "./verify-streams.ts";
 
 export interface NamedHead extends Pick<SessionHead, "head" | "surplus"> {
   /** What is pinned for the session, and in which way its log contradicts that. */

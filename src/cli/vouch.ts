@@ -15,6 +15,7 @@ import { Shown, type Unsigned, unsignedIn } from "../signing/shown.ts";
 import { verifyLog } from "../signing/verify.ts";
 import { SessionVerifier } from "../store/session-verifier.ts";
 import { vouchForSession } from "../store/vouching.ts";
+import { isDataDirectory } from "../streams/data-directories.ts";
 import { loadStreamSigner } from "../streams/signing-user.ts";
 import { withSignedStream } from "../streams/verify-directory.ts";
 import { ChunkedOutput } from "./chunked-output.ts";
@@ -22,7 +23,7 @@ import { type Run, UsageError } from "./command.ts";
 import { counted } from "./examining.ts";
 import { EXIT_DECLINED, isAgreed } from "./question.ts";
 import { whereOf } from "./reading.ts";
-import { isDataDirectory, streamJudging, streamNamed } from "./verify-streams.ts";
+import { streamJudging, streamNamed } from "./verify-streams.ts";
 
 /** A log that is to be vouched for, the report on it, and how what was shown of it is signed. */
 interface Vouchable {

@@ -32,11 +32,12 @@ export interface JudgeOptions {
   readonly isLegacyProfile: boolean;
   /** Which checkpoint of a log is pinned, to be remembered in passing; asked once, at the first. */
   readonly pinnedSeqOf: (log: string) => number | null;
-  /** Told of every checkpoint that holds, its signature apart, in order: its number, its line's hash. */
+  /** Told of every checkpoint that holds, its signature apart, in order. */
   readonly onCheckpoint?: OnCheckpoint | undefined;
 }
 
-export type OnCheckpoint = (seq: number, line: string) => void;
+/** Its number, its line's hash, and what it says. */
+export type OnCheckpoint = (seq: number, line: string, said: Checkpoint) => void;
 
 /** Where the bytes that a checkpoint covers end, and from where on none is under it. */
 export interface Stand {
@@ -158,7 +159,7 @@ export class Judge implements WalkHandler {
       this.#fault(fault.code, place, turn, fault.message);
     } else if (!this.#isBroken) {
       this.sound++;
-      this.#options.onCheckpoint?.(seq, lineHash);
+      this.#options.onCheckpoint?.(seq, lineHash, checkpoint);
       const through = throughOf(checkpoint, place, end, lineHash);
       this.#unchecked = { checkpoint, through };
       this.#note(checkpoint, place);

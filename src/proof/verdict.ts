@@ -63,6 +63,8 @@ export type FindingCode =
   | "TAIL_TWO_TYPES"
   | "SIDECAR_FOREIGN_BYTES"
   | "SPILL_CHANGED"
+  | "FORK_MISMATCH"
+  | "CLOSURE_MISMATCH"
   // unreadable
   | "UNREADABLE"
   | "NOT_FOUND"
@@ -75,6 +77,8 @@ export type FindingCode =
   | "REPLACED"
   | "LOG_SHORTER_THAN_SIDECAR"
   | "CHECKPOINTS_STRIPPED"
+  | "END_MISMATCH"
+  | "DELETION_MISMATCH"
   // untrusted
   | "KEY_UNKNOWN"
   | "KEY_REVOKED"
@@ -90,6 +94,9 @@ export type FindingCode =
   | "TORN_TAIL"
   | "NUL_TAIL"
   | "FOUND_UNSIGNED"
+  | "CLOSURE_UNSIGNED"
+  /** Of a fork, as its source is judged: any verdict but the best. */
+  | "SOURCE_NOT_VERIFIED"
   // said, of no consequence for the verdict
   | "REOPENED"
   | "IDENTITY_UNKNOWN"

@@ -22,6 +22,7 @@ export interface Newest extends NamedCheckpoint {
   readonly byteOffset: number;
   /** Which revision of thread.json it knew. */
   readonly rev: number;
+  readonly kind: string;
 }
 
 /** A checkpoint that was made: what a pin remembers of it. */
@@ -139,7 +140,7 @@ export class Draft {
     else this.#ledger.addCheckpointLine(line);
     const lineHash = toHex(this.#parts.sha256(line));
     const head = { log, seq, byteOffset, line: lineHash, kind, kid, ts };
-    const newest = { seq, byteOffset, line: lineHash, rev };
+    const newest = { seq, byteOffset, line: lineHash, rev, kind };
     const now = { turn, seq: seq + 1, prev: lineHash, unsigned: 0, head, newest };
     const stated = kind === "genesis" || kind === "recovery";
     Object.assign(this.#state, now, stated ? { found: null, cut: 0, lost: null } : {});
@@ -162,10 +163,10 @@ export class Draft {
   }
 
   /** Takes over a checkpoint of another signer that fits. */
-  adopt({ seq, turn, byteOffset, rev }: Checkpoint, line: Uint8Array): void {
+  adopt({ seq, turn, byteOffset, rev, kind }: Checkpoint, line: Uint8Array): void {
     this.#ledger.addCheckpointLine(line);
     const prev = toHex(this.#parts.sha256(line));
-    const newest = { seq, byteOffset, line: prev, rev };
+    const newest = { seq, byteOffset, line: prev, rev, kind };
     Object.assign(this.#state, { seq: seq + 1, turn, prev, unsigned: 0, newest });
     Object.assign(this.#state, { found: null, cut: 0, lost: null });
   }

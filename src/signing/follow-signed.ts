@@ -102,7 +102,7 @@ class Follower implements WalkHandler {
       );
     }
     draft.adopt(checkpoint, line);
-    onCheckpoint(checkpoint.seq, toHex(crypto.sha256(line)));
+    onCheckpoint(checkpoint.seq, toHex(crypto.sha256(line)), checkpoint);
     this.#tail = this.#tailFrom(from + start + line.length);
   }
 

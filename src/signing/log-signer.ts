@@ -49,6 +49,8 @@ export interface SignedSoFar {
   /** A head that a person gave up. */
   readonly lost: Lost | null;
   readonly newest: Newest | null;
+  /** What the genesis says that the log begins from; null also without a genesis. */
+  readonly from?: ForeignHead | null;
 }
 
 /** What a log that has no line yet comes to. */
@@ -97,6 +99,11 @@ export class LogSigner {
   /** The last checkpoint that was committed here. */
   get head(): Head | null {
     return this.#state.head;
+  }
+
+  /** The log's identity, also before its genesis. */
+  get log(): string {
+    return this.#state.genesis.log;
   }
 
   /** The newest checkpoint that stands, by whomever; null when there is none. */

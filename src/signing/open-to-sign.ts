@@ -69,7 +69,7 @@ export async function openToSign(opening: OpenToSign): Promise<SignedSoFar> {
   const { seq, prev, turn } = judge.next;
   const isInTurn = found !== null || !ENDS_TURN.has(judge.signedThrough?.kind ?? "");
   const { signedThrough: newest } = judge;
-  const known = { seq, prev, turn, isInTurn, found, cut, lost, newest };
+  const known = { seq, prev, turn, isInTurn, found, cut, lost, newest, from: judge.from };
   return { ledger: deep.ledger, ...judge.genesis, ...known };
 }
 

@@ -76,7 +76,8 @@ export class Batch {
     let released: string | null = null;
     for (let dying = stream.forks === 0 ? stream : null; dying !== null; ) {
       ended.push(dying.path);
-      if (dying.end > dying.base) files.push(dying.file);
+      // A fork without a byte of its own may have a checkpoint all the same.
+      if (dying.end > dying.base || dying.base > 0) files.push(dying.file);
       const source: StreamState | null = dying.fork === null ? null : this.state(dying.fork.source);
       const isLast = source?.status === "held" && source.forks === 1;
       if (!isLast) released = source?.path ?? null;

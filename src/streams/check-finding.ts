@@ -14,6 +14,8 @@ export type DamageCode =
   | "NAME_WRONG"
   /** A fork whose source is not there, or ends before it. */
   | "SOURCE_MISSING"
+  /** `meta.jsonl` says otherwise than a stream's own checkpoints: fork, end, closing. */
+  | "SIGNED_OTHERWISE"
   /** A file in `logs/` that is no stream's. */
   | "ORPHAN"
   /** `streams.db` says otherwise than what it is made from, or knows of more. */

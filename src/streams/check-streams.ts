@@ -4,6 +4,7 @@ import { errnoOf, VerbatimError } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
 import { sidecarOf } from "../signing/session-log.ts";
 import { type CheckFinding, damage } from "./check-finding.ts";
+import { checkSigned } from "./check-signed.ts";
 import type { HandlePool } from "./handle-pool.ts";
 import type { JournalRecord } from "./journal-record.ts";
 import type { StreamIndex } from "./stream-index.ts";
@@ -35,12 +36,15 @@ export class StreamFiles {
   readonly #known = new Set<string>();
   /** Files that the journal has bytes for: how long they are is not settled. */
   readonly #unsettled = new Set<string>();
+  /** Streams that the journal has more about. */
+  readonly #unsettledPaths = new Set<string>();
 
   constructor(parts: StreamFilesParts) {
     const { truth, pool, logs, records } = parts;
     this.#parts = parts;
     this.#reader = new StreamReader(truth, pool, logs.path, (path) => truth.stream(path));
     for (const { op } of records ?? []) {
+      if (op.op !== "record") this.#unsettledPaths.add(op.path);
       if (op.op === "append" || op.op === "create" || op.op === "sign") {
         this.#unsettled.add(op.file);
       }
@@ -76,6 +80,7 @@ export class StreamFiles {
       }
     }
     const size = this.#sizeOf(file);
+    yield* this.#signed(state, size ?? 0);
     const expected = end - base;
     if (size === null) {
       if (expected > 0) yield damage("FILE_MISSING", `logs/${file}`, "it is gone", { stream });
@@ -88,6 +93,15 @@ export class StreamFiles {
       yield damage("FILE_TOO_LONG", `logs/${file}`, is, { stream, offset: expected });
     }
     yield* this.#bytes(state, Math.min(size, expected) + base);
+  }
+
+  /** While the journal has more about a stream, its checkpoints may be ahead of `meta.jsonl`. */
+  async *#signed(state: StreamState, size: number): AsyncGenerator<CheckFinding> {
+    const { logs, truth, records } = this.#parts;
+    const source = state.fork === null ? null : truth.stream(state.fork.source);
+    const paths = [state.path, source?.path ?? state.path];
+    if (records === null || paths.some((path) => this.#unsettledPaths.has(path))) return;
+    yield* checkSigned(logs, state, size, source);
   }
 
   /** Reads all up to a place, in large pieces; one that is damaged message by message. */

@@ -26,13 +26,25 @@ const LOOKED_UP_TOGETHER = 1000;
 export function ownerAt(stateOf: StateOf, stream: StreamState, byteOffset: number): Owner {
   let state = stream;
   let upTo = stream.end;
+  const seen = new Set<string>();
   while (byteOffset < state.base) {
     upTo = Math.min(upTo, state.base);
+    seen.add(state.path);
     const source = state.fork === null ? null : stateOf(state.fork.source);
-    if (source === null) throw new TypeError("a fork without its source");
+    // Only a `meta.jsonl` that was altered says so.
+    if (source === null || seen.has(source.path)) throw withoutSource(stream, state);
     state = source;
   }
   return { state, upTo };
+}
+
+function withoutSource({ path }: StreamState, { fork, base }: StreamState): VerbatimError {
+  return new VerbatimError(
+    "STREAM_DAMAGED",
+    `${path} cannot be read before byte ${base}: the stream that it begins in, ` +
+      `${fork?.source ?? "none"}, is not there; put meta.jsonl back from a copy`,
+    { stream: path, offset: 0, path: fork?.source ?? path },
+  );
 }
 
 /** The byte offset that a token names, of this stream and in this incarnation of it. */

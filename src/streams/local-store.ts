@@ -337,6 +337,7 @@ export class LocalStore implements StreamStore {
       ...{ root, logs, pool: this.#pool, nowMs: this.#now, clock: host.clock },
       cadence: { ...SIGNING_CADENCE, ...signingCadence },
       isInJournal: (file) => checkpoints.isAbout(file),
+      stateOf: (path) => this.#published.get(path),
       commit: ({ of }, file, pos, bytes) =>
         this.#committer.submit(bytes.length, (batch) => {
           const { path, streamId } = of;

@@ -12,6 +12,9 @@
  * SN3  Checkpoints become durable through the journal, after the bytes that they cover: no crash
  *      leaves one over bytes that never came to be.
  * SN4  What was found counts as signed only once somebody has seen it and says so (`vouch`).
+ * SN5  The genesis of a fork names the head of its source that covers what it has from there, and
+ *      where that ends. It comes with the fork, whether or not bytes follow: until then nothing but
+ *      `meta.jsonl`, which is not signed, says what the fork begins with.
  */
 
 import { setImmediate } from "node:timers/promises";
@@ -20,18 +23,20 @@ import type { Directory, OpenFile } from "../base/files.ts";
 import { LF, readStretch } from "../log/bytes.ts";
 import { recover } from "../log/repair.ts";
 import { concat } from "../proof/bytes.ts";
-import { asciiJson, type Found } from "../proof/checkpoint.ts";
+import { asciiJson, type ForeignHead, type Found } from "../proof/checkpoint.ts";
 import type { RunningHash } from "../proof/crypto.ts";
 import type { Keys } from "../proof/keys.ts";
 import { WholeLines } from "../proof/whole-lines.ts";
 import type { Draft, Head } from "../signing/checkpoint-draft.ts";
 import type { RememberedHead } from "../signing/heads.ts";
-import { LogSigner } from "../signing/log-signer.ts";
+import { LogSigner, type SignedSoFar } from "../signing/log-signer.ts";
 import { nodeCrypto } from "../signing/node-crypto.ts";
 import { openToSign } from "../signing/open-to-sign.ts";
 import { sidecarOf } from "../signing/session-log.ts";
 import type { Signer } from "../signing/signer.ts";
+import { openOrEmpty } from "./empty-file.ts";
 import type { HandlePool } from "./handle-pool.ts";
+import { forkFault } from "./signed-claims.ts";
 import { signedLogOf } from "./signed-log.ts";
 import type { StreamState } from "./stream-state.ts";
 
@@ -54,12 +59,17 @@ export interface SigningParts {
   nowMs(): number;
   /** Whether the journal still has records about a file. */
   isInJournal(file: string): boolean;
+  /** The signed head of a fork's source that covers what the fork has from it (SN5). */
+  sourceHead(fork: Signable): Promise<ForeignHead>;
   /** Has checkpoints made durable; answers false when the stream is no more. */
   commit(stream: SignedStream, file: string, pos: number, lines: Uint8Array): Promise<boolean>;
 }
 
 /** Which stream it is. */
-export type Signable = Pick<StreamState, "path" | "streamId" | "file" | "isJson">;
+export type Signable = Pick<
+  StreamState,
+  "path" | "streamId" | "file" | "isJson" | "base" | "fork" | "isClosed"
+>;
 
 /**
  * Told what was found that no checkpoint states yet; answers what was stated as found before and is
@@ -87,6 +97,11 @@ export class SignedStream {
   #log: LogSigner | null = null;
   #besideEnd = 0;
   #isClosing = false;
+  /** A fork that was just made, and has no genesis yet (SN5). */
+  #isNewFork = false;
+  /** One thing at a time: a source is signed for its own sake, and for its forks'. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #turns = 0;
   /** Since the last time that a checkpoint was begun. */
   appends = 0;
   bytes = 0;
@@ -102,11 +117,18 @@ export class SignedStream {
 
   /** Something came that no checkpoint covers, or the stream was closed and none says so. */
   get isUnsigned(): boolean {
-    return this.#coming !== null || this.#stretches.length > 0 || this.#isClosing;
+    const hasBytes = this.#coming !== null || this.#stretches.length > 0;
+    return hasBytes || this.#isClosing || this.#isNewFork;
   }
 
-  get isClosing(): boolean {
-    return this.#isClosing;
+  /** It is being signed, or looked at. */
+  get isBusy(): boolean {
+    return this.#turns > 0;
+  }
+
+  /** Not to be left until the stream is idle. */
+  get isUrgent(): boolean {
+    return this.#isClosing || this.#isNewFork;
   }
 
   /** Takes note of bytes that were appended. */
@@ -123,22 +145,69 @@ export class SignedStream {
 
   /** The stream was closed: what there is of it is all there will be. */
   close(): void {
-    if (this.#end > 0) this.#isClosing = true; // Where there is nothing, there is nothing to sign.
+    // Where there is nothing, there is nothing to sign.
+    if (this.#end > 0 || this.of.base > 0) this.#isClosing = true;
   }
 
-  /** Signs what came by now; answers the head to be pinned, null when the stream is no more. */
-  async sign(): Promise<Head | null> {
+  /** A fork was made that has something from its source. */
+  begin(): void {
+    this.#isNewFork = true;
+  }
+
+  /** Signs what came by now; answers the head to be pinned, null when there was nothing to sign. */
+  sign(): Promise<Head | "gone" | null> {
+    return this.#inTurn(() => this.#sign());
+  }
+
+  /**
+   * The newest checkpoint, which covers the file up to `to`; made when there is none such. With
+   * `made`, if it was: that head is to be pinned.
+   */
+  headCovering(to: number): Promise<Omit<ForeignHead, "at"> & { readonly made: Head | null }> {
+    return this.#inTurn(async () => {
+      this.#log ??= await this.#open();
+      const isCovered = !this.#log.isBeginning && (this.#log.newest?.byteOffset ?? -1) >= to;
+      const made = isCovered ? null : await this.#sign();
+      const { newest, log } = this.#log;
+      if (made !== "gone" && newest !== null && newest.byteOffset >= to) {
+        return { log, seq: newest.seq, line: newest.line, made };
+      }
+      throw mismatch(`${this.#parts.logs.path}/${this.of.file}`, to, "it ends before its fork");
+    });
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    this.#turns++;
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => {}); // Whoever asked is told.
+    try {
+      return await done;
+    } finally {
+      this.#turns--;
+    }
+  }
+
+  async #sign(): Promise<Head | "gone" | null> {
     const isClosing = this.#isClosing;
     this.#endStretch();
     const stretches = this.#stretches;
     this.#log ??= await this.#open();
     const log = this.#log;
+    // A server that was killed may have signed what the next one finds in the journal.
+    const isFinal = log.newest?.kind === "final";
+    const isSigned = !log.isBeginning && !log.mustRecover && (!isClosing || isFinal);
+    if (isSigned && stretches.length === 0) {
+      this.#isClosing &&= !isFinal;
+      this.#isNewFork = false;
+      return null;
+    }
     const draft = log.draft();
     await this.#feed(draft, stretches);
     const lines = await this.#checkpoints(log, draft, isClosing);
-    if (!(await this.#commit(draft, lines))) return null;
+    if (!(await this.#commit(draft, lines))) return "gone";
     this.#stretches = this.#stretches.slice(stretches.length);
     if (isClosing) this.#isClosing = false;
+    this.#isNewFork = false;
     return log.head;
   }
 
@@ -160,6 +229,11 @@ export class SignedStream {
       const kind = { kind: "recovery", cut: 0, found, vouched: true, lost: null } as const;
       lines.push(await draft.special(kind, this.#opening(), { turn: seq++, rev: 0 }));
     }
+    const isFinal = lines.length === 0 && log.newest?.kind === "final";
+    if (this.of.isClosed && !isFinal && (seq > 0 || log.bytes > 0)) {
+      lines.push(await draft.checkpoint("final", this.#opening(), { turn: seq++, rev: 0 }));
+    }
+    if (lines.length === 0) return null;
     return (await this.#commit(draft, concat(...lines))) ? log.head : null;
   }
 
@@ -216,19 +290,28 @@ export class SignedStream {
     const sidecar = await this.#openBeside();
     this.#besideEnd = sidecar?.size() ?? 0;
     try {
-      const log = logs.open(file, "read");
+      const log = openOrEmpty(logs, file);
       try {
         const { lost } = remembered;
         const opening = { target, log, sidecar, end: this.#start, cut: 0, newSalt, options, lost };
         const so = await openToSign(opening);
+        const from = await this.#beginning(so);
         const nowIso = () => new Date(nowMs()).toISOString();
-        return new LogSigner(so, { crypto: nodeCrypto, signer, isSidecar: true, nowIso });
+        return new LogSigner(so, { crypto: nodeCrypto, signer, isSidecar: true, nowIso, from });
       } finally {
         log.close();
       }
     } finally {
       sidecar?.close();
     }
+  }
+
+  /** What the genesis is to name, or names, as the source (SN5). */
+  async #beginning({ seq, from = null }: SignedSoFar): Promise<ForeignHead | null> {
+    if (seq === 0) return this.of.base > 0 ? this.#parts.sourceHead(this.of) : null;
+    const fault = forkFault(this.of, from);
+    if (fault === null) return from;
+    throw mismatch(`${this.#parts.logs.path}/${this.of.file}`, 0, fault);
   }
 
   /** The file beside; null without one. A torn line, which no crash of ours leaves, is kept aside. */

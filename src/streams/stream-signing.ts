@@ -11,18 +11,23 @@
  *      again.
  * SG3  The pin of a deleted stream is forgotten, also when a crash came in between: the pin is as
  *      old as the deletion that the journal has.
+ * SG4  A fork is signed at once, and its source before it, as far as the fork goes (SN5). What a
+ *      server that was killed did not come to of that, and of closings, the next one does.
  */
 
 import { randomBytes } from "node:crypto";
 import { VerbatimError } from "../base/errors.ts";
 import type { Clock } from "../base/host.ts";
+import type { ForeignHead } from "../proof/checkpoint.ts";
 import type { Keys } from "../proof/keys.ts";
 import type { PinBook } from "../proof/pins.ts";
+import type { Head } from "../signing/checkpoint-draft.ts";
 import { type Found, type Heads, rememberedIn } from "../signing/heads.ts";
 import type { Signer } from "../signing/signer.ts";
 import type { Batch } from "./batch.ts";
-import type { DeleteOp, JournalRecord } from "./journal-record.ts";
+import type { AppendOp, CreateOp, DeleteOp, JournalRecord } from "./journal-record.ts";
 import { type Agree, type Signable, SignedStream, type SigningParts } from "./signed-stream.ts";
+import type { StreamState } from "./stream-state.ts";
 
 export interface SigningCadence {
   readonly bytesMax: number;
@@ -50,6 +55,8 @@ export interface StreamSigner {
 type StoreParts = Pick<SigningParts, "root" | "logs" | "pool" | "nowMs" | "isInJournal" | "commit">;
 
 export interface StreamSigningParts extends StoreParts, StreamSigner {
+  /** How a stream is, as published; null for a path that was never taken. */
+  stateOf(path: string): StreamState | null;
   readonly clock: Clock;
   readonly cadence: SigningCadence;
 }
@@ -85,6 +92,7 @@ export class StreamSigning {
       keysFor: (path) => parts.keysFor(path),
       rememberedOf: (path) => rememberedIn(book, { place: this.#place, id: path }),
       newSalt: () => randomBytes(32),
+      sourceHead: (fork) => this.#sourceHead(fork),
     };
   }
 
@@ -95,14 +103,15 @@ export class StreamSigning {
     for (const op of ops) {
       if (op.op === "delete") this.#forget([op]);
       if (op.op !== "append" && op.op !== "create") continue;
-      const closes = op.close;
-      if (op.bytes.length === 0 && !closes) continue;
+      const begins = isForkOf(op);
+      if (op.bytes.length === 0 && !op.close && !begins) continue;
       const state = changes.get(op.path)?.state;
       if (state === undefined || state.file !== op.file || state.status === "deleted") continue;
       const stream = this.#streamOf(state, op.pos);
       if (this.#refused.has(stream)) continue;
       if (op.bytes.length > 0) stream.came(op.bytes, nowMs);
-      if (closes) stream.close();
+      if (begins) stream.begin();
+      if (op.close) stream.close();
       if (!stream.isUnsigned) continue;
       this.#unsigned.add(stream);
       if (this.#isDue(stream, nowMs)) this.#due.add(stream);
@@ -111,19 +120,28 @@ export class StreamSigning {
     if (this.#unsigned.size > 0) this.#looking ??= this.#look();
   }
 
-  /** What the journal says was deleted before this process began (SG3). */
+  /** What the journal says was deleted, forked or closed before this process began (SG3, SG4). */
   recovered(records: readonly JournalRecord[]): void {
     const deletions: DeleteOp[] = [];
-    for (const { op } of records) if (op.op === "delete") deletions.push(op);
+    for (const { op } of records) {
+      if (op.op === "delete") deletions.push(op);
+      if (op.op !== "append" && op.op !== "create") continue;
+      if (!op.close && !isForkOf(op)) continue;
+      const state = this.#parts.stateOf(op.path);
+      if (state === null || state.file !== op.file || state.status === "deleted") continue;
+      const stream = this.#streamOf(state, state.end - state.base);
+      if (isForkOf(op)) stream.begin();
+      if (op.close) stream.close();
+      if (stream.isUnsigned) this.#unsigned.add(stream);
+    }
     this.#forget(deletions);
+    if (this.#unsigned.size > 0) this.#looking ??= this.#look();
   }
 
   /** Signs what was found in a stream, up to `end` of its file, as somebody has seen it (SN4). */
   async vouch(of: Signable, end: number, agree: Agree): Promise<void> {
-    const { path, streamId, file, isJson } = of;
-    const stream = new SignedStream(this.#signing, { path, streamId, file, isJson }, end);
-    const head = await stream.vouch(agree);
-    if (head !== null) this.#parts.heads.pin({ ...head, place: this.#place, id: path }, "signed");
+    const stream = new SignedStream(this.#signing, signableOf(of), end);
+    this.#pin(of.path, await stream.vouch(agree));
   }
 
   /** Signs all that is unsigned, and resolves when its heads are pinned. */
@@ -145,17 +163,35 @@ export class StreamSigning {
     const known = this.#streams.get(state.path);
     if (known?.of.streamId === state.streamId) return known;
     if (known !== undefined) this.#drop(known);
-    const { path, streamId, file, isJson } = state;
-    const stream = new SignedStream(this.#signing, { path, streamId, file, isJson }, start);
-    this.#streams.set(path, stream);
+    const stream = new SignedStream(this.#signing, signableOf(state), start);
+    this.#streams.set(state.path, stream);
     return stream;
+  }
+
+  /** Signs a fork's source first, as far as the fork goes (SG4). */
+  async #sourceHead({ path, fork, base }: Signable): Promise<ForeignHead> {
+    const { stateOf } = this.#parts;
+    const state = fork === null ? null : stateOf(fork.source);
+    if (state === null || state.status === "deleted" || comesFrom(stateOf, state, path)) {
+      throw sourceMissing(path, fork?.source ?? null);
+    }
+    const source = this.#streamOf(state, state.end - state.base);
+    if (this.#refused.has(source)) throw sourceMissing(path, state.path);
+    const { made, ...head } = await source.headCovering(Math.max(0, base - state.base));
+    this.#pin(state.path, made);
+    if (!source.isUnsigned) this.#unsigned.delete(source);
+    return { ...head, at: base };
+  }
+
+  #pin(id: string, head: Head | null): void {
+    if (head !== null) this.#parts.heads.pin({ ...head, place: this.#place, id }, "signed");
   }
 
   #isDue(stream: SignedStream, nowMs: number): boolean {
     const { bytesMax, appendsMax, idleMs } = this.#parts.cadence;
-    const { bytes, appends, lastMs, isClosing } = stream;
+    const { bytes, appends, lastMs, isUrgent } = stream;
     const isMuch = bytes >= bytesMax || appends >= appendsMax;
-    return isMuch || isClosing || nowMs - lastMs >= idleMs;
+    return isMuch || isUrgent || nowMs - lastMs >= idleMs;
   }
 
   /** Finds the streams that have become idle. */
@@ -185,9 +221,8 @@ export class StreamSigning {
     const { path, streamId } = stream.of;
     try {
       const head = await stream.sign();
-      const { heads } = this.#parts;
-      if (head === null) this.#drop(stream);
-      else heads.pin({ ...head, place: this.#place, id: path }, "signed");
+      if (head === "gone") this.#drop(stream);
+      else this.#pin(path, head);
     } catch (cause) {
       this.#failed(stream, cause);
     }
@@ -220,7 +255,7 @@ export class StreamSigning {
     this.#streams.set(path, stream);
     if (this.#streams.size <= KEPT_MAX) return;
     for (const oldest of this.#streams.values()) {
-      if (oldest.isUnsigned || this.#refused.has(oldest)) continue;
+      if (oldest.isUnsigned || oldest.isBusy || this.#refused.has(oldest)) continue;
       this.#streams.delete(oldest.of.path); // SG2
       return;
     }
@@ -251,4 +286,37 @@ export class StreamSigning {
       })
       .catch((cause: unknown) => onWarning(`pins of deleted streams stay: ${String(cause)}`));
   }
+}
+
+function signableOf(of: Signable): Signable {
+  const { path, streamId, file, isJson, base, fork, isClosed } = of;
+  return { path, streamId, file, isJson, base, fork, isClosed };
+}
+
+/** Whether a record makes a fork that has something from its source. */
+function isForkOf(op: AppendOp | CreateOp): boolean {
+  return op.op === "create" && op.fork !== null && op.from > op.pos;
+}
+
+/** Whether a stream has, by any number of forks, something from `path`: no stream has from itself. */
+function comesFrom(
+  stateOf: (path: string) => StreamState | null,
+  stream: StreamState,
+  path: string,
+): boolean {
+  const seen = new Set<string>();
+  for (let each: StreamState | null = stream; each !== null && !seen.has(each.path); ) {
+    if (each.path === path) return true;
+    seen.add(each.path);
+    each = each.fork === null ? null : stateOf(each.fork.source);
+  }
+  return false;
+}
+
+function sourceMissing(path: string, source: string | null): VerbatimError {
+  return new VerbatimError(
+    "CHECKPOINT_MISMATCH",
+    `${path} is not signed: it begins in ${source ?? "no stream"}, which is not there or does not verify`,
+    { path, offset: 0, verdict: "tampered" },
+  );
 }

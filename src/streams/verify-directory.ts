@@ -8,34 +8,31 @@
  * VD2  What the journal has and the files have not cannot be judged: NEEDS_RECOVERY, of the whole.
  * VD3  A stream whose head is pinned and that no `meta.jsonl` names is gone, whatever lies in
  *      `logs/`: no server has it. Also when `meta.jsonl` or the whole directory went with it.
+ * VD4  `meta.jsonl` is not signed: what it says of a stream is held against the checkpoints and the
+ *      files (judge-streams.ts), and a stream that it says was deleted against the pins.
  */
 
 import { errnoOf, VerbatimError } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
-import { openToRead } from "../log/place.ts";
+import type { Finding, Verdict } from "../proof/verdict.ts";
 import { unreadableReport } from "../signing/assemble.ts";
 import { placeThatWas } from "../signing/heads.ts";
 import type { VerifyReport } from "../signing/report.ts";
 import { sidecarOf } from "../signing/session-log.ts";
-import { judgeOpen } from "../signing/verify.ts";
 import type { VerifyOptions } from "../signing/verify-options.ts";
 import { scanJournal } from "./journal-scan.ts";
+import {
+  type Known,
+  notThere,
+  StreamJudge,
+  type StreamJudging,
+  withFindings,
+} from "./judge-streams.ts";
 import { MetaFile } from "./meta-file.ts";
 import { type SignedStreamLog, signedLogOf } from "./signed-log.ts";
 import { logFileName } from "./stream-path.ts";
-import type { StreamState } from "./stream-state.ts";
 import { lockUnused } from "./unused-directory.ts";
-
-/** By what streams are judged. */
-export interface StreamJudging {
-  optionsFor(log: SignedStreamLog): VerifyOptions;
-  /** The streams of a place of which a head is pinned. */
-  pinnedIn(place: string): readonly string[];
-}
-
-/** What verifying needs to know of a stream. */
-type Known = Pick<StreamState, "path" | "file" | "isJson" | "status" | "base" | "end">;
 
 /**
  * The reports, in order of path; only one, on the directory, when it cannot be looked into, or when
@@ -54,15 +51,19 @@ export async function* verifyDataDirectory(
       yield* gone.length > 0 ? gone : [looked.report];
       return;
     }
-    const { root, logs, streams } = looked;
+    const { root, logs, streams, removals } = looked;
     const pinned = new Set(judging.pinnedIn(`streams:${root}`));
     const names = new Set(logs?.names());
+    const judge = await StreamJudge.of({ root, logs, streams, judging });
     for (const id of [...new Set([...streams.keys(), ...pinned])].sort()) {
       const known = streams.get(id);
-      if (known === undefined) yield goneReport(root, id, judging);
-      else if (pinned.has(id) || isToBeJudged(known, names)) {
-        const target = signedLogOf(root, known);
-        yield await verifyStream(logs, target, judging.optionsFor(target));
+      if (known === undefined) {
+        yield goneReport(root, id, judging, NOT_NAMED(root));
+      } else if (known.status === "deleted" && pinned.has(id)) {
+        yield goneReport(root, id, judging, DELETED(root));
+      } else if (pinned.has(id) || isToBeJudged(known, names, removals)) {
+        const report = await judge.report(known);
+        yield withFindings(report, deletionFindings(known, removals));
       }
     }
   } finally {
@@ -103,6 +104,8 @@ type Looked =
       /** Null for none, which is as good as an empty one. */
       readonly logs: Directory | null;
       readonly streams: Map<string, Known>;
+      /** Files that were to be deleted. */
+      readonly removals: ReadonlySet<string>;
     };
 
 async function look(host: Host, path: string, opened: { close(): void }[]): Promise<Looked> {
@@ -127,7 +130,7 @@ async function look(host: Host, path: string, opened: { close(): void }[]): Prom
     }
     const logs = await directoryIfThere(host, `${path}/logs`);
     if (logs) keep(logs);
-    return { root: directory.path, logs, streams: await streamsIn(meta) };
+    return { root: directory.path, logs, ...(await streamsIn(meta)) };
   } catch (cause) {
     return { report: onDirectory(path, cause), isGone: !isBegun && isMissing(cause) };
   }
@@ -146,80 +149,81 @@ function isMissing(cause: unknown): boolean {
   return errnoOf(cause instanceof VerbatimError ? cause.cause : cause) === "ENOENT";
 }
 
-/** Each stream as the last line about it has it. */
-async function streamsIn(meta: MetaFile): Promise<Map<string, Known>> {
+/** Each stream as the last line about it has it, and the files of those that were deleted. */
+async function streamsIn(
+  meta: MetaFile,
+): Promise<{ streams: Map<string, Known>; removals: Set<string> }> {
   const streams = new Map<string, Known>();
+  const removals = new Set<string>();
   for await (const { line } of meta.lines(0)) {
+    if (line.kind === "removal") removals.add(line.file);
     if (line.kind !== "stream") continue;
-    const { path, file, isJson, status, base, end, readSeq } = line.state;
+    const { path, file, isJson, status, base, end, isClosed, fork, readSeq } = line.state;
     // A crc can be made by anybody, and what it is of must still name no other file.
     if (logFileName(path, readSeq, isJson) !== file) {
       throw new Error(`${meta.path} names a file that no stream has`);
     }
-    streams.set(path, { path, file, isJson, status, base, end });
+    streams.set(path, { path, file, isJson, status, base, end, isClosed, fork });
   }
-  return streams;
+  return { streams, removals };
 }
 
-/** Whether a stream that nobody pinned has anything that could be signed. */
-function isToBeJudged({ status, file, base, end }: Known, names: ReadonlySet<string>): boolean {
-  return status !== "deleted" && (base !== end || names.has(sidecarOf(file)));
+/** Whether a stream of which no head is pinned has anything that could be signed. */
+function isToBeJudged(
+  { status, file, base, end }: Known,
+  names: ReadonlySet<string>,
+  removals: ReadonlySet<string>,
+): boolean {
+  const isThere = names.has(file) || names.has(sidecarOf(file));
+  if (status === "deleted") return isThere && !removals.has(file);
+  return base !== end || base > 0 || isThere;
 }
+
+/** What `meta.jsonl` says of deletions otherwise than its own removals, or the files, do. */
+function deletionFindings(
+  { status, file }: Known,
+  removals: ReadonlySet<string>,
+): readonly Finding[] {
+  if (status === "deleted") {
+    return [
+      mismatch("rollback", "meta.jsonl says that it was deleted, and its file is still kept"),
+    ];
+  }
+  if (!removals.has(file)) return [];
+  return [
+    mismatch("tampered", "meta.jsonl says that its file was to be deleted, and that it lives"),
+  ];
+}
+
+function mismatch(verdict: Verdict, message: string): Finding {
+  return { code: "DELETION_MISMATCH", verdict, byteOffset: null, turn: null, message };
+}
+
+const NOT_NAMED = (root: string) =>
+  `no meta.jsonl in ${root} names the stream, and its head was seen before`;
+const DELETED = (root: string) =>
+  `meta.jsonl in ${root} says that the stream was deleted, and its head is still pinned; ` +
+  "`verbatim head forget` if that was meant";
 
 /** The reports on all that is pinned in a directory of which nothing is left (VD3). */
 async function goneFrom(host: Host, path: string, judging: StreamJudging): Promise<VerifyReport[]> {
   const place = await placeThatWas(host, { dialect: "streams", root: path });
   const root = place.slice("streams:".length);
   const ids = [...judging.pinnedIn(place)].sort();
-  return ids.map((id) => goneReport(root, id, judging));
+  return ids.map((id) => goneReport(root, id, judging, NOT_NAMED(root)));
 }
 
-/** In which file it was, nobody knows any more. */
-function goneReport(root: string, id: string, judging: StreamJudging): VerifyReport {
+/** A stream that no server would serve, wherever its file may be. */
+function goneReport(
+  root: string,
+  id: string,
+  judging: StreamJudging,
+  message: string,
+): VerifyReport {
   const target: SignedStreamLog = { dialect: "streams", root, logId: "", id };
   const options = judging.optionsFor(target);
   const report = unreadableReport(target, options, notThere(`${root}/meta.jsonl`));
-  const message = `no meta.jsonl in ${root} names the stream, and its head was seen before`;
   return { ...report, path: root, findings: report.findings.map((each) => ({ ...each, message })) };
-}
-
-async function verifyStream(
-  logs: Directory | null,
-  target: SignedStreamLog,
-  options: VerifyOptions,
-): Promise<VerifyReport> {
-  const name = target.logId.slice("logs/".length);
-  let hasCheckpoints = false;
-  try {
-    if (!logs) throw notThere(`${target.root}/${target.logId}`);
-    const place = { directory: logs, name, path: `${logs.path}/${name}` };
-    hasCheckpoints = isThere(logs, sidecarOf(name));
-    const log = openToRead(place);
-    try {
-      return await judgeOpen(place, log, target, options);
-    } finally {
-      log.close();
-    }
-  } catch (cause) {
-    return unreadableReport(target, options, cause, hasCheckpoints);
-  }
-}
-
-function notThere(path: string): VerbatimError {
-  return new VerbatimError("LOG_NOT_FOUND", `there is no log at ${path}`, { path });
-}
-
-/** Whether anything stands in a file. */
-function isThere(directory: Directory, name: string): boolean {
-  try {
-    const file = directory.open(name, "read");
-    const isThere = file.size() > 0;
-    file.close();
-    return isThere;
-  } catch (cause) {
-    if (errnoOf(cause) === "ENOENT") return false;
-    throw cause;
-  }
 }
 
 const UNBEGUN = "its meta.jsonl was never begun; a server that starts there begins it";

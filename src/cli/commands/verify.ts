@@ -44,12 +44,12 @@ export const verify: CliCommand = {
     io.goOnUnread();
     const { EXIT_CODES, exitCode, worse } = await import("../../proof/verdict.ts");
     const { describeReport } = await import("../verify-text.ts");
-    const { dataDirectoriesAmong, streamJudgingBy, verifyStreams } = await import(
-      "../verify-streams.ts"
-    );
+    const { streamJudgingOf, verifyStreams } = await import("../verify-streams.ts");
+    const { nodeHost } = await import("../../base/node-host.ts");
+    const { dataDirectoriesAmong } = await import("../../streams/data-directories.ts");
     const verifier = await openVerifier(run);
-    const judging = await streamJudgingBy(verifier.judging, run);
-    const directories = await dataDirectoriesAmong(args, judging);
+    const judging = await streamJudgingOf(verifier.judging, run);
+    const directories = await dataDirectoriesAmong(nodeHost, args, judging);
     const names = args.filter((name) => !directories.includes(name));
     const targets = names.length > 0 || args.length === 0 ? await verifier.find(names) : [];
     // A project may be kept where a server keeps its streams: what is there of both is meant.

@@ -1,0 +1,68 @@
+/** Data directories: which names mean one, and the user's own trust and pins for their streams. */
+
+import { type Stats, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Host } from "../base/host.ts";
+import type { PinBook } from "../proof/pins.ts";
+import { type Found, placeThatWas } from "../signing/heads.ts";
+import { nodeCrypto } from "../signing/node-crypto.ts";
+import type { Trust } from "../signing/trust.ts";
+import { transcriptKeys } from "../signing/trusted-keys.ts";
+import type { Remembered, VerifyOptions } from "../signing/verify-options.ts";
+import type { StreamJudging } from "./judge-streams.ts";
+
+/** Whether a server keeps its streams there. */
+export function isDataDirectory(name: string): boolean {
+  const path = resolve(name);
+  const isOurs = ["journal", "logs"].some((each) => statOf(join(path, each))?.isDirectory());
+  return isOurs && (statOf(join(path, "meta.jsonl"))?.isFile() ?? false);
+}
+
+/**
+ * Those of the names that mean data directories. One that is gone, as a whole or but for what else
+ * lies in it, is one all the same while heads of its streams are pinned.
+ */
+export async function dataDirectoriesAmong(
+  host: Host,
+  names: readonly string[],
+  judging: StreamJudging,
+): Promise<string[]> {
+  const directories: string[] = [];
+  for (const name of names) {
+    const place = await placeThatWas(host, { dialect: "streams", root: name });
+    if (isDataDirectory(name) || judging.pinnedIn(place).length > 0) directories.push(name);
+  }
+  return directories;
+}
+
+/** What a user trusts and remembers. */
+export interface UserTrust {
+  readonly trust: Trust;
+  readonly book: Found<PinBook>;
+  remembered(session: { readonly place: string; readonly id: string }): Remembered;
+}
+
+export function streamJudgingBy(
+  user: UserTrust,
+  flags: Pick<VerifyOptions, "isDeep" | "requiresPin">,
+): StreamJudging {
+  return {
+    optionsFor: ({ root, id }): VerifyOptions => {
+      const remembered = user.remembered({ place: `streams:${root}`, id });
+      return { crypto: nodeCrypto, keys: transcriptKeys(user.trust, id), remembered, ...flags };
+    },
+    pinnedIn: (place) => {
+      const pins = user.book.found.current().map(({ pin }) => pin);
+      return pins.filter((pin) => pin.place === place).map(({ id }) => id);
+    },
+  };
+}
+
+/** Null for what is not there, and for what can be no path at all. */
+function statOf(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
+}
