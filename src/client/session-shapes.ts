@@ -91,15 +91,16 @@ export interface CheckpointKey {
   readonly refusal: string | null;
 }
 
-export interface CheckpointPage {
+export interface CheckpointPage extends Ends {
   readonly from: number;
   readonly to: number;
-  readonly end: number;
   readonly place: "log" | "sidecar";
   readonly genesis: CheckpointItem | null;
   readonly checkpoints: readonly CheckpointItem[];
-  /** Lines of the file beside the log that are no checkpoints: somebody has touched it. */
+  /** Lines of the sidecar that are no checkpoints: somebody has touched it. */
   readonly foreignLines: number;
+  /** Lines of the sidecar that are checkpoints of a version which the server does not know. */
+  readonly newerLines: number;
   readonly keys: readonly CheckpointKey[];
   readonly isCovered: boolean;
   readonly isComplete: boolean;
@@ -111,7 +112,12 @@ export interface SessionVerdict {
   readonly verdict: string;
   readonly session: string | null;
   readonly deep: boolean;
-  readonly findings: readonly { readonly code: string; readonly message: string }[];
+  readonly findings: readonly {
+    readonly code: string;
+    /** The verdict that this finding calls for by itself; null for none. */
+    readonly verdict: string | null;
+    readonly message: string;
+  }[];
   readonly [more: string]: unknown;
 }
 

@@ -8,7 +8,7 @@
 import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
-import { readChunks } from "../log/bytes.ts";
+import { NUL, readChunks } from "../log/bytes.ts";
 import type { LogWindow } from "../log/window.ts";
 import { LF } from "../proof/bytes.ts";
 import type { Checkpoint, EnvelopeName } from "../proof/checkpoint.ts";
@@ -38,8 +38,10 @@ export interface Covering {
   readonly genesis: StandingCheckpoint | null;
   /** Those inside the stretch, and the first that covers all of it, with any at the same place. */
   readonly checkpoints: readonly StandingCheckpoint[];
-  /** Lines of the file beside the log that are no checkpoints, where nothing else belongs. */
+  /** Lines of the sidecar that are no checkpoints, where nothing else belongs. */
   readonly foreignLines: number;
+  /** Lines of the sidecar that are checkpoints of a version which this program does not know. */
+  readonly newerLines: number;
   /** The stretch is covered to its end. */
   readonly isCovered: boolean;
   /** Everything that could be a checkpoint of it was looked at. */
@@ -100,6 +102,8 @@ class Search {
   #genesis: StandingCheckpoint | null = null;
   #isFull = false;
   #foreignLines = 0;
+  #newerLines = 0;
+  #hasTornEnd = false;
 
   constructor(from: number, to: number, { checkpointsMax }: CoveringLimits) {
     this.#from = from;
@@ -131,10 +135,26 @@ class Search {
       return eachCheckpoint(chunks, base, envelope, take, isOver);
     }
     // To its end: several may stand at one place, and what is none tells that it was touched.
-    const onOther = (lines: Uint8Array) => {
-      for (const byte of lines) if (byte === LF) this.#foreignLines++;
+    const takeBeside = (found: StandingCheckpoint) => {
+      if (this.#hasTornEnd) this.#foreignLines++;
+      else take(found);
     };
-    await eachCheckpoint(chunks, base, envelope, take, () => this.#isFull, onOther);
+    const onOther = (lines: Uint8Array, isNewer: boolean) => {
+      if (isNewer) this.#newerLines++;
+      else this.#countForeign(lines);
+    };
+    await eachCheckpoint(chunks, base, envelope, takeBeside, () => this.#isFull, onOther);
+  }
+
+  /** As signing/inspect-beside.ts: a power cut leaves NULs, but only at the very end. */
+  #countForeign(lines: Uint8Array): void {
+    for (let start = 0; start < lines.length; ) {
+      const next = lines.indexOf(LF, start) + 1;
+      const hasNul = lines.subarray(start, next).includes(NUL);
+      if (hasNul && this.#foreignLines === 0) this.#hasTornEnd = true;
+      else this.#foreignLines++;
+      start = next;
+    }
   }
 
   found(place: Covering["place"], isAllSearched: boolean): Covering {
@@ -144,6 +164,7 @@ class Search {
       genesis: this.#genesis,
       checkpoints: this.#checkpoints,
       foreignLines: this.#foreignLines,
+      newerLines: this.#newerLines,
       isCovered,
       isComplete: isCovered || (isAllSearched && !this.#isFull),
     };
@@ -161,12 +182,12 @@ async function eachCheckpoint(
   envelope: EnvelopeName,
   take: (found: StandingCheckpoint) => void,
   isOver: () => boolean,
-  onOther: (lines: Uint8Array) => void = () => {},
+  onOther: (lines: Uint8Array, isNewer: boolean) => void = () => {},
 ): Promise<void> {
   const walk = new Walk(nodeCrypto, envelope, {
-    lines: onOther,
+    lines: (lines) => onOther(lines, false),
     claim: (line, start, claim) => {
-      if (claim.is !== "checkpoint") return onOther(line);
+      if (claim.is !== "checkpoint") return onOther(line, claim.is === "newer");
       const { seq, kind, kid, byteOffset } = claim.checkpoint;
       take({
         line: Buffer.from(line.subarray(0, -1)).toString("latin1"),

@@ -56,7 +56,8 @@ export async function checkpointsPage(
     const stretch = { from: asked.from, to: Math.max(asked.from, Math.min(asked.to, end)) };
     const covering = await coveringCheckpoints(host, session, window.log, stretch, limits);
     const keys = await keysOf(covering, session.id);
-    return JSON.stringify({ ...stretch, end, ...covering, keys });
+    const { tornBytes, unfinishedBytes } = window.log;
+    return JSON.stringify({ ...stretch, end, tornBytes, unfinishedBytes, ...covering, keys });
   } finally {
     window.close();
   }

@@ -174,7 +174,7 @@ export class ViewerScene {
 
 /** A scene for all tests of a file. */
 export function viewerScene(
-  prepare: (scene: ViewerScene) => Promise<void>,
+  prepare: (scene: ViewerScene) => Promise<unknown>,
   options: Partial<ServeOptions> = {},
 ): ViewerScene {
   const scene = new ViewerScene();

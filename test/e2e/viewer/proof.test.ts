@@ -1,8 +1,9 @@
 /** Proof in a real browser: what a reader is told of sessions that are as signed, altered, unsigned. */
 
 import assert from "node:assert/strict";
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import type { Route } from "playwright-core";
 import type { NewEntry } from "../../../src/index.ts";
 import { said, turnOf } from "../../support/signing-user.ts";
 import { browserTest, type PageOptions, viewerScene } from "./harness.ts";
@@ -19,6 +20,7 @@ const viewer = viewerScene(async (scene) => {
   const { path: longer } = await scene.write({ id: "longer-1", entries });
   const line = readFileSync(longer, "utf8").split("\n").at(2);
   appendFileSync(longer, `${line}\n`);
+  utimesSync(longer, 1_700_000_000, 1_700_000_000); // Not live: no line is about to be signed.
   const { path } = await scene.write({ id: "altered-1", entries });
   scene.alter(path, "Turn two: done", "Turn two: gone");
   const { path: beside } = await scene.write({
@@ -44,13 +46,13 @@ async function proofOf(id: string, options: PageOptions = {}) {
   return { page, badge, panel: page.locator("#proof-panel") };
 }
 
-browserTest("a session as it was signed is verified here, as by the server", async () => {
+browserTest("a session as it was signed is verified by the browser and by the server", async () => {
   const { badge, panel } = await proofOf("honest-1");
   await badge.filter({ hasText: /^✓ verified$/ }).click();
   await panel.getByText("Every byte of this session is as it was signed").waitFor();
   await panel.getByText("3 of 3 turns hold").waitFor();
-  await panel.getByText("verified, as your browser does").waitFor();
-  await panel.getByText("it ends where the server's user saw it end").waitFor();
+  assert.equal(await panel.locator("strong.tone-good").count(), 2, "the browser and the server");
+  await panel.getByText("It ends where the server's user last saw it end").waitFor();
   assert.match(await panel.locator("code").innerText(), /^[0-9a-f]{16}$/);
 });
 
@@ -68,16 +70,53 @@ browserTest("an altered session points at the altered turn, which is marked", as
 browserTest("what is unsigned, or not signed to its end, is called so", async () => {
   const bare = await proofOf("bare-1");
   await bare.badge.filter({ hasText: "unsigned" }).click();
-  await bare.panel.getByText("Nobody signed this session").waitFor();
+  await bare.panel.getByText("Nothing here is signed").waitFor();
   const longer = await proofOf("longer-1");
   await longer.badge.filter({ hasText: "incomplete" }).click();
   await longer.panel.getByText("The last lines are not signed").waitFor();
+  await longer.panel.getByText("verbatim repair --vouch longer-1").waitFor();
+});
+
+browserTest("a session that is being written says that signing is in progress", async () => {
+  const { path } = await viewer.write({ id: "growing-1", entries: turnOf("Growing") });
+  const line = readFileSync(path, "utf8").split("\n").at(0);
+  appendFileSync(path, `${line}\n`);
+  const { badge, panel } = await proofOf("growing-1");
+  await badge.filter({ hasText: "signing in progress" }).click();
+  await panel.getByText("Signing in progress: 1 line not signed yet").waitFor();
+});
+
+browserTest("no badge is green while the server has not judged, or could not", async () => {
+  const open = async (answer: (route: Route) => Promise<void>) => {
+    const id = await viewer.apiId("honest-1");
+    const page = await viewer.open("#/", { mayLog: /503/ });
+    await page.route("**/verify", answer);
+    await page.goto(`${viewer.url}/#/s/${id}`);
+    return page;
+  };
+  let answered = () => {};
+  const waiting = new Promise<void>((resolve) => {
+    answered = resolve;
+  });
+  const slow = await open(async (route) => {
+    await waiting;
+    await route.continue();
+  });
+  const badge = slow.locator(".proof-badge");
+  await badge.click();
+  // The browser is done, and the badge is not green all the same.
+  await slow.locator("#proof-panel").getByText("3 of 3 turns hold").waitFor();
+  await badge.filter({ hasText: "checking" }).waitFor();
+  answered();
+  await badge.filter({ hasText: /^✓ verified$/ }).waitFor();
+  const broken = await open((route) => route.fulfill({ status: 503, body: "" }));
+  await broken.locator(".proof-badge.tone-wait").filter({ hasText: "half checked" }).waitFor();
 });
 
 browserTest("of a long session the end is checked at once, and all of it when asked", async () => {
   const { badge, panel } = await proofOf("long-1");
   await badge.filter({ hasText: "end verified" }).click();
-  await panel.getByText(new RegExp(`^1\\d of ${LONG_TURNS} turns hold`)).waitFor();
+  await panel.getByText(new RegExp(`1\\d of ${LONG_TURNS} turns hold`)).waitFor();
   await panel.getByRole("button", { name: /^Check all of it/ }).click();
   await panel.getByText(`${LONG_TURNS} of ${LONG_TURNS} turns hold`).waitFor();
   await badge.filter({ hasText: /^✓ verified$/ }).waitFor();
@@ -85,7 +124,7 @@ browserTest("of a long session the end is checked at once, and all of it when as
 
 browserTest("a browser without Ed25519 says so, and still finds what was altered", async () => {
   const honest = await proofOf("honest-1", { before: NO_ED25519 });
-  await honest.badge.filter({ hasText: "not checked" }).click();
+  await honest.badge.filter({ hasText: "not checked here" }).click();
   await honest.panel.getByText("This browser cannot check Ed25519 signatures").waitFor();
   const altered = await proofOf("altered-1", { before: NO_ED25519 });
   await altered.badge.filter({ hasText: "tampered" }).waitFor();

@@ -20,7 +20,7 @@ import type { Finding, FindingCode } from "../../../src/proof/verdict.ts";
 import { Walk, type WalkHandler } from "../../../src/proof/walk.ts";
 import { WholeLines } from "../../../src/proof/whole-lines.ts";
 import { type BytesSource, checkpointIn } from "./bytes-source.ts";
-import { envelopeOf, newTail, tailFindings } from "./check-whole.ts";
+import { envelopeOf, newTail, shorter, sidecarFindings, tailFindings } from "./check-whole.ts";
 import { type AlteredRange, alteredOf, type Checked, turnAt, verdictOf } from "./checked.ts";
 
 /** Checks what the last `bytes` of the log hold whole. */
@@ -47,8 +47,13 @@ export async function checkEnd(source: BytesSource, bytes: number): Promise<Chec
   const tail = newTail(source, envelope, tailFrom);
   for await (const piece of source.pieces(tailFrom, end)) tail.feed(piece);
   tail.finish();
-  const findings = [...judge.findings, ...tailFindings(tail, tailFrom), ...judge.refusals()];
-  if (page.foreignLines > 0) findings.push(foreign());
+  const findings = [
+    ...judge.findings,
+    ...tailFindings(tail, tailFrom, page),
+    ...judge.found(),
+    ...judge.refusals(),
+    ...sidecarFindings(page),
+  ];
   return {
     verdict: verdictOf(findings),
     isWhole: false,
@@ -58,6 +63,7 @@ export async function checkEnd(source: BytesSource, bytes: number): Promise<Chec
     keys: judge.keys,
     altered: alteredOf(judge.altered, findings, judge.begin),
     findings,
+    unsignedLines: tail.lines,
     signedAt: judge.held > 0 ? (judge.newest?.ts ?? null) : null,
   };
 }
@@ -78,6 +84,10 @@ async function feedBeside(
     const whole = new WholeLines((lines) => judge.lines(lines));
     if (at !== null && place <= end) {
       for await (const piece of source.pieces(at, place)) whole.feed(piece);
+    }
+    if (place > end) {
+      judge.findings.push(shorter(end));
+      return;
     }
     judge.checkpoint(checkpoint, bytes, { place, end: place, isWhole: whole.restBytes === 0 });
     at = place;
@@ -103,6 +113,7 @@ class EndJudge implements WalkHandler {
   readonly #genesis: Checkpoint;
   readonly #isBeside: boolean;
   readonly #leaves: LeafHasher;
+  readonly #found = new Map<string, Checkpoint>();
   readonly #usedKeys = new Map<string, KeyAnswer>();
   #segment: RunningHash;
   #index = 0;
@@ -137,6 +148,13 @@ class EndJudge implements WalkHandler {
 
   claim(line: Uint8Array, start: number, claim: Claim): void {
     const place = this.base + start;
+    if (claim.is === "newer") {
+      const message = "a checkpoint is of a newer version";
+      const code = "NEWER_FORMAT";
+      this.findings.push({ code, verdict: "unreadable", byteOffset: place, turn: null, message });
+      this.end = place + line.length;
+      return;
+    }
     if (claim.is !== "checkpoint") {
       this.fault("NOT_A_CHECKPOINT", place, null);
       this.end = place + line.length;
@@ -159,13 +177,15 @@ class EndJudge implements WalkHandler {
     if (code !== null) this.fault(code, place, turn);
     else if (
       key.publicKey &&
-      !crypto.verifyEd25519(key.publicKey, checkpoint.statement, checkpoint.sig2)
+      (key.fp !== checkpoint.fp ||
+        !crypto.verifyEd25519(key.publicKey, checkpoint.statement, checkpoint.sig2))
     ) {
       this.fault("SIGNATURE_FALSE", place, turn);
     } else if (this.newest === null && !this.isFromStart) {
       this.begin = end; // It ends a stretch of which not all was read.
     } else if (key.publicKey && key.refusal === null) {
       this.held++;
+      this.#noteFound(checkpoint);
       if (turnAt(checkpoint) > 0) this.turns.add(turnAt(checkpoint));
     }
     this.newest = checkpoint;
@@ -173,6 +193,23 @@ class EndJudge implements WalkHandler {
     this.#prev = toHex(crypto.sha256(line));
     this.#segment = crypto.runningSha256();
     this.#index = checkpoint.tree.size + (this.#isBeside ? 0 : 1);
+  }
+
+  /** A signer found lines that were not signed; a later one may say that a person vouched. */
+  #noteFound(checkpoint: Checkpoint): void {
+    if (checkpoint.kind !== "genesis" && checkpoint.kind !== "recovery") return;
+    if (checkpoint.found === null) return;
+    const key = checkpoint.found.join("-");
+    if (checkpoint.vouched) this.#found.delete(key);
+    else this.#found.set(key, checkpoint);
+  }
+
+  /** Bytes that were found unsigned and that no person has vouched for. */
+  found(): Finding[] {
+    return [...this.#found].map(([range, { byteOffset, turn }]) => {
+      const message = `bytes ${range} were found unsigned, and nobody has vouched for them`;
+      return { code: "FOUND_UNSIGNED", verdict: "incomplete", byteOffset, turn, message };
+    });
   }
 
   /** What is wrong with a checkpoint, its signature apart. */
@@ -204,12 +241,6 @@ class EndJudge implements WalkHandler {
   }
 }
 
-function foreign(): Finding {
-  const message = "the file of checkpoints holds what is none";
-  const code = "SIDECAR_FOREIGN_BYTES";
-  return { code, verdict: "tampered", byteOffset: null, turn: null, message };
-}
-
 /** No checkpoint among the last bytes: of them nothing can be said. */
 function nothingChecked(end: number): Checked {
   const message = "no signature covers the end that was looked at";
@@ -225,6 +256,7 @@ function nothingChecked(end: number): Checked {
     keys: [],
     altered: [],
     findings: [finding],
+    unsignedLines: 0,
     signedAt: null,
   };
 }

@@ -38,6 +38,8 @@ export function envelopeOf({ session }: BytesSource): EnvelopeName {
 class Checking {
   readonly #source: BytesSource;
   readonly #page: CheckpointPage;
+  /** Where the log ended when the checkpoints beside it had been read. */
+  #logEnd: number;
   readonly #envelope: EnvelopeName;
   readonly #judge: Judge;
   readonly #hash;
@@ -48,10 +50,12 @@ class Checking {
   #stretchFrom = 0;
   #turns = 0;
   #tailFrom = 0;
+  #unsignedLines = 0;
 
   constructor(source: BytesSource, page: CheckpointPage, envelope: EnvelopeName) {
     this.#source = source;
     this.#page = page;
+    this.#logEnd = page.end;
     this.#envelope = envelope;
     this.#hash = source.crypto.runningSha256();
     this.#judge = new Judge(
@@ -107,17 +111,14 @@ class Checking {
     const lines: Uint8Array[] = [];
     for await (const line of source.beside(this.#page, 0)) lines.push(line);
     const { end } = await source.checkpoints(Math.max(0, this.#page.end - 1));
+    this.#logEnd = end;
     let at = 0;
     let lastByte = LF;
     for (const line of lines) {
       const checkpoint = readCheckpoint(line.subarray(0, -1), "sidecar");
       if (checkpoint === null) {
-        this.#say(
-          "SIDECAR_FOREIGN_BYTES",
-          "tampered",
-          null,
-          "what lies beside it is no checkpoint",
-        );
+        const message = "the sidecar holds a line that is no checkpoint";
+        this.#say("SIDECAR_FOREIGN_BYTES", "tampered", null, message);
         continue;
       }
       await source.ahead(checkpoint);
@@ -133,14 +134,7 @@ class Checking {
         at += piece.length;
         onProgress(at, end);
       }
-      if (place > end) {
-        this.#say(
-          "LOG_SHORTER_THAN_SIDECAR",
-          "rollback",
-          end,
-          "the log ends before what is signed",
-        );
-      }
+      if (place > end) this.#findings.push(shorter(end));
       const isAt = place === at && lastByte === LF;
       const actual = isAt ? this.#hash.hex() : "";
       this.#judge.checkpoint(checkpoint, line, { place, end: place }, actual);
@@ -150,10 +144,7 @@ class Checking {
     }
     this.#judge.finish();
     this.#tailFrom = at;
-    if (this.#page.foreignLines > 0) {
-      const message = "the file of checkpoints holds what is none";
-      this.#say("SIDECAR_FOREIGN_BYTES", "tampered", null, message);
-    }
+    this.#findings.push(...sidecarFindings(this.#page));
   }
 
   /** Notes the stretch when the leaves say that it was altered. */
@@ -167,12 +158,12 @@ class Checking {
 
   /** What stands after the last checkpoint. */
   async tail(): Promise<void> {
-    const { end } = this.#page;
-    if (this.#judge.total === 0 || this.#tailFrom >= end) return;
+    if (this.#judge.total === 0) return;
     const tail = newTail(this.#source, this.#envelope, this.#tailFrom);
-    for await (const piece of this.#source.pieces(this.#tailFrom, end)) tail.feed(piece);
+    for await (const piece of this.#source.pieces(this.#tailFrom, this.#page.end)) tail.feed(piece);
     tail.finish();
-    this.#findings.push(...tailFindings(tail, this.#tailFrom));
+    this.#unsignedLines = tail.lines;
+    this.#findings.push(...tailFindings(tail, this.#tailFrom, this.#page));
   }
 
   checked(): Checked {
@@ -183,7 +174,8 @@ class Checking {
     if (judge.total > 0 && judge.legacy === judge.total) {
       this.#say("OLDER_FORMAT", "untrusted", null, "its checkpoints are of the older format");
     }
-    const findings = [...judge.findings, ...(this.#deep?.findings ?? []), ...this.#findings];
+    const found = [...judge.findings, ...(this.#deep?.findings ?? []), ...this.#findings];
+    const findings = found.filter((each) => isComparable(each, this.#logEnd));
     const through = judge.signedThrough;
     const { end } = this.#page;
     return {
@@ -195,6 +187,7 @@ class Checking {
       keys: judge.keys,
       altered: alteredOf(this.#altered, findings, through?.end ?? 0),
       findings,
+      unsignedLines: this.#unsignedLines,
       signedAt: through?.ts ?? null,
     };
   }
@@ -211,14 +204,46 @@ export function newTail(source: BytesSource, envelope: EnvelopeName, start: numb
   return new TailJudge({ envelope, session, start, isData });
 }
 
-export function tailFindings({ fault, lines, tornBytes, hasNul }: TailJudge, start: number) {
+/** As src/signing/assemble.ts; `ends` has the bytes after the last whole line, which are not sent. */
+export function tailFindings(
+  { fault, lines, tornBytes, hasNul }: TailJudge,
+  start: number,
+  ends: Pick<CheckpointPage, "tornBytes" | "unfinishedBytes">,
+): Finding[] {
   const findings: Finding[] = [];
-  const turn = null;
-  if (fault) findings.push({ ...fault, verdict: "tampered", turn });
-  if (lines > 0 || tornBytes > 0 || hasNul) {
-    const message = `${lines} ${lines === 1 ? "line stands" : "lines stand"} after what is signed`;
-    const code = "UNSIGNED_TAIL";
-    findings.push({ code, verdict: "incomplete", byteOffset: start, turn, message });
-  }
+  const say = (code: FindingCode, message: string) => {
+    findings.push({ code, verdict: "incomplete", byteOffset: start, turn: null, message });
+  };
+  if (fault) findings.push({ ...fault, verdict: "tampered", turn: null });
+  if (hasNul) say("NUL_TAIL", "NUL bytes stand after what is signed");
+  const torn = tornBytes + ends.tornBytes + ends.unfinishedBytes;
+  if (torn > 0) say("TORN_TAIL", `${torn} bytes of a torn line stand after what is signed`);
+  const stand = lines === 1 ? "line stands" : "lines stand";
+  if (lines > 0) say("UNSIGNED_TAIL", `${lines} ${stand} after what is signed`);
   return findings;
+}
+
+/** What is wrong with the file of checkpoints itself. */
+export function sidecarFindings({ foreignLines, newerLines }: CheckpointPage): Finding[] {
+  const findings: Finding[] = [];
+  const say = (code: FindingCode, verdict: Verdict, message: string) => {
+    findings.push({ code, verdict, byteOffset: null, turn: null, message });
+  };
+  if (newerLines > 0) say("NEWER_FORMAT", "unreadable", "a checkpoint is of a newer version");
+  const foreign = "the sidecar holds a line that is no checkpoint";
+  if (foreignLines > 0) say("SIDECAR_FOREIGN_BYTES", "tampered", foreign);
+  return findings;
+}
+
+export function shorter(end: number): Finding {
+  const message = `the log ends at byte ${end}, and more was signed`;
+  const code = "LOG_SHORTER_THAN_SIDECAR";
+  return { code, verdict: "rollback", byteOffset: end, turn: null, message };
+}
+
+const COMPARED = new Set<FindingCode>(["HASH_MISMATCH", "SEGMENT_MISMATCH", "TREE_MISMATCH"]);
+
+/** Past the log's end there is nothing to compare: that it is shorter is the finding. */
+function isComparable({ code, byteOffset }: Finding, end: number): boolean {
+  return byteOffset === null || byteOffset <= end || !COMPARED.has(code);
 }

@@ -4,6 +4,10 @@ import type { KeyAnswer } from "../../../src/proof/keys.ts";
 import type { Finding, Verdict } from "../../../src/proof/verdict.ts";
 import { worse } from "../../../src/proof/verdict.ts";
 
+/** Up to here a session is checked whole without being asked; of longer ones this much of the end. */
+export const WHOLE_BYTES_MAX = 8 * 1024 * 1024;
+export const END_BYTES = 4 * 1024 * 1024;
+
 /** A stretch of the log that is not as it was signed. */
 export interface AlteredRange {
   readonly from: number;
@@ -24,6 +28,8 @@ export interface Checked {
   readonly keys: readonly KeyAnswer[];
   readonly altered: readonly AlteredRange[];
   readonly findings: readonly Finding[];
+  /** Whole lines after the last checkpoint. */
+  readonly unsignedLines: number;
   /** When the signer says that the newest checkpoint which holds was made. */
   readonly signedAt: string | null;
 }

@@ -1,21 +1,27 @@
-/** Proof panel: what was checked in this browser, by whose keys, and what the server says beside it. */
+/** Proof panel: what this browser found, what the server says, by whose keys, and what to do next. */
 
 import type { VerbatimClient } from "../../../src/client/client.ts";
-import type { SessionVerdict } from "../../../src/client/session-shapes.ts";
+import type { Verdict } from "../../../src/proof/verdict.ts";
+import { shownText } from "../../../src/render/html/markup.ts";
 import { sessionHref } from "../route.ts";
 import { sizeOf } from "../words.ts";
+import {
+  type BrowserWord,
+  browserVerdict,
+  percent,
+  type ServerWord,
+  serverVerdict,
+} from "./badge.ts";
 import type { AlteredRange, Checked } from "./checked.ts";
-import { percent } from "./proof-badge.tsx";
 import { type ProofStore, proofOf } from "./proof-store.ts";
 import {
   checkedWords,
   ownerWords,
   pinWords,
   SIGNS,
-  sentenceOf,
   TONES,
-  toneOf,
   trustWords,
+  VERDICT_WORDS,
 } from "./proof-words.ts";
 import "./proof.css";
 
@@ -28,56 +34,32 @@ interface PanelProps {
 
 export function ProofPanel({ client, id }: PanelProps) {
   const proof = proofOf(client, id);
-  const state = proof.state.value;
+  const { tone, sentence, advice } = proof.badge.value;
+  const browser = proof.browser.value;
+  const server = proof.server.value;
+  const checked = browser.is === "checked" ? browser.checked : null;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: on a small screen it scrolls, by keys, too.
     <section id="proof-panel" class="proof-panel" aria-labelledby="proof-title" tabIndex={0}>
       <h2 id="proof-title">Proof</h2>
-      {state.is === "checking" && <Checking proof={proof} share={state.share} />}
-      {state.is === "failed" && <p role="alert">It could not be checked: {state.reason}</p>}
-      {state.is === "checked" && <Found proof={proof} checked={state.checked} />}
-    </section>
-  );
-}
-
-function Checking({ proof, share }: { readonly proof: ProofStore; readonly share: number }) {
-  const state = proof.state.value;
-  const isLong = state.is === "checking" && state.isWhole;
-  return (
-    <>
-      <p>Your browser is checking what was signed: {percent(share)}</p>
-      <progress value={share} max={1} aria-label="Checked so far" />
-      {isLong && (
-        <button type="button" onClick={() => proof.stopWhole()}>
-          Stop
-        </button>
-      )}
-    </>
-  );
-}
-
-function Found({ proof, checked }: { readonly proof: ProofStore; readonly checked: Checked }) {
-  const can = proof.canVerify.value !== false;
-  const tone = toneOf(checked, can);
-  const { isWhole, bytes } = checked;
-  return (
-    <>
       <p class={`proof-sentence tone-${tone}`}>
-        <span aria-hidden="true">{SIGNS[tone]}</span> <span>{sentenceOf(checked, can)}</span>
+        <span aria-hidden="true">{SIGNS[tone]}</span> <span>{sentence}</span>
       </p>
-      {checked.altered.length > 0 && <Altered id={proof.id} ranges={checked.altered} />}
+      {advice !== null && <Advice text={advice} />}
+      {checked !== null && checked.altered.length > 0 && (
+        <Altered id={proof.id} ranges={checked.altered} />
+      )}
       <dl>
-        <dt>Checked here</dt>
+        <dt>Your browser</dt>
         <dd>
-          {checkedWords(checked)}
-          {!isWhole && (
-            <button type="button" onClick={() => proof.checkAll()}>
-              Check all of it ({sizeOf(bytes.total)})
-            </button>
-          )}
+          <BrowserSays proof={proof} word={browser} />
         </dd>
-        {checked.keys.length > 0 && <SigningKeys checked={checked} />}
-        {checked.signedAt !== null && (
+        <dt>The server</dt>
+        <dd>
+          <ServerSays word={server} />
+        </dd>
+        {checked !== null && checked.keys.length > 0 && <SigningKeys checked={checked} />}
+        {checked !== null && checked.signedAt !== null && (
           <>
             <dt>Last signed</dt>
             <dd>
@@ -86,10 +68,89 @@ function Found({ proof, checked }: { readonly proof: ProofStore; readonly checke
             </dd>
           </>
         )}
-        <ServerSays report={proof.report.value} checked={checked} can={can} />
       </dl>
+      {(browser.is === "failed" || server.is === "failed") && (
+        <button type="button" onClick={() => proof.checkAgain()}>
+          Check again
+        </button>
+      )}
+    </section>
+  );
+}
+
+/** Commands are between backticks. */
+function Advice({ text }: { readonly text: string }) {
+  const pieces = text.split("`");
+  return (
+    <p class="proof-advice">
+      {pieces.map((piece, n) => (n % 2 === 0 ? piece : <code key={n}>{shownText(piece)}</code>))}
+    </p>
+  );
+}
+
+function BrowserSays({ proof, word }: { readonly proof: ProofStore; readonly word: BrowserWord }) {
+  if (word.is === "failed") return <span role="alert">could not check it: {word.reason}</span>;
+  if (word.is === "checking") return <Checking proof={proof} share={word.share} />;
+  const { checked, canVerify } = word;
+  const verdict = browserVerdict(word);
+  return (
+    <>
+      {verdict === null ? (
+        "not checked"
+      ) : (
+        <VerdictWord verdict={verdict} isWhole={checked.isWhole} />
+      )}
+      {`: ${checkedWords(checked)}`}
+      {!checked.isWhole && (
+        <button type="button" onClick={() => proof.checkAll()}>
+          Check all of it ({sizeOf(checked.bytes.total)})
+        </button>
+      )}
+      <small>
+        {canVerify
+          ? "It checks the log and its signatures. It cannot see pins or other files."
+          : "This browser cannot check Ed25519 signatures on this page."}
+      </small>
     </>
   );
+}
+
+function Checking({ proof, share }: { readonly proof: ProofStore; readonly share: number }) {
+  return (
+    <>
+      checking {percent(share)} <progress value={share} max={1} aria-label="Checked so far" />
+      {proof.isWholeRunning.value && (
+        <button type="button" onClick={() => proof.stopWhole()}>
+          Stop
+        </button>
+      )}
+    </>
+  );
+}
+
+function ServerSays({ word }: { readonly word: ServerWord }) {
+  const verdict = serverVerdict(word);
+  if (word.is === "failed") return <span role="alert">could not check it: {word.reason}</span>;
+  if (word.is !== "said" || verdict === null) {
+    return <>{word.is === "asking" ? "checking …" : "not asked: the session is very long"}</>;
+  }
+  const why = word.report.findings.find((finding) => finding.verdict === word.report.verdict);
+  return (
+    <>
+      <VerdictWord verdict={verdict} isWhole={true} />
+      {why !== undefined && `: ${why.message}`}
+      {verdict !== "unsigned" && <div>{pinWords(word.report)}</div>}
+      <small>
+        It also checks pins (remembered ends), the files next to the log, and whom its user trusts.
+      </small>
+    </>
+  );
+}
+
+function VerdictWord(props: { readonly verdict: Verdict; readonly isWhole: boolean }) {
+  const { verdict, isWhole } = props;
+  const word = verdict === "verified" && !isWhole ? "end verified" : VERDICT_WORDS[verdict];
+  return <strong class={`tone-${TONES[verdict]}`}>{word}</strong>;
 }
 
 function Altered(props: { readonly id: string; readonly ranges: readonly AlteredRange[] }) {
@@ -123,43 +184,9 @@ function SigningKeys({ checked }: { readonly checked: Checked }) {
           </div>
         ))}
         <small>
-          That the signatures are of this key, your browser has checked. Whether the key is to be
-          trusted it cannot know: the trust list is that of the user who runs this server.
+          Your browser checked that this key made the signatures. Whether to trust the key is for
+          the user who runs this server to say: the trust list is theirs.
         </small>
-      </dd>
-    </>
-  );
-}
-
-interface ServerSaysProps {
-  readonly report: SessionVerdict | null;
-  readonly checked: Checked;
-  readonly can: boolean;
-}
-
-function ServerSays({ report, checked, can }: ServerSaysProps) {
-  if (report === null) {
-    return (
-      <>
-        <dt>The server says</dt>
-        <dd>nothing yet</dd>
-      </>
-    );
-  }
-  const word = report.verdict as keyof typeof TONES;
-  const agrees = can && checked.isWhole && word === checked.verdict;
-  return (
-    <>
-      {checked.verdict !== "unsigned" && (
-        <>
-          <dt>Remembered end</dt>
-          <dd>{pinWords(report)}</dd>
-        </>
-      )}
-      <dt>The server says</dt>
-      <dd>
-        <strong class={`tone-${TONES[word] ?? "plain"}`}>{word}</strong>
-        {agrees && ", as your browser does"}
       </dd>
     </>
   );

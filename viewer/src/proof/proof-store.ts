@@ -1,42 +1,49 @@
 /**
- * Proof store: what is known of one session's proof: what this browser found, what the server says.
+ * Proof store: what is known of one session's proof: what this browser found, what the
+ * server says.
  *
  * PS1  A short session is checked whole as soon as it is shown, of a long one its end; the rest when
  *      somebody asks for it. One check at a time; a later one takes the place of an earlier one.
- * PS2  A session that has grown is checked anew, once it rests for a moment.
+ * PS2  A session that has grown is checked again, once it rests for a moment. Until then what was
+ *      found before is out of date, and no green badge is shown for it (badge.ts, BD2).
  */
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import type { VerbatimClient } from "../../../src/client/client.ts";
-import type { SessionHead, SessionVerdict } from "../../../src/client/session-shapes.ts";
+import type { SessionHead } from "../../../src/client/session-shapes.ts";
 import { isAbort, reasonOf } from "../server.ts";
 import { showAltered } from "../session/altered.ts";
+import { type BrowserWord, badgeOf, type ServerWord } from "./badge.ts";
 import { BytesSource } from "./bytes-source.ts";
 import { checkEnd } from "./check-end.ts";
 import { checkWhole } from "./check-whole.ts";
-import type { Checked } from "./checked.ts";
+import { END_BYTES, WHOLE_BYTES_MAX } from "./checked.ts";
 import { WebProofCrypto } from "./web-crypto.ts";
 
-/** Up to here everything is checked by itself; of longer ones this much of the end. */
-export const WHOLE_BYTES_MAX = 8 * 1024 * 1024;
-const END_BYTES = 4 * 1024 * 1024;
 /** The server reads all of a session to judge it: over this, only when asked. */
 const SERVER_BYTES_MAX = 64 * 1024 * 1024;
 const REST_MS = 1_500;
 
-export type ProofState =
-  | { readonly is: "checking"; readonly share: number; readonly isWhole: boolean }
-  | { readonly is: "checked"; readonly checked: Checked }
-  | { readonly is: "failed"; readonly reason: string };
+/** For how long after its last line a session counts as live (src/server/sessions/wire.ts). */
+const LIVE_MS = 60_000;
 
 export class ProofStore {
-  readonly state = signal<ProofState>({ is: "checking", share: 0, isWhole: false });
-  /** The server's own report; null until it is there. */
-  readonly report = signal<SessionVerdict | null>(null);
-  /** Whether this browser can check signatures; null until it is known. */
-  readonly canVerify = signal<boolean | null>(null);
+  readonly browser = signal<BrowserWord>({ is: "checking", share: 0 });
+  readonly server = signal<ServerWord>({ is: "asking" });
+  /** All of a long session is being checked, which can be stopped. */
+  readonly isWholeRunning = signal(false);
+  readonly badge = computed(() => {
+    return badgeOf({
+      browser: this.browser.value,
+      server: this.server.value,
+      isLive: this.#isLive.value,
+      isStale: this.#isStale.value,
+    });
+  });
   readonly id: string;
   readonly client: VerbatimClient;
+  readonly #isLive = signal(false);
+  readonly #isStale = signal(false);
   #running: AbortController | null = null;
   #seenEnd = -1;
   #rest: ReturnType<typeof setTimeout> | undefined;
@@ -52,8 +59,8 @@ export class ProofStore {
     if (end === this.#seenEnd) return;
     const isFirst = this.#seenEnd === -1;
     this.#seenEnd = end;
-    clearTimeout(this.#rest);
-    this.#rest = setTimeout(() => void this.#check(), isFirst ? 0 : REST_MS);
+    this.#isStale.value = true;
+    this.#checkIn(isFirst ? 0 : REST_MS);
   }
 
   /** Checks every byte, however long that takes. */
@@ -62,7 +69,14 @@ export class ProofStore {
     void this.#check();
   }
 
-  /** Ends what goes on. */
+  /** Checks again, after a failure. */
+  checkAgain(): void {
+    this.browser.value = { is: "checking", share: 0 };
+    this.server.value = { is: "asking" };
+    void this.#check();
+  }
+
+  /** Stops everything. */
   stop(): void {
     clearTimeout(this.#rest);
     this.#running?.abort();
@@ -74,44 +88,66 @@ export class ProofStore {
     void this.#check();
   }
 
+  #checkIn(ms: number): void {
+    clearTimeout(this.#rest);
+    this.#rest = setTimeout(() => void this.#check(), ms);
+  }
+
   async #check(): Promise<void> {
     this.#running?.abort();
     const running = new AbortController();
     this.#running = running;
     try {
       const head = await this.client.sessions.get(this.id);
-      const isWhole = this.#isWholeWanted || head.end <= WHOLE_BYTES_MAX;
-      if (isWhole || head.end <= SERVER_BYTES_MAX) void this.#askServer(running.signal);
-      const checked = await this.#checked(head, isWhole, running.signal);
       running.signal.throwIfAborted();
-      this.state.value = { is: "checked", checked };
-      showAltered(this.id, checked.altered);
+      const isWhole = this.#isWholeWanted || head.end <= WHOLE_BYTES_MAX;
+      this.#isLive.value = head.isLive;
+      const isAsked = isWhole || head.end <= SERVER_BYTES_MAX;
+      await Promise.all([
+        this.#askServer(isAsked, running.signal),
+        this.#checkHere(head, isWhole, running.signal),
+      ]);
+      running.signal.throwIfAborted();
+      this.#isStale.value = false;
+      // Lines that are still not signed then are not about to be signed.
+      if (head.isLive) this.#checkIn(LIVE_MS);
     } catch (cause) {
       if (running.signal.aborted || isAbort(cause)) return;
-      this.state.value = { is: "failed", reason: reasonOf(cause) };
+      this.browser.value = { is: "failed", reason: reasonOf(cause) };
     }
   }
 
-  async #checked(head: SessionHead, isWhole: boolean, signal: AbortSignal): Promise<Checked> {
-    const crypto = new WebProofCrypto();
-    this.canVerify.value = await crypto.canVerify();
-    const source = new BytesSource(this.client.sessions, head, crypto, signal);
-    // What was found before stays on the screen while a short session is looked at again.
-    if (head.end > WHOLE_BYTES_MAX) this.state.value = { is: "checking", share: 0, isWhole };
-    if (!isWhole) return checkEnd(source, END_BYTES);
-    return checkWhole(source, (bytes, of) => {
-      if (of <= WHOLE_BYTES_MAX) return;
-      this.state.value = { is: "checking", share: bytes / of, isWhole };
-    });
-  }
-
-  async #askServer(signal: AbortSignal): Promise<void> {
+  async #checkHere(head: SessionHead, isWhole: boolean, signal: AbortSignal): Promise<void> {
     try {
-      const report = await this.client.sessions.verify(this.id);
-      if (!signal.aborted) this.report.value = report;
-    } catch {
-      // The panel says that there is no word of the server's.
+      const crypto = new WebProofCrypto();
+      const canVerify = await crypto.canVerify();
+      const source = new BytesSource(this.client.sessions, head, crypto, signal);
+      // What was found before stays on the screen while a short session is looked at again.
+      const isLong = head.end > WHOLE_BYTES_MAX;
+      if (isLong) this.browser.value = { is: "checking", share: 0 };
+      this.isWholeRunning.value = isLong && isWhole;
+      const checked = isWhole
+        ? await checkWhole(source, (bytes, of) => {
+            if (isLong) this.browser.value = { is: "checking", share: bytes / of };
+          })
+        : await checkEnd(source, END_BYTES);
+      signal.throwIfAborted();
+      this.browser.value = { is: "checked", checked, canVerify };
+      showAltered(this.id, checked.altered);
+    } catch (cause) {
+      if (signal.aborted || isAbort(cause)) return;
+      this.browser.value = { is: "failed", reason: reasonOf(cause) };
     }
+  }
+
+  async #askServer(isAsked: boolean, signal: AbortSignal): Promise<void> {
+    let word: ServerWord = { is: "not asked" };
+    try {
+      if (isAsked) word = { is: "said", report: await this.client.sessions.verify(this.id) };
+    } catch (cause) {
+      word = { is: "failed", reason: reasonOf(cause) };
+    }
+    if (!signal.aborted) this.server.value = word;
   }
 }
 

@@ -26,51 +26,62 @@ export const SIGNS: Readonly<Record<Tone, string>> = {
   plain: "–",
 };
 
-/** The word for a badge. */
-export function badgeWord({ verdict, isWhole }: Checked, canVerify: boolean): string {
-  if (!canVerify && verdict !== "tampered" && verdict !== "unsigned") return "not checked";
-  if (verdict === "verified" && !isWhole) return "end verified";
-  return verdict === "rollback" ? "rolled back" : verdict;
+/** The verdict in a word or two, as the badge and the list say it. */
+export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
+  verified: "verified",
+  tampered: "tampered",
+  unreadable: "unreadable",
+  rollback: "rolled back",
+  untrusted: "untrusted",
+  unsigned: "unsigned",
+  unpinned: "unpinned",
+  incomplete: "incomplete",
+};
+
+const SENTENCES: Readonly<Record<Verdict, string>> = {
+  verified: "Every byte of this session is as it was signed.",
+  tampered: "This session is not what was signed: part of it was altered.",
+  unreadable: "The signatures of this session cannot be read.",
+  rollback: "More was signed than is here: this session was cut back or replaced.",
+  untrusted: "It is signed, but by a key that the user of this server does not trust.",
+  unsigned: "Nothing here is signed. Whether it was changed cannot be told.",
+  unpinned: "The user of this server does not remember where this session ended.",
+  incomplete: "What is signed holds. The last lines are not signed.",
+};
+
+/** The verdict in a sentence; `checked` when it is what this browser found. */
+export function sentenceOf(verdict: Verdict, checked: Checked | null): string {
+  const stretches = checked?.altered.length ?? 0;
+  if (verdict === "tampered" && stretches > 1) {
+    return `This session is not what was signed: ${counted(stretches, "stretch", "stretches")} of it were altered.`;
+  }
+  return SENTENCES[verdict];
 }
 
-export function toneOf({ verdict, isWhole }: Checked, canVerify: boolean): Tone {
-  if (!canVerify && verdict !== "tampered" && verdict !== "unsigned") return "wait";
-  return verdict === "verified" && !isWhole ? "good" : TONES[verdict];
-}
-
-/** What was found, in a sentence. */
-export function sentenceOf(checked: Checked, canVerify: boolean): string {
-  const { verdict, isWhole, altered } = checked;
-  if (!canVerify && verdict !== "tampered" && verdict !== "unsigned") {
-    return "This browser cannot check Ed25519 signatures here, so it proves nothing. See what the server says, or use a newer browser over HTTPS or on this machine.";
-  }
-  switch (verdict) {
-    case "verified":
-      return isWhole
-        ? "Every byte of this session is as it was signed. Your own browser has checked it."
-        : "The end of this session is as it was signed. What stands before it was not checked here.";
-    case "tampered":
-      return altered.length > 1
-        ? `This session is not what was signed: ${counted(altered.length, "stretch", "stretches")} of it were altered.`
-        : "This session is not what was signed: part of it was altered.";
-    case "rollback":
-      return "More was signed than is here: the session was cut back.";
-    case "untrusted":
-      return "It is signed, but by a key that the user of this server does not trust.";
-    case "unsigned":
-      return isWhole
-        ? "Nobody signed this session. Whether it was changed cannot be told."
-        : "No signature covers the end of this session.";
-    case "incomplete":
-      return "What is signed holds. The last lines are not signed, or not yet.";
-    default:
-      return "The checkpoints of this session cannot be read.";
-  }
-}
+/** What to do next: docs/security.md, "When a verdict is bad", in short. */
+export const ADVICE: Readonly<Record<Verdict, (id: string) => string | null>> = {
+  verified: () => null,
+  tampered: (id) =>
+    "Do not rely on it. Keep the files as they are and compare them with a backup. " +
+    `\`verbatim verify --deep ${id}\` names the first altered byte.`,
+  unreadable: (id) =>
+    `No verdict was reached. \`verbatim verify ${id}\` says why: the disk, a limit, or a newer version.`,
+  rollback: (id) =>
+    `If you restored a backup yourself, run \`verbatim head accept ${id}\`. ` +
+    "Otherwise treat it as tampered.",
+  untrusted: () =>
+    "Nothing says that it was changed. Find out whose key it is in another way, " +
+    "then run `verbatim trust add`.",
+  unsigned: () =>
+    "It was never signed, or its signatures were removed. Do not resume it unattended.",
+  unpinned: (id) => `Look at it, then run \`verbatim verify --pin ${id}\`.`,
+  incomplete: (id) =>
+    `Usually a crash. Read the last lines; \`verbatim repair --vouch ${id}\` signs them in your name.`,
+};
 
 /** How much was checked here. */
 export function checkedWords({ turns, stretches, bytes }: Checked): string {
-  if (stretches.total === 0) return "nothing is signed";
+  if (stretches.total === 0) return "nothing signed found";
   const what =
     turns.total > 0
       ? `${turns.held} of ${counted(turns.total, "turn")}`
@@ -99,17 +110,16 @@ export function trustWords(refusal: string | null): string {
   return refusal === null ? "trusted" : (REFUSALS[refusal] ?? "not trusted");
 }
 
-/** Whether the end is the one that the server's user remembers. */
-export function pinWords(report: SessionVerdict): string {
-  const rolledBack = report.findings.find(({ code }) => PIN_FINDINGS.has(code));
-  if (rolledBack) return `No: ${rolledBack.message}.`;
+/** Whether the end is the one that the server's user remembers; null where a finding says it. */
+export function pinWords(report: SessionVerdict): string | null {
+  if (report.findings.some(({ code }) => PIN_FINDINGS.has(code))) return null;
   switch (report.freshness) {
     case "match":
-      return "Yes: it ends where the server's user saw it end.";
+      return "It ends where the server's user last saw it end.";
     case "ahead":
-      return "Yes: it goes on from the end that the server's user saw.";
+      return "It continues from the end that the server's user last saw.";
     default:
-      return "None is remembered there: had somebody cut it back to an earlier signed end, it would look the same.";
+      return "No end is remembered there: if it had been cut back to an earlier signed end, it would look the same.";
   }
 }
 

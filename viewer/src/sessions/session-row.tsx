@@ -3,8 +3,10 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import type { SessionItem } from "../../../src/client/session-shapes.ts";
+import { VERDICTS } from "../../../src/proof/verdict.ts";
 import { shownText } from "../../../src/render/html/markup.ts";
 import { grouped, lengthOf } from "../../../src/render/phrases.ts";
+import { SIGNS, TONES, VERDICT_WORDS } from "../proof/proof-words.ts";
 import { sessionHref } from "../route.ts";
 import { client } from "../server.ts";
 import { agoOf, counted, STATUS_WORDS, shortCount, shortMoney } from "../words.ts";
@@ -84,17 +86,8 @@ function StatusDot({ session }: { readonly session: SessionItem }) {
   );
 }
 
-export const VERDICT_WORDS: Readonly<Record<string, string>> = {
-  verified: "✓ verified",
-  tampered: "✕ tampered",
-  unsigned: "unsigned",
-  untrusted: "? untrusted",
-  incomplete: "incomplete",
-  rollback: "✕ rolled back",
-};
-
 function Verdict({ session }: { readonly session: SessionItem }) {
-  const { id, bytes } = session;
+  const { id, bytes, modifiedAt } = session;
   const [verdict, show] = useState<string | null>(null);
   useEffect(() => {
     if (bytes > JUDGED_BYTES_MAX) return;
@@ -104,7 +97,14 @@ function Verdict({ session }: { readonly session: SessionItem }) {
       unsubscribe();
       asked.release();
     };
-  }, [id, bytes]);
+  }, [id, bytes, modifiedAt]);
   if (verdict === null) return <span class="verdict none" />;
-  return <span class={`verdict ${verdict}`}>{VERDICT_WORDS[verdict] ?? verdict}</span>;
+  const known = VERDICTS.find((each) => each === verdict) ?? "unreadable";
+  // An honest session that is being written: its last lines are signed when their turn ends.
+  if (known === "incomplete" && session.isLive) return <span class="verdict">signing</span>;
+  return (
+    <span class={`verdict ${known} tone-${TONES[known]}`}>
+      {SIGNS[TONES[known]]} {VERDICT_WORDS[known]}
+    </span>
+  );
 }

@@ -3,7 +3,8 @@
  *
  * VD1  At most ASKED_MAX are asked for at once: judging a session reads all of it. A row that is
  *      scrolled away before its turn is not asked for.
- * VD2  A verdict is of a session at a length: one that has grown since is judged anew.
+ * VD2  A verdict is of a session as it was listed: one whose log has changed since is judged again,
+ *      and so is every one after KEPT_MS: pins and files next to the log change without it.
  * VD3  A session over JUDGED_BYTES_MAX is judged when somebody opens it, not because it was listed.
  */
 
@@ -14,11 +15,13 @@ import type { SessionItem } from "../../../src/client/session-shapes.ts";
 const ASKED_MAX = 2;
 export const JUDGED_BYTES_MAX = 16 * 1024 * 1024;
 const KEPT_MAX = 2000;
+const KEPT_MS = 60_000;
 
 interface Asked {
   readonly client: VerbatimClient;
   readonly id: string;
   readonly verdict: Signal<string | null>;
+  readonly untilMs: number;
   wanted: number;
 }
 
@@ -27,11 +30,12 @@ const queue: Asked[] = [];
 let asking = 0;
 
 /** The verdict, null until it is known. Call `release` when the row is gone. */
-export function verdictFor(client: VerbatimClient, { id, bytes }: SessionItem) {
-  const key = `${id} ${bytes}`;
+export function verdictFor(client: VerbatimClient, { id, bytes, modifiedAt }: SessionItem) {
+  const key = `${id} ${bytes} ${modifiedAt}`;
   let asked = kept.get(key);
-  if (asked === undefined) {
-    asked = { client, id, verdict: signal(null), wanted: 0 };
+  if (asked === undefined || asked.untilMs < Date.now()) {
+    asked = { client, id, verdict: signal(null), untilMs: Date.now() + KEPT_MS, wanted: 0 };
+    kept.delete(key);
     kept.set(key, asked);
     const [oldest] = kept.keys();
     if (kept.size > KEPT_MAX && oldest !== undefined) kept.delete(oldest);

@@ -1,0 +1,161 @@
+/**
+ * One table of cases through every judge: the command line's verdict is never worse than what the
+ * page shows, and the page raises no false alarm.
+ *
+ * Method: each case of test/signing/attacks is a store of its own behind a real server. Its verdict is
+ * taken from the library, from the API, and from the browser's own code, run here.
+ */
+
+import assert from "node:assert/strict";
+import { expect, test } from "vitest";
+import { nodeHost } from "../../../src/base/node-host.ts";
+import { VerbatimClient } from "../../../src/client/client.ts";
+import type { SessionItem, SessionVerdict } from "../../../src/client/session-shapes.ts";
+import { VERDICTS, type Verdict, worse } from "../../../src/proof/verdict.ts";
+import { SessionVerifier } from "../../../src/store/session-verifier.ts";
+import { type Badge, badgeOf, type ServerWord } from "../../../viewer/src/proof/badge.ts";
+import { BytesSource } from "../../../viewer/src/proof/bytes-source.ts";
+import { checkEnd } from "../../../viewer/src/proof/check-end.ts";
+import { checkWhole } from "../../../viewer/src/proof/check-whole.ts";
+import { type Checked, END_BYTES, WHOLE_BYTES_MAX } from "../../../viewer/src/proof/checked.ts";
+import { WebProofCrypto } from "../../../viewer/src/proof/web-crypto.ts";
+import { CliUser, jsonLines } from "../../cli/cli.ts";
+import { serveSessions } from "../../server/sessions/served.ts";
+import { type LaidOut, layOut, SHOWN_CASES } from "../../signing/attacks/cases-shown.ts";
+import { SHAPE_NAMES } from "../../signing/attacks/kit.ts";
+import { tempDirectory } from "../../support/temp-directory.ts";
+
+const never = new AbortController().signal;
+
+/** Many of the corpus differ only in what they alter in one line: of those, one dialect's do. */
+function isAsked(name: string): boolean {
+  const isOfMany = /-altered-|-spelled-|-in-tail$|-field-/.test(name);
+  return !isOfMany || name.startsWith("rye-flat");
+}
+
+async function libraryVerdict({ target }: LaidOut): Promise<Verdict> {
+  const where = { cwd: target.root, root: target.root };
+  const verifier = await SessionVerifier.open(nodeHost, { where, onWarning: () => {} });
+  return (await verifier.verify(target)).verdict;
+}
+
+interface Judged {
+  readonly report: SessionVerdict;
+  /** What the page checks without being asked: of a long session not all. */
+  readonly checked: Checked;
+  readonly end: Checked;
+}
+
+async function judgedBy(client: VerbatimClient, item: SessionItem): Promise<Judged> {
+  const source = () => new BytesSource(client.sessions, item, new WebProofCrypto(), never);
+  const report = await client.sessions.verify(item.id);
+  const end = await checkEnd(source(), END_BYTES);
+  if (item.bytes > WHOLE_BYTES_MAX) return { report, checked: end, end };
+  return { report, checked: await checkWhole(source(), () => {}), end };
+}
+
+function badgeFor(checked: Checked, server: ServerWord, more = {}): Badge {
+  const browser = { is: "checked", checked, canVerify: true } as const;
+  return badgeOf({ browser, server, isLive: false, isStale: false, ...more });
+}
+
+/** What is wrong with the badges of one case. */
+function faultsOf({ report, checked: own, end }: Judged, cli: Verdict): string[] {
+  const said = { is: "said", report } as const;
+  const shown = badgeFor(own, said);
+  const faults: string[] = [];
+  if (report.verdict !== cli) faults.push(`the API says ${report.verdict}`);
+  if (shown.verdict !== cli) faults.push(`the badge says ${shown.verdict}`);
+  for (const checked of [own, end]) {
+    const live = badgeFor(checked, said, { isLive: true });
+    for (const badge of [badgeFor(checked, said), live]) {
+      const isBetter = badge.verdict === null || worse(badge.verdict, cli) !== badge.verdict;
+      if (isBetter) faults.push(`better: ${badge.verdict}`);
+      if ((badge.tone === "good") !== (badge.verdict === "verified")) faults.push("a false green");
+    }
+    const halves: ServerWord[] = [
+      ...[{ is: "asking" } as const, { is: "not asked" } as const],
+      { is: "failed", reason: "it is gone" },
+    ];
+    for (const server of halves) {
+      if (badgeFor(checked, server).tone === "good") faults.push(`green while ${server.is}`);
+    }
+    if (badgeFor(checked, said, { isStale: true }).tone === "good")
+      faults.push("green while stale");
+  }
+  for (const browser of [
+    { is: "checking", share: 0.5 },
+    { is: "failed", reason: "" },
+  ] as const) {
+    const { tone } = badgeOf({ browser, server: said, isLive: false, isStale: false });
+    if (tone === "good") faults.push(`green while the browser is ${browser.is}`);
+  }
+  return faults;
+}
+
+for (const shape of SHAPE_NAMES) {
+  test(`no badge is better or worse than the command line's verdict: ${shape}`, async () => {
+    const isOfShape = ({ name }: { name: string }) => name.startsWith(`${shape}-`) && isAsked(name);
+    const laid = await layOut(tempDirectory(), isOfShape);
+    process.env.XDG_CACHE_HOME = tempDirectory();
+    const wrong: string[] = [];
+    const seen = new Set<Verdict>();
+    for (const one of laid) {
+      Object.assign(process.env, one.env);
+      const verdict = await libraryVerdict(one);
+      const { server } = await serveSessions([one.target.root]);
+      const client = new VerbatimClient({ url: server.url });
+      const [item] = (await client.sessions.list()).sessions;
+      if (item === undefined) {
+        if (!isGone(one.name)) wrong.push(`${one.name} is not listed`);
+        continue;
+      }
+      seen.add(verdict);
+      for (const fault of faultsOf(await judgedBy(client, item), verdict)) {
+        wrong.push(`${one.name}: ${fault}, not ${verdict}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+    assert.ok(laid.length >= 30, `${laid.length} cases`);
+    const missing = VERDICTS.filter((verdict) => verdict !== "unpinned" && !seen.has(verdict));
+    assert.deepEqual(missing, [], "every verdict has a case");
+  });
+}
+
+/** Their log is gone: there is no page of bytes to check. */
+function isGone(name: string): boolean {
+  return /-missing(-pinned)?$|-sidecar-log-gone$/.test(name);
+}
+
+test("the command line says of a case of each verdict what the table is held against", async () => {
+  const names = [
+    ...["honest", "modified-answer", "newer-version", "forked", "signed-by-unknown", "stripped"],
+    ...["torn-tail", "nul-line", "missing-pinned"],
+  ].map((name) => `rye-flat-${name}`);
+  const more = [
+    "homeagent-sidecar-end-nuls-and-lf",
+    "entire-spill-altered",
+    "rye-flat-long-tampered",
+  ];
+  const wanted = [...names, ...more];
+  const laid = await layOut(tempDirectory(), ({ name }) => wanted.includes(name));
+  assert.equal(laid.length, wanted.length);
+  const user = new CliUser();
+  const verdicts = new Set<unknown>();
+  for (const one of laid) {
+    Object.assign(process.env, one.env);
+    const { id, root } = one.target;
+    const args = ["verify", id, "--root", root, "--json"];
+    const { stdout, stderr } = await user.run(args, { env: one.env });
+    const verdict = jsonLines(stdout)[0]?.verdict;
+    assert.equal(verdict, await libraryVerdict(one), `${one.name}: ${stderr}`);
+    verdicts.add(verdict);
+  }
+  assert.equal(verdicts.size, VERDICTS.length - 1, "all but unpinned, which a flag asks for");
+});
+
+test("the table holds at least fifty altered variants, and no two have one name", () => {
+  const names = SHOWN_CASES.map(({ name }) => name).filter(isAsked);
+  assert.equal(new Set(names).size, names.length);
+  assert.ok(names.length >= 200);
+});

@@ -1,0 +1,151 @@
+/**
+ * Cases for every place that shows a verdict: the corpus, and what only a whole store can hold
+ * (spilled files, sessions that a browser does not check whole, what a crash leaves in a sidecar).
+ */
+
+import assert from "node:assert/strict";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { NewEntry } from "../../../src/model/entry.ts";
+import { lineOf } from "../../../src/signing/head-file.ts";
+import { type SessionLog, sidecarOf } from "../../../src/signing/session-log.ts";
+import { said, turnOf } from "../../support/signing-user.ts";
+import { type AttackCase, type Attacked, changed } from "./case.ts";
+import { CASES } from "./corpus.ts";
+import { BESIDE, type Honest, Kit, type ShapeName } from "./kit.ts";
+
+type ShownCase = Pick<AttackCase, "name" | "attacks" | "make">;
+
+/** What a power cut, or a hand, leaves at the end of the file of checkpoints. */
+const SIDECAR_ENDS: Readonly<Record<string, Uint8Array>> = {
+  nuls: Buffer.alloc(512),
+  "nuls-and-lf": Buffer.concat([Buffer.alloc(512), Buffer.from("\n")]),
+  "torn-and-nuls": Buffer.concat([Buffer.from('{"timest'), Buffer.alloc(64)]),
+  "blank-line": Buffer.from("\n"),
+  "foreign-line": Buffer.from("{}\n"),
+};
+
+const sidecarEnds: readonly ShownCase[] = BESIDE.flatMap((shape) =>
+  Object.entries(SIDECAR_ENDS).map(([name, end]) => ({
+    name: `${shape}-sidecar-end-${name}`,
+    attacks: "the end of the file of checkpoints",
+    make: async (kit: Kit) => {
+      const honest = await kit.honest(shape);
+      const sidecar = Buffer.concat([honest.sidecar, end]);
+      return { ...changed(honest, honest.log), sidecar };
+    },
+  })),
+);
+
+const logEnds: readonly ShownCase[] = (["rye-flat", "entire", "homeagent"] as const).map(
+  (shape) => ({
+    name: `${shape}-nul-line`,
+    attacks: "nothing: a power cut left NULs, and a writer went on after them",
+    make: async (kit) => {
+      const honest = await kit.honest(shape);
+      const nuls = Buffer.concat([Buffer.alloc(64), Buffer.from("\n")]);
+      return changed(honest, Buffer.concat([honest.log, nuls]));
+    },
+  }),
+);
+
+/** Longer than a row may be, so that it goes to a file of its own. */
+const SPILLED: NewEntry[] = [...turnOf("turn 1"), said(`spilled ${"x".repeat(11_000_000)}`)];
+
+async function spilled(kit: Kit, change: (bytes: Buffer) => Buffer | null): Promise<Attacked> {
+  const honest = await kit.honest("entire", { entries: SPILLED, id: "spilled-1739012630" });
+  const below = dirname(honest.written.target.logId);
+  const { root } = honest.written.target;
+  const names = readdirSync(join(root, below)).filter((name) => name.endsWith(".spill"));
+  assert.equal(names.length, 1);
+  const beside: Record<string, Uint8Array> = {};
+  for (const name of names) {
+    const bytes = change(readFileSync(join(root, below, name)));
+    if (bytes) beside[join(below, name)] = bytes;
+  }
+  return { ...changed(honest, honest.log), beside };
+}
+
+const spills: readonly ShownCase[] = [
+  {
+    name: "entire-spill-honest",
+    attacks: "nothing",
+    make: (kit) => spilled(kit, (bytes) => bytes),
+  },
+  {
+    name: "entire-spill-altered",
+    attacks: "one byte of a spilled file",
+    make: (kit) => spilled(kit, (bytes) => Buffer.from(bytes).fill("y", 500, 501)),
+  },
+  {
+    name: "entire-spill-gone",
+    attacks: "the spilled file",
+    make: (kit) => spilled(kit, () => null),
+  },
+];
+
+/** Over what a browser checks by itself: it looks at the end, and the change is at the start. */
+const LONG_TURNS = 6;
+const LONG: NewEntry[] = Array.from({ length: LONG_TURNS }, (_, n) => [
+  { kind: "turn_start" } as const,
+  said(`long turn ${n + 1}: ${"0123456789".repeat(200_000)}`),
+]).flat();
+
+function long(shape: ShapeName, name: string, change: (honest: Honest) => Attacked): ShownCase {
+  return {
+    name: `${shape}-long-${name}`,
+    attacks: "the start of a session of 12 MB",
+    make: async (kit) => change(await kit.honest(shape, { entries: LONG })),
+  };
+}
+
+const longs: readonly ShownCase[] = (["rye-flat", "homeagent"] as const).flatMap((shape) => [
+  long(shape, "honest", (honest) => changed(honest, honest.log)),
+  long(shape, "tampered", (honest) => {
+    const log = Buffer.from(honest.log);
+    log.write("9", log.indexOf("0123456789"));
+    return changed(honest, log);
+  }),
+]);
+
+export const SHOWN_CASES: readonly ShownCase[] = [
+  ...CASES,
+  ...sidecarEnds,
+  ...logEnds,
+  ...spills,
+  ...longs,
+];
+
+/** A case on the disk: a store with one session, and a user whose pins know of it. */
+export interface LaidOut {
+  readonly name: string;
+  readonly target: SessionLog & { readonly id: string };
+  /** The user's places, for `process.env`. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Lays cases out below a directory, each in a root of its own. */
+export async function layOut(
+  directory: string,
+  isWanted: (one: ShownCase) => boolean,
+): Promise<LaidOut[]> {
+  const kit = new Kit();
+  const laid: LaidOut[] = [];
+  for (const { name, make } of SHOWN_CASES.filter(isWanted)) {
+    const { honest, log, sidecar, beside = {}, pin } = await make(kit);
+    const { dialect, id, logId } = honest.written.target;
+    const root = join(directory, name);
+    const state = join(directory, ".state", name);
+    const files = { [logId]: log, [sidecarOf(logId)]: sidecar, ...beside };
+    for (const [path, bytes] of Object.entries(files)) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      if (bytes) writeFileSync(join(root, path), bytes);
+    }
+    mkdirSync(join(state, "verbatim"), { recursive: true, mode: 0o700 });
+    const pins = pin ? lineOf({ ...pin, place: `${dialect}:${root}`, id }) : "";
+    writeFileSync(join(state, "verbatim/heads.jsonl"), pins);
+    const env = { XDG_CONFIG_HOME: join(kit.victim.home, "config"), XDG_STATE_HOME: state };
+    laid.push({ name, target: { dialect, root, logId, id }, env });
+  }
+  return laid;
+}
