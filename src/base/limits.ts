@@ -108,3 +108,9 @@ export const BUNDLE_LIMITS = {
   memberNameMax: 100,
   manifestBytesMax: 2 * MIB,
 } as const;
+
+/** How deep a value in an entry may nest: a captured one, and what an entry puts around it. */
+export const ENTRY_DEPTH_MAX = CAPTURED_DEPTH_MAX + 20;
+
+/** The values in one entry: the longest line cannot hold more, since each takes two bytes or more. */
+export const ENTRY_VALUES_MAX = LOG_LIMITS.lineBytesMax / 2;

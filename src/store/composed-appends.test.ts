@@ -242,10 +242,9 @@ test("an end writes context.md at once, and the session may go on", async () => 
   const { session } = opened();
   const context = join(dirname(session.path), "context.md");
   const call = { type: "tool_call", callId: "t", tool: "bash", input: { command: "ls" } } as const;
-  await session.append({ kind: "start" });
   await session.append({ kind: "message", role: "assistant", parts: [call] });
   assert.equal(existsSync(context), false);
-  await session.append({ kind: "end", outcome: "completed" });
+  await session.append({ kind: "end" });
   assert.match(readFileSync(context, "utf8"), /- \*\*bash\*\*: ls\n$/);
   await session.append({ kind: "message", role: "assistant", parts: [{ ...call, tool: "more" }] });
   await session.close();

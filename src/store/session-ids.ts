@@ -6,7 +6,7 @@
 
 import { randomUUID } from "node:crypto";
 import { basename, dirname } from "node:path";
-import { assert } from "../base/assert.ts";
+import { badOption } from "../base/choice.ts";
 import { errnoOf, ioError, VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { sessionIdOf } from "../dialects/claude/session-id.ts";
@@ -26,6 +26,8 @@ export class SessionIds {
   readonly #dialect: DialectName;
   readonly #root: string;
   readonly #pathOf: (id: string) => string;
+  /** rye: the last second that a directive was given here, so that many creates do not try all. */
+  readonly #lastSeconds = new Map<string, number>();
 
   constructor(host: Host, { dialect, root, pathOf }: Where) {
     this.#host = host;
@@ -36,8 +38,12 @@ export class SessionIds {
 
   async winNew(agent: string | null, wait: boolean): Promise<string> {
     const isEntire = this.#dialect === "entire";
-    assert(isEntire || agent !== null, "a new session needs an agent (rye: a directive), or an id");
-    if (this.#dialect === "rye") return this.winThreadId(agent ?? "", wait);
+    if (!isEntire && agent === null) {
+      throw badOption("agent", "is missing: a new session needs it (rye: a directive), or an id");
+    }
+    if (this.#dialect === "rye") {
+      return wait ? this.winThreadId(agent ?? "", true) : this.#winNextThreadId(agent ?? "");
+    }
     const uuid = randomUUID();
     const id = isEntire ? datedSessionId(Date.now(), uuid) : this.#idOf(agent ?? "", uuid);
     await this.win(id);
@@ -47,6 +53,18 @@ export class SessionIds {
   #idOf(agent: string, uuid: string): string {
     const isClaude = this.#dialect === "claude";
     return isClaude ? sessionIdOf({ projectKey: agent, sessionId: uuid }) : `${agent}/${uuid}`;
+  }
+
+  /** rye: wins the id of this second, or of the next one that is free, without waiting for it. */
+  async #winNextThreadId(directive: string): Promise<string> {
+    const now = Math.floor(Date.now() / 1000);
+    while (true) {
+      // Read again each time: others in this process win seconds meanwhile.
+      const second = Math.max(now, (this.#lastSeconds.get(directive) ?? 0) + 1);
+      this.#lastSeconds.set(directive, second);
+      const id = newThreadId(directive, second * 1000);
+      if (await this.win(id)) return id;
+    }
   }
 
   /** rye: wins `{directive}-{epoch_seconds}`, this second's or, when told to wait, a later one's. */

@@ -18,6 +18,8 @@ import type { LogOptions } from "../log/log-options.ts";
 import { LogReader } from "../log/reader.ts";
 import { LogWriter } from "../log/writer.ts";
 import type { NewEntry } from "../model/entry.ts";
+import { checkedEntry } from "../model/entry-check.ts";
+import { invalidEntry } from "../model/plain-json.ts";
 import type { Beside } from "./beside.ts";
 import { ComposedAppends, WRITE_BYTES_MAX } from "./composed-appends.ts";
 import { companionOf, Scribe } from "./scribe.ts";
@@ -84,15 +86,30 @@ export class Session {
     return `${this.root}/${this.logId}`;
   }
 
-  /** Appends what the entry says, in the dialect's words; resolves to the offset after it. */
-  async append(entry: NewEntry): Promise<ByteOffset> {
+  /**
+   * Appends what the entry says, in the dialect's words; resolves to the offset after it. Everything
+   * that the entry says is in the log then: what is no field of an entry, or cannot be said in the
+   * dialect, is refused with INVALID_ENTRY.
+   */
+  async append(given: NewEntry): Promise<ByteOffset> {
+    const entry = checkedEntry(given);
     const natives = this.#dialect.express(entry, this.#facts);
     const [first] = natives;
     if (first && natives.length === 1) return this.appendNative(first);
     if (natives.length > 0) return this.appendNatives(natives);
+    this.#refuseUnwritten(entry);
     const writer = await this.openToAppend();
-    if (entry.kind === "end") await this.#pause(writer);
+    await this.#pause(writer);
     return writer.end;
+  }
+
+  /** An entry without a line is refused, unless all it says is that the session's files are due. */
+  #refuseUnwritten({ kind, ...rest }: NewEntry): void {
+    const hasFiles = kind === "end" && this.#parts.openBeside !== null;
+    if (!hasFiles) throw invalidEntry("kind", `the dialect ${this.#dialect.name} has no ${kind}`);
+    const isSaid = (value: unknown) => value !== null && !(Array.isArray(value) && !value.length);
+    const said = Object.entries(rest).find(([, value]) => isSaid(value));
+    if (said) throw invalidEntry(said[0], `the dialect ${this.#dialect.name} has no line for it`);
   }
 
   /**

@@ -43,7 +43,10 @@ export interface CreateOptions {
   /** Default: a new one, after the dialect's fashion. */
   readonly id?: string;
   readonly agent?: string;
-  /** rye: waits for the next second when this one's id is taken. Default: refuses. */
+  /**
+   * rye: waits for the next second when this one's id is taken. Default: false, takes the next
+   * second's id at once.
+   */
   readonly wait?: boolean;
 }
 

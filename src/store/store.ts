@@ -50,6 +50,7 @@ export class Store {
   readonly #options: StoreOptions;
   readonly #sessions = new Set<Session>();
   readonly #registrar: Registrar | null;
+  readonly #ids: SessionIds;
   #signing: Promise<StoreSigning> | null = null;
 
   constructor(host: Host, options: StoreOptions) {
@@ -59,18 +60,15 @@ export class Store {
     this.dialect = options.dialect;
     this.root = resolve(options.root ?? (this.dialect === "homeagent" ? homeagentRoot() : "."));
     this.#registrar = this.#openRegistrar();
-  }
-
-  get #ids(): SessionIds {
     const { dialect, root } = this;
-    return new SessionIds(this.#host, { dialect, root, pathOf: (id) => this.pathOf(id) });
+    this.#ids = new SessionIds(host, { dialect, root, pathOf: (id) => this.pathOf(id) });
   }
 
   get #onWarning(): (warning: string) => void {
     return this.#options.onWarning ?? processWarning;
   }
 
-  /** Begins a session. Refuses with SESSION_EXISTS when the id is taken. */
+  /** Begins a session. Refuses with SESSION_EXISTS when the id that was asked for is taken. */
   async create(options: CreateOptions = {}): Promise<Session> {
     const session = await this.begin(options);
     await session.openToAppend();

@@ -14,6 +14,7 @@ import {
   type SigningWay,
   type TorturedDialect,
 } from "../../src/torture/signed-machine.ts";
+import { sayable } from "../support/signing-user.ts";
 import { type Failing, FailingMachine } from "./failing-machine.ts";
 
 const WAYS: readonly SigningWay[] = [
@@ -65,7 +66,8 @@ class Life {
     const heads = this.#signed.heads(process);
     const session = this.#signed.session(process, heads, way);
     let isWell = true;
-    for (const entry of [...this.#turn(), ...this.#turn(), END]) {
+    const entries = [...this.#turn(), ...this.#turn(), END];
+    for (const entry of sayable(session.dialect.name, entries)) {
       isWell = (await this.#append(process, session, entry)) && isWell;
     }
     await this.#whileAlive(process, session.close());

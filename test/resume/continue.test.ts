@@ -17,6 +17,7 @@ import {
   SHAPES,
   SigningUser,
   said,
+  turnIn,
   turnOf,
 } from "../support/signing-user.ts";
 import { treeAt } from "../support/tree.ts";
@@ -214,7 +215,9 @@ test("what nobody signed is not carried into a fork, where it would be signed", 
   const { root, id } = target;
   const unsigned = await user.store({ dialect: "homeagent", root, sign: false });
   const session = await unsigned.open(id);
-  for (const entry of [...turnOf("two"), ...turnOf("three")]) await session.append(entry);
+  for (const text of ["two", "three"]) {
+    for (const entry of turnIn(session, text)) await session.append(entry);
+  }
   await unsigned.close();
   const store = await user.store({ dialect: "homeagent", root });
   const options = { ...FOR, root, policy: "lenient" } as const;

@@ -10,7 +10,7 @@ import { LAST_USER_TEXT } from "../../src/resume/phrases.ts";
 import { resume } from "../../src/resume.ts";
 import { startChild } from "../support/child.ts";
 import { refusal } from "../support/refusal.ts";
-import { SHAPES, SigningUser, said, turnOf, type Written } from "../support/signing-user.ts";
+import { SHAPES, SigningUser, said, turnIn, type Written } from "../support/signing-user.ts";
 import { settledTreeAt, treeAt } from "../support/tree.ts";
 
 const FOR = { for: "openai-chat" } as const;
@@ -87,7 +87,7 @@ test.each(Object.entries(SHAPES))(
     const { root, id } = target;
     const store = await user.store({ ...shape, root, sign: false });
     const session = await store.open(id);
-    for (const entry of turnOf("turn 2")) await session.append(entry);
+    for (const entry of turnIn(session, "turn 2")) await session.append(entry);
     await store.close();
     const strict = await refusal(resume(id, { ...FOR, root }), "NOT_VERIFIED");
     assert.equal(strict.details.verdict, "incomplete");

@@ -11,7 +11,7 @@ import type { StoreOptions } from "../../src/store/store.ts";
 import { unit } from "../crash/lines.ts";
 import { seed } from "../crash/seed.ts";
 import { type Child, startChild } from "../support/child.ts";
-import { idFor, SHAPES, SigningUser, turnOf, writtenBy } from "../support/signing-user.ts";
+import { idFor, SHAPES, SigningUser, turnIn, writtenBy } from "../support/signing-user.ts";
 import { diskDirectory } from "../support/temp-directory.ts";
 import { killAfter } from "./kill-after.ts";
 import type { SigningOrder } from "./signing-child.ts";
@@ -60,7 +60,7 @@ test.for(WAYS)(
       assert.ok(isHonest || isNew, `${message}: ${verdict} ${JSON.stringify(findings)}`);
     }
 
-    for (const entry of turnOf("the end")) await session.append(entry);
+    for (const entry of turnIn(session, "the end")) await session.append(entry);
     await store.close();
     const { verdict, tail } = await user.verify(written);
     assert.ok(verdict === "verified" || verdict === "incomplete", verdict);

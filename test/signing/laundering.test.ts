@@ -11,7 +11,7 @@ import {
   idFor,
   SigningUser,
   said,
-  turnOf,
+  turnIn,
   type Written,
   writtenBy,
 } from "../support/signing-user.ts";
@@ -42,7 +42,7 @@ for (const [name, line] of Object.entries(HOSTILE)) {
       const user = new SigningUser();
       const store = await user.store({ dialect: "rye", root: tempDirectory(), ...options });
       const session = store.session(ID);
-      for (const entry of turnOf("ours")) await session.append(entry);
+      for (const entry of turnIn(session, "ours")) await session.append(entry);
       const written = writtenBy(store, session);
       appendFileSync(written.path, line, "latin1");
       const before = readFileSync(written.path);
@@ -95,7 +95,7 @@ test("an Entire log that other programs began, under names of their own, is sign
   writeFileSync(written.path, readFileSync(written.path, "utf8").replaceAll(own, foreign));
   const store = await user.store({ ...shape, root: written.target.root });
   const session = store.session(written.target.id);
-  for (const entry of turnOf("ours")) await session.append(entry);
+  for (const entry of turnIn(session, "ours")) await session.append(entry);
   await store.close();
   const { verdict, found } = await user.verify(written);
   assert.deepEqual([verdict, found.length, found[0]?.[0]], ["incomplete", 1, 0]);

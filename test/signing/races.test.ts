@@ -22,7 +22,7 @@ import {
   SHAPES,
   SigningUser,
   said,
-  turnOf,
+  turnIn,
   writtenBy,
 } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -99,11 +99,11 @@ test.for(SHARED)(
     const silent = await user.store({ ...where, sign: false });
     const [signed, unsigned] = [signing.session(id), silent.session(id)];
     const written = writtenBy(signing, signed);
-    for (const entry of turnOf("ours")) await signed.append(entry);
+    for (const entry of turnIn(signed, "ours")) await signed.append(entry);
     assert.equal((await user.verify(written)).verdict, "verified");
     await unsigned.append(answered("theirs"));
     assert.equal((await user.verify(written)).verdict, "incomplete");
-    for (const entry of turnOf("ours again")) await signed.append(entry);
+    for (const entry of turnIn(signed, "ours again")) await signed.append(entry);
     await Promise.all([signing.close(), silent.close()]);
 
     const { verdict, found, tail } = await user.verify(written);

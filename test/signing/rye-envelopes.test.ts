@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "vitest";
 import { TranscriptSigner } from "../../src/signing.ts";
-import { SigningUser, turnOf, writtenBy } from "../support/signing-user.ts";
+import { SigningUser, turnIn, writtenBy } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const ID = "hello-1739012630";
@@ -42,7 +42,7 @@ test.each(Object.entries(BEGINNINGS))(
 
     const store = await user.store({ dialect: "rye", root });
     const session = store.session(ID);
-    for (const entry of turnOf("on it goes")) await session.append(entry);
+    for (const entry of turnIn(session, "on it goes")) await session.append(entry);
     await store.close();
     assert.equal((await user.verify(writtenBy(store, session))).verdict, "verified");
   },
@@ -54,7 +54,7 @@ test("a recorded thread whose first event is long is verified, in either envelop
     const store = await user.store({ dialect: "rye", root: tempDirectory(), envelope });
     const session = store.session(ID);
     await session.appendNative({ type: "thread_start", inputs: { doc: LONG } });
-    for (const entry of turnOf("one")) await session.append(entry);
+    for (const entry of turnIn(session, "one")) await session.append(entry);
     await store.close();
     assert.equal((await user.verify(writtenBy(store, session))).verdict, "verified", envelope);
   }
@@ -69,7 +69,8 @@ test("signers that share a thread and begin it in different envelopes make one c
   ];
   const sessions = stores.map((store) => store.session(ID));
   for (const session of sessions) await session.openToAppend();
-  for (const session of sessions) for (const entry of turnOf("said")) await session.append(entry);
+  for (const session of sessions)
+    for (const entry of turnIn(session, "said")) await session.append(entry);
   for (const store of stores) await store.close();
 
   const [store = assert.fail()] = stores;

@@ -13,7 +13,7 @@ import {
   type SignedShape,
   SigningUser,
   said,
-  turnOf,
+  turnIn,
   writtenBy,
 } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -24,11 +24,11 @@ async function twoSigners<T>(shape: SignedShape, between: (user: SigningUser) =>
   const where = { ...shape, root: tempDirectory(), mode: "shared" } as const;
   const store = await user.store(where);
   const session = store.session(idFor(shape));
-  for (const entry of turnOf("by one")) await session.append(entry);
+  for (const entry of turnIn(session, "by one")) await session.append(entry);
   const done = await between(user);
   const other = await user.store(where);
   const same = other.session(session.id);
-  for (const entry of turnOf("by another")) await same.append(entry);
+  for (const entry of turnIn(same, "by another")) await same.append(entry);
   await other.close();
   return { user, store, session, done };
 }
@@ -38,7 +38,7 @@ test.each(Object.entries(ALL_SHAPES))(
   async (_name, shape) => {
     const rotate = (user: SigningUser) => rotateKey(nodeHost, user.places);
     const { user, store, session, done } = await twoSigners(shape, rotate);
-    for (const entry of turnOf("by the first again")) await session.append(entry);
+    for (const entry of turnIn(session, "by the first again")) await session.append(entry);
     await store.close();
     assert.deepEqual(user.warnings, []);
     const { verdict, keys, findings } = await user.verify(writtenBy(store, session));

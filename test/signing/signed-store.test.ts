@@ -19,7 +19,7 @@ import {
   SHAPES,
   SigningUser,
   said,
-  turnOf,
+  turnIn,
   writtenBy,
 } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -32,7 +32,7 @@ test.each(Object.entries(SHAPES))(
     const id = shape.dialect === "homeagent" ? "kitchen/evening" : "hello-1739012630";
     const session = store.session(id);
     await Promise.all(
-      [1, 2, 3, 4].flatMap((n) => turnOf(`${n}`)).map((each) => session.append(each)),
+      [1, 2, 3, 4].flatMap((n) => turnIn(session, `${n}`)).map((each) => session.append(each)),
     );
     await store.close();
     const { path, sidecarPath } = writtenBy(store, session);
@@ -106,7 +106,8 @@ test.each(Object.entries(SHAPES))(
     const user = new SigningUser();
     const store = await user.store({ root: tempDirectory(), durability: "disk", ...shape });
     const session = store.session(idFor(shape));
-    for (const entry of [1, 2, 3].flatMap((n) => turnOf(`${n}`))) await session.append(entry);
+    for (const entry of [1, 2, 3].flatMap((n) => turnIn(session, `${n}`)))
+      await session.append(entry);
     await session.close();
     const { verdict, freshness } = await user.verify(writtenBy(store, session));
     assert.deepEqual([verdict, freshness], ["verified", "match"]);

@@ -27,7 +27,7 @@ async function run({ store: options, id, name, turns }: SigningOrder): Promise<v
   const session = store.session(id);
   for (let n = 0; n < turns; n++) {
     const parts = (text: string) => [{ type: "text" as const, text }];
-    await session.append({ kind: "turn_start" });
+    if (store.dialect === "rye") await session.append({ kind: "turn_start" });
     await session.append({ kind: "message", role: "user", parts: parts(`${name} ${n}.`) });
     await session.append({ kind: "message", role: "assistant", parts: parts("done") });
     console.log(`ack ${n}`);

@@ -52,9 +52,21 @@ export const answered = (text: string): NewEntry => ({
   parts: [{ type: "text", text }],
 });
 
-/** One round trip to a model, as every dialect can say it. */
+/** One round trip to a model, where a dialect can say that one begins. */
 export function turnOf(text: string): readonly NewEntry[] {
   return [{ kind: "turn_start" }, said(text), answered(`${text}: done`)];
+}
+
+/** The same as the session's own dialect can say it. */
+export function turnIn({ dialect }: Session, text: string): readonly NewEntry[] {
+  return sayable(dialect.name, turnOf(text));
+}
+
+/** Without what the dialect has no line for: where sessions and turns begin and end. */
+export function sayable(dialect: DialectName, entries: readonly NewEntry[]): readonly NewEntry[] {
+  if (dialect === "rye" || dialect === "sdk") return entries;
+  const says: NewEntry["kind"][] = dialect === "entire" ? ["message", "end"] : ["message"];
+  return entries.filter(({ kind }) => says.includes(kind));
 }
 
 /** A session that was written and closed: where it lies, and the bytes that are there. */
@@ -96,7 +108,7 @@ export class SigningUser {
     const { id = idFor(shape), ...rest } = options;
     const store = await this.store({ root: tempDirectory(), ...shape, ...rest });
     const session = store.session(id);
-    for (const entry of entries) await session.append(entry);
+    for (const entry of sayable(store.dialect, entries)) await session.append(entry);
     await store.close();
     return writtenBy(store, session);
   }

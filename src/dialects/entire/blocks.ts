@@ -4,7 +4,8 @@
  * BL1  What is read is never refused: a block that we do not know, or whose fields are odd, is kept
  *      as `other`.
  * BL2  What a part says that a block has no field for goes under keys of our own, which other
- *      readers pass over: `duration_ms`, `error`, `is_json`, `withheld`, and blocks `child_session`.
+ *      readers pass over: `duration_ms`, `error`, `is_json`, `withheld`, `provider`, and blocks
+ *      `child_session`.
  */
 
 import type { Part } from "../../model/entry.ts";
@@ -41,7 +42,8 @@ function knownPart(block: JsonObject): Part | null {
       return reasoningOf(block, getString(block, "thinking"), getString(block, "withheld"));
     case "redacted_thinking": {
       const withheld = getString(block, "data");
-      return withheld === null ? null : { type: "reasoning", text: "", withheld };
+      if (withheld === null) return null;
+      return { type: "reasoning", text: "", withheld, ...providerOf(block) };
     }
     case "tool_use": {
       const tool = getString(block, "name");
@@ -68,7 +70,13 @@ function reasoningOf(block: JsonObject, text: string | null, withheld: string | 
     text,
     ...(signature === null ? {} : { signature }),
     ...(withheld === null ? {} : { withheld }),
+    ...providerOf(block),
   };
+}
+
+function providerOf(block: JsonObject): { readonly provider?: string } {
+  const provider = getString(block, "provider");
+  return provider === null ? {} : { provider };
 }
 
 /** Of a tool that failed, the content is why; what it said besides is there with an `error`. */
@@ -123,10 +131,11 @@ export function blockOf(part: Part): JsonObject {
       return { type: "text", text: part.text };
     case "reasoning": {
       const { text, signature, withheld } = part;
+      const provider = part.provider === undefined ? {} : { provider: part.provider };
       if (withheld !== undefined && text === "" && signature === undefined) {
-        return { type: "redacted_thinking", data: withheld };
+        return { type: "redacted_thinking", data: withheld, ...provider };
       }
-      return { type: "thinking", thinking: text, signature, withheld };
+      return { type: "thinking", thinking: text, signature, withheld, ...provider };
     }
     case "tool_call":
       return {

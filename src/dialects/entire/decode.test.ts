@@ -307,13 +307,14 @@ test("counts that nobody made are written as 0, and no usage as none", () => {
   assert.deepEqual(readBack({ ...message, usage: spent }).usage, spent);
 });
 
+const CHILD: Part = { type: "child", session: "s", agent: null };
+
 test("where sessions and turns begin and end has no row; a child that begins has", () => {
   for (const kind of ["start", "turn_start", "turn_end", "end"] as const) {
     assert.deepEqual(express({ kind, model: "m" }), []);
   }
-  const child: Part = { type: "child", session: "s", agent: null };
-  const read = readBack({ kind: "other", parts: [child] });
-  assert.deepEqual([read.kind, read.role, read.parts], ["other", null, [child]]);
+  const read = readBack({ kind: "other", parts: [CHILD] });
+  assert.deepEqual([read.kind, read.role, read.parts], ["other", null, [CHILD]]);
 });
 
 test("what no row can say is refused", () => {
@@ -322,7 +323,8 @@ test("what no row can say is refused", () => {
     [{ kind: "other" }, "kind"],
     [{ kind: "other", parts: [{ type: "text", text: "" }] }, "kind"],
     [{ kind: "message", role: "user", outcome: "completed" }, "outcome"],
-    [{ kind: "message", role: "user", error: { code: "", detail: "" } }, "outcome"],
+    [{ kind: "message", role: "user", error: { code: "", detail: "" } }, "error"],
+    [{ kind: "other", role: "user", parts: [CHILD] }, "role"],
     [{ kind: "message", role: "user", parts: [{ type: "other", native: 1 }] }, "parts"],
     [{ kind: "moon" as "other" }, "kind"],
   ];

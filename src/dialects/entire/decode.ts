@@ -41,7 +41,7 @@ function messageOf(entry: Entry, type: RowType, message: JsonObject): Entry {
   const said: Entry = {
     ...entry,
     kind: "message",
-    role: roleOf(type, parts),
+    role: roleOf(type, parts, native),
     parts,
     model: getString(message, "model"),
     usage: usageOf(native, message),
@@ -55,9 +55,10 @@ function messageOf(entry: Entry, type: RowType, message: JsonObject): Entry {
 }
 
 /** Results come back to the model as a user's row; a row of nothing else is the tools'. */
-function roleOf(type: RowType, parts: readonly Part[]): Role {
-  const isTool = type === "user" && parts.length > 0 && parts.every(isResult);
-  return isTool ? "tool" : type;
+function roleOf(type: RowType, parts: readonly Part[], row: JsonObject): Role {
+  if (type !== "user") return type;
+  const isResults = parts.length > 0 && parts.every(isResult);
+  return isResults || get(row, "role") === "tool" ? "tool" : type;
 }
 
 function isResult({ type }: Part): boolean {

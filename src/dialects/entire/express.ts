@@ -1,9 +1,9 @@
 /**
  * Express: how a neutral entry is said in rows, before `complete`.
  *
- * A message becomes one row, and nothing of it is dropped but `at`, because the writer's time wins.
- * Where sessions and turns begin and end has no row here: the store knows when one ends, and writes
- * context.md. What no row can say is refused with INVALID_ENTRY.
+ * A message becomes one row, and nothing of it is dropped: the writer's time wins over `at`, which is
+ * kept as `saidAt`. Where sessions and turns begin and end has no row here: the store knows when one
+ * ends, and writes context.md. What no row can say is refused with INVALID_ENTRY.
  */
 
 import type { NewEntry, Part } from "../../model/entry.ts";
@@ -26,6 +26,7 @@ export function express(entry: NewEntry): readonly Native[] {
       const { parts = [] } = entry;
       const isChild = parts.length > 0 && parts.every(({ type }) => type === "child");
       if (!isChild) refuse("kind", "other, of which a row can only say that a child begins");
+      if (entry.role) refuse("role", "not said by an other");
       return [rowOf(entry, "system")];
     }
     default:
@@ -41,11 +42,13 @@ function typeOf({ role }: NewEntry): RowType {
 
 function rowOf(entry: NewEntry, type: RowType): Native {
   const { parts = [], model, messageId, stopReason, usage, isPartial } = entry;
-  if (entry.outcome || entry.error) refuse("outcome", "not said by a message");
+  for (const field of ["outcome", "error"] as const) {
+    if (entry[field]) refuse(field, `not said by a ${entry.kind}`);
+  }
   const spend = usage?.spend ?? null;
   const message = {
     ...(messageId === undefined ? {} : { id: messageId }),
-    ...(model ? { model } : {}),
+    ...(typeof model === "string" ? { model } : {}),
     content: contentOf(parts, type),
     ...(stopReason === undefined ? {} : { stop_reason: stopReason }),
     ...(usage ? { usage: expressUsage(usage) ?? undefined } : {}),
@@ -55,7 +58,16 @@ function rowOf(entry: NewEntry, type: RowType): Native {
     message,
     ...(isPartial ? { partial: true } : {}),
     ...(spend === null ? {} : { costUSD: spend }),
+    ...(isToolsText(entry) ? { role: "tool" } : {}),
+    ...(typeof entry.at === "string" ? { saidAt: entry.at } : {}),
   };
+}
+
+/** Results alone read as the tools' (decode.ts); anything else in their name must say so. */
+function isToolsText({ role, parts = [] }: NewEntry): boolean {
+  return (
+    role === "tool" && !(parts.length > 0 && parts.every(({ type }) => type === "tool_result"))
+  );
 }
 
 /** What a person typed is a text, as the document has it; everything else is blocks. */

@@ -8,21 +8,13 @@
 import type { Draft } from "../../base/draft.ts";
 import type { Entry, Part, Usage } from "../../model/entry.ts";
 import type { Understood } from "../dialect.ts";
+import { isObject } from "../fields.ts";
 import { entryFault } from "./entry-check.ts";
 import { inOrder } from "./part-order.ts";
 import type { TranscriptEntry } from "./schema.ts";
+import { timeOf } from "./time.ts";
 
 type Metadata = NonNullable<TranscriptEntry["metadata"]>;
-
-/**
- * Below it a `ts` counts seconds. The document says `number` and no unit; its own world writes
- * `Date.now()`. As milliseconds 1e11 is March 1973, as seconds it is the year 5138.
- */
-const MILLISECONDS_MIN = 1e11;
-
-/** The years that ISO 8601 writes with four digits. Outside them a `ts` is no time. */
-const YEAR_0_MS = -62_167_219_200_000;
-const YEAR_10000_MS = 253_402_300_800_000;
 
 export function decode(value: unknown): Understood {
   const fault = entryFault(value);
@@ -53,11 +45,6 @@ function addProvidersWords(entry: Draft<Entry>, metadata: Metadata): void {
   if (typeof messageId === "string") entry.messageId = messageId;
   if (typeof stopReason === "string") entry.stopReason = stopReason;
   if (isPartial === true) entry.isPartial = true;
-}
-
-function timeOf(ts: number): string | null {
-  const ms = ts < MILLISECONDS_MIN ? ts * 1000 : ts;
-  return ms >= YEAR_0_MS && ms < YEAR_10000_MS ? new Date(ms).toISOString() : null;
 }
 
 function partsOf({ content, toolCalls, toolResults, metadata }: TranscriptEntry): Part[] {
@@ -97,21 +84,25 @@ function pushChildren(parts: Part[], children: readonly unknown[]): void {
   }
 }
 
-function usageOf({ tokens, spend }: Metadata): Usage | null {
+/** `tokens` is the document's; where one of its two counts is unknown, `counted` stands in. */
+function usageOf({ tokens, counted, spend }: Metadata): Usage | null {
   const spent = numberOrNull(spend);
-  if (tokens === undefined && spent === null) return null;
+  const counts: Counts | undefined = tokens ?? (isObject(counted) ? counted : undefined);
+  if (counts === undefined && spent === null) return null;
   const usage: Draft<Usage> = {
-    inputTokens: tokens?.prompt ?? null,
-    outputTokens: tokens?.completion ?? null,
-    totalTokens: numberOrNull(tokens?.total),
+    inputTokens: numberOrNull(counts?.prompt),
+    outputTokens: numberOrNull(counts?.completion),
+    totalTokens: numberOrNull(counts?.total),
     spend: spent,
   };
-  const cacheWrite = numberOrNull(tokens?.cacheWrite);
-  const cacheRead = numberOrNull(tokens?.cacheRead);
+  const cacheWrite = numberOrNull(counts?.cacheWrite);
+  const cacheRead = numberOrNull(counts?.cacheRead);
   if (cacheWrite !== null) usage.cacheWriteTokens = cacheWrite;
   if (cacheRead !== null) usage.cacheReadTokens = cacheRead;
   return usage;
 }
+
+type Counts = Readonly<Record<string, unknown>>;
 
 function numberOrNull(value: unknown): number | null {
   return typeof value === "number" && Number.isFinite(value) ? value : null;

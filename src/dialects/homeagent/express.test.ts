@@ -74,7 +74,7 @@ test("kinds that a turn record cannot say become no line", () => {
   }
 });
 
-test("several texts are joined by a blank line", () => {
+test("several texts are joined by a blank line, and which was where is kept", () => {
   const parts: Part[] = [
     { type: "text", text: "one" },
     { type: "reasoning", text: "r1" },
@@ -83,7 +83,10 @@ test("several texts are joined by a blank line", () => {
   ];
   const [native] = homeagent.express({ kind: "message", role: "assistant", parts }, facts);
   assert.equal(native?.content, "one\n\ntwo");
-  assert.deepEqual(native?.metadata, { reasoning: "r1\n\nr2" });
+  const chars = (type: string, count: number) => ({ type, chars: count });
+  const places = [chars("text", 3), chars("reasoning", 2), chars("text", 3), chars("reasoning", 2)];
+  assert.deepEqual(native?.metadata, { reasoning: "r1\n\nr2", parts: places });
+  assert.deepEqual(homeagent.decode(native).entry?.parts, parts);
 });
 
 test("a tool's input that is no object is put into one", () => {
@@ -94,7 +97,7 @@ test("a tool's input that is no object is put into one", () => {
   }
 });
 
-test("a token count that nobody made is not written as zero", () => {
+test("a token count that was not made is not written as zero, and the other is kept", () => {
   for (const [inputTokens, outputTokens] of [
     [null, 3],
     [3, null],
@@ -102,7 +105,11 @@ test("a token count that nobody made is not written as zero", () => {
   ] as const) {
     const usage = { inputTokens, outputTokens, totalTokens: 7, spend: 0 };
     const [native] = homeagent.express({ kind: "message", role: "assistant", usage }, facts);
-    assert.deepEqual(native?.metadata, { spend: 0 });
+    const prompt = inputTokens === null ? {} : { prompt: inputTokens };
+    const completion = outputTokens === null ? {} : { completion: outputTokens };
+    const counted = { ...prompt, ...completion, total: 7 };
+    assert.deepEqual(native?.metadata, { counted, spend: 0 });
+    assert.deepEqual(homeagent.decode(native).entry?.usage, usage);
   }
 });
 

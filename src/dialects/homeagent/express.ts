@@ -10,17 +10,22 @@ import type { NewEntry, Part, Usage } from "../../model/entry.ts";
 import type { Native, WriterFacts } from "../dialect.ts";
 import { invalidEntry } from "./invalid-entry.ts";
 import { hasBareInput, orderOf } from "./part-order.ts";
+import { timeOf } from "./time.ts";
 
 export function express(entry: NewEntry, facts: WriterFacts): readonly Native[] {
   if (entry.kind !== "message") return [];
   const role = entry.role ?? null;
   if (role === null) throw invalidEntry("role", "a message needs one");
+  for (const field of ["outcome", "error"] as const) {
+    if (entry[field]) throw invalidEntry(field, "not said by a message");
+  }
 
   const parts = entry.parts ?? [];
   const content = textOf(parts, "text");
   const toolCalls = parts.filter((part) => part.type === "tool_call").map(toolCallOf);
   const toolResults = parts.filter((part) => part.type === "tool_result").map(toolResultOf);
-  const metadata = metadataOf(entry, parts);
+  const ts = timestampOf(entry.at ?? null, facts.nowMs);
+  const metadata = { ...metadataOf(entry, parts), ...timeBeyond(entry.at ?? null, ts) };
   return [
     {
       turnId: facts.newId(),
@@ -29,7 +34,7 @@ export function express(entry: NewEntry, facts: WriterFacts): readonly Native[] 
       ...(toolCalls.length === 0 ? {} : { toolCalls }),
       ...(toolResults.length === 0 ? {} : { toolResults }),
       ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
-      ts: timestampOf(entry.at ?? null, facts.nowMs),
+      ts,
     },
   ];
 }
@@ -63,9 +68,9 @@ function metadataOf(entry: NewEntry, parts: readonly Part[]): Native {
   const children = parts
     .filter((part) => part.type === "child")
     .map(({ session, agent }) => ({ session, agent }));
-  const order = orderOf(entry, parts);
+  const order = orderOf(parts);
   return {
-    ...(entry.model ? { model: entry.model } : {}),
+    ...(typeof entry.model === "string" ? { model: entry.model } : {}),
     ...usageOf(entry.usage ?? null),
     ...(messageId === undefined ? {} : { messageId }),
     ...(stopReason === undefined ? {} : { stopReason }),
@@ -76,7 +81,10 @@ function metadataOf(entry: NewEntry, parts: readonly Part[]): Native {
   };
 }
 
-/** The document's `tokens` has both counts or is absent: a count nobody made is not written as 0. */
+/**
+ * The document's `tokens` has both counts or is absent: a count that was not made is not written as
+ * 0. What was counted then goes under `counted`, a key of ours.
+ */
 function usageOf(usage: Usage | null): Native {
   if (usage === null) return {};
   const { inputTokens, outputTokens, totalTokens, spend, cacheWriteTokens, cacheReadTokens } =
@@ -86,12 +94,21 @@ function usageOf(usage: Usage | null): Native {
     ...(cacheReadTokens === undefined ? {} : { cacheRead: cacheReadTokens }),
     ...(totalTokens === null ? {} : { total: totalTokens }),
   };
+  const counted = {
+    ...(inputTokens === null ? {} : { prompt: inputTokens }),
+    ...(outputTokens === null ? {} : { completion: outputTokens }),
+    ...more,
+  };
+  const isWhole = inputTokens !== null && outputTokens !== null;
   return {
-    ...(inputTokens === null || outputTokens === null
-      ? {}
-      : { tokens: { prompt: inputTokens, completion: outputTokens, ...more } }),
+    ...(Object.keys(counted).length === 0 ? {} : { [isWhole ? "tokens" : "counted"]: counted }),
     ...(spend === null ? {} : { spend }),
   };
+}
+
+/** A time that `ts` does not say to the letter: with microseconds, an offset, or before 1973. */
+function timeBeyond(at: string | null, ts: number): Native {
+  return at === null || timeOf(ts) === at ? {} : { at };
 }
 
 function timestampOf(at: string | null, nowMs: number): number {

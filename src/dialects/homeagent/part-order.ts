@@ -8,10 +8,10 @@
  *
  * PO1  The list counts only when it fits the record to the last character. Else it is another
  *      program's, or the record was changed, and the record is read without it.
- * PO2  Entries that no provider made are written without it, as they always were.
+ * PO2  A message whose parts the record's own fields give back is written without it.
  */
 
-import type { NewEntry, Part } from "../../model/entry.ts";
+import type { Part } from "../../model/entry.ts";
 import type { Native } from "../dialect.ts";
 
 /** What stands between two texts in one field. */
@@ -32,16 +32,8 @@ export function hasBareInput({ input }: Extract<Part, { type: "tool_call" }>): b
 }
 
 /** The list that says what the record's own fields cannot; null when they say it all (PO2). */
-export function orderOf(entry: NewEntry, parts: readonly Part[]): readonly Native[] | null {
-  const { messageId, stopReason, isPartial } = entry;
-  const isSealed = parts.some(
-    (part) =>
-      part.type === "other" ||
-      (part.type === "reasoning" && (part.signature ?? part.withheld) !== undefined),
-  );
-  if (isSealed) return parts.map(placeOf);
-  const isProviders = (messageId ?? stopReason ?? isPartial) !== undefined;
-  return isProviders && !isPlain(parts) ? parts.map(placeOf) : null;
+export function orderOf(parts: readonly Part[]): readonly Native[] | null {
+  return isPlain(parts) ? null : parts.map(placeOf);
 }
 
 /** Whether reading the record's own fields gives these parts again. */
@@ -51,10 +43,15 @@ function isPlain(parts: readonly Part[]): boolean {
     const at = READING_ORDER.indexOf(part.type);
     const isText = part.type === "text" || part.type === "reasoning";
     if (at < last || (isText && (at === last || part.text === ""))) return false;
+    if (part.type === "other" || (part.type === "reasoning" && isSealed(part))) return false;
     if (part.type === "tool_call" && hasBareInput(part)) return false;
     last = at;
   }
   return true;
+}
+
+function isSealed({ signature, withheld, provider }: Extract<Part, { type: "reasoning" }>) {
+  return (signature ?? withheld ?? provider) !== undefined;
 }
 
 function placeOf(part: Part): Native {
@@ -68,6 +65,7 @@ function placeOf(part: Part): Native {
         chars: part.text.length,
         ...(part.signature === undefined ? {} : { signature: part.signature }),
         ...(part.withheld === undefined ? {} : { withheld: part.withheld }),
+        ...(part.provider === undefined ? {} : { provider: part.provider }),
       };
     case "tool_call":
       return hasBareInput(part) ? { type, bare: true } : { type };
@@ -112,6 +110,7 @@ interface Place {
   readonly chars?: unknown;
   readonly signature?: unknown;
   readonly withheld?: unknown;
+  readonly provider?: unknown;
   readonly bare?: unknown;
   readonly native?: unknown;
 }
@@ -121,7 +120,7 @@ function isPlace(value: unknown): value is Place {
 }
 
 function partAt(
-  { type, chars, signature, withheld, bare, native }: Place,
+  { type, chars, signature, withheld, provider, bare, native }: Place,
   texts: Pieces,
   thoughts: Pieces,
   queues: ReadonlyMap<string, Part[]>,
@@ -139,6 +138,7 @@ function partAt(
       text,
       ...(typeof signature === "string" ? { signature } : {}),
       ...(typeof withheld === "string" ? { withheld } : {}),
+      ...(typeof provider === "string" ? { provider } : {}),
     };
   }
   const part = queues.get(type)?.shift() ?? null;

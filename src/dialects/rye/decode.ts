@@ -51,6 +51,7 @@ export function entryOf(event: RyeEvent): Entry {
       break;
     case "spawn_child":
       entry.parts = childOf(data);
+      addWholeMessage(entry, event);
       break;
     case "hook_triggered":
       break;
@@ -64,10 +65,15 @@ export function entryOf(event: RyeEvent): Entry {
 }
 
 function addMessage(entry: Draft<Entry>, event: RyeEvent, [role, part]: [Role, Part]): void {
-  const { data } = event;
   entry.kind = "message";
   entry.role = role;
   entry.parts = [part];
+  addWholeMessage(entry, event);
+}
+
+/** What the last event of a message says of all of it. */
+function addWholeMessage(entry: Draft<Entry>, event: RyeEvent): void {
+  const { data } = event;
   entry.usage = turnUsageOf(event);
   const messageId = getString(data, "message_id");
   if (messageId !== null) entry.messageId = messageId;
@@ -116,7 +122,9 @@ function reasoningIn(data: JsonObject, text: string): Part {
   const signature = getString(data, "signature");
   const withheld = getString(data, "withheld");
   if (signature !== null) part.signature = signature;
+  const provider = getString(data, "provider");
   if (withheld !== null) part.withheld = withheld;
+  if (provider !== null) part.provider = provider;
   return part;
 }
 

@@ -2,8 +2,8 @@
  * Express: how a neutral entry is said in rye's events, as flat lines before `complete`.
  *
  * A message becomes one event per part, in order; whose part it is follows from the event, but for
- * texts. What rye has no word for is refused with INVALID_ENTRY, not dropped in silence. Only `at`
- * is dropped, because the writer's time wins.
+ * texts. What rye has no word for is refused with INVALID_ENTRY, or goes under keys of our own
+ * (docs/formats/rye.md): the writer's time wins over `at`, which is kept as `said_at`.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -11,10 +11,10 @@ import type { NewEntry, Part, Role, Usage } from "../../model/entry.ts";
 import type { Native } from "../dialect.ts";
 import { BLOCK_TYPE } from "./vocabulary.ts";
 
-/** What an entry of each kind can say besides its model and, on messages, its role. */
+/** What an entry of each kind can say besides its model and its time. */
 const SAYS: Readonly<Record<NewEntry["kind"], readonly (keyof NewEntry)[]>> = {
   start: [],
-  message: ["parts", "usage", "messageId", "stopReason", "isPartial"],
+  message: ["role", "parts", "usage", "messageId", "stopReason", "isPartial"],
   turn_start: [],
   turn_end: ["usage", "stopReason"],
   end: ["usage", "outcome", "error"],
@@ -22,6 +22,7 @@ const SAYS: Readonly<Record<NewEntry["kind"], readonly (keyof NewEntry)[]>> = {
 };
 
 const FIELDS = [
+  "role",
   "parts",
   "usage",
   "outcome",
@@ -39,7 +40,7 @@ export function express(entry: NewEntry): readonly Native[] {
       value !== null && value !== undefined && !(Array.isArray(value) && !value.length);
     if (isSaid && !SAYS[entry.kind].includes(field)) refuse(field, `not said by a ${entry.kind}`);
   }
-  const model = entry.model === null || entry.model === undefined ? {} : { model: entry.model };
+  const model = modelAndTime(entry);
   switch (entry.kind) {
     case "start":
       return [{ type: "thread_start", ...model }];
@@ -56,19 +57,38 @@ export function express(entry: NewEntry): readonly Native[] {
   }
 }
 
+/** What every event of an entry says. */
+function modelAndTime({ model, at }: NewEntry): object {
+  return {
+    ...(model === null || model === undefined ? {} : { model }),
+    ...(at === null || at === undefined ? {} : { said_at: at }),
+  };
+}
+
 /**
- * What is said of the whole message goes on its last event: adding up all events counts a usage
- * once, and who reads them in order knows with that event that the message is over.
+ * What is said of the whole message goes on its last event that is one of a message: adding up all
+ * events counts a usage once, and who reads them in order knows with it that the message is over.
  */
 function message(entry: NewEntry, model: object): readonly Native[] {
   const { parts = [], role = null } = entry;
   const shown: readonly Part[] = parts.length > 0 ? parts : [{ type: "text", text: "" }];
+  const lastSaid = shown.findLastIndex(({ type }) => type !== "child");
+  const last = lastSaid === -1 ? shown.length - 1 : lastSaid;
   return shown.map((part, at) => ({
     ...said(part, role),
+    ...(role === null || role === ROLE_OF[part.type] ? {} : { role }),
     ...model,
-    ...(at === shown.length - 1 ? ofWholeMessage(entry) : {}),
+    ...(at === last ? ofWholeMessage(entry) : {}),
   }));
 }
+
+/** Whose a part is by its event alone; a text of the user and the system says it itself. */
+const ROLE_OF: Readonly<Partial<Record<Part["type"], Role>>> = {
+  text: "assistant",
+  reasoning: "assistant",
+  tool_call: "assistant",
+  tool_result: "tool",
+};
 
 function ofWholeMessage(entry: NewEntry): object {
   const { usage, messageId, isPartial } = entry;
@@ -102,6 +122,7 @@ function said(part: Part, role: Role | null): Native {
         text: part.text,
         ...(part.signature === undefined ? {} : { signature: part.signature }),
         ...(part.withheld === undefined ? {} : { withheld: part.withheld }),
+        ...(part.provider === undefined ? {} : { provider: part.provider }),
       };
     case "tool_call": {
       const { tool, callId, input } = part;

@@ -7,11 +7,14 @@
  * C3  Checkpoints are a signer's to write: no line has their marks.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
+import { ENTRY_DEPTH_MAX } from "../../base/limits.ts";
+import { invalidEntry } from "../../model/plain-json.ts";
 import type { Native, WriterFacts } from "../dialect.ts";
+import { isObject } from "../fields.ts";
 import { lineFault } from "./line.ts";
 
-const DEPTH_MAX = 500;
+/** A neutral entry may nest as deep as it may in any dialect; the line around it is two levels. */
+const DEPTH_MAX = ENTRY_DEPTH_MAX + 2;
 
 export function complete(given: Native, facts: WriterFacts): Native {
   const json = jsonOf(given);
@@ -31,6 +34,7 @@ export function complete(given: Native, facts: WriterFacts): Native {
 }
 
 function jsonOf(given: Native): Record<string, unknown> {
+  if (!isObject(given)) throw invalidEntry("entry", "expected object");
   for (const [field, value] of Object.entries(given)) refuseOthers(value, field, DEPTH_MAX);
   return JSON.parse(JSON.stringify(given)) as Record<string, unknown>;
 }
@@ -53,12 +57,4 @@ function refuseOthers(value: unknown, field: string, depthLeft: number): void {
     throw invalidEntry(field, "it holds an object that JSON cannot say");
   }
   for (const item of Object.values(value as object)) refuseOthers(item, field, depthLeft - 1);
-}
-
-function invalidEntry(field: string, reason: string): VerbatimError<"INVALID_ENTRY"> {
-  return new VerbatimError(
-    "INVALID_ENTRY",
-    `the entry is refused: ${field}: ${reason}; nothing was written`,
-    { field, reason },
-  );
 }

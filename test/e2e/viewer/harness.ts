@@ -33,6 +33,7 @@ import { VerbatimClient } from "../../../src/client.ts";
 import { type NewEntry, openStore, type StoreOptions } from "../../../src/index.ts";
 import { SESSION_LIMITS } from "../../../src/server/sessions/limits.ts";
 import { type RunningServer, type ServeOptions, startServer } from "../../../src/server.ts";
+import { sayable } from "../../support/signing-user.ts";
 import { chromiumPath, isBrowserRequired, launchChromium } from "../chromium.ts";
 import { watchPage } from "../watched-page.ts";
 
@@ -98,7 +99,7 @@ export class ViewerScene {
       ...options,
     });
     const session = store.session(id);
-    for (const entry of entries) await session.append(entry);
+    for (const entry of sayable(store.dialect, entries)) await session.append(entry);
     await store.close();
     const { path } = session;
     return { id, root: store.root, dialect: store.dialect, path };

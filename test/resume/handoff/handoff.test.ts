@@ -19,7 +19,7 @@ import { unpackBundle } from "../../../src/resume/handoff/unpack.ts";
 import { examineStore } from "../../../src/store/doctor/examine.ts";
 import { startChild } from "../../support/child.ts";
 import { errno, refusal } from "../../support/refusal.ts";
-import { SHAPES, said, turnOf, type Written } from "../../support/signing-user.ts";
+import { SHAPES, said, turnIn, type Written } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { settledTreeAt, treeAt } from "../../support/tree.ts";
 import { WatchedFiles } from "../../support/watched-files.ts";
@@ -92,7 +92,7 @@ const HARM: Readonly<
     const { root, id } = target;
     const store = await user.store({ dialect: target.dialect, root, sign: false });
     const session = store.session(id);
-    for (const entry of turnOf("turn 1")) await session.append(entry);
+    for (const entry of turnIn(session, "turn 1")) await session.append(entry);
     await store.close();
   },
   incomplete: async ({ target }, user) => {
@@ -263,7 +263,7 @@ test("a bundle that is older than what is remembered of its log is a rollback", 
   const { path } = await ada.handoff(written);
   const store = await ada.store({ dialect: "rye", root: written.target.root });
   const session = await store.open(written.target.id);
-  for (const entry of turnOf("turn 2")) await session.append(entry);
+  for (const entry of turnIn(session, "turn 2")) await session.append(entry);
   await store.close();
   const { details } = await refusal(ada.unpack(path, { root: tempDirectory() }), "NOT_VERIFIED");
   assert.equal(details.verdict, "rollback");

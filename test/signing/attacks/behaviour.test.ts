@@ -28,7 +28,7 @@ import {
   type SignedShape,
   SigningUser,
   said,
-  turnOf,
+  turnIn,
   writtenBy,
 } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
@@ -176,11 +176,11 @@ test("V: lines that a stranger appends while a signer lives are stated as found,
     const user = new SigningUser();
     const store = await user.store({ ...shape, root: tempDirectory() });
     const session = store.session(idFor(shape));
-    for (const entry of turnOf("one")) await session.append(entry);
+    for (const entry of turnIn(session, "one")) await session.append(entry);
     const { path } = writtenBy(store, session);
     const forged = readFileSync(path, "utf8").split("\n").at(-2) ?? "";
     appendFileSync(path, `${forged.replace("one: done", "approved")}\n`);
-    for (const entry of turnOf("two")) await session.append(entry);
+    for (const entry of turnIn(session, "two")) await session.append(entry);
     await store.close();
     const report = await user.verify(writtenBy(store, session));
     assert.equal(report.verdict, "incomplete", name);
@@ -215,7 +215,7 @@ test("a pin that was read while a writer lives is behind, never a rollback", asy
   const pinned = await user.judging(written.target, true);
   const again = await user.store({ ...FLAT, root: written.target.root, sign: "append" });
   const live = again.session("hello-1");
-  for (const entry of turnOf("two")) {
+  for (const entry of turnIn(live, "two")) {
     await live.append(entry);
     const { verdict, freshness } = await verifyLog(nodeHost, written.target, pinned);
     assert.deepEqual([verdict, freshness], ["verified", "ahead"]);

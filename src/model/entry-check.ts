@@ -1,0 +1,168 @@
+/**
+ * Entry check: is what a caller wants to append an entry, field by field?
+ *
+ * In plain JavaScript there is no compiler to tell of a misspelt field, and a field that no dialect
+ * knows would be acknowledged without being in any log. So every entry is checked before a dialect
+ * sees it, and unknown fields, part types and roles are refused with INVALID_ENTRY.
+ *
+ * EC1  The result is a plain copy (plain-json.ts) in the caller's order. Fields that may be null can
+ *      be left out: they are null in the copy, where the type has them.
+ * EC2  What a known field says is carried by every dialect, or refused by the dialect that cannot.
+ */
+
+import type { Entry, NewEntry, Part, Role } from "./entry.ts";
+import { PlainCopy } from "./plain-json.ts";
+
+export const KINDS = ["start", "message", "turn_start", "turn_end", "end", "other"] as const;
+export const ROLES: readonly Role[] = ["system", "user", "assistant", "tool"];
+const OUTCOMES = ["completed", "error"] as const;
+
+type Check = (value: unknown, copy: PlainCopy) => unknown;
+
+interface Field {
+  readonly check: Check;
+  /** What a field that is left out, or undefined, becomes. */
+  readonly missing: "refused" | "null" | "left out";
+}
+
+type Shape = Readonly<Record<string, Field>>;
+
+const text: Check = (value, copy) =>
+  typeof value === "string" ? value : copy.refuse("expected text");
+const filled: Check = (value, copy) =>
+  text(value, copy) === "" ? copy.refuse("expected text that is not empty") : value;
+const number: Check = (value, copy) => copy.number(value);
+const json: Check = (value, copy) => copy.json(value);
+
+/** A time that names its offset from UTC: without one it would be another time elsewhere. */
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)$/;
+const time: Check = (value, copy) => {
+  const isTime =
+    typeof value === "string" && ISO_TIME.test(value) && !Number.isNaN(Date.parse(value));
+  return isTime ? value : copy.refuse("expected a time as 2026-11-15T10:00:00.000Z");
+};
+
+function oneOf(choices: readonly unknown[]): Check {
+  return (value, copy) =>
+    choices.includes(value) ? value : copy.refuse(`expected one of ${choices.join(", ")}`);
+}
+
+function orNull(check: Check): Check {
+  return (value, copy) => (value === null ? null : check(value, copy));
+}
+
+const required = (check: Check): Field => ({ check, missing: "refused" });
+/** Null when it is left out. */
+const nullable = (check: Check): Field => ({ check: orNull(check), missing: "null" });
+/** Left out when it is null. */
+const optional = (check: Check): Field => ({
+  check: (value, copy) => (value === null ? undefined : check(value, copy)),
+  missing: "left out",
+});
+/** Null or left out, as the caller gave it. */
+const either = (check: Check): Field => ({ check: orNull(check), missing: "left out" });
+
+const USAGE: Shape = {
+  inputTokens: nullable(number),
+  outputTokens: nullable(number),
+  cacheWriteTokens: optional(number),
+  cacheReadTokens: optional(number),
+  totalTokens: nullable(number),
+  spend: nullable(number),
+};
+
+const ERROR: Shape = { code: required(text), detail: required(text) };
+
+const PARTS: Readonly<Record<Part["type"], Shape>> = {
+  text: { text: required(text) },
+  reasoning: {
+    text: required(text),
+    signature: optional(text),
+    withheld: optional(text),
+    provider: optional(text),
+  },
+  tool_call: { callId: nullable(text), tool: required(text), input: nullable(json) },
+  tool_result: {
+    callId: nullable(text),
+    output: nullable(json),
+    // An empty text would read as no error in some dialects, and the failure would be lost.
+    error: nullable(filled),
+    durationMs: nullable(number),
+  },
+  child: { session: required(text), agent: nullable(text) },
+  other: { native: required(json) },
+};
+
+const PART_TYPES = Object.keys(PARTS);
+
+const part: Check = (value, copy) => {
+  const given = copy.plain(value);
+  const type = copy.within(given, "type", (said) =>
+    PART_TYPES.includes(said as string)
+      ? (said as Part["type"])
+      : copy.refuse(`expected one of ${PART_TYPES.join(", ")}`),
+  );
+  // The type that was read is the one that is kept, should a getter say another the next time.
+  const fields = { type: { check: () => type, missing: "refused" }, ...PARTS[type] } as const;
+  return shaped(given, fields, copy, `a ${type} part`);
+};
+
+const ENTRY: Readonly<Record<Exclude<keyof Entry, "native">, Field>> = {
+  kind: required(oneOf(KINDS)),
+  at: either(time),
+  role: either(oneOf(ROLES)),
+  parts: optional((value, copy) => copy.list(value, (item) => part(item, copy))),
+  model: either(text),
+  messageId: optional(filled),
+  stopReason: optional(text),
+  // False says what leaving it out says.
+  isPartial: optional((value, copy) =>
+    typeof value === "boolean" ? value || undefined : copy.refuse("expected true"),
+  ),
+  usage: either((value, copy) => shaped(copy.plain(value), USAGE, copy, "a usage")),
+  outcome: either(oneOf(OUTCOMES)),
+  error: either((value, copy) => shaped(copy.plain(value), ERROR, copy, "an error")),
+};
+
+/** What to do instead, for the fields that callers take for an entry's. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  content: 'not a field of an entry: say it in parts, such as [{ type: "text", text: "…" }]',
+  text: 'not a field of an entry: say it in parts, such as [{ type: "text", text: "…" }]',
+  native:
+    "not a field of a new entry: leave it out; to append a line of the dialect itself, use appendNative",
+};
+
+/**
+ * The entry as it will be written, checked; throws INVALID_ENTRY.
+ *
+ * @example checkedEntry({ kind: "message", role: "user", content: "Hi" }) // refused: content
+ */
+export function checkedEntry(given: unknown): NewEntry {
+  const copy = new PlainCopy();
+  return copy.run(() => shaped(copy.plain(given), ENTRY, copy, "an entry") as unknown as NewEntry);
+}
+
+function shaped(given: object, shape: Shape, copy: PlainCopy, what: string) {
+  const copied: Record<string, unknown> = {};
+  for (const key of Object.keys(given)) {
+    copy.within(given, key, (value) => {
+      if (value === undefined) return;
+      const field = Object.hasOwn(shape, key) ? shape[key] : undefined;
+      const checked = field ? field.check(value, copy) : unknown(key, shape, copy, what);
+      if (checked !== undefined) copied[key] = checked;
+    });
+  }
+  for (const [key, { missing }] of Object.entries(shape)) {
+    if (missing === "left out" || Object.hasOwn(copied, key)) continue;
+    if (missing === "refused") copy.within({}, key, () => copy.refuse("it is missing"));
+    copied[key] = null;
+  }
+  return copied;
+}
+
+function unknown(key: string, shape: Shape, copy: PlainCopy, what: string): never {
+  const instead = shape === ENTRY && Object.hasOwn(INSTEAD, key) ? INSTEAD[key] : undefined;
+  return copy.refuse(
+    instead ?? `not a field of ${what}, which has ${Object.keys(shape).join(", ")}`,
+  );
+}

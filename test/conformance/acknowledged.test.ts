@@ -1,0 +1,406 @@
+/**
+ * What an append acknowledged is in the log, in every dialect; anything else was refused, and left
+ * no trace. The log's own bytes are looked at, not only what our readers make of them.
+ */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
+import { describe, onTestFinished, test } from "vitest";
+import { VerbatimError } from "../../src/base/errors.ts";
+import { ENTRY_DEPTH_MAX } from "../../src/base/limits.ts";
+import type { DialectName } from "../../src/dialects/dialect.ts";
+import { openStore, type Session, type StoredEntry } from "../../src/index.ts";
+import type { NewEntry } from "../../src/model/entry.ts";
+import { refusal } from "../support/refusal.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const DIALECTS: readonly DialectName[] = ["homeagent", "rye", "entire", "claude", "sdk"];
+
+/** As JavaScript gives them, where no compiler tells of a field that is none. */
+// biome-ignore lint/suspicious/noExplicitAny: what a compiler would refuse is what is tried here.
+type Untyped = any;
+
+const TEXT = [{ type: "text", text: "IMPORTANT" }];
+const message = (rest: object): Untyped => ({
+  kind: "message",
+  role: "user",
+  parts: TEXT,
+  ...rest,
+});
+const withPart = (part: unknown): Untyped => message({ parts: [part] });
+const withInput = (input: unknown) => withPart({ type: "tool_call", tool: "t", input });
+
+async function newSession(dialect: DialectName): Promise<Session> {
+  const store = await openStore({ dialect, root: tempDirectory(), agent: "a", durability: "os" });
+  onTestFinished(() => store.close());
+  return store.create();
+}
+
+function linesOf({ path }: Session): unknown[] {
+  const lines = readFileSync(path, "utf8").split("\n").slice(0, -1);
+  return lines.map((line) => JSON.parse(line));
+}
+
+/** Everything an entry says: its texts and numbers, and the names in tools' inputs and blocks. */
+function wordsIn(value: unknown): (string | number | true)[] {
+  if (typeof value === "string" || typeof value === "number" || value === true) return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, held]) => [
+    ...(Array.isArray(value) || ENTRY_KEYS.has(key) || held === undefined ? [] : [key]),
+    ...(UNSPOKEN.includes(key) ? [] : wordsIn(held)),
+  ]);
+}
+
+/** Fields whose words a dialect may say by the kind of its line; those are read back. */
+const UNSPOKEN = ["type", "kind", "role", "outcome"];
+
+/** Fields of our own vocabulary, for which every dialect has its own name. */
+const ENTRY_KEYS = new Set(
+  "kind at role parts model messageId stopReason isPartial usage outcome error type text signature withheld provider callId tool input output durationMs session agent native inputTokens outputTokens cacheWriteTokens cacheReadTokens totalTokens spend code detail".split(
+    " ",
+  ),
+);
+
+/** What the lines hold, as one text to look for words in, and the JSON within their texts. */
+function heldIn(lines: readonly unknown[]): { texts: string[]; numbers: Set<number> } {
+  const texts: string[] = [];
+  const numbers = new Set<number>();
+  const add = (value: unknown): void => {
+    if (typeof value === "number") numbers.add(value);
+    if (typeof value === "string") {
+      texts.push(value);
+      if (/^[[{"\d-]|^true|^false/.test(value)) addParsed(value);
+    }
+    if (typeof value !== "object" || value === null) return;
+    for (const [key, held] of Object.entries(value)) {
+      texts.push(key);
+      add(held);
+    }
+  };
+  const addParsed = (text: string) => {
+    try {
+      const parsed: unknown = JSON.parse(text);
+      if (typeof parsed !== "string" || parsed !== text) add(parsed);
+    } catch {
+      // No JSON: it is looked at as the text that it is.
+    }
+  };
+  for (const line of lines) add(line);
+  return { texts, numbers };
+}
+
+/** Fails unless every word of the entry stands in the lines. */
+function assertIn(entry: NewEntry, lines: readonly unknown[]): void {
+  const { texts, numbers } = heldIn(lines);
+  for (const word of wordsIn(entry)) {
+    if (word === true) continue; // Read back below: `isPartial`.
+    const isThere =
+      typeof word === "number"
+        ? numbers.has(word) || texts.includes(String(word))
+        : texts.some((text) => text.includes(word)) || isTime(word, numbers);
+    assert.ok(isThere, `${JSON.stringify(word)} of ${JSON.stringify(entry)} is not in the log`);
+  }
+}
+
+function isTime(word: string, numbers: ReadonlySet<number>): boolean {
+  return numbers.has(Date.parse(word));
+}
+
+/** The lines of one entry as the one that they say. */
+function together(entries: readonly StoredEntry[]): Partial<StoredEntry> {
+  const last = entries.findLast(({ kind }) => kind === "message") ?? entries.at(-1) ?? {};
+  return { ...last, parts: entries.flatMap(({ parts }) => parts) };
+}
+
+/** Null, and ids of no characters, say nothing; what a writer adds is no loss. */
+function said(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(said);
+  if (typeof value !== "object" || value === null) return value;
+  const held = Object.entries(value).filter(
+    ([key, each]) => each !== null && each !== undefined && !(key === "callId" && each === ""),
+  );
+  return Object.fromEntries(held.map(([key, each]) => [key, said(each)]));
+}
+
+function isContained(given: unknown, back: unknown): boolean {
+  if (Array.isArray(given) || typeof given !== "object" || given === null) {
+    return isDeepStrictEqual(given, back);
+  }
+  const held = (back ?? {}) as Record<string, unknown>;
+  return Object.entries(given).every(([key, each]) => isDeepStrictEqual(each, held[key]));
+}
+
+const READ_BACK = ["parts", "model", "messageId", "stopReason", "isPartial", "usage"] as const;
+
+/** Fails unless a reader is told what the entry said. */
+function assertReadBack(entry: NewEntry, back: Partial<StoredEntry>, dialect: DialectName): void {
+  for (const field of [...READ_BACK, "outcome", "error"] as const) {
+    const given = entry[field] || undefined;
+    if (given === undefined) continue;
+    if (field === "parts" && isOtherwiseRead(entry, dialect)) continue;
+    const isThere = isContained(said(given), said(back[field]));
+    assert.ok(isThere, `${field} of ${JSON.stringify(entry)} reads ${JSON.stringify(back[field])}`);
+  }
+}
+
+/** Formats' pages say these: a message of no parts in rye, blocks that look like a known one. */
+function isOtherwiseRead({ parts = [] }: NewEntry, dialect: DialectName): boolean {
+  if (dialect === "rye") return parts.length === 0;
+  return parts.some(({ type }) => type === "other") && dialect !== "homeagent" && dialect !== "sdk";
+}
+
+const anyText = fc.oneof(
+  fc.string({ unit: "binary", minLength: 1 }),
+  fc.constantFrom("\n\n", '"', "\ud800", "null", "5", "__proto__", "\u2028", "{}"),
+);
+const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
+const count = fc.oneof(fc.nat(), fc.constant(0));
+const json = fc.oneof(fc.jsonValue(), anyText, fc.constant({ input: 1 }), fc.constant(null));
+const usage = fc.record(
+  {
+    inputTokens: orNull(count),
+    outputTokens: orNull(count),
+    cacheWriteTokens: count,
+    cacheReadTokens: count,
+    totalTokens: orNull(count),
+    spend: orNull(fc.double({ min: 0, max: 100, noNaN: true })),
+  },
+  { requiredKeys: [] },
+);
+const block = fc.record({ type: fc.constantFrom("image", "citation"), data: json });
+const part = fc.oneof(
+  fc.record({ type: fc.constant("text"), text: fc.oneof(anyText, fc.constant("")) }),
+  fc.record({
+    type: fc.constant("reasoning"),
+    text: fc.oneof(anyText, fc.constant("")),
+    signature: maybe(anyText),
+    withheld: maybe(anyText),
+    provider: maybe(anyText),
+  }),
+  fc.record({
+    type: fc.constant("tool_call"),
+    callId: orNull(anyText),
+    tool: anyText,
+    input: json,
+  }),
+  fc.record({
+    type: fc.constant("tool_result"),
+    callId: orNull(anyText),
+    output: json,
+    error: orNull(anyText),
+    durationMs: orNull(count),
+  }),
+  fc.record({ type: fc.constant("child"), session: anyText, agent: orNull(anyText) }),
+  fc.record({ type: fc.constant("other"), native: fc.oneof(block, json) }),
+);
+const at = fc
+  .date({ min: new Date("0001-01-01"), max: new Date("9999-12-31"), noInvalidDate: true })
+  .map((date) => date.toISOString());
+
+/** Entries of every kind, with any of the fields. */
+const anyEntry = fc.record(
+  {
+    kind: fc.oneof(
+      { weight: 4, arbitrary: fc.constant("message") },
+      fc.constantFrom("start", "turn_start", "turn_end", "end", "other"),
+    ),
+    at: orNull(fc.oneof(at, fc.constant("2026-11-15T10:00:00.123456+02:00"))),
+    role: fc.constantFrom("system", "user", "assistant", "tool"),
+    parts: fc.array(part, { maxLength: 4 }),
+    model: orNull(fc.oneof(anyText, fc.constant(""))),
+    messageId: anyText,
+    stopReason: anyText,
+    isPartial: fc.boolean(),
+    usage: orNull(usage),
+    outcome: orNull(fc.constantFrom("completed", "error")),
+    error: orNull(fc.record({ code: anyText, detail: anyText })),
+  },
+  { requiredKeys: ["kind"] },
+) as fc.Arbitrary<Untyped>;
+
+/** Such as agents write. */
+const goodEntry = anyEntry.map(({ outcome: _, error: __, ...entry }) => ({
+  ...entry,
+  kind: "message",
+  role: entry.role ?? "assistant",
+}));
+
+/** What an entry could be mistaken for: wrong fields, wrong values, in any place. */
+const broken = fc
+  .tuple(
+    anyEntry,
+    fc.constantFrom("content", "parts", "role", "text", "usage", "native", "at", "kind", "error"),
+    fc.anything({ withBigInt: true, withDate: true, withMap: true, withSparseArray: true }),
+  )
+  .map(([entry, field, value]) => ({ ...entry, [field]: value }));
+
+const REFUSED: readonly (readonly [string, Untyped, string])[] = [
+  ["content instead of parts", { kind: "message", role: "user", content: "IMPORTANT" }, "content"],
+  ["text instead of parts", { kind: "message", role: "user", text: "IMPORTANT" }, "text"],
+  ["a role that is none", message({ role: "human" }), "role"],
+  ["a kind that is none", message({ kind: "msg" }), "kind"],
+  ["parts that are a text", message({ parts: "hi" }), "parts"],
+  ["a part that is a text", message({ parts: ["hi"] }), "parts.0"],
+  ["a text under another name", withPart({ type: "text", value: "IMPORTANT" }), "parts.0.value"],
+  ["a text that is missing", withPart({ type: "text" }), "parts.0.text"],
+  ["a type that is none", withPart({ type: "image" }), "parts.0.type"],
+  ["a part with more to say", withPart({ ...TEXT[0], id: 1 }), "parts.0.id"],
+  ["a block without its native", withPart({ type: "other" }), "parts.0.native"],
+  ["a failure without a reason", withPart({ type: "tool_result", error: "" }), "parts.0.error"],
+  ["a misspelt usage", message({ usage: { input_tokens: 1 } }), "usage.input_tokens"],
+  ["a usage in words", message({ usage: { inputTokens: "1" } }), "usage.inputTokens"],
+  ["a time that is none", message({ at: "yesterday" }), "at"],
+  ["a time in no zone", message({ at: "2026-11-15T10:00:00" }), "at"],
+  ["a Date", message({ at: new Date() }), "at"],
+  ["an entry as it was read", message({ native: {} }), "native"],
+  ["a list", [], "entry"],
+  ["a text", "hi", "entry"],
+  ["nothing", undefined, "entry"],
+  ["NaN", withInput({ n: [1, Number.NaN] }), "parts.0.input.n.1"],
+  ["Infinity", withPart({ type: "tool_result", durationMs: Infinity }), "parts.0.durationMs"],
+  ["-0", withInput({ n: -0 }), "parts.0.input.n"],
+  ["a BigInt", withInput({ n: 1n }), "parts.0.input.n"],
+  ["a function", withInput({ f: () => 1 }), "parts.0.input.f"],
+  ["a toJSON", withInput({ toJSON: () => "other words" }), "parts.0.input.toJSON"],
+  ["a symbol", withInput(Symbol("s")), "parts.0.input"],
+  ["a Date deep inside", withInput({ when: new Date() }), "parts.0.input.when"],
+  ["a Map", withInput(new Map([["a", 1]])), "parts.0.input"],
+  ["bytes", withInput(new Uint8Array(2)), "parts.0.input"],
+  ["an object of a class", withInput(new (class Order {})()), "parts.0.input"],
+  // biome-ignore lint/suspicious/noSparseArray: a hole is what is tried.
+  ["a hole in a list", withInput([1, , 3]), "parts.0.input.1"],
+  ["undefined in a list", withInput([undefined]), "parts.0.input.0"],
+  ["a list with a name", withInput(Object.assign([1], { more: 2 })), "parts.0.input"],
+];
+
+describe.each(DIALECTS)("in %s", (dialect) => {
+  test("what was acknowledged is in the log, or the append was refused with the field's name", async () => {
+    const session = await newSession(dialect);
+    await session.append(message({}));
+    let refused = 0;
+    let acknowledged = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(goodEntry, anyEntry, broken), async (entry) => {
+        const before = linesOf(session).length;
+        try {
+          await session.append(entry);
+        } catch (error) {
+          assert.ok(
+            error instanceof VerbatimError && error.code === "INVALID_ENTRY",
+            String(error),
+          );
+          assert.match((error.details as { field: string }).field, /^[\w.]+/);
+          assert.equal(linesOf(session).length, before);
+          refused++;
+          return;
+        }
+        acknowledged++;
+        const added = linesOf(session).slice(before);
+        if (added.length === 0) {
+          assert.deepEqual([dialect, said(entry)], ["entire", { kind: "end" }]);
+          return;
+        }
+        assertIn(entry, added);
+        const entries = await session.last(added.length);
+        assertReadBack(entry, together(entries), dialect);
+        const isRoleThere =
+          !entry.role ||
+          entries.every(({ role }) => role === entry.role) ||
+          heldIn(added).texts.includes(entry.role);
+        assert.ok(isRoleThere, `the role of ${JSON.stringify(entry)} is not in the log`);
+      }),
+      { numRuns: 300 },
+    );
+    assert.ok(refused > 20 && acknowledged > 20, `${refused} refused, ${acknowledged} not`);
+  });
+
+  test("what is no entry is refused with the field's name, and nothing is written", async () => {
+    const session = await newSession(dialect);
+    for (const [what, entry, field] of REFUSED) {
+      const { details, message: told } = await refusal(session.append(entry), "INVALID_ENTRY");
+      assert.equal(details.field, field, what);
+      assert.ok(!told.includes("IMPORTANT"), "an error quotes no words");
+    }
+    assert.equal(readFileSync(session.path, { encoding: "utf8", flag: "a+" }), "");
+  });
+
+  test("a cycle and a getter that throws are refused", async () => {
+    const session = await newSession(dialect);
+    const cycle: Untyped = { a: 1 };
+    cycle.self = cycle;
+    const thrower = {
+      get a() {
+        throw new TypeError("no");
+      },
+    };
+    for (const input of [cycle, thrower]) {
+      const { details } = await refusal(session.append(withInput(input)), "INVALID_ENTRY");
+      assert.match(details.field, /^parts\.0\.input/);
+    }
+  });
+
+  test("a value may nest to the limit, and not deeper", async () => {
+    const session = await newSession(dialect);
+    const nested = (depth: number) => {
+      let value: unknown = "IMPORTANT";
+      for (let n = 0; n < depth; n++) value = [value];
+      return withInput({ deep: value });
+    };
+    const inEntry = "parts.0.input.deep".split(".").length;
+    await session.append(nested(ENTRY_DEPTH_MAX - inEntry + 1));
+    assert.ok(readFileSync(session.path, "utf8").includes("IMPORTANT"));
+    await refusal(session.append(nested(ENTRY_DEPTH_MAX - inEntry + 2)), "INVALID_ENTRY");
+  });
+
+  test("what a getter or the caller says later changes nothing that was checked", async () => {
+    const session = await newSession(dialect);
+    let asked = 0;
+    const parts = [
+      {
+        type: "text",
+        get text() {
+          return asked++ === 0 ? "IMPORTANT" : 5;
+        },
+      },
+    ];
+    const entry = message({ parts, messageId: "m1" });
+    const appended = session.append(entry);
+    entry.parts.push({ type: "text", text: "later" });
+    entry.messageId = "other";
+    await appended;
+    const held = readFileSync(session.path, "utf8");
+    assert.ok(held.includes("IMPORTANT") && held.includes("m1"));
+    assert.ok(!held.includes("later") && !held.includes("other"));
+  });
+
+  test("fields that may be null can be left out, and a field that is undefined says nothing", async () => {
+    const session = await newSession(dialect);
+    await session.append(
+      message({
+        role: "tool",
+        parts: [{ type: "tool_result", callId: "c", output: { a: 1, b: undefined } }],
+        model: undefined,
+      }),
+    );
+    const [entry] = await session.last(1);
+    const result = { callId: "c", output: { a: 1 }, error: null, durationMs: null };
+    assert.deepEqual(entry?.parts, [{ type: "tool_result", ...result }]);
+  });
+});
+
+test.each(["homeagent", "entire", "claude"] as const)(
+  "%s has no line for where sessions and turns begin, and refuses them",
+  async (dialect) => {
+    const session = await newSession(dialect);
+    for (const kind of ["start", "turn_start", "turn_end"] as const) {
+      const { details } = await refusal(session.append({ kind }), "INVALID_ENTRY");
+      assert.equal(details.field, "kind");
+    }
+    const ended = { kind: "end", outcome: "completed" } as const;
+    const { details } = await refusal(session.append(ended), "INVALID_ENTRY");
+    assert.equal(details.field, dialect === "entire" ? "outcome" : "kind");
+  },
+);

@@ -1,0 +1,10 @@
+/** Begins sessions as fast as it can, for the test in which several processes do. */
+
+import { openStore } from "../../src/index.ts";
+
+const [, , root = "", count = "0"] = process.argv;
+const store = await openStore({ dialect: "rye", root, agent: "a", durability: "os" });
+const created = Array.from({ length: Number(count) }, () => store.create());
+const ids = (await Promise.all(created)).map(({ id }) => id);
+await store.close();
+console.log(JSON.stringify(ids));
