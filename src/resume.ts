@@ -7,14 +7,52 @@
  * for (const { why, line } of report.actions) console.error(line, why);
  */
 
+import {
+  badArgument,
+  checkData,
+  checkKind,
+  checkOptions,
+  type OptionKinds,
+} from "./base/choice.ts";
 import { nodeHost } from "./base/node-host.ts";
 import { type Continued, type ContinueOptions, continueResumed } from "./resume/continue.ts";
 import { type HandedOff, type HandoffOptions, handoffSession } from "./resume/handoff/handoff.ts";
 import { type Unpacked, type UnpackOptions, unpackBundle } from "./resume/handoff/unpack.ts";
 import type { TargetName } from "./resume/repair-report.ts";
+import { requestBody as bodyOf, type RequestBody, type RequestOptions } from "./resume/request.ts";
 import { type Resumed, type ResumeOptions, resumeSession } from "./resume/resume.ts";
-import type { Session } from "./store/session.ts";
-import type { Store } from "./store/store.ts";
+import { Session } from "./store/session.ts";
+import { Store } from "./store/store.ts";
+
+const RESUME_OPTIONS: OptionKinds<ResumeOptions> = {
+  for: "any",
+  root: "text",
+  dialect: "any",
+  requiresPin: "boolean",
+  policy: "any",
+  allowUnsigned: "boolean",
+  upTo: "any",
+  snapshot: "boolean",
+  prompt: "any",
+};
+
+const HANDOFF_OPTIONS: OptionKinds<HandoffOptions> = {
+  root: "text",
+  dialect: "any",
+  output: "text",
+  summary: "string",
+  requiresPin: "boolean",
+};
+
+const UNPACK_OPTIONS: OptionKinds<UnpackOptions> = {
+  root: "text",
+  dialect: "any",
+  id: "string",
+  agent: "string",
+  sign: "boolean",
+  requiresPin: "boolean",
+  onWarning: "function",
+};
 
 /**
  * The messages with which a session goes on, from the very bytes that were verified. Refuses with
@@ -25,10 +63,15 @@ import type { Store } from "./store/store.ts";
  * const { messages, system } = await resume(session, { for: "anthropic", prompt: "And now?" });
  * await client.messages.create({ model, max_tokens: 1024, system: system ?? "", messages, tools });
  */
-export function resume<Name extends TargetName>(
+export async function resume<Name extends TargetName>(
   session: string | Session,
   options: ResumeOptions<Name>,
 ): Promise<Resumed<Name>> {
+  checkSession("resume", session);
+  checkOptions("resume", options, RESUME_OPTIONS);
+  if (options.prompt !== null && options.prompt !== undefined) {
+    checkKind("prompt", options.prompt, "string");
+  }
   return resumeSession(nodeHost, session, options);
 }
 
@@ -41,11 +84,14 @@ export function resume<Name extends TargetName>(
  * const resumed = await resume("hello_world-1739012630", { for: "anthropic", upTo: 3 });
  * const { session } = await continueSession(store, resumed); // a fork, with the report in it
  */
-export function continueSession(
+export async function continueSession(
   store: Store,
   resumed: Resumed,
   options: ContinueOptions = {},
 ): Promise<Continued> {
+  if (!(store instanceof Store)) throw badArgument("continueSession", "needs a store of openStore");
+  checkResumed("continueSession", resumed);
+  checkOptions("continueSession", options, { id: "string" });
   return continueResumed(nodeHost, store, resumed, options);
 }
 
@@ -56,10 +102,12 @@ export function continueSession(
  * @example
  * const { path, manifest } = await handoff("hello_world-1739012630", { output: "hello.vbx" });
  */
-export function handoff(
+export async function handoff(
   session: string | Session,
   options: HandoffOptions = {},
 ): Promise<HandedOff> {
+  checkSession("handoff", session);
+  checkOptions("handoff", options, HANDOFF_OPTIONS);
   return handoffSession(nodeHost, session, options);
 }
 
@@ -70,8 +118,32 @@ export function handoff(
  * @example
  * const { session, fidelity } = await unpack("hello.vbx", { root: "project" });
  */
-export function unpack(path: string, options: UnpackOptions = {}): Promise<Unpacked> {
+export async function unpack(path: string, options: UnpackOptions = {}): Promise<Unpacked> {
+  checkKind("path", path, "text");
+  checkOptions("unpack", options, UNPACK_OPTIONS);
   return unpackBundle(nodeHost, path, options);
+}
+
+/**
+ * The body of a request that goes on with the session. It has no model when none was given and the
+ * session's is another provider's; the AI SDK's never has one: there a model is an object.
+ */
+export function requestBody(resumed: Resumed, options: RequestOptions = {}): RequestBody {
+  checkResumed("requestBody", resumed);
+  checkOptions("requestBody", options, { model: "text", maxTokens: "count" });
+  return bodyOf(resumed, options);
+}
+
+function checkSession(of: string, session: unknown): void {
+  if (session instanceof Session || (typeof session === "string" && session !== "")) return;
+  throw badArgument(of, "needs a session, by its id or its path, or as openStore gives it");
+}
+
+function checkResumed(of: string, resumed: unknown): void {
+  checkData(of, resumed, "resumed session");
+  const { report, source } = resumed as Partial<Resumed>;
+  const isResumed = typeof report === "object" && typeof source === "object";
+  if (!isResumed) throw badArgument(of, "needs what resume has given, after an await");
 }
 
 export type { Continued, ContinueOptions } from "./resume/continue.ts";
@@ -88,7 +160,7 @@ export type {
   SignedHead,
   TargetName,
 } from "./resume/repair-report.ts";
-export { type RequestBody, type RequestOptions, requestBody } from "./resume/request.ts";
+export type { RequestBody, RequestOptions } from "./resume/request.ts";
 export type {
   Resumed,
   ResumedSource,

@@ -1,5 +1,6 @@
 /**
- * Choice: options that take one of a few values, refused at the door when they have another.
+ * Choice: options and arguments, refused at the entry point when they are unknown or have a value that
+ * they do not take.
  *
  * Callers in JavaScript have no compiler to tell them of a misspelt word; taken in silence it would
  * mean whatever the code does with what it does not know.
@@ -30,9 +31,71 @@ export function badOption(option: string, reason: string): VerbatimError<"BAD_SE
   return new VerbatimError("BAD_SETTING", `the option ${option} ${reason}`, details);
 }
 
+/** What an option takes. `any`: another check judges its value. */
+export type OptionKind = "string" | "text" | "boolean" | "count" | "function" | "object" | "any";
+
+/** Every option of an interface, and what it takes: none can be left out or misspelt here. */
+export type OptionKinds<Options> = Readonly<Record<keyof Options, OptionKind>>;
+
+const KINDS: Readonly<Record<OptionKind, readonly [string, (value: unknown) => boolean]>> = {
+  string: ["text", (value) => typeof value === "string"],
+  text: ["text that is not empty", (value) => typeof value === "string" && value !== ""],
+  boolean: ["true or false", (value) => typeof value === "boolean"],
+  count: ["a number from 0 on", (value) => typeof value === "number" && value >= 0],
+  function: ["a function", (value) => typeof value === "function"],
+  object: ["an object", (value) => typeof value === "object" && value !== null],
+  any: ["anything", () => true],
+};
+
+/**
+ * Refuses with BAD_SETTING options that are not an object, an option that does not exist, and a value
+ * of the wrong kind. `of` names who takes them: `JsonlEngine.open`.
+ */
+export function checkOptions(of: string, options: unknown, kinds: OptionKinds<object>): void {
+  const known = kinds as Readonly<Record<string, OptionKind>>;
+  checkData(of, options, "options");
+  for (const [name, value] of Object.entries(options as object)) {
+    if (value === undefined) continue;
+    const kind = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (kind === undefined) throw unknownOption(of, name, Object.keys(known));
+    checkKind(name, value, kind);
+  }
+}
+
+/** Refuses with BAD_SETTING a value that is not of its kind. */
+export function checkKind(option: string, value: unknown, kind: OptionKind): void {
+  const [wanted, isOne] = KINDS[kind];
+  if (!isOne(value)) throw badOption(option, `cannot be ${shown(value)}; give ${wanted}`);
+}
+
+/** The same where an argument has no name of an option. */
+export function badArgument(
+  of: string,
+  reason: string,
+  cause?: unknown,
+): VerbatimError<"BAD_SETTING"> {
+  const details = { setting: of, from: "arguments", reason };
+  const because = cause === undefined ? {} : { cause };
+  return new VerbatimError("BAD_SETTING", `${of} ${reason}`, details, because);
+}
+
+/** Refuses with BAD_SETTING what is not an object with fields. */
+export function checkData(of: string, given: unknown, name = "data"): void {
+  if (typeof given === "object" && given !== null && !Array.isArray(given)) return;
+  throw badArgument(of, `takes its ${name} as an object, not ${shown(given)}`);
+}
+
+function unknownOption(of: string, name: string, known: readonly string[]): VerbatimError {
+  const plain = (word: string) => word.replaceAll(/[_-]/g, "").toLowerCase();
+  const meant = known.find((option) => plain(option) === plain(name));
+  const hint = meant === undefined ? `it takes ${known.join(", ")}` : `did you mean ${meant}?`;
+  return badOption(oneLine(name, SHOWN_CHARS_MAX), `is not one of ${of}'s: ${hint}`);
+}
+
 /** Only what is short and says something: a caller may have put anything there. */
 function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(oneLine(value, SHOWN_CHARS_MAX));
+  if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "an object";
   return typeof value === "function" ? "a function" : oneLine(String(value), SHOWN_CHARS_MAX);
 }

@@ -174,5 +174,5 @@ test("the limit leaves room in a line of the log, and can only be made smaller",
   const session = new GatheredSession();
   captureAnthropic(given([]), session, { limits: { messageBytesMax } });
   const over = { limits: { messageBytesMax: messageBytesMax + 1 } };
-  assert.throws(() => captureAnthropic(given([]), session, over), /could not be appended/);
+  assert.throws(() => captureAnthropic(given([]), session, over), /cannot be appended/);
 });

@@ -10,7 +10,7 @@ import {
   type ProviderEvent,
   sseBytes,
 } from "../../test/support/provider-streams.ts";
-import { refusal } from "../../test/support/refusal.ts";
+import { refusal, thrownRefusal } from "../../test/support/refusal.ts";
 import { captureAnthropic } from "./anthropic.ts";
 import { captureOpenAI } from "./openai.ts";
 
@@ -268,9 +268,9 @@ test("a stream is let go through its own controller where closing its iterator i
   assert.equal(controller.signal.aborted, true);
 });
 
-test("what is no stream is misuse", () => {
+test("what is no stream is refused", () => {
   const session = new GatheredSession();
   for (const stream of [{}, new Response("x").headers, 5, null]) {
-    assert.throws(() => captureAnthropic(stream as never, session), TypeError);
+    thrownRefusal(() => captureAnthropic(stream as never, session), "BAD_SETTING");
   }
 });

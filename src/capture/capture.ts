@@ -11,6 +11,7 @@
  */
 
 import { assert } from "../base/assert.ts";
+import { badArgument, badOption, checkOptions, type OptionKinds } from "../base/choice.ts";
 import type { Provider } from "../base/errors.ts";
 import { CAPTURE_LIMITS, type CaptureLimits } from "../base/limits.ts";
 import type { NewEntry } from "../model/entry.ts";
@@ -19,7 +20,10 @@ import type { Gathering } from "./gathering.ts";
 import { Source } from "./source.ts";
 import { badStream, incomplete, isObject } from "./wire.ts";
 
-/** Where a captured message goes: a session, or anything that appends like one. */
+/**
+ * Where a captured message goes: a session of `openStore`, what an entry point calls one (a
+ * `SessionTranscript`, a `Thread`), or anything of your own that appends an entry.
+ */
 export interface CaptureSession {
   append(entry: NewEntry): Promise<unknown>;
 }
@@ -49,17 +53,41 @@ export interface Captured<Result> {
 
 export function capture<Event, Result>(captured: Captured<Result>): Capture<Event, Result> {
   const { provider, stream, session, options, gather } = captured;
-  const { messageBytesMax, eventCharsMax } = { ...CAPTURE_LIMITS, ...options.limits };
-  assert(
-    messageBytesMax <= CAPTURE_LIMITS.messageBytesMax,
-    `a message of more than ${CAPTURE_LIMITS.messageBytesMax} bytes could not be appended`,
-  );
+  checkSession(session);
+  const { messageBytesMax, eventCharsMax } = limitsOf(options);
   return new StreamCapture<Event, Result>(
     new Source(provider, stream, eventCharsMax),
     gather(new Budget(provider, messageBytesMax)),
     session,
     provider,
   );
+}
+
+const OPTIONS: OptionKinds<CaptureOptions> = { limits: "object" };
+const LIMITS: OptionKinds<CaptureLimits> = { messageBytesMax: "count", eventCharsMax: "count" };
+
+/** Refused before the stream is touched: what is read from it could not be kept (CA2). */
+function checkSession(session: unknown): void {
+  const { append, appendLines } = (session ?? {}) as Partial<Record<string, unknown>>;
+  // More than an entry is what writers of other things take: an id first, or a path.
+  const takesEntries = typeof append === "function" && append.length <= 1;
+  if (takesEntries && typeof appendLines !== "function") return;
+  throw badArgument(
+    "session",
+    "must be a session, or have an append that takes one entry; see docs/capture.md",
+  );
+}
+
+function limitsOf(options: unknown): CaptureLimits {
+  checkOptions("capture", options, OPTIONS);
+  const { limits = {} } = options as CaptureOptions;
+  checkOptions("limits", limits, LIMITS);
+  const { messageBytesMax = CAPTURE_LIMITS.messageBytesMax } = limits;
+  if (messageBytesMax <= CAPTURE_LIMITS.messageBytesMax) {
+    return { ...CAPTURE_LIMITS, ...limits };
+  }
+  const max = CAPTURE_LIMITS.messageBytesMax;
+  throw badOption("limits.messageBytesMax", `is over ${max}: such a message cannot be appended`);
 }
 
 class StreamCapture<Event, Result> implements Capture<Event, Result> {

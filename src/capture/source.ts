@@ -8,7 +8,7 @@
  *      somebody listens, and nothing may be read that nobody asked for.
  */
 
-import { assert } from "../base/assert.ts";
+import { badArgument } from "../base/choice.ts";
 import type { Provider } from "../base/errors.ts";
 import { SseReader } from "./sse.ts";
 import { badStream, isObject, providerError } from "./wire.ts";
@@ -111,8 +111,18 @@ function isResponse(given: object): given is { body: unknown; ok: boolean; statu
   return isObject(given) && "body" in given && typeof given.ok === "boolean";
 }
 
+/** Refuses with BAD_SETTING what is no stream, or one that somebody else has begun to read. */
 function iterate(body: unknown): AsyncIterator<unknown> {
-  const iterator = (body as Partial<AsyncIterable<unknown>> | null)?.[Symbol.asyncIterator]?.();
-  assert(iterator, "what is captured must be a stream: an async iterable, a body or a Response");
-  return iterator;
+  const given = (body ?? {}) as Partial<AsyncIterable<unknown> & PromiseLike<unknown>>;
+  let iterator: AsyncIterator<unknown> | undefined;
+  try {
+    iterator = given[Symbol.asyncIterator]?.();
+  } catch (cause) {
+    throw badArgument("stream", "cannot be read; is it being read already?", cause);
+  }
+  if (iterator) return iterator;
+  if (typeof given.then === "function") {
+    throw badArgument("stream", "is a promise of one; await it first");
+  }
+  throw badArgument("stream", "must be a stream: an async iterable, a body or a Response");
 }

@@ -11,6 +11,7 @@ import { isBlock } from "../dialects/entire/blocks.ts";
 import { refuse } from "../dialects/entire/invalid-row.ts";
 import { datedSessionId } from "../dialects/entire/session-id.ts";
 import type { Durability } from "../log/log-options.ts";
+import type { NewEntry } from "../model/entry.ts";
 import type { Session } from "./session.ts";
 import { Store } from "./store.ts";
 import type { SignOption } from "./store-signing.ts";
@@ -91,6 +92,11 @@ export class SessionTranscript {
   /** The session in neutral words: to read it, or to capture a provider's stream into it. */
   get session(): Session {
     return this.#session;
+  }
+
+  /** Appends an entry in neutral words, such as capturing a provider's stream makes. */
+  async append(entry: NewEntry): Promise<void> {
+    await this.#session.append(entry);
   }
 
   /** The log. */

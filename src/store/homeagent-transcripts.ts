@@ -11,7 +11,7 @@ import type { TranscriptEntry } from "../dialects/homeagent/schema.ts";
 import { sessionIdOf } from "../dialects/homeagent/session-id.ts";
 import { badLineWarning } from "../log/bad-line-warning.ts";
 import type { Durability } from "../log/log-options.ts";
-import { SessionPool } from "./pool.ts";
+import { type PooledSession, SessionPool } from "./pool.ts";
 import { Store } from "./store.ts";
 import type { BadEntry } from "./stored-entries.ts";
 
@@ -49,6 +49,11 @@ export class TranscriptWriter {
   async append(agentId: string, sessionId: string, entry: TranscriptEntry): Promise<void> {
     const id = sessionIdOf(agentId, sessionId);
     await this.#pool.with(id, (session) => session.appendNative(entry));
+  }
+
+  /** A session that entries in neutral words go to, such as capturing a provider's stream makes. */
+  session(agentId: string, sessionId: string): PooledSession {
+    return this.#pool.session(sessionIdOf(agentId, sessionId));
   }
 
   /** All turns of a session, each as its line says it. */

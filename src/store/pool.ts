@@ -6,10 +6,17 @@
  */
 
 import { VerbatimError } from "../base/errors.ts";
+import type { NewEntry } from "../model/entry.ts";
 import type { Session } from "./session.ts";
 
 /** Each open session holds three to five files. */
 const OPEN_SESSIONS_MAX = 64;
+
+/** One session of a pool, opened when it is appended to. */
+export interface PooledSession {
+  /** Appends an entry in neutral words; resolves once it is durable. */
+  append(entry: NewEntry): Promise<void>;
+}
 
 interface Pooled {
   readonly session: Session;
@@ -49,6 +56,14 @@ export class SessionPool {
       if (pooled.hasFailed && pooled.users === 0) this.#release(pooled.session);
       this.#closeIdle();
     }
+  }
+
+  session(id: string): PooledSession {
+    return {
+      append: async (entry) => {
+        await this.with(id, (session) => session.append(entry));
+      },
+    };
   }
 
   /** Puts every session down, once nobody uses it. */

@@ -9,7 +9,7 @@ import { nodeHost } from "../base/node-host.ts";
 import type { Native } from "../dialects/dialect.ts";
 import type { Envelope } from "../dialects/rye/dialect.ts";
 import type { Durability } from "../log/log-options.ts";
-import { SessionPool } from "./pool.ts";
+import { type PooledSession, SessionPool } from "./pool.ts";
 import { Store } from "./store.ts";
 
 export interface TranscriptWriterOptions {
@@ -59,6 +59,11 @@ export class TranscriptWriter {
     data: Readonly<Record<string, unknown>> = {},
   ): Promise<void> {
     await this.#pool.with(threadId, (session) => session.appendNative({ ...data, type }));
+  }
+
+  /** A thread as a session that entries in neutral words go to, such as capturing a stream makes. */
+  thread(threadId: string): PooledSession {
+    return this.#pool.session(threadId);
   }
 
   /** All events of a thread, and the lines that are none. */

@@ -6,6 +6,7 @@
  */
 
 import { dirname } from "node:path";
+import { badOption } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
@@ -118,6 +119,7 @@ export class Session {
    */
   async appendNatives(given: readonly Native[]): Promise<ByteOffset> {
     this.#refuseWhenClosed();
+    if (!Array.isArray(given)) throw invalidEntry("entries", "expected a list");
     const { spilling } = this.#dialect;
     for (const { line } of this.#encode(given)) {
       if (!spilling) checkLine(this.path, line, LOG_LIMITS);
@@ -239,6 +241,8 @@ export class Session {
   /** The last `count` entries, in order, however long the session. */
   async last(count: number, options: EntryOptions = {}): Promise<StoredEntry[]> {
     const entries: StoredEntry[] = [];
+    if (!Number.isSafeInteger(count) || count < 0)
+      throw badOption("count", "must be a number from 0");
     if (count === 0) return entries;
     const backward = this.reader(options).backward(options);
     for await (const entry of this.#understand(backward, options)) {

@@ -1,6 +1,13 @@
 /** Store options: what a store, and a session that begins in it, can be told. */
 
-import { checkChoice, requireChoice } from "../base/choice.ts";
+import {
+  badArgument,
+  checkChoice,
+  checkKind,
+  checkOptions,
+  type OptionKinds,
+  requireChoice,
+} from "../base/choice.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import type { Envelope } from "../dialects/rye/dialect.ts";
 import { checkLogChoices, type Durability, type LogMode } from "../log/log-options.ts";
@@ -58,10 +65,50 @@ export interface BeginOptions extends CreateOptions {
 const ENVELOPES: readonly Envelope[] = ["flat", "payload"];
 const SIGN_OPTIONS: readonly SignOption[] = [true, false, "turn", "append"];
 
-/** Refuses with BAD_SETTING what is none of an option's choices. */
+const STORE_OPTIONS: OptionKinds<StoreOptions> = {
+  dialect: "any",
+  root: "text",
+  durability: "any",
+  mode: "any",
+  lockWaitMs: "count",
+  agent: "string",
+  model: "string",
+  version: "string",
+  envelope: "any",
+  isThreadsRoot: "boolean",
+  markdown: "boolean",
+  sign: "any",
+  catalogPath: "text",
+  onWarning: "function",
+};
+
+const BEGIN_OPTIONS: OptionKinds<BeginOptions> = {
+  id: "string",
+  agent: "string",
+  wait: "boolean",
+  from: "any",
+};
+
+/** Refuses with BAD_SETTING what is no option of a store, or none of an option's choices. */
 export function checkStoreOptions(options: StoreOptions): void {
+  if (options === undefined) {
+    const dialects = DIALECT_NAMES.join(", ");
+    throw badArgument("openStore", `needs options: { dialect }, which is one of ${dialects}`);
+  }
+  checkOptions("openStore", options, STORE_OPTIONS);
   requireChoice("dialect", options.dialect, DIALECT_NAMES);
   checkLogChoices(options);
   checkChoice("envelope", options.envelope, ENVELOPES);
   checkChoice("sign", options.sign, SIGN_OPTIONS);
+}
+
+/** The same for a session that begins. */
+export function checkBeginOptions(options: BeginOptions): void {
+  checkOptions("create", options, BEGIN_OPTIONS);
+}
+
+/** The same for one that is opened by its id. */
+export function checkOpening(id: unknown, options: unknown): void {
+  checkKind("id", id, "string");
+  checkOptions("open", options, { agent: "string" });
 }

@@ -32,6 +32,8 @@ import { SessionIds, sessionExists } from "./session-ids.ts";
 import {
   type BeginOptions,
   type CreateOptions,
+  checkBeginOptions,
+  checkOpening,
   checkStoreOptions,
   type StoreOptions,
 } from "./store-options.ts";
@@ -77,6 +79,7 @@ export class Store {
 
   /** @internal As `create`, with the id won and nothing written yet (whole-session.ts). */
   async begin(options: BeginOptions): Promise<Session> {
+    checkBeginOptions(options);
     const agent = options.agent ?? this.#options.agent ?? null;
     const id = options.id ?? (await this.#ids.winNew(agent, options.wait ?? false));
     if (options.id !== undefined && !(await this.#ids.win(id))) throw sessionExists(id);
@@ -97,6 +100,7 @@ export class Store {
 
   /** A session that is there, to read or to continue. */
   async open(id: string, options: { readonly agent?: string } = {}): Promise<Session> {
+    checkOpening(id, options);
     const agent = options.agent ?? this.#options.agent ?? null;
     if (await this.has(id)) return this.session(id, agent);
     throw new VerbatimError(
@@ -108,6 +112,7 @@ export class Store {
 
   /** Whether the session's log is there. */
   async has(id: string): Promise<boolean> {
+    checkOpening(id, {});
     const logId = this.#dialect().logPath(id).join("/");
     try {
       const place = await openPlace(this.#host, logId, { create: false, root: this.root });
@@ -144,6 +149,7 @@ export class Store {
     agent: string | null = this.#options.agent ?? null,
     from: ForeignHead | null = null,
   ): Session {
+    checkOpening(id, {});
     const { durability = "disk", mode = "exclusive", lockWaitMs } = this.#options;
     const session: Session = new Session({
       host: this.#host,

@@ -9,6 +9,7 @@ import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
 import type { Envelope } from "../dialects/rye/dialect.ts";
 import type { Durability } from "../log/log-options.ts";
+import type { NewEntry } from "../model/entry.ts";
 import type { Session } from "./session.ts";
 import { Store } from "./store.ts";
 import type { SignOption } from "./store-signing.ts";
@@ -94,6 +95,11 @@ export class Thread {
   /** Writes any event. */
   async event(type: string, data: Readonly<Record<string, unknown>> = {}): Promise<void> {
     await this.#session.appendNative({ ...data, type });
+  }
+
+  /** Appends an entry in neutral words, such as capturing a provider's stream makes. */
+  async append(entry: NewEntry): Promise<void> {
+    await this.#session.append(entry);
   }
 
   userMessage(text: string, role = "user"): Promise<void> {

@@ -106,9 +106,11 @@ function usageOf(usage: Usage | null): Native {
   };
 }
 
-/** A time that `ts` does not say to the letter: with microseconds, an offset, or before 1973. */
+/** A time that `ts` cannot say: finer than a millisecond, or before 1973 (time.ts). */
 function timeBeyond(at: string | null, ts: number): Native {
-  return at === null || timeOf(ts) === at ? {} : { at };
+  const isFiner = at !== null && /[.,]\d{4}/.test(at);
+  const isRead = new Date(timeOf(ts) ?? "").getTime() === ts;
+  return at === null || (isRead && !isFiner) ? {} : { at };
 }
 
 function timestampOf(at: string | null, nowMs: number): number {
