@@ -18,7 +18,6 @@ import { Telemetry, type TelemetryStats } from "./dialects/rye/telemetry.ts";
 import type { StoredThreadMeta } from "./dialects/rye/thread-meta.ts";
 import { Store } from "./store/store.ts";
 import * as threadFiles from "./store/thread-files.ts";
-import { findThreadMetas } from "./store/threads.ts";
 
 /**
  * Wins the id `{directive}-{epoch_seconds}` by making its directory. Refuses with
@@ -56,13 +55,18 @@ export async function readVerifiedThreadMeta(
   return readVerifiedMeta(nodeHost, resolve(projectPath), threadId);
 }
 
-/** Replaces `thread.json`, whole and durably. */
-export function writeThreadMeta(
+/**
+ * Replaces `thread.json`, whole and durably. That of a signed thread is signed with your key, in a
+ * higher revision; one that was altered is not written over (NOT_VERIFIED), nor is one of a thread
+ * that is open elsewhere (LOG_LOCKED).
+ */
+export async function writeThreadMeta(
   projectPath: string,
   threadId: string,
   meta: StoredThreadMeta,
 ): Promise<void> {
-  return threadFiles.writeThreadMeta(nodeHost, projectPath, threadId, meta);
+  const write = await import("./store/write-meta.ts");
+  return write.writeThreadMeta(nodeHost, resolve(projectPath), threadId, meta);
 }
 
 /** Renders a thread's log as markdown, whatever its `transcript.md` says. */
@@ -83,14 +87,19 @@ export class TranscriptRenderer {
 
 /** Adds up what a project's threads cost, from their `thread.json`. */
 export class ThreadTelemetry {
-  /** Threads made within `days` whole days; those without a usable `thread.json` are skipped. */
+  /**
+   * Threads made within `days` whole days. Those without a usable `thread.json` are skipped; signed
+   * ones whose `thread.json` does not verify are named in `excluded`, and count for nothing.
+   */
   async aggregate(
     projectPath: string,
     options: { readonly days?: number } = {},
   ): Promise<TelemetryStats> {
     const telemetry = new Telemetry(Date.now(), options.days);
-    for await (const { meta } of findThreadMetas(projectPath)) {
-      if (meta === undefined) telemetry.skip();
+    const { countedThreads } = await import("./store/counted-threads.ts");
+    for await (const { meta, excluded } of countedThreads(nodeHost, resolve(projectPath))) {
+      if (excluded) telemetry.exclude(excluded);
+      else if (meta === undefined) telemetry.skip();
       else telemetry.add(meta);
     }
     return telemetry.stats();
@@ -99,7 +108,7 @@ export class ThreadTelemetry {
 
 export type { Envelope } from "./dialects/rye/envelope.ts";
 export type { MarkdownOptions } from "./dialects/rye/markdown.ts";
-export type { TelemetryGroup, TelemetryStats } from "./dialects/rye/telemetry.ts";
+export type { ExcludedThread, TelemetryGroup, TelemetryStats } from "./dialects/rye/telemetry.ts";
 export type { StoredThreadMeta, ThreadMeta } from "./dialects/rye/thread-meta.ts";
 export {
   type ReadEvents,

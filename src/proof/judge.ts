@@ -84,6 +84,8 @@ export class Judge implements WalkHandler {
   claimsEnd = 0;
   /** What genesis said of leaves; null before it. */
   genesis: { readonly salt: Uint8Array; readonly parts: number } | null = null;
+  /** Genesis says that its signer wrote every line before it: nothing was found. */
+  isSignedFromStart = false;
   /** The head of another log that this one begins from, as genesis has it. */
   from: ForeignHead | null = null;
   /** The line's hash of the pinned checkpoint, when the log has one at that place. */
@@ -168,6 +170,7 @@ export class Judge implements WalkHandler {
     if (checkpoint.kind === "genesis" && !this.genesis) {
       this.genesis = { salt: fromHex(checkpoint.salt), parts: checkpoint.parts };
       this.from = checkpoint.from;
+      this.isSignedFromStart = checkpoint.found === null;
     }
     this.#newest = { turn, offset: place, key };
     this.#session ??= checkpoint.session;

@@ -65,6 +65,9 @@ export type FindingCode =
   | "SPILL_CHANGED"
   | "FORK_MISMATCH"
   | "CLOSURE_MISMATCH"
+  | "META_ALTERED"
+  | "META_STRIPPED"
+  | "META_OTHER_LOG"
   // unreadable
   | "UNREADABLE"
   | "NOT_FOUND"
@@ -79,6 +82,8 @@ export type FindingCode =
   | "CHECKPOINTS_STRIPPED"
   | "END_MISMATCH"
   | "DELETION_MISMATCH"
+  | "META_BEHIND"
+  | "META_AHEAD"
   // untrusted
   | "KEY_UNKNOWN"
   | "KEY_REVOKED"
@@ -87,6 +92,7 @@ export type FindingCode =
   | "KEY_OF_OTHER_PURPOSE"
   | "KEY_NOT_FOR_OLDER_FORMAT"
   | "OLDER_FORMAT"
+  | "META_UNTRUSTED"
   // the rest
   | "UNSIGNED"
   | "UNPINNED"
@@ -97,6 +103,9 @@ export type FindingCode =
   | "CLOSURE_UNSIGNED"
   /** Of a fork, as its source is judged: any verdict but the best. */
   | "SOURCE_NOT_VERIFIED"
+  | "META_MISSING"
+  | "META_UNSIGNED"
+  | "META_RECONSTRUCTED"
   // said, of no consequence for the verdict
   | "REOPENED"
   | "IDENTITY_UNKNOWN"

@@ -74,11 +74,11 @@ export async function openToSign(opening: OpenToSign): Promise<SignedSoFar> {
 }
 
 async function refuseUnlessFit(
-  { target, options }: OpenToSign,
+  { target, options, log }: OpenToSign,
   inspection: Inspection,
 ): Promise<void> {
   const beside = "sidecar" in inspection ? besideFindings(inspection as SidecarInspection) : [];
-  const extra = [...beside, ...(await fileFindings(inspection, options))];
+  const extra = [...beside, ...(await fileFindings(log, inspection, options))];
   const report = reportOf(target, options, { inspection, extra });
   if (GOES_ON.has(report.verdict)) return;
   const why = report.findings.find(({ verdict }) => verdict === report.verdict);

@@ -1,7 +1,8 @@
 /** Verify options: what a verdict is judged by, besides the log itself. */
 
+import type { OpenFile } from "../base/files.ts";
 import type { ProofCrypto } from "../proof/crypto.ts";
-import type { OnCheckpoint } from "../proof/judge.ts";
+import type { Judge, OnCheckpoint } from "../proof/judge.ts";
 import type { Keys } from "../proof/keys.ts";
 import type { Pin } from "../proof/pin.ts";
 import type { Rollback } from "../proof/pins.ts";
@@ -50,5 +51,13 @@ export interface BesideProof {
   /** Given what is judged, in order. */
   onBytes(bytes: Uint8Array): void;
   /** After the last byte. */
-  findings(): Promise<readonly Finding[]>;
+  findings(judged: JudgedLog): Promise<readonly Finding[]>;
+}
+
+/** A log that was judged, and is still open. */
+export interface JudgedLog {
+  readonly log: OpenFile;
+  readonly judge: Judge;
+  /** What stands after its last checkpoint. */
+  readonly tailBytes: number;
 }

@@ -80,7 +80,7 @@ async function inspectInside(
   const envelope = envelopeOf(target.dialect);
   const inspecting = inspectOptions(target, options, log.size());
   const inspection = await inspectLog(log, envelope, inspecting);
-  const extra = await fileFindings(inspection, options);
+  const extra = await fileFindings(log, inspection, options);
   const isFalse = inspection.judge.findings.some(({ code }) => code === "SIGNATURE_FALSE");
   if (inspecting.isEverySignature || !isFalse) return { inspection, extra };
   // Which older one still holds, only checking each of them tells.
@@ -103,12 +103,13 @@ async function inspectSidecar(
   return { inspection, extra: besideFindings(inspection) };
 }
 
-/** What is wrong with the files to which the lines of a signed log refer. */
+/** What is wrong with the files that belong to a signed log. */
 export async function fileFindings(
-  { judge }: Inspection,
+  log: OpenFile,
+  { judge, tailBytes }: Inspection,
   { beside }: VerifyOptions,
 ): Promise<readonly Finding[]> {
-  return beside && judge.total > 0 ? beside.findings() : [];
+  return beside && judge.total > 0 ? beside.findings({ log, judge, tailBytes }) : [];
 }
 
 function besideOf(place: Place): Place {

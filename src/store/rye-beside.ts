@@ -14,6 +14,8 @@
  */
 
 import { dirname } from "node:path";
+import { assert } from "../base/assert.ts";
+import { VerbatimError } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { type ByteOffset, START, toByteOffset } from "../base/offset.ts";
@@ -191,11 +193,37 @@ export class RyeBeside implements Beside {
 
   async pause(sync: Sync): Promise<void> {
     if (!this.#meta) return;
+    // Nothing was appended: a writer that cannot sign it leaves a signed file as it is.
+    if (!this.#signed && withoutSignatures(this.#meta) !== this.#meta) return;
     const paused = pausedMeta(this.#meta, this.#parts.nowMs());
     if (paused !== this.#meta) this.#save(paused);
     this.#writeOut();
     await this.madeDurable();
     await this.sealed(sync);
+  }
+
+  /**
+   * Replaces thread.json, signed, by what a caller answers for. Refuses with NOT_VERIFIED where what
+   * stands there was altered: the next signature would hide that (signed-meta.ts, ME1).
+   */
+  async replaceMeta(meta: StoredThreadMeta, sync: Sync): Promise<void> {
+    const [signed, directory] = [this.#signed, this.#directory];
+    assert(signed && directory, "a thread.json is replaced while a signed log is open");
+    const { root, logId, threadId } = this.#parts;
+    if (signed.doubt !== null) {
+      const path = `${root}/${dirname(logId)}/${META_NAME}`;
+      throw new VerbatimError(
+        "NOT_VERIFIED",
+        `${path} does not verify (${signed.doubt}) and is not replaced; ` +
+          `\`verbatim verify ${threadId}\` says more. Where you know why, delete it first`,
+        { path, verdict: "tampered" },
+      );
+    }
+    await sync();
+    const given = withoutSignatures(meta);
+    await signed.writeSigned(given, (text) => replaceFileDurably(directory, META_NAME, text));
+    this.#meta = given;
+    this.#parts.onMeta(given);
   }
 
   close(): void {

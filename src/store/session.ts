@@ -13,6 +13,7 @@ import type { Host } from "../base/host.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
 import type { ByteOffset } from "../base/offset.ts";
 import type { Chain, Dialect, Native, WriterFacts } from "../dialects/dialect.ts";
+import type { Sync } from "../log/composed.ts";
 import { checkLine } from "../log/framing.ts";
 import { encodeLine } from "../log/json.ts";
 import type { LogOptions } from "../log/log-options.ts";
@@ -170,6 +171,15 @@ export class Session {
     await this.openToAppend();
     await this.#composed?.idle();
     await this.#composed?.sealNow(choose);
+  }
+
+  /** Changes what stands beside the log, with the log's lock held; nothing is appended. */
+  async changeBeside(change: (beside: Beside, sync: Sync) => Promise<void>): Promise<void> {
+    const writer = await this.openToAppend();
+    const beside = this.#beside;
+    await this.#composed?.idle();
+    if (!beside) return;
+    await writer.appendComposed(() => NOTHING, { afterwards: (sync) => change(beside, sync) });
   }
 
   #encode(natives: readonly Native[]): Encoded[] {

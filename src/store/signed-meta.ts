@@ -78,6 +78,17 @@ export class SignedMeta {
     }
   }
 
+  /** Why what was found is not signed on; null when it may be. */
+  get doubt(): string | null {
+    return this.#doubt;
+  }
+
+  /** As `write`, of what a caller answers for: refuses with UNSIGNABLE_JSON what cannot be signed. */
+  async writeSigned(meta: StoredThreadMeta, put: (text: string) => Promise<void>): Promise<void> {
+    jsonTree({ ...withoutSignatures(meta) }, this.#was ?? undefined);
+    await this.write(meta, put);
+  }
+
   /** Has the meta written, signed unless it cannot be; `put` replaces the file. */
   async write(meta: StoredThreadMeta, put: (text: string) => Promise<void>): Promise<void> {
     const rev = this.rev + 1;

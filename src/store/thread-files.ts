@@ -70,7 +70,7 @@ export async function readStoredMeta(
   }
 }
 
-/** Replaces a thread's `thread.json`, whole and durably. */
+/** Replaces a thread's `thread.json`, whole and durably, by what is not signed. */
 export async function writeThreadMeta(
   host: Host,
   projectPath: string,

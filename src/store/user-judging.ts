@@ -14,9 +14,10 @@ import { type Found, Heads, placeThatWas, rememberedIn } from "../signing/heads.
 import { nodeCrypto } from "../signing/node-crypto.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { Trust } from "../signing/trust.ts";
-import { transcriptKeys } from "../signing/trusted-keys.ts";
-import type { Remembered, VerifyOptions } from "../signing/verify-options.ts";
+import { threadKeys, transcriptKeys } from "../signing/trusted-keys.ts";
+import type { BesideProof, Remembered, VerifyOptions } from "../signing/verify-options.ts";
 import { DIALECTS } from "./find-session.ts";
+import { MetaProof } from "./meta-proof.ts";
 import { SpillProof } from "./spill-proof.ts";
 
 export interface JudgingOptions {
@@ -64,13 +65,21 @@ export class UserJudging {
 
   /** What a session is judged by. For one verdict: a spill proof is used once. */
   async optionsFor(target: SessionLog): Promise<VerifyOptions> {
-    const { spilling } = DIALECTS[target.dialect];
     return {
       crypto: nodeCrypto,
       keys: transcriptKeys(this.trust, target.id),
       remembered: this.remembered(await this.whose(target)),
-      beside: spilling ? new SpillProof(this.#host, target, spilling) : null,
+      beside: this.#besideProof(target),
     };
+  }
+
+  /** What judges the files that belong to a log; null where there are none. */
+  #besideProof(target: SessionLog): BesideProof | null {
+    const { dialect, id } = target;
+    const { spilling } = DIALECTS[dialect];
+    if (spilling) return new SpillProof(this.#host, target, spilling);
+    if (dialect !== "rye" || id === null) return null;
+    return new MetaProof(this.#host, { ...target, id }, threadKeys(this.trust, id));
   }
 
   /** What is remembered of a session. */

@@ -23,15 +23,22 @@ export const stats: CliCommand = {
     const days = wholeNumber("--days", options.days, 0, DAYS_MAX);
     const root = textOption("--root", options.root);
     const { findStores } = await import("../../store/find-stores.ts");
-    const { findThreadMetas } = await import("../../store/threads.ts");
+    const { countedThreads } = await import("../../store/counted-threads.ts");
+    const { nodeHost } = await import("../../base/node-host.ts");
     const { Telemetry } = await import("../../dialects/rye/telemetry.ts");
     const [store] = findStores({ cwd: process.cwd(), root, dialect: "rye" });
     const project = store?.root ?? process.cwd();
     const nowMs = Date.now();
     const all = new Telemetry(nowMs, days);
     const byDay = new Map<string, Telemetry>();
-    const metas = findThreadMetas(project, (found) => io.progress(`${found} threads`));
-    for await (const { meta } of metas) {
+    const onProgress = (found: number) => io.progress(`${found} threads`);
+    for await (const { meta, excluded } of countedThreads(nodeHost, project, onProgress)) {
+      if (excluded) {
+        all.exclude(excluded);
+        const { thread_id, verdict, why } = excluded;
+        io.err(`warning: ${thread_id} is signed and not counted (${verdict}): ${why}`);
+        continue;
+      }
       count(all, meta);
       const day = dayOf(meta);
       if (options.json || day === null) continue;
@@ -41,7 +48,8 @@ export const stats: CliCommand = {
     }
     io.progress(null);
     const sums = all.stats();
-    if (sums.total + sums.skipped === 0) io.err(`no threads of that time in ${project}`);
+    const { total, skipped, excluded = [] } = sums;
+    if (total + skipped + excluded.length === 0) io.err(`no threads of that time in ${project}`);
     await io.print(options.json ? jsonLine(sums) : describe(sums, byDay, days));
     return 0;
   },
@@ -69,7 +77,8 @@ function describe(
   byDay: ReadonlyMap<string, Telemetry>,
   days: number,
 ): string {
-  const { total, total_spend, total_tokens, by_directive, by_model, skipped, ...statuses } = sums;
+  const { total, total_spend, total_tokens, by_directive, by_model, ...others } = sums;
+  const { skipped, excluded = [], ...statuses } = others;
   const ofDays = [...byDay].map(([day, telemetry]): [string, TelemetryGroup] => {
     const { total, total_spend, total_tokens } = telemetry.stats();
     return [day, { count: total, spend: total_spend, tokens: total_tokens }];
@@ -78,8 +87,10 @@ function describe(
     .filter(([, { count }]) => count > 0)
     .sort(([a], [b]) => (a < b ? 1 : -1));
   const left = skipped > 0 ? `, ${skipped} skipped (no usable thread.json)` : "";
+  const out =
+    excluded.length > 0 ? `, ${excluded.length} excluded (thread.json does not verify)` : "";
   return `${[
-    `${total} threads within ${days} days${left}`,
+    `${total} threads within ${days} days${left}${out}`,
     `${total_tokens} tokens, ${money(total_spend)}`,
     ...section("status", statusRows(statuses), [{ heading: "threads", align: "right" }]),
     ...section("directive", groupRows(expensiveFirst(by_directive)), GROUP_COLUMNS),

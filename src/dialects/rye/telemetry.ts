@@ -5,7 +5,8 @@
  *
  * TL1  No file's content can break a count: values of the wrong type count as nothing, and names
  *      are collected in maps, so that `__proto__` or `total` is a name like any other.
- * TL2  Every thread handed in is counted in `total`, counted in `skipped`, or too old.
+ * TL2  Every thread handed in is counted in `total`, counted in `skipped`, named in `excluded`, or
+ *      too old.
  */
 
 import { get, getNumber, getObject, getString, isObject } from "../fields.ts";
@@ -31,12 +32,33 @@ export interface TelemetryStats {
   readonly by_model: Readonly<Record<string, TelemetryGroup>>;
   /** Threads whose `thread.json` is missing, corrupt or without a usable `created_at`. */
   readonly skipped: number;
+  /** Signed threads that count for nothing, since their `thread.json` does not verify; absent: none. */
+  readonly excluded?: readonly ExcludedThread[];
   /** And one count for every other status that was found. */
-  readonly [status: string]: number | Readonly<Record<string, TelemetryGroup>>;
+  readonly [status: string]:
+    | number
+    | Readonly<Record<string, TelemetryGroup>>
+    | readonly ExcludedThread[]
+    | undefined;
+}
+
+/** A thread that is not added up, by which verdict, and why. */
+export interface ExcludedThread {
+  readonly thread_id: string;
+  readonly verdict: string;
+  readonly why: string;
 }
 
 /** Names in the result that are no status. A status named so is counted as `unknown`. */
-const TAKEN = ["total", "total_spend", "total_tokens", "by_directive", "by_model", "skipped"];
+const TAKEN = [
+  "total",
+  "total_spend",
+  "total_tokens",
+  "by_directive",
+  "by_model",
+  "skipped",
+  "excluded",
+];
 /** Stands for a status, directive or model that is no string. */
 const UNKNOWN = "unknown";
 
@@ -44,6 +66,7 @@ export class Telemetry {
   readonly #nowMs: number;
   readonly #days: number;
   #skipped = 0;
+  readonly #excluded: ExcludedThread[] = [];
   #all: TelemetryGroup = { count: 0, spend: 0, tokens: 0 };
   readonly #statuses = new Map([
     ["completed", 0],
@@ -60,6 +83,11 @@ export class Telemetry {
   /** A thread whose `thread.json` is missing or cannot be parsed. */
   skip(): void {
     this.#skipped++;
+  }
+
+  /** A thread that is not to be believed. */
+  exclude(thread: ExcludedThread): void {
+    this.#excluded.push(thread);
   }
 
   /** A thread, by what its `thread.json` parsed to. */
@@ -98,6 +126,7 @@ export class Telemetry {
       by_directive: Object.fromEntries(this.#directives),
       by_model: Object.fromEntries(this.#models),
       skipped: this.#skipped,
+      ...(this.#excluded.length > 0 ? { excluded: this.#excluded } : {}),
     };
   }
 }

@@ -24,12 +24,12 @@ import { hasSidecar, type SessionLog, sidecarOf } from "../../signing/session-lo
 import { threadKeys } from "../../signing/trusted-keys.ts";
 import { DIALECTS, type FoundSession, ofNobody } from "../../store/find-session.ts";
 import type { DialectName } from "../../store/fork.ts";
+import { FoundMeta } from "../../store/found-meta.ts";
 import type { Session } from "../../store/session.ts";
 import { readSpill } from "../../store/spill-files.ts";
 import { listedAside, SummaryFold } from "../../store/summaries.ts";
 import { UserJudging } from "../../store/user-judging.ts";
 import { entriesOf } from "../../store/verified-entries.ts";
-import { FoundMeta } from "../../store/verified-meta.ts";
 import { STRICT_ADVICE, withAdvice } from "../advice.ts";
 import { askedFor, refuseWhenBusy } from "../resume.ts";
 import { refuseOutput, writeWhole } from "./bundle-file.ts";
@@ -113,7 +113,10 @@ async function openStrictly(
   meta: FoundMeta | null,
 ) {
   const onCheckpoint = meta?.onCheckpoint ?? (() => {});
-  const options = { ...(await judging.optionsFor(target)), requiresPin, onCheckpoint };
+  const judged = await judging.optionsFor(target);
+  // A thread.json that does not verify is left out (#addMeta), and takes nothing from the log.
+  const beside = target.dialect === "rye" ? null : (judged.beside ?? null);
+  const options = { ...judged, beside, requiresPin, onCheckpoint };
   try {
     return await openVerifiedLog(host, target, options);
   } catch (cause) {

@@ -21,6 +21,7 @@ import { threadKeys, transcriptKeys } from "../../signing/trusted-keys.ts";
 import { verifyLog } from "../../signing/verify.ts";
 import type { VerifyOptions } from "../../signing/verify-options.ts";
 import { DIALECTS } from "../../store/find-session.ts";
+import { FoundMeta } from "../../store/found-meta.ts";
 import { decodeWhole } from "../../store/spill-files.ts";
 import { SpillProof } from "../../store/spill-proof.ts";
 import type { UserJudging } from "../../store/user-judging.ts";
@@ -29,7 +30,6 @@ import {
   entriesOf,
   type VerifiedEntry,
 } from "../../store/verified-entries.ts";
-import { FoundMeta } from "../../store/verified-meta.ts";
 import { bundleFiles } from "./bundle-files.ts";
 import {
   type Member,
