@@ -8,18 +8,30 @@
  * for await (const line of readLog("session.jsonl")) console.log(line.value);
  */
 
+import { checkKind, checkOptions, type OptionKinds } from "./base/choice.ts";
 import { nodeHost } from "./base/node-host.ts";
-import type { LogOptions } from "./log/log-options.ts";
+import { checkLogOpening, type LogOptions } from "./log/log-options.ts";
 import { LogReader, type ReadOptions } from "./log/reader.ts";
 import { LogWriter } from "./log/writer.ts";
 
+const READ_OPTIONS: OptionKinds<ReadOptions> = {
+  onBadLine: "any",
+  root: "text",
+  lineBytesMax: "count",
+  takesUnterminated: "boolean",
+  signal: "object",
+};
+
 /** Opens a log to append: makes it when missing, repairs its tail when a crash tore it. */
-export function openLog(path: string, options?: LogOptions): Promise<LogWriter> {
+export async function openLog(path: string, options: LogOptions = {}): Promise<LogWriter> {
+  checkLogOpening("openLog", path, options);
   return LogWriter.open(nodeHost, path, options);
 }
 
 /** A reader of a log: iterate it, or ask it for `forward`, `backward`, `last` or `follow`. */
-export function readLog(path: string, options?: ReadOptions): LogReader {
+export function readLog(path: string, options: ReadOptions = {}): LogReader {
+  checkKind("path", path, "string");
+  checkOptions("readLog", options, READ_OPTIONS);
   return new LogReader(nodeHost, path, options);
 }
 

@@ -12,11 +12,14 @@
  */
 
 import { resolve } from "node:path";
+import { checkData, checkKind, checkOptions, type OptionKinds } from "./base/choice.ts";
 import { nodeHost } from "./base/node-host.ts";
 import { type MarkdownOptions, RENDERER_OPTIONS } from "./dialects/rye/markdown.ts";
 import { Telemetry, type TelemetryStats } from "./dialects/rye/telemetry.ts";
 import type { StoredThreadMeta } from "./dialects/rye/thread-meta.ts";
+import { badLineWarning, checkOnBadLine, type OnBadLine } from "./log/bad-line-warning.ts";
 import { Store } from "./store/store.ts";
+import { type BadEntry, badEntry } from "./store/stored-entries.ts";
 import * as threadFiles from "./store/thread-files.ts";
 
 /**
@@ -27,15 +30,18 @@ export async function newThreadId(
   directive: string,
   options: { readonly projectPath?: string; readonly wait?: boolean } = {},
 ): Promise<string> {
+  checkKind("directive", directive, "text");
+  checkOptions("newThreadId", options, { projectPath: "text", wait: "boolean" });
   const { projectPath = ".", wait = false } = options;
   return new Store(nodeHost, { dialect: "rye", root: projectPath }).winThreadId(directive, wait);
 }
 
 /** `thread.json`, or what the log says when that is missing or corrupt; null without either. */
-export function readThreadMeta(
+export async function readThreadMeta(
   projectPath: string,
   threadId: string,
 ): Promise<StoredThreadMeta | null> {
+  checkKind("projectPath", projectPath, "text");
   return threadFiles.readThreadMeta(nodeHost, projectPath, threadId);
 }
 
@@ -51,6 +57,7 @@ export async function readVerifiedThreadMeta(
   projectPath: string,
   threadId: string,
 ): Promise<StoredThreadMeta> {
+  checkKind("projectPath", projectPath, "text");
   const { readVerifiedMeta } = await import("./store/verified-meta.ts");
   return readVerifiedMeta(nodeHost, resolve(projectPath), threadId);
 }
@@ -65,22 +72,54 @@ export async function writeThreadMeta(
   threadId: string,
   meta: StoredThreadMeta,
 ): Promise<void> {
+  checkKind("projectPath", projectPath, "text");
+  checkData("writeThreadMeta", meta, "metadata");
   const write = await import("./store/write-meta.ts");
   return write.writeThreadMeta(nodeHost, resolve(projectPath), threadId, meta);
 }
 
+export interface TranscriptOptions extends MarkdownOptions {
+  /** Default: `skip`, with one process warning that has the numbers of the bad lines. */
+  readonly onBadLine?: OnBadLine<BadEntry>;
+}
+
+const RENDER_OPTIONS: OptionKinds<TranscriptOptions> = {
+  thinking: "boolean",
+  toolDetails: "boolean",
+  assistantMetadata: "boolean",
+  onBadLine: "any",
+};
+
 /** Renders a thread's log as markdown, whatever its `transcript.md` says. */
 export class TranscriptRenderer {
   readonly #options: MarkdownOptions;
+  readonly #onBadLine: OnBadLine<BadEntry>;
 
-  constructor(options: MarkdownOptions = {}) {
-    this.#options = { ...RENDERER_OPTIONS, ...options };
+  constructor(options: TranscriptOptions = {}) {
+    checkOptions("TranscriptRenderer", options, RENDER_OPTIONS);
+    const { onBadLine = "skip", ...markdown } = options;
+    checkOnBadLine(onBadLine);
+    this.#onBadLine = onBadLine;
+    this.#options = { ...RENDERER_OPTIONS, ...markdown };
   }
 
   async render(threadId: string, projectPath: string): Promise<string> {
+    checkKind("projectPath", projectPath, "text");
+    const path = threadFiles.threadPath(projectPath, threadId);
+    const warning = badLineWarning(path);
+    const onBadLine = this.#onBadLine;
+    const tell = (bad: BadEntry) => {
+      if (onBadLine === "throw" && bad.reason !== "blank") throw badEntry(path, bad);
+      if (typeof onBadLine === "function") onBadLine(bad);
+      else warning.add(bad);
+    };
+    const chunks = threadFiles.renderThread(nodeHost, projectPath, threadId, this.#options, tell);
     let markdown = "";
-    const chunks = threadFiles.renderThread(nodeHost, projectPath, threadId, this.#options);
-    for await (const chunk of chunks) markdown += chunk;
+    try {
+      for await (const chunk of chunks) markdown += chunk;
+    } finally {
+      warning.emit();
+    }
     return markdown;
   }
 }
@@ -88,14 +127,18 @@ export class TranscriptRenderer {
 /** Adds up what a project's threads cost, from their `thread.json`. */
 export class ThreadTelemetry {
   /**
-   * Threads made within `days` whole days. Those without a usable `thread.json` are skipped; signed
-   * ones whose `thread.json` does not verify are named in `excluded`, and count for nothing.
+   * Threads made within `days` whole days, 7 by default, given as a number or as an option. Those
+   * without a usable `thread.json` are skipped; signed ones whose `thread.json` does not verify are
+   * named in `excluded`, and count for nothing.
    */
   async aggregate(
     projectPath: string,
-    options: { readonly days?: number } = {},
+    options: number | { readonly days?: number } = {},
   ): Promise<TelemetryStats> {
-    const telemetry = new Telemetry(Date.now(), options.days);
+    checkKind("projectPath", projectPath, "text");
+    const given = typeof options === "number" ? { days: options } : options;
+    checkOptions("aggregate", given, { days: "count" });
+    const telemetry = new Telemetry(Date.now(), given.days);
     const { countedThreads } = await import("./store/counted-threads.ts");
     for await (const { meta, excluded } of countedThreads(nodeHost, resolve(projectPath))) {
       if (excluded) telemetry.exclude(excluded);
@@ -115,4 +158,5 @@ export {
   TranscriptWriter,
   type TranscriptWriterOptions,
 } from "./store/rye-transcripts.ts";
+export type { BadEntry } from "./store/stored-entries.ts";
 export { Thread, type ThreadOptions, type TurnResult } from "./store/thread.ts";

@@ -11,7 +11,13 @@
  */
 
 import { resolve } from "node:path";
-import { checkChoice } from "./base/choice.ts";
+import {
+  badArgument,
+  checkChoice,
+  checkKind,
+  checkOptions,
+  type OptionKinds,
+} from "./base/choice.ts";
 import { nodeHost } from "./base/node-host.ts";
 import { userPlaces } from "./base/node-places.ts";
 import type { DialectName } from "./dialects/dialect.ts";
@@ -47,6 +53,17 @@ export interface VerifyOptions {
   readonly onWarning?: (warning: string) => void;
 }
 
+const VERIFY_OPTIONS: OptionKinds<VerifyOptions> = {
+  root: "text",
+  dialect: "any",
+  deep: "boolean",
+  requirePin: "boolean",
+  pin: "boolean",
+  against: "text",
+  profile: "any",
+  onWarning: "function",
+};
+
 /**
  * Reports on the sessions that are named: by ids, beginnings of ids, paths of logs, or directories;
  * on all that are found from here when none is. Of a server's data directory, on every stream in it. Nothing that is in their files makes it throw: that
@@ -60,6 +77,9 @@ export async function verify(
   names: readonly string[] = [],
   options: VerifyOptions = {},
 ): Promise<VerifyReport[]> {
+  if (!Array.isArray(names)) throw badArgument("verify", "takes its names as a list");
+  for (const name of names) checkKind("name", name, "string");
+  checkOptions("verify", options, VERIFY_OPTIONS);
   checkChoice("dialect", options.dialect, DIALECT_NAMES);
   checkChoice("profile", options.profile, ["rye"]);
   const verifier = await SessionVerifier.open(nodeHost, {

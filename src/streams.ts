@@ -14,6 +14,8 @@ export { LogFile, type Stored } from "./log/log-file.ts";
 export {
   type CreateStreamOptions,
   JsonlEngine,
+  /** The engine under the name with which the document's flow begins: they are one here. */
+  JsonlEngine as DurableStore,
   type JsonlEngineOptions,
   type JsonlMessage,
 } from "./streams/jsonl-engine.ts";

@@ -85,6 +85,29 @@ export function checkData(of: string, given: unknown, name = "data"): void {
   throw badArgument(of, `takes its ${name} as an object, not ${shown(given)}`);
 }
 
+/** Refuses with BAD_SETTING what is not bytes. */
+export function checkBytes(of: string, data: unknown): void {
+  if (data instanceof Uint8Array) return;
+  throw badArgument(of, "takes bytes, a Uint8Array; encodeLine gives those of a JSON value");
+}
+
+/** Refuses with BAD_SETTING a stretch of a file whose place or length is not a whole number. */
+export function checkStretch(bytePos: unknown, length: unknown): void {
+  checkWhole("bytePos", bytePos);
+  checkWhole("length", length);
+}
+
+/** Refuses with BAD_SETTING what is not a whole number from 0 on. */
+export function checkWhole(option: string, value: unknown): void {
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return;
+  throw badOption(option, `cannot be ${shown(value)}; give a whole number from 0 on`);
+}
+
+/** For the constructor of a class whose objects only its own `open` can make. */
+export function notByNew(name: string, instead: string): VerbatimError<"BAD_SETTING"> {
+  return badArgument(`new ${name}`, `makes nothing that works; use ${instead}`);
+}
+
 function unknownOption(of: string, name: string, known: readonly string[]): VerbatimError {
   const plain = (word: string) => word.replaceAll(/[_-]/g, "").toLowerCase();
   const meant = known.find((option) => plain(option) === plain(name));

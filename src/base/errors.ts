@@ -222,7 +222,7 @@ export function ioError(path: string, operation: string, cause: unknown): Verbat
 export function badStreamPath(path: string, reason: string): VerbatimError<"BAD_STREAM_PATH"> {
   return new VerbatimError(
     "BAD_STREAM_PATH",
-    `the stream path ${JSON.stringify(path.slice(0, 200))} is refused: ${reason}; ` +
+    `the stream path ${JSON.stringify(String(path).slice(0, 200))} is refused: ${reason}; ` +
       "choose one such as /chat/session-1",
     { stream: path, reason },
   );

@@ -41,6 +41,8 @@ export interface OpenFile {
   identity(): string;
   /** Whether the file still has a name: false once it was deleted or replaced. */
   isLinked(): boolean;
+  /** Takes away all rights beyond 0600. Returns those it had when these were more, else null. */
+  narrow(): number | null;
   /** A kernel lock on the whole file, freed with the handle or the process. Never waits. */
   tryLock(kind: "exclusive" | "shared"): boolean;
   unlock(): void;

@@ -31,6 +31,7 @@ export function idSegments(id: string, ending: RegExp | null = null): readonly s
       { id, reason },
     );
   };
+  if (typeof id !== "string") refuse("it is not text");
   if (id === "") refuse("it is empty");
   if (!id.isWellFormed()) refuse("it is not well-formed Unicode");
   if (CONTROL.test(id)) refuse("it holds a control character");

@@ -15,6 +15,7 @@ import {
   closeSync,
   constants,
   existsSync,
+  fchmodSync,
   fdatasync,
   fstatSync,
   fsync,
@@ -60,6 +61,9 @@ const NETWORK_FILE_SYSTEMS = new Map([
 
 /** How often a file opened by path must be found in its place (N2). */
 const LOOKS = 6;
+
+/** Its owner reads and writes a file, and no one else does anything with it. */
+const OWN_RIGHTS = 0o600;
 
 const SCRATCH = new Uint8Array(2);
 
@@ -115,6 +119,13 @@ class NodeFile implements OpenFile {
     return fstatSync(this.#descriptor).nlink > 0;
   }
 
+  narrow(): number | null {
+    const rights = fstatSync(this.#descriptor).mode & 0o777;
+    if ((rights & ~OWN_RIGHTS) === 0) return null;
+    fchmodSync(this.#descriptor, rights & OWN_RIGHTS);
+    return rights;
+  }
+
   tryLock(kind: "exclusive" | "shared"): boolean {
     return tryLockDescriptor(this.#descriptor, kind);
   }
@@ -152,7 +163,7 @@ class NodeDirectory implements Directory {
     const reached = `${this.#reach}/${name}`;
     let descriptor: number;
     try {
-      descriptor = openSync(reached, FLAGS[mode], 0o600);
+      descriptor = openSync(reached, FLAGS[mode], OWN_RIGHTS);
     } catch (cause) {
       const isTaken = errnoOf(cause) === "EEXIST"; // By whatever it is; `new` asked just that.
       throw !isTaken && isSymbolicLink(reached) ? unsafePath(path, this.path, cause) : cause;

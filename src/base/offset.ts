@@ -5,6 +5,7 @@
  */
 
 import { assert } from "./assert.ts";
+import { checkWhole } from "./choice.ts";
 
 declare const byteOffset: unique symbol;
 declare const lineNumber: unique symbol;
@@ -18,7 +19,7 @@ export type LineNumber = number & { readonly [lineNumber]: true };
 export const START = 0 as ByteOffset;
 
 export function toByteOffset(bytes: number): ByteOffset {
-  assert(Number.isSafeInteger(bytes) && bytes >= 0, "an offset is a whole number of bytes");
+  checkWhole("offset", bytes);
   return bytes as ByteOffset;
 }
 

@@ -28,7 +28,16 @@ const WITHIN_MS = 10_000;
 const WITHIN_MS_LEAST = 100;
 const WITHIN_MS_MOST = 60_000;
 /** What has no meaning here: whose session it is, the hook says. */
-const OTHERS = ["dialect", "directive", "agent", "model", "session", "envelope", "ack"] as const;
+const OTHERS = {
+  dialect: "--dialect",
+  directive: "--directive",
+  agent: "--agent",
+  model: "--model",
+  agentVersion: "--agent-version",
+  session: "--session",
+  envelope: "--envelope",
+  ack: "--ack",
+} as const;
 
 /** Why there is nothing that could be recorded, without any of what was told. */
 class HookFault extends Error {
@@ -71,8 +80,8 @@ export async function recordHook(run: Run): Promise<0> {
 }
 
 function withinOf({ options }: Run): number {
-  const other = OTHERS.find((name) => options[name] !== undefined);
-  if (other !== undefined) throw new UsageError(`--${other} has no meaning with --from`);
+  const [, other] = Object.entries(OTHERS).find(([name]) => options[name] !== undefined) ?? [];
+  if (other !== undefined) throw new UsageError(`${other} has no meaning with --from`);
   const { within = String(WITHIN_MS) } = options;
   return wholeNumber("--within", within, WITHIN_MS_LEAST, WITHIN_MS_MOST);
 }

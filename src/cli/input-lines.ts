@@ -81,7 +81,7 @@ class OpenLine {
 }
 
 /** The stream's chunks, up to its end or the signal; what was read by then is still given. */
-async function* chunksOf(input: Readable, signal: AbortSignal): AsyncGenerator<Buffer> {
+export async function* chunksOf(input: Readable, signal: AbortSignal): AsyncGenerator<Buffer> {
   let failure: Error | null = null;
   let hasEnded = false;
   let wake = () => {};

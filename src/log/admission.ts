@@ -1,6 +1,6 @@
 /** Admission: what a writer accepts: which places, which limits, how much at once. */
 
-import { assert } from "../base/assert.ts";
+import { badOption } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import { DOUBTFUL_BYTES, type LogLimits } from "../base/limits.ts";
 import type { Place } from "./place.ts";
@@ -8,7 +8,9 @@ import type { Place } from "./place.ts";
 /** A batch holds what recovery can write anew (writer.ts, W4), and a line fits into a batch. */
 export function withinBatch(limits: LogLimits): LogLimits {
   const { batchBytesMax } = limits;
-  assert(batchBytesMax <= DOUBTFUL_BYTES, `a batch is at most ${DOUBTFUL_BYTES} bytes`);
+  if (batchBytesMax > DOUBTFUL_BYTES) {
+    throw badOption("limits.batchBytesMax", `is over ${DOUBTFUL_BYTES}, the most that a batch has`);
+  }
   return { ...limits, lineBytesMax: Math.min(limits.lineBytesMax, batchBytesMax - 1) };
 }
 

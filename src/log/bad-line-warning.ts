@@ -1,4 +1,20 @@
-/** Bad-line warning: one process warning for all the bad lines of one reading, by number. */
+/**
+ * Bad-line warning: what a reader can be told to do with bad lines, and one process warning for all
+ * the bad lines of one reading, by number.
+ */
+
+import { checkChoice } from "../base/choice.ts";
+
+/** A bad line is an error (BAD_LINE), or is skipped, or is skipped and given to a function. */
+export type OnBadLine<Bad, More extends unknown[] = []> =
+  | "throw"
+  | "skip"
+  | ((bad: Bad, ...more: More) => void);
+
+/** Refuses with BAD_SETTING what is none of these. */
+export function checkOnBadLine(onBadLine: unknown): void {
+  if (typeof onBadLine !== "function") checkChoice("onBadLine", onBadLine, ["throw", "skip"]);
+}
 
 /** A line that was passed over, and where it is. */
 export interface PassedOver {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
+import { thrownRefusal } from "../../test/support/refusal.ts";
 import { decodeLine, encodeLine } from "./json.ts";
 
 function text(value: unknown): string {
@@ -56,9 +57,11 @@ test("keys are escaped as values are", () => {
   assert.equal(text({ "\u0085\u2028": 1 }), '{"\\u0085\\u2028":1}');
 });
 
-test("a value without JSON is the caller's mistake", () => {
-  for (const value of [undefined, () => 1, Symbol("s")]) {
-    assert.throws(() => encodeLine(value), TypeError);
+test("a value without JSON is refused", () => {
+  const itself: unknown[] = [];
+  itself.push(itself);
+  for (const value of [undefined, () => 1, Symbol("s"), 1n, itself]) {
+    thrownRefusal(() => encodeLine(value), "INVALID_ENTRY");
   }
 });
 

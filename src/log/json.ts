@@ -6,8 +6,7 @@
  */
 
 import { isUtf8 } from "node:buffer";
-import { assert } from "../base/assert.ts";
-import type { LineFault } from "../base/errors.ts";
+import { type LineFault, VerbatimError } from "../base/errors.ts";
 import { NUL } from "./bytes.ts";
 
 export type Decoded =
@@ -44,12 +43,25 @@ export function decodeLine(bytes: Buffer, from: number, to: number): Decoded {
  * @example await log.append(encodeLine({ role: "user", content: "hello" }));
  */
 export function encodeLine(value: unknown): Uint8Array {
-  const json = JSON.stringify(value) as string | undefined;
-  assert(json !== undefined, "a value without JSON (undefined, a function) cannot be a line");
+  const json = jsonOf(value);
   const line = Buffer.from(json, "utf8");
   // As many bytes as characters: all ASCII, of which JSON leaves only DEL bare.
   if (line.length === json.length && !line.includes(DEL)) return line;
   return Buffer.from(json.replace(UNPRINTABLE, escaped), "utf8");
+}
+
+/** A value that has no JSON (undefined, a function, a BigInt, one that holds itself) is refused. */
+function jsonOf(value: unknown): string {
+  let cause: unknown;
+  try {
+    const json = JSON.stringify(value) as string | undefined;
+    if (json !== undefined) return json;
+  } catch (error) {
+    cause = error;
+  }
+  const details = { field: "(the whole)", reason: "it has no JSON" };
+  const message = "the value has no JSON, so it cannot be a line; nothing was written";
+  throw new VerbatimError("INVALID_ENTRY", message, details, { cause });
 }
 
 function escaped(character: string): string {

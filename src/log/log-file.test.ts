@@ -126,7 +126,7 @@ test("what is not all within the file is out of range", async () => {
     [0.5, 1],
     [0, Number.NaN],
   ] as const) {
-    await assert.rejects(file.readAt(bytePos, length), TypeError);
+    await refusal(file.readAt(bytePos, length), "BAD_SETTING");
   }
 });
 

@@ -3,13 +3,13 @@
  * position out, positioned reads back.
  */
 
-import { assert } from "../base/assert.ts";
+import { badArgument, checkBytes, checkStretch, notByNew } from "../base/choice.ts";
 import { ioError, VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import { InFlight } from "../base/in-flight.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { readStretch } from "./bytes.ts";
-import type { LogOptions } from "./log-options.ts";
+import { checkLogOpening, type LogOptions } from "./log-options.ts";
 import { openPlace, openToRead } from "./place.ts";
 import { LogWriter } from "./writer.ts";
 
@@ -27,12 +27,14 @@ export class LogFile {
   #closing: Promise<void> | null = null;
 
   private constructor(writer: LogWriter, file: OpenFile) {
+    if (!(writer instanceof LogWriter)) throw notByNew("LogFile", "await LogFile.open(path)");
     this.path = writer.path;
     this.#writer = writer;
     this.#file = file;
   }
 
   static async open(path: string, options: LogOptions = {}, host = nodeHost): Promise<LogFile> {
+    checkLogOpening("LogFile.open", path, options);
     const writer = await LogWriter.open(host, path, options);
     try {
       const place = await openPlace(host, path, { create: false, root: options.root });
@@ -54,6 +56,7 @@ export class LogFile {
 
   /** Writes the data and an LF in one write; resolves once it is as durable as was asked. */
   async append(data: Uint8Array): Promise<Stored> {
+    checkBytes("append", data);
     const { length } = data;
     const end = await this.#writer.append(data);
     return { bytePos: end - length - 1, length };
@@ -61,8 +64,7 @@ export class LogFile {
 
   /** The `length` bytes at `bytePos`, which must lie within the file. */
   async readAt(bytePos: number, length: number): Promise<Uint8Array> {
-    assert(Number.isSafeInteger(bytePos) && bytePos >= 0, "a position is a whole number");
-    assert(Number.isSafeInteger(length) && length >= 0, "a length is a whole number");
+    checkStretch(bytePos, length);
     this.#refuseWhenClosed();
     if (bytePos + length > this.size) throw this.#outOfRange(bytePos, length);
     try {
@@ -76,12 +78,13 @@ export class LogFile {
   }
 
   /** The data of several entries, in the order asked. */
-  readRange(entries: readonly Stored[]): Promise<Uint8Array[]> {
-    return Promise.all(entries.map(({ bytePos, length }) => this.readAt(bytePos, length)));
+  async readRange(entries: readonly Stored[]): Promise<Uint8Array[]> {
+    if (!Array.isArray(entries)) throw badArgument("readRange", "takes a list of pointers");
+    return Promise.all(entries.map((entry) => this.readAt(entry?.bytePos, entry?.length)));
   }
 
   /** Everything from `bytePos` to the end, LFs included. */
-  readFrom(bytePos: number): Promise<Uint8Array> {
+  async readFrom(bytePos: number): Promise<Uint8Array> {
     return this.readAt(bytePos, Math.max(0, this.size - bytePos));
   }
 

@@ -1,6 +1,6 @@
 /** Log options: what whoever opens a log to append may choose. */
 
-import { checkChoice } from "../base/choice.ts";
+import { checkChoice, checkKind, checkOptions, type OptionKinds } from "../base/choice.ts";
 import type { LogLimits } from "../base/limits.ts";
 import type { Companion } from "./companion.ts";
 
@@ -21,11 +21,38 @@ export interface LogOptions {
   /** Gives up waiting for the lock on opening. */
   readonly signal?: AbortSignal;
   readonly companion?: Companion;
+  /** Told when others could read the log: it is made 0600 on opening. Default: a process warning. */
+  readonly onWarning?: (warning: string) => void;
 }
 
 const DURABILITIES: readonly Durability[] = ["disk", "os"];
 const MODES: readonly LogMode[] = ["exclusive", "shared"];
 const SHARED_WAIT_MS = 30_000;
+
+const OPTIONS: OptionKinds<LogOptions> = {
+  durability: "any",
+  mode: "any",
+  lockWaitMs: "count",
+  root: "text",
+  limits: "object",
+  signal: "object",
+  companion: "object",
+  onWarning: "function",
+};
+
+const LIMITS: OptionKinds<LogLimits> = {
+  lineBytesMax: "count",
+  batchBytesMax: "count",
+  queueBytesMax: "count",
+};
+
+/** Refuses with BAD_SETTING what no log can be opened with. `of` names who opens it. */
+export function checkLogOpening(of: string, path: unknown, options: unknown): void {
+  checkKind("path", path, "string");
+  checkOptions(of, options, OPTIONS);
+  const { limits } = options as LogOptions;
+  if (limits !== undefined) checkOptions("limits", limits, LIMITS);
+}
 
 /** Refuses with BAD_SETTING a word that is none: taken for another it would mean no sync. */
 export function checkLogChoices(options: Pick<LogOptions, "durability" | "mode">): void {

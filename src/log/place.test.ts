@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {
-  chmodSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -124,15 +123,6 @@ test("a log that is not there, or whose directory is not, is not found, and read
     await refusal(readAll(join(root, id)), "LOG_NOT_FOUND");
   }
   assert.deepEqual(readdirSync(root), []);
-});
-
-test("files that are there already keep their modes", async () => {
-  const root = tempDirectory();
-  writeFileSync(join(root, "log.jsonl"), "1\n");
-  chmodSync(join(root, "log.jsonl"), 0o640);
-  await openWriter("log.jsonl", { root });
-
-  assert.equal(modeOf(join(root, "log.jsonl")), 0o640);
 });
 
 test("what stands beside a log never overwrites another log", async () => {

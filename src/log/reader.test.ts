@@ -135,8 +135,8 @@ test("last gives the last lines in order, as many as there are", async () => {
       );
     }
   }
-  await assert.rejects(read(logHolding("")).last(-1), TypeError);
-  await assert.rejects(read(logHolding("")).last(1.5), TypeError);
+  await refusal(read(logHolding("")).last(-1), "BAD_SETTING");
+  await refusal(read(logHolding("")).last(1.5), "BAD_SETTING");
 });
 
 test("the last lines of a long log are found without reading the rest of it", async () => {

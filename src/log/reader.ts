@@ -7,13 +7,13 @@
  * D2  Bytes after the end are reported as torn only when no writer is at work on them.
  */
 
-import { assert } from "../base/assert.ts";
-import { checkChoice } from "../base/choice.ts";
+import { checkWhole } from "../base/choice.ts";
 import { type LineFault, VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { BAD_LINES_LISTED_MAX, LOG_LIMITS } from "../base/limits.ts";
 import { type ByteOffset, type LineNumber, START } from "../base/offset.ts";
+import { checkOnBadLine, type OnBadLine } from "./bad-line-warning.ts";
 import { checkBoundary, findEnd, rewound } from "./find-end.ts";
 import { Alarm, Delivered } from "./follow.ts";
 import { decodeLine } from "./json.ts";
@@ -54,7 +54,7 @@ export interface ReadReport {
 
 export interface ReadOptions {
   /** What to do with a line that is no UTF-8 JSON. `skip` and a function count it in the report. */
-  readonly onBadLine?: "throw" | "skip" | ((bad: BadLine, end: ByteOffset) => void);
+  readonly onBadLine?: OnBadLine<BadLine, [end: ByteOffset]>;
   /** Takes `path` as an id below this directory, and never leaves it. */
   readonly root?: string;
   readonly lineBytesMax?: number;
@@ -91,8 +91,7 @@ export class LogReader implements AsyncIterable<LogLine> {
   readonly #options: ReadOptions;
 
   constructor(host: Host, path: string, options: ReadOptions = {}) {
-    const { onBadLine } = options;
-    if (typeof onBadLine !== "function") checkChoice("onBadLine", onBadLine, ["throw", "skip"]);
+    checkOnBadLine(options.onBadLine);
     this.#host = host;
     this.path = path;
     this.#options = options;
@@ -140,7 +139,7 @@ export class LogReader implements AsyncIterable<LogLine> {
 
   /** The last `count` lines, in order, however long the log. */
   async last(count: number): Promise<LogLine[]> {
-    assert(Number.isSafeInteger(count) && count >= 0, "last takes a whole number of lines");
+    checkWhole("count", count);
     const lines: LogLine[] = [];
     if (count === 0) return lines;
     for await (const line of this.backward()) {

@@ -12,6 +12,7 @@
  */
 
 import { callersHaveRun } from "../base/callers.ts";
+import { checkBytes } from "../base/choice.ts";
 import { ioError, VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
@@ -29,6 +30,7 @@ import { LogLock } from "./lock.ts";
 import { type Durability, type LogMode, type LogOptions, logChoices } from "./log-options.ts";
 import { openPlace, type Place } from "./place.ts";
 import { type Recovery, recover, repairTail } from "./repair.ts";
+import { narrowRights } from "./rights.ts";
 
 /** A larger buffer is given back to memory after use. */
 const SPARE_BYTES_MAX = 1024 * 1024;
@@ -103,6 +105,7 @@ export class LogWriter {
       await lock.acquire(lockWaitMs, options.signal);
       const file = place.directory.open(place.name, "append");
       opened.push(file);
+      narrowRights(file, place.path, options.onWarning);
       if (!file.tryLock("exclusive")) throw await lock.lockedError(); // lock.ts, L2
       const recovery = await recover(place, file, (await lock.hint()).synced);
       // With `os` a new log's name may wait for the first flush, but what an opening reports
@@ -139,6 +142,7 @@ export class LogWriter {
     // Not `async`: passing the batch's promise through a second one would cost as much again.
     try {
       this.#refuseWhenDone();
+      checkBytes("append", line);
       checkLine(this.path, line, this.#limits);
       if (this.#mayWriteNow()) return Promise.resolve(this.#writeNow(line));
       return this.#batchFor(line.length + 1).addLine(line);
@@ -151,6 +155,7 @@ export class LogWriter {
   appendLines(lines: Uint8Array): Promise<ByteOffset> {
     try {
       this.#refuseWhenDone();
+      checkBytes("appendLines", lines);
       checkLines(this.path, lines, this.#limits);
       if (this.#mayWriteNow()) return Promise.resolve(this.#writeNow(lines, true));
       return this.#batchFor(lines.length).addLines(lines);

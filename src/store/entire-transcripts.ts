@@ -6,6 +6,7 @@
  */
 
 import { randomUUID } from "node:crypto";
+import { checkKind, checkOptions, notByNew, type OptionKinds } from "../base/choice.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { isBlock } from "../dialects/entire/blocks.ts";
 import { refuse } from "../dialects/entire/invalid-row.ts";
@@ -31,6 +32,16 @@ export interface SessionTranscriptOptions {
   /** What went wrong beside the log, where nothing is lost. Default: a process warning. */
   readonly onWarning?: (warning: string) => void;
 }
+
+const OPTIONS: OptionKinds<SessionTranscriptOptions> = {
+  cwd: "text",
+  model: "text",
+  version: "text",
+  sessionId: "string",
+  durability: "any",
+  sign: "any",
+  onWarning: "function",
+};
 
 /**
  * A content block in Anthropic's words; whatever else it holds is kept. Twice, so that both the SDK's
@@ -70,12 +81,18 @@ export class SessionTranscript {
   readonly #session: Session;
 
   private constructor(store: Store, sessionId: string) {
+    if (!(store instanceof Store)) {
+      throw notByNew("SessionTranscript", "await SessionTranscript.open({ cwd, model })");
+    }
     this.sessionId = sessionId;
     this.#store = store;
     this.#session = store.session(sessionId);
   }
 
   static async open(options: SessionTranscriptOptions): Promise<SessionTranscript> {
+    checkOptions("SessionTranscript.open", options, OPTIONS);
+    checkKind("cwd", options.cwd, "text");
+    checkKind("model", options.model, "text");
     const { cwd, model, version, durability, sign, onWarning } = options;
     const store = new Store(nodeHost, {
       dialect: "entire",
@@ -112,8 +129,10 @@ export class SessionTranscript {
   /** What the model answered, with its tool calls, in one row. */
   async assistant(
     message: AssistantMessage | CapturedAnswer,
-    { partial = false }: AssistantOptions = {},
+    options: AssistantOptions = {},
   ): Promise<void> {
+    checkOptions("SessionTranscript.assistant", options, { partial: "boolean" });
+    const { partial = false } = options;
     await this.#session.appendNative({
       type: "assistant",
       message: isCaptured(message) ? fromCaptured(message) : message,

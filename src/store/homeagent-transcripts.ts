@@ -5,11 +5,12 @@
  * in a bounded pool. Several processes may append to one session.
  */
 
+import { checkKind, checkOptions, type OptionKinds } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
 import type { TranscriptEntry } from "../dialects/homeagent/schema.ts";
 import { sessionIdOf } from "../dialects/homeagent/session-id.ts";
-import { badLineWarning } from "../log/bad-line-warning.ts";
+import { badLineWarning, type OnBadLine } from "../log/bad-line-warning.ts";
 import type { Durability } from "../log/log-options.ts";
 import { type PooledSession, SessionPool } from "./pool.ts";
 import { Store } from "./store.ts";
@@ -22,10 +23,13 @@ export interface TranscriptWriterOptions {
 }
 
 export interface ReadTranscriptOptions {
-  /** Default: bad lines are skipped, and told in one process warning with their numbers. */
-  readonly onBadLine?: "throw" | ((bad: BadEntry) => void);
+  /** Default: `skip`, with one process warning that has the numbers of the bad lines. */
+  readonly onBadLine?: OnBadLine<BadEntry>;
   readonly signal?: AbortSignal;
 }
+
+const WRITER_OPTIONS: OptionKinds<TranscriptWriterOptions> = { durability: "any", sign: "boolean" };
+const READ_OPTIONS: OptionKinds<ReadTranscriptOptions> = { onBadLine: "any", signal: "object" };
 
 export class TranscriptWriter {
   readonly #store: Store;
@@ -33,6 +37,8 @@ export class TranscriptWriter {
 
   /** `basePath` is HomeAgent's own directory. Default: `~/.homeagent`. */
   constructor(basePath?: string, options: TranscriptWriterOptions = {}) {
+    if (basePath !== undefined) checkKind("basePath", basePath, "text");
+    checkOptions("TranscriptWriter", options, WRITER_OPTIONS);
     const { durability = "disk", sign = false } = options;
     const root = basePath === undefined ? {} : { root: basePath };
     this.#store = new Store(nodeHost, {
@@ -71,12 +77,14 @@ export class TranscriptWriter {
   async *readStream(
     agentId: string,
     sessionId: string,
-    { onBadLine, signal }: ReadTranscriptOptions = {},
+    options: ReadTranscriptOptions = {},
   ): AsyncGenerator<TranscriptEntry> {
+    checkOptions("TranscriptWriter.read", options, READ_OPTIONS);
+    const { onBadLine = "skip", signal } = options;
     const session = this.#store.session(sessionIdOf(agentId, sessionId));
     const warning = badLineWarning(session.path);
     const entries = session.entries({
-      onBadLine: onBadLine ?? warning.add,
+      onBadLine: onBadLine === "skip" ? warning.add : onBadLine,
       ...(signal ? { signal } : {}),
     });
     try {

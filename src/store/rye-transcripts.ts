@@ -5,6 +5,13 @@
  * a bounded pool. Several processes may write events to one thread.
  */
 
+import {
+  badArgument,
+  checkData,
+  checkKind,
+  checkOptions,
+  type OptionKinds,
+} from "../base/choice.ts";
 import { nodeHost } from "../base/node-host.ts";
 import type { Native } from "../dialects/dialect.ts";
 import type { Envelope } from "../dialects/rye/dialect.ts";
@@ -25,6 +32,16 @@ export interface TranscriptWriterOptions {
   readonly sign?: boolean;
 }
 
+const OPTIONS: OptionKinds<TranscriptWriterOptions> = {
+  transcriptDir: "text",
+  autoMarkdown: "boolean",
+  defaultDirective: "text",
+  envelope: "any",
+  durability: "any",
+  sign: "boolean",
+};
+const { transcriptDir: _, ...REST_OPTIONS } = OPTIONS;
+
 export interface ReadEvents {
   /** Each event as its line says it. */
   readonly events: Native[];
@@ -36,7 +53,12 @@ export class TranscriptWriter {
   readonly #store: Store;
   readonly #pool: SessionPool;
 
-  constructor(options: TranscriptWriterOptions) {
+  constructor(options: TranscriptWriterOptions);
+  constructor(transcriptDir: string, options?: Omit<TranscriptWriterOptions, "transcriptDir">);
+  /** As the document has it. */
+  constructor(transcriptDir: string, autoMarkdown: boolean, defaultDirective?: string | null);
+  constructor(first: unknown, second?: unknown, third?: unknown) {
+    const options = optionsOf(first, second, third);
     const { transcriptDir, autoMarkdown = true, defaultDirective, envelope = "flat" } = options;
     this.#store = new Store(nodeHost, {
       dialect: "rye",
@@ -58,6 +80,7 @@ export class TranscriptWriter {
     type: string,
     data: Readonly<Record<string, unknown>> = {},
   ): Promise<void> {
+    checkData("writeEvent", data);
     await this.#pool.with(threadId, (session) => session.appendNative({ ...data, type }));
   }
 
@@ -66,11 +89,11 @@ export class TranscriptWriter {
     return this.#pool.session(threadId);
   }
 
-  /** All events of a thread, and the lines that are none. */
-  async readEvents(threadId: string): Promise<ReadEvents> {
+  /** All events of a thread, and the lines that are none. Default: of a thread in `transcriptDir`. */
+  async readEvents(threadId: string, projectPath?: string): Promise<ReadEvents> {
     const events: Native[] = [];
     const badLines: { line: number; reason: string }[] = [];
-    const session = this.#store.session(threadId);
+    const session = this.#storeOf(projectPath).session(threadId);
     const entries = session.entries({
       onBadLine: ({ line, reason }) => {
         if (reason !== "blank") badLines.push({ line: line ?? 0, reason });
@@ -84,9 +107,30 @@ export class TranscriptWriter {
     }
   }
 
+  #storeOf(projectPath: string | undefined): Store {
+    if (projectPath === undefined) return this.#store;
+    checkKind("projectPath", projectPath, "text");
+    return new Store(nodeHost, { dialect: "rye", root: projectPath });
+  }
+
   /** Puts all threads down. Not needed for durability: what was written is durable. */
   async close(): Promise<void> {
     await this.#pool.close();
     await this.#store.close();
   }
+}
+
+/** The three shapes of the constructor as one. */
+function optionsOf(first: unknown, second: unknown, third: unknown): TranscriptWriterOptions {
+  const isByPlace = typeof second === "boolean" || third !== undefined;
+  if (typeof first !== "string" && second !== undefined) {
+    throw badArgument("new TranscriptWriter", "takes one object of options, or a directory first");
+  }
+  const rest = isByPlace ? { autoMarkdown: second, defaultDirective: third ?? undefined } : second;
+  if (rest !== undefined) checkOptions("TranscriptWriter", rest, REST_OPTIONS);
+  const options = typeof first === "string" ? { ...(rest as object), transcriptDir: first } : first;
+  checkOptions("TranscriptWriter", options, OPTIONS);
+  const { transcriptDir } = options as Partial<TranscriptWriterOptions>;
+  checkKind("transcriptDir", transcriptDir, "text");
+  return options as TranscriptWriterOptions;
 }

@@ -5,6 +5,7 @@
  *      that text, or as a file that Python wrote from it.
  */
 
+import { badArgument, checkData } from "../base/choice.ts";
 import type { Host } from "../base/host.ts";
 import { userPlaces } from "../base/node-places.ts";
 import { jsonTree } from "../proof/canonical-json.ts";
@@ -33,7 +34,7 @@ export async function signJsonObject<T extends Readonly<Record<string, unknown>>
 ): Promise<T & { readonly _signature: string }> {
   jsonTree(value); // Refuses what JSON.stringify would leave out or make something else of.
   const { tree } = parseJson(JSON.stringify(value)); // SJ1
-  if (!isJsonMap(tree)) throw new TypeError("what is signed is a JSON object");
+  if (!isJsonMap(tree)) throw badArgument("signJson", "signs a JSON object, and nothing else");
   const signer = await loadSigner(host, userPlaces());
   const sign = (message: Uint8Array) => signer.sign(message);
   const signed = await signJsonValue(tree, {
@@ -49,6 +50,7 @@ export async function inspectJsonObject(
   try {
     const keys = threadKeys(await Trust.load(userPlaces()), null);
     const isText = typeof value === "string" || value instanceof Uint8Array;
+    if (!isText) checkData("inspectJson", value, "JSON");
     const verdict = judgeJson(isText ? value : JSON.stringify(value), { crypto: nodeCrypto, keys });
     const { fp } = verdict;
     if (verdict.ok) return { valid: true, fp, ts: verdict.ts };

@@ -162,7 +162,10 @@ export class Store {
       cwd: this.root,
       version: this.#options.version ?? packageVersion(),
       model: this.#options.model ?? null,
-      logOptions: { durability, mode, ...(lockWaitMs === undefined ? {} : { lockWaitMs }) },
+      logOptions: {
+        ...{ durability, mode, onWarning: this.#onWarning },
+        ...(lockWaitMs === undefined ? {} : { lockWaitMs }),
+      },
       adopt: this.dialect === "rye" ? (first) => this.#ryeLike(first) : null,
       openBeside: HAS_NOTHING_BESIDE.includes(this.dialect)
         ? null

@@ -7,6 +7,7 @@ import { VerbatimError } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
 import type { ByteOffset } from "../base/offset.ts";
 import type { Dialect } from "../dialects/dialect.ts";
+import type { OnBadLine } from "../log/bad-line-warning.ts";
 import type { BadLine, FollowOptions, ReadOptions, ReadRange } from "../log/reader.ts";
 import type { Entry } from "../model/entry.ts";
 import { decodeWhole } from "./spill-files.ts";
@@ -28,7 +29,7 @@ export interface BadEntry {
 
 export interface EntryOptions extends ReadRange {
   /** Default: throws BAD_LINE. */
-  readonly onBadLine?: "throw" | "skip" | ((bad: BadEntry, end: ByteOffset) => void);
+  readonly onBadLine?: OnBadLine<BadEntry, [end: ByteOffset]>;
   /**
    * Puts strings back that were too long for their line and are kept beside the log; a line whose
    * strings are not there as they were is a bad line. Default: a short text stands for each.
@@ -96,7 +97,8 @@ export async function* understand(
   }
 }
 
-function badEntry(path: string, { line, offset, reason }: BadEntry): VerbatimError {
+/** BAD_LINE, for a reader that throws at one. */
+export function badEntry(path: string, { line, offset, reason }: BadEntry): VerbatimError {
   const where = line === null ? `the line at byte ${offset}` : `line ${line}`;
   return new VerbatimError(
     "BAD_LINE",

@@ -12,18 +12,21 @@ import { META_NAME, THREADS_PATH, threadSegments } from "../dialects/rye/thread-
 import { formatThreadMeta, type StoredThreadMeta } from "../dialects/rye/thread-meta.ts";
 import { LogReader } from "../log/reader.ts";
 import { parseMeta } from "./rye-beside.ts";
+import type { BadEntry } from "./stored-entries.ts";
 
-/** The events of a thread in order; lines that are none are passed over. */
+/** The events of a thread in order; other lines are skipped, and `onBadLine` is called for each. */
 export async function* threadEvents(
   host: Host,
   projectPath: string,
   threadId: string,
+  onBadLine: (bad: BadEntry) => void = () => {},
 ): AsyncGenerator<RyeEvent> {
   const logId = rye.logPath(threadId).join("/");
-  const options = { root: projectPath, onBadLine: "skip", takesUnterminated: true } as const;
-  for await (const { value } of new LogReader(host, logId, options)) {
-    const { event } = readEnvelope(value);
+  const options = { root: projectPath, onBadLine, takesUnterminated: true };
+  for await (const { value, number, start } of new LogReader(host, logId, options)) {
+    const { event, fault } = readEnvelope(value);
     if (event) yield event;
+    else onBadLine({ line: number === null ? null : number + 1, offset: start, reason: fault });
   }
 }
 
@@ -94,8 +97,9 @@ export async function* renderThread(
   projectPath: string,
   threadId: string,
   options: MarkdownOptions,
+  onBadLine?: (bad: BadEntry) => void,
 ): AsyncGenerator<string> {
-  for await (const event of threadEvents(host, projectPath, threadId)) {
+  for await (const event of threadEvents(host, projectPath, threadId, onBadLine)) {
     const text = renderEvent(event, options);
     if (text !== "") yield text;
   }

@@ -5,6 +5,7 @@
  */
 
 import { randomUUID } from "node:crypto";
+import { checkData, checkKind, checkOptions, notByNew, type OptionKinds } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
 import type { Envelope } from "../dialects/rye/dialect.ts";
@@ -32,6 +33,23 @@ export interface ThreadOptions {
   /** Signs the thread, and its thread.json. Default: false. */
   readonly sign?: SignOption;
 }
+
+const OPTIONS: OptionKinds<ThreadOptions> = {
+  projectPath: "text",
+  directive: "text",
+  threadId: "string",
+  model: "text",
+  provider: "text",
+  inputs: "any",
+  threadMode: "text",
+  parentThreadId: "text",
+  capabilities: "any",
+  limits: "any",
+  durability: "any",
+  envelope: "any",
+  markdown: "boolean",
+  sign: "any",
+};
 
 /** What a step cost, as `step_finish` says it. */
 export interface TurnResult {
@@ -62,6 +80,7 @@ export class Thread {
   };
 
   private constructor(store: Store, session: Session) {
+    if (!(store instanceof Store)) throw notByNew("Thread", "await Thread.start({ … })");
     this.#store = store;
     this.#session = session;
     this.id = session.id;
@@ -69,6 +88,9 @@ export class Thread {
 
   /** Wins the thread's id and writes `thread_start`. */
   static async start(options: ThreadOptions): Promise<Thread> {
+    checkOptions("Thread.start", options, OPTIONS);
+    checkKind("projectPath", options.projectPath, "text");
+    checkKind("directive", options.directive, "text");
     const { projectPath, directive, threadId, durability, envelope, markdown, sign } = options;
     const store = new Store(nodeHost, {
       dialect: "rye",
@@ -94,6 +116,7 @@ export class Thread {
 
   /** Writes any event. */
   async event(type: string, data: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    checkData("event", data);
     await this.#session.appendNative({ ...data, type });
   }
 

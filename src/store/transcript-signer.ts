@@ -11,7 +11,7 @@
 
 import { randomUUID } from "node:crypto";
 import { join, resolve } from "node:path";
-import { badOption } from "../base/choice.ts";
+import { badOption, checkKind } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import { nodeHost } from "../base/node-host.ts";
@@ -59,6 +59,7 @@ export class TranscriptSigner {
   readonly #log: SessionLog & { readonly id: string };
 
   constructor(threadId: string, threadDir: string) {
+    checkKind("threadDir", threadDir, "text");
     this.#log = placeOfThread(threadId, resolve(threadDir));
   }
 

@@ -6,11 +6,13 @@
  */
 
 import { dirname, relative } from "node:path";
+import { checkKind, checkOptions, type OptionKinds } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { userPlaces } from "../base/node-places.ts";
 import type { ByteOffset } from "../base/offset.ts";
 import type { Dialect, DialectName } from "../dialects/dialect.ts";
+import { badLineWarning, checkOnBadLine, type OnBadLine } from "../log/bad-line-warning.ts";
 import { decodeLine } from "../log/json.ts";
 import type { Entry } from "../model/entry.ts";
 import { openVerifiedLog, type VerifiedLine } from "../signing/open-verified.ts";
@@ -40,9 +42,22 @@ export interface OpenVerifiedOptions {
   readonly restoresSpilled?: boolean;
   /** Takes a session in which nothing is signed, every entry marked as such. Default: false. */
   readonly admitsUnsigned?: boolean;
-  /** Passes over lines that are no entries, the torn end of a log included, and tells of each. */
-  readonly onBadLine?: (bad: BadVerifiedLine) => void;
+  /**
+   * Default: `throw`. Otherwise lines that are no entries are skipped, the torn end of a log included:
+   * each is given to the function, or one process warning has the numbers of all.
+   */
+  readonly onBadLine?: OnBadLine<BadVerifiedLine>;
 }
+
+const OPTIONS: OptionKinds<OpenVerifiedOptions> = {
+  root: "text",
+  dialect: "any",
+  policy: "any",
+  requiresPin: "boolean",
+  restoresSpilled: "boolean",
+  admitsUnsigned: "boolean",
+  onBadLine: "any",
+};
 
 /** A line that is no entry. */
 export interface BadVerifiedLine {
@@ -84,7 +99,10 @@ export async function openVerifiedSession(
   name: string,
   options: OpenVerifiedOptions = {},
 ): Promise<VerifiedSession> {
-  const { root: within, dialect: only, requiresPin = false } = options;
+  checkKind("name", name, "string");
+  checkOptions("openVerified", options, OPTIONS);
+  checkOnBadLine(options.onBadLine);
+  const { root: within, dialect: only, requiresPin = false, onBadLine = "throw" } = options;
   const where = { cwd: process.cwd(), root: within, dialect: only };
   const { dialect, root, id, path } = await findSession(host, name, where);
   const target: SessionLog = { dialect, root, id, logId: relative(root, path) };
@@ -95,7 +113,7 @@ export async function openVerifiedSession(
     requiresPin,
     isLenient: policy.policy === "lenient",
     admitsUnsigned: options.admitsUnsigned === true,
-    takesUnterminated: options.onBadLine !== undefined,
+    takesUnterminated: onBadLine !== "throw",
   });
   const openDirectory = () => host.files.openDirectory(dirname(path), { create: false, root });
   const decode = options.restoresSpilled
@@ -109,7 +127,7 @@ export async function openVerifiedSession(
     report: opened.report,
     end: opened.end,
     policy,
-    entries: () => entriesOf(path, opened.lines, decode, options.onBadLine),
+    entries: () => entriesOf(path, opened.lines, decode, onBadLine),
     close: () => opened.close(),
   };
 }
@@ -131,23 +149,30 @@ export async function* entriesOf(
   path: string,
   lines: AsyncGenerator<VerifiedLine>,
   decode: (value: unknown) => Decoded | Promise<Decoded>,
-  onBadLine: OpenVerifiedOptions["onBadLine"],
+  onBadLine: OnBadLine<BadVerifiedLine>,
 ): AsyncGenerator<VerifiedEntry> {
+  const warning = badLineWarning(path);
+  const tell = (bad: BadVerifiedLine) => {
+    if (onBadLine === "throw") throw badLine(path, bad);
+    if (onBadLine === "skip") warning.add({ ...bad, offset: bad.start });
+    else onBadLine(bad);
+  };
   let number = 0;
   for await (const { line, start, isVerified } of lines) {
     number++;
     const { value, fault } = decodeLine(Buffer.from(line), 0, line.length);
     const { entry, fault: foreign } = fault === null ? await decode(value) : { entry: null, fault };
-    if (!entry && onBadLine) {
-      onBadLine({ start, line: number, reason: String(foreign) });
-      continue;
-    }
     if (!entry) {
-      throw new VerbatimError("BAD_LINE", `line ${number} of ${path} is bad: ${foreign}`, {
-        ...{ path, line: number, offset: start, reason: String(foreign) },
-      });
+      tell({ start, line: number, reason: String(foreign) });
+      continue;
     }
     const end = start + line.length + 1;
     yield Object.assign(entry, { start, end, line: number, verified: isVerified });
   }
+  warning.emit();
+}
+
+function badLine(path: string, { line, start, reason }: BadVerifiedLine): VerbatimError {
+  const details = { path, line, offset: start, reason };
+  return new VerbatimError("BAD_LINE", `line ${line} of ${path} is bad: ${reason}`, details);
 }

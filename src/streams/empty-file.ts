@@ -32,6 +32,10 @@ class EmptyFile implements OpenFile {
   isLinked(): boolean {
     return false;
   }
+  narrow(): null {
+    return null;
+  }
+
   tryLock(): boolean {
     return false;
   }

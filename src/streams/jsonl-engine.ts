@@ -9,20 +9,58 @@
  * JE2  No message is kept in memory: every read is one of the file.
  */
 
-import { badOption, requireChoice } from "../base/choice.ts";
+import {
+  badArgument,
+  badOption,
+  checkBytes,
+  checkKind,
+  checkOptions,
+  checkStretch,
+  notByNew,
+  type OptionKinds,
+  requireChoice,
+} from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
+import { nodeHost } from "../base/node-host.ts";
+import { encodeLine } from "../log/json.ts";
+import type { Stored } from "../log/log-file.ts";
 import { asOneMessage } from "./json-messages.ts";
-import { type LocalStore, type LocalStoreOptions, openLocalStore } from "./local-store.ts";
-import type { OffsetToken } from "./offset-token.ts";
+import { LocalStore, type LocalStoreOptions, openLocalStore } from "./local-store.ts";
+import { formatOffset, type OffsetToken, parseOffset } from "./offset-token.ts";
+import type { StreamSigner } from "./stream-signing.ts";
 import type { Lifetime, StreamHead, StreamMessage } from "./stream-store.ts";
 
-/** One message: its bytes without the newline, the offset after it, and when it was appended. */
-export type JsonlMessage = StreamMessage;
+/**
+ * One message: its bytes without the newline, the offset after it, and when it was appended. As a
+ * pointer, it says where these bytes stand in the stream: `readAt` gives them again.
+ */
+export interface JsonlMessage extends StreamMessage, Stored {}
 
-export type JsonlEngineOptions = Pick<
+type StoreChoices = Pick<
   LocalStoreOptions,
   "openFilesMax" | "checkpointBytes" | "checkpointMs" | "keepDeletedMs" | "now" | "onRebuild"
 >;
+
+export interface JsonlEngineOptions extends StoreChoices {
+  /**
+   * Signs every stream that is appended to, some time after the append and at the latest when the
+   * engine closes. The user's key is made when there is none. Default: false.
+   */
+  readonly sign?: boolean;
+  /** Told of streams that could not be signed. Default: a process warning. */
+  readonly onWarning?: (warning: string) => void;
+}
+
+const OPTIONS: OptionKinds<JsonlEngineOptions> = {
+  openFilesMax: "count",
+  checkpointBytes: "count",
+  checkpointMs: "count",
+  keepDeletedMs: "count",
+  now: "function",
+  onRebuild: "function",
+  sign: "boolean",
+  onWarning: "function",
+};
 
 export interface CreateStreamOptions {
   /** Default: `application/json`, one value a line. Any other type is kept byte by byte. */
@@ -30,6 +68,7 @@ export interface CreateStreamOptions {
   readonly lifetime?: Lifetime;
 }
 
+const CREATE_OPTIONS: OptionKinds<CreateStreamOptions> = { contentType: "text", lifetime: "any" };
 const LISTED_TOGETHER = 1000;
 const NOTHING = new Uint8Array(0);
 
@@ -60,16 +99,24 @@ export class JsonlEngine {
   readonly #store: LocalStore;
 
   private constructor(store: LocalStore) {
+    if (!(store instanceof LocalStore)) {
+      throw notByNew("JsonlEngine", "await JsonlEngine.open(directory)");
+    }
     this.#store = store;
   }
 
   /** Opens the streams below a directory, making it when it is missing. One process at a time. */
   static async open(dataDirectory: string, options: JsonlEngineOptions = {}): Promise<JsonlEngine> {
-    return new JsonlEngine(await openLocalStore({ ...options, dataDirectory }));
+    checkKind("dataDirectory", dataDirectory, "text");
+    checkOptions("JsonlEngine.open", options, OPTIONS);
+    const { sign = false, onWarning = processWarning, ...choices } = options;
+    const signing = sign ? await loadSigning(onWarning) : undefined;
+    return new JsonlEngine(await openLocalStore({ ...choices, dataDirectory, signing }));
   }
 
   /** Makes a stream; one that is there already is left as it is, when the same is asked for. */
   async createStream(path: string, options: CreateStreamOptions = {}): Promise<StreamHead> {
+    checkOptions("createStream", options, CREATE_OPTIONS);
     const { contentType = "application/json", lifetime } = options;
     if (lifetime !== undefined) checkLifetime(lifetime);
     const body = new Uint8Array();
@@ -80,7 +127,7 @@ export class JsonlEngine {
   /** Null when there is none, or it was deleted. */
   async getStream(path: string): Promise<StreamHead | null> {
     try {
-      return await this.#store.head(path);
+      return await this.#head(path);
     } catch (cause) {
       const isAbsence =
         cause instanceof VerbatimError &&
@@ -102,7 +149,8 @@ export class JsonlEngine {
 
   /** Appends one message. Resolves, once it is durable, to the offset after it. */
   async append(path: string, data: Uint8Array): Promise<OffsetToken> {
-    const { isJson } = await this.#store.head(path);
+    checkBytes("append", data);
+    const { isJson } = await this.#head(path);
     const body = isJson ? asOneMessage(data, path) : data;
     const appended = await this.#store.append(path, { body, close: false });
     if (appended.outcome === "appended") return appended.head.end;
@@ -116,10 +164,14 @@ export class JsonlEngine {
   async appendAll(
     path: string,
     messages: readonly unknown[],
-    { closes = false }: { readonly closes?: boolean } = {},
+    options: { readonly closes?: boolean } = {},
   ): Promise<boolean> {
-    if (messages.length === 0 && !closes) return !(await this.#store.head(path)).isClosed;
-    const body = messages.length === 0 ? NOTHING : Buffer.from(JSON.stringify(messages));
+    if (!Array.isArray(messages)) throw badArgument("appendAll", "takes its messages as a list");
+    checkOptions("appendAll", options, { closes: "boolean" });
+    const { closes = false } = options;
+    if (messages.length === 0 && !closes) return !(await this.#head(path)).isClosed;
+    checkKind("path", path, "text");
+    const body = messages.length === 0 ? NOTHING : asJsonArray(messages);
     const { outcome } = await this.#store.append(path, { body, close: closes });
     if (outcome === "appended") return true;
     // To close what is closed changes nothing either.
@@ -138,12 +190,36 @@ export class JsonlEngine {
    * The same one by one, in constant memory. What is damaged is an error (STREAM_DAMAGED), unless
    * `onDamaged` is given: then it is told the offset after it, and the next message follows.
    */
-  messages(
+  async *messages(
     path: string,
     afterOffset?: OffsetToken,
     onDamaged?: (offset: OffsetToken) => void,
-  ): AsyncIterable<JsonlMessage> {
-    return this.#store.messages(path, afterOffset ?? "start", onDamaged);
+  ): AsyncGenerator<JsonlMessage> {
+    const lfBytes = (await this.#head(path)).isJson ? 1 : 0;
+    const from = afterOffset ?? "start";
+    checkKind("afterOffset", from, "text");
+    const found = this.#store.messages(path, from, onDamaged);
+    for await (const { data, offset, timestamp } of found) {
+      const { length } = data;
+      yield { data, offset, timestamp, bytePos: placeOf(offset) - lfBytes - length, length };
+    }
+  }
+
+  /** The `length` bytes at `bytePos` of the stream, as the pointer of a message has them. */
+  async readAt(path: string, bytePos: number, length: number): Promise<Uint8Array> {
+    checkStretch(bytePos, length);
+    const { start } = await this.#head(path);
+    const readSeq = parseOffset(start)?.readSeq ?? 0;
+    const parts: Uint8Array[] = [];
+    let at = bytePos;
+    while (at < bytePos + length) {
+      const from = formatOffset(readSeq, at);
+      const { bytes, head } = await this.#store.read(path, from, bytePos + length - at);
+      if (bytes.length === 0) throw outOfRange({ bytePos, length }, head);
+      parts.push(bytes);
+      at += bytes.length;
+    }
+    return Buffer.concat(parts).subarray(0, length);
   }
 
   /**
@@ -154,8 +230,10 @@ export class JsonlEngine {
     path: string,
     options: { readonly after?: OffsetToken | undefined; readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<JsonlMessage> {
+    checkOptions("follow", options, { after: "text", signal: "object" });
     let { after } = options;
     const { signal = new AbortController().signal } = options;
+    checkKind("path", path, "text");
     let wake = () => {};
     signal.addEventListener("abort", () => wake(), { once: true });
     const unwatch = this.#store.watch(path, () => wake());
@@ -181,15 +259,17 @@ export class JsonlEngine {
 
   /** Where the next message goes. */
   async getCurrentOffset(path: string): Promise<OffsetToken> {
-    return (await this.#store.head(path)).end;
+    return (await this.#head(path)).end;
   }
 
-  messageCount(path: string): Promise<number> {
+  async messageCount(path: string): Promise<number> {
+    checkKind("path", path, "text");
     return this.#store.messageCount(path);
   }
 
   /** Deletes a stream. Its bytes are kept for a while; made again, it is another stream. */
-  deleteStream(path: string): Promise<void> {
+  async deleteStream(path: string): Promise<void> {
+    checkKind("path", path, "text");
     return this.#store.remove(path);
   }
 
@@ -197,4 +277,37 @@ export class JsonlEngine {
   close(): Promise<void> {
     return this.#store.close();
   }
+
+  #head(path: string): Promise<StreamHead> {
+    checkKind("path", path, "text");
+    return this.#store.head(path);
+  }
+}
+
+/** Not all at once: in a list, JSON has null for what has no JSON of its own. */
+function asJsonArray(messages: readonly unknown[]): Uint8Array {
+  return Buffer.from(`[${messages.map((message) => encodeLine(message)).join(",")}]`);
+}
+
+/** Loaded only when asked for: most engines sign nothing. */
+async function loadSigning(onWarning: (warning: string) => void): Promise<StreamSigner> {
+  const { loadStreamSigner } = await import("./signing-user.ts");
+  return loadStreamSigner(nodeHost, onWarning);
+}
+
+function processWarning(warning: string): void {
+  process.emitWarning(warning, "VerbatimWarning");
+}
+
+function placeOf(offset: OffsetToken): number {
+  return parseOffset(offset)?.byteOffset ?? 0;
+}
+
+function outOfRange({ bytePos, length }: Stored, head: StreamHead): VerbatimError {
+  const end = placeOf(head.end);
+  return new VerbatimError(
+    "OUT_OF_RANGE",
+    `${length} bytes at ${bytePos} are not all in ${head.path}, which ends at ${end}`,
+    { path: head.path, offset: bytePos, length, end },
+  );
 }

@@ -10,7 +10,7 @@
  *     LF. A fork counts on from where it left its source: no token is ever translated.
  */
 
-import { assert } from "../base/assert.ts";
+import { checkWhole } from "../base/choice.ts";
 
 declare const offsetToken: unique symbol;
 
@@ -26,8 +26,8 @@ export interface Place {
 const FORM = /^(\d{16})_(\d{16})$/;
 
 export function formatOffset(readSeq: number, byteOffset: number): OffsetToken {
-  assert(Number.isSafeInteger(readSeq) && readSeq >= 0, "readSeq is a whole number");
-  assert(Number.isSafeInteger(byteOffset) && byteOffset >= 0, "an offset is a whole number");
+  checkWhole("readSeq", readSeq);
+  checkWhole("byteOffset", byteOffset);
   return `${digits(readSeq)}_${digits(byteOffset)}` as OffsetToken;
 }
 

@@ -63,6 +63,7 @@ export function logFileName(path: string, incarnation: number, isJson: boolean):
 }
 
 function faultOf(path: string): string | null {
+  if (typeof path !== "string") return "it is not text";
   if (!path.startsWith("/")) return "it does not begin with /";
   if (path === "/") return "it names no stream";
   if (!path.isWellFormed()) return "it is not well-formed Unicode";

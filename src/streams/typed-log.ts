@@ -10,11 +10,11 @@
  */
 
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { checkChoice } from "../base/choice.ts";
+import { badArgument, checkKind, checkOptions, type OptionKinds } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
-import { badLineWarning } from "../log/bad-line-warning.ts";
+import { badLineWarning, checkOnBadLine, type OnBadLine } from "../log/bad-line-warning.ts";
 import { decodeLine, encodeLine } from "../log/json.ts";
-import type { JsonlEngine } from "./jsonl-engine.ts";
+import { JsonlEngine } from "./jsonl-engine.ts";
 import { type OffsetToken, parseOffset } from "./offset-token.ts";
 
 /** A message that is no value of the log's: damaged, no JSON, or refused by the schema. */
@@ -29,8 +29,8 @@ export interface BadMessage {
 export interface TypedLogOptions {
   /** Judges what is read too, and gives what the schema makes of it. Default: false. */
   readonly validatesOnRead?: boolean;
-  /** Default: bad lines are skipped, and told in one process warning with their numbers. */
-  readonly onBadLine?: "throw" | ((bad: BadMessage) => void);
+  /** Default: `skip`, with one process warning that has the numbers of the bad lines. */
+  readonly onBadLine?: OnBadLine<BadMessage>;
 }
 
 export interface TypedLog<Input, Value> {
@@ -44,6 +44,8 @@ export interface TypedLog<Input, Value> {
   /** How many messages there are, bad ones included. */
   count(): Promise<number>;
 }
+
+const OPTIONS: OptionKinds<TypedLogOptions> = { validatesOnRead: "boolean", onBadLine: "any" };
 
 /** What a schema is given, and what it makes of it. */
 type Input<Schema extends StandardSchemaV1> = StandardSchemaV1.InferInput<Schema>;
@@ -74,9 +76,12 @@ export function typedLog(
   engine: JsonlEngine,
   streamPath: string,
   schema: StandardSchemaV1,
-  { validatesOnRead = false, onBadLine }: TypedLogOptions = {},
+  options: TypedLogOptions = {},
 ): TypedLog<unknown, unknown> {
-  if (typeof onBadLine !== "function") checkChoice("onBadLine", onBadLine, ["throw"]);
+  checkArguments(engine, streamPath, schema);
+  checkOptions("typedLog", options, OPTIONS);
+  const { validatesOnRead = false, onBadLine = "skip" } = options;
+  checkOnBadLine(onBadLine);
   return { streamPath, append, read, readStream, count: () => engine.messageCount(streamPath) };
 
   async function append(value: unknown): Promise<OffsetToken> {
@@ -97,7 +102,8 @@ export function typedLog(
     const tell = (offset: OffsetToken, reason: string) => {
       const bad = { line: afterOffset === undefined ? line : null, offset, reason };
       if (onBadLine === "throw") throw badLine(streamPath, bad);
-      (onBadLine ?? warning.add)(bad);
+      if (onBadLine === "skip") warning.add(bad);
+      else onBadLine(bad);
     };
     const onDamaged = (offset: OffsetToken) => {
       line++;
@@ -121,6 +127,20 @@ export function typedLog(
     const result = await schema["~standard"].validate(value);
     if (result.issues === undefined) return { value: result.value, fault: null };
     return { value: undefined, fault: `refused by the schema at ${fieldOf(result.issues[0])}` };
+  }
+}
+
+function checkArguments(engine: unknown, streamPath: unknown, schema: unknown): void {
+  if (!(engine instanceof JsonlEngine)) {
+    throw badArgument("typedLog", "takes an engine first: one that JsonlEngine.open gave");
+  }
+  checkKind("streamPath", streamPath, "text");
+  const { "~standard": standard } = (schema ?? {}) as Partial<StandardSchemaV1>;
+  if (typeof standard?.validate !== "function") {
+    throw badArgument(
+      "typedLog",
+      "takes a schema that speaks Standard Schema (Zod, Valibot, ArkType)",
+    );
   }
 }
 
@@ -154,7 +174,7 @@ function badLine(path: string, { line, offset, reason }: BadMessage): VerbatimEr
   const where = line === null ? `the line before ${offset}` : `line ${line}`;
   return new VerbatimError(
     "BAD_LINE",
-    `${where} of ${path} is bad: ${reason}; read without onBadLine: "throw" to pass over it`,
+    `${where} of ${path} is bad: ${reason}; read with onBadLine: "skip" to pass over it`,
     { path, line, offset: parseOffset(offset)?.byteOffset ?? 0, reason },
   );
 }

@@ -295,6 +295,10 @@ export class FaultFile implements OpenFile {
     return this.#process.machine.isNamed(this.node);
   }
 
+  narrow(): null {
+    return null; // There are no other users here.
+  }
+
   tryLock(kind: "exclusive" | "shared"): boolean {
     this.#process.mustLive();
     if (this.#process.machine.isLockedAgainst(this, kind)) return false;

@@ -130,7 +130,7 @@ describe.each(SHELLS.filter((shell) => !missing.includes(shell)))("in %s", (shel
     assert.deepEqual(await offered("verbatim completions "), ["bash", "fish", "zsh"]);
     // A value that may be missing, and what may stand in its place.
     assert.deepEqual(await offered("verbatim record --sign "), ["append", "turn"]);
-    assert.deepEqual(await offered("verbatim record --sign --a"), ["--ack", "--agent"]);
+    assert.deepEqual(await offered("verbatim record --sign --ac"), ["--ack"]);
     // A switch takes no value, and a value is no command.
     assert.deepEqual(await offered("verbatim ls --json --sort i"), ["id"]);
     assert.deepEqual(await offered("verbatim ls --root show --sort i"), ["id"]);

@@ -89,7 +89,7 @@ test.each<[string, Untyped]>([
 test("a typed log refuses what it could not do with a bad line", async () => {
   const engine = await JsonlEngine.open(tempDirectory());
   onTestFinished(() => engine.close());
-  const make = async () => typedLog(engine, "/a", z.string(), { onBadLine: "skip" } as Untyped);
+  const make = async () => typedLog(engine, "/a", z.string(), { onBadLine: "Skip" } as Untyped);
   const { details } = await refusal(make(), "BAD_SETTING");
   assert.equal(details.setting, "onBadLine");
 });

@@ -60,6 +60,7 @@ function openFile(bytes: Uint8Array, identity: string, onRead: (bytes: number) =
     endsAt: (size) => size === bytes.length,
     identity: () => identity,
     isLinked: () => true,
+    narrow: () => null,
     tryLock: () => true,
     unlock: () => {},
     close: () => {},

@@ -183,6 +183,10 @@ class WatchedFile implements OpenFile {
     return this.#file.isLinked();
   }
 
+  narrow(): number | null {
+    return this.#file.narrow();
+  }
+
   tryLock(kind: "exclusive" | "shared"): boolean {
     return this.#file.tryLock(kind);
   }

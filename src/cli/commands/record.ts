@@ -7,6 +7,7 @@ import type { Session } from "../../store/session.ts";
 import type { Store, StoreOptions } from "../../store/store.ts";
 import { type CliCommand, type Io, type Run, textOption, UsageError } from "../command.ts";
 import type { Outcome } from "../recording.ts";
+import type { SseSource } from "../sse-recording.ts";
 
 const EXIT: Readonly<Record<Outcome, number>> = { recorded: 0, malformed: 2, failed: 7 };
 
@@ -21,13 +22,21 @@ export const record: CliCommand = {
     },
     {
       flags: "--from <source>",
-      summary: "what one hook of Claude Code was told, on stdin: one entry; exits with 0 always",
-      choices: ["claude-code-hooks"],
+      summary:
+        "what stdin holds instead: a provider's event streams, or what a Claude Code hook was told",
+      choices: ["anthropic-sse", "openai-sse", "claude-code-hooks"],
     },
-    { flags: "--within <ms>", summary: "with --from: give up after so long; default: 10000" },
+    {
+      flags: "--within <ms>",
+      summary: "with claude-code-hooks: give up after so long; default: 10000",
+    },
     { flags: "--directive <name>", summary: "rye: what the thread is about; part of a new id" },
     { flags: "--agent <id>", summary: "homeagent: whose session it is" },
     { flags: "--model <name>", summary: "entire: who answers when a row does not say" },
+    {
+      flags: "--agent-version <version>",
+      summary: "entire: version of the recording program, for rows that have none",
+    },
     { flags: "--session <id>", summary: "continue this session, or begin it; default: a new one" },
     {
       flags: "--root <dir>",
@@ -65,29 +74,39 @@ export const record: CliCommand = {
     "my-agent | verbatim record --dialect entire --model claude-opus-4-5",
     "my-agent | verbatim record --dialect rye --session hello_world-1739012630 --on-error skip",
     "my-agent | verbatim record --dialect rye --directive deploy --sign",
+    "curl -sN … | verbatim record --dialect entire --from anthropic-sse --session 2026-11-15-a",
     "verbatim record --from claude-code-hooks",
   ],
 
   async run(run) {
     const { options, io } = run;
-    if (options.from !== undefined) return (await import("../hook.ts")).recordHook(run);
+    const { from } = options;
+    if (from === "claude-code-hooks") return (await import("../hook.ts")).recordHook(run);
+    if (from !== undefined) refuseLineOptions(options);
     const asked = askedFor(options);
     const { input } = io; // Before anything is made: what cannot be read is refused.
     const store = await openStore(asked, io);
     const session = await OPENERS[asked.dialect](store, asked);
     const writer = await session.openToAppend();
-    const { LOG_LIMITS } = await import("../../base/limits.ts");
-    const { InputLines } = await import("../input-lines.ts");
-    const { recordInput } = await import("../recording.ts");
+    const isAcknowledging = options.ack === true;
+    const start = asked.dialect === "rye" && writer.end === 0 ? THREAD_START : null;
     const signal = io.interruption();
     io.out(JSON.stringify({ session: session.id, path: session.path }));
-    if (input.isTTY) io.err("reading entries, one JSON object a line; Ctrl-D ends");
     try {
+      if (from !== undefined) {
+        const { recordResponses } = await import("../sse-recording.ts");
+        const sse = { from: from as SseSource, input, signal, isAcknowledging, start, io };
+        return EXIT[await recordResponses(session, sse)];
+      }
+      if (input.isTTY) io.err("reading entries, one JSON object a line; Ctrl-D ends");
+      const { LOG_LIMITS } = await import("../../base/limits.ts");
+      const { InputLines } = await import("../input-lines.ts");
+      const { recordInput } = await import("../recording.ts");
       const outcome = await recordInput(session, {
         input: new InputLines(input, { lineBytesMax: LOG_LIMITS.lineBytesMax, signal }),
         isSkipping: options.onError === "skip",
-        isAcknowledging: options.ack === true,
-        start: asked.dialect === "rye" && writer.end === 0 ? THREAD_START : null,
+        isAcknowledging,
+        start,
         io,
       });
       return EXIT[outcome];
@@ -116,6 +135,7 @@ function askedFor(options: Run["options"]): Asked {
     throw new UsageError(`say with --dialect how to record: ${DIALECTS.join(", ")}`);
   }
   const model = textOption("--model", options.model);
+  const version = textOption("--agent-version", options.agentVersion);
   const asked: Asked = {
     dialect,
     root: textOption("--root", options.root),
@@ -127,13 +147,14 @@ function askedFor(options: Run["options"]): Asked {
       markdown: options.markdown !== false,
       ...(envelope === undefined ? {} : { envelope: envelope as "flat" | "payload" }),
       ...(model === undefined ? {} : { model }),
+      ...(version === undefined ? {} : { version }),
       sign: (options.sign ?? false) as boolean | "turn" | "append",
     },
   };
   if (dialect === "homeagent" && asked.agent === undefined) {
     throw new UsageError("homeagent needs --agent: whose session it is");
   }
-  refuseOthers(dialect, { ...asked, envelope, model });
+  refuseOthers(dialect, { ...asked, envelope, model, "agent-version": version });
   return asked;
 }
 
@@ -143,6 +164,7 @@ const OWN_OPTIONS = {
   envelope: "rye",
   agent: "homeagent",
   model: "entire",
+  "agent-version": "entire",
 } as const satisfies Readonly<Record<string, DialectName>>;
 
 /** An option that would do nothing is a mistake. */
@@ -153,6 +175,16 @@ function refuseOthers(
   for (const [name, owner] of Object.entries(OWN_OPTIONS)) {
     if (owner === dialect || given[name as keyof typeof OWN_OPTIONS] === undefined) continue;
     throw new UsageError(`--${name} is for ${owner}, and has no meaning for ${dialect}`);
+  }
+}
+
+/** What has no meaning where stdin holds no lines of entries. */
+function refuseLineOptions(options: Run["options"]): void {
+  if (options.within !== undefined) {
+    throw new UsageError("--within has no meaning without --from claude-code-hooks");
+  }
+  if (options.onError === "skip") {
+    throw new UsageError("--on-error has no meaning with --from: each response is kept as it came");
   }
 }
 

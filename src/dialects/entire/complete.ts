@@ -3,7 +3,8 @@
  *
  *   {"type","sessionId","uuid","parentUuid","timestamp","cwd","version","message",…the caller's own}
  *
- * C1  What the writer knows wins over what the caller says of it. `parentUuid` is null here: only
+ * C1  What the writer knows wins over what the caller says of it, but for `version`: a row that was
+ *     written by another program keeps the version of that one. `parentUuid` is null here: only
  *     under the log's lock is it known what the row follows (chain.ts).
  * C2  A completed row is plain JSON in memory too: it reads back as it is.
  * C3  An assistant's content is a list of blocks, and its message has an id: without either Entire
@@ -51,7 +52,7 @@ export function complete(given: Native, facts: WriterFacts): Native {
     parentUuid: null,
     timestamp: new Date(facts.nowMs).toISOString(),
     cwd: facts.cwd,
-    version: facts.version,
+    version: nameIn(row, "version", "version") || facts.version,
     message: messageOf(type, get(row, "message"), facts),
   };
   return withRest(completed, row, ROW_KEYS);
@@ -93,7 +94,11 @@ function contentOf(content: unknown): string | readonly JsonObject[] {
 }
 
 function nameOf(message: JsonObject, key: string): string | null {
-  const name = get(message, key) ?? null;
-  if (name !== null && typeof name !== "string") return refuse(`message.${key}`, "not a string");
+  return nameIn(message, key, `message.${key}`);
+}
+
+function nameIn(from: JsonObject, key: string, field: string): string | null {
+  const name = get(from, key) ?? null;
+  if (name !== null && typeof name !== "string") return refuse(field, "not a string");
   return name;
 }

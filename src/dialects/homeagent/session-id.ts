@@ -49,6 +49,7 @@ export function idAt(path: readonly string[]): string | null {
 
 /** Why an id cannot be one segment of a path, or null when it can. */
 function segmentFault(id: string): string | null {
+  if (typeof id !== "string") return "it is not text";
   if (id.length <= ID_SEGMENT_BYTES_MAX && PLAIN.test(id)) return null;
   if (id.includes("/")) return "it holds /";
   try {

@@ -64,6 +64,7 @@ function memberFile({ file }: OpenBundle, { name, start, bytes }: Member): OpenF
     endsAt: (size) => size === bytes,
     identity: () => `${file.identity()}:${name}`,
     isLinked: () => true,
+    narrow: () => null,
     tryLock: () => true,
     unlock: () => {},
     close: () => {}, // The bundle stays open: all its members are read from one descriptor.

@@ -1,0 +1,118 @@
+/** `verbatim record --from anthropic-sse | openai-sse`: what a provider sent, with its usage. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "vitest";
+import { ANTHROPIC, CHAT, RESPONSES, sseBytes } from "../support/provider-streams.ts";
+import { CliUser, jsonLines } from "./cli.ts";
+
+const DIALECTS = {
+  rye: ["--directive", "hello_world"],
+  homeagent: ["--agent", "kitchen", "--root", "."],
+  entire: ["--model", "m"],
+  claude: ["--session", "project/s1"],
+  sdk: ["--session", "agents/s1"],
+} as const;
+
+const record = (dialect: keyof typeof DIALECTS, from: string, ...rest: readonly string[]) => [
+  ...["record", "--dialect", dialect, "--from", from, ...DIALECTS[dialect], ...rest],
+];
+
+test.each(Object.keys(DIALECTS) as (keyof typeof DIALECTS)[])(
+  "a response of Anthropic is recorded with its usage in %s",
+  async (dialect) => {
+    const user = new CliUser();
+    const input = sseBytes(ANTHROPIC);
+    const ran = await user.run(record(dialect, "anthropic-sse", "--ack"), { input });
+    assert.deepEqual([ran.code, ran.stderr], [0, ""]);
+    const [opened, ack] = jsonLines(ran.stdout);
+    const path = String(opened?.path);
+    assert.equal(ack?.offset, readFileSync(path).length);
+    const shown = await user.run(["show", path, "--json"]);
+    const entries = jsonLines(shown.stdout).filter(({ role }) => role === "assistant");
+    const usage = entries.map((entry) => entry.usage).find(Boolean);
+    assert.ok(JSON.stringify(usage).includes("472"), shown.stdout);
+  },
+);
+
+test("several responses on one stdin are an entry each, of both of OpenAI's APIs", async () => {
+  const user = new CliUser();
+  const input = Buffer.concat([
+    sseBytes(CHAT, { done: true }),
+    sseBytes(RESPONSES),
+    sseBytes(CHAT),
+  ]);
+  const ran = await user.run(record("entire", "openai-sse", "--ack"), { input });
+  assert.deepEqual([ran.code, ran.stderr], [0, ""]);
+  const [opened, ...acks] = jsonLines(ran.stdout);
+  const rows = jsonLines(readFileSync(String(opened?.path), "utf8"));
+  assert.deepEqual([rows.length, acks.length], [3, 3]);
+  for (const { message } of rows) {
+    assert.ok((message as { usage?: { input_tokens?: number } }).usage?.input_tokens);
+  }
+});
+
+test("a response that breaks off is kept as partial, told, and no hindrance to the next", async () => {
+  const user = new CliUser();
+  const input = Buffer.concat([sseBytes(ANTHROPIC.slice(0, -3)), sseBytes(ANTHROPIC)]);
+  const ran = await user.run(record("entire", "anthropic-sse"), { input });
+  assert.equal(ran.code, 2);
+  assert.match(
+    ran.stderr,
+    /^response 1: the message of anthropic is not whole.*kept as partial\n$/,
+  );
+  const [opened] = jsonLines(ran.stdout);
+  const rows = jsonLines(readFileSync(String(opened?.path), "utf8"));
+  assert.deepEqual(
+    rows.map(({ partial }) => partial),
+    [true, undefined],
+  );
+});
+
+test("what is no event stream is told, and nothing is recorded", async () => {
+  const user = new CliUser();
+  const input = '{"type":"error","error":{"type":"authentication_error"}}\n';
+  const ran = await user.run(record("rye", "anthropic-sse"), { input });
+  assert.equal(ran.code, 2);
+  assert.match(ran.stderr, /stdin held no event of a anthropic-sse stream; nothing is recorded/);
+  const [opened] = jsonLines(ran.stdout);
+  assert.equal(readFileSync(String(opened?.path), "utf8"), "");
+});
+
+test("a thread that begins with a response gets its start first", async () => {
+  const user = new CliUser();
+  const ran = await user.run(record("rye", "anthropic-sse"), { input: sseBytes(ANTHROPIC) });
+  const [opened] = jsonLines(ran.stdout);
+  const types = jsonLines(readFileSync(String(opened?.path), "utf8")).map(({ type }) => type);
+  assert.equal(types[0], "thread_start");
+  assert.ok(types.includes("assistant_text"), types.join());
+});
+
+test("rows have the recording program's version, and one that says its own keeps it", async () => {
+  const user = new CliUser();
+  const args = ["record", "--dialect", "entire", "--model", "m", "--agent-version", "0.0.44"];
+  const row = { type: "user", message: { content: "Hi" } };
+  const input = `${JSON.stringify(row)}\n${JSON.stringify({ ...row, version: "1.2.3" })}\n`;
+  const ran = await user.run(args, { input });
+  assert.equal(ran.code, 0, ran.stderr);
+  const [opened] = jsonLines(ran.stdout);
+  const rows = jsonLines(readFileSync(String(opened?.path), "utf8"));
+  assert.deepEqual(
+    rows.map(({ version }) => version),
+    ["0.0.44", "1.2.3"],
+  );
+});
+
+test("options that would do nothing with a provider's stream are refused", async () => {
+  const user = new CliUser();
+  for (const [option, ...args] of [
+    ["--within", ...record("entire", "anthropic-sse", "--within", "500")],
+    ["--on-error", ...record("entire", "anthropic-sse", "--on-error", "skip")],
+    ["--agent-version", ...record("rye", "anthropic-sse", "--agent-version", "1")],
+    ["--dialect", "record", "--from", "anthropic-sse"],
+  ] as const) {
+    const { code, stderr } = await user.run(args, { input: "" });
+    assert.equal(code, 2, option);
+    assert.ok(stderr.includes(option), stderr);
+  }
+});

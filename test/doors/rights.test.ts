@@ -1,0 +1,78 @@
+/** A log is its owner's alone: one that others may read is narrowed when it is opened to append. */
+
+import assert from "node:assert/strict";
+import { chmodSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { test, vi } from "vitest";
+import { openStore } from "../../src/index.ts";
+import { narrowRights } from "../../src/log/rights.ts";
+import { openLog, readLog } from "../../src/log.ts";
+import { logHolding, openWriter } from "../support/open-log.ts";
+import { errno } from "../support/refusal.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const rightsOf = (path: string) => statSync(path).mode & 0o777;
+
+test.each([0o644, 0o660, 0o700, 0o666])(
+  "a log with the rights %o is 0600 once it is opened to append, and a warning says so",
+  async (mode) => {
+    const path = logHolding("{}\n");
+    chmodSync(path, mode);
+    for await (const _ of readLog(path)) assert.equal(rightsOf(path), mode);
+    const warnings: string[] = [];
+    const onWarning = (warning: string) => warnings.push(warning);
+    await openWriter(path, { onWarning });
+    assert.equal(rightsOf(path), 0o600);
+    assert.deepEqual(warnings, [`${path} had the rights 0${mode.toString(8)}; it is 0600 now`]);
+  },
+);
+
+test("a log that has no more than 0600 is left as it is, without a word", async () => {
+  const path = logHolding("{}\n");
+  chmodSync(path, 0o600);
+  await openWriter(path, { onWarning: (warning) => assert.fail(warning) });
+  assert.equal(rightsOf(path), 0o600);
+});
+
+test("a session that others may read is narrowed through its store, which says so", async () => {
+  const root = tempDirectory();
+  const warnings: string[] = [];
+  const onWarning = (warning: string) => warnings.push(warning);
+  const catalogPath = join(root, "catalog.db");
+  const options = { dialect: "homeagent", root, agent: "kitchen", catalogPath, onWarning } as const;
+  const entry = { kind: "message", role: "user", parts: [{ type: "text", text: "Hi" }] } as const;
+  const store = await openStore(options);
+  const session = await store.create({ id: "kitchen/s" });
+  const { id, path } = session;
+  await session.append(entry);
+  await store.close();
+  chmodSync(path, 0o640);
+  const again = await openStore(options);
+  await again.session(id).append(entry);
+  await again.close();
+  assert.equal(rightsOf(path), 0o600);
+  assert.deepEqual(warnings, [`${path} had the rights 0640; it is 0600 now`]);
+});
+
+test("the log door warns the process when nobody else is told", async () => {
+  const path = logHolding("{}\n");
+  chmodSync(path, 0o644);
+  const emit = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+  try {
+    await (await openLog(path)).close();
+    assert.match(String(emit.mock.calls[0]?.[0]), /had the rights 0644; it is 0600 now$/);
+  } finally {
+    emit.mockRestore();
+  }
+});
+
+test("a log whose rights are another's to change is appended to, and a warning says so", () => {
+  const warnings: string[] = [];
+  const narrow = () => {
+    throw errno("EPERM");
+  };
+  narrowRights({ narrow } as never, "/a.jsonl", (warning) => warnings.push(warning));
+  assert.deepEqual(warnings, [
+    "others may read /a.jsonl, and its rights cannot be narrowed (EPERM); make it 0600",
+  ]);
+});
