@@ -39,6 +39,11 @@ export function catalogPath(): string {
   return join(xdg(process.env, "XDG_CACHE_HOME", ".cache"), "verbatim", "catalog.db");
 }
 
+/** The user's head pins (docs/formats/heads.md). */
+export function headsPath(): string {
+  return join(userPlaces().stateDirectory, "heads.jsonl");
+}
+
 /** What was last listed: a cache, safe to delete. */
 export function keptListingPath(): string {
   return join(xdg(process.env, "XDG_CACHE_HOME", ".cache"), "verbatim", "last-listing");

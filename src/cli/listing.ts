@@ -10,23 +10,25 @@
  *      Nor when something could not be looked at, which is told each time.
  */
 
-import { catalogPath, keptListingPath } from "../base/node-places.ts";
+import { catalogPath, headsPath, keptListingPath } from "../base/node-places.ts";
 import { eachLog } from "../catalog/find.ts";
 import { keepText, keptText } from "../catalog/kept-text.ts";
 import {
   type FoundLog,
+  lineOf,
   type RowLine,
   type SessionSort,
   sortLines,
 } from "../catalog/session-row.ts";
 import { CATALOG_VERSION } from "../catalog/table.ts";
 import { safeText } from "../render/safe-text.ts";
-import { type FoundStore, findStores, type Where } from "../store/find-stores.ts";
+import { type FoundStore, findStores, statOf, type Where } from "../store/find-stores.ts";
 import { LAYOUTS } from "../store/layouts.ts";
 import {
   type Listed,
   listLines,
   mayStandOtherwise,
+  placeOf,
   type SessionLine,
   type SessionSummary,
   summaryOf,
@@ -80,6 +82,9 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
     found = found.concat(await listLines(listed(store, onWarning), { sort, onProgress }));
   }
   io.progress(null);
+  const gone = await goneLines(where, sort);
+  if (gone.length > 0) isWhole = false; // Said each time.
+  found = found.concat(gone);
   const sessions = sortLines(found).slice(0, limit);
   const pieces: string[] = [];
   for (const piece of textOf(sessions, isJson, nowMs, io)) {
@@ -96,6 +101,7 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
     const untilMs = endOfLife(found, nowMs);
     keepText(keptListingPath(), { question, untilMs }, found.map(logOf), pieces.join(""));
   }
+  if (gone.length > 0) io.err(missingWarning(gone));
   if (found.length === 0) {
     const places = stores.map(({ root }) => root).join(" and ");
     io.err(places ? `no sessions in ${places}` : "no store of sessions was found from here");
@@ -109,6 +115,33 @@ export async function printIds(where: Where, io: Io): Promise<void> {
     ({ id }) => `${id}\n`,
   );
   await io.print(safeText(ids.join("")));
+}
+
+/** Sessions whose head is pinned and whose log is gone; without pins nothing is loaded (LI1). */
+async function goneLines(where: Where, sort: SessionSort): Promise<SessionLine[]> {
+  if (pinsStamp() === null) return [];
+  const { nodeHost } = await import("../base/node-host.ts");
+  const { goneSessions } = await import("../store/gone-sessions.ts");
+  return (await goneSessions(nodeHost, [where])).map(({ store, row }) => {
+    const line = lineOf(row, sort);
+    const place = placeOf(store.dialect, store.root);
+    return { id: line.id, key: line.key, line, place, isMissing: true };
+  });
+}
+
+function missingWarning(gone: readonly SessionLine[]): string {
+  const [first] = gone;
+  const are = gone.length === 1 ? "1 session is" : `${gone.length} sessions are`;
+  return safeText(
+    `warning: ${are} missing: signed before, and the log is gone (rollback). If it was deleted on ` +
+      `purpose: verbatim head forget ${first?.id}`,
+  );
+}
+
+/** How the file of pins stands: which sessions are missing depends on it; null for no file. */
+function pinsStamp(): string | null {
+  const stats = statOf(headsPath());
+  return stats === undefined ? null : `${stats.size} ${stats.mtimeMs}`;
 }
 
 /** The logs of all stores, each when it is asked for. */
@@ -145,7 +178,7 @@ function endOfLife(sessions: readonly SessionLine[], nowMs: number): number | nu
 /** All that an answer depends on but for the logs (LI3). */
 function questionOf(stores: readonly FoundStore[], { sort, isJson }: ListingOptions): string {
   const places = stores.map(({ dialect, root }) => [dialect, root]);
-  return JSON.stringify([CATALOG_VERSION, places, sort, isJson]);
+  return JSON.stringify([CATALOG_VERSION, places, sort, isJson, pinsStamp()]);
 }
 
 function* textOf(
@@ -155,15 +188,19 @@ function* textOf(
   io: Io,
 ): Generator<string> {
   if (!isJson) {
-    if (sessions.length > 0) yield `${describe(sessions.map(summaryOf), nowMs, io).join("\n")}\n`;
+    if (sessions.length > 0) yield `${describe(sessions, nowMs, io).join("\n")}\n`;
     return;
   }
   for (let at = 0; at < sessions.length; at += LINES_PER_PRINT) {
     const lines = sessions
       .slice(at, at + LINES_PER_PRINT)
-      .map((session) => `${unclosedJson(session)},"live":${isLive(session.line, nowMs)}}\n`);
+      .map((session) => `${unclosedJson(session)},${flagsOf(session, nowMs)}}\n`);
     yield safeText(lines.join(""));
   }
+}
+
+function flagsOf({ line, isMissing }: SessionLine, nowMs: number): string {
+  return isMissing ? '"live":false,"missing":true' : `"live":${isLive(line, nowMs)}`;
 }
 
 /** The store, with what reads its sessions loaded when it is asked for (LI1). */
@@ -187,18 +224,26 @@ const COLUMNS: readonly Column[] = [
   { heading: "UPDATED" },
 ];
 
-function describe(sessions: readonly SessionSummary[], nowMs: number, io: Io): string[] {
-  const rows = sessions.map((session) => [
-    session.id,
-    session.agent ?? "–",
-    session.model ?? "–",
-    [session.status, isLive(session, nowMs) ? "live" : null].filter(Boolean).join(" ") || "–",
-    String(session.turns),
-    session.totalTokens === null ? "–" : String(session.totalTokens),
-    session.spend === null ? "–" : `$${session.spend.toFixed(4)}`,
-    updated(session, io.isTerminal ? nowMs : null),
-  ]);
+function describe(sessions: readonly SessionLine[], nowMs: number, io: Io): string[] {
+  const rows = sessions.map((line) => {
+    const session = summaryOf(line);
+    return [
+      session.id,
+      session.agent ?? "–",
+      session.model ?? "–",
+      line.isMissing ? "missing" : statusOf(session, nowMs),
+      String(session.turns),
+      session.totalTokens === null ? "–" : String(session.totalTokens),
+      session.spend === null ? "–" : `$${session.spend.toFixed(4)}`,
+      updated(session, io.isTerminal ? nowMs : null),
+    ];
+  });
   return formatTable(COLUMNS, rows, io.isTerminal ? io.columns : null);
+}
+
+function statusOf(session: SessionSummary, nowMs: number): string {
+  const isNow = isLive(session, nowMs);
+  return [session.status, isNow ? "live" : null].filter(Boolean).join(" ") || "–";
 }
 
 function isLive({ mtimeMs }: Pick<RowLine, "mtimeMs">, nowMs: number): boolean {

@@ -17,6 +17,8 @@ export interface SessionItem extends Summary {
   readonly isLive: boolean;
   /** False while a long session grows: the summary is of an earlier moment. */
   readonly isCurrent: boolean;
+  /** Its head is pinned on the server and its log is gone: the verdict is `rollback`. */
+  readonly isMissing: boolean;
 }
 
 export interface SessionPage {

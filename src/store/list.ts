@@ -56,6 +56,8 @@ export interface Listed {
 export interface SessionLine extends Pick<RowLine, "id" | "key"> {
   readonly line: RowLine;
   readonly place: Place;
+  /** Its head is pinned and its log is gone (gone-sessions.ts). */
+  readonly isMissing?: boolean;
 }
 
 /** What all sessions of a store have in common. */
@@ -142,7 +144,7 @@ export function unclosedJson({ line, place }: SessionLine): string {
   return `${line.json.slice(0, -1)},${place.json}/${line.logPathJson.slice(1)}`;
 }
 
-function placeOf(dialect: DialectName, root: string): Place {
+export function placeOf(dialect: DialectName, root: string): Place {
   const rootJson = JSON.stringify(root);
   const json = `"dialect":"${dialect}","root":${rootJson},"path":${rootJson.slice(0, -1)}`;
   return { dialect, root, json };

@@ -10,10 +10,9 @@
  *      over: it has a verdict, which is that it is unreadable.
  */
 
-import { dirname, join, relative, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
-import { homeagentRoot } from "../base/node-places.ts";
 import { eachLog } from "../catalog/find.ts";
 import type { Head } from "../proof/pin.ts";
 import type { VerifyReport } from "../signing/report.ts";
@@ -21,15 +20,9 @@ import { readHead } from "../signing/session-head.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { verifyLog } from "../signing/verify.ts";
 import type { VerifyOptions } from "../signing/verify-options.ts";
-import { DIALECTS, findSession } from "./find-session.ts";
-import {
-  DIALECT_NAMES,
-  type FoundStore,
-  findStores,
-  isStore,
-  statOf,
-  type Where,
-} from "./find-stores.ts";
+import { findSession } from "./find-session.ts";
+import { type FoundStore, findStores, statOf, type Where } from "./find-stores.ts";
+import { goneIn, lookedAt, storesOrPinned, upwardsFrom } from "./gone-sessions.ts";
 import { LAYOUTS } from "./layouts.ts";
 import { type JudgingOptions, UserJudging } from "./user-judging.ts";
 
@@ -177,17 +170,8 @@ export class SessionVerifier {
 
   /** The stores that `where` names or that are found from there, and those that were there (SV1). */
   async #stores(where: Where): Promise<FoundStore[]> {
-    const places = new Set(this.judging.book.found.current().map(({ pin }) => pin.place));
-    const stores: FoundStore[] = [];
-    for (const roots of lookedAt(where)) {
-      for (const store of roots) {
-        const isThere = isStore(store.dialect, store.root);
-        const { place } = await this.judging.whose(sessionIn(store, ""));
-        if (isThere || places.has(place)) stores.push(store);
-        if (isThere) break;
-      }
-    }
-    return stores;
+    const found = await storesOrPinned(this.#host, where, this.judging.book.found);
+    return found.map(({ store }) => store);
   }
 
   /** The only session of that id, which is there and cannot be looked at (SV2). */
@@ -207,31 +191,6 @@ export class SessionVerifier {
       const whose = gone && (await this.judging.whose(gone));
       if (whose && this.judging.book.found.lookup({ ...whose, log: null })) return gone;
     }
-    return null;
-  }
-}
-
-/** Of each dialect, where its store may be, the nearest place first. */
-function lookedAt({ cwd, root, dialect }: Where): FoundStore[][] {
-  const names = dialect === undefined ? DIALECT_NAMES : [dialect];
-  const roots = root === undefined ? upwardsFrom(resolve(cwd)) : [resolve(cwd, root)];
-  return names.map((name) => {
-    const isHome = name === "homeagent" && root === undefined;
-    return (isHome ? [homeagentRoot()] : roots).map((each) => ({ dialect: name, root: each }));
-  });
-}
-
-/** A directory, and all above it. */
-function upwardsFrom(directory: string): string[] {
-  const above = dirname(directory);
-  return above === directory ? [directory] : [directory, ...upwardsFrom(above)];
-}
-
-/** Null for what can be no id of that dialect. */
-function goneIn(store: FoundStore, id: string): SessionLog | null {
-  try {
-    return { ...sessionIn(store, id), logId: DIALECTS[store.dialect].logPath(id).join("/") };
-  } catch {
     return null;
   }
 }

@@ -245,3 +245,24 @@ function meta(
 ): object {
   return { thread_id: "t", directive, model, status, cost, created_at: daysAgo(days) };
 }
+
+test("ls names a signed session whose log is gone as missing, until its head is forgotten", async () => {
+  const user = new CliUser();
+  const record = await user.run(
+    ["record", "--dialect", "rye", "--directive", "d", "--session", "gone-1", "--sign"],
+    {
+      input: '{"type":"user_message","text":"hello"}\n',
+    },
+  );
+  assert.equal(record.code, 0, record.stderr);
+  rmSync(join(user.cwd, ".ai"), { recursive: true });
+  const text = await user.run(["ls"]);
+  assert.match(text.stdout, /gone-1 .* missing /);
+  assert.match(text.stderr, /1 session is missing.*verbatim head forget gone-1/s);
+  const [line] = jsonLines((await user.run(["ls", "--json"])).stdout);
+  expect(line).toMatchObject({ id: "gone-1", missing: true, live: false });
+  const { code } = await user.run(["head", "forget", "gone-1"]);
+  assert.equal(code, 0);
+  const after = await user.run(["ls", "--json"]);
+  assert.equal(after.stdout, "");
+});

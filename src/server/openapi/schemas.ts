@@ -50,6 +50,10 @@ const SUMMARY = {
     ...boolean,
     description: "False while a long session grows: the summary is of an earlier moment",
   },
+  isMissing: {
+    ...boolean,
+    description: "Its head is pinned and its log is gone: its verdict is rollback",
+  },
 };
 
 const ENDS = { end: offset, tornBytes: count, unfinishedBytes: count };

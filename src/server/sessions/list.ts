@@ -20,7 +20,7 @@ import { DIALECT_NAMES } from "../../store/find-stores.ts";
 import { badRequest } from "../answer.ts";
 import { Query } from "./query.ts";
 import type { ServedStore } from "./roots.ts";
-import type { SessionService } from "./service.ts";
+import type { MissingSession, SessionService } from "./service.ts";
 import { sessionItem } from "./wire.ts";
 
 export const LIST_PARAMETERS = [
@@ -51,7 +51,9 @@ export async function listPage(service: SessionService, url: string): Promise<un
   await service.catalog(); // Without one there is no list.
   const isComplete = after === null ? await service.freshen() : service.isSettled;
   const stores = service.roots.stores().filter((store) => !dialect || store.dialect === dialect);
+  const missing = await service.missing();
   const merge = new Merge(service, stores, wanted, after, limit + 1);
+  merge.add(missing.filter(({ store }) => !dialect || store.dialect === dialect));
   const { items, next } = await takePage(service, merge, wanted, limit);
   const { unreadable } = service;
   return { sessions: items, next: next && cursorOf(next), isComplete, unreadable };
@@ -74,13 +76,13 @@ async function takePage(
       next = last; // There is more.
       break;
     }
-    const { source, row, key } = head;
+    const { source, row, key, isMissing } = head;
     last = { key, store: source.key, id: row.id };
     if (wanted.title !== null && !row.title?.toLowerCase().includes(wanted.title)) continue;
-    const known = await service.refreshed(source, row);
+    const known = isMissing ? { row, isCurrent: true } : await service.refreshed(source, row);
     if (known === null) gone.set(source, [...(gone.get(source) ?? []), row.id]);
     else if (wanted.status === null || known.row.status === wanted.status) {
-      items.push(sessionItem(source, known, service.nowMs()));
+      items.push(sessionItem(source, known, service.nowMs(), isMissing));
     }
   }
   for (const [store, ids] of gone) await service.forget(store, ids);
@@ -92,6 +94,7 @@ class Merge {
   readonly #service: SessionService;
   readonly #wanted: Wanted;
   readonly #batch: number;
+  readonly #after: Place | null;
   readonly #sources: Source[];
 
   constructor(
@@ -104,20 +107,39 @@ class Merge {
     this.#service = service;
     this.#wanted = wanted;
     this.#batch = batch;
+    this.#after = after;
     this.#sources = stores.map((store) => {
-      return { store, after: after && markIn(store, after), rows: [], isDrained: false };
+      const mark = after && markIn(store, after);
+      return { store, after: mark, rows: [], isDrained: false, isMissing: false };
     });
   }
 
-  async next(): Promise<(PageRow & { readonly source: ServedStore }) | null> {
+  /** Sessions that no catalog knows, because their logs are gone; each is a source of its own. */
+  add(missing: readonly MissingSession[]): void {
+    const { since, until, statuses } = this.#wanted;
+    for (const { store, row } of missing) {
+      const key = row.updatedAt ?? "";
+      const isInTime = key >= (since ?? "") && (until === null || key < until);
+      const mark = this.#after && markIn(store, this.#after);
+      const isAfter = mark === null || key < mark.key || (key === mark.key && row.id > mark.id);
+      if (!isInTime || !isAfter || (statuses !== null && !statuses.includes(null))) continue;
+      const rows = [{ key, row }];
+      this.#sources.push({ store, after: null, rows, isDrained: true, isMissing: true });
+    }
+    // Of equal times, stores come in the order of their keys.
+    this.#sources.sort(({ store: one }, { store: other }) => {
+      return one.key === other.key ? 0 : one.key < other.key ? -1 : 1;
+    });
+  }
+
+  async next(): Promise<MergedRow | null> {
     let best: Source | null = null;
     for (const source of this.#sources) {
       if (source.rows.length === 0 && !source.isDrained) await this.#fill(source);
-      const key = source.rows[0]?.key;
-      if (key !== undefined && (best === null || key > (best.rows[0]?.key ?? ""))) best = source;
+      if (source.rows.length > 0 && (best === null || isBefore(source, best))) best = source;
     }
     const row = best?.rows.shift();
-    return best && row ? { ...row, source: best.store } : null;
+    return best && row ? { ...row, source: best.store, isMissing: best.isMissing } : null;
   }
 
   async #fill(source: Source): Promise<void> {
@@ -130,8 +152,23 @@ class Merge {
   }
 }
 
+interface MergedRow extends PageRow {
+  readonly source: ServedStore;
+  readonly isMissing: boolean;
+}
+
+/** Whether the first row of a source comes first; stores are in their order already. */
+function isBefore(one: Source, other: Source): boolean {
+  const [row, best] = [one.rows[0], other.rows[0]];
+  if (row === undefined || best === undefined) return row !== undefined;
+  if (row.key !== best.key) return row.key > best.key;
+  return one.store.key === other.store.key && row.row.id < best.row.id;
+}
+
 interface Source {
   readonly store: ServedStore;
+  /** Its one session is gone. */
+  readonly isMissing: boolean;
   after: PageMark | null;
   rows: PageRow[];
   isDrained: boolean;

@@ -15,7 +15,7 @@ import { createHash } from "node:crypto";
 import { resolve as resolvePath } from "node:path";
 import { VerbatimError } from "../../base/errors.ts";
 import { realRoot } from "../../catalog/catalog.ts";
-import { type FoundStore, findStores, statOf } from "../../store/find-stores.ts";
+import { type FoundStore, findStores, statOf, type Where } from "../../store/find-stores.ts";
 
 /** Where to look: these directories, or what is found from the current one and the home. */
 export type RootChoice = readonly string[] | "found";
@@ -59,6 +59,14 @@ export class SessionRoots {
     return [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
+  /** Where to look for sessions that are gone, perhaps with their store. */
+  get wheres(): readonly Where[] {
+    const cwd = this.#cwd;
+    const roots = this.#roots;
+    if (roots === "found") return [{ cwd }, ...this.#more().map((root) => ({ cwd, root }))];
+    return [...roots, ...this.#more()].map((root) => ({ cwd, root }));
+  }
+
   /** The store and the id that a URL names, whether or not the session is there. */
   resolve(urlId: string): { readonly store: ServedStore; readonly id: string } {
     const [, key, encoded = ""] = URL_ID.exec(urlId) ?? [];
@@ -67,6 +75,10 @@ export class SessionRoots {
     if (store === undefined || id === null || urlIdOf(store, id) !== urlId) throw notFound();
     return { store, id };
   }
+}
+
+export function servedStore(store: FoundStore): ServedStore {
+  return { ...store, key: keyOf(store) };
 }
 
 export function urlIdOf(store: Pick<ServedStore, "key">, id: string): string {

@@ -17,8 +17,8 @@ import { listPage } from "./list.ts";
 import { answerMarkdown } from "./markdown.ts";
 import { isRefusedAsWriting } from "./only-reading.ts";
 import { Query } from "./query.ts";
-import { notFound } from "./roots.ts";
-import type { ServedSession } from "./service.ts";
+import { notFound, urlIdOf } from "./roots.ts";
+import type { ServedSession, SessionService } from "./service.ts";
 import { verifySession } from "./verify.ts";
 import { answerJsonText, sessionItem, usageItem } from "./wire.ts";
 
@@ -93,8 +93,35 @@ export async function handleSessions(
   try {
     await handler({ context, served: await sessions.open(id), request, response, pass });
   } catch (cause) {
-    throw isAbsence(cause) ? notFound() : cause; // It went away, or was swapped, meanwhile.
+    if (!isAbsence(cause)) throw cause;
+    // It went away, or was swapped, meanwhile; or it is pinned, and its log is gone.
+    if (!(await answerMissing(sessions, id, part, request, response))) throw notFound();
   }
+}
+
+/** Of a session whose log is gone there is what the list says, and its verdict. */
+async function answerMissing(
+  sessions: SessionService,
+  urlId: string,
+  part: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<boolean> {
+  if (part !== "" && part !== "verify") return false;
+  const found = (await sessions.missing()).find(({ store, row }) => {
+    return urlIdOf(store, row.id) === urlId;
+  });
+  if (found === undefined) return false;
+  new Query(request.url ?? "/", []);
+  const { store, row } = found;
+  const session = { id: row.id, logId: row.logPath };
+  const ends = { end: 0, tornBytes: 0, unfinishedBytes: 0 };
+  const answer =
+    part === "verify"
+      ? await sessions.wholeGate.run(() => verifySession(sessions, { store, session }))
+      : { ...sessionItem(store, { row, isCurrent: true }, sessions.nowMs(), true), ...ends };
+  answerJsonText(response, JSON.stringify(answer), sessions.room);
+  return true;
 }
 
 async function answerSession({ context, served, request, response }: Asked): Promise<void> {

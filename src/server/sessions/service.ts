@@ -4,6 +4,7 @@
  *
  * SS1  A log is read whole only to sum it up or to verify it, and few at a time.
  * SS2  A summary that is older than its log is given as such (`isCurrent`), never passed off as new.
+ * SS3  A session that was signed and is gone is listed as missing: it must not go unnoticed.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -14,6 +15,7 @@ import { eachLog, type Unreadable } from "../../catalog/find.ts";
 import { forgetRows, freshenInSlices, keepRow, lookAtLog, readRow } from "../../catalog/pages.ts";
 import type { FoundLog, SessionRow } from "../../catalog/session-row.ts";
 import { bareRow, isFresh } from "../../catalog/table.ts";
+import { goneSessions } from "../../store/gone-sessions.ts";
 import { LAYOUTS } from "../../store/layouts.ts";
 import { mayStandOtherwise } from "../../store/list.ts";
 import type { Session } from "../../store/session.ts";
@@ -23,7 +25,7 @@ import { AnswerRoom } from "../answer-room.ts";
 import { Gate } from "../gate.ts";
 import { LiveReaders } from "../live-readers.ts";
 import type { SessionLimits } from "./limits.ts";
-import { notFound, type RootChoice, type ServedStore, SessionRoots } from "./roots.ts";
+import { notFound, type RootChoice, type ServedStore, SessionRoots, servedStore } from "./roots.ts";
 import { SearchService } from "./search-service.ts";
 
 export interface SessionServiceOptions {
@@ -43,6 +45,12 @@ export interface SessionServiceOptions {
 export interface ServedSession {
   readonly store: ServedStore;
   readonly session: Session;
+}
+
+/** A session whose head is pinned and whose log is gone. */
+export interface MissingSession {
+  readonly store: ServedStore;
+  readonly row: SessionRow;
 }
 
 export interface KnownSession {
@@ -70,6 +78,8 @@ export class SessionService {
   #catalog: Promise<Catalog> | null = null;
   #freshening: Promise<boolean> | null = null;
   #freshUntilMs = 0;
+  #missing: Promise<readonly MissingSession[]> | null = null;
+  #missingUntilMs = 0;
   #unreadable = 0;
   /** Faults that the operator was told: one session is not told of again and again. */
   readonly #told = new Set<string>();
@@ -104,6 +114,17 @@ export class SessionService {
     } catch (cause) {
       throw isAbsence(cause) ? notFound() : cause;
     }
+  }
+
+  /** Sessions whose head is pinned and whose log is gone (SS3). */
+  missing(): Promise<readonly MissingSession[]> {
+    if (this.#missing === null || this.nowMs() >= this.#missingUntilMs) {
+      this.#missingUntilMs = this.nowMs() + this.limits.freshMs;
+      this.#missing = goneSessions(this.host, this.roots.wheres).then((gone) => {
+        return gone.map(({ store, row }) => ({ store: servedStore(store), row }));
+      });
+    }
+    return this.#missing;
   }
 
   /** What is known of a session: as it is now, when that takes no long reading. */

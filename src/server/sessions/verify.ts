@@ -4,10 +4,16 @@ import type { VerifyReport } from "../../signing/report.ts";
 import { SessionVerifier } from "../../store/session-verifier.ts";
 import type { ServedSession, SessionService } from "./service.ts";
 
+/** A session by its place: its log may be gone. */
+interface Judged {
+  readonly store: ServedSession["store"];
+  readonly session: Pick<ServedSession["session"], "id" | "logId">;
+}
+
 /** Trust and pins are read anew for each report: both may change while a server runs. */
 export async function verifySession(
   { host }: SessionService,
-  { store, session }: ServedSession,
+  { store, session }: Judged,
 ): Promise<VerifyReport> {
   const { dialect, root } = store;
   const { id, logId } = session;

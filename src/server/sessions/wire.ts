@@ -30,7 +30,12 @@ export function answerJsonText(response: ServerResponse, text: string, room: Ans
 }
 
 /** A session as the list and its own page tell it. */
-export function sessionItem(store: ServedStore, { row, isCurrent }: KnownSession, nowMs: number) {
+export function sessionItem(
+  store: ServedStore,
+  { row, isCurrent }: KnownSession,
+  nowMs: number,
+  isMissing = false,
+) {
   const { id, logPath: _, mtimeMs, size, ...summary } = row;
   return {
     id: urlIdOf(store, id),
@@ -40,8 +45,9 @@ export function sessionItem(store: ServedStore, { row, isCurrent }: KnownSession
     ...summary,
     bytes: size,
     modifiedAt: new Date(mtimeMs).toISOString(),
-    isLive: nowMs - mtimeMs < LIVE_MS,
+    isLive: !isMissing && nowMs - mtimeMs < LIVE_MS,
     isCurrent,
+    isMissing,
   };
 }
 

@@ -1,7 +1,7 @@
 /** Proof in a real browser: what a reader is told of sessions that are as signed, altered, unsigned. */
 
 import assert from "node:assert/strict";
-import { appendFileSync, readFileSync, utimesSync } from "node:fs";
+import { appendFileSync, readFileSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import type { Route } from "playwright-core";
 import type { NewEntry } from "../../../src/index.ts";
@@ -112,6 +112,21 @@ browserTest("no badge is green while the server has not judged, or could not", a
   const broken = await open((route) => route.fulfill({ status: 503, body: "" }));
   await broken.locator(".proof-badge.tone-wait").filter({ hasText: "half checked" }).waitFor();
 });
+
+browserTest(
+  "a signed session whose log is gone is listed as rolled back, and its page says so",
+  async () => {
+    const { path } = await viewer.write({ id: "gone-1", entries: turnOf("Gone") });
+    rmSync(path);
+    const page = await viewer.open("#/", { mayLog: /404/ }); // It has no entries to be shown.
+    const row = page.locator(".session-row", { hasText: "gone-1" });
+    await row.getByText("log missing").waitFor();
+    await row.locator(".verdict.rollback").waitFor();
+    await row.click();
+    await page.getByText("the log of this session is missing").waitFor();
+    await page.getByText("verbatim head forget gone-1").waitFor();
+  },
+);
 
 browserTest("of a long session the end is checked at once, and all of it when asked", async () => {
   const { badge, panel } = await proofOf("long-1");

@@ -256,3 +256,49 @@ test("what a list cannot understand is refused, and nothing is taken for no filt
     assert.equal(response.headers.get("allow"), "GET, HEAD, OPTIONS");
   }
 });
+
+test("a signed session whose log is gone is listed as missing, and its verdict is rollback", async () => {
+  const user = newUser();
+  const root = tempDirectory();
+  const there = await user.writeTurns({ dialect: "rye" }, 1, { root, id: "there-1" });
+  const gone = await user.writeTurns({ dialect: "rye" }, 1, { root, id: "gone-1" });
+  const { json, url } = await serveSessions([root]);
+  const listed = async (query = "") => {
+    const page = await json<SessionPage>(query);
+    return page.sessions.map(({ session, isMissing }) => [session, isMissing]);
+  };
+  assert.deepEqual(new Map((await listed()) as [string, boolean][]), PRESENT);
+  rmSync(dirname(gone.path), { recursive: true });
+  const missing = new Map([...PRESENT, ["gone-1", true]]);
+  assert.deepEqual(new Map((await listed()) as [string, boolean][]), missing);
+  const pages: [string, boolean][] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const asked: string = cursor === "" ? "" : `&cursor=${cursor}`;
+    const page: SessionPage = await json<SessionPage>(`?limit=1${asked}`);
+    for (const { session } of page.sessions) pages.push([session, missing.get(session) ?? false]);
+    cursor = page.next;
+  }
+  assert.deepEqual(new Map(pages), missing, "pages of one");
+  assert.equal(pages.length, 2);
+  assert.deepEqual(await listed("?dialect=entire"), []);
+  assert.deepEqual(await listed("?status=error"), []);
+  const { sessions } = await json<SessionPage>("");
+  const { id } = sessions.find(({ session }) => session === "gone-1") ?? assert.fail();
+  expect(await json(`/${id}`)).toMatchObject({ session: "gone-1", isMissing: true, end: 0 });
+  expect(await json(`/${id}/verify`)).toMatchObject({ verdict: "rollback" });
+  assert.deepEqual(await refused(await fetch(url(`/${id}/entries`))), [404, "SESSION_NOT_FOUND"]);
+  // The whole store goes, and both are missed.
+  rmSync(join(root, ".ai"), { recursive: true });
+  assert.deepEqual(
+    (await listed()).map(([, isMissing]) => isMissing),
+    [true, true],
+  );
+  const place = `rye:${root}`;
+  for (const { target } of [there, gone]) await user.heads.forget({ place, id: target.id });
+  assert.deepEqual(await listed(), [], "forgotten by a person");
+});
+
+const PRESENT = new Map([
+  ["there-1", false],
+  ["gone-1", false],
+]);

@@ -64,6 +64,7 @@ export interface ListedSession {
   readonly status: string | null;
   readonly updatedAt: string | null;
   readonly isCurrent: boolean;
+  readonly isMissing: boolean;
   readonly bytes: number;
 }
 

@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Links } from "../../../src/render/html/entry-html.ts";
+import { shownText } from "../../../src/render/html/markup.ts";
 import { sessionHref } from "../route.ts";
 import { client } from "../server.ts";
 import { childId } from "./child-id.ts";
@@ -77,6 +78,7 @@ export function SessionScreen({ id, at, q }: ScreenProps) {
     isLeavable,
   );
   const fault = store.fault.value;
+  if (head?.isMissing) return <Missing session={head.session} />;
   if (fault !== null) return <Unopened status={fault.status} text={fault.text} />;
   return (
     <main id="main" tabIndex={-1} class="page session-page">
@@ -153,6 +155,25 @@ function Notice({ store }: { readonly store: SessionStore }) {
         </p>
       )}
     </div>
+  );
+}
+
+/** Its head is pinned on the server, and its log is gone. */
+function Missing({ session }: { readonly session: string }) {
+  return (
+    <main id="main" tabIndex={-1} class="page">
+      <div class="blank" role="alert">
+        <h1>{shownText(session)}</h1>
+        <p class="missing">✕ rolled back: the log of this session is missing</p>
+        <p>It was signed, and the user of this server remembers its end. Restore it from a copy.</p>
+        <p>
+          If it was deleted on purpose, run <code>verbatim head forget {shownText(session)}</code>.
+        </p>
+        <p>
+          <a href="#/">All sessions</a>
+        </p>
+      </div>
+    </main>
   );
 }
 

@@ -30,6 +30,7 @@ export function SessionRow({ session }: { readonly session: SessionItem }) {
           {agent !== null && <span class="row-agent">{shownText(agent)}</span>}
           {model !== null && <span>{shownText(model)}</span>}
           <span>{dialect}</span>
+          {session.isMissing && <span>log missing</span>}
         </span>
       </span>
       <Figures session={session} />
