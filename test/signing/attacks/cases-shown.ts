@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { NewEntry } from "../../../src/model/entry.ts";
 import { lineOf } from "../../../src/signing/head-file.ts";
@@ -14,7 +14,44 @@ import { type AttackCase, type Attacked, changed } from "./case.ts";
 import { CASES } from "./corpus.ts";
 import { BESIDE, type Honest, Kit, type ShapeName } from "./kit.ts";
 
-type ShownCase = Pick<AttackCase, "name" | "attacks" | "make">;
+interface ShownCase extends Pick<AttackCase, "name" | "attacks" | "make"> {
+  /** Leaves the thread.json out; otherwise a rye thread has the one that its writer left. */
+  readonly isWithoutMeta?: true;
+}
+
+/** A thread's own thread.json, by its path below the root; none in other dialects. */
+function metaOf({ written: { target } }: Honest): Record<string, Uint8Array> {
+  const path = join(dirname(target.logId), "thread.json");
+  const at = join(target.root, path);
+  return target.dialect === "rye" && existsSync(at) ? { [path]: readFileSync(at) } : {};
+}
+
+const metas: readonly ShownCase[] = (["rye-flat", "rye-payload"] as const).flatMap((shape) => [
+  {
+    name: `${shape}-thread-json-gone`,
+    attacks: "the thread.json of a signed thread",
+    isWithoutMeta: true,
+    make: async (kit) => {
+      const honest = await kit.honest(shape);
+      return changed(honest, honest.log);
+    },
+  },
+  {
+    name: `${shape}-thread-json-altered`,
+    attacks: "one value in the thread.json of a signed thread",
+    make: async (kit) => {
+      const honest = await kit.honest(shape);
+      const beside: Record<string, Uint8Array> = {};
+      for (const [path, bytes] of Object.entries(metaOf(honest))) {
+        const text = Buffer.from(bytes).toString();
+        beside[path] = Buffer.from(text.replace(/"directive": ?"\w+"/, '"directive":"deploy"'));
+        assert.ok(!Buffer.from(bytes).equals(beside[path]), "the attack changes nothing");
+      }
+      assert.equal(Object.keys(beside).length, 1);
+      return { ...changed(honest, honest.log), beside };
+    },
+  },
+]);
 
 /** What a power cut, or a hand, leaves at the end of the file of checkpoints. */
 const SIDECAR_ENDS: Readonly<Record<string, Uint8Array>> = {
@@ -112,6 +149,7 @@ export const SHOWN_CASES: readonly ShownCase[] = [
   ...CASES,
   ...sidecarEnds,
   ...logEnds,
+  ...metas,
   ...spills,
   ...longs,
 ];
@@ -131,12 +169,13 @@ export async function layOut(
 ): Promise<LaidOut[]> {
   const kit = new Kit();
   const laid: LaidOut[] = [];
-  for (const { name, make } of SHOWN_CASES.filter(isWanted)) {
+  for (const { name, make, isWithoutMeta } of SHOWN_CASES.filter(isWanted)) {
     const { honest, log, sidecar, beside = {}, pin } = await make(kit);
     const { dialect, id, logId } = honest.written.target;
     const root = join(directory, name);
     const state = join(directory, ".state", name);
-    const files = { [logId]: log, [sidecarOf(logId)]: sidecar, ...beside };
+    const meta = isWithoutMeta || log === null ? {} : metaOf(honest);
+    const files = { [logId]: log, [sidecarOf(logId)]: sidecar, ...meta, ...beside };
     for (const [path, bytes] of Object.entries(files)) {
       mkdirSync(dirname(join(root, path)), { recursive: true });
       if (bytes) writeFileSync(join(root, path), bytes);
