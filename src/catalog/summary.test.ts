@@ -117,13 +117,14 @@ test("a session begins with its first time and was updated at its last", () => {
   );
 });
 
-test("turns are counted by their ends, else by what the assistant said", () => {
-  const spoken = [said("q"), said("a", "assistant"), said("b", "assistant")];
-  assert.equal(summaryOf(spoken).turns, 2);
-  assert.equal(summaryOf([...spoken, { kind: "turn_end" }]).turns, 1);
+test("turns are counted by what the dialect says of each line, as in checkpoints", () => {
+  const fold = new SummaryFold();
+  const marks = ["opens", "works", "works", null, "opens", "step", "finishes", "ends"] as const;
+  for (const mark of marks) fold.add(emptyEntry({}), null, mark);
+  assert.equal(fold.summary({ agent: null }).turns, 2);
 });
 
-test("what stands beside the conversation is no title, no turn and no model, and what it used counts", () => {
+test("what stands beside the conversation is no title and no model, and what it used counts", () => {
   const fold = new SummaryFold();
   const add = (made: Partial<Entry>, aside: Aside | null) =>
     fold.add({ ...emptyEntry({}), ...made }, aside);
@@ -137,8 +138,8 @@ test("what stands beside the conversation is no title, no turn and no model, and
   add(answer("large"), null);
   add({ kind: "turn_end" }, "other_agent");
   add(answer("<synthetic>"), "program");
-  const { title, model, turns, outputTokens, lines } = fold.summary({ agent: null });
-  assert.deepEqual([title, model, turns, outputTokens], ["Fix the build", "large", 1, 15]);
+  const { title, model, outputTokens, lines } = fold.summary({ agent: null });
+  assert.deepEqual([title, model, outputTokens], ["Fix the build", "large", 15]);
   assert.equal(lines, 7);
 });
 
@@ -235,8 +236,8 @@ test("a message in several lines counts once, with the most that it was said to 
     fragment("a", 5),
     fragment("b", 7),
   ];
-  const { turns, inputTokens, outputTokens, totalTokens } = summaryOf(lines);
-  assert.deepEqual([turns, inputTokens, outputTokens, totalTokens], [2, 20, 37, 57]);
+  const { inputTokens, outputTokens, totalTokens } = summaryOf(lines);
+  assert.deepEqual([inputTokens, outputTokens, totalTokens], [20, 37, 57]);
 });
 
 test("of messages so many are remembered, and one that comes again after those counts again", () => {

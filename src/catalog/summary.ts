@@ -10,13 +10,15 @@
  * U3  A message counts once, with the most that it was said to have used: some programs write one
  *     message in several lines, each with what was counted so far (Claude Code). Known by its id,
  *     among the last MESSAGES_REMEMBERED; one that is told again later than that counts again.
- * U4  What stands beside the conversation (`aside`) gives no title and no model and is no turn; what
- *     it used was used.
+ * U4  What stands beside the conversation (`aside`) gives no title and no model; what it used was
+ *     used.
+ * U5  Turns are counted as checkpoints count them, by what the dialect says of each line (`mark`).
  */
 
 import { oneLine } from "../base/one-line.ts";
 import type { Aside, Entry, Part, Usage } from "../model/entry.ts";
 import type { SessionStatus, Summary } from "../model/summary.ts";
+import { type TurnMark, Turns } from "../model/turns.ts";
 
 /** The summary of a session that nobody has read. */
 export const NOTHING_KNOWN: Summary = {
@@ -58,15 +60,16 @@ export const SUMMARY_TEXT_MAX = 200;
  *
  * @example
  * const fold = new SummaryFold();
- * for await (const entry of session.entries()) fold.add(entry);
+ * for await (const entry of session.entries()) {
+ *   fold.add(entry, null, session.dialect.signing.turnMark(entry.native, session.id));
+ * }
  * fold.summary({ agent: "cook" });
  */
 export class SummaryFold {
   #title: string | null = null;
   #model: string | null = null;
   #outcome: "completed" | "error" | null = null;
-  #turnEnds = 0;
-  #assistantMessages = 0;
+  readonly #turns = new Turns();
   #createdAt: string | null = null;
   #updatedAt: string | null = null;
   #lines = 0;
@@ -78,9 +81,13 @@ export class SummaryFold {
   /** What was counted of each, as far as they are remembered (U3). */
   readonly #messages = new Map<string, Usage | null>();
 
-  /** `aside`: why it is neither the user's word nor the answer to it; null when it is (U4). */
-  add(entry: Entry, aside: Aside | null = null): void {
+  /**
+   * `aside`: why it is neither the user's word nor the answer to it; null when it is (U4). `mark`:
+   * what it is to the turns (U5).
+   */
+  add(entry: Entry, aside: Aside | null = null, mark: TurnMark = null): void {
     this.#lines++;
+    this.#turns.note(mark);
     if (entry.at !== null) {
       this.#createdAt ??= entry.at;
       this.#updatedAt = entry.at;
@@ -102,7 +109,7 @@ export class SummaryFold {
       agent: agent === null ? null : lineOf(agent),
       model: this.#model === null ? null : lineOf(this.#model),
       status: this.#outcome ?? status,
-      turns: this.#turnEnds || this.#assistantMessages,
+      turns: this.#turns.count,
       inputTokens: this.#total("inputTokens"),
       outputTokens: this.#total("outputTokens"),
       totalTokens: this.#total("totalTokens"),
@@ -125,13 +132,9 @@ export class SummaryFold {
 
   #goOn({ kind, role, parts, usage, messageId = "" }: Entry, isSaid: boolean): void {
     this.#outcome = null; // A session that goes on after its end is not at its end.
-    if (kind === "turn_end" && isSaid) this.#turnEnds++;
     const isNamed = kind === "message" && messageId !== "" && messageId.length <= ID_CHARS_MAX;
     const counted = isNamed ? this.#messages.get(messageId) : undefined;
-    if (kind === "message" && isSaid) {
-      if (role === "assistant" && counted === undefined) this.#assistantMessages++;
-      if (role === "user") this.#title ??= titleOf(parts);
-    }
+    if (kind === "message" && isSaid && role === "user") this.#title ??= titleOf(parts);
     const isLess = counted ? (usage?.outputTokens ?? 0) < (counted.outputTokens ?? 0) : false;
     const isMore = usage !== null && !isLess;
     if (isNamed) this.#remember(messageId, isMore ? usage : (counted ?? null));

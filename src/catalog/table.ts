@@ -48,7 +48,7 @@ CREATE TABLE sessions (
   spend REAL,
   created_at TEXT,
   updated_at TEXT,
-  json TEXT NOT NULL, -- Of the third shape.
+  json TEXT NOT NULL, -- Of the fourth shape.
   PRIMARY KEY (root, id)
 ) WITHOUT ROWID;
 `;

@@ -129,7 +129,8 @@ async function summarise(session: Session): Promise<Summary> {
   const fold = new SummaryFold();
   let directive: string | null = null;
   for await (const entry of session.entries({ onBadLine: () => fold.addBadLine() })) {
-    fold.add(entry, listedAside(session.dialect, entry.native, session.id));
+    const mark = session.dialect.signing.turnMark(entry.native, session.id);
+    fold.add(entry, listedAside(session.dialect, entry.native, session.id), mark);
     if (typeof entry.native.directive === "string") directive ??= entry.native.directive;
   }
   return fold.summary({ agent: agentOf(session, directive), status: await standing(session) });

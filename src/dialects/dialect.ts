@@ -7,6 +7,7 @@
  */
 
 import type { Aside, Entry, NewEntry } from "../model/entry.ts";
+import type { TurnMark } from "../model/turns.ts";
 
 export type DialectName = "homeagent" | "rye" | "entire" | "claude" | "sdk";
 
@@ -94,14 +95,6 @@ export interface Spilling {
   restore(native: Native, contents: readonly Uint8Array[]): Native | null;
 }
 
-/**
- * What an entry is to the turns of its session: a user speaks (`opens`, a turn if the model has
- * worked since the last), the model is called (`step`: opens one, and works), the model or a tool
- * is at work (`works`), also for the last time in this turn, as far as one can tell (`finishes`),
- * the session ends (`ends`).
- */
-export type TurnMark = "opens" | "step" | "works" | "finishes" | "ends" | null;
-
 /** The beginning of a checkpoint's line, up to its body, and what the next line may call it. */
 export interface CheckpointOpening {
   readonly text: string;
@@ -112,7 +105,8 @@ export interface CheckpointOpening {
 export interface Signing {
   /** Checkpoints lie beside the log, because its readers would take them for entries. */
   readonly isSidecar?: true;
-  turnMark(native: Native): TurnMark;
+  /** What a line of that session is to its turns (model/turns.ts). */
+  turnMark(native: Native, id: string | null): TurnMark;
   /** `previous` names the line before (see Chain), `native` is the entry before. */
   opening(
     facts: WriterFacts,

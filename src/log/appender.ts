@@ -80,6 +80,19 @@ export class Appender {
     return start;
   }
 
+  /** Cuts off whole lines that were written and not acknowledged. */
+  takeBack(start: ByteOffset): void {
+    try {
+      if (this.#file.size() !== this.#end) throw this.fail("someone else wrote");
+      this.#file.truncate(start);
+    } catch (cause) {
+      throw this.fail("taking back what was refused failed", cause);
+    }
+    this.#cuts++;
+    this.#end = start;
+    if (this.#synced > start) this.#synced = start;
+  }
+
   /** Makes everything written so far durable. */
   async sync(): Promise<void> {
     if (this.#failure) throw this.#failure;

@@ -13,17 +13,32 @@ export type Compose = (end: ByteOffset) => Uint8Array;
 /** Makes everything that stands in the log durable, also with `os`. */
 export type Sync = () => Promise<void>;
 
-/** Appends more whole lines after those that stand; refused, nothing of them does. */
-export type AppendMore = (lines: Uint8Array) => Promise<void>;
+/**
+ * Makes whole lines that end an append, over lines of it that are written: they are written when
+ * those are durable (`durable`), which is so also with `os`. When it throws, the append is refused
+ * and nothing of it stays in the log; an `Unsettled` ends the writer instead.
+ */
+export type More = (durable: Promise<void>) => Promise<Uint8Array>;
+
+/** What follows the lines may be there or not, and no write can find out. */
+export class Unsettled {
+  readonly cause: unknown;
+
+  constructor(cause: unknown) {
+    this.cause = cause;
+  }
+}
 
 /** What is done around the write, with the lock held. */
 export interface Around {
   /** Before the lines are composed: what they say of the log may take its time to make. */
   readonly beforehand?: (sync: Sync) => Promise<void>;
+  /** Asked when the lines are composed; null when nothing is to follow them. */
+  readonly more?: () => More | null;
   /** When the lines stand, with `disk` while they are made durable. Synchronous; never throws. */
   readonly meanwhile?: () => void;
-  /** Once the lines are as safe as the log's durability says; what it appends then is, too. */
-  readonly afterwards?: (sync: Sync, append: AppendMore) => Promise<void>;
+  /** Once the lines are as safe as the log's durability says. */
+  readonly afterwards?: (sync: Sync) => Promise<void>;
 }
 
 const NOTHING = new Uint8Array(0);
@@ -79,6 +94,11 @@ export class Composed {
       this.#refusal = { error };
       throw error;
     }
+  }
+
+  /** What the caller made of its own append failed: the error is its own. */
+  refuse(error: unknown): void {
+    this.#refusal = { error };
   }
 
   resolve(start: ByteOffset): void {

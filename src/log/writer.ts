@@ -24,7 +24,7 @@ import { Appender } from "./appender.ts";
 import { Batch } from "./batch.ts";
 import { LF } from "./bytes.ts";
 import type { Companion } from "./companion.ts";
-import { type Around, type Compose, Composed } from "./composed.ts";
+import { type Around, type Compose, Composed, type More, Unsettled } from "./composed.ts";
 import { checkLine, checkLines } from "./framing.ts";
 import { LogLock } from "./lock.ts";
 import { type Durability, type LogMode, type LogOptions, logChoices } from "./log-options.ts";
@@ -236,14 +236,35 @@ export class LogWriter {
     await this.#syncName();
   };
 
-  /** For whoever holds the queue's turn: more lines, as safe as its first ones. */
-  readonly #appendMore = async (lines: Uint8Array): Promise<void> => {
-    checkLines(this.path, lines, this.#limits);
-    const start = this.#appender.write(lines, lines.length);
-    const tell = () => this.#companion?.appended(lines, lines.length, start);
-    if (this.#durability === "disk") await this.#sync(tell);
-    else tell();
-  };
+  /** The lines that end an append whose first ones stand at `start`: both, or neither. */
+  async #writeMore(composed: Composed, more: More, start: ByteOffset): Promise<void> {
+    const durable = this.#syncAll();
+    try {
+      const lines = await more(durable);
+      await durable;
+      const at = this.#appender.end;
+      if (lines.length > 0) {
+        checkLines(this.path, lines, this.#limits);
+        this.#appender.write(lines, lines.length);
+      }
+      const tell = () => {
+        this.#tell(composed, start);
+        if (lines.length > 0) this.#companion?.appended(lines, lines.length, at);
+      };
+      if (this.#durability === "disk") await this.#sync(tell);
+      else tell();
+    } catch (error) {
+      await durable.catch(() => {}); // Nothing is cut while the disk is at work.
+      if (this.#appender.failure) throw this.#appender.failure;
+      if (error instanceof Unsettled) {
+        throw this.#appender.fail("what ends an append may be there or not", error.cause);
+      }
+      this.#appender.takeBack(start);
+      await this.#sync(); // The lines were durable: refused, they must not come back.
+      composed.refuse(error);
+      throw error;
+    }
+  }
 
   /** What is to be done `meanwhile` is done when the disk is at work. */
   async #sync(meanwhile?: () => void): Promise<void> {
@@ -373,13 +394,14 @@ export class LogWriter {
       if (this.#appender.hasUnsyncedCut) await this.#sync(); // appender.ts, W3
       if (batch instanceof Composed) await batch.prepare(this.#syncAll);
       const start = this.#write(batch);
+      const around = batch instanceof Composed ? batch.around : null;
+      const more = batch.length > 0 ? (around?.more?.() ?? null) : null;
       const isToDisk = this.#durability === "disk" && batch.length > 0;
-      if (isToDisk) await this.#sync(() => this.#tell(batch, start));
+      if (more) await this.#writeMore(batch as Composed, more, start);
+      else if (isToDisk) await this.#sync(() => this.#tell(batch, start));
       else this.#tell(batch, start);
       if (isToDisk) await this.#companion?.madeDurable();
-      if (batch instanceof Composed) {
-        await batch.around?.afterwards?.(this.#syncAll, this.#appendMore);
-      }
+      await around?.afterwards?.(this.#syncAll);
       return start;
     } finally {
       if (this.#mode === "shared") {

@@ -7,9 +7,9 @@
  */
 
 import { VerbatimError } from "../base/errors.ts";
+import { Turns } from "../model/turns.ts";
 import { DIALECTS } from "../store/find-session.ts";
 import type { Native } from "../store/fork.ts";
-import { Turns } from "../store/turns.ts";
 import type { VerifiedEntry, VerifiedSession } from "../store/verified-entries.ts";
 
 /** `onCut` hears of the first line after the turn, if there is one. Refuses with TURN_NOT_FOUND. */
@@ -23,10 +23,10 @@ export async function* entriesUpTo(
   /** A line that takes back, and what came after it, until something is said (UT1). */
   let waiting: VerifiedEntry[] = [];
   for await (const entry of session.entries()) {
-    const mark = signing.turnMark(entry.native);
-    turns.note(mark);
+    const mark = signing.turnMark(entry.native, session.id);
+    const begins = turns.note(mark);
     const [first = entry] = waiting;
-    if (turns.ended >= turn) {
+    if (begins && turns.ended >= turn) {
       onCut(first.native);
       return;
     }
@@ -35,13 +35,13 @@ export async function* entriesUpTo(
     yield* waiting;
     waiting = [];
   }
-  if (turns.endedWithThis < turn) throw noSuchTurn(session, turn, turns);
+  if (turns.count < turn) throw noSuchTurn(session, turn, turns);
   yield* waiting;
 }
 
 function noSuchTurn({ id, path }: VerifiedSession, turn: number, turns: Turns): VerbatimError {
   const session = id ?? path;
-  const count = turns.endedWithThis;
+  const { count } = turns;
   return new VerbatimError(
     "TURN_NOT_FOUND",
     `${session} has ${count} turn${count === 1 ? "" : "s"}, not ${turn}; name one of them`,

@@ -41,7 +41,7 @@ export interface SignedSoFar {
   readonly seq: number;
   readonly prev: string;
   readonly turn: number;
-  /** The last checkpoint ended no turn, or lines stand after it. */
+  /** The last checkpoint ended no turn. */
   readonly isInTurn: boolean;
   /** Lines that nobody signed, and bytes that a crash left torn and opening cut. */
   readonly found: Found | null;

@@ -67,7 +67,7 @@ export async function openToSign(opening: OpenToSign): Promise<SignedSoFar> {
   if (sidecar) await addRest(deep.ledger, isRaw, log, signedEnd, end);
   const found = signedEnd < end ? ([signedEnd, end] as const) : null;
   const { seq, prev, turn } = judge.next;
-  const isInTurn = found !== null || !ENDS_TURN.has(judge.signedThrough?.kind ?? "");
+  const isInTurn = !ENDS_TURN.has(judge.signedThrough?.kind ?? "");
   const { signedThrough: newest } = judge;
   const known = { seq, prev, turn, isInTurn, found, cut, lost, newest, from: judge.from };
   return { ledger: deep.ledger, ...judge.genesis, ...known };
@@ -100,7 +100,7 @@ async function beginLate(
   const begun = nothingSigned(options.crypto, newSalt(), isSidecar, isRaw);
   if (isRaw) await addRest(begun.ledger, isRaw, log, 0, end);
   else await addSignable(begun.ledger, opening);
-  return { ...begun, isInTurn: end > 0, found: end > 0 ? [0, end] : null, cut, lost };
+  return { ...begun, found: end > 0 ? [0, end] : null, cut, lost };
 }
 
 /** Adds all lines; refuses those that would be tampering in a signed log (O2). */

@@ -15,6 +15,7 @@ import { type SessionLog, sidecarOf } from "./session-log.ts";
 export class SidecarFile {
   readonly #directory: Directory;
   readonly #file: OpenFile;
+  #isNew = false;
 
   private constructor(directory: Directory, file: OpenFile) {
     this.#directory = directory;
@@ -74,16 +75,23 @@ export class SidecarFile {
     }
   }
 
-  /** Appends whole lines, durably. */
-  async append(lines: Uint8Array): Promise<void> {
-    const isNew = this.#file.size() === 0;
+  get size(): number {
+    return this.#file.size();
+  }
+
+  /** Appends whole lines, all of them or, refused, none. They are not durable before `sync`. */
+  write(lines: Uint8Array): void {
+    this.#isNew ||= this.size === 0;
     const taken = this.#file.write(lines);
-    if (taken !== lines.length) {
-      this.#file.truncate(this.#file.size() - taken);
-      throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
-    }
+    if (taken === lines.length) return;
+    this.#file.truncate(this.size - taken);
+    throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
+  }
+
+  /** Makes what was written durable, and the file's name when it is new. */
+  async sync(): Promise<void> {
     await this.#file.sync();
-    if (isNew) await this.#directory.sync();
+    if (this.#isNew) await this.#directory.sync();
   }
 
   close(): void {

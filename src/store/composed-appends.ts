@@ -139,8 +139,9 @@ export class ComposedAppends {
 
   /** As many as fit into one write, at least one; a checkpoint begins or ends one (sealing.ts). */
   #takeGroup(): readonly Waiting[] {
-    if (this.#waiting.length === 1) return this.#waiting.splice(0);
     const { sealing } = this.#scribe;
+    // Where each append has a checkpoint of its own, none shares a write with another.
+    if (this.#waiting.length === 1 || sealing?.isEveryAppend) return this.#waiting.splice(0, 1);
     let length = 0;
     let count = 0;
     const turns = sealing?.turnsAhead();

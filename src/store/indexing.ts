@@ -178,7 +178,11 @@ async function indexFrom(
     const start = indexedTo;
     const lines = start < window.end ? await window.after(start, limits) : [];
     for (const { entry, start: at, end } of lines) {
-      if (entry !== null) fold.add(entry, at, listedAside(session.dialect, entry.native, log.id));
+      if (entry !== null) {
+        const { dialect } = session;
+        const mark = dialect.signing.turnMark(entry.native, log.id);
+        fold.add(entry, at, listedAside(dialect, entry.native, log.id), mark);
+      }
       indexedTo = end;
     }
     const isDone = indexedTo >= window.end || lines.length === 0;

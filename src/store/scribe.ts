@@ -10,13 +10,15 @@
  * SB2  When it cannot find out what the log ends in, it composes nothing.
  */
 
+import { assert } from "../base/assert.ts";
 import { ioError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { type ByteOffset, START, toByteOffset } from "../base/offset.ts";
-import type { Chain, Dialect, Native, SpillFile, TurnMark } from "../dialects/dialect.ts";
+import type { Chain, Dialect, Native, SpillFile } from "../dialects/dialect.ts";
 import type { Companion } from "../log/companion.ts";
 import { encodeLine } from "../log/json.ts";
 import { LogReader } from "../log/reader.ts";
+import type { TurnMark } from "../model/turns.ts";
 import type { Draft as SealedDraft } from "../signing/checkpoint-draft.ts";
 import { type KnownDraft, KnownLines } from "./known-lines.ts";
 import type { Due, Sealing } from "./sealing.ts";
@@ -209,11 +211,11 @@ export class Draft {
     return this.#length;
   }
 
-  /** Adds a checkpoint over all before it, here or to what goes beside the log. */
-  async seal(due: Due): Promise<void> {
+  /** Adds a checkpoint over all before it, here or to what goes beside the log; returns its line. */
+  async seal(due: Due): Promise<Uint8Array> {
     const { sealing, expect } = this.#parts;
-    if (!sealing || !this.#sealed) return;
-    const { line, id } = await sealing.make(this.#sealed, due, this.#last);
+    assert(sealing && this.#sealed, "only a signed session has checkpoints");
+    const { line, id } = await sealing.make(this.#sealed, due, this.#last, this.#added);
     if (sealing.isSidecar) {
       this.#beside.push(line);
     } else {
@@ -221,6 +223,7 @@ export class Draft {
       this.#push(line);
     }
     if (id !== null) this.#last = id;
+    return line;
   }
 
   /** What goes beside the log, once these lines are durable. */
@@ -235,6 +238,11 @@ export class Draft {
 
   get length(): number {
     return this.#length;
+  }
+
+  /** The entries in it, in order. */
+  get added(): readonly Prepared[] {
+    return this.#added;
   }
 
   get lines(): Uint8Array {

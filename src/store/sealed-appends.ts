@@ -2,7 +2,7 @@
  * Sealed appends: the writes of a signed session: lines, and the checkpoints before, between and
  * after them. Which are due is `sealing.ts`, what shares a write `composed-appends.ts`.
  *
- *   [checkpoint] lines ──> written ──> synced ──────────────> [checkpoint after them] ──> told
+ *   [checkpoint] lines ──> written ──> synced ──> [checkpoint after them, synced] ──> acknowledged
  *                             └ meanwhile hashed; the coming checkpoint made, where one can tell
  *
  * One write at a time: its caller waits for it.
@@ -10,8 +10,9 @@
 
 import { callersHaveRun } from "../base/callers.ts";
 import { toByteOffset } from "../base/offset.ts";
-import type { AppendMore, Sync } from "../log/composed.ts";
+import { type More, type Sync, Unsettled } from "../log/composed.ts";
 import type { LogWriter } from "../log/writer.ts";
+import type { TurnMark } from "../model/turns.ts";
 import type { Head } from "../signing/checkpoint-draft.ts";
 import type { Beside } from "./beside.ts";
 import type { Draft, Prepared, Scribe } from "./scribe.ts";
@@ -45,8 +46,9 @@ export class SealedAppends {
    */
   async append(lines: readonly Prepared[], add: (draft: Draft) => void): Promise<number> {
     const sealing = this.#sealing;
-    const before = () => sealing.dueBefore(lines[0]?.mark ?? null);
-    if (sealing.isSidecar) await this.#sealApart(before);
+    const marks = lines.map(({ mark }) => mark);
+    const before = () => sealing.dueBefore(marks[0] ?? null);
+    if (sealing.isSidecar) await (sealing.isBeginning ? this.#begin() : this.#sealApart(before));
     const compose = async (draft: Draft, sync: Sync) => {
       const due = sealing.isSidecar ? null : before();
       if (due) {
@@ -55,12 +57,22 @@ export class SealedAppends {
       }
       add(draft);
     };
-    const ends = lines.at(-1)?.mark === "ends";
-    const start = await (sealing.isCalm(lines[0]?.mark ?? null)
+    const ends = marks.at(-1) === "ends";
+    const start = await (sealing.isCalm(marks)
       ? this.#appendCalmly(add, ends)
-      : this.#seal(compose, () => sealing.dueAfter()));
+      : this.#seal(compose, (added) => sealing.dueAfter(added)));
     if (ends) await this.sealEnd("final");
     return start;
+  }
+
+  /** Beside a log the genesis is durable before the first line is written (sealing.ts, SL4). */
+  async #begin(): Promise<void> {
+    await this.#seal(async (draft, sync) => {
+      if (!this.#sealing.isBeginning) return; // Others may have begun before we got the lock.
+      await sync();
+      await draft.seal("batch");
+    });
+    this.#sealing.durable();
   }
 
   /** Lines alone, as nearly all are: there is nothing to be made before them, or after. */
@@ -119,18 +131,18 @@ export class SealedAppends {
     this.#sealing.durable();
   }
 
-  /** One write, composed with the lock held; and the checkpoint that is due after it. */
+  /** One append, composed with the lock held, and the checkpoint that is due at its end. */
   async #seal(
     compose: (draft: Draft, sync: Sync) => Promise<void>,
-    dueAfter: () => Due | null = () => null,
+    dueAfter: (marks: readonly TurnMark[]) => Due | null = () => null,
   ): Promise<number> {
     const sealing = this.#sealing;
     let draft: Draft | null = null;
+    let after: Due | null = null;
     let at = 0;
-    let end = 0;
+    let begins = false;
     const composeAt = (standing: number) => {
       at = standing;
-      end = at + (draft?.length ?? 0);
       return draft?.lines ?? NOTHING;
     };
     const start = await this.#writer.appendComposed(composeAt, {
@@ -142,14 +154,17 @@ export class SealedAppends {
           await sync();
           sealing.durable();
         });
-        const { beside } = composed;
+        const { beside, added } = composed;
         if (beside.length > 0) await sealing.writeBeside(beside); // With it go no lines.
+        // Where all lines stood already, nothing is new to be signed.
+        after = added.length > 0 ? dueAfter(added.map(({ mark }) => mark)) : null;
+        begins = sealing.isBeginning;
         draft = composed;
       },
-      meanwhile: () => draft?.commit(toByteOffset(end)),
-      afterwards: async (sync, append) => {
-        // Where all lines stood already, nothing is new to be signed.
-        if (end > at) await this.#sealAfter(dueAfter, sync, append);
+      more: () => (draft && after ? this.#checkpointAfter(draft, after) : null),
+      meanwhile: () => draft?.commit(toByteOffset(at + draft.length)),
+      afterwards: async (sync) => {
+        if (begins) await sync(); // Also with `os` (sealing.ts, SL4).
         await this.#parts.onSealed?.(sync);
       },
     });
@@ -163,24 +178,24 @@ export class SealedAppends {
   }
 
   /**
-   * The checkpoint over lines that were just written, with the lock still held. Not in their write:
-   * of one write a power cut may leave the end and take the beginning, and then an honest checkpoint
-   * stood after bytes that it does not sign. That it fails is told, as above.
+   * The checkpoint that ends an append, made while the disk is at work on the lines. Not in their
+   * write: of one write a power cut may leave the end and take the beginning, and then an honest
+   * checkpoint stood after bytes that it does not sign. Where it cannot be written, the append is
+   * refused and its lines are taken back (sealing.ts, SL4).
    */
-  async #sealAfter(dueNow: () => Due | null, sync: Sync, append: AppendMore): Promise<void> {
+  #checkpointAfter(draft: Draft, due: Due): More {
     const sealing = this.#sealing;
-    try {
-      const due = dueNow();
-      if (!due) return;
-      await sync(); // sealing.ts, SL1
-      sealing.durable();
-      const draft = this.#scribe.draft();
-      await draft.seal(due);
-      if (sealing.isSidecar) await sealing.writeBeside(draft.beside);
-      else await append(draft.lines);
-      draft.commit(this.#writer.end);
-    } catch (error) {
-      sealing.warn(error);
-    }
+    return async (durable) => {
+      const [made] = await Promise.allSettled([draft.seal(due), durable]);
+      await durable; // sealing.ts, SL1
+      if (made.status === "rejected") throw made.reason;
+      if (!sealing.isSidecar) return made.value;
+      try {
+        await sealing.writeBeside(draft.beside);
+      } catch (error) {
+        throw sealing.isUnsettled ? new Unsettled(error) : error;
+      }
+      return NOTHING;
+    };
   }
 }

@@ -46,8 +46,10 @@ export interface SealedLogParts {
   readonly isEveryAppend: boolean;
   /** Checkpoints lie beside the log. */
   readonly isSidecar: () => boolean;
-  /** It was verified, and comes to this. */
-  readonly onOpened: (so: SignedSoFar) => void;
+  /** It was verified up to its end, and comes to this. */
+  readonly onOpened: (so: SignedSoFar, end: number) => Promise<void>;
+  /** Lines that others appended were taken over. */
+  readonly onFollowed: (from: number, to: number) => Promise<void>;
 }
 
 export class SealedLog {
@@ -60,6 +62,7 @@ export class SealedLog {
   #failure: { readonly error: unknown } | null = null;
   /** How long the sidecar is as far as we know; null when a failure left that open. */
   #besideBytes: number | null = 0;
+  #isUnsettled = false;
   #place = "";
   #named: NamedCheckpoint | null = null;
 
@@ -112,15 +115,28 @@ export class SealedLog {
     }
   }
 
+  /** A write beside the log failed, and its checkpoints may stand there all the same. */
+  get isUnsettled(): boolean {
+    return this.#isUnsettled;
+  }
+
   /** Beside the log: appends checkpoints there, durably. With the lock held, the log synced. */
   async writeBeside(lines: Uint8Array): Promise<void> {
     const { host, log } = this.#parts;
     const known = this.#besideBytes ?? 0;
     this.#besideBytes = null; // Until it has succeeded, nobody knows what stands there.
+    this.#isUnsettled = false;
     try {
       const sidecar = await SidecarFile.open(host, log);
       try {
-        await sidecar.append(lines);
+        const before = sidecar.size;
+        try {
+          sidecar.write(lines);
+        } finally {
+          this.#isUnsettled = sidecar.size !== before;
+        }
+        await sidecar.sync();
+        this.#isUnsettled = false;
         this.#besideBytes = known + lines.length;
       } finally {
         sidecar.close();
@@ -198,7 +214,7 @@ export class SealedLog {
       this.#signer = new LogSigner(so, { crypto, signer, isSidecar, nowIso, from });
       this.#cut = 0;
       this.#end = end;
-      this.#parts.onOpened(so);
+      await this.#parts.onOpened(so, end);
     } finally {
       log.close();
       sidecar?.close();
@@ -211,6 +227,7 @@ export class SealedLog {
     const keys = await this.#parts.keys();
     const draft = signer.draft();
     await followSigned({ host, log, crypto, keys, from: this.#end, to, draft, onCheckpoint });
+    await this.#parts.onFollowed(this.#end, to);
     draft.commit();
     this.#end = to;
   }

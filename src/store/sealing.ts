@@ -1,10 +1,11 @@
 /**
  * Sealing: where the checkpoints of a signed session go, between its lines or beside its log.
  *
- *   turn    before an entry that opens a new round trip after a finished one
+ *   genesis first: beside a log before its first line, else at the end of the first append
+ *   turn    before an entry that opens a turn after a finished one
  *   final   after an entry that ends the session
- *   batch   after every append, when that is asked for or others may append too; before a write
- *           when much stands unsigned; on closing
+ *   batch   after every append, when that is asked for or others may append too; after an append in
+ *           whose midst a turn opens; before a write when much stands unsigned; on closing
  *
  * Decides and makes; `sealed-appends.ts` writes, with the log's lock held.
  *
@@ -13,10 +14,13 @@
  * SL2  What a checkpoint says is known when it stands: it is pinned after it is durable.
  * SL3  A checkpoint that was made before it was due is written only where it says what one made
  *      then would say; else nobody has ever seen it.
+ * SL4  No line is acknowledged before the genesis is durable, nor before the checkpoint that ends
+ *      its append where every append has one. Where that cannot be written, the append is refused.
  */
 
 import type { ByteOffset } from "../base/offset.ts";
-import type { Native, Signing, TurnMark, WriterFacts } from "../dialects/dialect.ts";
+import type { CheckpointOpening, Native, Signing, WriterFacts } from "../dialects/dialect.ts";
+import { type TurnMark, Turns } from "../model/turns.ts";
 import type { Found } from "../proof/checkpoint.ts";
 import type {
   Draft,
@@ -26,13 +30,14 @@ import type {
   Signed,
   When,
 } from "../signing/checkpoint-draft.ts";
+import { countLines, countOpened } from "./counted-turns.ts";
 import { SealedLog, type SealedLogParts } from "./sealed-log.ts";
-import { Turns } from "./turns.ts";
 
 /** So much at most stands unsigned in a session whose turns do not end. */
 export const UNSIGNED_BYTES_MAX = 16 * 1024 * 1024;
 
-export interface SealingParts extends Omit<SealedLogParts, "nowMs" | "isSidecar" | "onOpened"> {
+export interface SealingParts
+  extends Omit<SealedLogParts, "nowMs" | "isSidecar" | "onOpened" | "onFollowed"> {
   /** As the log's own lines have it: in rye its first line decides. */
   readonly signing: () => Signing;
   readonly facts: WriterFacts;
@@ -60,6 +65,12 @@ export interface Made {
   readonly id: string | null;
 }
 
+/** An entry that is about to be written. */
+interface Added {
+  readonly whole: Native;
+  readonly mark: TurnMark;
+}
+
 /** The next checkpoint, as it seems, after the line of that name (SL3). */
 interface Foreseen {
   readonly due: ForeseenDue;
@@ -80,11 +91,14 @@ export class Sealing {
 
   constructor(parts: SealingParts) {
     this.#parts = parts;
+    const { host, log } = parts;
+    const counted = { host, log, markOf: (native: Native) => this.markOf(native) };
     this.#log = new SealedLog({
       ...parts,
       nowMs: () => parts.facts.nowMs,
       isSidecar: () => this.isSidecar,
-      onOpened: ({ turn, isInTurn }) => this.#turns.goOnFrom(turn, isInTurn),
+      onOpened: (so, end) => countOpened(counted, this.#turns, so, end),
+      onFollowed: (from, to) => countLines(counted, this.#turns, from, to),
     });
   }
 
@@ -116,7 +130,7 @@ export class Sealing {
 
   /** What an entry is to the turns of its session. */
   markOf(native: Native): TurnMark {
-    return this.#parts.signing().turnMark(native);
+    return this.#parts.signing().turnMark(native, this.#parts.log.id);
   }
 
   /** To ask about coming entries, in their order; nothing is noted yet. */
@@ -134,20 +148,35 @@ export class Sealing {
   dueBefore(mark: TurnMark): Due | null {
     const signer = this.#log.ready();
     if (signer.mustRecover) return "recovery";
-    if (signer.isBeginning || signer.unsignedBytes === 0) return null;
+    if (signer.isBeginning) return this.isSidecar ? "batch" : null;
+    if (signer.unsignedBytes === 0) return null;
     if (this.#turns.beginsWith(mark)) return "turn";
     return signer.unsignedBytes >= UNSIGNED_BYTES_MAX ? "batch" : null;
   }
 
-  /** What is due at the end of a write. The first checkpoint is the genesis. */
-  dueAfter(): Due | null {
-    return this.#log.ready().isBeginning || this.#parts.isEveryAppend ? "batch" : null;
+  /** There is no checkpoint yet: the next one is the genesis, whatever is due. */
+  get isBeginning(): boolean {
+    return this.#log.ready().isBeginning;
   }
 
-  /** Nothing is due before or after a write that begins with such an entry, whoever else writes. */
-  isCalm(mark: TurnMark): boolean {
-    if (this.isSidecar || this.#parts.isEveryAppend) return false;
-    return this.dueBefore(mark) === null && this.dueAfter() === null;
+  /** Every append ends with a checkpoint of its own. */
+  get isEveryAppend(): boolean {
+    return this.#parts.isEveryAppend;
+  }
+
+  /** What is due at the end of a write of such entries. */
+  dueAfter(marks: readonly TurnMark[]): Due | null {
+    if (this.isBeginning || this.isEveryAppend) return "batch";
+    if (marks.length < 2) return null;
+    const turns = this.turnsAhead();
+    const opened = marks.map((mark) => turns.note(mark));
+    return opened.includes(true, 1) ? "batch" : null;
+  }
+
+  /** Nothing is due before or after a write of such entries, whoever else writes. */
+  isCalm(marks: readonly TurnMark[]): boolean {
+    if (this.isSidecar || this.isEveryAppend) return false;
+    return this.dueBefore(marks[0] ?? null) === null && this.dueAfter(marks) === null;
   }
 
   /** What is due when the session ends, or is closed. */
@@ -168,15 +197,20 @@ export class Sealing {
     return this.#log.ready().draft();
   }
 
-  /** Makes a checkpoint. */
-  async make(draft: Draft, due: Due, previous: string | null): Promise<Made> {
-    const when = this.#when(due);
+  /** Makes a checkpoint over what stands and the entries that were `added` to the draft. */
+  async make(
+    draft: Draft,
+    due: Due,
+    previous: string | null,
+    added: readonly Added[],
+  ): Promise<Made> {
+    const when = this.#when(due, added);
     const foreseen = await this.#takeForeseen(draft, due, previous, when);
-    if (due === "final") this.#turns.end();
     if (foreseen) return foreseen;
-    const { text, id } = this.#opening(previous);
+    const { text, id } = this.#opening(previous, added.at(-1)?.whole);
     if (typeof due === "object") {
-      this.#turns.goOnFrom(due.turn ?? this.#turns.ended, this.#turns.hasWorked);
+      const { ended, phase } = this.#turns.state;
+      this.#turns.continueFrom({ ended: due.turn ?? ended, phase });
       return { line: await vouched(draft, due, text, this.#when(due)), id };
     }
     const line =
@@ -219,15 +253,17 @@ export class Sealing {
     return { line: made.signed.line, id: made.id };
   }
 
-  #opening(previous: string | null): { readonly text: string; readonly id: string | null } {
+  #opening(previous: string | null, native = this.#lastNative): CheckpointOpening {
     const { signing, facts } = this.#parts;
-    return signing().opening(facts, { previous, native: this.#lastNative });
+    return signing().opening(facts, { previous, native });
   }
 
-  #when(due: Due): When {
-    const { ended, endedWithThis } = this.#turns;
+  #when(due: Due, added: readonly Added[] = []): When {
+    const turns = this.turnsAhead();
+    for (const { mark } of added) turns.note(mark);
+    const { ended, count } = turns;
     const endsTurn = due === "turn" || due === "final";
-    return { turn: endsTurn ? endedWithThis : ended, rev: this.#parts.rev() };
+    return { turn: endsTurn ? count : ended, rev: this.#parts.rev() };
   }
 
   /** What was drafted stands in the log, which ends here. */
@@ -268,6 +304,11 @@ export class Sealing {
   /** Beside the log: appends checkpoints there, durably. With the lock held, the log synced. */
   writeBeside(lines: Uint8Array): Promise<void> {
     return this.#log.writeBeside(lines);
+  }
+
+  /** Beside the log: a write there failed, and the checkpoints may stand all the same. */
+  get isUnsettled(): boolean {
+    return this.#log.isUnsettled;
   }
 
   /** Beside the log: looks again when a write there failed or others signed. With the lock held. */

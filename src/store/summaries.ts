@@ -33,11 +33,16 @@ export class Summaries {
 
   async summarise(id: string): Promise<Summary> {
     const session = this.#store.open(id);
+    const { dialect } = session;
     const fold = new SummaryFold();
     let agent: string | null = null;
     try {
       for await (const entry of session.entries({ onBadLine: () => fold.addBadLine() })) {
-        fold.add(entry, listedAside(session.dialect, entry.native, id));
+        fold.add(
+          entry,
+          listedAside(dialect, entry.native, id),
+          dialect.signing.turnMark(entry.native, id),
+        );
         if (typeof entry.native.directive === "string") agent ??= entry.native.directive;
       }
     } finally {

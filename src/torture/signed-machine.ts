@@ -28,6 +28,8 @@ const IDS = {
   rye: "hello-1770609830",
   entire: "2026-01-13-f736da47-b2ca-4f86-bb32-a1bbe582e464",
   homeagent: "ada/one",
+  claude: "-home-ada/00000000-0000-4000-8000-000000000000",
+  sdk: "chats/one",
 } as const;
 
 export type TorturedDialect = keyof typeof IDS;

@@ -43,16 +43,19 @@ test("in whatever order events come, a turn that has ended is signed before the 
 /** What stands where it should not: a checkpoint of a turn, or the beginning of one without it. */
 function misplaced(log: string): string[] {
   const faults: string[] = [];
-  let hasWorked = false;
+  let phase: "idle" | "called" | "worked" = "idle";
   let before = "";
   for (const line of log.trimEnd().split("\n")) {
     const { type, payload } = JSON.parse(line);
     const kind = type === "checkpoint" ? payload.kind : type;
-    if (before === "turn" && kind !== "step_start") faults.push(`a turn's end, then ${kind}`);
+    const isCall = kind === "step_start";
+    const opens = isCall ? phase !== "idle" : kind === "user_message" && phase === "worked";
+    if (before === "turn" && !opens) faults.push(`a turn's end, then ${kind}`);
     const isSigned = ["turn", "batch", "genesis", "final", "recovery"].includes(before);
-    if (kind === "step_start" && hasWorked && !isSigned) faults.push("a turn, the last unsigned");
-    if (kind === "final") hasWorked = false;
-    if (["step_start", "assistant_text", "step_finish"].includes(kind)) hasWorked = true;
+    if (opens && !isSigned) faults.push("a turn, the last unsigned");
+    if (opens || kind === "final") phase = "idle";
+    if (isCall) phase = "called";
+    if (["assistant_text", "step_finish"].includes(kind)) phase = "worked";
     before = kind;
   }
   return faults;

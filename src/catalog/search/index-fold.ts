@@ -9,6 +9,7 @@
 
 import { oneLine } from "../../base/one-line.ts";
 import type { Aside, Entry, Role } from "../../model/entry.ts";
+import type { TurnMark } from "../../model/turns.ts";
 import { searchableText } from "./searchable.ts";
 import { NO_TOOLS, type ToolFact, ToolFold, type ToolState } from "./tool-facts.ts";
 import { NO_USAGE, type UsageFact, UsageFold, type UsageState } from "./usage-facts.ts";
@@ -81,15 +82,18 @@ export class IndexFold {
     return this.#chars;
   }
 
-  /** `aside`: why it is neither the user's word nor the answer to it; null when it is. */
-  add(entry: Entry, start: number, aside: Aside | null = null): void {
+  /**
+   * `aside`: why it is neither the user's word nor the answer to it; null when it is. `mark`: what it
+   * is to the turns.
+   */
+  add(entry: Entry, start: number, aside: Aside | null = null, mark: TurnMark = null): void {
     this.#at = entry.at ?? this.#at;
     const model = this.#modelOf(entry, aside);
     if (aside === null) this.#model = model;
     const { directive } = entry.native;
     if (typeof directive === "string") this.#directive ??= oneLine(directive, NAME_CHARS_MAX);
     const day = this.#at?.slice(0, 10) ?? "";
-    this.#usage.add(entry, aside, day, model);
+    this.#usage.add(entry, mark, day, model);
     const tools = this.#tools.add(entry, day, this.#at, start);
     const text = spelt(searchableText(entry));
     if (text === "" && tools.length === 0) return;

@@ -31,7 +31,7 @@ CREATE TABLE sessions (
   agent TEXT,
   models TEXT NOT NULL,
   turn_fields INTEGER NOT NULL,
-  state TEXT NOT NULL, -- Of the second shape.
+  state TEXT NOT NULL, -- Of the third shape.
   UNIQUE (root, id)
 );
 CREATE TABLE entries (

@@ -118,7 +118,13 @@ test("a page takes as many statements among a thousand sessions as among ten, an
   for (const sessions of [10, 1_000]) {
     const fold = new IndexFold();
     const parts = [{ type: "text" as const, text: "all" }];
-    fold.add({ ...emptyEntry({}), kind: "message", role: "assistant", parts }, 0);
+    const entry = {
+      ...emptyEntry({}),
+      kind: "message" as const,
+      role: "assistant" as const,
+      parts,
+    };
+    fold.add(entry, 0, null, "works");
     const log = { size: 1, mtimeMs: 1 };
     const progress = { indexedTo: 1, mark: "m", agent: null, state: fold.state(), log };
     const piece = fold.take();

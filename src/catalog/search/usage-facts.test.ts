@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
 import { type Aside, type Entry, emptyEntry } from "../../model/entry.ts";
+import type { TurnMark } from "../../model/turns.ts";
 import { FIELDS, MESSAGES_REMEMBERED, SummaryFold } from "../summary.ts";
 import { IndexFold } from "./index-fold.ts";
-import { SOURCES, TURNS_BIT } from "./usage-facts.ts";
+import { SOURCES } from "./usage-facts.ts";
 
 const amount = fc.option(fc.nat(1_000));
 const usage = fc.record({
@@ -24,8 +25,7 @@ function totals(facts: ReturnType<IndexFold["take"]>["usage"], turnFields: numbe
       ? null
       : counted.reduce((sum, fact) => sum + (fact.sums[at] ?? 0), 0);
   });
-  const ended = facts.filter(({ source }) => isCounted(source, TURNS_BIT));
-  return [...sums, ended.reduce((sum, { turns }) => sum + turns, 0)];
+  return [...sums, facts.reduce((sum, { turns }) => sum + turns, 0)];
 }
 
 test("what a session used is what its summary says, however it is recorded", () => {
@@ -38,6 +38,7 @@ test("what a session used is what its summary says, however it is recorded", () 
         messageId: fc.constantFrom("", "a", "b", "c"),
         usage: fc.option(usage),
         aside: fc.constantFrom(null, null, "other_agent" as const, "program" as const),
+        mark: fc.constantFrom<TurnMark[]>("opens", "step", "works", "finishes", "ends", null),
       }),
       { maxLength: 12 },
     );
@@ -45,6 +46,7 @@ test("what a session used is what its summary says, however it is recorded", () 
     kind: fc.constant("end" as const),
     usage: fc.option(usage),
     aside: fc.constant(null),
+    mark: fc.constant("ends" as const),
   });
   const any = fc.tuple(
     fc.oneof(
@@ -58,11 +60,15 @@ test("what a session used is what its summary says, however it is recorded", () 
     fc.property(any, ([entries, last]) => {
       const fold = new IndexFold();
       const summary = new SummaryFold();
-      for (const { aside, ...each } of last === null ? entries : [...entries, last]) {
+      let isCalled = false;
+      for (const { aside, mark, ...each } of last === null ? entries : [...entries, last]) {
         const entry = { ...emptyEntry({}), ...each };
-        fold.add(entry, 0, aside);
-        summary.add(entry, aside);
+        fold.add(entry, 0, aside, mark);
+        summary.add(entry, aside, mark);
+        if (mark !== null && mark !== "opens") isCalled = mark === "step";
       }
+      // A call that nothing came of yet counts for a day and a model when something has (UF3).
+      if (isCalled) fold.add(emptyEntry({}), 0, null, "works");
       const { inputTokens, outputTokens, totalTokens, spend, turns } = summary.summary({
         agent: null,
       });
@@ -83,11 +89,13 @@ test("messages are remembered as long as a summary remembers them", () => {
   for (const id of ids) {
     const message = { kind: "message", role: "assistant", messageId: `m${id}` } as const;
     const entry = { ...emptyEntry({}), ...message, usage: counts };
-    fold.add(entry, 0);
-    summary.add(entry);
+    fold.add(entry, 0, null, "works");
+    fold.add(emptyEntry({}), 0, null, "opens");
+    summary.add(entry, null, "works");
+    summary.add(emptyEntry({}), null, "opens");
   }
   const { inputTokens, outputTokens, totalTokens, turns } = summary.summary({ agent: null });
-  assert.equal(turns, MESSAGES_REMEMBERED + 3);
+  assert.equal(turns, ids.length);
   assert.deepEqual(totals(fold.take().usage, fold.state().usage.turnFields), [
     ...[inputTokens, outputTokens, totalTokens, null, turns],
   ]);
@@ -98,7 +106,7 @@ test("tokens go to who used them: a subagent's to its model, and no program is a
   const counts = { inputTokens: 1, outputTokens: 1, totalTokens: 2, spend: null };
   const add = (model: string | null, aside: Aside | null) => {
     const entry = { ...emptyEntry({}), kind: "message", role: "assistant" } as const;
-    fold.add({ ...entry, model, usage: counts }, 0, aside);
+    fold.add({ ...entry, model, usage: counts }, 0, aside, "works");
   };
   add("large", null);
   add("small", "other_agent");
@@ -108,7 +116,7 @@ test("tokens go to who used them: a subagent's to its model, and no program is a
   assert.deepEqual(
     fold.take().usage.map(({ model, turns, sums }) => [model, turns, sums[2]]),
     [
-      ["large", 2, 6],
+      ["large", 1, 6],
       ["small", 0, 2],
     ],
   );

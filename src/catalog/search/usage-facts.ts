@@ -8,11 +8,13 @@
  *      billionths of a dollar for that.
  * UF2  The sums are those of a summary (summary.ts): a message counts once, with the most it was said
  *      to have used, as far as it is remembered; ends of turns count before messages; what an end
- *      says of the whole session wins, and the difference is counted where the end stands; what
- *      stands beside the conversation is no turn.
+ *      says of the whole session wins, and the difference is counted where the end stands.
+ * UF3  A turn counts for the day and the model where the model first works in it; one in which it
+ *      never does, where that turn ends.
  */
 
-import type { Aside, Entry, Usage } from "../../model/entry.ts";
+import type { Entry, Usage } from "../../model/entry.ts";
+import { NO_TURNS, type TurnMark, type TurnState, Turns } from "../../model/turns.ts";
 import {
   type CountedField,
   FIELDS,
@@ -47,32 +49,47 @@ export interface UsageState {
   readonly messages: readonly (readonly [string, Sums | null])[];
   /** By source: all there is. */
   readonly sums: readonly Sums[];
-  /** Which numbers are taken from ends of turns: a bit for each field, and after them for turns. */
+  /** Which numbers are taken from ends of turns: a bit for each field. */
   readonly turnFields: number;
+  readonly turns: TurnState;
 }
 
 const NONE: Sums = FIELDS.map(() => null);
-export const NO_USAGE: UsageState = { messages: [], sums: [NONE, NONE, NONE], turnFields: 0 };
-
-/** The bit of the turns themselves in `turnFields`. */
-export const TURNS_BIT = FIELDS.length;
+export const NO_USAGE: UsageState = {
+  messages: [],
+  sums: [NONE, NONE, NONE],
+  turnFields: 0,
+  turns: NO_TURNS,
+};
 
 export class UsageFold {
   readonly #messages: Map<string, Sums | null>;
   readonly #sums: Sums[];
   #turnFields: number;
+  readonly #turns: Turns;
   #facts = new Map<string, UsageFact>();
 
-  constructor({ messages, sums, turnFields }: UsageState) {
+  constructor({ messages, sums, turnFields, turns }: UsageState) {
     this.#messages = new Map(messages);
     this.#sums = sums.map((each) => [...each]);
     this.#turnFields = turnFields;
+    this.#turns = new Turns(turns);
   }
 
   /** `day` and `model` are those at the entry, which need not say them itself. */
-  add(entry: Entry, aside: Aside | null, day: string, model: string): void {
+  add(entry: Entry, mark: TurnMark, day: string, model: string): void {
+    if (this.#completesTurn(mark)) this.#fact(day, model, SOURCES.message).turns++;
     if (entry.kind === "end") this.#end(entry, day, model);
-    else if (entry.kind !== "other") this.#goOn(entry, aside === null, day, model);
+    else if (entry.kind !== "other") this.#goOn(entry, day, model);
+  }
+
+  /** Whether a turn counts here (UF3). */
+  #completesTurn(mark: TurnMark): boolean {
+    const { phase: before } = this.#turns.state;
+    const begins = this.#turns.note(mark);
+    if (before === "worked" || before === "over") return false;
+    const { phase: now } = this.#turns.state;
+    return (begins && before === "called") || now === "worked" || now === "over";
   }
 
   state(): UsageState {
@@ -80,6 +97,7 @@ export class UsageFold {
       messages: [...this.#messages],
       sums: this.#sums.map((each) => [...each]),
       turnFields: this.#turnFields,
+      turns: this.#turns.state,
     };
   }
 
@@ -90,21 +108,10 @@ export class UsageFold {
     return facts.filter(({ turns, sums }) => turns > 0 || sums.some((sum) => sum !== null));
   }
 
-  #goOn(
-    { kind, role, usage, messageId = "" }: Entry,
-    isSaid: boolean,
-    day: string,
-    model: string,
-  ): void {
-    const isTurnEnd = kind === "turn_end";
-    const source = isTurnEnd ? SOURCES.turnEnd : SOURCES.message;
+  #goOn({ kind, usage, messageId = "" }: Entry, day: string, model: string): void {
+    const source = kind === "turn_end" ? SOURCES.turnEnd : SOURCES.message;
     const isNamed = kind === "message" && messageId !== "" && messageId.length <= ID_CHARS_MAX;
     const counted = isNamed ? this.#messages.get(messageId) : undefined;
-    const isAnswer = kind === "message" && role === "assistant" && counted === undefined;
-    if (isSaid && (isTurnEnd || isAnswer)) {
-      this.#fact(day, model, source).turns++;
-      if (isTurnEnd) this.#turnFields |= 1 << TURNS_BIT;
-    }
     const now = usage === null ? null : countsOf(usage);
     const output = FIELDS.indexOf("outputTokens");
     const isLess = counted ? (now?.[output] ?? 0) < (counted[output] ?? 0) : false;

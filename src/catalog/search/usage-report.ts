@@ -11,7 +11,7 @@ import type { SqlValue } from "../sqlite.ts";
 import { FIELDS } from "../summary.ts";
 import { type IndexedPlace, rootsOf } from "./index-table.ts";
 import type { SearchIndex } from "./search-index.ts";
-import { BILLION, SOURCES, TURNS_BIT } from "./usage-facts.ts";
+import { BILLION, SOURCES } from "./usage-facts.ts";
 
 export interface UsageQuery<P extends IndexedPlace = IndexedPlace> {
   readonly places: readonly P[];
@@ -60,7 +60,7 @@ s.root IN (SELECT value FROM json_each(?1))
  */
 const COUNTED = `
 SELECT u.session, u.day, u.model, s.agent,
-  COALESCE(${counted("turns", TURNS_BIT)}, 0) AS turns,
+  u.turns,
   ${COLUMNS.map((column, bit) => `${counted(column, bit)} AS ${column}`).join(", ")}
 FROM usage u CROSS JOIN sessions s ON s.session = u.session
 WHERE ${WITHIN("u")}`;

@@ -3,17 +3,19 @@
  * and nothing else. A turn begins with what the user says after the assistant or a tool has spoken.
  */
 
+import type { TurnMark } from "../../model/turns.ts";
 import { asciiJson } from "../../proof/checkpoint.ts";
-import type { Native, Signing, TurnMark, WriterFacts } from "../dialect.ts";
+import type { Native, Signing, WriterFacts } from "../dialect.ts";
+import { rowMark } from "../entire/signing.ts";
+import { asideOf } from "./aside.ts";
 import { decode } from "./decode.ts";
 
 export const signing: Signing = {
   isSidecar: true,
 
-  turnMark(native: Native): TurnMark {
+  turnMark(native: Native, id: string | null): TurnMark {
     const role = decode(native).entry?.role ?? null;
-    if (role === "user") return "opens";
-    return role === "assistant" || role === "tool" ? "works" : null;
+    return rowMark(native, role, asideOf(native, id) === "other_agent");
   },
 
   opening(facts: WriterFacts) {

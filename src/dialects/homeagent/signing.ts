@@ -3,8 +3,9 @@
  * A turn begins with what the user says after the assistant or a tool has spoken.
  */
 
+import type { TurnMark } from "../../model/turns.ts";
 import { asciiJson } from "../../proof/checkpoint.ts";
-import type { Native, Signing, TurnMark, WriterFacts } from "../dialect.ts";
+import type { Native, Signing, WriterFacts } from "../dialect.ts";
 
 export const signing: Signing = {
   isSidecar: true,

@@ -133,7 +133,7 @@ function blockIn(data: JsonObject): [Role, Part] {
 }
 
 /** Roles are free text in rye; one we have not heard of speaks to the model, as a user does. */
-function roleOf(data: JsonObject): Role {
+export function roleOf(data: JsonObject): Role {
   const role = get(data, "role", "user");
   return role === "system" || role === "assistant" || role === "tool" ? role : "user";
 }

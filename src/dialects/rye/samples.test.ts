@@ -9,6 +9,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test } from "vitest";
 import { besideProject } from "../../../test/support/beside-project.ts";
+import { Turns } from "../../model/turns.ts";
+import type { Native } from "../dialect.ts";
 import { rye } from "./dialect.ts";
 import { type RyeEvent, readEnvelope } from "./envelope.ts";
 import { LIVE_OPTIONS, renderEvent } from "./markdown.ts";
@@ -116,6 +118,19 @@ test.skipIf(!hasSamples)(
     }
   },
 );
+
+test.skipIf(!hasSamples)("every real thread has as many turns as it says itself", () => {
+  let told = 0;
+  for (const { id, lines, meta } of samples()) {
+    const turns = new Turns();
+    for (const line of lines) turns.note(rye.signing.turnMark(line as Native, id));
+    const { cost } = meta as { readonly cost?: { readonly turns?: number } };
+    if (cost?.turns === undefined) continue;
+    assert.equal(turns.count, cost.turns, id);
+    told++;
+  }
+  assert.equal(told, 34);
+});
 
 test.skipIf(!hasSamples)("the real threads add up (S2-12)", () => {
   const telemetry = new Telemetry(Date.parse("2026-02-19T00:00:00Z"));

@@ -1,16 +1,20 @@
 /**
  * Signing: how checkpoints stand in a thread, and where its turns begin and end.
  *
- * A turn begins where the runner calls the model: `step_start`, or `cognition_in` in the other
- * vocabulary. The line of a checkpoint is spelt as docs/formats/checkpoint.md has it.
+ * The runner calls the model at `step_start`, or at `cognition_in` in the other vocabulary. Threads
+ * that hold messages alone have neither: there a turn ends before the user's next message
+ * (model/turns.ts). The line of a checkpoint is spelt as docs/formats/checkpoint.md has it.
  */
 
+import type { Role } from "../../model/entry.ts";
+import type { TurnMark } from "../../model/turns.ts";
 import { asciiJson, envelopeText } from "../../proof/checkpoint.ts";
-import type { CheckpointOpening, Native, Signing, TurnMark, WriterFacts } from "../dialect.ts";
-import { getString } from "../fields.ts";
+import type { CheckpointOpening, Native, Signing, WriterFacts } from "../dialect.ts";
+import { getObject, getString } from "../fields.ts";
+import { roleOf } from "./decode.ts";
 import type { Envelope } from "./envelope.ts";
 import { isoFormat } from "./time.ts";
-import { meaningOf } from "./vocabulary.ts";
+import { BLOCK_TYPE, meaningOf } from "./vocabulary.ts";
 
 /** What begins a call of the model. */
 const STEPS: ReadonlySet<string> = new Set(["step_start", "cognition_in"]);
@@ -19,24 +23,37 @@ export function ryeSigning(envelope: Envelope): Signing {
   return { turnMark, opening: envelope === "flat" ? flatOpening : payloadOpening };
 }
 
-/** Of an event as it is written. On the path of each one, so only its type is looked at. */
+/** Of an event as it is written. On the path of each one, so little more than its type is read. */
 function turnMark(native: Native): TurnMark {
-  const type = getString(native, "event_type") ?? getString(native, "type");
+  const payloadType = getString(native, "event_type");
+  const type = payloadType ?? getString(native, "type");
   if (type === null) return null;
   if (STEPS.has(type)) return "step";
   switch (meaningOf(type)) {
     case "thread_complete":
     case "thread_error":
       return "ends";
-    case "thread_start":
     case "user_message":
+      return markOfRole(saidBy(native, payloadType !== null));
     case null:
+      return type === BLOCK_TYPE ? markOfRole(saidBy(native, payloadType !== null)) : null;
+    case "thread_start":
+    case "hook_triggered": // A hook may run before the model has done anything.
       return null;
     case "step_finish":
       return "finishes";
     default:
       return "works";
   }
+}
+
+function saidBy(native: Native, isPayload: boolean): Role {
+  return roleOf(isPayload ? getObject(native, "payload") : native);
+}
+
+function markOfRole(role: Role): TurnMark {
+  if (role === "user") return "opens";
+  return role === "system" ? null : "works";
 }
 
 function flatOpening(facts: WriterFacts, after: { readonly native: Native | null }) {

@@ -57,7 +57,7 @@ test("the example lines are understood as the page says", () => {
     ["said", "said", "said", 1, Number.POSITIVE_INFINITY, "said", null, "said", null],
   );
   assert.deepEqual(
-    natives.map((native) => signing.turnMark(native)),
+    natives.map((native) => signing.turnMark(native, null)),
     ["opens", "works", "works", null, null, "opens", null, "works", "opens"],
   );
 });

@@ -3,8 +3,9 @@
  * with what the user says after the model or a tool has spoken.
  */
 
+import type { TurnMark } from "../../model/turns.ts";
 import { asciiJson } from "../../proof/checkpoint.ts";
-import type { Native, Signing, TurnMark, WriterFacts } from "../dialect.ts";
+import type { Native, Signing, WriterFacts } from "../dialect.ts";
 import { getObject, getString } from "../fields.ts";
 
 export const signing: Signing = {
@@ -13,9 +14,11 @@ export const signing: Signing = {
   turnMark(native: Native): TurnMark {
     const { type } = native;
     if (type !== "item" && type !== "message" && type !== "entry") return null;
-    const role = getString(getObject(native, type), "role");
+    const said = getObject(native, type);
+    if (type === "entry" && said.kind !== "message") return markOfKind(said.kind);
+    const role = getString(said, "role");
     if (role === "user") return "opens";
-    return role === "system" ? null : "works";
+    return role === "system" || role === "developer" ? null : "works";
   },
 
   opening(facts: WriterFacts) {
@@ -24,3 +27,10 @@ export const signing: Signing = {
     return { text: `${asciiJson(fields).slice(0, -1)},`, id: null };
   },
 };
+
+/** Of an entry in neutral words that is no message. */
+function markOfKind(kind: unknown): TurnMark {
+  if (kind === "turn_start") return "step";
+  if (kind === "turn_end") return "finishes";
+  return kind === "end" ? "ends" : null;
+}

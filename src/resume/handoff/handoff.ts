@@ -205,7 +205,8 @@ class Packing {
     const copied = copying(lines, (bytes) => member.write(bytes));
     const entries = entriesOf(`${root}/${logId}`, copied, decode, () => fold.addBadLine());
     for await (const entry of entries) {
-      fold.add(entry, listedAside(dialect, entry.native, id));
+      const mark = dialect.signing.turnMark(entry.native, id);
+      fold.add(entry, listedAside(dialect, entry.native, id), mark);
       for (const each of spilling?.referencesOf(entry.native) ?? []) spills.set(each.path, each);
     }
     member.end();

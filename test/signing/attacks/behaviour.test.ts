@@ -236,8 +236,8 @@ test("a withheld string cannot be guessed from hash, seg or leaf, but with the s
   const user = new SigningUser();
   const { path, sidecarPath } = await user.write(HOMEAGENT, [said("The PIN is 4711")]);
   const [line = ""] = readFileSync(path, "utf8").split("\n");
-  const [genesis = ""] = readFileSync(sidecarPath, "utf8").split("\n");
-  const { payload } = JSON.parse(genesis);
+  const [genesis = "", closing = ""] = readFileSync(sidecarPath, "utf8").split("\n");
+  const { payload } = JSON.parse(closing);
   const sha256 = (...parts: (string | Uint8Array)[]) =>
     parts.reduce((hash, part) => hash.update(part), createHash("sha256"));
   const hashOf = (salt: Uint8Array) => (tried: string) =>
@@ -252,7 +252,7 @@ test("a withheld string cannot be guessed from hash, seg or leaf, but with the s
     assert.equal(guess(line, "4711", segOf(nothing)), null);
   }
   // The guesser works: what is missing is the salt.
-  const salt = Buffer.from(payload.salt, "hex");
+  const salt = Buffer.from(JSON.parse(genesis).payload.salt, "hex");
   const ofLine = createCipheriv("aes-256-ctr", salt, Buffer.alloc(16)).update(Buffer.alloc(16));
   assert.equal(guess(line, "4711", hashOf(salt)), "4711");
   assert.equal(guess(line, "4711", segOf(ofLine)), "4711");

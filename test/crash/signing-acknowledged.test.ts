@@ -1,0 +1,164 @@
+/**
+ * Acknowledged means signed: a session's first appends, with a crash at each call to the disk or that
+ * call failing, and the power going right after it.
+ *
+ *   by turns       no acknowledged line is in a log without a genesis
+ *   every append   every acknowledged line is under a durable checkpoint
+ *   beside a log   nothing but an empty log is ever without one
+ */
+
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import type { NewEntry } from "../../src/model/entry.ts";
+import { hasSidecar } from "../../src/signing/session-log.ts";
+import type { Call, Fault, Process } from "../../src/torture/fault-files.ts";
+import { Random } from "../../src/torture/random.ts";
+import { Scheduler } from "../../src/torture/scheduler.ts";
+import {
+  SignedMachine,
+  type SigningWay,
+  type TorturedDialect,
+} from "../../src/torture/signed-machine.ts";
+
+const WAYS: readonly SigningWay[] = [
+  { mode: "exclusive", durability: "disk", isEveryAppend: false },
+  { mode: "exclusive", durability: "os", isEveryAppend: false },
+  { mode: "exclusive", durability: "disk", isEveryAppend: true },
+  { mode: "shared", durability: "disk", isEveryAppend: true },
+];
+
+/** The caller dies during the call, which the kernel carries out; or the call fails. */
+type Trouble = "death" | Fault;
+const TROUBLES: Record<Call, readonly Trouble[]> = {
+  open: [{ errno: "EIO" }],
+  read: [{ errno: "EIO" }],
+  write: ["death", { errno: "EIO" }, { errno: "ENOSPC" }, { lacks: 9, caller: "returns" }],
+  writeAt: ["death"],
+  sync: ["death", { errno: "EIO" }],
+  truncate: ["death", { errno: "EIO" }],
+  syncDirectory: ["death", { errno: "EIO" }],
+};
+
+interface Acknowledged {
+  readonly text: string;
+  readonly end: number;
+}
+
+class Beginning {
+  readonly calls: Call[] = [];
+  readonly #dialect: TorturedDialect;
+  readonly #way: SigningWay;
+  readonly #scheduler: Scheduler;
+  readonly #signed: SignedMachine;
+  readonly #acknowledged: Acknowledged[] = [];
+  readonly #process: Process;
+  #isCounting = true;
+  #said = 0;
+
+  constructor(
+    dialect: TorturedDialect,
+    way: SigningWay,
+    trouble: { readonly call: number; readonly with: Trouble } | null,
+    seed: number,
+  ) {
+    const random = new Random(seed);
+    this.#dialect = dialect;
+    this.#way = way;
+    this.#scheduler = new Scheduler(random);
+    let process: Process | null = null;
+    const plan = (call: Call): Fault | null => {
+      if (!this.#isCounting || this.calls.push(call) - 1 !== trouble?.call) return null;
+      if (trouble.with !== "death") return trouble.with;
+      process?.kill();
+      return null;
+    };
+    const options = { random, scheduler: this.#scheduler, pageBytes: 512, plan };
+    this.#signed = new SignedMachine(dialect, options, () => {});
+    process = this.#signed.machine.startProcess();
+    this.#process = process;
+  }
+
+  /** Appends until something fails; the power goes; what was acknowledged must be signed. */
+  async live(): Promise<void> {
+    await this.#record(this.#process, 2);
+    this.#isCounting = false;
+    this.#signed.machine.powerCut();
+    await this.#judge();
+    await this.#record(this.#signed.machine.startProcess(), 1, true);
+    const { verdict } = await this.#scheduler.finish(this.#signed.verify());
+    assert.match(verdict, /^(verified|incomplete)$/, "after going on");
+  }
+
+  async #record(process: Process, turns: number, mustSucceed = false): Promise<void> {
+    const heads = this.#signed.heads(process);
+    const session = this.#signed.session(process, heads, this.#way);
+    for (const entry of Array.from({ length: turns }, () => this.#turn()).flat()) {
+      const end = await this.#whileAlive(process, session.append(entry));
+      if (mustSucceed) assert.ok(end !== null, "it does not go on");
+      if (end === null) return;
+      const text = JSON.stringify(entry).match(/said \d+\./)?.[0] ?? "";
+      this.#acknowledged.push({ text, end });
+    }
+  }
+
+  #turn(): NewEntry[] {
+    return (["user", "assistant"] as const).map((role) => ({
+      kind: "message",
+      role,
+      parts: [{ type: "text", text: `said ${this.#said++}.` }],
+    }));
+  }
+
+  async #whileAlive(process: Process, work: Promise<number>): Promise<number | null> {
+    let settled: { readonly end: number | null } | null = null;
+    work.then(
+      (end) => {
+        settled = { end };
+      },
+      () => {
+        settled = { end: null };
+      },
+    );
+    while (settled === null && process.isAlive) await this.#scheduler.tick();
+    return (settled as { readonly end: number | null } | null)?.end ?? null;
+  }
+
+  async #judge(): Promise<void> {
+    const report = await this.#scheduler.finish(this.#signed.verify());
+    const { verdict, findings, signed_through: through } = report;
+    const contents = this.#signed.contents()?.toString("utf8") ?? "";
+    const about = `${verdict} ${JSON.stringify(findings)} ${JSON.stringify(contents)}`;
+    const isSigned = verdict === "verified" || verdict === "incomplete";
+    const isNothing = contents === "" && ["unsigned", "unreadable"].includes(verdict);
+    const isBare = verdict === "unsigned" && !hasSidecar(this.#dialect);
+    assert.ok(isSigned || ((isNothing || isBare) && this.#acknowledged.length === 0), about);
+    if (this.#way.durability === "os") return; // The last lines may be lost.
+    for (const { text, end } of this.#acknowledged) {
+      assert.ok(contents.includes(text), `${text} is lost: ${about}`);
+      const isCovered = !this.#way.isEveryAppend || (through?.byte_offset ?? -1) >= end;
+      assert.ok(isCovered, `${text} is not signed: ${about}`);
+    }
+  }
+}
+
+test.each<TorturedDialect>(["rye", "entire", "homeagent", "claude", "sdk"])(
+  "whatever call a crash comes at, an acknowledged line of a signed session of %s is signed",
+  { timeout: 240_000 },
+  async (dialect) => {
+    let lives = 0;
+    for (const [at, way] of WAYS.entries()) {
+      const sound = new Beginning(dialect, way, null, 1);
+      await sound.live();
+      for (const [call, kind] of sound.calls.entries()) {
+        for (const trouble of TROUBLES[kind]) {
+          await new Beginning(dialect, way, { call, with: trouble }, call).live().catch((cause) => {
+            const what = JSON.stringify({ way: at, call, kind, trouble });
+            throw new Error(`${what}: ${String(cause)}`, { cause });
+          });
+          lives++;
+        }
+      }
+    }
+    assert.ok(lives > 200, `only ${lives} lives`);
+  },
+);

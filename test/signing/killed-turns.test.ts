@@ -1,0 +1,109 @@
+/**
+ * A signer that is killed with -9 leaves at most one turn unsigned, in every dialect and whichever way
+ * the turns came in. They are messages alone: no entry says where a turn begins.
+ */
+
+import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
+import { test } from "vitest";
+import { hasSidecar } from "../../src/signing/session-log.ts";
+import { DIALECTS } from "../../src/store/find-session.ts";
+import { type Child, startChild, startCompiled } from "../support/child.ts";
+import {
+  ALL_SHAPES,
+  answered,
+  idFor,
+  type SignedShape,
+  SigningUser,
+  said,
+  type Written,
+} from "../support/signing-user.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import type { TurnsOrder } from "./turns-child.ts";
+
+const TURNS = 10;
+/** A question, and the answer to it. */
+const LINES_PER_TURN = 2;
+const PROGRAM = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+
+const WAYS = ["append", "capture", "record"] as const;
+type Way = (typeof WAYS)[number];
+
+test.for(Object.keys(ALL_SHAPES).flatMap((name) => WAYS.map((way) => [name, way] as const)))(
+  "killed after ten turns of messages, at most one turn is unsigned (%s, by %s)",
+  { timeout: 60_000 },
+  async ([name, way]) => {
+    const user = new SigningUser();
+    const shape = ALL_SHAPES[name] as SignedShape;
+    const root = tempDirectory();
+    const child = way === "record" ? recording(shape, root) : appending(shape, root, way);
+    const acks = way === "record" ? TURNS * LINES_PER_TURN : TURNS;
+    for (let count = 0; count < acks; ) {
+      const line = await child.line();
+      assert.ok(line !== null, "it ended before it was killed");
+      if (/^ack|^\{"offset"/.test(line)) count++;
+    }
+    await child.kill();
+
+    const report = await user.verify(writtenAt(shape, root));
+    assert.ok(["verified", "incomplete"].includes(report.verdict), report.verdict);
+    assert.ok(report.tail.lines <= LINES_PER_TURN, `${report.tail.lines} lines are unsigned`);
+    assert.equal(report.signed_through?.turn, TURNS - 1);
+  },
+);
+
+function writtenAt({ dialect }: SignedShape, root: string): Written {
+  const id = idFor({ dialect });
+  const logId = DIALECTS[dialect].logPath(id).join("/");
+  const path = `${root}/${logId}`;
+  return { target: { dialect, root, logId, id }, path, sidecarPath: `${path}.checkpoints` };
+}
+
+function appending(shape: SignedShape, root: string, way: Exclude<Way, "record">): Child {
+  const order: TurnsOrder = { store: { ...shape, root }, id: idFor(shape), turns: TURNS, way };
+  return startChild("test/signing/turns-child.ts", JSON.stringify(order));
+}
+
+/** `verbatim record --sign`, given the same turns on stdin, which stays open. */
+function recording({ dialect, envelope }: SignedShape, root: string, sign = "turn"): Child {
+  const id = idFor({ dialect });
+  const [agent = "", session = ""] = dialect === "homeagent" ? id.split("/") : ["", id];
+  const own: Partial<Record<string, string[]>> = {
+    homeagent: ["--agent", agent],
+    rye: ["--directive", "hello", "--envelope", envelope ?? "flat"],
+  };
+  const args = ["record", "--dialect", dialect, "--root", root, "--session", session];
+  const child = startCompiled(PROGRAM, ...args, "--sign", sign, "--ack", ...(own[dialect] ?? []));
+  for (let n = 0; n < TURNS; n++) {
+    for (const entry of [said(`question ${n}`), answered(`answer ${n}`)]) {
+      const by = { agent: "hello", model: "m", cwd: root, version: "1" };
+      const facts = { id, nowMs: Date.now(), newId: () => crypto.randomUUID(), ...by };
+      const natives = DIALECTS[dialect].express(entry, facts);
+      for (const native of natives) child.say(JSON.stringify(native));
+    }
+  }
+  return child;
+}
+
+test.for(Object.keys(ALL_SHAPES))(
+  "every entry piped to record --sign append has a checkpoint of its own (%s)",
+  { timeout: 60_000 },
+  async (name) => {
+    const user = new SigningUser();
+    const shape = ALL_SHAPES[name] as SignedShape;
+    const root = tempDirectory();
+    const child = recording(shape, root, "append");
+    const acks = TURNS * LINES_PER_TURN;
+    for (let count = 0; count < acks; ) {
+      const line = await child.line();
+      assert.ok(line !== null, "it ended before it was killed");
+      if (line.startsWith('{"offset"')) count++;
+    }
+    await child.kill();
+
+    // Beside a log the genesis is one more; record begins a thread of rye with a line of its own.
+    const more = hasSidecar(shape.dialect) || shape.dialect === "rye" ? 1 : 0;
+    const { verdict, checkpoints } = await user.verify(writtenAt(shape, root));
+    assert.deepEqual([verdict, checkpoints.total], ["verified", acks + more]);
+  },
+);
