@@ -29,6 +29,7 @@ const RESUME_OPTIONS: OptionKinds<ResumeOptions> = {
   root: "text",
   dialect: "any",
   requiresPin: "boolean",
+  profile: "any",
   policy: "any",
   allowUnsigned: "boolean",
   upTo: "any",
@@ -42,6 +43,7 @@ const HANDOFF_OPTIONS: OptionKinds<HandoffOptions> = {
   output: "text",
   summary: "string",
   requiresPin: "boolean",
+  profile: "any",
 };
 
 const UNPACK_OPTIONS: OptionKinds<UnpackOptions> = {

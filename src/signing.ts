@@ -214,7 +214,11 @@ export type { VerifyReport } from "./signing/report.ts";
 export type { Signer } from "./signing/signer.ts";
 export type { Judgement, Trust, TrustQuestion } from "./signing/trust.ts";
 export type { JsonIntegrity } from "./store/signed-json.ts";
-export { type TranscriptIntegrity, TranscriptSigner } from "./store/transcript-signer.ts";
+export {
+  type TranscriptIntegrity,
+  TranscriptSigner,
+  type TranscriptSignerOptions,
+} from "./store/transcript-signer.ts";
 export type {
   OpenVerifiedOptions,
   VerifiedEntry,

@@ -6,6 +6,7 @@
 import { resolve } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
+import { claimOf } from "../proof/claims.ts";
 import { EXIT_CODES, type Verdict } from "../proof/verdict.ts";
 import { grouped } from "../render/phrases.ts";
 import { safeText } from "../render/safe-text.ts";
@@ -63,13 +64,20 @@ async function* sessionsNamed(
   { args, options }: Run,
   onWarning: OnWarning,
 ): AsyncGenerator<Vouchable> {
-  const verifier = await SessionVerifier.open(nodeHost, { where: whereOf(options), onWarning });
+  const profile = options.profile === "rye" ? "rye" : undefined;
+  const where = whereOf(options);
+  const isLegacyProfile = profile === "rye";
+  const verifier = await SessionVerifier.open(nodeHost, { where, isLegacyProfile, onWarning });
   for (const target of await verifier.find(args)) {
     const { id } = target;
     if (id === null) throw new UsageError(`${target.logId} lies in no store, and is not signed`);
     const log = { ...target, id };
     const report = await verifier.verify(target);
-    yield { log, report, sign: (shown) => vouchForSession(nodeHost, log, shown, onWarning) };
+    yield {
+      log,
+      report,
+      sign: (shown) => vouchForSession(nodeHost, log, shown, onWarning, profile),
+    };
   }
 }
 
@@ -104,11 +112,14 @@ async function vouchForOne(run: Run, { log, report, sign }: Vouchable): Promise<
     io.out(`${log.id}: every line is signed`);
     return 0;
   }
+  const isLegacyProfile = options.profile === "rye";
+  if (isLegacyProfile) tellOlder(run, log.id, report);
   const shown = new Shown(nodeHost, log, unsigned);
   const output = new ChunkedOutput(io);
   let lines = 0;
   for await (const { start, bytes } of shown.lines()) {
     lines++;
+    if (!isLegacyProfile && claimOf(bytes, "rye")?.is === "legacy") throw unchecked(report);
     const text = Buffer.from(bytes).toString("utf8");
     await output.add(`byte ${grouped(start)}: ${safeText(text)}\n`);
   }
@@ -123,4 +134,29 @@ async function vouchForOne(run: Run, { log, report, sign }: Vouchable): Promise<
   await sign(shown);
   io.out(`vouched for ${what}`);
   return 0;
+}
+
+/** The signatures of the Python original were checked with the rest: says so, or refuses. */
+function tellOlder({ io }: Run, id: string, report: VerifyReport): void {
+  const untrusted = report.keys.find(({ trusted }) => !trusted);
+  if (untrusted) {
+    throw notVouched(report, `a key that signed some of it is not trusted (fp ${untrusted.fp})`);
+  }
+  const { total, valid } = report.checkpoints;
+  const owners = [...new Set(report.keys.map(({ owner }) => owner ?? "unknown"))].join(", ");
+  io.err(`${id}: ${valid} of ${counted(total, "checkpoint")} hold, signed by ${owners}`);
+}
+
+function unchecked(report: VerifyReport): VerbatimError {
+  return notVouched(
+    report,
+    "it holds checkpoints of the older format, whose signatures are to be checked first " +
+      '(docs/security.md, "Transcripts of the original")',
+  );
+}
+
+function notVouched({ path }: VerifyReport, why: string): VerbatimError {
+  const verdict = "untrusted";
+  const message = `${path} is not vouched for: ${why}`;
+  return new VerbatimError("NOT_VERIFIED", message, { path, verdict });
 }

@@ -25,6 +25,8 @@ export interface TailOptions {
   readonly start: number;
   /** Lines are what somebody posted to a stream: they may hold tabs, and claim what they like. */
   readonly isData: boolean;
+  /** Lines are found before anything of this format is signed: older checkpoints may be among them. */
+  readonly admitsLegacy?: boolean;
 }
 
 export interface TailFault {
@@ -88,7 +90,8 @@ export class TailJudge {
       return;
     }
     if (this.#options.isData) return;
-    if (claimOf(line, this.#options.envelope)) {
+    const claim = claimOf(line, this.#options.envelope);
+    if (claim && !(claim.is === "legacy" && this.#options.admitsLegacy)) {
       this.#say("NOT_A_CHECKPOINT", "an unsigned line claims to be a checkpoint");
     }
     const value = parsed(line);

@@ -44,7 +44,7 @@ export interface TargetMessages {
 }
 
 export interface ResumeOptions<Name extends TargetName = TargetName>
-  extends Pick<OpenVerifiedOptions, "root" | "dialect" | "requiresPin"> {
+  extends Pick<OpenVerifiedOptions, "root" | "dialect" | "requiresPin" | "profile"> {
   /** Whose request it is to be. */
   readonly for: Name;
   /** Default: what the user's settings say, and `strict` when they say nothing. */
@@ -160,12 +160,13 @@ async function openGate(
   options: ResumeOptions,
   pipeline: Pipeline,
 ): Promise<VerifiedSession> {
-  const { policy, allowUnsigned = false, requiresPin = false } = options;
+  const { policy, allowUnsigned = false, requiresPin = false, profile } = options;
   try {
     return await openVerifiedSession(host, name, {
       ...(root === undefined ? {} : { root }),
       ...(dialect === undefined ? {} : { dialect }),
       ...(policy === undefined ? {} : { policy }),
+      ...(profile === undefined ? {} : { profile }),
       requiresPin,
       admitsUnsigned: allowUnsigned,
       restoresSpilled: true,

@@ -116,7 +116,9 @@ export async function inspectBeside(
   }
   judge.finish();
   const isData = content === "messages";
-  const tail = isRaw ? null : await inspectTail(log, at, bytes, "sidecar", null, onBytes, isData);
+  const tail = isRaw
+    ? null
+    : await inspectTail(log, at, bytes, "sidecar", null, onBytes, { isData });
   const tailBytes = bytes - at;
   return { judge, deep, envelope: "sidecar", bytes, tail, tailBytes, sidecar: lines, lostAt };
 }

@@ -137,9 +137,9 @@ export async function inspectTail(
   envelope: EnvelopeName,
   id: string | null,
   onBytes: (bytes: Uint8Array) => void = () => {},
-  isData = false,
+  { isData = false, admitsLegacy = false } = {},
 ): Promise<TailJudge> {
-  const tail = newTail(envelope, id, start, isData);
+  const tail = newTail(envelope, id, start, isData, admitsLegacy);
   for await (const chunk of readChunks(log, start, end)) {
     tail.feed(chunk);
     if (tail.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(tail.end);
@@ -155,10 +155,11 @@ export function newTail(
   id: string | null,
   start: number,
   isData = false,
+  admitsLegacy = false,
 ): TailJudge {
   const key = sessionKey(envelope);
   const session = key !== null && id !== null ? { key, id } : null;
-  return new TailJudge({ envelope, session, start, isData });
+  return new TailJudge({ envelope, session, start, isData, admitsLegacy });
 }
 
 export function lineTooLong(at: number): VerbatimError {

@@ -104,7 +104,10 @@ async function beginLate(
 }
 
 /** Adds all lines; refuses those that would be tampering in a signed log (O2). */
-async function addSignable(ledger: Ledger, { target, log, end }: OpenToSign): Promise<void> {
+async function addSignable(
+  ledger: Ledger,
+  { target, log, end, options }: OpenToSign,
+): Promise<void> {
   const { dialect, root, logId } = target;
   const envelope = envelopeOf(dialect);
   const whole = new WholeLines((lines) => ledger.addLines(lines));
@@ -112,7 +115,10 @@ async function addSignable(ledger: Ledger, { target, log, end }: OpenToSign): Pr
   // Entire's logs are begun by other programs, whose lines go by a name of their own.
   const id = dialect === "entire" ? null : target.id;
   const isData = contentOf(target) === "messages";
-  const { fault } = await inspectTail(log, 0, end, envelope, id, add, isData);
+  // What the Python original signed is found like any line: whose it is, only a person can say.
+  const admitsLegacy = options.isLegacyProfile === true;
+  const how = { isData, admitsLegacy };
+  const { fault } = await inspectTail(log, 0, end, envelope, id, add, how);
   if (fault) throw unsignable(`${root}/${logId}`, fault);
 }
 

@@ -29,7 +29,12 @@ export interface Unsigned {
 }
 
 /** What nobody has vouched for, by the report on a log; refuses with NOT_VERIFIED (VO2). */
-export function unsignedIn({ verdict, found, tail, file, path }: VerifyReport): Unsigned {
+export function unsignedIn(report: VerifyReport): Unsigned {
+  const { verdict, found, tail, file, path } = report;
+  // In the older format nothing is signed in this one yet: all of it is to be looked at.
+  if (report.profile === "rye" && ["verified", "incomplete"].includes(verdict)) {
+    return { found: [], tail: [0, file.bytes] };
+  }
   if (verdict === "verified") return { found: [], tail: null };
   if (!CAN_BE_VOUCHED.includes(verdict)) {
     throw new VerbatimError(

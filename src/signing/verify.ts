@@ -148,7 +148,7 @@ export function inspectOptions(
     content: contentOf(target),
     isDeep,
     isEverySignature: isDeep,
-    isLegacyProfile: options.isLegacyProfile === true && remembered.here === null,
+    isLegacyProfile: options.isLegacyProfile === true,
     pinnedSeqOf: (log) => (remembered.here ?? remembered.ofLog(log))?.seq ?? null,
     onProgress: options.onProgress,
     onBytes: onBytesOf(options),

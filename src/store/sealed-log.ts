@@ -41,6 +41,8 @@ export interface SealedLogParts {
   readonly namedSeq?: () => Promise<number | null>;
   /** Of a fork: the head of another log that this one begins from. */
   readonly from?: ForeignHead | null;
+  /** Takes a log that the Python original signed: all of it is stated as found. Default: refuses. */
+  readonly isLegacyProfile?: boolean;
   readonly nowMs: () => number;
   /** End every append with a checkpoint: others may sign it, too. */
   readonly isEveryAppend: boolean;
@@ -188,6 +190,7 @@ export class SealedLog {
 
   async #open(end: ByteOffset, onCheckpoint: OnCheckpoint): Promise<void> {
     const { host, log: target, crypto, signer, heads, nowMs, from = null } = this.#parts;
+    const { isLegacyProfile = false } = this.#parts;
     const keys = await this.#parts.keys();
     const beside = this.#parts.newBesideProof();
     const isSidecar = this.#parts.isSidecar();
@@ -207,7 +210,7 @@ export class SealedLog {
         end,
         cut: this.#cut,
         newSalt: () => randomBytes(32),
-        options: { crypto, keys, remembered, beside, onCheckpoint },
+        options: { crypto, keys, remembered, beside, onCheckpoint, isLegacyProfile },
         lost: remembered.lost,
       });
       const nowIso = () => new Date(nowMs()).toISOString();

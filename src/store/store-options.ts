@@ -40,6 +40,11 @@ export interface StoreOptions {
    * append. The user's key is made when there is none. Default: false.
    */
   readonly sign?: SignOption;
+  /**
+   * rye, where `sign` is on: goes on with threads that the Python original signed, by keys that the
+   * user allowed that format. All of what stands there is stated as found. Default: refuses them.
+   */
+  readonly profile?: "rye";
   /** The index of sessions, a cache. Default: the user's own. */
   readonly catalogPath?: string;
   /** What went wrong beside the log, where nothing is lost. Default: a process warning. */
@@ -78,6 +83,7 @@ const STORE_OPTIONS: OptionKinds<StoreOptions> = {
   isThreadsRoot: "boolean",
   markdown: "boolean",
   sign: "any",
+  profile: "any",
   catalogPath: "text",
   onWarning: "function",
 };
@@ -100,6 +106,7 @@ export function checkStoreOptions(options: StoreOptions): void {
   checkLogChoices(options);
   checkChoice("envelope", options.envelope, ENVELOPES);
   checkChoice("sign", options.sign, SIGN_OPTIONS);
+  checkChoice("profile", options.profile, ["rye"]);
 }
 
 /** The same for a session that begins. */

@@ -34,6 +34,7 @@ export interface SealedSession {
   readonly facts: WriterFacts;
   /** Of a fork: the head of another log that this one begins from. */
   readonly from?: ForeignHead | null;
+  readonly isLegacyProfile?: boolean;
   readonly isEveryAppend: boolean;
   readonly rev: () => number;
   readonly revAhead?: () => number;

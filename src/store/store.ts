@@ -195,7 +195,7 @@ export class Store {
     ...[session, facts, beside]: Parameters<OpenSealing>
   ): Promise<Sealing> {
     this.#signing ??= this.#storeSigning();
-    const { sign, mode } = this.#options;
+    const { sign, mode, profile } = this.#options;
     const signing = await this.#signing;
     const sealing = await signing.open({
       log: { dialect: this.dialect, root: this.root, logId: session.logId, id: session.id },
@@ -204,6 +204,7 @@ export class Store {
       spilling: session.dialect.spilling,
       facts,
       from,
+      isLegacyProfile: profile === "rye",
       isEveryAppend: sign === "append" || mode === "shared",
       rev: () => beside?.rev ?? 0,
       revAhead: () => beside?.revAhead ?? 0,

@@ -11,7 +11,7 @@
 
 import { randomUUID } from "node:crypto";
 import { join, resolve } from "node:path";
-import { badOption, checkKind } from "../base/choice.ts";
+import { badOption, checkChoice, checkKind } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import { nodeHost } from "../base/node-host.ts";
@@ -22,6 +22,9 @@ import { LOG_NAME, THREADS_PATH, threadSegments } from "../dialects/rye/thread-i
 import { NUL, readChunks } from "../log/bytes.ts";
 import { openPlace, openToRead } from "../log/place.ts";
 import type { Found } from "../proof/checkpoint.ts";
+import { CLAIM_NEEDLE } from "../proof/claims.ts";
+import { WholeLines } from "../proof/whole-lines.ts";
+import { nodeCrypto } from "../signing/node-crypto.ts";
 import type { VerifyReport } from "../signing/report.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { verifyLog } from "../signing/verify.ts";
@@ -46,6 +49,11 @@ export interface TranscriptIntegrity {
   readonly report: VerifyReport | null;
 }
 
+export interface TranscriptSignerOptions {
+  /** Read checkpoints of the Python original, too, by keys that the user allowed that format. */
+  readonly profile?: "rye";
+}
+
 /**
  * Signs and verifies the transcript of a rye thread, whoever wrote its events.
  *
@@ -57,10 +65,13 @@ export interface TranscriptIntegrity {
  */
 export class TranscriptSigner {
   readonly #log: SessionLog & { readonly id: string };
+  readonly #isLegacyProfile: boolean;
 
-  constructor(threadId: string, threadDir: string) {
+  constructor(threadId: string, threadDir: string, { profile }: TranscriptSignerOptions = {}) {
     checkKind("threadDir", threadDir, "text");
+    checkChoice("profile", profile, ["rye"]);
     this.#log = placeOfThread(threadId, resolve(threadDir));
+    this.#isLegacyProfile = profile === "rye";
   }
 
   /**
@@ -80,7 +91,9 @@ export class TranscriptSigner {
     try {
       await session.seal(async ({ found }) => {
         if (!found) return [];
-        return (await this.#hasNul(found)) ? ["recovery"] : [{ vouches: null, turn }];
+        // Whether older signatures are to be believed is for a person (`repair --vouch`).
+        const isOthers = (await this.#hasNul(found)) || (await this.#hasLegacy(found));
+        return isOthers ? ["recovery"] : [{ vouches: null, turn }];
       });
     } finally {
       await session.close();
@@ -94,7 +107,8 @@ export class TranscriptSigner {
     try {
       const onWarning = () => {}; // The report says so too (PIN_MAY_BE_MISSING).
       const judging = await UserJudging.load(nodeHost, { onWarning });
-      const options = await judging.optionsFor(this.#log);
+      const judged = await judging.optionsFor(this.#log);
+      const options = { ...judged, isLegacyProfile: this.#isLegacyProfile };
       return integrityOf(await verifyLog(nodeHost, this.#log, options));
     } catch (cause) {
       const error = cause instanceof Error ? cause.message : String(cause);
@@ -115,6 +129,19 @@ export class TranscriptSigner {
     return this.#look(async (file) => {
       for await (const chunk of readChunks(file, from, to)) if (chunk.includes(NUL)) return true;
       return false;
+    });
+  }
+
+  /** Only before anything of this format is signed: elsewhere such a line is refused. */
+  #hasLegacy([from, to]: Found): Promise<boolean> {
+    if (!this.#isLegacyProfile || from > 0) return Promise.resolve(false);
+    return this.#look(async (file) => {
+      const whole = new WholeLines((lines) => {
+        has ||= nodeCrypto.indexOf(lines, CLAIM_NEEDLE, 0) !== -1;
+      });
+      let has = false;
+      for await (const chunk of readChunks(file, from, to)) whole.feed(chunk);
+      return has;
     });
   }
 
@@ -160,6 +187,7 @@ export class TranscriptSigner {
           placeRoot: root,
           signing: () => session.dialect.signing,
           facts,
+          isLegacyProfile: this.#isLegacyProfile,
           isEveryAppend: true,
           rev: () => sealing.newest?.rev ?? 0,
         });

@@ -6,7 +6,7 @@
  */
 
 import { dirname, relative } from "node:path";
-import { checkKind, checkOptions, type OptionKinds } from "../base/choice.ts";
+import { checkChoice, checkKind, checkOptions, type OptionKinds } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { userPlaces } from "../base/node-places.ts";
@@ -38,6 +38,8 @@ export interface OpenVerifiedOptions {
   readonly policy?: Policy;
   /** Refuse a session of which no head is remembered. Default: false. */
   readonly requiresPin?: boolean;
+  /** Read checkpoints of the Python original, too, by keys that the user allowed that format. */
+  readonly profile?: "rye";
   /** Puts strings back that are kept beside the log. Default: a short text stands for each. */
   readonly restoresSpilled?: boolean;
   /** Takes a session in which nothing is signed, every entry marked as such. Default: false. */
@@ -54,6 +56,7 @@ const OPTIONS: OptionKinds<OpenVerifiedOptions> = {
   dialect: "any",
   policy: "any",
   requiresPin: "boolean",
+  profile: "any",
   restoresSpilled: "boolean",
   admitsUnsigned: "boolean",
   onBadLine: "any",
@@ -101,6 +104,7 @@ export async function openVerifiedSession(
 ): Promise<VerifiedSession> {
   checkKind("name", name, "string");
   checkOptions("openVerified", options, OPTIONS);
+  checkChoice("profile", options.profile, ["rye"]);
   checkOnBadLine(options.onBadLine);
   const { root: within, dialect: only, requiresPin = false, onBadLine = "throw" } = options;
   const where = { cwd: process.cwd(), root: within, dialect: only };
@@ -111,6 +115,7 @@ export async function openVerifiedSession(
   const opened = await openVerifiedLog(host, target, {
     ...(await judging.optionsFor(target)),
     requiresPin,
+    isLegacyProfile: options.profile === "rye",
     isLenient: policy.policy === "lenient",
     admitsUnsigned: options.admitsUnsigned === true,
     takesUnterminated: onBadLine !== "throw",

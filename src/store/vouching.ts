@@ -11,8 +11,10 @@ export async function vouchForSession(
   { dialect, root, id }: SessionLog & { readonly id: string },
   shown: Shown,
   onWarning: (warning: string) => void,
+  profile?: "rye",
 ): Promise<void> {
-  const store = new Store(host, { dialect, root, sign: true, onWarning });
+  const options = { dialect, root, sign: true, onWarning, ...(profile && { profile }) };
+  const store = new Store(host, options);
   const session = store.session(id);
   try {
     await session.seal(async (sealing) => {

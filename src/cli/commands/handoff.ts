@@ -15,6 +15,11 @@ export const handoff: CliCommand = {
     { flags: "--output <file>", summary: "the file to write; default: <session>.vbx, here" },
     { flags: "--summary <file>", summary: "a text to go with it, marked as derived" },
     { flags: "--require-pin", summary: "refuse a session of which no head is remembered" },
+    {
+      flags: "--profile <name>",
+      summary: "read checkpoints of the Python original, too",
+      choices: ["rye"],
+    },
     { flags: "--json", summary: "what was written, as JSON" },
     ...WHERE_OPTIONS,
   ],
@@ -36,6 +41,7 @@ export const handoff: CliCommand = {
         ...(output === undefined ? {} : { output }),
         ...(summary === undefined ? {} : { summary }),
         requiresPin: options.requirePin === true,
+        ...(options.profile === "rye" ? { profile: options.profile } : {}),
       }),
     );
     if (typeof handed === "number") return handed;

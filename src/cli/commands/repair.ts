@@ -18,6 +18,11 @@ export const repair: CliCommand = {
     { flags: "--dry-run", summary: "say what would be done, and do nothing" },
     { flags: "--vouch", summary: "show the lines that nobody signed, ask, and sign them" },
     { flags: "--yes", summary: "with --vouch: do not ask; for scripts" },
+    {
+      flags: "--profile <name>",
+      summary: "read checkpoints of the Python original, too",
+      choices: ["rye"],
+    },
     { flags: "--json", summary: "one step a line, as JSON, and a summary last" },
     ...WHERE_OPTIONS,
   ],

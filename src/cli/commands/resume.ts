@@ -2,14 +2,7 @@
 
 import type { RepairAction, RepairReport } from "../../resume/repair-report.ts";
 import type { Resumed } from "../../resume/resume.ts";
-import {
-  type CliCommand,
-  type Io,
-  type Run,
-  textOption,
-  UsageError,
-  wholeNumber,
-} from "../command.ts";
+import { type CliCommand, type Run, textOption, UsageError, wholeNumber } from "../command.ts";
 import { jsonLine, SESSION_ARGUMENT, WHERE_OPTIONS, whereOf } from "../reading.ts";
 import { orVerdictCode } from "../verdict-code.ts";
 
@@ -32,6 +25,11 @@ export const resume: CliCommand = {
     { flags: "--lenient", summary: "take lines that nobody signed too, marked in the report" },
     { flags: "--allow-unsigned", summary: "take a session in which nothing is signed" },
     { flags: "--require-pin", summary: "refuse a session of which no head is remembered" },
+    {
+      flags: "--profile <name>",
+      summary: "read checkpoints of the Python original, too",
+      choices: ["rye"],
+    },
     { flags: "--snapshot", summary: "take what is there although another process writes it" },
     {
       flags: "--record",
@@ -61,7 +59,7 @@ export const resume: CliCommand = {
     if (target !== "ai-sdk" && body.model === undefined) {
       throw new UsageError(`the session names no model of ${target}'s; say one with --model`);
     }
-    const recorded = options.record === true ? await record(resumed, io) : null;
+    const recorded = options.record === true ? await record(resumed, run) : null;
     const { indentedJson, jsonText } = await import("../../render/json-text.ts");
     const { safeText } = await import("../../render/safe-text.ts");
     await io.print(options.json ? jsonLine(body) : `${safeText(indentedJson(body))}\n`);
@@ -92,20 +90,23 @@ async function resumeOrVerdict(
       ...(prompt === undefined ? {} : { prompt }),
       allowUnsigned: options.allowUnsigned === true,
       requiresPin: options.requirePin === true,
+      ...(options.profile === "rye" ? { profile: options.profile } : {}),
       snapshot: options.snapshot === true,
     }),
   );
 }
 
 /** Puts the report where it belongs; answers the id of the session that has it. */
-async function record({ report, source, ...rest }: Resumed, io: Io): Promise<string> {
+async function record({ report, source, ...rest }: Resumed, { io, options }: Run): Promise<string> {
+  const isLegacy = options.profile === "rye";
   const { nodeHost } = await import("../../base/node-host.ts");
   const { Store } = await import("../../store/store.ts");
   const { continueResumed } = await import("../../resume/continue.ts");
   const store = new Store(nodeHost, {
     dialect: report.dialect,
     root: source.root,
-    sign: report.head !== null,
+    sign: report.head !== null || isLegacy,
+    ...(isLegacy ? { profile: "rye" } : {}),
     onWarning: (warning) => io.err(`warning: ${warning}`),
   });
   try {

@@ -9,6 +9,7 @@
 
 import { basename, dirname, relative, resolve } from "node:path";
 import { assert } from "../../base/assert.ts";
+import { checkChoice } from "../../base/choice.ts";
 import { VerbatimError } from "../../base/errors.ts";
 import type { Directory, OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
@@ -64,6 +65,8 @@ export interface HandoffOptions {
   readonly summary?: string;
   /** Refuse a session of which no head is remembered. Default: false. */
   readonly requiresPin?: boolean;
+  /** Read checkpoints of the Python original, too, by keys that the user allowed that format. */
+  readonly profile?: "rye";
 }
 
 export interface HandedOff {
@@ -88,8 +91,10 @@ export async function handoffSession(
   const judge: BundleJudge = { host, judging, rootFor: () => target.root, requiresPin };
   const path = resolve(options.output ?? `${target.id.replaceAll("/", "__")}.vbx`);
   const meta = target.dialect === "rye" ? await FoundMeta.read(host, target) : null;
-  const opened = await openStrictly(target, judge, meta);
+  checkChoice("profile", options.profile, ["rye"]);
+  const opened = await openStrictly(target, judge, meta, options.profile === "rye");
   try {
+    if (opened.report.log === null) throw olderFormat(found.path);
     refuseOutput(path, found.path);
     const packed = await writeWhole(host, path, (file) => {
       return new Packing(judge, target, { file, path }).pack(opened, meta, options);
@@ -111,12 +116,13 @@ async function openStrictly(
   target: StoredTarget,
   { host, judging, requiresPin = false }: BundleJudge,
   meta: FoundMeta | null,
+  isLegacyProfile: boolean,
 ) {
   const onCheckpoint = meta?.onCheckpoint ?? (() => {});
   const judged = await judging.optionsFor(target);
   // A thread.json that does not verify is left out (#addMeta), and takes nothing from the log.
   const beside = target.dialect === "rye" ? null : (judged.beside ?? null);
-  const options = { ...judged, beside, requiresPin, onCheckpoint };
+  const options = { ...judged, beside, requiresPin, onCheckpoint, isLegacyProfile };
   try {
     return await openVerifiedLog(host, target, options);
   } catch (cause) {
@@ -291,6 +297,16 @@ function headOf({ signed_through: through, log, path }: VerifyReport): BundleMan
   assert(through && log !== null, `${path} is verified and has no head`);
   const { seq, byte_offset, line } = through;
   return { log, seq, byte_offset, line };
+}
+
+/** A bundle names the head that it holds, and in the older format there is none. */
+function olderFormat(path: string): VerbatimError {
+  return new VerbatimError(
+    "NOT_VERIFIED",
+    `${path} holds, but is signed in the older format alone, which a bundle cannot name; look at it ` +
+      "and sign it with `verbatim repair --vouch --profile rye`, then hand it off",
+    { path, verdict: "untrusted" },
+  );
 }
 
 function spillChanged(path: string, fault: string): VerbatimError {
