@@ -1,8 +1,8 @@
 /** The attack corpus, written out and judged: every row gets the verdict that it must. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../../src/base/node-host.ts";
 import { exitCode, VERDICTS } from "../../../src/proof/verdict.ts";
@@ -65,8 +65,13 @@ test("the command line ends with the exit code of the row, for every verdict and
   assert.equal(rows.length, BY_COMMAND.length);
   assert.equal(new Set(rows.map(({ expect }) => expect.verdict)).size, VERDICTS.length);
   const user = new CliUser();
+  const { path } = (await kit.honest("rye-flat")).written;
   for (const row of rows) {
     const root = join(directory, row.name);
+    // The corpus is of logs; without its thread.json a thread that was signed is incomplete.
+    if (row.expect.verdict === "verified") {
+      copyFileSync(join(dirname(path), "thread.json"), join(root, dirname(row.log), "thread.json"));
+    }
     const pins = row.pin ? lineOf({ ...row.pin, place: `rye:${root}` }) : "";
     const state = join(tempDirectory(), "state");
     mkdirSync(join(state, "verbatim"), { recursive: true, mode: 0o700 });
