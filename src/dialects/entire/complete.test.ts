@@ -37,10 +37,13 @@ test("a row has the document's keys in order, then the caller's own (S1-R1d)", (
   });
 });
 
-test("what the writer knows wins over what the caller says of it", () => {
+test("what the writer knows wins over what the caller says of it, but for the version", () => {
   const forged = Object.fromEntries(ROW_KEYS.map((key) => [key, "forged"]));
-  const row = completed({ ...forged, type: "user", message: { content: "hi" } });
-  assert.deepEqual(row, completed({ type: "user", message: { content: "hi" } }));
+  const given = { type: "user", message: { content: "hi" } };
+  const own = { ...completed(given), version: "forged" };
+  assert.deepEqual(completed({ ...forged, ...given }), own);
+  assert.deepEqual(completed({ ...given, version: "" }), completed(given));
+  thrownRefusal(() => completed({ ...given, version: 2 }), "INVALID_ENTRY");
 });
 
 test("an assistant's message is id, role, model, content, stop_reason, usage, then the rest", () => {
