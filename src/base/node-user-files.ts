@@ -68,15 +68,24 @@ export function userFileMark(path: string): string | null {
 
 /** Why what lies in this directory is not to be used: others could change it. Null: it may. */
 export function userDirectoryFault(path: string): string | null {
-  let stats: Stats | undefined;
-  try {
-    stats = statSync(path, { throwIfNoEntry: false });
-  } catch (cause) {
-    throw ioError(path, "opening", cause);
-  }
+  const stats = statIfThere(path);
   if (stats === undefined) return null; // It will be made, and will be ours alone.
   if (!stats.isDirectory()) return "it is no directory; move it away";
   return accessFault(path, stats, "own");
+}
+
+/** Why this file is not to be relied on: others could change it. Null: it may be, or is not there. */
+export function userFileFault(path: string): string | null {
+  const stats = statIfThere(path);
+  return stats === undefined ? null : accessFault(path, stats, "own");
+}
+
+function statIfThere(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (cause) {
+    throw ioError(path, "opening", cause);
+  }
 }
 
 function accessFault(path: string, stats: Stats, access: UserFileRules["access"]): string | null {

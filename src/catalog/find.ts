@@ -11,6 +11,8 @@
  * D3  What may be a log, or hold some, and cannot be looked at is told to `onUnreadable`: a refusal
  *     of the disk, a link in a log's place, a link to a directory outside the root. A link in a
  *     directory that is not listed (D2) is not seen.
+ * D4  What has a log's name and lies where no session can be, such as in a directory whose name is no
+ *     id, is told to `onNoId`: it may be a session that was renamed to be passed over.
  */
 
 import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
@@ -54,6 +56,8 @@ export interface FindOptions {
   readonly byLinkCount?: boolean;
   /** Without it, what cannot be looked at is passed over. */
   readonly onUnreadable?: (unreadable: Unreadable) => void;
+  /** Given the path below the root (D4). Without it, that is passed over. */
+  readonly onNoId?: (path: string) => void;
 }
 
 /** How deep below `under` directories are looked into. */
@@ -77,6 +81,7 @@ export function eachLog(
     idAt: layout.idAt,
     countingDevice: options.byLinkCount === false ? null : countingDevice(root),
     onUnreadable: options.onUnreadable ?? (() => {}),
+    onNoId: options.onNoId ?? (() => {}),
   };
   const { under } = layout;
   for (let depth = 1; depth <= under.length; depth++) {
@@ -84,7 +89,9 @@ export function eachLog(
     if (!isDirectory(search, under.slice(0, depth).join("/"))) return [];
   }
   if ("levels" in layout) return findAtLevel(search, under, layout.levels, layout.isLog);
-  return findNamed(search, under, layout.logName, layout.depthMax ?? FIND_DEPTH_MAX);
+  const { logName, depthMax = FIND_DEPTH_MAX } = layout;
+  logAt(search, [...under, logName].join("/"), [...under, logName]); // No id leads there (D4).
+  return findNamed(search, under, logName, depthMax);
 }
 
 interface Search {
@@ -93,6 +100,7 @@ interface Search {
   /** The device on which link counts can be relied on (D2), or null. */
   readonly countingDevice: number | null;
   readonly onUnreadable: (unreadable: Unreadable) => void;
+  readonly onNoId: (path: string) => void;
 }
 
 /** Logs called `logName`, each in a directory of its own, anywhere below a directory. */
@@ -148,7 +156,10 @@ function logAt(search: Search, path: string, segments: readonly string[]): Found
   const stats = look(search, path);
   if (stats === undefined || stats.isDirectory()) return null;
   const id = search.idAt(segments);
-  if (id === null) return null;
+  if (id === null) {
+    search.onNoId(path);
+    return null;
+  }
   if (stats.isFile()) return { id, path, size: stats.size, mtimeMs: stats.mtimeMs };
   tell(search, path, unsafePath(fullPath(search, path), search.root));
   return null;

@@ -10,7 +10,7 @@ import { resolve } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import type { Pinned } from "../proof/pins.ts";
-import { placeOf, placeThatWas } from "../signing/heads.ts";
+import { rootNames } from "../signing/root-names.ts";
 import { findSession } from "../store/find-session.ts";
 import { findStores, type Where } from "../store/find-stores.ts";
 
@@ -22,10 +22,10 @@ export async function pinsWithin(
   pinned: readonly Pinned[],
   { cwd, root, dialect }: Where,
 ): Promise<Pinned[]> {
-  const path = root === undefined ? null : await realPath(host, resolve(cwd, root));
+  const paths = root === undefined ? null : await pathsOf(host, resolve(cwd, root));
   return pinned.filter(({ pin }) => {
     const colon = pin.place.indexOf(":");
-    const isThere = path === null || pin.place.slice(colon + 1) === path;
+    const isThere = paths === null || paths.includes(pin.place.slice(colon + 1));
     return isThere && (dialect === undefined || pin.place.slice(0, colon) === dialect);
   });
 }
@@ -53,16 +53,18 @@ export async function pinsNamed(
   );
 }
 
-/** The one pin that `name` means; refuses where it may mean several. */
-export async function thePinNamed(
+/**
+ * The pins of the one session that `name` means, under each name of its store; refuses where it may
+ * mean several sessions.
+ */
+export async function pinsOfOneNamed(
   host: Host,
   pinned: readonly Pinned[],
   name: string,
   where: Where,
-): Promise<Pinned> {
-  const [first, ...others] = await pinsNamed(host, pinned, name, where);
-  if (first && others.length === 0) return first;
-  const all = first ? [first, ...others] : [];
+): Promise<readonly Pinned[]> {
+  const all = await pinsNamed(host, pinned, name, where);
+  if (all.length === 1 || (await areOfOneSession(host, all, where))) return all;
   const listed = all.slice(0, LISTED_MAX).map(({ pin }) => `  ${pin.id}  (${pin.place})`);
   if (all.length > LISTED_MAX) listed.push(`  and ${all.length - LISTED_MAX} more`);
   throw new VerbatimError(
@@ -72,6 +74,20 @@ export async function thePinNamed(
     ),
     { session: name },
   );
+}
+
+/** Whether it is one session in one store, whose root has several names (root-names.ts). */
+async function areOfOneSession(
+  host: Host,
+  all: readonly Pinned[],
+  { cwd, root = cwd }: Where,
+): Promise<boolean> {
+  const paths = await pathsOf(host, resolve(cwd, root));
+  const whose = all.map(({ pin: { place, id } }) => {
+    const colon = place.indexOf(":");
+    return paths.includes(place.slice(colon + 1)) ? `${place.slice(0, colon)} ${id}` : place;
+  });
+  return new Set(whose).size === 1;
 }
 
 /** A whole id, else the last part of one as a whole, else beginnings of either. */
@@ -97,8 +113,11 @@ async function pinOfPath(
 ): Promise<Pinned | null> {
   try {
     const found = await findSession(host, name, where);
-    const place = await placeOf(host, found);
-    return pinned.find(({ pin }) => pin.id === found.id && pin.place === place) ?? null;
+    const { place, others } = await rootNames(host, found);
+    const isIts = ({ pin }: Pinned) => {
+      return pin.id === found.id && [place, ...others].includes(pin.place);
+    };
+    return pinned.find(isIts) ?? null;
   } catch (cause) {
     if (cause instanceof VerbatimError && cause.code === "SESSION_NOT_FOUND") return null;
     throw cause;
@@ -108,11 +127,12 @@ async function pinOfPath(
 async function placesFromHere(host: Host, where: Where): Promise<string[]> {
   if (where.root !== undefined) return []; // Then all that count are in one place anyway.
   // A store that was asked for by its dialect need not be there.
-  return Promise.all(findStores(where).map((store) => placeOf(host, store).catch(() => "")));
+  const names = await Promise.all(findStores(where).map((store) => rootNames(host, store)));
+  return names.flatMap(({ place, others }) => [place, ...others]);
 }
 
-/** Of a directory that is gone, what it would be. */
-async function realPath(host: Host, path: string): Promise<string> {
-  const place = await placeThatWas(host, { dialect: "", root: path });
-  return place.slice(1);
+/** Every name of a directory; of one that is gone, what they would be. */
+async function pathsOf(host: Host, path: string): Promise<string[]> {
+  const { place, others } = await rootNames(host, { dialect: "", root: path });
+  return [place, ...others].map((each) => each.slice(1));
 }

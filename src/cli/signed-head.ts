@@ -24,6 +24,8 @@ import { streamJudging, streamNamed } from "./verify-streams.ts";
 export interface NamedHead extends Pick<SessionHead, "head" | "surplus"> {
   /** What is pinned for the session, and in which way its log contradicts that. */
   readonly loss: { readonly pin: Pin; readonly rollback: Rollback } | null;
+  /** Other names of its store under which it is pinned, too. */
+  readonly otherPlaces: readonly string[];
 }
 
 /** The head of what `name` means; the verdict's exit code when it does not hold. */
@@ -74,7 +76,8 @@ async function withNamedLog<T>(
 async function readHeadOf(log: StoredLog, options: VerifyOptions): Promise<NamedHead> {
   const { head, rollback, surplus } = await readHead(nodeHost, log, options);
   const pin = options.remembered?.here ?? options.remembered?.ofLog(head.log) ?? null;
-  return { head, surplus, loss: pin && rollback && { pin, rollback } };
+  const otherPlaces = options.remembered?.otherPlaces ?? [];
+  return { head, surplus, loss: pin && rollback && { pin, rollback }, otherPlaces };
 }
 
 /** What a session lacks of what was signed or seen of it, for people; empty for nothing. */

@@ -9,8 +9,11 @@ export const NUL = 0x00;
 const CHUNK_BYTES = 256 * 1024;
 const BACKWARD_CHUNK_BYTES = 64 * 1024;
 
+/** A file, as far as its bytes are concerned. */
+export type Readable = Pick<OpenFile, "read" | "size">;
+
 /** The bytes of `[from, to)`, fewer where the file ends before `to`. */
-export async function readStretch(file: OpenFile, from: number, to: number): Promise<Buffer> {
+export async function readStretch(file: Readable, from: number, to: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(to - from);
   const count = await file.read(bytes, from);
   return bytes.subarray(0, count);
@@ -48,7 +51,7 @@ export async function* readChunks(
 
 /** The stretch `[from, to)` in chunks, last one first, each with the place it starts at. */
 export async function* readChunksBackward(
-  file: OpenFile,
+  file: Readable,
   from: number,
   to: number,
   signal?: AbortSignal,

@@ -13,10 +13,9 @@
  *     between surviving lines never costs the lines after it.
  */
 
-import type { OpenFile } from "../base/files.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
 import { type ByteOffset, toByteOffset } from "../base/offset.ts";
-import { LF, NUL, readChunksBackward, readStretch } from "./bytes.ts";
+import { LF, NUL, type Readable, readChunksBackward, readStretch } from "./bytes.ts";
 import { decodeLine } from "./json.ts";
 
 export interface Tail {
@@ -29,7 +28,7 @@ export interface Tail {
 }
 
 /** Looks at the end of a log of that size, reading backward only as far as it must. */
-export async function findTail(file: OpenFile, size = file.size()): Promise<Tail> {
+export async function findTail(file: Readable, size = file.size()): Promise<Tail> {
   const afterLastLf = await findAfterLastLf(file, size);
   const end = await findLastWholeLineEnd(file, afterLastLf);
   return {
@@ -39,7 +38,7 @@ export async function findTail(file: OpenFile, size = file.size()): Promise<Tail
   };
 }
 
-async function findAfterLastLf(file: OpenFile, size: number): Promise<number> {
+async function findAfterLastLf(file: Readable, size: number): Promise<number> {
   for await (const { chunk, at } of readChunksBackward(file, 0, size)) {
     const lf = chunk.lastIndexOf(LF);
     if (lf !== -1) return at + lf + 1;
@@ -48,7 +47,7 @@ async function findAfterLastLf(file: OpenFile, size: number): Promise<number> {
 }
 
 /** The last place, at or before `to`, that is right after a whole line (T1), or 0. */
-async function findLastWholeLineEnd(file: OpenFile, to: number): Promise<number> {
+async function findLastWholeLineEnd(file: Readable, to: number): Promise<number> {
   if (to === 0) return 0;
   let lineEnd = to;
   let holdsNul = false;
@@ -68,7 +67,7 @@ async function findLastWholeLineEnd(file: OpenFile, to: number): Promise<number>
   return holdsNul ? 0 : lineEnd;
 }
 
-async function isWholeJson(file: OpenFile, from: number, to: number): Promise<boolean> {
+async function isWholeJson(file: Readable, from: number, to: number): Promise<boolean> {
   if (from === to || to - from > LOG_LIMITS.lineBytesMax) return false;
   const bytes = await readStretch(file, from, to);
   const { value } = decodeLine(bytes, 0, bytes.length);

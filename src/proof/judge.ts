@@ -122,6 +122,11 @@ export class Judge implements WalkHandler {
     return this.#through;
   }
 
+  /** The hash of all that was judged: every whole line, after what comes before the first byte. */
+  get bytesHash(): string {
+    return this.#hash.hex();
+  }
+
   get keys(): readonly KeyAnswer[] {
     return [...this.#usedKeys.values()];
   }
@@ -146,8 +151,13 @@ export class Judge implements WalkHandler {
     }
   }
 
-  /** Judges a checkpoint that covers the bytes up to `place`; `hash` is theirs. */
-  checkpoint(checkpoint: Checkpoint, line: Uint8Array, { place, end }: Stand, hash: string): void {
+  /** Judges a checkpoint that covers the bytes up to `place`; `hash` is theirs, null: some are gone. */
+  checkpoint(
+    checkpoint: Checkpoint,
+    line: Uint8Array,
+    { place, end }: Stand,
+    hash: string | null,
+  ): void {
     const { turn, seq, kid } = checkpoint;
     if (this.total === this.legacy) this.#pinnedSeq = this.#options.pinnedSeqOf(checkpoint.log);
     this.total++;
@@ -166,6 +176,10 @@ export class Judge implements WalkHandler {
       this.#unchecked = { checkpoint, through };
       this.#note(checkpoint, place);
       if (this.#options.isEverySignature) this.#settle();
+    }
+    // What is not signed proves no loss: anybody can say that more stood there.
+    if (hash === null && this.#isFalse(checkpoint)) {
+      this.#fault("SIGNATURE_FALSE", place, turn, FALSE_SIGNATURE(turn));
     }
     if (checkpoint.kind === "genesis" && !this.genesis) {
       this.genesis = { salt: fromHex(checkpoint.salt), parts: checkpoint.parts };
@@ -202,19 +216,29 @@ export class Judge implements WalkHandler {
     this.#unchecked = null;
     if (!standing || this.#isBroken) return;
     const { checkpoint, through } = standing;
-    const { publicKey, fp, refusal } = this.#keyOf(checkpoint);
+    const { publicKey, refusal } = this.#keyOf(checkpoint);
     if (!publicKey) return; // Unknown: nothing can be said, and nothing is vouched for.
-    const { crypto } = this.#options;
-    const { statement, sig2, turn } = checkpoint;
-    if (fp !== checkpoint.fp || !crypto.verifyEd25519(publicKey, statement, sig2)) {
-      const message = `the signature of turn ${turn} is false`;
-      this.#fault("SIGNATURE_FALSE", through.byteOffset, turn, message);
+    if (this.#isFalse(checkpoint)) {
+      const { turn } = checkpoint;
+      this.#fault("SIGNATURE_FALSE", through.byteOffset, turn, FALSE_SIGNATURE(turn));
     } else if (!refusal) {
       this.#through = through;
     }
   }
 
-  #faultOf({ kind, turn, seq, ...said }: Checkpoint, place: number, hash: string): Fault | null {
+  /** Whether its signature is false under a key that we hold. */
+  #isFalse(checkpoint: Checkpoint): boolean {
+    const { publicKey, fp } = this.#keyOf(checkpoint);
+    if (!publicKey) return false;
+    const { statement, sig2 } = checkpoint;
+    return fp !== checkpoint.fp || !this.#options.crypto.verifyEd25519(publicKey, statement, sig2);
+  }
+
+  #faultOf(
+    { kind, turn, seq, ...said }: Checkpoint,
+    place: number,
+    hash: string | null,
+  ): Fault | null {
     const at = `checkpoint ${seq}`;
     if (said.byteOffset !== place) {
       const message = `${at} says byte ${said.byteOffset} and stands at ${place}`;
@@ -302,7 +326,7 @@ export class Judge implements WalkHandler {
     const sig = fromBase64url(said.sig.slice(0, 86));
     const { crypto } = this.#options;
     if (publicKey && !(sig && crypto.verifyEd25519(publicKey, utf8(hash), sig))) {
-      return { code: "SIGNATURE_FALSE", message: `the signature of turn ${turn} is false` };
+      return { code: "SIGNATURE_FALSE", message: FALSE_SIGNATURE(turn) };
     }
     return null;
   }
@@ -344,6 +368,8 @@ function throughOf(
 
 const OTHER_BYTES = (turn: number) =>
   `bytes before turn ${turn}'s checkpoint are not those that were signed`;
+
+const FALSE_SIGNATURE = (turn: number) => `the signature of turn ${turn} is false`;
 
 const OLDER_AFTER_NEWER = "a checkpoint of the older format stands after one of this format";
 

@@ -70,6 +70,7 @@ export type FindingCode =
   | "META_OTHER_LOG"
   // unreadable
   | "UNREADABLE"
+  | "CHANGED_WHILE_READ"
   | "NOT_FOUND"
   | "TOO_LONG"
   | "NEWER_FORMAT"
@@ -110,7 +111,8 @@ export type FindingCode =
   | "REOPENED"
   | "IDENTITY_UNKNOWN"
   | "LEGACY_TERMINAL_UNSIGNED"
-  | "PIN_MAY_BE_MISSING";
+  | "PIN_MAY_BE_MISSING"
+  | "ROOT_IS_LINK";
 
 export interface Finding {
   readonly code: FindingCode;

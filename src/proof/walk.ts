@@ -19,7 +19,7 @@ const CLAIM_RARE_AT = CLAIM_NEEDLE.indexOf(0x6b);
 const CLAIM_RARE = CLAIM_NEEDLE.subarray(CLAIM_RARE_AT, -1);
 
 export interface WalkHandler {
-  /** Whole ordinary lines, LFs included. The buffer is used again. */
+  /** Whole ordinary lines, LFs included: a part of the chunk that was fed, or a copy. */
   lines(bytes: Uint8Array): void;
   /** A line that claims, LF included, and where it starts. */
   claim(line: Uint8Array, start: number, claim: Claim): void;
@@ -47,6 +47,10 @@ export class Walk {
   /** How many bytes stand after it. */
   get restBytes(): number {
     return this.#whole.restBytes;
+  }
+
+  get rest(): Uint8Array {
+    return this.#whole.rest;
   }
 
   feed(chunk: Uint8Array): void {

@@ -2,7 +2,7 @@
  * Assemble: a report from what the judges found. The first verdict that fits is the session's.
  */
 
-import { VerbatimError } from "../base/errors.ts";
+import { type ErrorCode, VerbatimError } from "../base/errors.ts";
 import type { DeepJudge } from "../proof/deep.ts";
 import type { Judge } from "../proof/judge.ts";
 import { type Freshness, judgePin } from "../proof/pins.ts";
@@ -11,7 +11,7 @@ import type { Inspection } from "./inspect.ts";
 import type { SidecarInspection } from "./inspect-beside.ts";
 import type { VerifyReport } from "./report.ts";
 import type { SignedLog } from "./session-log.ts";
-import { NOTHING_REMEMBERED, type VerifyOptions } from "./verify-options.ts";
+import { NOTHING_REMEMBERED, type Remembered, type VerifyOptions } from "./verify-options.ts";
 
 /** What inspecting found, and what it found beside the log. */
 export interface Inspected {
@@ -150,7 +150,15 @@ function pinFindingsOf(
   if (!pin && requiresPin) {
     findings.push(finding("UNPINNED", "unpinned", null, "no head is remembered"));
   }
+  findings.push(...linkFindings(remembered));
   return { findings, freshness: (rollback ? null : judged.freshness) ?? "none" };
+}
+
+/** Whoever put the link there chose what is judged; pins of both names count. */
+function linkFindings({ leadsTo }: Remembered): Finding[] {
+  if (!leadsTo) return [];
+  const message = `the root of its store is a link to ${leadsTo}; heads remembered of either count`;
+  return [finding("ROOT_IS_LINK", null, null, message)];
 }
 
 const STRIPPED = "signed checkpoints were seen before, and the log has none at all";
@@ -206,11 +214,12 @@ export function unreadableReport(
   hasCheckpoints = false,
   code: FindingCode = "UNREADABLE",
 ): VerifyReport {
-  const { here } = options.remembered ?? NOTHING_REMEMBERED;
+  const remembered = options.remembered ?? NOTHING_REMEMBERED;
+  const { here } = remembered;
   const isMissing = cause instanceof VerbatimError && cause.code === "LOG_NOT_FOUND";
   const reason = cause instanceof Error ? cause.message : String(cause);
-  const isTooLong = cause instanceof VerbatimError && cause.code === "LINE_TOO_LONG";
-  let why = finding(isTooLong ? "TOO_LONG" : code, "unreadable", null, reason);
+  const known = cause instanceof VerbatimError && CAUSES[cause.code as ErrorCode];
+  let why = finding(known || code, "unreadable", null, reason);
   if (isMissing && here) {
     why = finding("BEHIND", "rollback", null, "the log is gone, and its head was seen before");
   } else if (isMissing && hasCheckpoints) {
@@ -236,9 +245,15 @@ export function unreadableReport(
     log: null,
     from: null,
     keys: [],
-    findings: [said(why)],
+    findings: [why, ...linkFindings(remembered)].map(said),
   };
 }
+
+/** What keeps a log from being judged and has a code of its own. */
+const CAUSES: Readonly<Partial<Record<ErrorCode, FindingCode>>> = {
+  LINE_TOO_LONG: "TOO_LONG",
+  CHANGED_WHILE_READ: "CHANGED_WHILE_READ",
+};
 
 function finding(
   code: FindingCode,

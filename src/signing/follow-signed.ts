@@ -9,7 +9,6 @@
 
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
-import { readChunks } from "../log/bytes.ts";
 import { openPlace, openToRead } from "../log/place.ts";
 import { toHex } from "../proof/bytes.ts";
 import type { Claim } from "../proof/claims.ts";
@@ -19,9 +18,10 @@ import type { Keys } from "../proof/keys.ts";
 import type { TailJudge } from "../proof/tail.ts";
 import { Walk, type WalkHandler } from "../proof/walk.ts";
 import type { Draft } from "./checkpoint-draft.ts";
-import { newTail } from "./inspect.ts";
 import { unsignable } from "./open-to-sign.ts";
+import { changedWhileRead, readCounted } from "./read-counted.ts";
 import { envelopeOf, type SessionLog } from "./session-log.ts";
+import { newTail } from "./tail-keeper.ts";
 
 export interface Following {
   readonly host: Host;
@@ -45,7 +45,9 @@ export async function followSigned({ host, log: target, ...rest }: Following): P
       const { crypto, from, to, draft } = rest;
       const follower = new Follower(place.path, target, rest);
       const walk = new Walk(crypto, envelopeOf(target.dialect), follower);
-      for await (const chunk of readChunks(log, from, to)) walk.feed(chunk);
+      for await (const chunk of readCounted(log, from, to, place.path)) walk.feed(chunk);
+      // The caller saw whole lines there; what it appends would be glued to this.
+      if (walk.restBytes > 0) throw changedWhileRead(place.path, from + walk.end);
       follower.finish();
       draft.foundSince();
     } finally {

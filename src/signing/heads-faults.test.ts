@@ -211,3 +211,16 @@ test("a directory that others can change is told: what is pinned may not be ours
   expect(problem).toMatch(/may be missing, or not ours.*others than you can change it.*chmod 700/);
   assert.equal((await user.heads().remembered(whose("a"))).isDamaged, true);
 });
+
+test.for([0o620, 0o602, 0o666])(
+  "heads.jsonl with mode %o is told: others can unpin",
+  async (mode) => {
+    const user = new PinUser();
+    user.put(lineOf(pinOf("a", 1)));
+    assert.equal((await user.heads().lookup(whose("a"))).problem, null);
+    chmodSync(user.path, mode);
+    const { problem } = await user.heads().lookup(whose("a"));
+    expect(problem).toMatch(/heads\.jsonl, others than you can change it \(mode 6..\); chmod 600/);
+    assert.equal((await user.heads().remembered(whose("a"))).isDamaged, true);
+  },
+);

@@ -12,7 +12,7 @@
 
 import { basename, dirname, join, resolve } from "node:path";
 import type { Host } from "../base/host.ts";
-import { userDirectoryFault } from "../base/node-user-files.ts";
+import { userDirectoryFault, userFileFault } from "../base/node-user-files.ts";
 import { type Head, type Pin, pinFields, readPin } from "../proof/pin.ts";
 import { concerns, PinBook, type Pinned, type Whose } from "../proof/pins.ts";
 import { type BadPins, HeadFile } from "./head-file.ts";
@@ -43,18 +43,51 @@ export interface RememberedHead extends Remembered {
   readonly lost: Pin | null;
 }
 
+/** What a store may be called in pins (root-names.ts). */
+export interface RootNames {
+  /** By its real path: pins are written under this. */
+  readonly place: string;
+  /** By other paths that lead there. */
+  readonly others: readonly string[];
+  /** Where the root leads, when it is a link itself. */
+  readonly leadsTo: string | null;
+}
+
+/** A session as pins know it; `names`: what its store is called, when that is known (root-names.ts). */
+export interface NamedSession extends Omit<Whose, "log"> {
+  readonly names?: Pick<RootNames, "others" | "leadsTo">;
+}
+
 /** What is pinned for one session, among all that was read. */
 export function rememberedIn(
   { found: book, problem }: Found<PinBook>,
-  session: Omit<Whose, "log">,
+  { place, id, names = { others: [], leadsTo: null } }: NamedSession,
 ): RememberedHead {
-  const here = book.lookup({ ...session, log: null });
+  const pinned = [place, ...names.others].flatMap((each) => {
+    return book.lookup({ place: each, id, log: null }) ?? [];
+  });
+  const here = pinned.reduce<Pinned | null>((so, each) => (so ? further(so, each) : each), null);
+  const conflict = pinned.map(({ pin }) => here && contradiction(here.pin, pin)).find(Boolean);
   return {
     here: here?.pin ?? null,
-    ofLog: (log) => book.lookup({ ...session, log })?.pin ?? null,
+    ofLog: (log) => book.lookup({ place, id, log })?.pin ?? null,
     isDamaged: problem !== null,
+    conflict: conflict ?? null,
+    leadsTo: names.leadsTo,
+    otherPlaces: pinned.map(({ pin }) => pin.place).filter((each) => each !== place),
     lost: here?.lost ?? null,
   };
+}
+
+/** Of two pins of one session the one that is further on; of two logs the first. */
+function further(one: Pinned, other: Pinned): Pinned {
+  return one.pin.log === other.pin.log && other.pin.seq > one.pin.seq ? other : one;
+}
+
+/** What no one log can have. */
+function contradiction(one: Pin, other: Pin): "REPLACED" | "FORK" | null {
+  if (one.log !== other.log) return "REPLACED";
+  return one.seq === other.seq && one.line !== other.line ? "FORK" : null;
 }
 
 /** What a store is called in pins: its dialect, and the real path of its root. */
@@ -136,7 +169,7 @@ export class Heads {
   }
 
   /** What verifying a session asks. For many sessions: `read` once, and `rememberedIn` for each. */
-  async remembered(session: Omit<Whose, "log">): Promise<RememberedHead> {
+  async remembered(session: NamedSession): Promise<RememberedHead> {
     return rememberedIn(await this.read(), session);
   }
 
@@ -277,7 +310,9 @@ export class Heads {
       );
     }
     const directory = dirname(this.path);
-    const fault = userDirectoryFault(directory);
-    return fault && `a pin may be missing, or not ours: of ${directory}, ${fault}`;
+    const directoryFault = userDirectoryFault(directory);
+    const fault = directoryFault ?? userFileFault(this.path);
+    const which = directoryFault ? directory : this.path;
+    return fault && `a pin may be missing, or not ours: of ${which}, ${fault}`;
   }
 }

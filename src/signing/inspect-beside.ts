@@ -7,7 +7,7 @@
 
 import type { OpenFile } from "../base/files.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
-import { NUL, readChunks, readStretch } from "../log/bytes.ts";
+import { NUL } from "../log/bytes.ts";
 import { fromHex, LF } from "../proof/bytes.ts";
 import { type Checkpoint, readCheckpoint } from "../proof/checkpoint.ts";
 import { claimOf } from "../proof/claims.ts";
@@ -15,7 +15,10 @@ import { DeepJudge } from "../proof/deep.ts";
 import { Judge } from "../proof/judge.ts";
 import { Ledger } from "../proof/ledger.ts";
 import { WholeLines } from "../proof/whole-lines.ts";
-import { type Inspection, type InspectOptions, inspectTail, lineTooLong } from "./inspect.ts";
+import { type Inspection, type InspectOptions, lineTooLong } from "./inspect.ts";
+import { readCounted } from "./read-counted.ts";
+import { sidecarOf } from "./session-log.ts";
+import { newTail } from "./tail-keeper.ts";
 
 /** A sidecar's checkpoints in order, and what else it holds. */
 export interface SidecarLines {
@@ -29,7 +32,7 @@ export interface SidecarLines {
 }
 
 /** Reads a sidecar, up to the size it has now. */
-export function readSidecar(sidecar: OpenFile): SidecarLines {
+export function readSidecar(sidecar: OpenFile, path: string): SidecarLines {
   const end = sidecar.size();
   const lines: SidecarLines = {
     checkpoints: read(),
@@ -47,7 +50,7 @@ export function readSidecar(sidecar: OpenFile): SidecarLines {
         start = next;
       }
     });
-    for await (const chunk of readChunks(sidecar, 0, end)) {
+    for await (const chunk of readCounted(sidecar, 0, end, path)) {
       whole.feed(chunk);
       for (const line of ready) {
         const checkpoint = readCheckpoint(line.subarray(0, -1), "sidecar");
@@ -83,15 +86,34 @@ export async function inspectBeside(
   options: InspectOptions,
   upTo?: number,
 ): Promise<SidecarInspection> {
-  const lines = readSidecar(sidecar);
+  const { crypto, content, path, onProgress, onBytes } = options;
+  const lines = readSidecar(sidecar, sidecarOf(path));
   // Only now: what a checkpoint covers was in the log before it.
   const bytes = upTo ?? log.size();
-  const { crypto, content, onProgress, onBytes } = options;
   const isRaw = content === "bytes";
   const hash = crypto.runningSha256();
   const judge = new Judge(options, hash);
   let deep: DeepJudge | null = null;
   let [at, lostAt] = [0, null as number | null];
+  let lastByte: number = LF;
+  /** Reads on, once: what is hashed is what the leaves are made of, and what is handed on (V5). */
+  const readOn = async (
+    to: number,
+    leaves: DeepJudge | null,
+    take: (chunk: Uint8Array) => void,
+  ) => {
+    const whole = new WholeLines((ready) => leaves?.lines(ready));
+    for await (const chunk of readCounted(log, at, to, path)) {
+      take(chunk);
+      if (isRaw) leaves?.lines(chunk);
+      else if (leaves) whole.feed(chunk);
+      if (whole.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(to);
+      lastByte = chunk.at(-1) ?? lastByte;
+      onBytes?.(chunk);
+      onProgress?.(chunk.length);
+    }
+    at = Math.max(at, to);
+  };
   for await (const { checkpoint, line } of lines.checkpoints) {
     const { byteOffset: place } = checkpoint;
     if (judge.total === 0 && checkpoint.kind === "genesis") {
@@ -102,24 +124,25 @@ export async function inspectBeside(
       if (options.isDeep) deep = new DeepJudge(ledger);
     }
     if (place > bytes) lostAt ??= bytes;
-    for await (const chunk of readChunks(log, at, Math.min(place, bytes))) {
+    await readOn(Math.min(place, bytes), place <= bytes ? deep : null, (chunk) => {
       hash.update(chunk);
-      onBytes?.(chunk);
-      onProgress?.(chunk.length);
-    }
-    if (deep && place > at && place <= bytes) await feedWhole(log, at, place, deep, isRaw);
-    at = Math.max(at, Math.min(place, bytes));
-    const isBoundary = isRaw || at === 0 || (await readStretch(log, at - 1, at))[0] === LF;
+    });
+    const isBoundary = isRaw || lastByte === LF;
     const actual = isBoundary && place === at ? hash.hex() : "";
-    judge.checkpoint(checkpoint, line, { place, end: place }, actual);
+    const found = place > bytes ? null : actual;
+    judge.checkpoint(checkpoint, line, { place, end: place }, found);
     deep?.beside(checkpoint);
   }
   judge.finish();
-  const isData = content === "messages";
-  const tail = isRaw
-    ? null
-    : await inspectTail(log, at, bytes, "sidecar", null, onBytes, { isData });
   const tailBytes = bytes - at;
+  const tail = isRaw ? null : newTail("sidecar", null, at, { isData: content === "messages" });
+  if (tail || deep || onBytes) {
+    await readOn(bytes, deep, (chunk) => {
+      tail?.feed(chunk);
+      if (tail && tail.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(tail.end);
+    });
+  }
+  tail?.finish();
   return { judge, deep, envelope: "sidecar", bytes, tail, tailBytes, sidecar: lines, lostAt };
 }
 
@@ -132,26 +155,11 @@ export async function inspectBare(
   const judge = new Judge(options);
   judge.finish();
   const bytes = upTo ?? log.size();
-  const { onBytes, onProgress } = options;
+  const { onBytes, onProgress, path } = options;
   // Only for whoever goes on to read these bytes: there is nothing in them to be judged.
-  for await (const chunk of onBytes ? readChunks(log, 0, bytes) : []) {
+  for await (const chunk of onBytes ? readCounted(log, 0, bytes, path) : []) {
     onBytes?.(chunk);
     onProgress?.(chunk.length);
   }
   return { judge, deep: null, envelope: "sidecar", bytes, tail: null, tailBytes: 0 };
-}
-
-async function feedWhole(
-  log: OpenFile,
-  from: number,
-  to: number,
-  deep: DeepJudge,
-  isRaw: boolean,
-): Promise<void> {
-  const whole = new WholeLines((lines) => deep.lines(lines));
-  for await (const chunk of readChunks(log, from, to)) {
-    if (isRaw) deep.lines(chunk);
-    else whole.feed(chunk);
-    if (whole.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(to);
-  }
 }

@@ -4,21 +4,24 @@
  * V1  Everything is read from one descriptor and up to the size it had at first, so that a writer
  *     who goes on meanwhile changes nothing.
  * V2  Memory does not grow with the log: chunks, one line, and what the judges keep.
+ * V5  One pass judges: checkpoints, leaves and tail see the same bytes. Where a second pass is needed,
+ *     it must have read the same, or the log is CHANGED_WHILE_READ.
  */
 
 import { VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
-import { readChunks } from "../log/bytes.ts";
-import { fromHex } from "../proof/bytes.ts";
+import { fromHex, toHex } from "../proof/bytes.ts";
 import type { EnvelopeName } from "../proof/checkpoint.ts";
 import type { ProofCrypto } from "../proof/crypto.ts";
 import { DeepJudge } from "../proof/deep.ts";
 import { Judge, type JudgeOptions } from "../proof/judge.ts";
 import { Ledger } from "../proof/ledger.ts";
-import { TailJudge } from "../proof/tail.ts";
+import type { TailJudge } from "../proof/tail.ts";
 import { Walk, type WalkHandler } from "../proof/walk.ts";
-import { type Content, sessionKey } from "./session-log.ts";
+import { changedWhileRead, readCounted } from "./read-counted.ts";
+import type { Content } from "./session-log.ts";
+import { newTail, TailKeeper } from "./tail-keeper.ts";
 import type { OnProgress } from "./verify-options.ts";
 
 /** Where a genesis mostly is, after the first lines, and how far else it is looked for at first. */
@@ -41,6 +44,8 @@ export interface InspectOptions extends JudgeOptions {
   /** Hold every line against the segments and trees, too. */
   readonly isDeep: boolean;
   readonly content: Content;
+  /** The log's, for what is refused. */
+  readonly path: string;
   readonly onProgress?: OnProgress | undefined;
   readonly onBytes?: ((bytes: Uint8Array) => void) | undefined;
 }
@@ -52,25 +57,27 @@ export async function inspectLog(
   options: InspectOptions,
   bytes = log.size(),
 ): Promise<Inspection> {
-  const { crypto, isDeep, onProgress = () => {}, onBytes } = options;
+  const { crypto, isDeep, path, onProgress = () => {}, onBytes } = options;
   const judge = new Judge(options);
-  const genesis = isDeep ? await peekGenesis(log, envelope, crypto) : null;
+  const tail = new TailKeeper((start) => newTail(envelope, judge.session, start));
+  const reading = { log, bytes, envelope, crypto, path };
+  const genesis = isDeep ? await peekGenesis(reading) : null;
   let deep = genesis && deepJudge(crypto, genesis);
-  const onChunk = (chunk: Uint8Array) => {
+  const rest = await walk(reading, all(judge, tail, ...(deep ? [deep] : [])), (chunk) => {
     onBytes?.(chunk);
     onProgress(chunk.length);
-  };
-  await walk(log, bytes, envelope, deep ? both(judge, deep) : judge, crypto, onChunk);
+  });
   judge.finish();
+  if (genesis && !isSame(genesis, judge.genesis)) throw changedWhileRead(path, 0);
   if (isDeep && !deep && judge.genesis) {
     // Signed late: the salt of the first line was found far behind it.
     deep = deepJudge(crypto, judge.genesis);
-    await walk(log, bytes, envelope, deep, crypto, (chunk) => onProgress(chunk.length));
+    await walk(reading, deep, (chunk) => onProgress(chunk.length));
+    if (deep.ledger.hash() !== judge.bytesHash) throw changedWhileRead(path, 0); // V5
   }
-  const { claimsEnd } = judge;
+  const tailBytes = bytes - judge.claimsEnd;
   const isSigned = judge.total > 0;
-  const tail = isSigned ? await inspectTail(log, claimsEnd, bytes, envelope, judge.session) : null;
-  return { judge, deep, envelope, bytes, tail, tailBytes: bytes - claimsEnd };
+  return { judge, deep, envelope, bytes, tail: isSigned ? tail.finish(rest) : null, tailBytes };
 }
 
 function deepJudge(crypto: ProofCrypto, genesis: Genesis): DeepJudge {
@@ -79,12 +86,17 @@ function deepJudge(crypto: ProofCrypto, genesis: Genesis): DeepJudge {
 
 type Genesis = NonNullable<Judge["genesis"]>;
 
+/** A log that is walked, up to so many bytes. */
+interface Reading {
+  readonly log: OpenFile;
+  readonly bytes: number;
+  readonly envelope: EnvelopeName;
+  readonly crypto: ProofCrypto;
+  readonly path: string;
+}
+
 /** The genesis of a log that was signed from its beginning, as nearly all are. */
-async function peekGenesis(
-  log: OpenFile,
-  envelope: EnvelopeName,
-  crypto: ProofCrypto,
-): Promise<Genesis | null> {
+async function peekGenesis(reading: Reading): Promise<Genesis | null> {
   let genesis: Genesis | null = null;
   const handler: WalkHandler = {
     lines: () => {},
@@ -94,72 +106,41 @@ async function peekGenesis(
       genesis = { salt: fromHex(salt), parts };
     },
   };
-  for (const bytes of [GENESIS_BYTES, FIRST_LINES_BYTES]) {
+  for (const first of [GENESIS_BYTES, FIRST_LINES_BYTES]) {
     if (genesis) break;
-    await walk(log, Math.min(log.size(), bytes), envelope, handler, crypto, () => {});
+    await walk({ ...reading, bytes: Math.min(reading.bytes, first) }, handler, () => {});
   }
   return genesis;
 }
 
-function both(one: WalkHandler, other: WalkHandler): WalkHandler {
+function isSame(one: Genesis, other: Genesis | null): boolean {
+  return other !== null && one.parts === other.parts && toHex(one.salt) === toHex(other.salt);
+}
+
+function all(...handlers: readonly WalkHandler[]): WalkHandler {
   return {
     lines: (bytes) => {
-      one.lines(bytes);
-      other.lines(bytes);
+      for (const handler of handlers) handler.lines(bytes);
     },
     claim: (line, start, claim) => {
-      one.claim(line, start, claim);
-      other.claim(line, start, claim);
+      for (const handler of handlers) handler.claim(line, start, claim);
     },
   };
 }
 
+/** Answers the bytes after the last whole line. */
 async function walk(
-  log: OpenFile,
-  bytes: number,
-  envelope: EnvelopeName,
+  { log, bytes, envelope, crypto, path }: Reading,
   handler: WalkHandler,
-  crypto: ProofCrypto,
   onChunk: (chunk: Uint8Array) => void,
-): Promise<void> {
+): Promise<Uint8Array> {
   const steps = new Walk(crypto, envelope, handler);
-  for await (const chunk of readChunks(log, 0, bytes)) {
+  for await (const chunk of readCounted(log, 0, bytes, path)) {
     steps.feed(chunk);
     if (steps.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(steps.end);
     onChunk(chunk);
   }
-}
-
-export async function inspectTail(
-  log: OpenFile,
-  start: number,
-  end: number,
-  envelope: EnvelopeName,
-  id: string | null,
-  onBytes: (bytes: Uint8Array) => void = () => {},
-  { isData = false, admitsLegacy = false } = {},
-): Promise<TailJudge> {
-  const tail = newTail(envelope, id, start, isData, admitsLegacy);
-  for await (const chunk of readChunks(log, start, end)) {
-    tail.feed(chunk);
-    if (tail.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(tail.end);
-    onBytes(chunk);
-  }
-  tail.finish();
-  return tail;
-}
-
-/** A judge of lines that nobody has signed, from `start` on. */
-export function newTail(
-  envelope: EnvelopeName,
-  id: string | null,
-  start: number,
-  isData = false,
-  admitsLegacy = false,
-): TailJudge {
-  const key = sessionKey(envelope);
-  const session = key !== null && id !== null ? { key, id } : null;
-  return new TailJudge({ envelope, session, start, isData, admitsLegacy });
+  return steps.rest;
 }
 
 export function lineTooLong(at: number): VerbatimError {

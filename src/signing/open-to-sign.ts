@@ -12,16 +12,17 @@
 import { VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
-import { readChunks } from "../log/bytes.ts";
 import type { Ledger } from "../proof/ledger.ts";
 import type { TailFault } from "../proof/tail.ts";
 import type { Verdict } from "../proof/verdict.ts";
 import { WholeLines } from "../proof/whole-lines.ts";
 import { besideFindings, reportOf } from "./assemble.ts";
-import { type Inspection, inspectLog, inspectTail, lineTooLong } from "./inspect.ts";
+import { type Inspection, inspectLog, lineTooLong } from "./inspect.ts";
 import { inspectBare, inspectBeside, type SidecarInspection } from "./inspect-beside.ts";
 import { nothingSigned, type SignedSoFar } from "./log-signer.ts";
+import { readCounted } from "./read-counted.ts";
 import { contentOf, envelopeOf, hasSidecar, type SignedLog } from "./session-log.ts";
+import { newTail } from "./tail-keeper.ts";
 import { fileFindings, inspectOptions } from "./verify.ts";
 import type { VerifyOptions } from "./verify-options.ts";
 
@@ -64,7 +65,6 @@ export async function openToSign(opening: OpenToSign): Promise<SignedSoFar> {
   const { judge, deep } = inspection;
   if (!judge.genesis || !deep) return beginLate(opening, isSidecar, isRaw);
   const signedEnd = sidecar ? end - inspection.tailBytes : judge.claimsEnd;
-  if (sidecar) await addRest(deep.ledger, isRaw, log, signedEnd, end);
   const found = signedEnd < end ? ([signedEnd, end] as const) : null;
   const { seq, prev, turn } = judge.next;
   const isInTurn = !ENDS_TURN.has(judge.signedThrough?.kind ?? "");
@@ -96,30 +96,33 @@ async function beginLate(
   isSidecar: boolean,
   isRaw: boolean,
 ): Promise<SignedSoFar> {
-  const { log, end, cut, newSalt, options, lost } = opening;
+  const { end, cut, newSalt, options, lost } = opening;
   const begun = nothingSigned(options.crypto, newSalt(), isSidecar, isRaw);
-  if (isRaw) await addRest(begun.ledger, isRaw, log, 0, end);
-  else await addSignable(begun.ledger, opening);
+  await addSignable(begun.ledger, opening, isRaw);
   return { ...begun, found: end > 0 ? [0, end] : null, cut, lost };
 }
 
-/** Adds all lines; refuses those that would be tampering in a signed log (O2). */
+/** Adds all lines, or raw bytes; refuses lines that would be tampering in a signed log (O2). */
 async function addSignable(
   ledger: Ledger,
   { target, log, end, options }: OpenToSign,
+  isRaw: boolean,
 ): Promise<void> {
   const { dialect, root, logId } = target;
-  const envelope = envelopeOf(dialect);
+  const path = `${root}/${logId}`;
   const whole = new WholeLines((lines) => ledger.addLines(lines));
-  const add = (chunk: Uint8Array) => whole.feed(chunk);
   // Entire's logs are begun by other programs, whose lines go by a name of their own.
   const id = dialect === "entire" ? null : target.id;
-  const isData = contentOf(target) === "messages";
   // What the Python original signed is found like any line: whose it is, only a person can say.
   const admitsLegacy = options.isLegacyProfile === true;
-  const how = { isData, admitsLegacy };
-  const { fault } = await inspectTail(log, 0, end, envelope, id, add, how);
-  if (fault) throw unsignable(`${root}/${logId}`, fault);
+  const isData = contentOf(target) === "messages";
+  const tail = newTail(envelopeOf(dialect), id, 0, { isData, admitsLegacy });
+  for await (const chunk of readCounted(log, 0, end, path)) {
+    if (isRaw) ledger.addLines(chunk);
+    else for (const taker of [tail, whole]) taker.feed(chunk);
+    if (whole.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(ledger.bytes);
+  }
+  if (tail.fault) throw unsignable(path, tail.fault);
 }
 
 /** What stands there is no line of ours, and nothing is signed on top of it. */
@@ -130,19 +133,4 @@ export function unsignable(path: string, { byteOffset, message }: TailFault): Ve
       "the log, and open the session again",
     { path, offset: byteOffset, verdict: "tampered" },
   );
-}
-
-async function addRest(
-  ledger: Ledger,
-  isRaw: boolean,
-  log: OpenFile,
-  from: number,
-  to: number,
-): Promise<void> {
-  const whole = new WholeLines((lines) => ledger.addLines(lines));
-  for await (const chunk of readChunks(log, from, to)) {
-    if (isRaw) ledger.addLines(chunk);
-    else whole.feed(chunk);
-    if (whole.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(ledger.bytes);
-  }
 }

@@ -3,22 +3,24 @@
  *
  * Verifying a file and then opening it again would trust whoever writes between the two. So both
  * passes read one descriptor, which follows no link: the first judges and keeps a digest of every
- * piece, the second hands out a piece only after it has the same digest.
+ * piece, the second uses a piece only when it has the same digest.
  *
- * N1  No byte is handed out that differs from the judged ones, whatever happens to the file.
+ * N1  No byte is used that differs from the judged ones, whatever happens to the file.
+ * N2  Strict hands out no line that nobody signed, whatever the verdict was made of.
  */
 
 import { VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import type { ByteOffset } from "../base/offset.ts";
-import { readStretch } from "../log/bytes.ts";
+import { type Readable, readStretch } from "../log/bytes.ts";
 import { openPlace, openToRead } from "../log/place.ts";
 import { repairedEnd } from "../log/repair.ts";
 import { findTail } from "../log/tail.ts";
 import { LF } from "../proof/bytes.ts";
 import type { ProofCrypto, RunningHash } from "../proof/crypto.ts";
 import { WholeLines } from "../proof/whole-lines.ts";
+import { changedWhileRead } from "./read-counted.ts";
 import type { VerifyReport } from "./report.ts";
 import type { SessionLog } from "./session-log.ts";
 import { judgeOpen } from "./verify.ts";
@@ -70,18 +72,16 @@ export async function openVerifiedLog(
     const onBytes = (bytes: Uint8Array) => pieces.add(bytes);
     const report = await judgeOpen(place, log, target, { ...options, onBytes });
     pieces.end();
+    if (pieces.bytes !== report.file.bytes) throw changedWhileRead(report.path, pieces.bytes);
     const isFit =
       report.verdict === "verified" ||
       (options.isLenient === true && report.verdict === "incomplete") ||
       (options.admitsUnsigned === true && report.verdict === "unsigned");
     if (!isFit) throw notVerified(report);
     const opened = log;
-    const { identity, bytes } = { identity: opened.identity(), bytes: report.file.bytes };
-    const end = repairedEnd(await findTail(opened, bytes));
-    const signedEnd = report.signed_through?.end ?? 0;
-    const { path, found } = report;
-    const takesRest = options.takesUnterminated === true;
-    const lines = readAgain(opened, pieces, { signedEnd, found, identity, bytes, path, takesRest });
+    const judged = new JudgedBytes(opened, pieces, report.path);
+    const end = repairedEnd(await findTail(judged));
+    const lines = readAgain(judged, report, options, opened.identity());
     return { report, end, lines, close: () => opened.close() };
   } catch (cause) {
     log?.close();
@@ -91,12 +91,20 @@ export async function openVerifiedLog(
   }
 }
 
+interface Piece {
+  readonly start: number;
+  readonly bytes: number;
+  readonly digest: Uint8Array;
+}
+
 /** The digests of what was judged, piece by piece. */
 class Pieces {
   readonly #crypto: ProofCrypto;
-  readonly list: { readonly bytes: number; readonly digest: Uint8Array }[] = [];
+  readonly list: Piece[] = [];
   #hash: RunningHash;
-  #bytes = 0;
+  #start = 0;
+  /** How many bytes were judged so far. */
+  bytes = 0;
 
   constructor(crypto: ProofCrypto) {
     this.#crypto = crypto;
@@ -105,67 +113,92 @@ class Pieces {
 
   add(bytes: Uint8Array): void {
     this.#hash.update(bytes);
-    this.#bytes += bytes.length;
-    if (this.#bytes >= PIECE_BYTES) this.end();
+    this.bytes += bytes.length;
+    if (this.bytes - this.#start >= PIECE_BYTES) this.end();
   }
 
   end(): void {
-    if (this.#bytes === 0) return;
-    this.list.push({ bytes: this.#bytes, digest: this.#hash.digest() });
+    const start = this.#start;
+    if (this.bytes === start) return;
+    this.list.push({ start, bytes: this.bytes - start, digest: this.#hash.digest() });
     this.#hash = this.#crypto.runningSha256();
-    this.#bytes = 0;
+    this.#start = this.bytes;
   }
 
-  isSame(piece: { readonly digest: Uint8Array }, bytes: Uint8Array): boolean {
-    return Buffer.compare(this.#crypto.sha256(bytes), piece.digest) === 0;
+  isSame({ digest }: Piece, bytes: Uint8Array): boolean {
+    return Buffer.compare(this.#crypto.sha256(bytes), digest) === 0;
   }
 }
 
-interface Judged {
+/** What was judged, read again: a piece that is not as it was is CHANGED_WHILE_READ (N1). */
+class JudgedBytes implements Readable {
+  readonly log: OpenFile;
+  readonly pieces: Pieces;
   readonly path: string;
-  readonly signedEnd: number;
-  readonly found: VerifyReport["found"];
-  readonly identity: string;
-  readonly bytes: number;
-  readonly takesRest: boolean;
+
+  constructor(log: OpenFile, pieces: Pieces, path: string) {
+    this.log = log;
+    this.pieces = pieces;
+    this.path = path;
+  }
+
+  size(): number {
+    return this.pieces.bytes;
+  }
+
+  async piece(piece: Piece): Promise<Uint8Array> {
+    const bytes = await readStretch(this.log, piece.start, piece.start + piece.bytes);
+    const isSame = bytes.length === piece.bytes && this.pieces.isSame(piece, bytes);
+    if (!isSame) throw changedWhileRead(this.path, piece.start);
+    return bytes;
+  }
+
+  async read(into: Uint8Array, at: number): Promise<number> {
+    const to = Math.min(at + into.length, this.pieces.bytes);
+    for (const piece of this.pieces.list) {
+      const { start, bytes } = piece;
+      if (start >= to || start + bytes <= at) continue;
+      const from = Math.max(at, start);
+      const part = (await this.piece(piece)).subarray(from - start, to - start);
+      into.set(part, from - at);
+    }
+    return Math.max(0, to - at);
+  }
 }
 
 async function* readAgain(
-  log: OpenFile,
-  pieces: Pieces,
-  { path, signedEnd, found, identity, bytes: judgedBytes, takesRest }: Judged,
+  judged: JudgedBytes,
+  { path, found, signed_through: through, verdict }: VerifyReport,
+  { takesUnterminated }: OpenVerifiedOptions,
+  identity: string,
 ): AsyncGenerator<VerifiedLine> {
   let ready: Uint8Array[] = [];
   const whole = new WholeLines((bytes) => ready.push(bytes));
-  let [at, start] = [0, 0];
-  for (const piece of pieces.list) {
-    const bytes = await readStretch(log, at, at + piece.bytes);
-    if (bytes.length !== piece.bytes || !pieces.isSame(piece, bytes)) throw changed(path, at);
-    at += bytes.length;
-    whole.feed(bytes);
+  let start = 0;
+  const judgedLine = (line: Uint8Array, isWhole: boolean): VerifiedLine => {
+    const isFound = found.some(([first, past]) => start >= first && start < past);
+    const isVerified = isWhole && start < (through?.end ?? 0) && !isFound;
+    if (!isVerified && verdict === "verified") throw changedWhileRead(path, start); // N2
+    return { line, start, isVerified };
+  };
+  for (const piece of judged.pieces.list) {
+    whole.feed(await judged.piece(piece));
     for (const lines of ready) {
       for (let from = 0; from < lines.length; ) {
         const lf = lines.indexOf(LF, from);
         const line = lines.subarray(from, lf);
-        const at = start;
-        const isFound = found.some(([first, past]) => at >= first && at < past);
-        yield { line, start, isVerified: start < signedEnd && !isFound };
+        yield judgedLine(line, true);
         start += line.length + 1;
         from = lf + 1;
       }
     }
     ready = [];
   }
-  if (takesRest && whole.restBytes > 0) yield { line: whole.rest, start, isVerified: false };
-  if (log.identity() !== identity || log.size() < judgedBytes) throw changed(path, judgedBytes);
-}
-
-function changed(path: string, at: number): VerbatimError {
-  return new VerbatimError(
-    "CHANGED_WHILE_READ",
-    `${path} changed at or after byte ${at} since it was verified; nothing from there on was used`,
-    { path, offset: at },
-  );
+  if (takesUnterminated && whole.restBytes > 0) yield judgedLine(whole.rest, false);
+  const { log, pieces } = judged;
+  if (log.identity() !== identity || log.size() < pieces.bytes) {
+    throw changedWhileRead(path, pieces.bytes);
+  }
 }
 
 function notVerified({ path, verdict, findings }: VerifyReport): VerbatimError {

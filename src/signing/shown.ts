@@ -11,12 +11,13 @@ import { createHash } from "node:crypto";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
-import { LF, readChunks } from "../log/bytes.ts";
+import { LF } from "../log/bytes.ts";
 import { openPlace, openToRead } from "../log/place.ts";
 import type { Found } from "../proof/checkpoint.ts";
 import type { Verdict } from "../proof/verdict.ts";
 import { WholeLines } from "../proof/whole-lines.ts";
 import { lineTooLong } from "./inspect.ts";
+import { readCounted } from "./read-counted.ts";
 import type { VerifyReport } from "./report.ts";
 import { contentOf, type SignedLog } from "./session-log.ts";
 
@@ -161,7 +162,7 @@ async function* readRange(
   try {
     const log = openToRead(place);
     try {
-      yield* readChunks(log, from, to);
+      yield* readCounted(log, from, to, place.path);
     } finally {
       log.close();
     }

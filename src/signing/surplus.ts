@@ -37,7 +37,7 @@ export async function putSurplusAside(
   try {
     const file = place.directory.open(place.name, "append");
     try {
-      const end = await endOf(file, head.line, options.crypto);
+      const end = await endOf(file, place.path, head.line, options.crypto);
       if (end === null) throw changed(session);
       const keptAt = await keepAside(place, file, end, file.size());
       file.truncate(end);
@@ -54,11 +54,12 @@ export async function putSurplusAside(
 /** Where the line of a checkpoint ends; null when it is not there. */
 async function endOf(
   sidecar: OpenFile,
+  path: string,
   hash: string,
   { sha256 }: VerifyOptions["crypto"],
 ): Promise<number | null> {
   let end = 0;
-  for await (const { line } of readSidecar(sidecar).checkpoints) {
+  for await (const { line } of readSidecar(sidecar, path).checkpoints) {
     end += line.length;
     if (toHex(sha256(line)) === hash) return end;
   }

@@ -18,8 +18,15 @@ export interface Remembered {
   readonly ofLog: (log: string) => Pin | null;
   /** Some of what was remembered cannot be read. */
   readonly isDamaged: boolean;
-  /** Two machines remember what no one log can have: whatever stands there lacks one of the two. */
+  /**
+   * Two machines, or two names of the store, remember what no one log can have: whatever stands
+   * there lacks one of the two.
+   */
   readonly conflict?: Exclude<Rollback, "BEHIND"> | null;
+  /** Where the store's root leads, when it is a link. */
+  readonly leadsTo?: string | null;
+  /** Other names of the store under which the session is pinned, too. */
+  readonly otherPlaces?: readonly string[];
 }
 
 export const NOTHING_REMEMBERED: Remembered = {

@@ -15,6 +15,7 @@ import type { Finding } from "../proof/verdict.ts";
 import { besideFindings, type Inspected, reportOf, unreadableReport } from "./assemble.ts";
 import { type Inspection, type InspectOptions, inspectLog } from "./inspect.ts";
 import { inspectBare, inspectBeside } from "./inspect-beside.ts";
+import { changedWhileRead } from "./read-counted.ts";
 import type { VerifyReport } from "./report.ts";
 import {
   contentOf,
@@ -85,7 +86,11 @@ async function inspectInside(
   if (inspecting.isEverySignature || !isFalse) return { inspection, extra };
   // Which older one still holds, only checking each of them tells.
   const every = { ...inspecting, isEverySignature: true, onBytes: undefined };
-  return { inspection: await inspectLog(log, envelope, every), extra };
+  const { judge, bytes } = inspection;
+  const again = await inspectLog(log, envelope, every, bytes);
+  const isSame = again.judge.bytesHash === judge.bytesHash;
+  if (!isSame) throw changedWhileRead(inspecting.path, 0); // inspect.ts, V5
+  return { inspection: again, extra };
 }
 
 async function inspectSidecar(
@@ -146,6 +151,7 @@ export function inspectOptions(
     keys: options.keys,
     session: signedName(target),
     content: contentOf(target),
+    path: `${target.root}/${target.logId}`,
     isDeep,
     isEverySignature: isDeep,
     isLegacyProfile: options.isLegacyProfile === true,

@@ -13,7 +13,8 @@ import { homeagentRoot, userPlaces } from "../base/node-places.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import { bareRow } from "../catalog/table.ts";
 import type { PinBook } from "../proof/pins.ts";
-import { Heads, placeThatWas } from "../signing/heads.ts";
+import { Heads } from "../signing/heads.ts";
+import { rootNames } from "../signing/root-names.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { DIALECTS } from "./find-session.ts";
 import { DIALECT_NAMES, type FoundStore, isStore, type Where } from "./find-stores.ts";
@@ -33,33 +34,34 @@ export async function goneSessions(host: Host, wheres: readonly Where[]): Promis
   const pinned = book.current();
   const gone = new Map<string, GoneSession>();
   for (const where of pinned.length === 0 ? [] : wheres) {
-    for (const { store, place } of await storesOrPinned(host, where, book)) {
+    for (const { store, places } of await storesOrPinned(host, where, book)) {
       for (const { pin } of pinned) {
-        if (pin.place !== place) continue;
+        if (!places.includes(pin.place)) continue;
         const log = goneIn(store, pin.id);
         if (log === null || isThere(`${log.root}/${log.logId}`)) continue;
         const at = { id: pin.id, path: log.logId, size: 0, mtimeMs: Date.parse(pin.ts) };
         const row = { ...bareRow(at), updatedAt: pin.ts };
-        gone.set(`${place}\0${pin.id}`, { store, row });
+        gone.set(`${places[0]}\0${pin.id}`, { store, row });
       }
     }
   }
   return [...gone.values()];
 }
 
-/** The stores that `where` names or that are found from there, and those that were there. */
+/** The stores that `where` names or that are found from there, and those that were; by all names. */
 export async function storesOrPinned(
   host: Host,
   where: Where,
   book: PinBook,
-): Promise<{ readonly store: FoundStore; readonly place: string }[]> {
-  const places = new Set(book.current().map(({ pin }) => pin.place));
-  const stores: { store: FoundStore; place: string }[] = [];
+): Promise<{ readonly store: FoundStore; readonly places: readonly string[] }[]> {
+  const pinned = new Set(book.current().map(({ pin }) => pin.place));
+  const stores: { store: FoundStore; places: string[] }[] = [];
   for (const candidates of lookedAt(where)) {
     for (const store of candidates) {
       const isStanding = isStore(store.dialect, store.root);
-      const place = await placeThatWas(host, store);
-      if (isStanding || places.has(place)) stores.push({ store, place });
+      const { place, others } = await rootNames(host, store);
+      const places = [place, ...others];
+      if (isStanding || places.some((each) => pinned.has(each))) stores.push({ store, places });
       if (isStanding) break;
     }
   }

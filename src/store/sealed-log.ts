@@ -17,7 +17,7 @@ import type { OnCheckpoint } from "../proof/judge.ts";
 import type { Keys } from "../proof/keys.ts";
 import type { Draft, NamedCheckpoint } from "../signing/checkpoint-draft.ts";
 import { followSigned } from "../signing/follow-signed.ts";
-import type { Heads } from "../signing/heads.ts";
+import type { Heads, RootNames } from "../signing/heads.ts";
 import { LogSigner, type SignedSoFar } from "../signing/log-signer.ts";
 import { openToSign } from "../signing/open-to-sign.ts";
 import { type SessionLog, sidecarOf } from "../signing/session-log.ts";
@@ -29,7 +29,7 @@ export interface SealedLogParts {
   readonly host: Host;
   readonly log: SessionLog;
   /** Where pins remember it. Asked for once the log is there. */
-  readonly placeOf: () => Promise<string>;
+  readonly namesOf: () => Promise<RootNames>;
   readonly crypto: ProofCrypto;
   readonly signer: Signer;
   /** Whom the user trusts now. Asked for whenever others' lines are judged: it may have changed. */
@@ -195,8 +195,9 @@ export class SealedLog {
     const beside = this.#parts.newBesideProof();
     const isSidecar = this.#parts.isSidecar();
     const { logId, root, id } = target;
-    this.#place = await this.#parts.placeOf();
-    const remembered = await heads.remembered({ place: this.#place, id: id ?? "" });
+    const names = await this.#parts.namesOf();
+    this.#place = names.place;
+    const remembered = await heads.remembered({ place: names.place, id: id ?? "", names });
     const at = await openPlace(host, logId, { create: false, root });
     if (isSidecar) await SidecarFile.recover(host, target);
     const sidecar = isSidecar ? await SidecarFile.openToRead(host, target) : null;

@@ -7,17 +7,22 @@
  *      named, and found in its store and its directory, like those that are there, also when the
  *      store or the directory went with it.
  * SV2  What is in a store and cannot be looked at, be it a log, a directory or a link, is not passed
- *      over: it has a verdict, which is that it is unreadable.
+ *      over: it has a verdict, which is that it is unreadable. So has a log in a place where no session
+ *      can be: a directory that was renamed to what is no id would hide what is in it.
+ * SV3  Checkpoints whose log is gone are a session all the same, pinned or not.
  */
 
 import { join, relative, resolve } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
-import { eachLog } from "../catalog/find.ts";
+import { eachLog, type Layout } from "../catalog/find.ts";
+import type { DialectName } from "../dialects/dialect.ts";
 import type { Head } from "../proof/pin.ts";
+import { unreadableReport } from "../signing/assemble.ts";
+import { changedWhileRead } from "../signing/read-counted.ts";
 import type { VerifyReport } from "../signing/report.ts";
 import { readHead } from "../signing/session-head.ts";
-import type { SessionLog } from "../signing/session-log.ts";
+import { hasSidecar, type SessionLog, sidecarOf } from "../signing/session-log.ts";
 import { verifyLog } from "../signing/verify.ts";
 import type { VerifyOptions } from "../signing/verify-options.ts";
 import { findSession } from "./find-session.ts";
@@ -41,6 +46,8 @@ export class SessionVerifier {
   readonly #options: VerifierOptions;
   /** Heads of sessions that are verified, to be pinned at the end. */
   readonly #verified: Head[] = [];
+  /** Logs that lie where no session can be (SV2), by their paths. */
+  readonly #withoutId = new Set<string>();
 
   private constructor(host: Host, options: VerifierOptions, judging: UserJudging) {
     this.#host = host;
@@ -76,17 +83,20 @@ export class SessionVerifier {
     target: SessionLog,
     onProgress: (bytes: number, of: number) => void = () => {},
   ): Promise<VerifyReport> {
-    const report = await verifyLog(
-      this.#host,
-      target,
-      await this.#verifyOptions(target, onProgress),
-    );
-    const { id } = target;
-    if (this.#options.pins === true && report.verdict === "verified" && id !== null) {
-      const options = await this.#verifyOptions(target, () => {});
-      const { head } = await readHead(this.#host, { ...target, id }, options);
-      this.#verified.push(head);
+    const options = await this.#verifyOptions(target, onProgress);
+    if (this.#withoutId.has(join(target.root, target.logId))) {
+      return unreadableReport(target, options, new Error(NO_ID));
     }
+    const report = await verifyLog(this.#host, target, options);
+    const { id } = target;
+    if (this.#options.pins !== true || report.verdict !== "verified" || id === null) return report;
+    const again = await this.#verifyOptions(target, () => {});
+    const { head } = await readHead(this.#host, { ...target, id }, again);
+    // Only what was found good is pinned: the log may be another by now, or one that was cut back.
+    if (head.line !== report.signed_through?.line) {
+      return unreadableReport(target, options, changedWhileRead(report.path, 0));
+    }
+    this.#verified.push(head);
     return report;
   }
 
@@ -120,8 +130,10 @@ export class SessionVerifier {
     try {
       const { dialect, root, id, path } = await findSession(this.#host, name, where);
       const target = { dialect, root, id, logId: relative(root, path) };
+      if (id !== null) return [target];
       // A directory is not only the log of nobody's that lies in it.
-      return [target, ...(id === null ? await this.findIn(name) : [])];
+      const inside = (await this.findIn(name)).filter((log) => join(log.root, log.logId) !== path);
+      return [target, ...inside];
     } catch (cause) {
       const code = cause instanceof VerbatimError ? cause.code : null;
       if (code === "IO_ERROR" || code === "UNSAFE_PATH") {
@@ -144,12 +156,22 @@ export class SessionVerifier {
     const add = ({ id, path }: { readonly id: string | null; readonly path: string }) => {
       logs.push({ dialect, root, id, logId: path });
     };
-    const options = { byLinkCount: false, onUnreadable: add }; // SV2
+    const onNoId = (path: string) => {
+      this.#withoutId.add(join(root, path));
+      add({ id: null, path });
+    };
+    const options = { byLinkCount: false, onUnreadable: add, onNoId }; // SV2
     for (const log of eachLog(root, LAYOUTS[dialect], options)) add(log);
-    const known = new Set(logs.map(({ id }) => id));
-    const { place } = await this.judging.whose(sessionIn(store, ""));
+    const known = new Set<string | null>(logs.map(({ id }) => id));
+    for (const { id, size } of hasSidecar(dialect) ? eachLog(root, sidecarsOf(dialect)) : []) {
+      const gone = size > 0 && !known.has(id) && goneIn(store, id); // SV3
+      if (gone) logs.push(gone);
+      known.add(id);
+    }
+    const { place, others } = await this.judging.namesOf(store);
     for (const { pin } of this.judging.book.found.current()) {
-      if (pin.place !== place || known.has(pin.id)) continue;
+      if (known.has(pin.id) || ![place, ...others].includes(pin.place)) continue;
+      known.add(pin.id);
       const gone = goneIn(store, pin.id);
       if (gone) logs.push(gone); // SV1
     }
@@ -188,15 +210,31 @@ export class SessionVerifier {
   async #goneAs(id: string): Promise<SessionLog | null> {
     for (const store of lookedAt(this.#options.where).flat()) {
       const gone = goneIn(store, id);
-      const whose = gone && (await this.judging.whose(gone));
-      if (whose && this.judging.book.found.lookup({ ...whose, log: null })) return gone;
+      if (gone === null) continue;
+      const beside = hasSidecar(gone.dialect) ? sidecarOf(join(gone.root, gone.logId)) : null;
+      if (beside !== null && sizeOf(beside) > 0) return gone; // SV3
+      if (this.judging.remembered(await this.judging.whose(gone)).here) return gone;
     }
     return null;
   }
 }
 
-function sessionIn({ dialect, root }: FoundStore, id: string): SessionLog {
-  return { dialect, root, id, logId: "" };
+const NO_ID =
+  "it lies where no session can be: the name of its directory or file is no id; give it a name that " +
+  "is one, or move it out of the store";
+
+/** Where the checkpoints lie that stand beside a dialect's logs. */
+function sidecarsOf(dialect: DialectName): Layout {
+  const layout = LAYOUTS[dialect];
+  const ending = sidecarOf("");
+  const idAt = (path: readonly string[]) => {
+    return layout.idAt([...path.slice(0, -1), (path.at(-1) ?? "").slice(0, -ending.length)]);
+  };
+  if ("logName" in layout) return { ...layout, logName: sidecarOf(layout.logName), idAt };
+  const isLog = (name: string) => {
+    return name.endsWith(ending) && layout.isLog(name.slice(0, -ending.length));
+  };
+  return { ...layout, isLog, idAt };
 }
 
 function sizeOf(path: string): number {

@@ -10,9 +10,10 @@ import type { Host } from "../base/host.ts";
 import { type UserPlaces, userPlaces } from "../base/node-places.ts";
 import type { Signing, Spilling, WriterFacts } from "../dialects/dialect.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
-import { Heads, placeOf } from "../signing/heads.ts";
+import { Heads } from "../signing/heads.ts";
 import { loadSigner } from "../signing/keys.ts";
 import { nodeCrypto } from "../signing/node-crypto.ts";
+import { rootNames } from "../signing/root-names.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import type { Signer } from "../signing/signer.ts";
 import { Trust } from "../signing/trust.ts";
@@ -66,7 +67,7 @@ export class StoreSigning {
       ...rest,
       host: this.#host,
       log,
-      placeOf: () => placeOf(this.#host, { dialect: log.dialect, root: placeRoot }),
+      namesOf: () => rootNames(this.#host, { dialect: log.dialect, root: placeRoot }),
       crypto: nodeCrypto,
       signer,
       keys: async () => transcriptKeys(await Trust.load(places), log.id),
@@ -99,12 +100,14 @@ export class StoreSigning {
 
   /** A session that is gone for good must not be missed when its id is used again. */
   async forget({ dialect, id }: SessionLog, placeRoot: string): Promise<void> {
-    const place = await placeOf(this.#host, { dialect, root: placeRoot });
-    await this.#heads.forget({ place, id: id ?? "" }).catch(() => {
-      this.#onWarning(
-        `the head of ${id}, which is gone, is still pinned: \`verbatim head forget ${id}\``,
-      );
-    });
+    const { place, others } = await rootNames(this.#host, { dialect, root: placeRoot });
+    for (const each of [place, ...others]) {
+      await this.#heads.forget({ place: each, id: id ?? "" }).catch(() => {
+        this.#onWarning(
+          `the head of ${id}, which is gone, is still pinned: \`verbatim head forget ${id}\``,
+        );
+      });
+    }
   }
 
   /** Resolves when every head is remembered. */

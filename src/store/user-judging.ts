@@ -10,8 +10,15 @@ import { type UserPlaces, userPlaces } from "../base/node-places.ts";
 import type { PinBook } from "../proof/pins.ts";
 import { readPinFile } from "../signing/head-export.ts";
 import { type Conflict, describeConflict, merge } from "../signing/head-merge.ts";
-import { type Found, Heads, placeThatWas, rememberedIn } from "../signing/heads.ts";
+import {
+  type Found,
+  Heads,
+  type NamedSession,
+  type RootNames,
+  rememberedIn,
+} from "../signing/heads.ts";
 import { nodeCrypto } from "../signing/node-crypto.ts";
+import { rootNames } from "../signing/root-names.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { Trust } from "../signing/trust.ts";
 import { threadKeys, transcriptKeys } from "../signing/trusted-keys.ts";
@@ -32,6 +39,7 @@ export class UserJudging {
   readonly heads: Heads;
   readonly book: Found<PinBook>;
   readonly #host: Host;
+  readonly #names = new Map<string, Promise<RootNames>>();
   /** What the file of heads says otherwise than ours do. */
   readonly #conflicts: readonly Conflict[];
 
@@ -83,16 +91,27 @@ export class UserJudging {
   }
 
   /** What is remembered of a session. */
-  remembered(session: { readonly place: string; readonly id: string }): Remembered {
-    const conflict = this.#conflicts.find(({ theirs }) => {
-      return theirs.place === session.place && theirs.id === session.id;
+  remembered(session: NamedSession): Remembered {
+    const { place, id, names } = session;
+    const theirs = this.#conflicts.find(({ theirs }) => {
+      return theirs.id === id && [place, ...(names?.others ?? [])].includes(theirs.place);
     });
-    return { ...rememberedIn(this.book, session), conflict: conflict?.why ?? null };
+    const { conflict, ...remembered } = rememberedIn(this.book, session);
+    return { ...remembered, conflict: theirs?.why ?? conflict ?? null };
   }
 
   /** Where pins remember a session; a file that lies in no store is known by its log alone. */
-  async whose({ dialect, root, id }: SessionLog): Promise<{ place: string; id: string }> {
+  async whose({ dialect, root, id }: SessionLog): Promise<NamedSession> {
     if (id === null) return { place: "", id: "" };
-    return { place: await placeThatWas(this.#host, { dialect, root }), id };
+    const names = await this.namesOf({ dialect, root });
+    return { place: names.place, id, names };
+  }
+
+  /** What a store is called in pins; found out once for all its sessions. */
+  namesOf(store: Pick<SessionLog, "dialect" | "root">): Promise<RootNames> {
+    const key = `${store.dialect}:${store.root}`;
+    const names = this.#names.get(key) ?? rootNames(this.#host, store);
+    this.#names.set(key, names);
+    return names;
   }
 }

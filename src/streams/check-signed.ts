@@ -64,7 +64,7 @@ async function* checkpointsOf(logs: Directory, file: string) {
   try {
     const sidecar = logs.open(sidecarOf(file), "read");
     try {
-      yield* readSidecar(sidecar).checkpoints;
+      yield* readSidecar(sidecar, `${logs.path}/${sidecarOf(file)}`).checkpoints;
     } finally {
       sidecar.close();
     }

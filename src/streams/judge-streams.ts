@@ -229,7 +229,7 @@ async function fromOf(logs: Directory, name: string) {
   try {
     const sidecar = logs.open(name, "read");
     try {
-      for await (const { checkpoint } of readSidecar(sidecar).checkpoints) {
+      for await (const { checkpoint } of readSidecar(sidecar, `${logs.path}/${name}`).checkpoints) {
         return checkpoint.kind === "genesis" ? checkpoint.from : null;
       }
     } finally {

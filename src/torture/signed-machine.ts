@@ -92,7 +92,9 @@ export class SignedMachine {
         new Sealing({
           host,
           log: this.log,
-          placeOf: () => placeOf(host, placing),
+          namesOf: async () => {
+            return { place: await placeOf(host, placing), others: [], leadsTo: null };
+          },
           signing: () => session.dialect.signing,
           facts,
           crypto,

@@ -45,8 +45,9 @@ export const handoff: CliCommand = {
       }),
     );
     if (typeof handed === "number") return handed;
-    const { path, bytes, manifest, metaDoubt } = handed;
+    const { path, bytes, manifest, metaDoubt, remoteDoubt } = handed;
     if (metaDoubt !== null) io.err(`thread.json was left out: ${metaDoubt}`);
+    if (remoteDoubt !== null) io.err(`the git remote was left out: ${remoteDoubt}`);
     if (options.json) await io.print(jsonLine(handed));
     else io.out(path);
     if (!options.json) {

@@ -138,7 +138,7 @@ async function acceptOne(name: string, run: Run, heads: Heads): Promise<number> 
   const { readNamedHead, describeLosses, giveUpSurplus } = await import("../signed-head.ts");
   const read = await readNamedHead(name, run);
   if (typeof read === "number") return read;
-  const { head, loss, surplus } = read;
+  const { head, loss, surplus, otherPlaces } = read;
   const losses = describeLosses(read);
   if (losses.length === 0) {
     run.io.err(`nothing of ${head.id} is known to be lost; there is nothing to accept`);
@@ -152,6 +152,8 @@ async function acceptOne(name: string, run: Run, heads: Heads): Promise<number> 
     run.io.err(`the checkpoints of what is lost are kept in ${keptAt}`);
   }
   await (loss ? heads.accept(head) : heads.pinNow([head]));
+  // Else what is pinned under another name of the store would say that it is lost, again and again.
+  for (const place of loss ? otherPlaces : []) await heads.accept({ ...head, place });
   run.io.out(`accepted ${head.id} at checkpoint ${head.seq}`);
   return 0;
 }
@@ -164,14 +166,15 @@ const forget: CliCommand = {
   examples: ["verbatim head forget hello_world-1739012630"],
 
   async run(run) {
-    const { thePinNamed } = await import("../pinned.ts");
+    const { pinsOfOneNamed } = await import("../pinned.ts");
     const { nodeHost } = await import("../../base/node-host.ts");
     const heads = await openHeads(run);
     const all = await currentPins(run, heads);
     const name = mustBeNamed(run.args[0] ?? "");
-    const named = await thePinNamed(nodeHost, all, name, whereOf(run.options));
-    const forgotten = await heads.forget(named.pin);
-    if (forgotten) run.io.out(`forgot ${forgotten.id} (${forgotten.place})`);
+    for (const { pin } of await pinsOfOneNamed(nodeHost, all, name, whereOf(run.options))) {
+      const forgotten = await heads.forget(pin);
+      if (forgotten) run.io.out(`forgot ${forgotten.id} (${forgotten.place})`);
+    }
     return 0;
   },
 };

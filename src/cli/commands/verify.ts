@@ -47,6 +47,9 @@ export const verify: CliCommand = {
     const { streamJudgingOf, verifyStreams } = await import("../verify-streams.ts");
     const { nodeHost } = await import("../../base/node-host.ts");
     const { dataDirectoriesAmong } = await import("../../streams/data-directories.ts");
+    const { safeLine } = await import("../../render/safe-text.ts");
+    // Names come from the disk: one with a line end must not pass for a verdict of its own.
+    const textOf = (lines: readonly string[]) => `${lines.map(safeLine).join("\n")}\n`;
     const verifier = await openVerifier(run);
     const judging = await streamJudgingOf(verifier.judging, run);
     const directories = await dataDirectoriesAmong(nodeHost, args, judging);
@@ -66,7 +69,7 @@ export const verify: CliCommand = {
       };
       // What is allowed of one session hides nothing of another.
       if (exitCode(report.verdict, allowances) !== 0) worst = worse(worst, report.verdict);
-      const text = options.json ? jsonLine(report) : `${describeReport(report).join("\n")}\n`;
+      const text = options.json ? jsonLine(report) : textOf(describeReport(report));
       await io.print(text);
     };
     for await (const { report, root } of verifyStreams(directories, judging, run)) {

@@ -3,34 +3,35 @@
  *
  * GI1  No credentials and no paths: of a remote only a network address is told, without user,
  *      password, query and fragment.
+ * GI2  What is told is safe to hand to git by whoever reads it: a scheme that runs nothing, and a host
+ *      that is no option of ssh. A reader refuses what is not (manifest.ts).
  */
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { GitIdentity } from "./manifest.ts";
+import { isCommit, remoteAddress } from "./remote-address.ts";
 
 const execute = promisify(execFile);
 const GIT_MS_MAX = 5000;
-const SCHEMES: readonly string[] = ["https:", "http:", "ssh:", "git:"];
-/** `user@host:path`, as git and scp write it; a host has a dot, so that no drive is one. */
-const SCP = /^(?:[^@/\s]+@)?([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+):([^\s?#:]+)$/;
 
-/** Null where there is no repository, or no git. */
-export async function gitIdentity(directory: string): Promise<GitIdentity | null> {
+export interface FoundGit {
+  /** Null where there is no repository, or no git. */
+  readonly git: GitIdentity | null;
+  /** Why the remote was left out; null when it was not, or there is none. */
+  readonly remoteDoubt: string | null;
+}
+
+export async function gitIdentity(directory: string): Promise<FoundGit> {
   const commit = await git(directory, ["rev-parse", "--verify", "HEAD"]);
-  if (commit === null || !/^[0-9a-f]{40,64}$/.test(commit)) return null;
+  if (commit === null || !isCommit(commit)) return { git: null, remoteDoubt: null };
   const url = await git(directory, ["config", "--get", "remote.origin.url"]);
-  return { remote: url === null ? null : withoutCredentials(url), commit };
+  const remote = url === null ? null : remoteAddress(url);
+  const isLeftOut = url !== null && remote === null;
+  return { git: { remote, commit }, remoteDoubt: isLeftOut ? LEFT_OUT : null };
 }
 
-/** A remote's address as others may know it; null for what is none (GI1). */
-export function withoutCredentials(url: string): string | null {
-  const [, host, path] = SCP.exec(url) ?? [];
-  const text = host === undefined ? url : `ssh://${host}/${path?.replace(/^\/+/, "")}`;
-  const parsed = URL.canParse(text) ? new URL(text) : null;
-  if (!parsed || !SCHEMES.includes(parsed.protocol) || parsed.host === "") return null;
-  return `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
-}
+const LEFT_OUT = "it is no https, ssh or git address";
 
 async function git(directory: string, args: readonly string[]): Promise<string | null> {
   try {

@@ -76,6 +76,8 @@ export interface HandedOff {
   readonly manifest: BundleManifest;
   /** Why thread.json was left out; null when it was not. */
   readonly metaDoubt: string | null;
+  /** Why the git remote was left out; null when it was not, or there is none. */
+  readonly remoteDoubt: string | null;
 }
 
 /** Refuses with NOT_VERIFIED, SESSION_BUSY, SESSION_NOT_FOUND, BUNDLE_TOO_LARGE, NO_SPACE. */
@@ -181,6 +183,8 @@ class Packing {
     }
     await this.#addTranscript();
     if (summary !== undefined) this.#writer.add(SUMMARY, `${LABEL}${summary}\n`);
+    // HomeAgent's base is nobody's project.
+    const found = dialect === "homeagent" ? null : await gitIdentity(root);
     const manifest: BundleManifest = {
       schema: "verbatim.bundle/1",
       session: id,
@@ -188,8 +192,7 @@ class Packing {
       made: new Date().toISOString(),
       by: `verbatim-log ${packageVersion()}`,
       head: headOf(report),
-      // HomeAgent's base is nobody's project.
-      git: dialect === "homeagent" ? null : await gitIdentity(root),
+      git: found?.git ?? null,
       members: [...this.#writer.members],
       kid: signer.kid,
     };
@@ -197,7 +200,8 @@ class Packing {
     this.#writer.add(MANIFEST, await signManifest(manifest, sign));
     this.#writer.finish();
     await judgeBundle(this.#bundle, this.#judge); // HO2
-    return { bytes: this.#writer.end, manifest, metaDoubt };
+    const remoteDoubt = found?.remoteDoubt ?? null;
+    return { bytes: this.#writer.end, manifest, metaDoubt, remoteDoubt };
   }
 
   /** HO1. What was used, and which files its lines refer to, is learned on the way. */

@@ -6,15 +6,18 @@
  *      signature, every member's hash, the verdict on the log in the bundle, the head that the manifest
  *      names, the signature of thread.json.
  * JB2  What the file itself brings decides nothing: its keys are for people, and are not trusted.
+ * JB4  Whatever is read of it later is what was judged: the file may be another by then.
  * JB3  The verdict is the one that the session will have where it goes: heads that are remembered of
  *      a session in that place count, and those of this log elsewhere.
  */
 
 import type { Host } from "../../base/host.ts";
 import { BUNDLE_LIMITS } from "../../base/limits.ts";
+import { toHex } from "../../proof/bytes.ts";
 import { rememberedIn } from "../../signing/heads.ts";
 import { nodeCrypto } from "../../signing/node-crypto.ts";
 import { openVerifiedLog } from "../../signing/open-verified.ts";
+import { changedWhileRead } from "../../signing/read-counted.ts";
 import type { VerifyReport } from "../../signing/report.ts";
 import { hasSidecar, type SessionLog } from "../../signing/session-log.ts";
 import { threadKeys, transcriptKeys } from "../../signing/trusted-keys.ts";
@@ -87,7 +90,7 @@ export async function judgeBundle(bundle: OpenBundle, judge: BundleJudge): Promi
   requirePlace(path, manifest);
   await requireMembers(bundle, members, manifest);
   const session = bundledSession(bundle, members, manifest, judge);
-  const meta = await bundledMeta(session);
+  const meta = await bundledMeta(session, manifest);
   const onCheckpoint = meta?.onCheckpoint ?? (() => {});
   const options = { ...(await session.options()), onCheckpoint };
   const report = await verifyLog(session.host, session.target, options);
@@ -120,13 +123,20 @@ export function bundledSession(
   return { bundle, members, target, host, options };
 }
 
-/** The entries, from bytes that are judged once more; refuses with NOT_VERIFIED. */
+/**
+ * The entries, from bytes that are judged once more; refuses with NOT_VERIFIED. Of a bundle that was
+ * judged they are those of the head that its manifest names (JB4).
+ */
 export async function* bundledEntries(
-  { host, target, options }: BundledSession,
+  { host, target, options, manifest }: BundledSession & Partial<Pick<JudgedBundle, "manifest">>,
   onBadLine: (bad: BadVerifiedLine) => void,
 ): AsyncGenerator<VerifiedEntry> {
   const opened = await openVerifiedLog(host, target, await options());
   const { root } = target;
+  if (manifest && !isHeadOf(opened.report, manifest)) {
+    opened.close();
+    throw changedWhileRead(root, 0);
+  }
   const openDirectory = () => host.files.openDirectory(root, { create: false, root });
   const decode = (value: unknown) => decodeWhole(DIALECTS[target.dialect], value, openDirectory);
   try {
@@ -184,23 +194,37 @@ function belongs(name: string, { dialect }: BundleManifest): boolean {
   return spillName(name) === null || DIALECTS[dialect].spilling !== undefined;
 }
 
-function requireVerdict(path: string, report: VerifyReport, { head }: BundleManifest): void {
-  const { verdict, findings, signed_through: through, log } = report;
+function requireVerdict(path: string, report: VerifyReport, manifest: BundleManifest): void {
+  const { verdict, findings } = report;
   if (verdict !== "verified") {
     const why = findings.find((finding) => finding.verdict === verdict)?.message;
     throw notVerified(path, verdict, why ?? "its log does not verify");
   }
-  const isHead =
-    through !== null &&
-    [log, through.seq, through.byte_offset, through.line].join() ===
-      [head.log, head.seq, head.byte_offset, head.line].join();
-  if (!isHead)
+  if (!isHeadOf(report, manifest)) {
     throw notVerified(path, "tampered", "its log has another head than its manifest says");
+  }
 }
 
-async function bundledMeta({ bundle, members }: BundledSession): Promise<FoundMeta | null> {
+/** Whether a log that is verified is the one that a manifest names: its head covers all its bytes. */
+function isHeadOf({ signed_through: through, log }: VerifyReport, { head }: BundleManifest) {
+  if (through === null) return false;
+  const { seq, byte_offset, line } = through;
+  return (
+    [log, seq, byte_offset, line].join() ===
+    [head.log, head.seq, head.byte_offset, head.line].join()
+  );
+}
+
+async function bundledMeta(
+  { bundle, members }: BundledSession,
+  { members: listed }: BundleManifest,
+): Promise<FoundMeta | null> {
   const member = members.get(THREAD);
-  return member ? new FoundMeta(new TextDecoder().decode(await readMember(bundle, member))) : null;
+  if (!member) return null;
+  const bytes = await readMember(bundle, member);
+  const told = listed.find(({ name }) => name === THREAD)?.sha256;
+  if (toHex(nodeCrypto.sha256(bytes)) !== told) throw changedWhileRead(bundle.path, member.start);
+  return new FoundMeta(new TextDecoder().decode(bytes));
 }
 
 /** Who is trusted with transcripts may not be with what a thread is allowed to do. */

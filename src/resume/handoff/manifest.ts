@@ -5,6 +5,7 @@
  *      be written otherwise is none.
  * MA2  `sig` is last, and covers every byte before it after a domain of its own: it can be taken for
  *      nothing else, and nothing else for it.
+ * MA4  Every field is of the form that a writer gives it, also where nobody acts on it here: others will.
  * MA3  The key is trusted as one that signs transcripts is: by the user's list, at the time it says.
  */
 
@@ -17,6 +18,8 @@ import type { Verdict } from "../../proof/verdict.ts";
 import { DIALECT_NAMES } from "../../store/find-stores.ts";
 import type { DialectName } from "../../store/fork.ts";
 import type { ListedMember } from "./bundle-writer.ts";
+import { isMemberName } from "./member-names.ts";
+import { isCommit, isRemoteAddress } from "./remote-address.ts";
 
 const DOMAIN = utf8("verbatim/bundle/v1\n");
 const SIGNED = /^(\{.*,"kid":"[0-9a-f]{64}"),"sig":"([A-Za-z0-9_-]{86})"\}\n$/;
@@ -120,10 +123,11 @@ function isManifest(value: unknown): value is BundleManifest {
   const { schema, session, dialect, made, by, head, git, members, kid } = value;
   return (
     schema === "verbatim.bundle/1" &&
-    [session, by, kid].every((text) => typeof text === "string") &&
+    typeof session === "string" &&
+    isText(by, BY) &&
+    isText(kid, HASH) &&
     DIALECT_NAMES.some((name) => name === dialect) &&
-    typeof made === "string" &&
-    !Number.isNaN(Date.parse(made)) &&
+    isMoment(made) &&
     isHead(head) &&
     (git === null || isGit(git)) &&
     Array.isArray(members) &&
@@ -131,23 +135,39 @@ function isManifest(value: unknown): value is BundleManifest {
   );
 }
 
+/** MA4 */
+const BY = /^[\x20-\x7e]{1,100}$/;
+const HASH = /^[0-9a-f]{64}$/;
+const LOG_IDENTITY = /^[0-9a-f]{32}$/;
+
+function isText(value: unknown, pattern: RegExp): boolean {
+  return typeof value === "string" && pattern.test(value);
+}
+
+/** In the one spelling that `toISOString` has. */
+function isMoment(value: unknown): boolean {
+  if (typeof value !== "string" || Number.isNaN(Date.parse(value))) return false;
+  return new Date(value).toISOString() === value;
+}
+
 function isHead(value: unknown): boolean {
   if (!isRecord(value)) return false;
   const { log, seq, byte_offset, line } = value;
-  return [log, line].every((text) => typeof text === "string") && [seq, byte_offset].every(isCount);
+  return isText(log, LOG_IDENTITY) && isText(line, HASH) && [seq, byte_offset].every(isCount);
 }
 
 function isGit(value: unknown): boolean {
   if (!isRecord(value)) return false;
   const { remote, commit } = value;
-  return (remote === null || typeof remote === "string") && typeof commit === "string";
+  const isNamed = remote === null || (typeof remote === "string" && isRemoteAddress(remote));
+  return isNamed && typeof commit === "string" && isCommit(commit);
 }
 
 function isListed(value: unknown): boolean {
   if (!isRecord(value)) return false;
   const { name, bytes, sha256, derived } = value;
-  const isNamed = [name, sha256].every((text) => typeof text === "string");
-  return isNamed && isCount(bytes) && typeof derived === "boolean";
+  const isNamed = typeof name === "string" && isMemberName(name);
+  return isNamed && isText(sha256, HASH) && isCount(bytes) && typeof derived === "boolean";
 }
 
 function isCount(value: unknown): boolean {

@@ -193,6 +193,12 @@ test("a bundle says at which commit of which repository, without credentials", a
   const remote = "https://example.org/ada/oven.git";
   assert.deepEqual(manifest.git, { remote, commit: git("rev-parse", "HEAD") });
   assert.ok(!readFileSync(path).includes("s3cret"));
+  for (const url of ["ext::sh -c id", "/srv/git/oven.git", "ssh://-oProxyCommand=id/x"]) {
+    git("remote", "set-url", "origin", url);
+    const handed = await ada.handoff(written);
+    assert.deepEqual(handed.manifest.git, { remote: null, commit: git("rev-parse", "HEAD") });
+    assert.equal(handed.remoteDoubt, "it is no https, ssh or git address");
+  }
 });
 
 test("strings that are kept beside a log go with it", async () => {

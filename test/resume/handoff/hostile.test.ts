@@ -291,6 +291,44 @@ test("a manifest is spelt in one way", async () => {
   }
 });
 
+const COMMIT = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+const REMOTE = "https://example.org/ada/oven.git";
+
+test("a manifest whose fields no writer writes is refused, whoever signed it", async () => {
+  const { ada, members, signed, tryOut, manifest } = await forger();
+  const remotes = [
+    ...["ext::sh -c id", "/etc/passwd", "--x", "file:///etc/passwd", "", "C:/git"],
+    ...[
+      "ssh://-oProxyCommand=id/x",
+      "https://ada:s3cret@example.org/a",
+      "https://ada@example.org/a",
+    ],
+    ...["git@example.org:a/b.git", "https://example.org/a?b", "https://example.org/a#b"],
+    ...["https://example.org/a b", "https://example.org/$(id)", "https://example.org/a;id"],
+    ...["http://example.org/a", "javascript:alert(1)", "https:///a", "HTTPS://example.org/a"],
+    ...["https://example.org/a\n", "\u001b]0;x\u0007", `https://example.org/${"a".repeat(2048)}`],
+  ];
+  const commits = ["--x", "HEAD", "", "4b825dc", COMMIT.toUpperCase(), `${COMMIT}\n`, `${COMMIT}0`];
+  const hostile: Partial<BundleManifest>[] = [
+    ...remotes.map((remote) => ({ git: { remote, commit: COMMIT } })),
+    ...commits.map((commit) => ({ git: { remote: REMOTE, commit } })),
+    ...["", "\u001b[2J", "x".repeat(101)].map((by) => ({ by })),
+    ...["yesterday", "2026-11-15", "2026-11-15T06:00:00Z", "1"].map((made) => ({ made })),
+    { head: { ...manifest.head, log: "x" } },
+    { head: { ...manifest.head, line: "--x" } },
+  ];
+  for (const more of hostile) {
+    const bytes = tarOf(await signed(members, more));
+    assert.equal(await tryOut(bytes), "BAD_BUNDLE", JSON.stringify(more));
+  }
+  const file = join(tempDirectory(), "honest.vbx");
+  for (const remote of [null, REMOTE, "ssh://example.org:2222/a/b.git", "git://[::1]/a.git"]) {
+    const git = { remote, commit: COMMIT };
+    writeFileSync(file, tarOf(await signed(members, { git })));
+    assert.deepEqual((await ada.unpack(file, { root: tempDirectory() })).from.git, git);
+  }
+});
+
 test("bombs are no bundles: compressed files, holes, lengths that lie", async () => {
   const { tryOut } = await forger();
   assert.equal(await tryOut(gzipSync(Buffer.alloc(64 * 1024 * 1024))), "BAD_BUNDLE");

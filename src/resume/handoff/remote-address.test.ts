@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { withoutCredentials } from "./git-identity.ts";
+import { remoteAddress } from "./remote-address.ts";
 
 test.each([
   ["https://example.org/a/b.git", "https://example.org/a/b.git"],
@@ -12,7 +12,7 @@ test.each([
   ["s3cret@example.org:/a/b.git", "ssh://example.org/a/b.git"],
   ["git://example.org/a.git", "git://example.org/a.git"],
 ])("of the remote %s only the address is told", (url, told) => {
-  assert.equal(withoutCredentials(url), told);
+  assert.equal(remoteAddress(url), told);
 });
 
 test.each([
@@ -22,7 +22,10 @@ test.each([
   "C:\\git\\a.git",
   "C:/git/a.git",
   "ext::sh -c s3cret",
+  "ssh://-oProxyCommand=id/x",
+  "http://example.org/a",
+  "https://example.org/$(id)",
   "",
 ])("the remote %j is a path, or nobody knows what, and is not told", (url) => {
-  assert.equal(withoutCredentials(url), null);
+  assert.equal(remoteAddress(url), null);
 });

@@ -1,0 +1,104 @@
+/**
+ * Read once: what is handed out as verified is what was judged, however a log changes between two
+ * reads of it. One test owns the order of the reads and tries all; the other is a real program.
+ */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { test } from "vitest";
+import { VerbatimError } from "../../src/base/errors.ts";
+import { nodeHost } from "../../src/base/node-host.ts";
+import { resumeSession } from "../../src/resume/resume.ts";
+import { openVerifiedLog } from "../../src/signing/open-verified.ts";
+import { openVerifiedSession } from "../../src/store/verified-entries.ts";
+import { startChild } from "../support/child.ts";
+import { ALL_SHAPES, idFor, SHAPES, SigningUser, type Written } from "../support/signing-user.ts";
+import { schedules, twoFacedHost } from "../support/two-faced-file.ts";
+
+/** So many calls are ordered in every way; those that follow see the same again. */
+const CALLS = 8;
+
+/** A line as the dialect's writer would write it, which nobody signed. */
+function forgedLine({ path }: Written): string {
+  const lines = readFileSync(path, "utf8").split("\n");
+  const last = lines.findLast((line) => line.includes("turn 2") && !line.includes('"checkpoint"'));
+  assert.ok(last);
+  return `${last.replaceAll("turn 2", "FORGED")}\n`;
+}
+
+for (const [name, shape] of Object.entries(ALL_SHAPES)) {
+  test(`in whatever order a forged line comes and goes, strict hands it out never (${name})`, async () => {
+    const user = new SigningUser();
+    const written = await user.writeTurns(shape, 2);
+    const signed = readFileSync(written.path);
+    const forged = Buffer.concat([signed, Buffer.from(forgedLine(written))]);
+    const options = await user.judging(written.target, true);
+    const outcomes = new Map<string, number>();
+    for (const schedule of schedules(CALLS)) {
+      const contents = [signed, forged] as const;
+      const { host } = twoFacedHost({ name: basename(written.path), contents, schedule });
+      let given = "";
+      const outcome = await (async () => {
+        const opened = await openVerifiedLog(host, written.target, options);
+        for await (const { line, isVerified } of opened.lines) {
+          assert.ok(isVerified, `an unsigned line was given, by ${schedule.join("")}`);
+          given += Buffer.from(line).toString("utf8");
+        }
+        opened.close();
+        return opened.report.verdict;
+      })().catch((cause: unknown) => {
+        if (cause instanceof VerbatimError) return cause.code;
+        throw cause;
+      });
+      assert.ok(!given.includes("FORGED"), `it was given, by ${schedule.join("")}`);
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    }
+    // What was refused was refused for a reason that we know.
+    const known = ["verified", "NOT_VERIFIED", "CHANGED_WHILE_READ"];
+    assert.deepEqual([...outcomes.keys()].sort(), known.sort(), JSON.stringify([...outcomes]));
+  });
+}
+
+for (const [name, shape] of Object.entries(SHAPES)) {
+  test(`a program that appends and cuts a line in a loop gets it into nothing verified (${name})`, async () => {
+    const user = new SigningUser();
+    const written = await user.writeTurns(shape, 2);
+    const { root, dialect } = written.target;
+    const child = startChild("test/signing/forging-child.ts", written.path, forgedLine(written));
+    assert.equal(await child.line(), "at it");
+    const where = { root, dialect, policy: "strict" as const };
+    const outcomes = new Map<string, number>();
+    const note = (outcome: string) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    const attempt = async (reading: () => Promise<string>) => {
+      try {
+        const text = await reading();
+        assert.ok(!text.includes("FORGED"), "a forged line was given as verified");
+        note("verified");
+      } catch (cause) {
+        if (!(cause instanceof VerbatimError)) throw cause;
+        note(cause.code);
+      }
+    };
+    for (let n = 0; n < 150; n++) {
+      await attempt(async () => {
+        const session = await openVerifiedSession(nodeHost, idFor(shape), where);
+        const entries: unknown[] = [];
+        try {
+          for await (const entry of session.entries()) entries.push(entry);
+        } finally {
+          session.close();
+        }
+        return JSON.stringify(entries);
+      });
+      await attempt(async () => {
+        const resumed = await resumeSession(nodeHost, idFor(shape), { ...where, for: "anthropic" });
+        return JSON.stringify(resumed.messages);
+      });
+    }
+    await child.kill();
+    // It was seen with the line and without it: the two did run at the same time.
+    assert.ok((outcomes.get("verified") ?? 0) > 0, JSON.stringify([...outcomes]));
+    assert.ok((outcomes.get("NOT_VERIFIED") ?? 0) > 0, JSON.stringify([...outcomes]));
+  });
+}
