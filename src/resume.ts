@@ -127,8 +127,9 @@ export async function unpack(path: string, options: UnpackOptions = {}): Promise
 }
 
 /**
- * The body of a request that goes on with the session. It has no model when none was given and the
- * session's is another provider's; the AI SDK's never has one: there a model is an object.
+ * The body of a request that continues the session. Refuses with MODEL_UNKNOWN when no model was
+ * given and the session names none of this provider's. The AI SDK's body never has a model: there
+ * it is an object.
  */
 export function requestBody(resumed: Resumed, options: RequestOptions = {}): RequestBody {
   checkResumed("requestBody", resumed);

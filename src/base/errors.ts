@@ -71,6 +71,10 @@ export interface ErrorDetails {
   TURN_NOT_FOUND: { session: string; turn: number; turns: number };
   /** More than resuming takes; `line` is where that was seen. */
   RESUME_TOO_LARGE: { line: number; what: "characters" | "parts"; max: number };
+  /** A session has lines, and none of them says anything that its dialect understands. */
+  NOTHING_UNDERSTOOD: { session: string; lines: number };
+  /** No model of the provider's is known to send a session to; `model` is the session's own. */
+  MODEL_UNKNOWN: { for: string; model: string | null };
   BAD_ID: { id: string; reason: string };
   UNSAFE_PATH: { path: string; root: string };
   UNSUPPORTED_FILE_SYSTEM: { path: string; fileSystem: string };

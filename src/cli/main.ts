@@ -139,6 +139,9 @@ function addCommand(parent: Command, names: string, command: CliCommand): Comman
     .addHelpText("after", ["", "Examples:", ...command.examples.map((e) => `  ${e}`)].join("\n"));
 }
 
+/** Refusals of what was typed, or of what was not. */
+const USAGE_CODES: ReadonlySet<string> = new Set(["BAD_ID", "MODEL_UNKNOWN"]);
+
 /** Says what went wrong, without a stack unless it is a fault of ours. */
 function exitCodeOf(error: unknown, commandName: string, io: Io): number {
   if (error instanceof OutputClosed) return 0;
@@ -150,7 +153,7 @@ function exitCodeOf(error: unknown, commandName: string, io: Io): number {
   }
   if (error instanceof VerbatimError) {
     io.err(`error: ${error.message} (${error.code})`);
-    return error.code === "BAD_ID" ? EXIT_USAGE : EXIT_IO;
+    return USAGE_CODES.has(error.code) ? EXIT_USAGE : EXIT_IO;
   }
   if (error instanceof Error && "syscall" in error) {
     io.err(`error: ${errnoSentence(error)}`);

@@ -191,3 +191,33 @@ test("a result is told with the call that it answers, and a call with whether it
   assert.deepEqual(pairing.answer("a"), { fit: "duplicate", call: null });
   assert.deepEqual(pairing.answer("b"), { fit: "unknown", call: null });
 });
+
+test("calls of one message that share an id are several, answered in their order (CP1)", () => {
+  const pairing = new CallPairing<string>();
+  const message = { entry: 1, messageId: "m1" };
+  assert.ok(pairing.addCall(call("a", "t", 1), "first", message));
+  assert.ok(pairing.addCall(call("a", "t", 1), "second", message));
+  const grown = { entry: 2, messageId: "m1" };
+  assert.ok(!pairing.addCall(call("a", "t", 1), "said again", grown));
+  assert.ok(pairing.addCall(call("a", "t", 2), "third", grown));
+  const answered = ["a", "a", "a", "a"].map((id) => pairing.answer(id));
+  assert.deepEqual(
+    answered.map(({ fit, call }) => call?.at ?? fit),
+    ["first", "second", "third", "duplicate"],
+  );
+  assert.deepEqual(openIds(pairing), []);
+});
+
+test("a call of another message takes the id from all that had it", () => {
+  const pairing = new CallPairing<number>();
+  pairing.add(said(call("a", "t", 1), call("a", "t", 2)), 1);
+  pairing.add(said(call("a", "t", 3)), 2);
+  pairing.add(said(result("a")), 3);
+  assert.deepEqual(
+    [...pairing.open()],
+    [
+      { callId: "a", at: 1 },
+      { callId: "a", at: 1 },
+    ],
+  );
+});

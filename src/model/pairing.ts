@@ -7,7 +7,8 @@
  * CP1  An id is a call's name. Said again while the call is open, of the same tool, with the same
  *      input and in the same turn, it is the same call (files repeat a message as it grows). Else it
  *      is a new one (sloppy agents count from 1 in every turn), and what has the id from then on is
- *      the new one's: the old call stays without a result.
+ *      the new one's: the old call stays without a result. Calls of one message that share an id
+ *      are several, and results answer them in their order.
  * CP2  Calls and results without an id are paired in their order, and only within a turn: a result
  *      that comes later may be anybody's.
  * CP3  However long the session, what is remembered is bounded, and what was forgotten is counted.
@@ -50,15 +51,27 @@ export interface Misfit {
 /** What tells one call from another (CP1). */
 export type NamedCall = Pick<Extract<Part, { type: "tool_call" }>, "callId" | "tool" | "input">;
 
+/** Which message a call is in: a number of its entry, and the provider's id of the message. */
+export interface CallMessage {
+  readonly entry: number;
+  readonly messageId?: string;
+}
+
+type PairedEntry = Pick<Entry, "kind" | "role" | "parts" | "messageId">;
+
 interface Waiting<At> {
   readonly call: OpenCall<At>;
   readonly turn: number;
   /** A fingerprint of tool and input. */
   readonly said: string;
+  readonly message: CallMessage | null;
 }
 
 export class CallPairing<At> {
-  readonly #open = new Map<string, Waiting<At>>();
+  /** By id, oldest first; several calls of one message may share an id (CP1). */
+  readonly #open = new Map<string, Waiting<At>[]>();
+  #openCount = 0;
+  #entries = 0;
   /** Those without an id, oldest first (CP2). */
   readonly #nameless: OpenCall<At>[] = [];
   /** Calls that no result is given to any more, oldest first (CP1, CP2). */
@@ -71,10 +84,12 @@ export class CallPairing<At> {
   #forgotten = 0;
 
   /** Takes what an entry holds; answers the results in it that fit no call. */
-  add(entry: Pick<Entry, "kind" | "role" | "parts">, at: At): Misfit[] {
+  add(entry: PairedEntry, at: At): Misfit[] {
     const misfits: Misfit[] = [];
+    const { messageId } = entry;
+    const message = { entry: this.#entries++, ...(messageId === undefined ? {} : { messageId }) };
     for (const part of entry.parts) {
-      if (part.type === "tool_call") this.addCall(part, at);
+      if (part.type === "tool_call") this.addCall(part, at, message);
       if (part.type !== "tool_result") continue;
       const fit = this.addResult(part.callId);
       if (fit === "duplicate" || fit === "unknown") misfits.push({ callId: part.callId, fit });
@@ -84,20 +99,26 @@ export class CallPairing<At> {
   }
 
   /** Answers whether it is a call of its own; false: an open one was said again (CP1). */
-  addCall({ callId, tool, input }: NamedCall, at: At): boolean {
+  addCall({ callId, tool, input }: NamedCall, at: At, message: CallMessage | null = null): boolean {
     const call = { callId, at };
     if (callId === null) {
       this.#nameless.push(call);
     } else {
       const key = keyOf(callId);
       const said = fingerprint(`${tool}\n${compactJson(input)}`);
-      const before = this.#open.get(key);
-      if (before?.said === said && before.turn === this.#turn) return false;
-      if (before) this.#passed.push(before.call);
+      const before = this.#open.get(key) ?? [];
+      const isAgain = before.some((each) => {
+        return each.said === said && each.turn === this.#turn && !isOneEntry(each.message, message);
+      });
+      if (isAgain) return false;
+      const isShared = isOne(before.at(-1)?.message ?? null, message);
+      if (!isShared) this.#pass(before.splice(0));
+      before.push({ call, said, turn: this.#turn, message });
       this.#open.delete(key); // So that it is the latest.
-      this.#open.set(key, { call, said, turn: this.#turn });
+      this.#open.set(key, before);
+      this.#openCount++;
     }
-    const count = this.#open.size + this.#nameless.length + this.#passed.length;
+    const count = this.#openCount + this.#nameless.length + this.#passed.length;
     if (count > OPEN_CALLS_MAX) this.#forgetOldest();
     return true;
   }
@@ -120,9 +141,10 @@ export class CallPairing<At> {
       return { fit: this.#passed.length > 0 ? "untold" : this.#misfit(), call: null };
     }
     const key = keyOf(callId);
-    const waiting = this.#open.get(key);
+    const waiting = this.#open.get(key)?.shift();
     if (waiting) {
-      this.#open.delete(key);
+      this.#openCount--;
+      if (this.#open.get(key)?.length === 0) this.#open.delete(key);
       this.#remember(key);
       return { fit: "answers", call: waiting.call };
     }
@@ -132,7 +154,7 @@ export class CallPairing<At> {
   /** The calls that have no result: those that may still get one last, with an id before the others. */
   *open(): Generator<OpenCall<At>> {
     yield* this.#passed;
-    for (const { call } of this.#open.values()) yield call;
+    for (const waiting of this.#open.values()) for (const { call } of waiting) yield call;
     yield* this.#nameless;
   }
 
@@ -145,6 +167,12 @@ export class CallPairing<At> {
     return this.#forgotten > 0 ? "untold" : "unknown";
   }
 
+  /** No result is given to these any more. */
+  #pass(waiting: readonly Waiting<At>[]): void {
+    for (const { call } of waiting) this.#passed.push(call);
+    this.#openCount -= waiting.length;
+  }
+
   #forgetOldest(): void {
     this.#forgotten++;
     if (this.#passed.shift()) return;
@@ -153,7 +181,10 @@ export class CallPairing<At> {
       this.#oldestOpen = this.#open.keys(); // None is open; one that has ended stays so.
       this.#nameless.shift();
     } else {
+      const [first, ...others] = this.#open.get(oldest) ?? [];
       this.#open.delete(oldest);
+      if (first) this.#openCount--;
+      if (others.length > 0) this.#open.set(oldest, others);
     }
   }
 
@@ -164,6 +195,14 @@ export class CallPairing<At> {
     const { value: oldest } = this.#oldestAnswered.next();
     if (oldest !== undefined) this.#answered.delete(oldest);
   }
+}
+
+function isOneEntry(a: CallMessage | null, b: CallMessage | null): boolean {
+  return a !== null && a.entry === b?.entry;
+}
+
+function isOne(a: CallMessage | null, b: CallMessage | null): boolean {
+  return isOneEntry(a, b) || (a?.messageId !== undefined && a.messageId === b?.messageId);
 }
 
 /** CP4: results come in a user's name too, in some dialects. */

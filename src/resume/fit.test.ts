@@ -21,6 +21,10 @@ test("thinking goes whole with its seal, or not at all, and none is emptied", ()
   ]);
   const cases: readonly (readonly [Said, readonly string[]])[] = [
     [["assistant", [thought("Hm.", {}), "yes"]], ["thinking_unsigned 2"]],
+    [
+      ["assistant", [thought("Hm.", { signature: "[REDACTED_SIGNATURE]" }), "yes"]],
+      ["thinking_unsigned 2"],
+    ],
     [["assistant", [thought(""), "yes"]], ["thinking_empty 2"]],
     [["assistant", [thought("\ud800"), "yes"]], ["thinking_unsendable 2"]],
     [

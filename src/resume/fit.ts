@@ -150,10 +150,15 @@ function faultOf(thought: ReasoningPiece): RepairReason | null {
     const isGood = isAnthropics === true && text === "" && !signature && withheld !== "";
     return isGood ? null : "thinking_foreign";
   }
-  if (!signature) return "thinking_unsigned";
+  if (!signature || !mayBeSignature(signature)) return "thinking_unsigned";
   if (isAnthropics === false) return "thinking_foreign"; // Others seal thoughts too.
   // Anthropic gives and takes such blocks, but not what a program emptied: nobody can tell.
   return isBlank(text) ? "thinking_empty" : null;
+}
+
+/** Providers sign in base64; a program that redacts a log leaves a word there that is not. */
+function mayBeSignature(signature: string): boolean {
+  return /^[\w+/-]+={0,2}$/.test(signature);
 }
 
 /** Null when the entry does not tell. */

@@ -159,7 +159,10 @@ export class Gathering {
   #addCall(part: Extract<Part, { type: "tool_call" }>, entry: GatheredEntry, at: Place): boolean {
     const { callId } = part;
     const open: SaidOpen = { call: null, message: null };
-    if (!this.#pairing.addCall(part, open)) return this.#leaveOut(at, "repeated_call", callId);
+    const { line, messageId } = entry;
+    const message = { entry: line, ...(messageId === undefined ? {} : { messageId }) };
+    const isCall = this.#pairing.addCall(part, open, message);
+    if (!isCall) return this.#leaveOut(at, "repeated_call", callId);
     open.call = this.#call(part, at);
     open.message = this.#say(entry, open.call);
     return true;

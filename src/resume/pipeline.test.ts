@@ -241,3 +241,18 @@ test("blank texts go, NULs and halves of characters become visible, also in keys
     "blank 6",
   ]);
 });
+
+test("two calls with one id in one message each get their own result, in order", () => {
+  const one = call("a", { file: 1 });
+  const two = call("a", { file: 2 });
+  const got = resumed(
+    ["user", ["go"]],
+    ["assistant", [one, two]],
+    ["tool", [result("a", "first"), result("a", "second")]],
+  );
+  assert.deepEqual(got.messages.slice(1), [
+    ["assistant", use("a", { file: 1 }), use("call_2", { file: 2 })],
+    ["user", back("a", "first"), back("call_2", "second")],
+  ]);
+  assert.deepEqual(got.done, ["call_renamed 2"]);
+});

@@ -35,7 +35,8 @@ export class Pipeline {
   readonly #gathering: Gathering;
   #entries = 0;
   #unverified = 0;
-  #model: string | null = null;
+  #answered: string | null = null;
+  #named: string | null = null;
 
   constructor(limits?: RoomLimits) {
     this.#room = new Room(limits);
@@ -51,16 +52,19 @@ export class Pipeline {
     return this.#unverified;
   }
 
-  /** Who answered last. */
+  /** The model that answered last, else the one that another entry names, as rye's starts do. */
   get model(): string | null {
-    return this.#model;
+    return this.#answered ?? this.#named;
   }
 
   /** Refuses with RESUME_TOO_LARGE. */
   add(entry: GatheredEntry): void {
     this.#entries++;
     if (!entry.verified) this.#unverified++;
-    if (entry.role === "assistant" && !entry.aside) this.#model = entry.model ?? this.#model;
+    if (entry.model !== null && !entry.aside) {
+      if (entry.role === "assistant") this.#answered = entry.model;
+      else this.#named = entry.model;
+    }
     this.#gathering.add(entry);
   }
 

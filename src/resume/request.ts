@@ -4,13 +4,15 @@
  * RQ1  It can be sent as it is. Where a session has called tools, Anthropic wants tools to be named,
  *      so those that were called are, with no word on what they do and the choice of none of them:
  *      whoever has the tools puts them there instead.
+ * RQ2  A provider refuses a body without a model, so none is returned: MODEL_UNKNOWN.
  */
 
+import { VerbatimError } from "../base/errors.ts";
 import type { TargetName } from "./repair-report.ts";
 import type { Resumed } from "./resume.ts";
 
 export interface RequestOptions {
-  /** Default: who answered last in the session, if that is a model of this provider's. */
+  /** Default: the session's model, if it is one of this provider's. */
   readonly model?: string;
   /** Anthropic demands one. Default: 4096. */
   readonly maxTokens?: number;
@@ -22,14 +24,16 @@ export const MAX_TOKENS_DEFAULT = 4096;
 export type RequestBody = Readonly<Record<string, unknown>>;
 
 /**
- * The body of a request that goes on with the session. It has no model when none was given and the
- * session's is another provider's; the AI SDK's never has one: there a model is an object.
+ * The body of a request that continues the session. Refuses with MODEL_UNKNOWN when no model was
+ * given and the session names none of this provider's. The AI SDK's body never has a model: there
+ * it is an object.
  */
 export function requestBody(
   { messages, system, model: last, tools, report }: Resumed,
   { model = ownModel(last, report.for), maxTokens }: RequestOptions = {},
 ): RequestBody {
-  const named = model === undefined ? {} : { model };
+  if (report.for !== "ai-sdk" && !model) throw modelUnknown(last, report.for);
+  const named = { model };
   const instructions = system === null ? [] : [{ role: "system", content: system }];
   const bodies: Readonly<Record<TargetName, () => RequestBody>> = {
     anthropic: () => ({
@@ -69,6 +73,17 @@ const OPENAIS = /^(?:ft:)?(?:gpt-|chatgpt-|codex-|computer-use-|o\d)/;
 function ownModel(model: string | null, target: TargetName): string | undefined {
   const own = target === "anthropic" ? ANTHROPICS : OPENAIS;
   return model !== null && own.test(model) ? model : undefined;
+}
+
+/** RQ2 */
+function modelUnknown(model: string | null, target: TargetName): VerbatimError<"MODEL_UNKNOWN"> {
+  const names = model === null ? "no model" : "no model of that provider's";
+  return new VerbatimError(
+    "MODEL_UNKNOWN",
+    `a request for ${target} needs a model, and the session names ${names}; ` +
+      "say which one is to answer (model, --model)",
+    { for: target, model },
+  );
 }
 
 /** RQ1 */

@@ -18,7 +18,7 @@ export const resume: CliCommand = {
   options: [
     { flags: "--for <provider>", summary: "whose request it is to be", choices: TARGETS },
     { flags: "--json", summary: "the request on one line, and the report as JSON on stderr" },
-    { flags: "--model <name>", summary: "who is to answer; default: who answered last" },
+    { flags: "--model <name>", summary: "who is to answer; default: the session's model" },
     { flags: "--max-tokens <n>", summary: "how long the answer may be; anthropic: default 4096" },
     { flags: "--prompt <text>", summary: "what you say next; default: Continue., where needed" },
     { flags: "--up-to <turn>", summary: "leave alone what comes after this turn" },
@@ -56,9 +56,6 @@ export const resume: CliCommand = {
       ...(model === undefined ? {} : { model }),
       ...(maxTokens === undefined ? {} : { maxTokens }),
     });
-    if (target !== "ai-sdk" && body.model === undefined) {
-      throw new UsageError(`the session names no model of ${target}'s; say one with --model`);
-    }
     const recorded = options.record === true ? await record(resumed, run) : null;
     const { indentedJson, jsonText } = await import("../../render/json-text.ts");
     const { safeText } = await import("../../render/safe-text.ts");

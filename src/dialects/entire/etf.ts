@@ -13,7 +13,7 @@
 
 import { compactJson } from "../../base/print-json.ts";
 import type { Entry, Part, Usage } from "../../model/entry.ts";
-import { CallPairing, opensTurn } from "../../model/pairing.ts";
+import { type CallMessage, CallPairing, opensTurn } from "../../model/pairing.ts";
 import { get, isObject } from "../fields.ts";
 import { blockOf, textOf } from "./blocks.ts";
 
@@ -67,6 +67,7 @@ export class EtfExport {
   readonly #held: Line[] = [];
   #heldChars = 0;
   readonly #calls = new CallPairing<CallPlace>();
+  #entries = 0;
 
   constructor(facts: EtfFacts) {
     this.#facts = facts;
@@ -74,6 +75,7 @@ export class EtfExport {
 
   /** Takes an entry of the conversation; gives the lines that are complete by now. */
   *add(entry: Entry): Generator<string> {
+    this.#entries++;
     if (entry.kind === "message" && entry.role !== "system") this.#addMessage(entry);
     else if (entry.kind === "turn_end") this.#addUsage(entry.usage);
     else if (entry.kind === "message" || entry.kind === "other") this.report.unplaced++;
@@ -109,8 +111,9 @@ export class EtfExport {
     const isFragment = last?.type === "assistant" && last.id !== null && last.id === messageId;
     const line = isFragment ? last : this.#hold("assistant", at, messageId ?? null);
     if (usage && (usage.outputTokens ?? 0) >= (line.usage?.outputTokens ?? 0)) line.usage = usage;
+    const message = { entry: this.#entries, ...(messageId === undefined ? {} : { messageId }) };
     for (const part of parts) {
-      if (part.type === "tool_call") this.#call(line, part);
+      if (part.type === "tool_call") this.#call(line, part, message);
       else this.#putWhole(line, blockIn(part));
     }
   }
@@ -121,8 +124,8 @@ export class EtfExport {
     if (last && last.usage === null) last.usage = usage;
   }
 
-  #call(line: Line, part: Extract<Part, { type: "tool_call" }>): void {
-    if (!this.#calls.addCall(part, { line, index: line.blocks.length })) return;
+  #call(line: Line, part: Extract<Part, { type: "tool_call" }>, message: CallMessage): void {
+    if (!this.#calls.addCall(part, { line, index: line.blocks.length }, message)) return;
     line.unanswered++;
     this.#put(line, { json: compactJson(blockOf(part)).slice(0, -1), isOpen: true });
   }

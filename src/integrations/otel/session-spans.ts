@@ -200,9 +200,10 @@ export class SessionSpans {
     } else {
       chat.output?.add("assistant", entry.parts);
     }
+    const said = entry.messageId === undefined ? {} : { messageId: entry.messageId };
     for (const [index, part] of entry.parts.entries()) {
       if (part.type !== "tool_call" || this.#again.takeCall(part.callId)) continue;
-      this.#calls.addCall(part, {
+      const facts: CallFacts = {
         spanId: spanIdOf(this.#traceId, "tool", entry.start, index),
         parentSpanId: turn.spanId,
         offset: entry.start,
@@ -210,7 +211,8 @@ export class SessionSpans {
         tool: named(part.tool),
         callId: part.callId === null ? null : named(part.callId),
         input: this.#options.content ? toldValue(part.input) : null,
-      });
+      };
+      this.#calls.addCall(part, facts, { ...said, entry: entry.start });
     }
   }
 
