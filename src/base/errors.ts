@@ -217,7 +217,7 @@ export function ioError(path: string, operation: string, cause: unknown): Verbat
     "IO_ERROR",
     why === undefined
       ? `${operation} of ${path} failed with ${errno}`
-      : `${operation} failed: ${why}`,
+      : `${operation} failed with ${errno}: ${why}`,
     { path, operation, errno },
     { cause },
   );

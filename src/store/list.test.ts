@@ -95,7 +95,9 @@ test("a list of the store has what the lines say, with the place of each log", a
   const stores = new Stores();
   const path = stores.putThread("deep/er/ended-1", "thread_start", "thread_complete");
   const listed = stores.listed("rye");
-  const summaries: SessionSummary[] = await new Store(nodeHost, listed).list();
+  const { dialect, root, catalogPath, onWarning } = listed;
+  const store = new Store(nodeHost, { dialect, root, catalogPath, onWarning });
+  const summaries: SessionSummary[] = await store.list();
   const lines = await listLines(listed, { sort: "id" });
 
   assert.deepEqual(summaries, lines.map(summaryOf));

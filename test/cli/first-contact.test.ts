@@ -67,7 +67,8 @@ test("what the system refuses is told in a sentence, with what to do", async () 
   assert.equal(missing.code, 7);
   assert.match(missing.stderr, /no such file or directory: \S+no\.vbx; check the path/);
   const refused = ioError("/x", "reading", Object.assign(new Error(), { code: "EACCES" }));
-  const sentence = "reading failed: no permission to use /x; check who owns it and its mode";
+  const sentence =
+    "reading failed with EACCES: no permission to use /x; check who owns it and its mode";
   assert.equal(refused.message, sentence);
   const unknown = ioError("/x", "reading", Object.assign(new Error(), { code: "EODD" }));
   assert.equal(unknown.message, "reading of /x failed with EODD");
