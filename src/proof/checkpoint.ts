@@ -52,7 +52,13 @@ export type Kind =
       readonly vouched: boolean;
       readonly lost: { readonly seq: number; readonly line: string } | null;
     }
-  | { readonly kind: "rotate"; readonly next: string }
+  | {
+      readonly kind: "rotate";
+      /** The `kid` of the key that signs from here on. */
+      readonly next: string;
+      /** That key, raw, in base64url: a reader may hold the old one only. */
+      readonly key?: string;
+    }
   | { readonly kind: "link"; readonly to: { readonly id: string; readonly log: string } }
   | { readonly kind: "turn" | "batch" | "final" };
 
@@ -82,6 +88,16 @@ export type Checkpoint = CheckpointFacts & {
   readonly statement: Uint8Array;
 };
 
+/**
+ * Which turn the lines before a checkpoint belong to, counted from 1: the one that it ends, or the
+ * one that was going on.
+ */
+export function turnBefore(checkpoint: Kind & Pick<CheckpointFacts, "turn">): number {
+  const { kind, turn } = checkpoint;
+  const isVouched = (kind === "genesis" || kind === "recovery") && checkpoint.vouched;
+  return kind === "turn" || kind === "final" || isVouched ? turn : turn + 1;
+}
+
 /** In whose words a checkpoint's line begins. */
 export type EnvelopeName = "rye" | "entire" | "sidecar";
 
@@ -92,13 +108,14 @@ const NUMBER = "(?:0|[1-9][0-9]{0,15})";
 const HASH = '"[0-9a-f]{64}"';
 const LOG = '"[0-9a-f]{32}"';
 const TIME = String.raw`"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?Z"`;
+const KEY = '"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]"';
 const FOUND = String.raw`(?:null|\[${NUMBER},${NUMBER}\])`;
 const FROM = `(?:null|\\{"log":${LOG},"seq":${NUMBER},"line":${HASH},"at":${NUMBER}\\})`;
 const LOST = `(?:null|\\{"seq":${NUMBER},"line":${HASH}\\})`;
 const KINDS = [
   `"genesis"MID"salt":${HASH},"parts":${NUMBER},"from":${FROM},"found":${FOUND},"vouched":(?:true|false),`,
   `"recovery"MID"cut":${NUMBER},"found":${FOUND},"vouched":(?:true|false),"lost":${LOST},`,
-  `"rotate"MID"next":${HASH},`,
+  `"rotate"MID"next":${HASH},(?:"key":${KEY},)?`,
   `"link"MID"to":\\{"id":${TEXT},"log":${LOG}\\},`,
   `"(?:turn|batch|final)"MID`,
 ];
@@ -211,7 +228,7 @@ function kindFields(facts: Kind): object | null {
       return { cut, found, vouched, lost: lost && { seq: lost.seq, line: lost.line } };
     }
     case "rotate":
-      return { next: facts.next };
+      return { next: facts.next, ...(facts.key === undefined ? {} : { key: facts.key }) };
     case "link":
       return { to: { id: facts.to.id, log: facts.to.log } };
     default:

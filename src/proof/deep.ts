@@ -5,7 +5,7 @@
  * were altered, where the first pass only finds the first checkpoint that no longer fits.
  */
 
-import type { Checkpoint } from "./checkpoint.ts";
+import { type Checkpoint, turnBefore } from "./checkpoint.ts";
 import type { Claim } from "./claims.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Finding } from "./verdict.ts";
@@ -15,8 +15,9 @@ export class DeepJudge implements WalkHandler {
   /** Everything up to the last line that was fed. */
   readonly ledger: Ledger;
   readonly findings: Finding[] = [];
-  /** Turns whose lines are not those that were signed. */
+  /** Turns whose lines are not those that were signed, and the checkpoints that say so. */
   readonly turns: number[] = [];
+  readonly seqs: number[] = [];
 
   constructor(ledger: Ledger) {
     this.ledger = ledger;
@@ -41,11 +42,16 @@ export class DeepJudge implements WalkHandler {
     this.ledger.beginSegment();
   }
 
-  #compare({ turn, seg, tree }: Checkpoint, start: number): void {
+  #compare(checkpoint: Checkpoint, start: number): void {
+    const { turn, seq, seg, tree } = checkpoint;
     const [ownSeg, ownTree] = [this.ledger.seg(), this.ledger.tree()];
     if (seg !== ownSeg) {
-      this.turns.push(turn);
-      this.#say("SEGMENT_MISMATCH", start, turn, `turn ${turn} was altered before byte ${start}`);
+      const altered = turnBefore(checkpoint);
+      if (!this.turns.includes(altered)) this.turns.push(altered);
+      this.seqs.push(seq);
+      const what = `what checkpoint ${seq} covers was altered before byte ${start}`;
+      this.#say("SEGMENT_MISMATCH", start, turn, `${what}${linesOff(ownTree.size - tree.size)}`);
+      this.ledger.countFrom(tree.size); // Else one line too few alters all that come after it.
     }
     if (tree.size !== ownTree.size || (tree.root !== ownTree.root && this.turns.length === 0)) {
       this.#say("TREE_MISMATCH", start, turn, `the tree at turn ${turn} is of other lines`);
@@ -56,4 +62,10 @@ export class DeepJudge implements WalkHandler {
     if (this.findings.some((said) => said.code === code)) return; // `turns` has them all.
     this.findings.push({ code, verdict: "tampered", byteOffset, turn, message });
   }
+}
+
+function linesOff(count: number): string {
+  if (count === 0) return "";
+  const lines = Math.abs(count) === 1 ? "1 line" : `${Math.abs(count)} lines`;
+  return `: ${lines} ${count < 0 ? "too few" : "too many"}`;
 }

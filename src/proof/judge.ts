@@ -7,17 +7,30 @@
  * J1  The newest trusted signature covers all bytes before it, older checkpoints included, so that
  *     only the last one under each key is checked, unless every one is asked for.
  * J2  After a fault the judge goes on, so that all is counted; but nothing after it is vouched for.
+ * J3  Where the key changes, the last signature by the key before is checked: it may be a rotation,
+ *     which makes the next key count (rotations.ts).
  */
 
 import { fromBase64url, fromHex, toHex, utf8 } from "./bytes.ts";
-import type { Checkpoint, ForeignHead, Found } from "./checkpoint.ts";
+import { type Checkpoint, type ForeignHead, type Found, turnBefore } from "./checkpoint.ts";
 import type { Claim, LegacyCheckpoint } from "./claims.ts";
 import type { ProofCrypto, RunningHash } from "./crypto.ts";
+import {
+  FALSE_SIGNATURE,
+  NEWER,
+  OLDER_AFTER_NEWER,
+  OTHER_BYTES,
+  otherSession,
+  refused,
+} from "./finding-words.ts";
 import type { KeyAnswer, Keys } from "./keys.ts";
+import { type HandOver, Rotations } from "./rotations.ts";
 import type { Finding, FindingCode, SignedThrough, Verdict } from "./verdict.ts";
 import type { WalkHandler } from "./walk.ts";
 
 const ZEROS = "0".repeat(64);
+/** Kinds that may stand with no line before them, and say nothing of turns. */
+const WITHOUT_LINES: ReadonlySet<string> = new Set(["rotate", "link"]);
 /** More are counted, not listed. */
 export const FINDINGS_MAX = 100;
 
@@ -57,9 +70,29 @@ interface Standing {
   readonly through: SignedThrough;
 }
 
+/** From one checkpoint on, another key signs. */
+export interface KeyChange {
+  readonly seq: number;
+  readonly from: string;
+  readonly to: string;
+  /** Whether the checkpoint before is a rotation that names this key. */
+  readonly isNamed: boolean;
+}
+
+/** A session that goes on from this log, as a checkpoint says. */
+export interface Link {
+  readonly seq: number;
+  readonly id: string;
+  readonly log: string;
+}
+
 export class Judge implements WalkHandler {
   readonly findings: Finding[] = [];
+  /** The first of them, in order: see FINDINGS_MAX. */
+  readonly keyChanges: KeyChange[] = [];
+  readonly links: Link[] = [];
   readonly #options: JudgeOptions;
+  readonly #rotations: Rotations;
   readonly #hash: RunningHash;
   #session: string | null;
   #log: string | null = null;
@@ -68,6 +101,14 @@ export class Judge implements WalkHandler {
   #hasHashFault = false;
   #isBroken = false;
   #isFinal = false;
+  /** The last checkpoint that held. */
+  #last: Checkpoint | null = null;
+  /** Where its line ends, or of a sidecar what it covers. */
+  #lastEnd = 0;
+  /** How many turns there are, the one included that goes on. */
+  #turns = 0;
+  /** The last checkpoint, those that cover no line apart, ended a turn. */
+  #endsTurn = false;
   #pinnedSeq: number | null = null;
   /** The last checkpoint that held, its signature not yet checked. */
   #unchecked: Standing | null = null;
@@ -94,6 +135,7 @@ export class Judge implements WalkHandler {
   /** `hash` has taken what comes before the log's first byte: nothing, or a sidecar's salt. */
   constructor(options: JudgeOptions, hash: RunningHash = options.crypto.runningSha256()) {
     this.#options = options;
+    this.#rotations = new Rotations(options.crypto, options.keys);
     this.#hash = hash;
     this.#session = options.session;
   }
@@ -116,6 +158,16 @@ export class Judge implements WalkHandler {
   /** The last checkpoint's number; null when there is none. */
   get newestSeq(): number | null {
     return this.total === this.legacy ? null : this.#seq - 1;
+  }
+
+  /** The last checkpoint ended no turn. */
+  get isInTurn(): boolean {
+    return !this.#endsTurn;
+  }
+
+  /** The rotations that were followed. */
+  get handOvers(): readonly HandOver[] {
+    return this.#rotations.handOvers;
   }
 
   get signedThrough(): SignedThrough | null {
@@ -163,8 +215,9 @@ export class Judge implements WalkHandler {
     this.total++;
     const lineHash = toHex(this.#options.crypto.sha256(line));
     if (seq === this.#pinnedSeq) this.pinnedLine = lineHash;
+    if (this.#unchecked && this.#unchecked.checkpoint.kid !== kid) this.#settle(); // J3
+    this.#rotations.comes(checkpoint);
     const key = this.#keyOf(checkpoint);
-    if (this.#unchecked && this.#unchecked.checkpoint.kid !== kid) this.#settle();
     const fault = this.#faultOf(checkpoint, place, hash);
     if (fault) {
       this.#settle();
@@ -172,9 +225,10 @@ export class Judge implements WalkHandler {
     } else if (!this.#isBroken) {
       this.sound++;
       this.#options.onCheckpoint?.(seq, lineHash, checkpoint);
-      const through = throughOf(checkpoint, place, end, lineHash);
-      this.#unchecked = { checkpoint, through };
       this.#note(checkpoint, place);
+      const through = throughOf(checkpoint, place, end, lineHash, this.#turns);
+      this.#unchecked = { checkpoint, through };
+      [this.#last, this.#lastEnd] = [checkpoint, end];
       if (this.#options.isEverySignature) this.#settle();
     }
     // What is not signed proves no loss: anybody can say that more stood there.
@@ -201,7 +255,7 @@ export class Judge implements WalkHandler {
     }
     const { key, turn, offset } = this.#newest ?? {};
     if (key?.refusal) {
-      this.#say(key.refusal, "untrusted", offset ?? null, turn ?? null, REFUSALS[key.refusal]);
+      this.#say(key.refusal, "untrusted", offset ?? null, turn ?? null, refused(key));
     }
   }
 
@@ -223,6 +277,7 @@ export class Judge implements WalkHandler {
       this.#fault("SIGNATURE_FALSE", through.byteOffset, turn, FALSE_SIGNATURE(turn));
     } else if (!refusal) {
       this.#through = through;
+      this.#rotations.holds(checkpoint);
     }
   }
 
@@ -249,7 +304,8 @@ export class Judge implements WalkHandler {
       return { code: "HASH_MISMATCH", message: OTHER_BYTES(turn) };
     }
     if (this.#session !== null && said.session !== this.#session) {
-      return { code: "OTHER_SESSION", message: `${at} is of another session` };
+      const message = otherSession(seq, said.session, this.#session);
+      return { code: "OTHER_SESSION", message };
     }
     const isFirst = this.#seq === 0;
     if (seq !== this.#seq || said.prev !== this.#prev || (kind === "genesis") !== isFirst) {
@@ -264,16 +320,22 @@ export class Judge implements WalkHandler {
   /** What a checkpoint that held says besides. */
   #note(checkpoint: Checkpoint, place: number): void {
     const { turn, kind } = checkpoint;
+    this.#noteTurn(checkpoint, place);
+    this.#noteKey(checkpoint);
+    if (kind === "link" && this.links.length < FINDINGS_MAX) {
+      const { id, log } = checkpoint.to;
+      this.links.push({ seq: checkpoint.seq, id, log });
+    }
     if (kind === "genesis") {
       const log = toHex(this.#options.crypto.sha256(fromHex(checkpoint.salt))).slice(0, 32);
       if (log !== checkpoint.log) {
         this.#fault("OTHER_LOG", place, turn, "the genesis names another log than its salt makes");
       }
     }
-    if (this.#isFinal) {
+    if (this.#isFinal && !WITHOUT_LINES.has(kind)) {
       this.#say("REOPENED", null, place, turn, "the session went on after its end was signed");
     }
-    this.#isFinal = kind === "final";
+    if (!WITHOUT_LINES.has(kind)) this.#isFinal = kind === "final";
     if (kind !== "genesis" && kind !== "recovery") return;
     if (checkpoint.found === null) return;
     const [from, to] = checkpoint.found;
@@ -284,6 +346,21 @@ export class Judge implements WalkHandler {
     } else {
       this.#found.set(`${from}-${to}`, { range: checkpoint.found, turn });
     }
+  }
+
+  #noteTurn(checkpoint: Checkpoint, place: number): void {
+    const { kind, turn } = checkpoint;
+    const hasLines = place > this.#lastEnd;
+    const turns = hasLines ? turnBefore(checkpoint) : turn;
+    this.#turns = Math.max(this.#turns, turns);
+    if (!WITHOUT_LINES.has(kind)) this.#endsTurn = kind === "turn" || kind === "final";
+  }
+
+  #noteKey({ seq, kid }: Checkpoint): void {
+    const last = this.#last;
+    if (!last || last.kid === kid || this.keyChanges.length >= FINDINGS_MAX) return;
+    const isNamed = last.kind === "rotate" && last.next === kid;
+    this.keyChanges.push({ seq, from: last.kid, to: kid, isNamed });
   }
 
   #legacy(checkpoint: LegacyCheckpoint, start: number, hash: string): void {
@@ -303,7 +380,8 @@ export class Judge implements WalkHandler {
     this.sound++;
     this.#newest = { turn, offset: start, key };
     if (!key.publicKey || key.refusal || this.#isBroken) return;
-    const place = { byteOffset: start, end: this.claimsEnd, turn, seq: this.legacy - 1 };
+    const end = this.claimsEnd;
+    const place = { byteOffset: start, end, turn, turns: turn, seq: this.legacy - 1 };
     this.#through = { ...place, line: "", rev: 0, kid: key.kid ?? "", kind: "legacy", ts: "" };
   }
 
@@ -321,7 +399,8 @@ export class Judge implements WalkHandler {
     }
     if (said.hash !== hash) return { code: "HASH_MISMATCH", message: OTHER_BYTES(turn) };
     if (this.#session !== null && session !== this.#session) {
-      return { code: "OTHER_SESSION", message: "a checkpoint is of another session" };
+      const message = otherSession(this.legacy - 1, session ?? "", this.#session);
+      return { code: "OTHER_SESSION", message };
     }
     const sig = fromBase64url(said.sig.slice(0, 86));
     const { crypto } = this.#options;
@@ -331,9 +410,9 @@ export class Judge implements WalkHandler {
     return null;
   }
 
-  #keyOf({ kid, ts }: Checkpoint): KeyAnswer {
-    const key = this.#options.keys.byKid(kid, ts);
-    this.#usedKeys.set(kid, key);
+  #keyOf(checkpoint: Checkpoint): KeyAnswer {
+    const key = this.#rotations.keyOf(checkpoint);
+    this.#usedKeys.set(checkpoint.kid, key);
     return key;
   }
 
@@ -362,26 +441,7 @@ function throughOf(
   byteOffset: number,
   end: number,
   line: string,
+  turns: number,
 ): SignedThrough {
-  return { seq, turn, byteOffset, end, line, rev, kid, kind, ts };
+  return { seq, turn, turns, byteOffset, end, line, rev, kid, kind, ts };
 }
-
-const OTHER_BYTES = (turn: number) =>
-  `bytes before turn ${turn}'s checkpoint are not those that were signed`;
-
-const FALSE_SIGNATURE = (turn: number) => `the signature of turn ${turn} is false`;
-
-const OLDER_AFTER_NEWER = "a checkpoint of the older format stands after one of this format";
-
-const NEWER = (version: number) =>
-  `a checkpoint is of format ${version}, which this program does not know; update it`;
-
-const REFUSALS: Readonly<Record<NonNullable<KeyAnswer["refusal"]>, string>> = {
-  KEY_UNKNOWN: "the newest checkpoint is by a key that is not trusted here",
-  KEY_REVOKED: "the newest checkpoint is by a key that was revoked",
-  KEY_EXPIRED: "the newest checkpoint is by a key whose time is over",
-  KEY_NOT_YET_VALID: "the newest checkpoint is by a key whose time has not come",
-  KEY_OF_OTHER_PURPOSE: "the newest checkpoint is by a key that is trusted for other things",
-  KEY_NOT_FOR_OLDER_FORMAT:
-    "its checkpoints are of the older format, by a key that you did not allow to use that format",
-};

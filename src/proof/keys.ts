@@ -12,6 +12,8 @@ export interface KeyAnswer {
   readonly owner: string | null;
   /** Why what it signed is not to be trusted; null when it is. */
   readonly refusal: KeyRefusal | null;
+  /** The key that named this one as its successor; absent when it counts by itself, or not at all. */
+  readonly rotatedFrom?: string;
 }
 
 export interface Keys {

@@ -31,6 +31,7 @@ interface LedgerState {
   /** Of a raw log: the leaf that the next checkpoint ends; null while nothing is in it. */
   readonly stretch: RunningHash | null;
   readonly bytes: number;
+  readonly uncounted: number;
 }
 
 export class Ledger {
@@ -42,6 +43,8 @@ export class Ledger {
   #segment: RunningHash;
   #stretch: RunningHash | null;
   #bytes: number;
+  /** Lines that a verifier takes to be gone, or to be too many (`countFrom`). */
+  #uncounted: number;
 
   private constructor(crypto: ProofCrypto, leaves: LeafHasher, isRaw: boolean, state: LedgerState) {
     this.#crypto = crypto;
@@ -52,6 +55,7 @@ export class Ledger {
     this.#segment = state.segment;
     this.#stretch = state.stretch;
     this.#bytes = state.bytes;
+    this.#uncounted = state.uncounted;
   }
 
   static begin({ crypto, salt, parts, isSidecar, isRaw = false }: LedgerOptions): Ledger {
@@ -60,7 +64,8 @@ export class Ledger {
     const leaves = new LeafHasher(crypto, salt, parts);
     const tree = new MerkleTree(crypto);
     const segment = crypto.runningSha256();
-    return new Ledger(crypto, leaves, isRaw, { hash, tree, segment, stretch: null, bytes: 0 });
+    const nothing = { stretch: null, bytes: 0, uncounted: 0 };
+    return new Ledger(crypto, leaves, isRaw, { hash, tree, segment, ...nothing });
   }
 
   /** The same, going its own way from here. */
@@ -71,6 +76,7 @@ export class Ledger {
       segment: this.#segment.copy(),
       stretch: this.#stretch?.copy() ?? null,
       bytes: this.#bytes,
+      uncounted: this.#uncounted,
     });
   }
 
@@ -84,12 +90,21 @@ export class Ledger {
     return this.#tree.size;
   }
 
+  /**
+   * From here on lines are numbered as if there were so many before. For a verifier that has found
+   * other lines than were signed, and wants to know which of those after them still hold.
+   */
+  countFrom(lines: number): void {
+    this.#uncounted = lines - this.tree().size;
+  }
+
   /** Takes whole lines, LFs included; of a raw log any bytes. */
   addLines(lines: Uint8Array): void {
     this.#hash.update(lines);
     this.#bytes += lines.length;
     if (this.#isRaw) {
-      if (lines.length > 0) this.#stretch ??= this.#leaves.rawLeaf(this.#tree.size);
+      if (lines.length > 0)
+        this.#stretch ??= this.#leaves.rawLeaf(this.#tree.size + this.#uncounted);
       this.#stretch?.update(lines);
       return;
     }
@@ -138,7 +153,7 @@ export class Ledger {
   }
 
   #addLeaf(line: Uint8Array): Uint8Array {
-    const leaf = this.#leaves.leaf(line, this.#tree.size);
+    const leaf = this.#leaves.leaf(line, this.#tree.size + this.#uncounted);
     this.#tree.push(leaf);
     return leaf;
   }

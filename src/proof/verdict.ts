@@ -68,6 +68,7 @@ export type FindingCode =
   | "META_ALTERED"
   | "META_STRIPPED"
   | "META_OTHER_LOG"
+  | "LINE_ENDINGS_CONVERTED"
   // unreadable
   | "UNREADABLE"
   | "CHANGED_WHILE_READ"
@@ -127,6 +128,8 @@ export interface Finding {
 export interface SignedThrough {
   readonly seq: number;
   readonly turn: number;
+  /** How many turns there are up to it, the one included that was going on. */
+  readonly turns: number;
   readonly byteOffset: number;
   /** Where its line ends: everything before is under it. */
   readonly end: number;

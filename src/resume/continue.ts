@@ -6,7 +6,8 @@
  * CO2  A session that has grown since it was resumed is refused: its end is not the one that the
  *      messages come from. That its end was mended is no change, whoever did it.
  * CO3  Going on from a turn is a fork: a session of its own that holds the parent's lines up to there
- *      and names the parent and the signed head, its genesis too. The parent is not touched.
+ *      and names the parent and the signed head, its genesis too. The parent gets no line. Where it is
+ *      signed and ours to write, it gets a checkpoint that names the fork (store/link.ts).
  * CO4  What nobody signed is not carried into a fork of a signed session: there a new signature would
  *      cover it, and nobody could tell any more.
  */
@@ -15,6 +16,7 @@ import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import type { NewEntry } from "../model/entry.ts";
 import { forkInto } from "../store/fork.ts";
+import { linkSession } from "../store/link.ts";
 import type { Session } from "../store/session.ts";
 import type { Store } from "../store/store.ts";
 import { REPORT_TYPE } from "./gather.ts";
@@ -34,6 +36,8 @@ export interface Continued {
   readonly session: Session;
   /** Of a fork: lines of the parent that were not carried over, such as checkpoints. */
   readonly leftBehind: number;
+  /** Of a fork of a signed session: why the parent does not name it; null when it does. */
+  readonly notLinked: string | null;
 }
 
 /** Opens the session to go on, or begins the fork; refuses with SESSION_BUSY, NOT_VERIFIED. */
@@ -51,7 +55,8 @@ export async function continueResumed(
     if (report.head && report.unverified > 0) throw unsignedLines(source.path, report); // CO4
     const { natives } = source;
     const parts = { parent: name, head: report.head, natives, entry, agent };
-    return forkInto(host, store, { ...parts, ...(id === undefined ? {} : { id }) });
+    const forked = await forkInto(host, store, { ...parts, ...(id === undefined ? {} : { id }) });
+    return { ...forked, notLinked: await link(store, name, report, forked.session) };
   }
   const session = await store.open(name, agent === null ? {} : { agent });
   const writer = await session.openToAppend();
@@ -60,7 +65,19 @@ export async function continueResumed(
     throw hasGrown(name);
   }
   await session.append(entry);
-  return { session, leftBehind: 0 };
+  return { session, leftBehind: 0, notLinked: null };
+}
+
+/** Why the parent of a fork does not name it; null when it does, or neither is signed. */
+async function link(
+  store: Store,
+  parent: string,
+  { head, verdict }: RepairReport,
+  { id, signedLog: log }: Session,
+): Promise<string | null> {
+  if (head === null || log === null) return head === null ? null : "the fork is not signed";
+  if (verdict !== "verified") return `${parent} is ${verdict}`;
+  return linkSession(store, parent, { id, log }, head.log);
 }
 
 /** A report as an entry of a session. */

@@ -5,7 +5,8 @@
 import { type ErrorCode, VerbatimError } from "../base/errors.ts";
 import type { DeepJudge } from "../proof/deep.ts";
 import type { Judge } from "../proof/judge.ts";
-import { type Freshness, judgePin } from "../proof/pins.ts";
+import type { Pin } from "../proof/pin.ts";
+import { type Freshness, judgePin, type Rollback } from "../proof/pins.ts";
 import { type Finding, type FindingCode, type Verdict, worse } from "../proof/verdict.ts";
 import type { Inspection } from "./inspect.ts";
 import type { SidecarInspection } from "./inspect-beside.ts";
@@ -25,7 +26,7 @@ export function reportOf(
   { inspection, extra }: Inspected,
 ): VerifyReport {
   const { judge, deep, tail, tailBytes, bytes } = inspection;
-  const { findings: pinFindings, freshness } = pinFindingsOf(judge, options);
+  const { findings: pinFindings, freshness, missing } = pinFindingsOf(judge, options);
   // Past the end of a log that lost what was signed nothing can be compared: that it is shorter is
   // the finding. What a checkpoint says of bytes that are there counts all the same.
   const isThere = ({ byteOffset }: Finding) => byteOffset === null || byteOffset <= bytes;
@@ -54,11 +55,13 @@ export function reportOf(
     signed_through: through && {
       seq: through.seq,
       turn: through.turn,
+      turns: through.turns,
       byte_offset: through.byteOffset,
       end: through.end,
       line: through.line,
       rev: through.rev,
       ts: through.ts,
+      kid: through.kid,
     },
     checkpoints: { total: judge.total, valid: judge.sound },
     tail: {
@@ -67,13 +70,16 @@ export function reportOf(
       types: Object.fromEntries(tail?.types ?? []),
     },
     found: judge.found,
-    bad_range: badRange(findings, deep, through?.end ?? 0),
+    bad_range: badRange(findings, deep, through?.end ?? 0, target),
     freshness,
     log: judge.log,
     from: through && judge.from,
-    keys: judge.keys.map(({ kid, fp, owner, refusal }) => {
-      return { kid, fp, owner, trusted: refusal === null };
+    keys: judge.keys.map(({ kid, fp, owner, refusal, rotatedFrom = null }) => {
+      return { kid, fp, owner, trusted: refusal === null, rotated_from: rotatedFrom };
     }),
+    rotations: judge.keyChanges.map(({ isNamed, ...change }) => ({ ...change, named: isNamed })),
+    links: judge.links.filter(({ seq }) => through !== null && seq <= through.seq),
+    missing,
     findings: findings.map(said),
   };
 }
@@ -129,7 +135,11 @@ function sum(counts: ReadonlyMap<string, number>): number {
 function pinFindingsOf(
   judge: Judge,
   { remembered = NOTHING_REMEMBERED, requiresPin }: VerifyOptions,
-): { readonly findings: Finding[]; readonly freshness: Freshness } {
+): {
+  readonly findings: Finding[];
+  readonly freshness: Freshness;
+  readonly missing: VerifyReport["missing"];
+} {
   const findings: Finding[] = [];
   if (remembered.isDamaged) {
     const message = "some remembered heads cannot be read; this session's may be among them";
@@ -143,15 +153,25 @@ function pinFindingsOf(
   });
   const rollback = judged.rollback ?? remembered.conflict ?? null;
   if (rollback && judge.newestSeq === null) {
-    findings.push(finding("CHECKPOINTS_STRIPPED", "rollback", null, STRIPPED));
+    const message = `the log has no checkpoint at all, and ${seenBefore(pin)}`;
+    findings.push(finding("CHECKPOINTS_STRIPPED", "rollback", null, message));
   } else if (rollback) {
-    findings.push(finding(rollback, "rollback", null, ROLLBACKS[rollback]));
+    const message = rollbackOf(rollback, pin, judge);
+    findings.push(finding(rollback, "rollback", null, message));
   }
   if (!pin && requiresPin) {
     findings.push(finding("UNPINNED", "unpinned", null, "no head is remembered"));
   }
   findings.push(...linkFindings(remembered));
-  return { findings, freshness: (rollback ? null : judged.freshness) ?? "none" };
+  return {
+    findings,
+    freshness: (rollback ? null : judged.freshness) ?? "none",
+    missing: rollback && pin ? missingOf(pin) : null,
+  };
+}
+
+function missingOf({ seq, byteOffset, ts }: Pin): NonNullable<VerifyReport["missing"]> {
+  return { seq, byte_offset: byteOffset, ts };
 }
 
 /** Whoever put the link there chose what is judged; pins of both names count. */
@@ -161,13 +181,25 @@ function linkFindings({ leadsTo }: Remembered): Finding[] {
   return [finding("ROOT_IS_LINK", null, null, message)];
 }
 
-const STRIPPED = "signed checkpoints were seen before, and the log has none at all";
+/** What the pin remembers: how much there was, and when. */
+function seenBefore(pin: Pin | null): string {
+  if (!pin) return "signed checkpoints were seen before";
+  return `checkpoint ${pin.seq} was seen before, over ${pin.byteOffset} bytes, signed ${pin.ts}`;
+}
 
-const ROLLBACKS = {
-  BEHIND: "a later checkpoint was seen before, and the log has none so far on",
-  FORK: "another checkpoint was seen before where this one stands",
-  REPLACED: "another log stands where the remembered one stood",
-} as const;
+function rollbackOf(rollback: Rollback, pin: Pin | null, judge: Judge): string {
+  const seen = seenBefore(pin);
+  if (rollback === "REPLACED") return `this is another log than the one seen here before: ${seen}`;
+  if (rollback === "FORK") {
+    return `another history was seen before: ${seen}, and the log has a different one in its place`;
+  }
+  const { signedThrough: through, newestSeq } = judge;
+  const since = through ? `, at byte ${through.byteOffset}, signed ${through.ts}` : "";
+  const from = (newestSeq ?? -1) + 1;
+  const lost =
+    pin && from < pin.seq ? `checkpoints ${from} to ${pin.seq} are` : `checkpoint ${from} is`;
+  return `${seen}; the log ends with checkpoint ${newestSeq}${since}: ${lost} missing, with their lines`;
+}
 
 function signednessFindings(
   judge: Judge,
@@ -178,7 +210,8 @@ function signednessFindings(
   const findings: Finding[] = [];
   const isRollback = pinFindings.some(({ verdict }) => verdict === "rollback");
   if (judge.total === 0 && !isRollback && judge.findings.length === 0) {
-    findings.push(finding("UNSIGNED", "unsigned", null, "nothing in it is signed"));
+    const message = "nothing in it is signed: it never was, or its signatures were removed";
+    findings.push(finding("UNSIGNED", "unsigned", null, message));
   }
   const isLegacy = judge.total > 0 && judge.legacy === judge.total;
   if (isLegacy && options.isLegacyProfile !== true) {
@@ -198,11 +231,15 @@ function badRange(
   findings: readonly Finding[],
   deep: DeepJudge | null,
   from: number,
+  { dialect }: SignedLog,
 ): VerifyReport["bad_range"] {
   const first = findings.find(({ verdict }) => verdict === "tampered");
   if (!first) return null;
-  const turns =
-    deep && deep.turns.length > 0 ? deep.turns : first.turn === null ? [] : [first.turn];
+  // A stream has no turns: its checkpoints are counted instead.
+  const altered = dialect === "streams" ? deep?.seqs : deep?.turns;
+  const isElsewhere = first.code === "OTHER_SESSION" || first.code === "OTHER_LOG";
+  const said = first.turn === null || isElsewhere ? [] : [first.turn];
+  const turns = altered && altered.length > 0 ? altered : said;
   return { from: Math.min(from, first.byteOffset ?? from), to: first.byteOffset ?? from, turns };
 }
 
@@ -221,7 +258,7 @@ export function unreadableReport(
   const known = cause instanceof VerbatimError && CAUSES[cause.code as ErrorCode];
   let why = finding(known || code, "unreadable", null, reason);
   if (isMissing && here) {
-    why = finding("BEHIND", "rollback", null, "the log is gone, and its head was seen before");
+    why = finding("BEHIND", "rollback", null, `the log is gone, and ${seenBefore(here)}`);
   } else if (isMissing && hasCheckpoints) {
     why = finding("LOG_SHORTER_THAN_SIDECAR", "rollback", 0, "the log is gone, and was signed");
   } else if (isMissing) {
@@ -245,6 +282,9 @@ export function unreadableReport(
     log: null,
     from: null,
     keys: [],
+    rotations: [],
+    links: [],
+    missing: isMissing && here ? missingOf(here) : null,
     findings: [why, ...linkFindings(remembered)].map(said),
   };
 }

@@ -3,12 +3,13 @@
  * its signer will know when they stand (log-signer.ts, S2).
  */
 
-import { toHex } from "../proof/bytes.ts";
+import { toBase64url, toHex } from "../proof/bytes.ts";
 import type { Checkpoint, CheckpointFacts, ForeignHead, Found, Kind } from "../proof/checkpoint.ts";
 import type { ProofCrypto } from "../proof/crypto.ts";
 import type { Ledger } from "../proof/ledger.ts";
 import type { Head as PinnedHead } from "../proof/pin.ts";
 import type { LedgerDraft } from "./ledger-draft.ts";
+import type { Signer } from "./signer.ts";
 
 /** A checkpoint, as whoever refers to it names it. */
 export interface NamedCheckpoint {
@@ -20,6 +21,7 @@ export interface NamedCheckpoint {
 /** The newest checkpoint of a log, whoever made it. */
 export interface Newest extends NamedCheckpoint {
   readonly byteOffset: number;
+  readonly kid: string;
   /** Which revision of thread.json it knew. */
   readonly rev: number;
   readonly kind: string;
@@ -48,6 +50,18 @@ export interface State {
   unsigned: number;
   head: Head | null;
   newest: Newest | null;
+  /** The user's current key. */
+  current: Signer;
+  /** The key that signs the next checkpoint: the current one, or one that is to be rotated. */
+  by: Signer;
+}
+
+/** The user's own keys that can still sign, and were not revoked; by `kid`. */
+export type OwnSigners = ReadonlyMap<string, Signer>;
+
+/** Who signs the next checkpoint after one by `kid` (log-signer.ts, S4). */
+export function signerAfter(kid: string | null, current: Signer, own: OwnSigners): Signer {
+  return kid === null || kid === current.kid ? current : (own.get(kid) ?? current);
 }
 
 export interface When {
@@ -75,6 +89,7 @@ interface DraftParts {
   readonly commit: (state: State, ledger: Ledger) => void;
   readonly sha256: ProofCrypto["sha256"];
   readonly isSidecar: boolean;
+  readonly own: OwnSigners;
 }
 
 export class Draft {
@@ -112,7 +127,18 @@ export class Draft {
     return this.special(kind, opening, when);
   }
 
-  /** Any other checkpoint: a link, a rotation, bytes that a person vouches for. */
+  /** Hands over to the current key, by the one that signed last (log-signer.ts, S4). */
+  rotate(opening: string, when: When): Promise<Uint8Array> {
+    const { kid: next, publicKey } = this.#state.current;
+    return this.special({ kind: "rotate", next, key: toBase64url(publicKey) }, opening, when);
+  }
+
+  /** The number of the next checkpoint. */
+  get seq(): number {
+    return this.#state.seq;
+  }
+
+  /** Any other checkpoint: a link, bytes that a person vouches for. */
   async special(kind: Kind, opening: string, when: When): Promise<Uint8Array> {
     const signed = await this.sign(kind, opening, when);
     this.#take(signed);
@@ -126,10 +152,10 @@ export class Draft {
 
   /** Adds one that was made early, if it says what would be said now; answers whether it does. */
   takes(signed: Signed, when: When): boolean {
-    const { seq, prev, byteOffset, turn, rev } = signed.facts;
-    const { seq: nextSeq, prev: last } = this.#state;
+    const { seq, prev, byteOffset, kid, turn, rev } = signed.facts;
+    const { seq: nextSeq, prev: last, by } = this.#state;
     const isNext = seq === nextSeq && prev === last && byteOffset === this.#ledger.bytes;
-    if (!isNext || turn !== when.turn || rev !== when.rev) return false;
+    if (!isNext || kid !== by.kid || turn !== when.turn || rev !== when.rev) return false;
     this.#take(signed);
     return true;
   }
@@ -140,8 +166,9 @@ export class Draft {
     else this.#ledger.addCheckpointLine(line);
     const lineHash = toHex(this.#parts.sha256(line));
     const head = { log, seq, byteOffset, line: lineHash, kind, kid, ts };
-    const newest = { seq, byteOffset, line: lineHash, rev, kind };
+    const newest = { seq, byteOffset, line: lineHash, rev, kid, kind };
     const now = { turn, seq: seq + 1, prev: lineHash, unsigned: 0, head, newest };
+    if (kind === "rotate") this.#state.by = this.#state.current;
     const stated = kind === "genesis" || kind === "recovery";
     Object.assign(this.#state, now, stated ? { found: null, cut: 0, lost: null } : {});
   }
@@ -163,10 +190,16 @@ export class Draft {
   }
 
   /** Takes over a checkpoint of another signer that fits. */
-  adopt({ seq, turn, byteOffset, rev, kind }: Checkpoint, line: Uint8Array): void {
+  adopt(checkpoint: Checkpoint, line: Uint8Array): void {
+    const { seq, turn, byteOffset, rev, kid, kind } = checkpoint;
     this.#ledger.addCheckpointLine(line);
     const prev = toHex(this.#parts.sha256(line));
-    const newest = { seq, byteOffset, line: prev, rev, kind };
+    const newest = { seq, byteOffset, line: prev, rev, kid, kind };
+    const { own } = this.#parts;
+    // Another process of the same user has rotated our key: we go over to the new one with it.
+    const next = kind === "rotate" ? own.get(checkpoint.next) : undefined;
+    if (next && kid === this.#state.current.kid) this.#state.current = next;
+    this.#state.by = signerAfter(next?.kid ?? kid, this.#state.current, own);
     Object.assign(this.#state, { seq: seq + 1, turn, prev, unsigned: 0, newest });
     Object.assign(this.#state, { found: null, cut: 0, lost: null });
   }

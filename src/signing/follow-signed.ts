@@ -14,7 +14,7 @@ import { toHex } from "../proof/bytes.ts";
 import type { Claim } from "../proof/claims.ts";
 import type { ProofCrypto } from "../proof/crypto.ts";
 import type { OnCheckpoint } from "../proof/judge.ts";
-import type { Keys } from "../proof/keys.ts";
+import type { Rotations } from "../proof/rotations.ts";
 import type { TailJudge } from "../proof/tail.ts";
 import { Walk, type WalkHandler } from "../proof/walk.ts";
 import type { Draft } from "./checkpoint-draft.ts";
@@ -27,7 +27,8 @@ export interface Following {
   readonly host: Host;
   readonly log: SessionLog;
   readonly crypto: ProofCrypto;
-  readonly keys: Keys;
+  /** The keys that count, and the rotations that were followed so far. */
+  readonly rotations: Rotations;
   /** What others appended: whole lines. */
   readonly from: number;
   readonly to: number;
@@ -84,9 +85,10 @@ class Follower implements WalkHandler {
   }
 
   claim(line: Uint8Array, start: number, claim: Claim): void {
-    const { crypto, keys, draft, from, onCheckpoint } = this.#following;
+    const { crypto, rotations, draft, from, onCheckpoint } = this.#following;
     const checkpoint = claim.is === "checkpoint" ? claim.checkpoint : null;
-    const key = checkpoint && keys.byKid(checkpoint.kid, checkpoint.ts);
+    if (checkpoint) rotations.comes(checkpoint);
+    const key = checkpoint && rotations.keyOf(checkpoint);
     const holds =
       checkpoint !== null &&
       key?.publicKey != null &&
@@ -103,6 +105,7 @@ class Follower implements WalkHandler {
         { path: this.#path, offset: from + start, verdict: "tampered" },
       );
     }
+    rotations.holds(checkpoint);
     draft.adopt(checkpoint, line);
     onCheckpoint(checkpoint.seq, toHex(crypto.sha256(line)), checkpoint);
     this.#tail = this.#tailFrom(from + start + line.length);

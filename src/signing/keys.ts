@@ -80,6 +80,28 @@ export async function loadSigner(host: Host, places: TrustPlaces): Promise<Signe
   return signer;
 }
 
+/** The keys of a user that can sign: what a session that goes on needs to hand over (log-signer.ts). */
+export interface OwnKeys {
+  readonly current: Signer;
+  /** All of them by `kid`, retired ones too. None that was revoked: its word counts for nothing. */
+  readonly signers: ReadonlyMap<string, Signer>;
+}
+
+/**
+ * The user's keys as they are now; `before` signs when there are none any more. Makes none (KY1). A
+ * current key that was revoked is given: what is signed on top of it is judged by its own trust.
+ */
+export async function loadOwnSigners(places: TrustPlaces, before: Signer): Promise<OwnKeys> {
+  const own = await loadOwnKeys(places);
+  const revoked = new Set(
+    readTrustFile(places.trustPath).flatMap((each) => (each.revokedAt ? [each.kid] : [])),
+  );
+  const usable = own.filter(({ kid, signer }) => signer !== null && !revoked.has(kid));
+  const signers = new Map(usable.flatMap(({ kid, signer }) => (signer ? [[kid, signer]] : [])));
+  const current = own.find(({ state }) => state === "current")?.signer ?? before;
+  return { current, signers };
+}
+
 /** Makes the first key, unless there is a current one by then. */
 export function makeFirstKey(
   host: Host,

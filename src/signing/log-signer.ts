@@ -9,6 +9,9 @@
  * S2  A draft changes nothing until it is committed: a write that the disk refuses leaves the
  *     signer where it was.
  * S3  What was found unsigned is stated in the next checkpoint, never signed over in silence.
+ * S4  After a checkpoint by a retired key of the user's, that key signs on until it has handed over
+ *     by a `rotate`: so that a reader who trusts the old key alone can follow. Where its private part
+ *     is gone, the current key signs at once.
  */
 
 import { toHex } from "../proof/bytes.ts";
@@ -21,13 +24,16 @@ import {
 } from "../proof/checkpoint.ts";
 import type { ProofCrypto } from "../proof/crypto.ts";
 import { Ledger } from "../proof/ledger.ts";
+import type { HandOver } from "../proof/rotations.ts";
 import {
   Draft,
   type Head,
   type Lost,
   type Newest,
+  type OwnSigners,
   type SignDraft,
   type State,
+  signerAfter,
 } from "./checkpoint-draft.ts";
 import { LedgerDraft } from "./ledger-draft.ts";
 import type { Signer } from "./signer.ts";
@@ -51,6 +57,8 @@ export interface SignedSoFar {
   readonly newest: Newest | null;
   /** What the genesis says that the log begins from; null also without a genesis. */
   readonly from?: ForeignHead | null;
+  /** The rotations by others that were followed (proof/rotations.ts). */
+  readonly handOvers: readonly HandOver[];
 }
 
 /** What a log that has no line yet comes to. */
@@ -63,22 +71,25 @@ export function nothingSigned(
   const parts = isRaw ? 0 : PARTS_DEFAULT;
   const ledger = Ledger.begin({ crypto, salt, parts, isSidecar, isRaw });
   const none = { seq: 0, prev: "0".repeat(64), turn: 0, isInTurn: false };
-  return { ledger, salt, parts, ...none, found: null, cut: 0, lost: null, newest: null };
+  const nothing = { found: null, cut: 0, lost: null, newest: null, handOvers: [] };
+  return { ledger, salt, parts, ...none, ...nothing };
 }
 
 export class LogSigner {
   readonly #crypto: ProofCrypto;
-  readonly #signer: Signer;
   readonly #isSidecar: boolean;
   readonly #nowIso: () => string;
   #ledger: Ledger;
   #state: State;
+  #own: OwnSigners;
 
   constructor(
     so: SignedSoFar,
     parts: {
       readonly crypto: ProofCrypto;
       readonly signer: Signer;
+      /** The user's own keys, retired ones too (S4); none by default. */
+      readonly own?: OwnSigners;
       readonly isSidecar: boolean;
       readonly nowIso: () => string;
       /** The head that the log begins from, of a fork; its genesis says so. */
@@ -86,14 +97,22 @@ export class LogSigner {
     },
   ) {
     this.#crypto = parts.crypto;
-    this.#signer = parts.signer;
     this.#isSidecar = parts.isSidecar;
     this.#nowIso = parts.nowIso;
     const { ledger, seq, prev, turn, found, cut, lost, newest } = so;
     const log = toHex(parts.crypto.sha256(so.salt)).slice(0, 32);
     const genesis = { salt: toHex(so.salt), parts: so.parts, log, from: parts.from ?? null };
     this.#ledger = ledger;
-    this.#state = { genesis, seq, prev, turn, found, cut, lost, newest, unsigned: 0, head: null };
+    this.#own = parts.own ?? new Map();
+    const current = parts.signer;
+    const by = signerAfter(newest?.kid ?? null, current, this.#own);
+    const known = { genesis, seq, prev, turn, found, cut, lost, newest, current, by };
+    this.#state = { ...known, unsigned: 0, head: null };
+  }
+
+  /** The user's own keys, as they are now. */
+  knowsOwn(own: OwnSigners): void {
+    this.#own = own;
   }
 
   /** The last checkpoint that was committed here. */
@@ -126,6 +145,18 @@ export class LogSigner {
     return this.#ledger.bytes;
   }
 
+  /** The last checkpoint is by a retired key of the user's, which has not handed over yet (S4). */
+  get mustRotate(): boolean {
+    const { by, current } = this.#state;
+    return by.kid !== current.kid;
+  }
+
+  /** The newest checkpoint is by the user's own key. */
+  get isOurs(): boolean {
+    const { newest, current } = this.#state;
+    return newest !== null && (newest.kid === current.kid || this.#own.has(newest.kid));
+  }
+
   /** There is no checkpoint yet. */
   get isBeginning(): boolean {
     return this.#state.seq === 0;
@@ -148,12 +179,14 @@ export class LogSigner {
       commit,
       sha256: this.#crypto.sha256,
       isSidecar: this.#isSidecar,
+      own: this.#own,
     });
   }
 
   /** Signs what the log comes to; changes nothing. */
   readonly #sign: SignDraft = async (state, ledger, kind, opening, { turn, rev }) => {
-    const { kid, fp } = this.#signer;
+    const { by } = state;
+    const { kid, fp } = by;
     const facts = {
       turn,
       byteOffset: ledger.bytes,
@@ -169,7 +202,7 @@ export class LogSigner {
       kid,
       ...kind,
     } as CheckpointFacts;
-    const line = await writeCheckpoint(opening, facts, (message) => this.#signer.sign(message));
+    const line = await writeCheckpoint(opening, facts, (message) => by.sign(message));
     return { line, facts };
   };
 }

@@ -29,8 +29,6 @@ import type { VerifyOptions } from "./verify-options.ts";
 /** Verdicts on which one may go on: all is well, or all that is signed is. */
 const GOES_ON: ReadonlySet<Verdict> = new Set(["verified", "incomplete", "unsigned", "unpinned"]);
 
-const ENDS_TURN: ReadonlySet<string> = new Set(["turn", "final"]);
-
 export interface OpenToSign {
   readonly target: SignedLog;
   readonly log: OpenFile;
@@ -67,9 +65,8 @@ export async function openToSign(opening: OpenToSign): Promise<SignedSoFar> {
   const signedEnd = sidecar ? end - inspection.tailBytes : judge.claimsEnd;
   const found = signedEnd < end ? ([signedEnd, end] as const) : null;
   const { seq, prev, turn } = judge.next;
-  const isInTurn = !ENDS_TURN.has(judge.signedThrough?.kind ?? "");
-  const { signedThrough: newest } = judge;
-  const known = { seq, prev, turn, isInTurn, found, cut, lost, newest, from: judge.from };
+  const { signedThrough: newest, handOvers, isInTurn, from } = judge;
+  const known = { seq, prev, turn, isInTurn, found, cut, lost, newest, handOvers, from };
   return { ledger: deep.ledger, ...judge.genesis, ...known };
 }
 

@@ -21,11 +21,15 @@ export interface VerifyReport {
   readonly signed_through: {
     readonly seq: number;
     readonly turn: number;
+    /** How many turns there are up to it, the one included that was going on. */
+    readonly turns: number;
     readonly byte_offset: number;
     readonly end: number;
     readonly line: string;
     readonly rev: number;
     readonly ts: string;
+    /** The key that signed it. */
+    readonly kid: string;
   } | null;
   readonly checkpoints: { readonly total: number; readonly valid: number };
   readonly tail: {
@@ -50,7 +54,24 @@ export interface VerifyReport {
     readonly fp: string | null;
     readonly owner: string | null;
     readonly trusted: boolean;
+    /** The key that named it as its successor; null when it is trusted by itself, or not at all. */
+    readonly rotated_from: string | null;
   }[];
+  /** Where another key signs on: `named` by a `rotate` of the one before, or not. */
+  readonly rotations: readonly {
+    readonly seq: number;
+    readonly from: string;
+    readonly to: string;
+    readonly named: boolean;
+  }[];
+  /** Sessions that go on from this one, as signed checkpoints say. */
+  readonly links: readonly { readonly seq: number; readonly id: string; readonly log: string }[];
+  /** What a pin remembers of the log and the log lacks; null unless it was rolled back. */
+  readonly missing: {
+    readonly seq: number;
+    readonly byte_offset: number;
+    readonly ts: string;
+  } | null;
   readonly findings: readonly {
     readonly code: Finding["code"];
     readonly verdict: Verdict | null;

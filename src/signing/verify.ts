@@ -15,6 +15,7 @@ import type { Finding } from "../proof/verdict.ts";
 import { besideFindings, type Inspected, reportOf, unreadableReport } from "./assemble.ts";
 import { type Inspection, type InspectOptions, inspectLog } from "./inspect.ts";
 import { inspectBare, inspectBeside } from "./inspect-beside.ts";
+import { withLineEndings } from "./line-endings.ts";
 import { changedWhileRead } from "./read-counted.ts";
 import type { VerifyReport } from "./report.ts";
 import {
@@ -63,11 +64,14 @@ export async function judgeOpen(
   options: VerifyOptions,
 ): Promise<VerifyReport> {
   if (!hasSidecar(target.dialect)) {
-    return reportOf(target, options, await inspectInside(log, target, options));
+    const inspected = await inspectInside(log, target, options);
+    return withLineEndings(reportOf(target, options, inspected), [log]);
   }
   const sidecar = openIfThere(besideOf(place));
   try {
-    return reportOf(target, options, await inspectSidecar(log, sidecar, target, options));
+    const inspected = await inspectSidecar(log, sidecar, target, options);
+    const files = sidecar ? [log, sidecar] : [log];
+    return await withLineEndings(reportOf(target, options, inspected), files);
   } finally {
     sidecar?.close();
   }

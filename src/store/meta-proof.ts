@@ -16,6 +16,7 @@ import type { StoredThreadMeta } from "../dialects/rye/thread-meta.ts";
 import { readStretch } from "../log/bytes.ts";
 import { LF, toHex } from "../proof/bytes.ts";
 import type { Keys } from "../proof/keys.ts";
+import { withSuccessors } from "../proof/rotations.ts";
 import {
   judgeThread,
   type ThreadDoubt,
@@ -46,8 +47,8 @@ interface Stated {
 export class MetaProof implements BesideProof {
   readonly #host: Host;
   readonly #target: SessionLog & { readonly id: string };
-  /** Whom the user trusts with threads. */
-  readonly #keys: Keys;
+  /** Whom the user trusts with threads, and the keys that those handed the log over to. */
+  #keys: Keys;
 
   constructor(host: Host, target: SessionLog & { readonly id: string }, keys: Keys) {
     this.#host = host;
@@ -60,6 +61,7 @@ export class MetaProof implements BesideProof {
   async findings({ log, judge, tailBytes }: JudgedLog): Promise<readonly Finding[]> {
     const through = judge.signedThrough;
     if (!through) return []; // Nothing in the log holds, and the verdict says so.
+    this.#keys = withSuccessors(this.#keys, judge.keys, judge.handOvers);
     const found = await FoundMeta.read(this.#host, this.#target);
     const stated = {
       through,

@@ -47,14 +47,12 @@ export class SealedAppends {
   async append(lines: readonly Prepared[], add: (draft: Draft) => void): Promise<number> {
     const sealing = this.#sealing;
     const marks = lines.map(({ mark }) => mark);
-    const before = () => sealing.dueBefore(marks[0] ?? null);
+    const before = () => sealing.duesBefore(marks[0] ?? null);
     if (sealing.isSidecar) await (sealing.isBeginning ? this.#begin() : this.#sealApart(before));
     const compose = async (draft: Draft, sync: Sync) => {
-      const due = sealing.isSidecar ? null : before();
-      if (due) {
-        await sync(); // sealing.ts, SL1
-        await draft.seal(due);
-      }
+      const dues = sealing.isSidecar ? [] : before();
+      if (dues.length > 0) await sync(); // sealing.ts, SL1
+      for (const due of dues) await draft.seal(due);
       add(draft);
     };
     const ends = marks.at(-1) === "ends";
@@ -94,22 +92,21 @@ export class SealedAppends {
 
   /** Signs what stands unsigned, when the session ends. */
   async sealEnd(kind: "final" | "batch"): Promise<void> {
-    await this.#sealApart(() => this.#sealing.dueAtEnd(kind));
+    await this.#sealApart(() => this.#sealing.duesAtEnd(kind));
   }
 
   /**
-   * A checkpoint by itself, when one is due, durable before it is remembered. That it fails is told
-   * and fails nobody: the lines are there, and the next checkpoint covers them.
+   * Checkpoints by themselves, when some are due, durable before they are remembered. A failure is
+   * reported and fails no append: the lines are there, and the next checkpoint covers them.
    */
-  async #sealApart(dueNow: () => Due | null): Promise<void> {
+  async #sealApart(duesNow: () => readonly Due[]): Promise<void> {
     const sealing = this.#sealing;
     try {
-      if (dueNow()) {
+      if (duesNow().length > 0) {
         await this.#seal(async (draft, sync) => {
-          const due = dueNow(); // Others may have appended, and signed, before we got the lock.
-          if (!due) return;
-          await sync();
-          await draft.seal(due);
+          const dues = duesNow(); // Others may have appended, and signed, before we got the lock.
+          if (dues.length > 0) await sync();
+          for (const due of dues) await draft.seal(due);
         });
       }
       if (!sealing.hasUnpinned) return;
@@ -126,6 +123,8 @@ export class SealedAppends {
       const dues = await choose(this.#sealing);
       if (dues.length > 0) await sync();
       for (const due of dues) await draft.seal(due);
+      // After what a person vouches for: that is stated first (sealing.ts, duesBefore).
+      if (dues.length > 0 && this.#sealing.mustRotate) await draft.seal("rotate");
     });
     await this.#writer.flush();
     this.#sealing.durable();

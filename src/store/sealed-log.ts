@@ -15,9 +15,11 @@ import type { ForeignHead } from "../proof/checkpoint.ts";
 import type { ProofCrypto } from "../proof/crypto.ts";
 import type { OnCheckpoint } from "../proof/judge.ts";
 import type { Keys } from "../proof/keys.ts";
+import { type HandOver, Rotations } from "../proof/rotations.ts";
 import type { Draft, NamedCheckpoint } from "../signing/checkpoint-draft.ts";
 import { followSigned } from "../signing/follow-signed.ts";
 import type { Heads, RootNames } from "../signing/heads.ts";
+import type { OwnKeys } from "../signing/keys.ts";
 import { LogSigner, type SignedSoFar } from "../signing/log-signer.ts";
 import { openToSign } from "../signing/open-to-sign.ts";
 import { type SessionLog, sidecarOf } from "../signing/session-log.ts";
@@ -32,6 +34,8 @@ export interface SealedLogParts {
   readonly namesOf: () => Promise<RootNames>;
   readonly crypto: ProofCrypto;
   readonly signer: Signer;
+  /** The user's own keys now, asked for as `keys` is; absent: `signer` is the only one. */
+  readonly own?: () => Promise<OwnKeys>;
   /** Whom the user trusts now. Asked for whenever others' lines are judged: it may have changed. */
   readonly keys: () => Promise<Keys>;
   readonly heads: Heads;
@@ -67,6 +71,7 @@ export class SealedLog {
   #isUnsettled = false;
   #place = "";
   #named: NamedCheckpoint | null = null;
+  #handOvers: readonly HandOver[] = [];
 
   constructor(parts: SealedLogParts) {
     this.#parts = parts;
@@ -189,9 +194,10 @@ export class SealedLog {
   }
 
   async #open(end: ByteOffset, onCheckpoint: OnCheckpoint): Promise<void> {
-    const { host, log: target, crypto, signer, heads, nowMs, from = null } = this.#parts;
+    const { host, log: target, crypto, heads, nowMs, from = null } = this.#parts;
     const { isLegacyProfile = false } = this.#parts;
     const keys = await this.#parts.keys();
+    const { current: signer, signers: own } = await this.#own();
     const beside = this.#parts.newBesideProof();
     const isSidecar = this.#parts.isSidecar();
     const { logId, root, id } = target;
@@ -215,7 +221,8 @@ export class SealedLog {
         lost: remembered.lost,
       });
       const nowIso = () => new Date(nowMs()).toISOString();
-      this.#signer = new LogSigner(so, { crypto, signer, isSidecar, nowIso, from });
+      this.#signer = new LogSigner(so, { crypto, signer, own, isSidecar, nowIso, from });
+      this.#handOvers = so.handOvers;
       this.#cut = 0;
       this.#end = end;
       await this.#parts.onOpened(so, end);
@@ -228,12 +235,19 @@ export class SealedLog {
 
   async #follow(signer: LogSigner, to: ByteOffset, onCheckpoint: OnCheckpoint): Promise<void> {
     const { host, log, crypto } = this.#parts;
-    const keys = await this.#parts.keys();
+    const rotations = new Rotations(crypto, await this.#parts.keys(), this.#handOvers);
+    signer.knowsOwn((await this.#own()).signers);
     const draft = signer.draft();
-    await followSigned({ host, log, crypto, keys, from: this.#end, to, draft, onCheckpoint });
+    await followSigned({ host, log, crypto, rotations, from: this.#end, to, draft, onCheckpoint });
     await this.#parts.onFollowed(this.#end, to);
     draft.commit();
+    this.#handOvers = rotations.handOvers;
     this.#end = to;
+  }
+
+  async #own(): Promise<OwnKeys> {
+    const { own, signer } = this.#parts;
+    return (await own?.()) ?? { current: signer, signers: new Map() };
   }
 }
 

@@ -6,6 +6,8 @@
  *   final   after an entry that ends the session
  *   batch   after every append, when that is asked for or others may append too; after an append in
  *           whose midst a turn opens; before a write when much stands unsigned; on closing
+ *   rotate  before anything else when the user's key was changed (log-signer.ts, S4)
+ *   link    when another session goes on from this one (link.ts)
  *
  * Decides and makes; `sealed-appends.ts` writes, with the log's lock held.
  *
@@ -49,7 +51,12 @@ export interface SealingParts
 }
 
 /** Which checkpoint is due. */
-export type Due = "recovery" | "turn" | "batch" | "final" | Vouch;
+export type Due = "recovery" | "rotate" | "turn" | "batch" | "final" | Vouch | LinkTo;
+
+/** A checkpoint that names a session which goes on from here. */
+export interface LinkTo {
+  readonly linkTo: { readonly id: string; readonly log: string };
+}
 
 /** A checkpoint by which somebody answers for lines that were found unsigned. */
 export interface Vouch {
@@ -117,6 +124,21 @@ export class Sealing {
     return this.#log.ready().found;
   }
 
+  /** The newest checkpoint is by one of the user's own keys. With the lock held. */
+  get isOurs(): boolean {
+    return this.#log.ready().isOurs;
+  }
+
+  /** The last checkpoint is by a key that is retired, and has not handed over. With the lock held. */
+  get mustRotate(): boolean {
+    return this.#log.ready().mustRotate;
+  }
+
+  /** The identity of the log, once it was opened. */
+  get log(): string | null {
+    return this.#log.signer?.log ?? null;
+  }
+
   /** Something on opening was such that a checkpoint must say so. With the lock held. */
   get mustState(): boolean {
     const signer = this.#log.ready();
@@ -144,14 +166,24 @@ export class Sealing {
     this.#lastNative = native;
   }
 
-  /** What is due before a write that begins with such an entry. */
-  dueBefore(mark: TurnMark): Due | null {
+  /** What is due before a write that begins with such an entry, in order. */
+  duesBefore(mark: TurnMark): readonly Due[] {
+    const opening = this.#duesOnOpening();
+    if (opening.length > 0) return opening;
     const signer = this.#log.ready();
-    if (signer.mustRecover) return "recovery";
-    if (signer.isBeginning) return this.isSidecar ? "batch" : null;
-    if (signer.unsignedBytes === 0) return null;
-    if (this.#turns.beginsWith(mark)) return "turn";
-    return signer.unsignedBytes >= UNSIGNED_BYTES_MAX ? "batch" : null;
+    if (signer.isBeginning) return this.isSidecar ? ["batch"] : [];
+    if (signer.unsignedBytes === 0) return [];
+    if (this.#turns.beginsWith(mark)) return ["turn"];
+    return signer.unsignedBytes >= UNSIGNED_BYTES_MAX ? ["batch"] : [];
+  }
+
+  /** What was found is stated first, still by the retired key: a rotation must not sign it over. */
+  #duesOnOpening(): Due[] {
+    const { mustRecover, mustRotate } = this.#log.ready();
+    return [
+      ...(mustRecover ? ["recovery" as const] : []),
+      ...(mustRotate ? ["rotate" as const] : []),
+    ];
   }
 
   /** There is no checkpoint yet: the next one is the genesis, whatever is due. */
@@ -176,14 +208,14 @@ export class Sealing {
   /** Nothing is due before or after a write of such entries, whoever else writes. */
   isCalm(marks: readonly TurnMark[]): boolean {
     if (this.isSidecar || this.isEveryAppend) return false;
-    return this.dueBefore(marks[0] ?? null) === null && this.dueAfter(marks) === null;
+    return this.duesBefore(marks[0] ?? null).length === 0 && this.dueAfter(marks) === null;
   }
 
   /** What is due when the session ends, or is closed. */
-  dueAtEnd(kind: "final" | "batch"): Due | null {
-    const signer = this.#log.ready();
-    if (signer.mustRecover) return "recovery";
-    return kind === "final" || signer.unsignedBytes > 0 ? kind : null;
+  duesAtEnd(kind: "final" | "batch"): readonly Due[] {
+    const opening = this.#duesOnOpening();
+    if (opening.length > 0) return opening;
+    return kind === "final" || this.#log.ready().unsignedBytes > 0 ? [kind] : [];
   }
 
   /** What could not be signed, or remembered: told, since the lines themselves are there. */
@@ -208,6 +240,10 @@ export class Sealing {
     const foreseen = await this.#takeForeseen(draft, due, previous, when);
     if (foreseen) return foreseen;
     const { text, id } = this.#opening(previous, added.at(-1)?.whole);
+    if (due === "rotate") return { line: await draft.rotate(text, when), id };
+    if (typeof due === "object" && "linkTo" in due) {
+      return { line: await draft.special({ kind: "link", to: due.linkTo }, text, when), id };
+    }
     if (typeof due === "object") {
       const { ended, phase } = this.#turns.state;
       this.#turns.continueFrom({ ended: due.turn ?? ended, phase });
@@ -226,8 +262,8 @@ export class Sealing {
    */
   foresee(due: ForeseenDue, previous: string | null): void {
     const { isEveryAppend, rev, revAhead = rev } = this.#parts;
-    const { isBeginning, mustRecover } = this.#log.ready();
-    if (isEveryAppend || isBeginning || mustRecover) return; // Another will be due.
+    const { isBeginning, mustRecover, mustRotate } = this.#log.ready();
+    if (isEveryAppend || isBeginning || mustRecover || mustRotate) return; // Another will be due.
     const { text, id } = this.#opening(previous);
     const when = { ...this.#when(due), rev: due === "final" ? revAhead() : rev() };
     const made = this.draft()

@@ -69,6 +69,7 @@ export class Session {
   /** Where the dialect's lines get their last shape under the lock; null where they have it. */
   #composed: ComposedAppends | null = null;
   #closing: Promise<void> | null = null;
+  #sealing: Sealing | null = null;
 
   constructor(parts: SessionParts) {
     this.id = parts.id;
@@ -81,6 +82,11 @@ export class Session {
 
   get dialect(): Dialect {
     return this.#dialect;
+  }
+
+  /** Signed sessions: the identity of the log, once it was opened to append; else null. */
+  get signedLog(): string | null {
+    return this.#sealing?.log ?? null;
   }
 
   /** The log file. */
@@ -202,6 +208,7 @@ export class Session {
       const beside = openBeside?.(this) ?? null;
       this.#beside = beside;
       const sealing = openSealing ? await openSealing(this, this.#facts, beside) : null;
+      this.#sealing = sealing;
       const { chain = null, once } = this.#dialect;
       const scribe = chain || once || sealing ? this.#scribe(chain, beside, sealing) : null;
       const companion = scribe ? companionOf(scribe, beside) : beside;

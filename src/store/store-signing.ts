@@ -1,9 +1,9 @@
 /**
  * Store signing: the user's key, trust and pins, as the sessions of one store share them.
  *
- * The key is made by the first session that is signed, and never before. It signs for as long as the
- * store lives; whom the user trusts is read whenever others' lines are judged, since keys are rotated
- * and revoked meanwhile.
+ * The key is made by the first session that is signed, and never before. Which key is current and
+ * whom the user trusts is read whenever a session is opened or others' lines are judged, since keys
+ * are rotated and revoked meanwhile.
  */
 
 import type { Host } from "../base/host.ts";
@@ -11,7 +11,7 @@ import { type UserPlaces, userPlaces } from "../base/node-places.ts";
 import type { Signing, Spilling, WriterFacts } from "../dialects/dialect.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
 import { Heads } from "../signing/heads.ts";
-import { loadSigner } from "../signing/keys.ts";
+import { loadOwnSigners, loadSigner } from "../signing/keys.ts";
 import { nodeCrypto } from "../signing/node-crypto.ts";
 import { rootNames } from "../signing/root-names.ts";
 import type { SessionLog } from "../signing/session-log.ts";
@@ -70,6 +70,7 @@ export class StoreSigning {
       namesOf: () => rootNames(this.#host, { dialect: log.dialect, root: placeRoot }),
       crypto: nodeCrypto,
       signer,
+      own: () => loadOwnSigners(places, signer),
       keys: async () => transcriptKeys(await Trust.load(places), log.id),
       heads: this.#heads,
       newBesideProof: () => (spilling ? new SpillProof(this.#host, log, spilling) : null),

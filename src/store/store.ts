@@ -143,14 +143,24 @@ export class Store {
     return new Summaries({ host: this.#host, dialect, root, open: (id) => this.session(id) });
   }
 
-  /** A session by its id, whether it is there or not: the first append makes it. */
+  /** Whether sessions are signed as they are appended to. */
+  get isSigning(): boolean {
+    return Boolean(this.#options.sign);
+  }
+
+  /**
+   * A session by its id, whether it is there or not: the first append makes it. `isBrief`: it is not
+   * waited for while another process holds its lock.
+   */
   session(
     id: string,
     agent: string | null = this.#options.agent ?? null,
     from: ForeignHead | null = null,
+    isBrief = false,
   ): Session {
     checkOpening(id, {});
-    const { durability = "disk", mode = "exclusive", lockWaitMs } = this.#options;
+    const { durability = "disk", mode = "exclusive" } = this.#options;
+    const lockWaitMs = isBrief ? 0 : this.#options.lockWaitMs;
     const session: Session = new Session({
       host: this.#host,
       id,

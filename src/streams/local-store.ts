@@ -332,6 +332,7 @@ export class LocalStore implements StreamStore {
     const root = dirname(logs.path); // Its real path, by which pins know it.
     return new StreamSigning({
       ...{ signer: signing.signer, heads: signing.heads, book: signing.book },
+      ...(signing.own ? { own: signing.own } : {}),
       keysFor: (path) => signing.keysFor(path),
       onWarning: (warning) => signing.onWarning(warning),
       ...{ root, logs, pool: this.#pool, nowMs: this.#now, clock: host.clock },

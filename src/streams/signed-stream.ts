@@ -27,7 +27,7 @@ import { asciiJson, type ForeignHead, type Found } from "../proof/checkpoint.ts"
 import type { RunningHash } from "../proof/crypto.ts";
 import type { Keys } from "../proof/keys.ts";
 import { WholeLines } from "../proof/whole-lines.ts";
-import type { Draft, Head } from "../signing/checkpoint-draft.ts";
+import type { Draft, Head, OwnSigners, When } from "../signing/checkpoint-draft.ts";
 import type { RememberedHead } from "../signing/heads.ts";
 import { LogSigner, type SignedSoFar } from "../signing/log-signer.ts";
 import { nodeCrypto } from "../signing/node-crypto.ts";
@@ -53,6 +53,8 @@ export interface SigningParts {
   readonly logs: Directory;
   readonly pool: HandlePool;
   readonly signer: Signer;
+  /** The user's own keys that can still sign, by `kid`; none by default. */
+  readonly own?: OwnSigners | undefined;
   keysFor(path: string): Keys;
   rememberedOf(path: string): RememberedHead;
   newSalt(): Uint8Array;
@@ -202,9 +204,11 @@ export class SignedStream {
       return null;
     }
     const draft = log.draft();
+    // Before what came now, unless something was found: that is stated first (log-signer.ts, S3, S4).
+    const rotated = log.mustRecover ? [] : await this.#rotation(log, draft);
     await this.#feed(draft, stretches);
     const lines = await this.#checkpoints(log, draft, isClosing);
-    if (!(await this.#commit(draft, lines))) return "gone";
+    if (!(await this.#commit(draft, concat(...rotated, ...lines)))) return "gone";
     this.#stretches = this.#stretches.slice(stretches.length);
     if (isClosing) this.#isClosing = false;
     this.#isNewFork = false;
@@ -221,18 +225,17 @@ export class SignedStream {
     const earlier = await agree(log.found);
     const draft = log.draft();
     const lines: Uint8Array[] = [];
-    let seq = (log.newest?.seq ?? -1) + 1;
     if (log.found !== null || log.mustRecover) {
-      lines.push(await draft.recovery(this.#opening(), { turn: seq++, rev: 0 }, true));
+      lines.push(await draft.recovery(this.#opening(), whenOf(draft), true));
     }
     for (const found of earlier) {
       const kind = { kind: "recovery", cut: 0, found, vouched: true, lost: null } as const;
-      lines.push(await draft.special(kind, this.#opening(), { turn: seq++, rev: 0 }));
+      lines.push(await draft.special(kind, this.#opening(), whenOf(draft)));
     }
     const isFinal = lines.length === 0 && log.newest?.kind === "final";
-    if (this.of.isClosed && !isFinal && (seq > 0 || log.bytes > 0)) {
-      lines.push(await draft.checkpoint("final", this.#opening(), { turn: seq++, rev: 0 }));
-    }
+    const closes = this.of.isClosed && !isFinal && (draft.seq > 0 || log.bytes > 0);
+    if (lines.length > 0 || closes) lines.push(...(await this.#rotation(log, draft)));
+    if (closes) lines.push(await draft.checkpoint("final", this.#opening(), whenOf(draft)));
     if (lines.length === 0) return null;
     return (await this.#commit(draft, concat(...lines))) ? log.head : null;
   }
@@ -268,21 +271,24 @@ export class SignedStream {
     this.bytes = 0;
   }
 
-  async #checkpoints(log: LogSigner, draft: Draft, isClosing: boolean): Promise<Uint8Array> {
-    const seq = (log.newest?.seq ?? -1) + 1;
+  /** Hands over to the current key, where a retired one signed last. */
+  async #rotation(log: LogSigner, draft: Draft): Promise<Uint8Array[]> {
+    return log.mustRotate ? [await draft.rotate(this.#opening(), whenOf(draft))] : [];
+  }
+
+  async #checkpoints(log: LogSigner, draft: Draft, isClosing: boolean): Promise<Uint8Array[]> {
     const opening = this.#opening();
-    const when = { turn: seq, rev: 0 };
     const hasNoFinal = log.isBeginning || log.mustRecover;
     const first = log.mustRecover
-      ? await draft.recovery(opening, when)
-      : await draft.checkpoint(isClosing ? "final" : "batch", opening, when);
+      ? [await draft.recovery(opening, whenOf(draft)), ...(await this.#rotation(log, draft))]
+      : [await draft.checkpoint(isClosing ? "final" : "batch", opening, whenOf(draft))];
     if (!isClosing || !hasNoFinal) return first;
-    return concat(first, await draft.checkpoint("final", opening, { turn: seq + 1, rev: 0 }));
+    return [...first, await draft.checkpoint("final", opening, whenOf(draft))];
   }
 
   /** Verifies what stands there from before, up to where this process went on (O1, SN2). */
   async #open(): Promise<LogSigner> {
-    const { root, logs, signer, newSalt, nowMs } = this.#parts;
+    const { root, logs, signer, own = new Map(), newSalt, nowMs } = this.#parts;
     const { path, file } = this.of;
     const target = signedLogOf(root, this.of);
     const remembered = this.#parts.rememberedOf(path);
@@ -297,7 +303,8 @@ export class SignedStream {
         const so = await openToSign(opening);
         const from = await this.#beginning(so);
         const nowIso = () => new Date(nowMs()).toISOString();
-        return new LogSigner(so, { crypto: nodeCrypto, signer, isSidecar: true, nowIso, from });
+        const parts = { crypto: nodeCrypto, signer, own, isSidecar: true, nowIso, from };
+        return new LogSigner(so, parts);
       } finally {
         log.close();
       }
@@ -366,6 +373,11 @@ export class SignedStream {
   #read(from: number, to: number): Promise<Buffer> {
     return this.#parts.pool.use(this.of.file, (log) => log.readAt(from, to - from));
   }
+}
+
+/** A stream has no turns: its checkpoints are counted instead. */
+function whenOf({ seq }: Draft): When {
+  return { turn: seq, rev: 0 };
 }
 
 function mismatch(path: string, offset: number, reason: string): VerbatimError {

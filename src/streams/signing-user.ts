@@ -3,7 +3,7 @@
 import type { Host } from "../base/host.ts";
 import { userPlaces } from "../base/node-places.ts";
 import { Heads } from "../signing/heads.ts";
-import { loadSigner } from "../signing/keys.ts";
+import { loadOwnSigners, loadSigner } from "../signing/keys.ts";
 import { Trust } from "../signing/trust.ts";
 import { transcriptKeys } from "../signing/trusted-keys.ts";
 import type { StreamSigner } from "./stream-signing.ts";
@@ -15,9 +15,11 @@ export async function loadStreamSigner(
 ): Promise<StreamSigner> {
   const places = userPlaces();
   const signer = await loadSigner(host, places);
+  const { signers: own } = await loadOwnSigners(places, signer);
   const trust = await Trust.load(places);
   const heads = new Heads({ host, stateDirectory: places.stateDirectory, onWarning });
   const book = await heads.read();
   if (book.problem !== null) onWarning(book.problem);
-  return { signer, keysFor: (path) => transcriptKeys(trust, path), heads, book, onWarning };
+  const keysFor = (path: string) => transcriptKeys(trust, path);
+  return { signer, own, keysFor, heads, book, onWarning };
 }

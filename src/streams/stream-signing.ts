@@ -21,7 +21,7 @@ import type { Clock } from "../base/host.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
 import type { Keys } from "../proof/keys.ts";
 import type { PinBook } from "../proof/pins.ts";
-import type { Head } from "../signing/checkpoint-draft.ts";
+import type { Head, OwnSigners } from "../signing/checkpoint-draft.ts";
 import { type Found, type Heads, rememberedIn } from "../signing/heads.ts";
 import type { Signer } from "../signing/signer.ts";
 import type { Batch } from "./batch.ts";
@@ -44,6 +44,8 @@ export const SIGNING_CADENCE: SigningCadence = {
 /** Whose signatures they are, and how they are judged. */
 export interface StreamSigner {
   readonly signer: Signer;
+  /** The user's own keys that can still sign, to hand over from a retired one; none by default. */
+  readonly own?: OwnSigners;
   /** By which keys a stream's older checkpoints are judged. */
   keysFor(path: string): Keys;
   readonly heads: Heads;
@@ -85,10 +87,10 @@ export class StreamSigning {
 
   constructor(parts: StreamSigningParts) {
     this.#parts = parts;
-    const { root, logs, pool, nowMs, isInJournal, commit, signer, book } = parts;
+    const { root, logs, pool, nowMs, isInJournal, commit, signer, own, book } = parts;
     this.#place = `streams:${root}`;
     this.#signing = {
-      ...{ root, logs, pool, nowMs, isInJournal, commit, signer },
+      ...{ root, logs, pool, nowMs, isInJournal, commit, signer, own },
       keysFor: (path) => parts.keysFor(path),
       rememberedOf: (path) => rememberedIn(book, { place: this.#place, id: path }),
       newSalt: () => randomBytes(32),

@@ -51,7 +51,8 @@ test("a recorded session is verified, and what was altered is told with its turn
   await user.record(["first", "second", "third"], ID, "--sign");
   const good = await user.verify(ID);
   assert.deepEqual([good.code, good.stderr], [0, ""]);
-  expect(good.stdout).toMatch(/^hello-1739012630: verified to turn \d+, and that is the last head/);
+  expect(good.stdout).toMatch(/^hello-1739012630: verified: 3 turns, nothing missing; it ends/);
+  expect(good.stdout).toMatch(/\n {2}signed by you, key [0-9a-f]{16}, 20\S+Z\n$/);
 
   user.change("second", "2econd");
   const bad = await user.verify(ID);

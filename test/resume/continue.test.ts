@@ -20,7 +20,6 @@ import {
   turnIn,
   turnOf,
 } from "../support/signing-user.ts";
-import { treeAt } from "../support/tree.ts";
 
 const FOR = { for: "openai-chat" } as const;
 
@@ -169,17 +168,24 @@ test.each(Object.entries(SHAPES))(
     const asked = wordsOf(resumed).filter((word) => word !== LAST_USER_TEXT);
     assert.deepEqual(asked.slice(0, 4), words);
     assert.ok(!asked.includes("turn 3: done"));
-    const before = treeAt(dirname(path));
+    const before = readFileSync(path);
+    const { signed_through: through, log } = await verifySession(id, { root });
 
     const store = await user.store({ ...shape, root });
     const forkId = shape.dialect === "homeagent" ? "kitchen/fork" : "hello-1739012999";
-    const { session } = await continueSession(store, resumed, { id: forkId });
+    const { session, notLinked } = await continueSession(store, resumed, { id: forkId });
     await session.append(said("otherwise"));
     await store.close();
 
-    assert.deepEqual(treeAt(dirname(path))["transcript.jsonl"], before["transcript.jsonl"]);
+    const after = readFileSync(path);
+    assert.deepEqual(after.subarray(0, before.length), before);
+    const added = after.subarray(before.length).toString().split("\n").slice(0, -1);
+    assert.ok(
+      added.every((line) => line.includes('"kind":"link"')),
+      "no line but a checkpoint",
+    );
+    assert.equal(notLinked, null);
     const [report] = await reportsIn(store.session(forkId));
-    const { signed_through: through, log } = await verifySession(id, { root });
     assert.deepEqual(report?.fork, { parent: id, turn: 2 });
     assert.deepEqual(report?.head, {
       log,

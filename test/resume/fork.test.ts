@@ -4,14 +4,19 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { test } from "vitest";
 import { LOG_LIMITS } from "../../src/base/limits.ts";
+import { nodeHost } from "../../src/base/node-host.ts";
 import type { ForeignHead } from "../../src/proof/checkpoint.ts";
 import { continueResumed } from "../../src/resume/continue.ts";
 import { continueSession, type Resumed, resume } from "../../src/resume.ts";
+import { readVerifiedThreadMeta } from "../../src/rye.ts";
+import { loadSigner } from "../../src/signing/keys.ts";
+import { addTrust } from "../../src/signing/trust.ts";
 import { verifySession } from "../../src/signing.ts";
 import type { Session } from "../../src/store/session.ts";
 import { Store } from "../../src/store/store.ts";
 import { errno } from "../support/refusal.ts";
 import {
+  ALL_SHAPES,
   answered,
   SHAPES,
   type SignedShape,
@@ -57,11 +62,11 @@ test.each(shapes)(
   "the genesis of a fork names the parent's signed head and where it left it (%s)",
   async (_name, shape) => {
     const { user, root, id, resumed } = await parentOf(shape);
+    const parent = await verifySession(id, { root });
     const store = await user.store({ ...shape, root });
     const { session } = await continueSession(store, resumed, { id: forkId(shape) });
     await store.close();
 
-    const parent = await verifySession(id, { root });
     const fork = await verifySession(session.id, { root });
     const { log, signed_through: through } = parent;
     const at = resumed.report.head?.at;
@@ -75,6 +80,52 @@ test.each(shapes)(
     assert.deepEqual(from, fork.from);
   },
 );
+
+test.each(Object.entries(ALL_SHAPES))(
+  "the parent of a fork names it in a signed checkpoint, and stays verified (%s)",
+  async (_name, shape) => {
+    const user = new SigningUser();
+    const { target } = await user.writeTurns(shape, 3);
+    const { root, id } = target;
+    const before = await verifySession(id, { root });
+    const resumed = await resume(id, { ...FOR, root, upTo: 2 });
+    const store = await user.store({ ...shape, root });
+    const { session, notLinked } = await continueSession(store, resumed);
+    await store.close();
+    assert.deepEqual([notLinked, user.warnings], [null, []]);
+    const fork = await verifySession(session.id, { root });
+    const parent = await verifySession(id, { root });
+    assert.equal(parent.verdict, "verified", JSON.stringify(parent.findings));
+    const seq = (before.signed_through?.seq ?? 0) + 1;
+    assert.deepEqual(parent.links, [{ seq, id: session.id, log: fork.log }]);
+    assert.equal(parent.signed_through?.turns, before.signed_through?.turns);
+    assert.equal(parent.freshness, "match");
+    if (shape.dialect === "rye") await readVerifiedThreadMeta(root, id);
+  },
+);
+
+test("a parent that is locked, or not signed by one's own key, is not linked, and the fork is there", async () => {
+  const { user, root, id, resumed } = await parentOf({ dialect: "entire" });
+  const shape = { dialect: "entire" } as const;
+  const holder = await user.store({ ...shape, root });
+  await holder.session(id).openToAppend();
+  const store = await user.store({ ...shape, root });
+  const locked = await continueSession(store, resumed, { id: "fork-1" });
+  assert.match(locked.notLinked ?? "", /LOG_LOCKED|SESSION_BUSY|LOG_BUSY/);
+  await holder.close();
+  await store.close();
+  const own = await loadSigner(nodeHost, user.places);
+  const other = new SigningUser();
+  const grant = { owner: "Ada", purposes: ["transcript"], sessions: ["**"] } as const;
+  await addTrust(nodeHost, other.places, { publicKey: own.publicKey, ...grant }, Date.now());
+  const theirs = await other.store({ ...shape, root });
+  const again = await resume(id, { ...FOR, root, upTo: 2 });
+  const forked = await continueSession(theirs, again, { id: "fork-2" });
+  await theirs.close();
+  assert.equal(forked.notLinked, "it is not signed by your own key");
+  assert.equal((await verifySession(forked.session.id, { root })).verdict, "verified");
+  assert.deepEqual((await verifySession(id, { root })).links, []);
+});
 
 test.each(shapes)(
   "a fork's parent cannot be forged: every field of it is signed (%s)",

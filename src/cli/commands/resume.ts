@@ -107,7 +107,9 @@ async function record({ report, source, ...rest }: Resumed, { io, options }: Run
     onWarning: (warning) => io.err(`warning: ${warning}`),
   });
   try {
-    const { session } = await continueResumed(nodeHost, store, { report, source, ...rest });
+    const going = await continueResumed(nodeHost, store, { report, source, ...rest });
+    const { session, notLinked } = going;
+    if (notLinked !== null) io.err(`${report.session} does not name its fork: ${notLinked}`);
     return session.id;
   } finally {
     await store.close();

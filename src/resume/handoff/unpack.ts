@@ -6,7 +6,9 @@
  * UN2  In its own dialect a session is the same one: byte for byte, under its own id, verified where it
  *      is now, its head pinned there. Its signatures name it, so it cannot have another id.
  * UN3  In another dialect it is another session, recorded through the store and signed by whoever
- *      unpacks it. It says first where it comes from, and of every line what became of it.
+ *      unpacks it. It says first where it comes from, and of every line what became of it. Where the
+ *      bundle's own session lies in the same root and is ours to write, it names the new one
+ *      (store/link.ts).
  */
 
 import { basename, dirname, join, resolve } from "node:path";
@@ -22,6 +24,8 @@ import { DIALECT_NAMES } from "../../store/find-stores.ts";
 import { makeFollowers } from "../../store/followers.ts";
 import type { DialectName } from "../../store/fork.ts";
 import { type InstalledFile, installSession } from "../../store/install.ts";
+import { linkSession } from "../../store/link.ts";
+import type { Session } from "../../store/session.ts";
 import { sessionExists } from "../../store/session-ids.ts";
 import { SessionVerifier } from "../../store/session-verifier.ts";
 import { Store } from "../../store/store.ts";
@@ -61,6 +65,8 @@ export interface Unpacked {
   /** What the bundle says of itself. */
   readonly from: BundleManifest;
   readonly fidelity: Fidelity;
+  /** In another dialect: why the bundle's own session does not name the new one; null when it does. */
+  readonly notLinked: string | null;
 }
 
 /** Refuses with BAD_BUNDLE, NOT_VERIFIED, SESSION_EXISTS, BAD_ID, NO_SPACE. */
@@ -147,6 +153,7 @@ async function installed(
     verdict,
     from: manifest,
     fidelity,
+    notLinked: null,
   };
 }
 
@@ -169,7 +176,26 @@ async function recorded(
   }
   const { id, path } = session;
   const from = judged.manifest;
-  return { schema: "verbatim.unpack/1", session: id, dialect, path, verdict, from, fidelity };
+  const notLinked = await linkOrigin(host, judged, session, { root, onWarning });
+  const said = { session: id, dialect, path, verdict, from, fidelity, notLinked };
+  return { schema: "verbatim.unpack/1", ...said };
+}
+
+/** Where the bundle's own session lies in the same root, it names the one that goes on from it. */
+async function linkOrigin(
+  host: Host,
+  { manifest }: JudgedBundle,
+  { id, signedLog: log }: Session,
+  { root, onWarning }: { readonly root: string; readonly onWarning: (warning: string) => void },
+): Promise<string | null> {
+  if (log === null) return "the new session is not signed";
+  const { dialect, session, head } = manifest;
+  const store = new Store(host, { dialect, root, sign: true, onWarning });
+  try {
+    return await linkSession(store, session, { id, log }, head.log);
+  } finally {
+    await store.close();
+  }
 }
 
 /** A session that is there and verified is not refused for it: a pin behind is harmless. */

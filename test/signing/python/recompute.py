@@ -4,6 +4,7 @@
 
 A question is {"log": path, "sidecar": path or null}. The answer counts the checkpoints, lists what
 they say otherwise than computed here, and gives the hash of the first string that can be withheld.
+The key may have been rotated: a `rotate` checkpoint names the next one, and carries it.
 """
 
 import base64
@@ -14,6 +15,7 @@ import sys
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 DOMAIN = b"verbatim/checkpoint/v2\n"
@@ -91,6 +93,10 @@ def is_signed(key, statement, sig):
         return False
 
 
+def raw_of(key):
+    return key.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
+
+
 def is_checkpoint(line):
     value = json.loads(line)
     return isinstance(value, dict) and value.get("event_type") == "checkpoint"
@@ -122,7 +128,6 @@ def recompute(log, sidecar, key):
     salt, least = bytes.fromhex(genesis["salt"]), genesis["parts"]
     hashed = [leaf_of(line, n, salt, least) for n, line in enumerate(lines)]
     leaves = [leaf for leaf, _ in hashed]
-    raw = key.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
     prev, begin, wrong = "0" * 64, 0, []
     for seq, (line, place, count) in enumerate(stands):
         said = json.loads(line)["payload"]
@@ -136,7 +141,7 @@ def recompute(log, sidecar, key):
             "log": sha256(salt).hexdigest()[:32],
             "seg": sha256(*leaves[begin:count]).hexdigest(),
             "tree": {"size": count, "root": root_of(leaves[:count]).hex()},
-            "kid": sha256(raw).hexdigest(),
+            "kid": sha256(raw_of(key)).hexdigest(),
         }
         wrong += [[seq, name] for name, value in computed.items() if said[name] != value]
         if not is_signed(key, digest.encode("ascii"), said["sig"]):
@@ -145,9 +150,13 @@ def recompute(log, sidecar, key):
             wrong.append([seq, "the last 97 bytes"])
         if not is_signed(key, DOMAIN + line[:-97], said["sig2"]):
             wrong.append([seq, "sig2"])
+        if said["kind"] == "rotate":
+            key = Ed25519PublicKey.from_public_bytes(base64.urlsafe_b64decode(said["key"] + "="))
+            if said["next"] != sha256(raw_of(key)).hexdigest():
+                wrong.append([seq, "next"])
         prev = sha256(line, b"\n").hexdigest()
         begin = count + (1 if sidecar is None else 0)
-    withheld = next((n, hashes[0].hex()) for n, (_, hashes) in enumerate(hashed) if hashes)
+    withheld = next(((n, hashes[0].hex()) for n, (_, hashes) in enumerate(hashed) if hashes), None)
     return {"checkpoints": len(stands), "wrong": wrong, "withheld": withheld}
 
 
