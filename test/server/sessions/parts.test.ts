@@ -74,12 +74,13 @@ test("usage is what the session recorded, as it stands now", async () => {
       cost: { turns: 1, tokens, spend },
       tokens: { input_tokens: tokens, output_tokens: 1 },
     })}\n`;
+  const asked = { ts: "2026-01-01T00:00:00Z", type: "user_message", thread_id: "a-1", text: "More" };
   writeFileSync(path, step(10, 0.5));
   const { json, server } = await serveSessions([root]);
   const [session] = (await json<SessionPage>("")).sessions;
   const client = new VerbatimClient({ url: server.url });
   const first = await client.sessions.usage(session?.id ?? "");
-  appendFileSync(path, step(20, 0.25));
+  appendFileSync(path, `${JSON.stringify(asked)}\n${step(20, 0.25)}`);
   const second = await client.sessions.usage(session?.id ?? "");
   assert.ok(second.turns > first.turns);
   assert.equal(second.isCurrent, true);
