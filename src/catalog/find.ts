@@ -25,6 +25,10 @@ interface LayoutBase {
   readonly under: readonly string[];
   /** The session whose log lies at this path below the root, or null when none can. */
   readonly idAt: (path: readonly string[]) => string | null;
+  /** A file at the root without which it is none. */
+  readonly mark?: string;
+  /** Where names do not say which logs there are: those of a root. */
+  readonly logsIn?: (root: string) => Iterable<FoundLog>;
 }
 
 /** A log has one name, in a directory of its own, at any depth (rye). */
@@ -76,6 +80,7 @@ export function eachLog(
   layout: Layout,
   options: FindOptions = {},
 ): Iterable<FoundLog> {
+  if (layout.logsIn) return layout.logsIn(root);
   const search: Search = {
     root,
     idAt: layout.idAt,

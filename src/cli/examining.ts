@@ -24,7 +24,7 @@ export async function allStores({ options }: Run): Promise<Target> {
   const { findStores } = await import("../store/find-stores.ts");
   const { VerbatimError } = await import("../base/errors.ts");
   const where = whereOf(options);
-  const stores = findStores(where);
+  const stores = findStores(where).filter(isMendable);
   if (stores.length > 0) return { stores };
   throw new VerbatimError(
     "SESSION_NOT_FOUND",
@@ -42,9 +42,9 @@ export async function namedTarget(name: string, { options }: Run): Promise<Targe
   const { VerbatimError } = await import("../base/errors.ts");
   const where = whereOf(options);
   try {
-    const stores = findStores({ cwd: where.cwd, root: name }).filter(
-      ({ dialect }) => where.dialect === undefined || where.dialect === dialect,
-    );
+    const stores = findStores({ cwd: where.cwd, root: name })
+      .filter(isMendable)
+      .filter(({ dialect }) => where.dialect === undefined || where.dialect === dialect);
     if (stores.length > 0) return { stores };
   } catch (cause) {
     // It is no directory, and so no store's root: then it names a session.
@@ -89,4 +89,9 @@ export function findingLine({ code, severity, line, offset, detail }: Finding): 
 /** `1 session`, `2 sessions`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Streams are examined by `serve --check`, and only their server writes to them. */
+function isMendable({ dialect }: { readonly dialect: string }): boolean {
+  return dialect !== "streams";
 }

@@ -26,7 +26,7 @@ export const WHERE_OPTIONS: readonly CommandOption[] = [
   {
     flags: "--dialect <name>",
     summary: "look only for sessions of this dialect",
-    choices: ["rye", "homeagent", "entire", "claude", "sdk"],
+    choices: ["rye", "homeagent", "entire", "claude", "sdk", "streams"],
   },
 ];
 

@@ -17,6 +17,7 @@ import { otherWriterOf } from "../store/being-written.ts";
 import { DIALECTS, type FoundSession, findSession } from "../store/find-session.ts";
 import { agentIn, type DialectName, type Native } from "../store/fork.ts";
 import type { Session } from "../store/session.ts";
+import { hostOf } from "../store/streams.ts";
 import {
   type OpenVerifiedOptions,
   openVerifiedSession,
@@ -114,7 +115,8 @@ export async function resumeSession<Name extends TargetName>(
   if (options.snapshot !== true) await refuseWhenBusy(host, asked);
   const session = await openGate(host, asked, options, pipeline);
   try {
-    const { source, at } = await readInto(pipeline, session, options.upTo ?? null);
+    const { source, at, messages: found } = await readInto(pipeline, session, options.upTo ?? null);
+    if (session.dialect === "streams" && found === 0) throw noMessages(session.id);
     const piped = pipeline.finish(TARGETS[options.for], options.prompt as Prompt);
     const { messages, system, tools, made, madeSystem, actions } = piped;
     const report: RepairReport = {
@@ -184,7 +186,7 @@ export async function refuseWhenBusy(
   otherwise = ", or take what is there now (snapshot, --snapshot)",
 ): Promise<FoundSession> {
   const found = await findSession(host, name, { cwd: process.cwd(), root, dialect });
-  const holder = await otherWriterOf(host, found);
+  const holder = await otherWriterOf(hostOf(host, found), found);
   if (holder !== null) throw busy(found.id ?? found.path, holder, otherwise);
   return found;
 }
@@ -207,7 +209,11 @@ async function readInto(
   pipeline: Pipeline,
   session: VerifiedSession,
   upTo: number | null,
-): Promise<{ readonly source: ResumedSource; readonly at: number }> {
+): Promise<{
+  readonly source: ResumedSource;
+  readonly at: number;
+  readonly messages: number;
+}> {
   const dialect = DIALECTS[session.dialect];
   const entries = new TakenBack(dialect, (entry) => pipeline.add(entry));
   const ownLog = new OwnLog(dialect, session.id, (entry) => entries.add(entry));
@@ -218,7 +224,9 @@ async function readInto(
   const read = upTo === null ? session.entries() : entriesUpTo(session, upTo, onCut);
   let agent: string | null = null;
   let at = 0;
+  let messages = 0;
   for await (const entry of read) {
+    if (entry.kind === "message") messages++;
     ownLog.add(entry);
     if (upTo !== null) natives.push(entry.native);
     agent = agentIn(session.dialect, session.id, entry.native) ?? agent;
@@ -227,7 +235,15 @@ async function readInto(
   ownLog.finish();
   entries.finish();
   const { root, path, end } = session;
-  return { source: { root, path, end, natives, agent }, at };
+  return { source: { root, path, end, natives, agent }, at, messages };
+}
+
+/** A stream may hold anything. */
+function noMessages(id: string | null): VerbatimError<"BAD_SETTING"> {
+  const reason = "none of its lines is a chat message";
+  return new VerbatimError("BAD_SETTING", `${id} cannot be resumed: ${reason}`, {
+    ...{ setting: "session", from: "streams", reason },
+  });
 }
 
 function headOf({ signed_through: through, log }: VerifyReport, at: number): SignedHead | null {

@@ -23,18 +23,16 @@ export interface SignedLog {
   readonly id: string | null;
 }
 
-export interface SessionLog extends SignedLog {
-  readonly dialect: Exclude<SignedDialect, "streams">;
-}
+export type SessionLog = SignedLog;
 
 /** Checkpoints lie beside the logs of dialects whose readers would see them as data. */
 export function hasSidecar(dialect: SignedDialect): boolean {
   return dialect !== "rye" && dialect !== "entire";
 }
 
-/** What the logs of a dialect hold. Claude's entries are its own, and may be called anything. */
+/** What the logs of a dialect hold. Claude's and streams' are their own, and may be called anything. */
 export function contentOf({ content, dialect }: SignedLog): Content {
-  return content ?? (dialect === "claude" ? "messages" : "lines");
+  return content ?? (dialect === "claude" || dialect === "streams" ? "messages" : "lines");
 }
 
 /** What stands beside a log, with its checkpoints. */

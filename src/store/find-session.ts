@@ -31,6 +31,7 @@ import { DIALECT_NAMES, type FoundStore, findStores, statOf, type Where } from "
 import { LAYOUTS } from "./layouts.ts";
 import { Session } from "./session.ts";
 import { Store } from "./store.ts";
+import { streams } from "./streams.ts";
 
 export interface FoundSession extends FoundStore {
   /** Null for a log that lies in no store: who it is, nobody can say. */
@@ -46,6 +47,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   entire,
   claude,
   sdk,
+  streams,
 };
 /** What the log is called in a directory that is one session's. */
 const LOG_NAMES: readonly (readonly [string, DialectName])[] = [

@@ -33,10 +33,13 @@ export const DIALECT_NAMES: readonly DialectName[] = [
   "sdk",
 ];
 
+/** Those that are read, too, and never written to by a store. */
+export const READ_DIALECT_NAMES: readonly DialectName[] = [...DIALECT_NAMES, "streams"];
+
 /** The stores that `where` names, or that are found from there. */
 export function findStores({ cwd, root, dialect }: Where): FoundStore[] {
-  checkChoice("dialect", dialect, DIALECT_NAMES);
-  const wanted = dialect === undefined ? DIALECT_NAMES : [dialect];
+  checkChoice("dialect", dialect, READ_DIALECT_NAMES);
+  const wanted = dialect === undefined ? READ_DIALECT_NAMES : [dialect];
   if (root === undefined) {
     return wanted.flatMap((name) => {
       const found = name === "homeagent" ? homeagentRoot() : projectAbove(cwd, name);
@@ -76,7 +79,8 @@ function projectAbove(directory: string, dialect: DialectName): string | null {
 
 /** Whether a store of that dialect is there. */
 export function isStore(dialect: DialectName, root: string): boolean {
-  const { under } = LAYOUTS[dialect];
+  const { under, mark } = LAYOUTS[dialect];
+  if (mark !== undefined && !statOf(join(root, mark))?.isFile()) return false;
   try {
     return statSync(join(root, ...under), { throwIfNoEntry: false })?.isDirectory() ?? false;
   } catch {

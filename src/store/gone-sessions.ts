@@ -70,6 +70,8 @@ export async function storesOrPinned(
 
 /** Of each dialect, where its store may be, the nearest place first. */
 export function lookedAt({ cwd, root, dialect }: Where): FoundStore[][] {
+  // Which streams are gone is for their own verdicts (streams/verify-directory.ts).
+  if (dialect === "streams") return [];
   const names = dialect === undefined ? DIALECT_NAMES : [dialect];
   const roots = root === undefined ? upwardsFrom(resolve(cwd)) : [resolve(cwd, root)];
   return names.map((name) => {

@@ -10,6 +10,7 @@ import * as entire from "../dialects/entire/session-id.ts";
 import * as homeagent from "../dialects/homeagent/session-id.ts";
 import * as rye from "../dialects/rye/thread-id.ts";
 import * as sdk from "../dialects/sdk/session-id.ts";
+import { streamLogs } from "../streams/stream-logs.ts";
 
 export const LAYOUTS: Readonly<Record<DialectName, Layout>> = {
   rye: { under: rye.THREADS_PATH, logName: rye.LOG_NAME, idAt: rye.idAt },
@@ -31,5 +32,13 @@ export const LAYOUTS: Readonly<Record<DialectName, Layout>> = {
     levels: [null],
     isLog: (name) => name.endsWith(sdk.ENDING),
     idAt: sdk.idAt,
+  },
+  streams: {
+    under: ["logs"],
+    mark: "meta.jsonl",
+    levels: [],
+    isLog: () => false,
+    idAt: () => null,
+    logsIn: streamLogs,
   },
 };

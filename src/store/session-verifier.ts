@@ -29,6 +29,7 @@ import { findSession } from "./find-session.ts";
 import { type FoundStore, findStores, statOf, type Where } from "./find-stores.ts";
 import { goneIn, lookedAt, storesOrPinned, upwardsFrom } from "./gone-sessions.ts";
 import { LAYOUTS } from "./layouts.ts";
+import { hostOf } from "./streams.ts";
 import { type JudgingOptions, UserJudging } from "./user-judging.ts";
 
 export interface VerifierOptions extends JudgingOptions {
@@ -66,7 +67,7 @@ export class SessionVerifier {
       const { where } = this.#options;
       const stores = await this.#stores(where);
       // Where there is none, this says what is wrong with `--root`.
-      if (stores.length === 0) stores.push(...findStores(where));
+      if (stores.length === 0) stores.push(...findStores(where).filter(isOfSessions));
       for (const store of stores) found.push(...(await this.#all(store)));
     }
     for (const name of names) found.push(...(await this.#named(name)));
@@ -87,7 +88,7 @@ export class SessionVerifier {
     if (this.#withoutId.has(join(target.root, target.logId))) {
       return unreadableReport(target, options, new Error(NO_ID));
     }
-    const report = await verifyLog(this.#host, target, options);
+    const report = await verifyLog(hostOf(this.#host, target), target, options);
     const { id } = target;
     if (this.#options.pins !== true || report.verdict !== "verified" || id === null) return report;
     const again = await this.#verifyOptions(target, () => {});
@@ -217,6 +218,11 @@ export class SessionVerifier {
     }
     return null;
   }
+}
+
+/** Streams have verdicts of their own (streams/verify-directory.ts). */
+function isOfSessions({ dialect }: FoundStore): boolean {
+  return dialect !== "streams";
 }
 
 const NO_ID =

@@ -12,7 +12,7 @@ import type { DialectName } from "../dialects/dialect.ts";
 import type { Envelope } from "../dialects/rye/dialect.ts";
 import { checkLogChoices, type Durability, type LogMode } from "../log/log-options.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
-import { DIALECT_NAMES } from "./find-stores.ts";
+import { READ_DIALECT_NAMES } from "./find-stores.ts";
 import type { SignOption } from "./store-signing.ts";
 
 export interface StoreOptions {
@@ -98,11 +98,11 @@ const BEGIN_OPTIONS: OptionKinds<BeginOptions> = {
 /** Refuses with BAD_SETTING what is no option of a store, or none of an option's choices. */
 export function checkStoreOptions(options: StoreOptions): void {
   if (options === undefined) {
-    const dialects = DIALECT_NAMES.join(", ");
+    const dialects = READ_DIALECT_NAMES.join(", ");
     throw badArgument("openStore", `needs options: { dialect }, which is one of ${dialects}`);
   }
   checkOptions("openStore", options, STORE_OPTIONS);
-  requireChoice("dialect", options.dialect, DIALECT_NAMES);
+  requireChoice("dialect", options.dialect, READ_DIALECT_NAMES);
   checkLogChoices(options);
   checkChoice("envelope", options.envelope, ENVELOPES);
   checkChoice("sign", options.sign, SIGN_OPTIONS);

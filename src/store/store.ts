@@ -38,12 +38,13 @@ import {
   type StoreOptions,
 } from "./store-options.ts";
 import type { StoreSigning } from "./store-signing.ts";
+import { hostOf, streams } from "./streams.ts";
 import { Summaries } from "./summaries.ts";
 
 export type { BeginOptions, CreateOptions, StoreOptions };
 
 /** Dialects whose sessions are their logs, and nothing else. */
-const HAS_NOTHING_BESIDE: readonly DialectName[] = ["homeagent", "claude", "sdk"];
+const HAS_NOTHING_BESIDE: readonly DialectName[] = ["homeagent", "claude", "sdk", "streams"];
 
 export class Store {
   readonly dialect: DialectName;
@@ -57,10 +58,10 @@ export class Store {
 
   constructor(host: Host, options: StoreOptions) {
     checkStoreOptions(options);
-    this.#host = host;
     this.#options = options;
     this.dialect = options.dialect;
     this.root = resolve(options.root ?? (this.dialect === "homeagent" ? homeagentRoot() : "."));
+    this.#host = hostOf(host, this);
     this.#registrar = this.#openRegistrar();
     const { dialect, root } = this;
     this.#ids = new SessionIds(host, { dialect, root, pathOf: (id) => this.pathOf(id) });
@@ -230,6 +231,7 @@ export class Store {
     if (this.dialect === "rye") return this.#rye(this.#options.envelope ?? "flat");
     if (this.dialect === "claude") return claude;
     if (this.dialect === "sdk") return sdk;
+    if (this.dialect === "streams") return streams;
     return this.dialect === "homeagent" ? homeagent : entire;
   }
 

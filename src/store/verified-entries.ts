@@ -28,6 +28,7 @@ import type { VerifyReport } from "../signing/report.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { DIALECTS, findSession } from "./find-session.ts";
 import { decodeWhole } from "./spill-files.ts";
+import { hostOf } from "./streams.ts";
 import { UserJudging } from "./user-judging.ts";
 
 export interface OpenVerifiedOptions {
@@ -108,11 +109,13 @@ export async function openVerifiedSession(
   checkOnBadLine(options.onBadLine);
   const { root: within, dialect: only, requiresPin = false, onBadLine = "throw" } = options;
   const where = { cwd: process.cwd(), root: within, dialect: only };
-  const { dialect, root, id, path } = await findSession(host, name, where);
+  const found = await findSession(host, name, where);
+  const { dialect, root, id, path } = found;
+  const disk = hostOf(host, found);
   const target: SessionLog = { dialect, root, id, logId: relative(root, path) };
   const policy = policyIn(root, options.policy);
   const judging = await UserJudging.load(host, { onWarning: () => {} });
-  const opened = await openVerifiedLog(host, target, {
+  const opened = await openVerifiedLog(disk, target, {
     ...(await judging.optionsFor(target)),
     requiresPin,
     isLegacyProfile: options.profile === "rye",
@@ -120,7 +123,7 @@ export async function openVerifiedSession(
     admitsUnsigned: options.admitsUnsigned === true,
     takesUnterminated: onBadLine !== "throw",
   });
-  const openDirectory = () => host.files.openDirectory(dirname(path), { create: false, root });
+  const openDirectory = () => disk.files.openDirectory(dirname(path), { create: false, root });
   const decode = options.restoresSpilled
     ? (value: unknown) => decodeWhole(DIALECTS[dialect], value, openDirectory)
     : DIALECTS[dialect].decode;

@@ -17,7 +17,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   capture: ["base", "model"],
   render: ["base", "model"],
   usage: ["base", "model"],
-  store: ["base", "model", "log", "proof", "signing", "dialects", "catalog"],
+  store: ["base", "model", "log", "proof", "signing", "dialects", "catalog", "streams"],
   resume: ["base", "model", "proof", "signing", "store", "render", "usage"],
   streams: ["base", "log", "proof", "signing", "catalog"],
   postgres: ["base", "streams"],

@@ -120,7 +120,7 @@ export const record: CliCommand = {
 const THREAD_START = { type: "thread_start", inputs: {} };
 
 interface Asked {
-  readonly dialect: DialectName;
+  readonly dialect: RecordedDialect;
   readonly root: string | undefined;
   readonly directive: string | undefined;
   readonly agent: string | undefined;
@@ -232,14 +232,18 @@ async function openThread(store: Store, { directive, sessionId }: Asked): Promis
   return store.session(sessionId, known);
 }
 
-const OPENERS: Readonly<Record<DialectName, (store: Store, asked: Asked) => Promise<Session>>> = {
+/** Streams are appended to through their server. */
+type RecordedDialect = Exclude<DialectName, "streams">;
+type Opener = (store: Store, asked: Asked) => Promise<Session>;
+
+const OPENERS: Readonly<Record<RecordedDialect, Opener>> = {
   rye: openThread,
   homeagent: openTurns,
   entire: openRows,
   claude: openNamed,
   sdk: openNamed,
 };
-const DIALECTS = Object.keys(OPENERS) as DialectName[];
+const DIALECTS = Object.keys(OPENERS) as RecordedDialect[];
 
 /** The directive of a thread that is there, from its thread.json or its first event. */
 async function directiveOf({ root }: Store, threadId: string): Promise<string | null> {

@@ -48,7 +48,7 @@ const ROLES: readonly unknown[] = ["system", "user", "assistant", "tool"];
 const PART_TYPES = ["text", "reasoning", "tool_call", "tool_result", "child", "other"];
 
 /** An entry as `express` wrote it; what is not as it must be is left out. */
-function neutralOf(said: Native): Partial<Entry> {
+export function neutralOf(said: Native): Partial<Entry> {
   const entry: Draft<Partial<Entry>> = {};
   const { kind, role, parts, model, usage, outcome, error } = said;
   if (KINDS.includes(kind)) entry.kind = kind as Entry["kind"];

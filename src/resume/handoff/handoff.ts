@@ -110,6 +110,11 @@ export async function handoffSession(
 type StoredTarget = SessionLog & { readonly id: string };
 
 function targetOf({ id, root, dialect, path }: FoundSession): StoredTarget {
+  if (dialect === "streams") {
+    const reason = "a stream is in no bundle; `verbatim backup` copies the data directory";
+    const details = { setting: "dialect", from: "streams", reason };
+    throw new VerbatimError("BAD_SETTING", `${id} cannot be handed off: ${reason}`, details);
+  }
   if (id !== null) return { dialect, root, id, logId: relative(root, path) };
   throw ofNobody(path);
 }

@@ -47,9 +47,9 @@ export class SessionRoots {
     const roots = this.#roots;
     const cwd = this.#cwd;
     const inside = (root: string) => {
-      return statOf(root)?.isDirectory() ? findStores({ cwd, root }) : [];
+      return statOf(root)?.isDirectory() ? sessionStores({ cwd, root }) : [];
     };
-    const own = roots === "found" ? findStores({ cwd }) : roots.flatMap(inside);
+    const own = roots === "found" ? sessionStores({ cwd }) : roots.flatMap(inside);
     const found = [...own, ...this.#more().flatMap(inside)];
     const byKey = new Map<string, ServedStore>();
     for (const store of found) {
@@ -104,4 +104,9 @@ function decoded(encoded: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** Streams are served as such, below /v1/stream. */
+function sessionStores(where: Where): FoundStore[] {
+  return findStores(where).filter(({ dialect }) => dialect !== "streams");
 }

@@ -1,0 +1,125 @@
+/**
+ * Decode: what a message of a stream says, where it looks like a chat message. Streams hold whatever
+ * JSON their clients sent, so nothing is refused: what is not known is an `other` entry, and shown.
+ *
+ * Known are lines of `sdk`, our neutral entry, the AI SDK's `UIMessage` (role and parts), and a role
+ * with content as Anthropic and OpenAI have it. Page: docs/formats/streams.md, "As sessions".
+ */
+
+import type { Draft } from "../../base/draft.ts";
+import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
+import type { Native, Understood } from "../dialect.ts";
+import { get, getObject, getString, isObject, type JsonObject } from "../fields.ts";
+import { decode as decodeLine, neutralOf } from "../sdk/decode.ts";
+import { decodeItem } from "../sdk/item.ts";
+import { decodeMessage } from "../sdk/ui-message.ts";
+
+const ROLES: readonly unknown[] = ["system", "user", "assistant", "tool"];
+const KINDS: readonly unknown[] = ["start", "message", "turn_start", "turn_end", "end"];
+
+export function decode(value: unknown): Understood {
+  if (!isObject(value)) return { entry: emptyEntry({ value }), fault: null };
+  const line = decodeLine(value);
+  if (line.entry !== null && line.entry.kind !== "other") return line;
+  return { entry: { ...emptyEntry(value), at: timeOf(value), ...saidIn(value) }, fault: null };
+}
+
+function saidIn(value: Native): Draft<Partial<Entry>> {
+  const { kind, role, parts, content } = value;
+  if (KINDS.includes(kind) && Array.isArray(parts)) return neutralOf(value);
+  const speaker = role === "developer" ? "system" : role;
+  if (ROLES.includes(speaker)) {
+    if (Array.isArray(parts)) return decodeMessage({ ...value, role: speaker });
+    const said = typeof content === "string" || Array.isArray(content) || hasCalls(value);
+    if (said) return chatOf(value, speaker as Role);
+  }
+  const item = typeof value.type === "string" ? decodeItem(value) : null;
+  return item !== null && item.kind === "message" && role === undefined ? item : {};
+}
+
+function hasCalls(value: JsonObject): boolean {
+  return Array.isArray(get(value, "tool_calls"));
+}
+
+function chatOf(value: JsonObject, role: Role): Draft<Partial<Entry>> {
+  const entry: Draft<Partial<Entry>> = { kind: "message", role, parts: partsOf(value, role) };
+  const messageId = getString(value, "id");
+  const model = getString(value, "model");
+  const stopReason = getString(value, "stop_reason");
+  if (messageId !== null) entry.messageId = messageId;
+  if (model !== null) entry.model = model;
+  if (stopReason !== null) entry.stopReason = stopReason;
+  return entry;
+}
+
+function partsOf(value: JsonObject, role: Role): Part[] {
+  const content = get(value, "content");
+  if (role === "tool") {
+    const callId = getString(value, "tool_call_id") ?? getString(value, "toolCallId");
+    return [
+      { type: "tool_result", callId, output: content ?? null, error: null, durationMs: null },
+    ];
+  }
+  const blocks = Array.isArray(content) ? content : [];
+  const parts = typeof content === "string" ? [textOf(content)] : blocks.map(blockOf);
+  const calls = get(value, "tool_calls");
+  return [...parts, ...(Array.isArray(calls) ? calls.map(callOf) : [])];
+}
+
+function textOf(text: string): Part {
+  return { type: "text", text };
+}
+
+const TEXTS: readonly unknown[] = ["text", "input_text", "output_text"];
+
+/** A block of content, Anthropic's or OpenAI's. */
+function blockOf(block: unknown): Part {
+  const other: Part = { type: "other", native: block };
+  if (!isObject(block)) return other;
+  const { type } = block;
+  const text = getString(block, "text");
+  if (TEXTS.includes(type) && text !== null) return textOf(text);
+  const thinking = getString(block, "thinking");
+  if (type === "thinking" && thinking !== null) {
+    const signature = getString(block, "signature");
+    const seal = signature === null ? {} : { signature, provider: "anthropic" as const };
+    return { type: "reasoning", text: thinking, ...seal };
+  }
+  if (type === "tool_use") {
+    const tool = getString(block, "name") ?? "";
+    return { type: "tool_call", callId: getString(block, "id"), tool, input: get(block, "input") };
+  }
+  if (type !== "tool_result") return other;
+  const callId = getString(block, "tool_use_id");
+  const error = get(block, "is_error") === true ? "failed" : null;
+  return { type, callId, output: get(block, "content", null), error, durationMs: null };
+}
+
+/** A call in OpenAI's chat messages: its arguments are JSON in a string. */
+function callOf(call: unknown): Part {
+  if (!isObject(call)) return { type: "other", native: call };
+  const said = getObject(call, "function");
+  const tool = getString(said, "name") ?? "";
+  const text = getString(said, "arguments");
+  return { type: "tool_call", callId: getString(call, "id"), tool, input: inputOf(text) };
+}
+
+function inputOf(text: string | null): unknown {
+  try {
+    return text === null ? null : JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+const TIMES = ["at", "timestamp", "ts", "createdAt", "created_at", "time"];
+
+/** When it was said, where a line has a time by a usual name; null when not. */
+function timeOf(value: JsonObject): string | null {
+  for (const name of TIMES) {
+    const said = get(value, name);
+    const ms = typeof said === "string" ? Date.parse(said) : Number.NaN;
+    if (!Number.isNaN(ms)) return new Date(ms).toISOString();
+  }
+  return null;
+}
