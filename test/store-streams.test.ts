@@ -5,6 +5,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
 import { nodeHost } from "../src/base/node-host.ts";
+import { emptyEntry } from "../src/model/entry.ts";
+import { renderEntry } from "../src/render/entry-markdown.ts";
 import { resumeSession } from "../src/resume/resume.ts";
 import { findSession } from "../src/store/find-session.ts";
 import { findStores } from "../src/store/find-stores.ts";
@@ -29,6 +31,7 @@ async function textsOf(root: string, id: string): Promise<string[]> {
   const texts: string[] = [];
   for await (const { kind, role, parts, native } of session.entries()) {
     const text = parts.map((part) => ("text" in part ? part.text : part.type)).join("|");
+    if (kind === "other") assert.match(renderEntry({ ...emptyEntry(native), parts }), /^```json\n/);
     texts.push(kind === "message" ? `${role}: ${text}` : `${kind}: ${JSON.stringify(native)}`);
   }
   await session.release();
@@ -49,6 +52,7 @@ async function served(): Promise<{ root: string; store: LocalStore }> {
   await store.create("/bare", { ...JSON_STREAM, fork: { source: "/chat/1" } });
   await append(store, "/chat/1", { role: "user", content: "after the fork" });
   await append(store, "/fork", { role: "user", parts: [{ type: "text", text: "in the fork" }] });
+  await append(store, "/fork", { progress: 0.5 });
   await append(store, "/gone", { role: "user", content: "secret" });
   await append(store, "/again", { role: "user", content: "first life" });
   await store.remove("/gone");
@@ -76,7 +80,10 @@ test("streams are sessions by their paths, beside a server that is at work and a
     );
     assert.deepEqual(ids.sort(), ["/again", "/bare", "/chat/1", "/fork", "/numbers"]);
     assert.deepEqual(await textsOf(root, "/chat/1"), CHAT);
-    assert.deepEqual(await textsOf(root, "/fork"), [...CHAT.slice(0, 2), "user: in the fork"]);
+    assert.deepEqual(await textsOf(root, "/fork"), [
+      ...[...CHAT.slice(0, 2), "user: in the fork"],
+      'other: {"progress":0.5}',
+    ]);
     assert.deepEqual(await textsOf(root, "/bare"), CHAT.slice(0, 2));
     assert.deepEqual(await textsOf(root, "/again"), ["user: 2"]);
     assert.deepEqual(await textsOf(root, "/numbers"), ['other: {"n":1}', 'other: {"value":7}']);
@@ -100,10 +107,10 @@ test("a stream that goes on is followed, and nothing is appended to it", async (
   const stopping = new AbortController();
   for await (const { parts } of session.follow({ signal: stopping.signal })) {
     seen.push(parts.map((part) => ("text" in part ? part.text : "")).join(""));
-    if (seen.length === 3) await append(store, "/fork", { role: "user", content: "live" });
-    if (seen.length === 4) break;
+    if (seen.length === 4) await append(store, "/fork", { role: "user", content: "live" });
+    if (seen.length === 5) break;
   }
-  assert.deepEqual(seen, ["hello", "hi", "in the fork", "live"]);
+  assert.deepEqual(seen, ["hello", "hi", "in the fork", '```json\n{"progress":0.5}\n```', "live"]);
   await session.release();
   const bytes = readFileSync(join(root, "logs/chat__1.jsonl"));
   const chat = streams.session("/chat/1");
@@ -121,6 +128,7 @@ test("a stream of chat messages is resumed, and one without any is refused", asy
     ["user", "assistant", "user"],
   );
   assert.match(JSON.stringify(messages), /hello.*hi.*in the fork/);
+  assert.doesNotMatch(JSON.stringify(messages), /progress/);
   const error = await refusal(resumeSession(nodeHost, "/numbers", options), "BAD_SETTING");
   assert.match(error.message, /none of its lines is a chat message/);
 });

@@ -18,10 +18,18 @@ const ROLES: readonly unknown[] = ["system", "user", "assistant", "tool"];
 const KINDS: readonly unknown[] = ["start", "message", "turn_start", "turn_end", "end"];
 
 export function decode(value: unknown): Understood {
-  if (!isObject(value)) return { entry: emptyEntry({ value }), fault: null };
+  if (!isObject(value)) {
+    return { entry: { ...emptyEntry({ value }), parts: [shown(value)] }, fault: null };
+  }
   const line = decodeLine(value);
   if (line.entry !== null && line.entry.kind !== "other") return line;
-  return { entry: { ...emptyEntry(value), at: timeOf(value), ...saidIn(value) }, fault: null };
+  const other = { ...emptyEntry(value), at: timeOf(value), parts: [shown(value)] };
+  return { entry: { ...other, ...saidIn(value) }, fault: null };
+}
+
+/** What is not known is shown as the JSON that it is. */
+function shown(value: unknown): Part {
+  return textOf(`\`\`\`json\n${JSON.stringify(value)}\n\`\`\``);
 }
 
 function saidIn(value: Native): Draft<Partial<Entry>> {
