@@ -96,7 +96,7 @@ async function* streamsNamed(
         const signing = await loadStreamSigner(nodeHost, onWarning);
         const store = await openLocalStore({ dataDirectory: root, signing });
         try {
-          await store.vouch(log.id, (found) => shown.agreed(found));
+          await store.vouch(log.id, (opened) => shown.agreed(opened));
         } finally {
           await store.close();
         }

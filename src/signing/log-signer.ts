@@ -61,6 +61,13 @@ export interface SignedSoFar {
   readonly handOvers: readonly HandOver[];
 }
 
+/** The first `bytes` of a log: `hash` is the SHA-256 in hex of `prefix` and of them. */
+export interface Covered {
+  readonly prefix: Uint8Array;
+  readonly bytes: number;
+  readonly hash: string;
+}
+
 /** What a log that has no line yet comes to. */
 export function nothingSigned(
   crypto: ProofCrypto,
@@ -143,6 +150,13 @@ export class LogSigner {
   /** How many bytes of the log it knows. */
   get bytes(): number {
     return this.#ledger.bytes;
+  }
+
+  /** The bytes that the next checkpoint would sign, as they were read. */
+  get covered(): Covered {
+    const { salt } = this.#state.genesis;
+    const prefix = this.#isSidecar ? Buffer.from(salt, "hex") : new Uint8Array(0);
+    return { prefix, bytes: this.#ledger.bytes, hash: this.#ledger.hash() };
   }
 
   /** The last checkpoint is by a retired key of the user's, which has not handed over yet (S4). */

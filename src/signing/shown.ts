@@ -1,8 +1,9 @@
 /**
  * Shown: what of a log nobody has signed, shown to somebody who then may vouch for it.
  *
- * VO1  What is signed is what was shown, to the byte: with the log held, it is read again and held
- *      against the hash of what was shown. What came meanwhile is not signed.
+ * VO1  What is signed is what was shown, to the byte. With the log held, all of it is read once
+ *      more; that one reading must give both the hash of what was shown and the hash that is about
+ *      to be signed. What came meanwhile is not signed.
  * VO2  Only what is merely unsigned can be vouched for. What was altered, cut back or is by an
  *      unknown key is refused: signing it would hide that.
  */
@@ -17,6 +18,7 @@ import type { Found } from "../proof/checkpoint.ts";
 import type { Verdict } from "../proof/verdict.ts";
 import { WholeLines } from "../proof/whole-lines.ts";
 import { lineTooLong } from "./inspect.ts";
+import type { Covered } from "./log-signer.ts";
 import { readCounted } from "./read-counted.ts";
 import type { VerifyReport } from "./report.ts";
 import { contentOf, type SignedLog } from "./session-log.ts";
@@ -46,6 +48,12 @@ export function unsignedIn(report: VerifyReport): Unsigned {
   }
   const tailBytes = verdict === "unsigned" ? file.bytes : tail.bytes;
   return { found, tail: tailBytes > 0 ? [file.bytes - tailBytes, file.bytes] : null };
+}
+
+/** A log that was opened to sign: what was found unsigned, and what the next checkpoint signs. */
+export interface ToVouch {
+  readonly found: Found | null;
+  readonly covered: Covered;
 }
 
 /** A line that is shown, and where it stands; of a log without lines, a piece of it. */
@@ -115,19 +123,28 @@ export class Shown {
   }
 
   /**
-   * The stretches that were stated as found before, when what opening the log to sign has found now
-   * is what was shown; else refuses with CHANGED_WHILE_READ (VO1). To be asked once.
+   * The stretches that were stated as found before, if what is about to be signed is what was
+   * shown; else refuses with CHANGED_WHILE_READ (VO1). To be asked once.
    */
-  async agreed(foundNow: Found | null): Promise<readonly Found[]> {
+  async agreed({ found: foundNow, covered }: ToVouch): Promise<readonly Found[]> {
     const { found, tail } = this.#unsigned;
     const end = this.#endAfterOpening(foundNow);
     const shownTail = tail && tail[0] < end ? ([tail[0], end] as const) : null;
-    const hash = createHash("sha256");
-    for (const range of [...found, ...(shownTail ? [shownTail] : [])]) {
-      for await (const chunk of readRange(this.#host, this.#log, ...range)) hash.update(chunk);
+    const ranges = [...found, ...(shownTail ? [shownTail] : [])];
+    const whole = createHash("sha256").update(covered.prefix);
+    const shown = createHash("sha256");
+    let at = 0;
+    for await (const chunk of readRange(this.#host, this.#log, 0, covered.bytes)) {
+      whole.update(chunk);
+      for (const [from, to] of ranges) {
+        shown.update(chunk.subarray(Math.max(0, from - at), Math.max(0, to - at)));
+      }
+      at += chunk.length;
     }
-    const isSame = String(foundNow) === String(shownTail);
-    if (!isSame || !hash.digest().equals(this.#hash.digest())) throw this.#changed();
+    const isTail = String(foundNow) === String(shownTail);
+    const isSigned = whole.digest("hex") === covered.hash;
+    const isShown = shown.digest().equals(this.#hash.digest());
+    if (!isTail || !isSigned || !isShown) throw this.#changed();
     return found;
   }
 

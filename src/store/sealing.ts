@@ -32,6 +32,7 @@ import type {
   Signed,
   When,
 } from "../signing/checkpoint-draft.ts";
+import type { ToVouch } from "../signing/shown.ts";
 import { countLines, countOpened } from "./counted-turns.ts";
 import { SealedLog, type SealedLogParts } from "./sealed-log.ts";
 
@@ -119,9 +120,9 @@ export class Sealing {
     return this.#log.named;
   }
 
-  /** What was found unsigned on opening, and is not stated yet. With the lock held. */
-  get found(): Found | null {
-    return this.#log.ready().found;
+  /** What was found unsigned on opening and is not stated yet. With the lock held. */
+  get toVouch(): ToVouch {
+    return this.#log.ready();
   }
 
   /** The newest checkpoint is by one of the user's own keys. With the lock held. */

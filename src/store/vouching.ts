@@ -18,7 +18,7 @@ export async function vouchForSession(
   const session = store.session(id);
   try {
     await session.seal(async (sealing) => {
-      const earlier = (await shown.agreed(sealing.found)).map((range) => ({ vouches: range }));
+      const earlier = (await shown.agreed(sealing.toVouch)).map((range) => ({ vouches: range }));
       return sealing.mustState ? [{ vouches: null }, ...earlier] : earlier;
     });
   } finally {

@@ -33,6 +33,7 @@ import { LogSigner, type SignedSoFar } from "../signing/log-signer.ts";
 import { nodeCrypto } from "../signing/node-crypto.ts";
 import { openToSign } from "../signing/open-to-sign.ts";
 import { sidecarOf } from "../signing/session-log.ts";
+import type { ToVouch } from "../signing/shown.ts";
 import type { Signer } from "../signing/signer.ts";
 import { openOrEmpty } from "./empty-file.ts";
 import type { HandlePool } from "./handle-pool.ts";
@@ -77,7 +78,7 @@ export type Signable = Pick<
  * Told what was found that no checkpoint states yet; answers what was stated as found before and is
  * vouched for, too, or refuses.
  */
-export type Agree = (found: Found | null) => Promise<readonly Found[]>;
+export type Agree = (opened: ToVouch) => Promise<readonly Found[]>;
 
 /** Bytes of the file that came here, and the hash of what came. */
 interface Stretch {
@@ -222,7 +223,7 @@ export class SignedStream {
   async vouch(agree: Agree): Promise<Head | null> {
     this.#log ??= await this.#open();
     const log = this.#log;
-    const earlier = await agree(log.found);
+    const earlier = await agree(log);
     const draft = log.draft();
     const lines: Uint8Array[] = [];
     if (log.found !== null || log.mustRecover) {

@@ -234,7 +234,7 @@ test.each([
     const { shown, pieces } = await show(streams, path, file);
     assert.deepEqual(pieces, expected, "what is signed is not shown");
     const store = await streams.open();
-    await store.vouch(path, (found) => shown.agreed(found));
+    await store.vouch(path, (opened) => shown.agreed(opened));
     await store.close();
     const before = readFileSync(join(streams.directory, `logs/${file}.checkpoints`));
     assert.deepEqual(await streams.verdicts(), { [path]: "verified" });
@@ -245,6 +245,26 @@ test.each([
     assert.ok(after.subarray(0, before.length).equals(before));
   },
 );
+
+test("bytes that are swapped only while the log is opened to sign are not vouched for", async () => {
+  const streams = new SignedStreams();
+  const store = await streams.open({ signing: undefined });
+  await store.create("/s", JSON_STREAM);
+  await store.append("/s", message("seen"));
+  await store.close();
+  const log = join(streams.directory, "logs/s.jsonl");
+  const honest = readFileSync(log, "utf8");
+  const { shown } = await show(streams, "/s", "s.jsonl");
+  writeFileSync(log, honest.replace("seen", "evil"));
+  const again = await streams.open();
+  const vouching = again.vouch("/s", (opened) => {
+    writeFileSync(log, honest); // As it was shown; the signer has read the other.
+    return shown.agreed(opened);
+  });
+  await refusal(vouching, "CHANGED_WHILE_READ");
+  await again.close();
+  assert.deepEqual(streams.files(), ["s.jsonl"], "there is no checkpoint");
+});
 
 test("what has changed since it was shown is not signed", async () => {
   const streams = new SignedStreams();
@@ -257,7 +277,7 @@ test("what has changed since it was shown is not signed", async () => {
     const { shown } = await show(streams, "/s", "s.jsonl");
     await change();
     const again = await streams.open();
-    const vouching = again.vouch("/s", (found) => shown.agreed(found));
+    const vouching = again.vouch("/s", (opened) => shown.agreed(opened));
     await refusal(vouching, "CHANGED_WHILE_READ");
     await again.close();
     assert.deepEqual(streams.files(), ["s.jsonl"], "there is no checkpoint");
