@@ -63,7 +63,7 @@ export class Rotations {
   #follow(handOver: HandOver): void {
     const { next, key, by, ts } = handOver;
     const from = this.keyOf({ kid: by, ts });
-    const publicKey = this.#keys.byKid(next, ts).publicKey ?? this.#keyNamed(key, next);
+    const publicKey = this.#keys.byKid(next, ts).publicKey ?? keyNamed(this.#crypto, { next, key });
     if (from.refusal || !publicKey || this.#successors.has(next)) return;
     const fp = fpOf(this.#crypto, publicKey);
     const { owner } = from;
@@ -72,13 +72,16 @@ export class Rotations {
     });
     this.handOvers.push(handOver);
   }
+}
 
-  /** The key itself, if it is one, and the one that is named. */
-  #keyNamed(key: string | null, next: string): Uint8Array | null {
-    const raw = key === null ? null : fromBase64url(key);
-    if (!raw || publicKeyFault(raw) !== null) return null;
-    return kidOf(this.#crypto, raw) === next ? raw : null;
-  }
+/** The key that a rotation carries; null where it carries none, or another than it names. */
+export function keyNamed(
+  crypto: Pick<ProofCrypto, "sha256">,
+  { next, key }: { readonly next: string; readonly key?: string | null },
+): Uint8Array | null {
+  const raw = key ? fromBase64url(key) : null;
+  if (!raw || publicKeyFault(raw) !== null) return null;
+  return kidOf(crypto, raw) === next ? raw : null;
 }
 
 /**

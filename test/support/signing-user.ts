@@ -9,10 +9,11 @@ import type { DialectName } from "../../src/dialects/dialect.ts";
 import { openStore } from "../../src/index.ts";
 import type { NewEntry } from "../../src/model/entry.ts";
 import { Heads, placeOf, rememberedIn } from "../../src/signing/heads.ts";
+import { rotateKey } from "../../src/signing/keys.ts";
 import { nodeCrypto } from "../../src/signing/node-crypto.ts";
 import type { VerifyReport } from "../../src/signing/report.ts";
 import { hasSidecar, type SessionLog } from "../../src/signing/session-log.ts";
-import { Trust } from "../../src/signing/trust.ts";
+import { addTrust, revokeTrust, Trust } from "../../src/signing/trust.ts";
 import { transcriptKeys } from "../../src/signing/trusted-keys.ts";
 import { verifyLog } from "../../src/signing/verify.ts";
 import type { Remembered, VerifyOptions } from "../../src/signing/verify-options.ts";
@@ -117,6 +118,20 @@ export class SigningUser {
   writeTurns(shape: SignedShape, turns: number, options = {}): Promise<Written> {
     const texts = Array.from({ length: turns }, (_, turn) => `turn ${turn + 1}`);
     return this.write(shape, texts.flatMap(turnOf), options);
+  }
+
+  rotate() {
+    return rotateKey(nodeHost, this.places);
+  }
+
+  /** Trusts a key of somebody else's with transcripts. */
+  async trusts(publicKey: Uint8Array): Promise<void> {
+    const grant = { owner: "Ada", purposes: ["transcript"], sessions: ["**"] } as const;
+    await addTrust(nodeHost, this.places, { publicKey, ...grant }, Date.now());
+  }
+
+  async revokes(kid: string): Promise<void> {
+    await revokeTrust(nodeHost, this.places, { kid }, Date.now());
   }
 
   get heads(): Heads {

@@ -18,6 +18,7 @@ import {
 } from "../../../src/proof/checkpoint.ts";
 import { fpOf, kidOf } from "../../../src/proof/ed25519-keys.ts";
 import type { KeyAnswer, KeyRefusal, Keys } from "../../../src/proof/keys.ts";
+import { keyNamed } from "../../../src/proof/rotations.ts";
 import { Walk } from "../../../src/proof/walk.ts";
 import type { WebProofCrypto } from "./web-crypto.ts";
 
@@ -45,6 +46,8 @@ export class BytesSource {
   readonly #client: ProofClient;
   readonly #signal: AbortSignal;
   readonly #known = new Map<string, KeyAnswer>();
+  /** Keys that rotations carry. The server may not know them, and they are not trusted for that. */
+  readonly #carried = new Map<string, Uint8Array>();
   #canVerify: boolean | null = null;
 
   constructor(
@@ -130,13 +133,22 @@ export class BytesSource {
   }
 
   /** Checks a signature, for the judges to know. */
-  async ahead({ kid, byteOffset, statement, sig2 }: Checkpoint): Promise<void> {
+  async ahead(checkpoint: Checkpoint): Promise<void> {
+    const { kid, byteOffset, statement, sig2 } = checkpoint;
     if (!this.#known.has(kid) && this.#known.size < KEYS_MAX) {
       await this.checkpoints(Math.max(0, byteOffset - 1), byteOffset);
       if (!this.#known.has(kid)) this.#known.set(kid, unknown(kid));
     }
+    const carried = this.#carried.get(kid);
+    if (carried && this.#known.get(kid)?.publicKey === null) {
+      const fp = fpOf(this.crypto, carried);
+      this.#known.set(kid, { ...unknown(kid), publicKey: carried, fp });
+    }
     const { publicKey } = this.keys.byKid(kid, "");
     if (publicKey) await this.crypto.ahead(publicKey, statement, sig2);
+    const next = checkpoint.kind === "rotate" && this.#canVerify ? checkpoint : null;
+    const raw = next && keyNamed(this.crypto, next);
+    if (raw && this.#carried.size < KEYS_MAX) this.#carried.set(next.next, raw);
   }
 
   readonly keys: Keys = {

@@ -6,6 +6,7 @@
  * first one, only the whole check says.
  */
 
+import type { CheckpointPage } from "../../../src/client/session-shapes.ts";
 import { fromHex, LF, toHex } from "../../../src/proof/bytes.ts";
 import {
   type Checkpoint,
@@ -16,6 +17,7 @@ import type { Claim } from "../../../src/proof/claims.ts";
 import type { RunningHash } from "../../../src/proof/crypto.ts";
 import type { KeyAnswer } from "../../../src/proof/keys.ts";
 import { LeafHasher } from "../../../src/proof/leaf.ts";
+import { Rotations } from "../../../src/proof/rotations.ts";
 import type { Finding, FindingCode } from "../../../src/proof/verdict.ts";
 import { Walk, type WalkHandler } from "../../../src/proof/walk.ts";
 import { WholeLines } from "../../../src/proof/whole-lines.ts";
@@ -27,8 +29,9 @@ import { type AlteredRange, alteredOf, type Checked, turnAt, verdictOf } from ".
 export async function checkEnd(source: BytesSource, bytes: number): Promise<Checked> {
   const { end } = await source.checkpoints(0, 0);
   const page = await source.checkpoints(Math.max(0, end - bytes), end);
-  const [first] = page.checkpoints;
   const { place, genesis } = page;
+  const items = fromGenesis(page);
+  const [first] = items;
   const envelope = place === "sidecar" ? "sidecar" : envelopeOf(source);
   const opening = genesis && checkpointIn(genesis.line, envelope);
   if (first === undefined || opening?.kind !== "genesis") return nothingChecked(end);
@@ -41,7 +44,7 @@ export async function checkEnd(source: BytesSource, bytes: number): Promise<Chec
     for await (const piece of source.checkedPieces(from, end, envelope)) walk.feed(piece);
   } else {
     from = judge.isFromStart ? 0 : first.covers.to;
-    await feedBeside(source, judge, page.checkpoints, end);
+    await feedBeside(source, judge, items, end);
   }
   const tailFrom = Math.max(judge.end, from);
   const tail = newTail(source, envelope, tailFrom);
@@ -66,6 +69,12 @@ export async function checkEnd(source: BytesSource, bytes: number): Promise<Chec
     unsignedLines: tail.lines,
     signedAt: judge.held > 0 ? (judge.newest?.ts ?? null) : null,
   };
+}
+
+/** A genesis next to a log stands at its first byte and covers nothing: no stretch asks for it. */
+function fromGenesis({ place, from, genesis, checkpoints }: CheckpointPage) {
+  const isLeftOut = place === "sidecar" && from === 0 && checkpoints[0]?.seq === 1;
+  return isLeftOut && genesis?.covers.to === 0 ? [genesis, ...checkpoints] : checkpoints;
 }
 
 async function feedBeside(
@@ -115,6 +124,8 @@ class EndJudge implements WalkHandler {
   readonly #leaves: LeafHasher;
   readonly #found = new Map<string, Checkpoint>();
   readonly #usedKeys = new Map<string, KeyAnswer>();
+  /** Of a rotation before the stretch that is read nothing is known: its key stays unknown. */
+  readonly #rotations: Rotations;
   #segment: RunningHash;
   #index = 0;
   #prev = "0".repeat(64);
@@ -125,6 +136,7 @@ class EndJudge implements WalkHandler {
     envelope: EnvelopeName,
   ) {
     this.#source = source;
+    this.#rotations = new Rotations(source.crypto, source.keys);
     this.#genesis = genesis;
     this.#isBeside = envelope === "sidecar";
     this.#leaves = new LeafHasher(source.crypto, fromHex(genesis.salt), genesis.parts);
@@ -168,9 +180,10 @@ class EndJudge implements WalkHandler {
     line: Uint8Array,
     { place, end, isWhole }: { place: number; end: number; isWhole: boolean },
   ): void {
-    const { crypto, keys } = this.#source;
-    const { turn, kid, ts } = checkpoint;
-    const key = keys.byKid(kid, ts);
+    const { crypto } = this.#source;
+    const { turn, kid } = checkpoint;
+    this.#rotations.comes(checkpoint);
+    const key = this.#rotations.keyOf(checkpoint);
     this.#usedKeys.set(kid, key);
     const code = isWhole ? this.#codeOf(checkpoint, place) : "HASH_MISMATCH";
     if (code === "SEGMENT_MISMATCH") this.altered.push({ from: this.end, to: place, turn });
@@ -183,8 +196,10 @@ class EndJudge implements WalkHandler {
       this.fault("SIGNATURE_FALSE", place, turn);
     } else if (this.newest === null && !this.isFromStart) {
       this.begin = end; // It ends a stretch of which not all was read.
+      if (key.publicKey && key.refusal === null) this.#rotations.holds(checkpoint);
     } else if (key.publicKey && key.refusal === null) {
       this.held++;
+      this.#rotations.holds(checkpoint);
       this.#noteFound(checkpoint);
       if (turnAt(checkpoint) > 0) this.turns.add(turnAt(checkpoint));
     }
@@ -228,7 +243,7 @@ class EndJudge implements WalkHandler {
   /** Why the newest checkpoint's key is not to be trusted. */
   refusals(): Finding[] {
     const { newest } = this;
-    const refusal = newest && this.#source.keys.byKid(newest.kid, newest.ts).refusal;
+    const refusal = newest && this.#rotations.keyOf(newest).refusal;
     if (!newest || !refusal) return [];
     const message = "the newest checkpoint is by a key that is not trusted there";
     const { byteOffset, turn } = newest;

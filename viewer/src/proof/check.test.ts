@@ -103,6 +103,34 @@ test("a thread whose first line is long is verified, whole and its end, in eithe
   }
 });
 
+test("a rotation is followed by a server's user who trusts the old key alone", async () => {
+  for (const shape of Object.keys(SHAPES)) {
+    const writer = newUser();
+    const root = tempDirectory();
+    const of = SHAPES[shape] ?? assert.fail();
+    await writer.write(of, turnOf("one"), { root });
+    const { key, retired } = await writer.rotate();
+    await writer.write(of, turnOf("two"), { root });
+    const reader = newUser();
+    await reader.trusts(retired.publicKey);
+    const { server } = await serveSessions([root]);
+    const client = new VerbatimClient({ url: server.url });
+    const [item = assert.fail()] = (await client.sessions.list()).sessions;
+    const source = () => new BytesSource(client.sessions, item, new WebProofCrypto(), never);
+    const whole = await checkWhole(source(), () => {});
+    assert.deepEqual([whole.verdict, whole.findings], ["verified", []], shape);
+    assert.deepEqual(whole.turns, { held: 2, total: 2 }, shape);
+    assert.deepEqual(
+      whole.keys.map(({ kid }) => kid),
+      [retired.kid, key.kid],
+    );
+    assert.equal((await checkEnd(source(), 1e6)).verdict, "verified", shape);
+    await reader.revokes(retired.kid);
+    assert.equal((await checkWhole(source(), () => {})).verdict, "untrusted", shape);
+    assert.equal((await checkEnd(source(), 1e6)).verdict, "untrusted", shape);
+  }
+});
+
 test("the altered turn is named, and no other", async () => {
   const { whole, end, path } = await served("rye-flat");
   const text = readFileSync(path, "latin1");

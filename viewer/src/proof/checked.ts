@@ -34,9 +34,12 @@ export interface Checked {
   readonly signedAt: string | null;
 }
 
+/** Kinds before which a turn may go on. A rotation or a link says nothing of turns. */
+const ENDS_NOTHING: ReadonlySet<string> = new Set(["batch", "recovery"]);
+
 /** The turn that a checkpoint ends, or that goes on where it stands; 0 for none. */
 export function turnAt({ kind, turn }: { readonly kind: string; readonly turn: number }): number {
-  return kind === "turn" || kind === "final" || kind === "genesis" ? turn : turn + 1;
+  return ENDS_NOTHING.has(kind) ? turn + 1 : turn;
 }
 
 export function verdictOf(findings: readonly Finding[]): Verdict {
