@@ -89,7 +89,7 @@ export class TranscriptSigner {
     const signing = new StoreSigning(nodeHost, (warning) => warnings.push(warning));
     const session = this.#session(signing);
     try {
-      await session.seal(async ({ found }) => {
+      await session.seal(async ({ toVouch: { found } }) => {
         if (!found) return [];
         // Whether older signatures are to be believed is for a person (`repair --vouch`).
         const isOthers = (await this.#hasNul(found)) || (await this.#hasLegacy(found));
