@@ -92,6 +92,7 @@ export class EntryPrinter {
   readonly #isJson: boolean;
   readonly #options: EntryMarkdownOptions;
   #unshown = 0;
+  #understood = 0;
 
   constructor({ options, io }: Run) {
     this.#io = io;
@@ -102,6 +103,7 @@ export class EntryPrinter {
 
   /** Prints the entry, now or with those that follow. */
   add(entry: StoredEntry): Promise<void> {
+    if (entry.kind !== "other") this.#understood++;
     return this.#output.add(this.#isJson ? jsonLine(entry) : this.#shown(entry));
   }
 
@@ -118,6 +120,8 @@ export class EntryPrinter {
 
   tellUnshown(): void {
     tellUnshown(this.#unshown, this.#io);
+    if (this.#unshown === 0 || this.#understood > 0) return;
+    this.#io.err("none of them is a message: this may be another program's file");
   }
 }
 

@@ -61,6 +61,24 @@ export interface TakingBack {
   takesBack(native: Native): number | null;
 }
 
+/** What lines mean after those before them, where one line alone does not say it. */
+export interface LineMemory {
+  /** The entry of the next line, as it counts. */
+  read<Read extends Entry>(entry: Read): Read;
+  /** What is remembered, as JSON: `remembers` takes it to continue. */
+  state(): unknown;
+}
+
+/** How a program sums up what was said, and goes on from there. */
+export interface Compaction {
+  /** Whether a line is the summary that takes the place of what stands before it. */
+  isSummary(native: Native): boolean;
+  /** Whether a line says that what stands before it is summed up next. */
+  isBoundary(native: Native): boolean;
+  /** Which of the lines before a boundary still count next to the summary. */
+  keptBy(boundary: Native, before: readonly Native[]): ReadonlySet<Native>;
+}
+
 /** What the store lends a dialect, which touches nothing itself. */
 export interface SpillTools {
   /** The bytes of a value as a line of the log, without LF. */
@@ -138,6 +156,10 @@ export interface Dialect {
    * said. Absent where none does.
    */
   isProgramsPrompt?(native: Native): boolean;
+  /** Absent where each line says by itself what it means. */
+  remembers?(state?: unknown): LineMemory;
+  /** Absent where no program sums up what was said. */
+  readonly compaction?: Compaction;
   /** Absent where what was said stays said. */
   readonly takingBack?: TakingBack;
   /**

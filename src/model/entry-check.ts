@@ -107,7 +107,7 @@ const part: Check = (value, copy) => {
   return shaped(given, fields, copy, `a ${type} part`);
 };
 
-const ENTRY: Readonly<Record<Exclude<keyof Entry, "native">, Field>> = {
+const ENTRY: Readonly<Record<Exclude<keyof Entry, "native" | "saidBy">, Field>> = {
   kind: required(oneOf(KINDS)),
   at: either(time),
   role: either(oneOf(ROLES)),

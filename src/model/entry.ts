@@ -39,10 +39,17 @@ export type Part =
   | { readonly type: "other"; readonly native: unknown };
 
 /**
- * Why a line stands beside the conversation: it is another agent's, the program's own words, or was
- * taken back by a later line.
+ * Why a line is not part of the conversation: it is another agent's, the program's own words, was
+ * taken back by a later line, was summed up by a later one, or is an attachment whose text the log
+ * does not have.
  */
-export type Aside = "other_agent" | "program" | "taken_back";
+export type Aside = "other_agent" | "program" | "taken_back" | "compacted" | "attachment";
+
+/**
+ * Who speaks in the user's name, when that is not a person: the program itself, an agent that gives
+ * work to another one, or the summary that takes the place of what was said before.
+ */
+export type Speaker = "program" | "agent" | "summary";
 
 export interface Usage {
   /** Without those that a cache took or gave, where somebody told them apart. */
@@ -65,6 +72,8 @@ export interface Entry {
   /** ISO 8601, UTC; null when the line has no time. */
   readonly at: string | null;
   readonly role: Role | null;
+  /** Absent: a person, where the role is `user`. */
+  readonly saidBy?: Speaker;
   readonly parts: readonly Part[];
   readonly model: string | null;
   /** The provider's id of the message. */
@@ -84,7 +93,7 @@ export interface Entry {
 }
 
 /** What a caller gives to `append`: an entry without what reading it adds. */
-export type NewEntry = Partial<Omit<Entry, "native">> & Pick<Entry, "kind">;
+export type NewEntry = Partial<Omit<Entry, "native" | "saidBy">> & Pick<Entry, "kind">;
 
 /** An entry in which nothing is known yet: the start of every decoding. */
 export function emptyEntry(native: Readonly<Record<string, unknown>>): Entry {

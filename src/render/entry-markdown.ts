@@ -9,9 +9,9 @@
  * Control characters pass through: what a terminal must not see is `safe-text.ts`.
  */
 
-import type { Entry, Part, Role, Usage } from "../model/entry.ts";
+import type { Entry, Part, Usage } from "../model/entry.ts";
 import { indentedJson } from "./json-text.ts";
-import { blockName, durationOf, isEmpty, usageOf } from "./phrases.ts";
+import { blockName, durationOf, isEmpty, speakerName, usageOf } from "./phrases.ts";
 
 export interface EntryMarkdownOptions {
   /** Print what the model thought. Default: false. */
@@ -21,13 +21,6 @@ export interface EntryMarkdownOptions {
 }
 
 const RULE = "---\n\n";
-
-const HEADINGS: Readonly<Record<Role, string>> = {
-  system: "System",
-  user: "User",
-  assistant: "Assistant",
-  tool: "Tool",
-};
 
 /** The Markdown of one entry, ended by an empty line; "" for one that says nothing (EM3). */
 export function renderEntry(entry: Entry, options: EntryMarkdownOptions = {}): string {
@@ -50,7 +43,7 @@ export function renderEntry(entry: Entry, options: EntryMarkdownOptions = {}): s
 function renderMessage(entry: Entry, options: EntryMarkdownOptions): string {
   // Calls and results have captions of their own; only what somebody says gets a heading.
   const isSaid = entry.parts.some((part) => part.type === "text");
-  const heading = joined([HEADINGS[entry.role ?? "user"], entry.model, timeOf(entry.at)]);
+  const heading = joined([speakerName(entry), entry.model, timeOf(entry.at)]);
   const body = renderParts(entry.parts, options);
   if (body === "") return "";
   return `${isSaid ? `## ${heading}\n\n` : ""}${body}${renderUsage("Usage", entry.usage)}`;

@@ -1,6 +1,24 @@
 /** Phrases: numbers, times and amounts as people read them, the same in Markdown and HTML. */
 
-import type { Usage } from "../model/entry.ts";
+import type { Entry, Role, Speaker, Usage } from "../model/entry.ts";
+
+const ROLE_NAMES: Readonly<Record<Role, string>> = {
+  system: "System",
+  user: "User",
+  assistant: "Assistant",
+  tool: "Tool",
+};
+
+const SPEAKER_NAMES: Readonly<Record<Speaker, string>> = {
+  program: "Program",
+  agent: "Agent",
+  summary: "Summary",
+};
+
+/** Who speaks; what a program puts into the user's mouth is not the user's. */
+export function speakerName({ role, saidBy }: Pick<Entry, "role" | "saidBy">): string {
+  return saidBy ? SPEAKER_NAMES[saidBy] : ROLE_NAMES[role ?? "user"];
+}
 
 /** What was used, in one line; null when nobody counted. */
 export function usageOf(usage: Usage | null): string | null {

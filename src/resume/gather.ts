@@ -33,6 +33,8 @@ const ASIDES: Readonly<Record<Aside, RepairReason>> = {
   other_agent: "sidechain",
   program: "synthetic",
   taken_back: "taken_back",
+  compacted: "compacted",
+  attachment: "attachment",
 };
 /** Results whose texts are remembered, to know an echo of one. */
 const ECHOES_MAX = 64;

@@ -1,10 +1,10 @@
 /**
- * Own log: whose rows are the conversation of a log that nobody knows.
+ * Own log: whose rows are the conversation of a log.
  *
- * OL1  In a session's log a subagent's rows stand beside the conversation; in the subagent's own they
- *      are it. Where no id says which of the two a log is, it is a subagent's when no other's message
- *      is in it. Rows are held until one comes, or the end: a session's log may begin with a
- *      subagent's.
+ * OL1  In a session's log a subagent's rows are not part of the conversation; in the subagent's own
+ *      they are it. A log is a subagent's when its id says so, or when it holds no other's message,
+ *      whatever its id is. Rows are held until one comes, or the end: a session's log may begin with
+ *      a subagent's.
  * OL2  What is held takes room, as in taken-back.ts (TB1).
  */
 
@@ -29,7 +29,7 @@ export class OwnLog {
     this.#dialect = dialect;
     this.#id = id;
     this.#pass = pass;
-    this.#isKnown = id !== null;
+    this.#isKnown = false;
   }
 
   /** Refuses with RESUME_TOO_LARGE. */

@@ -22,6 +22,8 @@ export const REPAIR_REASONS = [
   "sidechain",
   "synthetic",
   "taken_back",
+  "compacted",
+  "attachment",
   "child",
   "resume_report",
   "blank",

@@ -16,6 +16,7 @@ import type { VerifyReport } from "../signing/report.ts";
 import { otherWriterOf } from "../store/being-written.ts";
 import { DIALECTS, type FoundSession, findSession } from "../store/find-session.ts";
 import { agentIn, type DialectName, type Native } from "../store/fork.ts";
+import { isCheckpoint } from "../store/mapping.ts";
 import type { Session } from "../store/session.ts";
 import { hostOf } from "../store/streams.ts";
 import {
@@ -24,6 +25,7 @@ import {
   type VerifiedSession,
 } from "../store/verified-entries.ts";
 import { withAdvice } from "./advice.ts";
+import { Compacted } from "./compacted.ts";
 import { OwnLog } from "./own-log.ts";
 import { Pipeline } from "./pipeline.ts";
 import type { RepairReport, SignedHead, TargetName } from "./repair-report.ts";
@@ -115,8 +117,16 @@ export async function resumeSession<Name extends TargetName>(
   if (options.snapshot !== true) await refuseWhenBusy(host, asked);
   const session = await openGate(host, asked, options, pipeline);
   try {
-    const { source, at, messages: found } = await readInto(pipeline, session, options.upTo ?? null);
+    const {
+      source,
+      at,
+      messages: found,
+      checkpoints,
+      isUnderstood,
+    } = await readInto(pipeline, session, options.upTo ?? null);
     if (session.dialect === "streams" && found === 0) throw noMessages(session.id);
+    const lines = pipeline.entries - checkpoints;
+    if (lines > 0 && !isUnderstood) throw nothingUnderstood(session, lines);
     const piped = pipeline.finish(TARGETS[options.for], options.prompt as Prompt);
     const { messages, system, tools, made, madeSystem, actions } = piped;
     const report: RepairReport = {
@@ -138,6 +148,19 @@ export async function resumeSession<Name extends TargetName>(
   } finally {
     session.close();
   }
+}
+
+function nothingUnderstood(
+  { id, path, dialect }: VerifiedSession,
+  lines: number,
+): VerbatimError<"NOTHING_UNDERSTOOD"> {
+  const session = id ?? path;
+  return new VerbatimError(
+    "NOTHING_UNDERSTOOD",
+    `${session} has ${lines} line${lines === 1 ? "" : "s"}, and none is a message of the dialect ` +
+      `${dialect}: another program's file, perhaps; see what is in it with \`verbatim show --json\``,
+    { session, lines },
+  );
 }
 
 /** Which session is meant, and where to look for it. */
@@ -204,18 +227,24 @@ function busy(
   );
 }
 
+interface ReadSession {
+  readonly source: ResumedSource;
+  readonly at: number;
+  readonly messages: number;
+  readonly checkpoints: number;
+  /** A line is more than kept: the dialect knows what it is. */
+  readonly isUnderstood: boolean;
+}
+
 /** Reads the entries, up to the end of a turn; answers where that was. */
 async function readInto(
   pipeline: Pipeline,
   session: VerifiedSession,
   upTo: number | null,
-): Promise<{
-  readonly source: ResumedSource;
-  readonly at: number;
-  readonly messages: number;
-}> {
+): Promise<ReadSession> {
   const dialect = DIALECTS[session.dialect];
-  const entries = new TakenBack(dialect, (entry) => pipeline.add(entry));
+  const compacted = new Compacted(dialect, (entry) => pipeline.add(entry));
+  const entries = new TakenBack(dialect, (entry) => compacted.add(entry));
   const ownLog = new OwnLog(dialect, session.id, (entry) => entries.add(entry));
   let natives: Native[] = [];
   const onCut = (next: Native) => {
@@ -225,8 +254,12 @@ async function readInto(
   let agent: string | null = null;
   let at = 0;
   let messages = 0;
+  let checkpoints = 0;
+  let isUnderstood = false;
   for await (const entry of read) {
     if (entry.kind === "message") messages++;
+    if (isCheckpoint(entry.native)) checkpoints++;
+    isUnderstood ||= entry.kind !== "other";
     ownLog.add(entry);
     if (upTo !== null) natives.push(entry.native);
     agent = agentIn(session.dialect, session.id, entry.native) ?? agent;
@@ -234,8 +267,10 @@ async function readInto(
   }
   ownLog.finish();
   entries.finish();
+  compacted.finish();
   const { root, path, end } = session;
-  return { source: { root, path, end, natives, agent }, at, messages };
+  const source = { root, path, end, natives, agent };
+  return { source, at, messages, checkpoints, isUnderstood };
 }
 
 /** A stream may hold anything. */

@@ -173,10 +173,11 @@ async function indexFrom(
   let before = from;
   let indexedTo = from?.indexedTo ?? 0;
   const fold = new IndexFold(from?.state ?? undefined);
+  const memory = session.dialect.remembers?.(from?.state?.memory);
   const limits = { entriesMax: pace.lines, bytesMax: pace.bytes };
   for (;;) {
     const start = indexedTo;
-    const lines = start < window.end ? await window.after(start, limits) : [];
+    const lines = start < window.end ? await window.after(start, limits, memory) : [];
     for (const { entry, start: at, end } of lines) {
       if (entry !== null) {
         const { dialect } = session;
@@ -186,7 +187,7 @@ async function indexFrom(
       indexedTo = end;
     }
     const isDone = indexedTo >= window.end || lines.length === 0;
-    const state = fold.state();
+    const state = { ...fold.state(), ...(memory && { memory: memory.state() }) };
     const progress = {
       indexedTo,
       mark: await markOf(window, indexedTo),

@@ -132,6 +132,6 @@ function withoutUndefined(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }
 
-function isCheckpoint({ type, event_type }: Native): boolean {
+export function isCheckpoint({ type, event_type }: Native): boolean {
   return type === "checkpoint" || event_type === "checkpoint";
 }

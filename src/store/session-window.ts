@@ -9,7 +9,7 @@
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import type { ByteOffset } from "../base/offset.ts";
-import type { Dialect } from "../dialects/dialect.ts";
+import type { Dialect, LineMemory } from "../dialects/dialect.ts";
 import { LogWindow, type WindowLine } from "../log/window.ts";
 import type { Entry } from "../model/entry.ts";
 import type { Session } from "./session.ts";
@@ -49,16 +49,21 @@ export class SessionWindow {
     return this.log.end;
   }
 
-  /** The entries from `offset` on. */
-  async after(offset: number, limits: PieceLimits): Promise<PlacedEntry[]> {
+  /** The entries from `offset` on; `memory` is that of the lines before, where it is known. */
+  async after(
+    offset: number,
+    limits: PieceLimits,
+    memory = this.#dialect.remembers?.(),
+  ): Promise<PlacedEntry[]> {
     await this.log.check(offset);
-    return this.#take(this.log.forward(offset), limits);
+    return remembered(await this.#take(this.log.forward(offset), limits), memory);
   }
 
   /** The entries that end at `offset` or before it, in order. */
   async before(offset: number, limits: PieceLimits): Promise<PlacedEntry[]> {
     await this.log.check(offset);
-    return (await this.#take(this.log.backward(offset), limits)).reverse();
+    const entries = (await this.#take(this.log.backward(offset), limits)).reverse();
+    return remembered(entries, this.#dialect.remembers?.());
   }
 
   close(): void {
@@ -81,6 +86,13 @@ export class SessionWindow {
     }
     return entries;
   }
+}
+
+function remembered(entries: PlacedEntry[], memory: LineMemory | undefined): PlacedEntry[] {
+  if (!memory) return entries;
+  return entries.map((placed) => {
+    return placed.entry === null ? placed : { ...placed, entry: memory.read(placed.entry) };
+  });
 }
 
 export interface SessionFollower {

@@ -29,6 +29,7 @@ import type { Due, Sealing } from "./sealing.ts";
 import { type KnownFacts, SessionFacts } from "./session-facts.ts";
 import {
   type EntryOptions,
+  inOrder,
   type ReadLine,
   readOptions,
   type StoredEntry,
@@ -252,7 +253,7 @@ export class Session {
 
   /** The entries in order. */
   async *entries(options: EntryOptions = {}): AsyncGenerator<StoredEntry> {
-    yield* this.#understand(this.reader(options).forward(options), options);
+    yield* inOrder(this.dialect, this.#understand(this.reader(options).forward(options), options));
   }
 
   /** The last `count` entries, in order, however long the session. */
@@ -265,12 +266,13 @@ export class Session {
     for await (const entry of this.#understand(backward, options)) {
       if (entries.push(entry) === count) break;
     }
-    return entries.reverse();
+    const memory = this.dialect.remembers?.();
+    return entries.reverse().map((entry) => memory?.read(entry) ?? entry);
   }
 
   /** The entries from `from` on, and then those that any process appends. */
   async *follow(options: EntryOptions = {}): AsyncGenerator<StoredEntry> {
-    yield* this.#understand(this.reader(options).follow(options), options);
+    yield* inOrder(this.dialect, this.#understand(this.reader(options).follow(options), options));
   }
 
   /** A reader of the session's bare lines. */

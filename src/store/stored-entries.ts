@@ -97,6 +97,16 @@ export async function* understand(
   }
 }
 
+/** Entries in their order, as they count after those before them. */
+export async function* inOrder<Read extends Entry>(
+  { remembers }: Dialect,
+  entries: AsyncIterable<Read>,
+): AsyncGenerator<Read> {
+  const memory = remembers?.();
+  if (!memory) yield* entries;
+  else for await (const entry of entries) yield memory.read(entry);
+}
+
 /** BAD_LINE, for a reader that throws at one. */
 export function badEntry(path: string, { line, offset, reason }: BadEntry): VerbatimError {
   const where = line === null ? `the line at byte ${offset}` : `line ${line}`;

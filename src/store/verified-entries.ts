@@ -28,6 +28,7 @@ import type { VerifyReport } from "../signing/report.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { DIALECTS, findSession } from "./find-session.ts";
 import { decodeWhole } from "./spill-files.ts";
+import { inOrder } from "./stored-entries.ts";
 import { hostOf } from "./streams.ts";
 import { UserJudging } from "./user-judging.ts";
 
@@ -135,7 +136,7 @@ export async function openVerifiedSession(
     report: opened.report,
     end: opened.end,
     policy,
-    entries: () => entriesOf(path, opened.lines, decode, onBadLine),
+    entries: () => inOrder(DIALECTS[dialect], entriesOf(path, opened.lines, decode, onBadLine)),
     close: () => opened.close(),
   };
 }

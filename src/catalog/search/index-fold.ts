@@ -38,6 +38,8 @@ export interface FoldState {
   readonly models: readonly string[];
   readonly usage: UsageState;
   readonly tools: ToolState;
+  /** What the dialect remembers of the lines, where it does (dialects/dialect.ts, LineMemory). */
+  readonly memory?: unknown;
 }
 
 export const NOTHING_FOLDED: FoldState = {
@@ -97,7 +99,8 @@ export class IndexFold {
     const tools = this.#tools.add(entry, day, this.#at, start);
     const text = spelt(searchableText(entry));
     if (text === "" && tools.length === 0) return;
-    this.#entries.push({ start, role: entry.role, at: this.#at, tools, text });
+    const role = entry.saidBy === undefined ? entry.role : null; // `role:user` means people.
+    this.#entries.push({ start, role, at: this.#at, tools, text });
     this.#chars += text.length;
   }
 

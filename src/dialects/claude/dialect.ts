@@ -7,6 +7,8 @@
 
 import type { Dialect } from "../dialect.ts";
 import { isProgramsPrompt } from "../entire/aside.ts";
+import { compaction } from "../entire/compaction.ts";
+import { QueueMemory } from "../entire/queue.ts";
 import { asideOf } from "./aside.ts";
 import { complete } from "./complete.ts";
 import { decode } from "./decode.ts";
@@ -26,6 +28,8 @@ export const claude: Dialect = {
   complete,
   asideOf,
   isProgramsPrompt,
+  compaction,
+  remembers: (state) => new QueueMemory(state),
   takingBack,
   once,
 };

@@ -8,6 +8,8 @@
 import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
 import type { Understood } from "../dialect.ts";
 import { get, getString, has, isObject, type JsonObject } from "../fields.ts";
+import { speakerOf } from "./aside.ts";
+import { attachedIn } from "./attachment.ts";
 import { partsOf } from "./blocks.ts";
 import { ROLES, type RowType } from "./complete.ts";
 import { usageOf } from "./usage.ts";
@@ -27,6 +29,13 @@ export function decode(value: unknown): Understood {
 
 /** What a row of that type means, whatever else it holds. */
 export function rowEntry(row: JsonObject, type: string): Entry {
+  const attached = attachedIn(row);
+  if (attached !== null) {
+    const { role, parts, isTyped } = attached;
+    const said: Entry = { ...emptyEntry(row), kind: "message", role, parts };
+    const by = isTyped ? null : "program";
+    return { ...said, at: timeOf(get(row, "timestamp")), ...(by === null ? {} : { saidBy: by }) };
+  }
   const said = ROLES.find((role) => role === type);
   const message = get(row, "message");
   const entry = { ...emptyEntry(row), at: timeOf(get(row, "timestamp")) };
@@ -38,10 +47,13 @@ function messageOf(entry: Entry, type: RowType, message: JsonObject): Entry {
   const parts = partsOf(get(message, "content"));
   const messageId = getString(message, "id");
   const stopReason = getString(message, "stop_reason");
+  const role = roleOf(type, parts, native);
+  const by = role === "user" ? speakerOf(native, parts) : null;
   const said: Entry = {
     ...entry,
     kind: "message",
-    role: roleOf(type, parts, native),
+    role,
+    ...(by === null ? {} : { saidBy: by }),
     parts,
     model: getString(message, "model"),
     usage: usageOf(native, message),

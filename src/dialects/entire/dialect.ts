@@ -8,9 +8,11 @@ import type { Dialect } from "../dialect.ts";
 import { getString, isObject } from "../fields.ts";
 import { asideOf, isProgramsPrompt } from "./aside.ts";
 import { chain } from "./chain.ts";
+import { compaction } from "./compaction.ts";
 import { complete } from "./complete.ts";
 import { decode } from "./decode.ts";
 import { express } from "./express.ts";
+import { QueueMemory } from "./queue.ts";
 import { idAt, logPath } from "./session-id.ts";
 import { signing } from "./signing.ts";
 import { spilling } from "./spill.ts";
@@ -26,6 +28,8 @@ export const entire: Dialect = {
   complete,
   asideOf,
   isProgramsPrompt,
+  compaction,
+  remembers: (state) => new QueueMemory(state),
   chain,
   spilling,
 };

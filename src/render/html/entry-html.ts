@@ -8,7 +8,7 @@
 
 import type { Entry, Part, Role } from "../../model/entry.ts";
 import { jsonText } from "../json-text.ts";
-import { blockName, durationOf, grouped, isEmpty, usageOf } from "../phrases.ts";
+import { blockName, durationOf, grouped, isEmpty, speakerName, usageOf } from "../phrases.ts";
 import type { Calls } from "./call-places.ts";
 import { shownDiffOf } from "./diff-html.ts";
 import { markdownHtml } from "./markdown-html.ts";
@@ -96,13 +96,6 @@ export function timeOf(at: string | null): string | null {
   return at === null ? null : at.slice(0, 19).replace("T", " ");
 }
 
-const NAMES: Readonly<Record<Role, string>> = {
-  system: "System",
-  user: "User",
-  assistant: "Assistant",
-  tool: "Tool",
-};
-
 const NAMES_OF_PARTS: Readonly<Partial<Record<Part["type"], string>>> = {
   reasoning: "Thinking",
   tool_call: "Tool call",
@@ -123,7 +116,8 @@ function messageHtml(entry: PlacedEntry, context: EntryContext): Html | null {
   if (shown.length === 0) return null;
   // A result is a tool's, also where a provider's fashion is to say it in the user's name.
   const isResult = parts.every((part) => part.type === "tool_result");
-  const who = `by-${isResult ? "tool" : (role ?? "nobody")}`;
+  const speaker = entry.saidBy === undefined ? (role ?? "nobody") : "system";
+  const who = `by-${isResult ? "tool" : speaker}`;
   const isFailed = parts.some((part) => part.type === "tool_result" && part.error !== null);
   const kind = html`${who}${parts.some(isSaid) ? "" : " done"}${isFailed ? " failed" : ""}`;
   return html`<article class="entry ${kind}" id="${anchorOf(line, start)}">
@@ -136,11 +130,12 @@ function isSaid(part: Part): boolean {
 }
 
 /** Who speaks; or what happens, in an entry in which nobody says anything. */
-function nameOf({ role, parts }: Entry): string {
+function nameOf(entry: Entry): string {
+  const { role, parts } = entry;
   const [first] = parts;
   const isOne = parts.every((part) => part.type === first?.type);
   const what = first && isOne ? NAMES_OF_PARTS[first.type] : undefined;
-  return what ?? (role === null ? "Entry" : NAMES[role]);
+  return what ?? (role === null ? "Entry" : speakerName(entry));
 }
 
 function factsOf({ model, at, isPartial }: Entry): Html {

@@ -77,6 +77,25 @@ test("bad lines are told one by one, with line, place and reason", async () => {
   assert.ok(findings.every(({ session, path: at }) => session === "hello-1" && at === path));
 });
 
+test("a log of which no line is a message is told, one with nothing but checkpoints is not", async () => {
+  const project = tempDirectory();
+  const place = join(project, ".entire/metadata/s1");
+  mkdirSync(place, { recursive: true, mode: 0o700 });
+  const path = join(place, "full.jsonl");
+  const codesOf = async (...rows: readonly object[]) => {
+    writeFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""), { mode: 0o600 });
+    const session = { dialect: "entire", root: project, id: "s1", path } as const;
+    return codes(await findingsOf(session));
+  };
+  const item = { type: "response_item", payload: {} };
+  const checkpoint = { type: "checkpoint", uuid: "c" };
+  const said = { type: "user", uuid: "u", sessionId: "s1", message: { content: "Go." } };
+  assert.ok((await codesOf(item, checkpoint, item)).includes("NOTHING_UNDERSTOOD"));
+  for (const rows of [[item, said], [checkpoint], []]) {
+    assert.ok(!(await codesOf(...rows)).includes("NOTHING_UNDERSTOOD"));
+  }
+});
+
 test("a call without a result dangles once its session is at rest", async () => {
   const project = tempDirectory();
   const path = await writeThread(project, "a-1", [...WHOLE_THREAD.slice(0, 2), CALL]);

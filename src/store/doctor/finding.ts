@@ -44,6 +44,12 @@ export const FINDINGS = {
     means: "A line that cannot be read as an entry; readers pass over it and say so.",
     remedy: "does not alter a log's bytes; the line stays as it is",
   },
+  NOTHING_UNDERSTOOD: {
+    severity: "warning",
+    mends: false,
+    means: "The log has lines, and none is a message: it may be another program's file.",
+    remedy: "does not alter a log's bytes; look at the lines with `verbatim show --json`",
+  },
   BLANK_LINE: {
     severity: "note",
     mends: false,

@@ -13,6 +13,7 @@ import { decodeLine } from "../../log/json.ts";
 import { type Span, spansForward } from "../../log/spans.ts";
 import type { Entry } from "../../model/entry.ts";
 import { CallPairing } from "../../model/pairing.ts";
+import { isCheckpoint } from "../mapping.ts";
 import type { DerivedLook } from "./derived.ts";
 import { clipped, type Finding, type FoundAt, finding } from "./finding.ts";
 import type { LogEnd } from "./log-end.ts";
@@ -37,6 +38,8 @@ export class LogReading {
   readonly spills = new Set<string>();
   readonly #parts: ReadParts;
   #hasEnded = false;
+  #lines = 0;
+  #isAnyUnderstood = false;
 
   constructor(parts: ReadParts) {
     this.#parts = parts;
@@ -58,6 +61,10 @@ export class LogReading {
       for (const span of spans) yield* this.#judge(span, ++line);
       onProgress(spans.at(-1)?.start ?? 0, to);
     }
+    if (this.#lines === 0 || this.#isAnyUnderstood) return;
+    const { session, path, dialect } = this.#parts;
+    const detail = `${this.#lines} lines, and none is a message of the dialect ${dialect.name}`;
+    yield finding("NOTHING_UNDERSTOOD", { session, path }, detail);
   }
 
   async *#judge(span: Span, line: number): AsyncGenerator<Finding> {
@@ -85,6 +92,8 @@ export class LogReading {
   }
 
   *#follow(entry: Entry, at: FoundAt): Generator<Finding> {
+    if (!isCheckpoint(entry.native)) this.#lines++;
+    this.#isAnyUnderstood ||= entry.kind !== "other";
     if (entry.kind === "end") this.#hasEnded = true;
     else if (entry.kind !== "other" && entry.kind !== "turn_end") this.#hasEnded = false;
     for (const { callId, fit } of this.calls.add(entry, at.line ?? 0)) {

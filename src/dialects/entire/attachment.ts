@@ -1,0 +1,95 @@
+/**
+ * Attachment: what Claude Code puts next to a prompt. A prompt typed while the agent was at work, the
+ * content of a file that was named with `@`, and what the program adds by itself.
+ *
+ * AT1  `rendered` is what the model got, where a row has it. Else the attachment's own text counts.
+ *      One that has neither says nothing here, and `asideOf` says so of it.
+ */
+
+import type { Part, Role } from "../../model/entry.ts";
+import { get, getString, isObject, type JsonObject } from "../fields.ts";
+import { partsOf } from "./blocks.ts";
+
+export const ATTACHMENT_TYPE = "attachment";
+
+/** The type of a prompt that was typed while the agent was at work. */
+const QUEUED = "queued_command";
+const RENDERED_ROLES: readonly Role[] = ["user", "system"];
+/** What such prompts are, when a person typed them; other modes are the program's. */
+const TYPED_MODES: readonly unknown[] = [undefined, "prompt"];
+
+export interface Attached {
+  readonly role: Role;
+  readonly parts: readonly Part[];
+  /** A person typed it. */
+  readonly isTyped: boolean;
+}
+
+/** What an attachment's row says; null when it is not one, or says nothing. */
+export function attachedIn(row: JsonObject): Attached | null {
+  const attachment = get(row, "attachment");
+  if (get(row, "type") !== ATTACHMENT_TYPE || !isObject(attachment)) return null;
+  const rendered = partsOf(get(row, "rendered") ?? get(attachment, "rendered"));
+  const isTyped = get(attachment, "type") === QUEUED && isByPerson(attachment);
+  // A prompt as it was typed; what the program wraps around it is not the person's word.
+  const own = ownParts(attachment);
+  const parts = rendered.length > 0 && !(isTyped && own.length > 0) ? rendered : own;
+  if (parts.length === 0) return null;
+  const named = get(row, "renderedRole") ?? get(attachment, "renderedRole");
+  const role = RENDERED_ROLES.find((each) => each === named) ?? "user";
+  return { role: isTyped ? "user" : role, parts, isTyped };
+}
+
+/** Whether a prompt that waited was a person's: peers and the program's own tasks use the queue too. */
+function isByPerson(attachment: JsonObject): boolean {
+  const origin = get(attachment, "origin");
+  const kind = isObject(origin) ? get(origin, "kind") : undefined;
+  if (get(attachment, "isMeta") === true || (kind !== undefined && kind !== "human")) return false;
+  const prompt = get(attachment, "prompt");
+  if (typeof prompt === "string" && isNotification(prompt)) return false;
+  return TYPED_MODES.includes(get(attachment, "commandMode"));
+}
+
+/** How the program tells that a task of its own has ended. */
+export function isNotification(text: string): boolean {
+  return text.startsWith("<task-notification>");
+}
+
+function ownParts(attachment: JsonObject): Part[] {
+  const content = get(attachment, "content");
+  switch (get(attachment, "type")) {
+    case QUEUED:
+      return partsOf(get(attachment, "prompt"));
+    case "file":
+      return isObject(content) ? fileParts(attachment, content) : [];
+    case "nested_memory":
+      return isObject(content) ? texts(attachment, getString(content, "content")) : [];
+    case "edited_text_file":
+      return texts(attachment, getString(attachment, "snippet"));
+    case "hook_additional_context":
+      return Array.isArray(content)
+        ? content.flatMap((text) => (typeof text === "string" ? partsOf(text) : []))
+        : partsOf(content);
+    default:
+      return [];
+  }
+}
+
+function fileParts(attachment: JsonObject, content: JsonObject): Part[] {
+  const file = get(content, "file");
+  if (!isObject(file)) return [];
+  const data = getString(file, "base64");
+  if (get(content, "type") !== "image" || data === null) {
+    return texts(attachment, getString(file, "content"));
+  }
+  const source = { type: "base64", media_type: getString(file, "type"), data };
+  return [...texts(attachment, ""), { type: "other", native: { type: "image", source } }];
+}
+
+/** Which file it is, and what is in it. */
+function texts(attachment: JsonObject, text: string | null): Part[] {
+  if (text === null) return [];
+  const name = getString(attachment, "filename") ?? getString(attachment, "path");
+  const parts = [...(name === null ? [] : [`[Attached: ${name}]`]), ...(text === "" ? [] : [text])];
+  return parts.length === 0 ? [] : [{ type: "text", text: parts.join("\n") }];
+}

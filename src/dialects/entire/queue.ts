@@ -1,0 +1,122 @@
+/**
+ * Queue: prompts that were typed while Claude Code was at work, as its older versions keep them.
+ *
+ *   {"type":"queue-operation","operation":"enqueue","content":"…"}   typed, and waits
+ *   dequeue   becomes the next prompt: an ordinary user's row follows
+ *   remove    goes to the model in the middle of its turn; later versions write an attachment, too
+ *   popAll    the person took it back to edit it
+ *
+ * QU1  A prompt is said once. `remove` says it where nothing else does: in a log whose version writes
+ *      no attachments, and for no other `reason` than that the model took it.
+ * QU2  What is remembered is JSON, and bounded. The oldest prompts beyond it are not said.
+ */
+
+import type { Entry } from "../../model/entry.ts";
+import type { LineMemory } from "../dialect.ts";
+import { get, getString } from "../fields.ts";
+import { ATTACHMENT_TYPE, attachedIn, isNotification } from "./attachment.ts";
+import { textOf } from "./blocks.ts";
+
+/** Why a prompt leaves the queue in the middle of a turn; older versions do not say it. */
+const ABSORBED = "absorbed_mid_turn";
+const WAITING_MAX = 64;
+const PROMPT_CHARS_MAX = 65_536;
+
+interface QueueState {
+  /** Prompts that wait, oldest first. */
+  readonly waiting: readonly string[];
+  /** The one that was dequeued last: the next user's row should say it. */
+  readonly taken: string | null;
+  /** The log's version writes attachments. */
+  readonly hasAttachments: boolean;
+}
+
+const EMPTY: QueueState = { waiting: [], taken: null, hasAttachments: false };
+
+export class QueueMemory implements LineMemory {
+  #waiting: string[];
+  #taken: string | null;
+  #hasAttachments: boolean;
+
+  constructor(state: unknown = EMPTY) {
+    const { waiting, taken, hasAttachments } = state as QueueState;
+    this.#waiting = [...waiting];
+    this.#taken = taken;
+    this.#hasAttachments = hasAttachments;
+  }
+
+  read<Read extends Entry>(entry: Read): Read {
+    const { native } = entry;
+    switch (get(native, "type")) {
+      case "queue-operation":
+        return this.#operate(entry);
+      case ATTACHMENT_TYPE:
+        this.#hasAttachments = true;
+        if (attachedIn(native) !== null) this.#settle(textIn(entry));
+        return entry;
+      case "user":
+        this.#settle(textIn(entry));
+        return entry;
+      default:
+        return entry;
+    }
+  }
+
+  state(): QueueState {
+    const [waiting, taken] = [[...this.#waiting], this.#taken];
+    return { waiting, taken, hasAttachments: this.#hasAttachments };
+  }
+
+  #operate<Read extends Entry>(entry: Read): Read {
+    const { native } = entry;
+    const content = getString(native, "content");
+    switch (get(native, "operation")) {
+      case "enqueue":
+        if (content !== null && content.length <= PROMPT_CHARS_MAX) this.#waiting.push(content);
+        this.#waiting.splice(0, this.#waiting.length - WAITING_MAX);
+        return entry;
+      case "dequeue":
+        this.#taken = this.#take(content);
+        return entry;
+      case "popAll":
+        if (content === null) this.#waiting = [];
+        else this.#take(content);
+        return entry;
+      case "remove":
+        return this.#remove(entry, content);
+      default:
+        return entry;
+    }
+  }
+
+  /** QU1 */
+  #remove<Read extends Entry>(entry: Read, content: string | null): Read {
+    const prompt = this.#take(content);
+    const reason = getString(entry.native, "reason") ?? ABSORBED;
+    const isTaken = reason === ABSORBED && !this.#hasAttachments;
+    if (prompt === null || !isTaken || prompt.trim() === "") return entry;
+    const parts = [{ type: "text", text: prompt }] as const;
+    const by = isNotification(prompt) ? ({ saidBy: "program" } as const) : {};
+    return { ...entry, kind: "message", role: "user", ...by, parts };
+  }
+
+  /** The prompt of that text, else the oldest one; it waits no longer. */
+  #take(content: string | null): string | null {
+    const at = content === null ? 0 : this.#waiting.indexOf(content);
+    return at < 0 ? null : (this.#waiting.splice(at, 1)[0] ?? null);
+  }
+
+  /** A row says the prompt, whichever was thought to be dequeued. */
+  #settle(text: string): void {
+    const at = this.#waiting.indexOf(text);
+    if (text !== this.#taken && at >= 0) {
+      this.#waiting.splice(at, 1);
+      if (this.#taken !== null) this.#waiting.unshift(this.#taken);
+    }
+    this.#taken = null;
+  }
+}
+
+function textIn({ parts }: Entry): string {
+  return textOf(parts);
+}

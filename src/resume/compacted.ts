@@ -1,0 +1,71 @@
+/**
+ * Compacted: a program sums up what was said and continues with the summary. So does resuming: it
+ * starts at the last summary, with what its boundary keeps, and the rest is left out.
+ *
+ * CM1  A boundary without a summary after it changes nothing: the program was stopped in between.
+ * CM2  Lines that the boundary keeps follow the summary, as they did for the model.
+ * CM3  What is held takes room, as in taken-back.ts (TB1).
+ */
+
+import type { Dialect } from "../store/fork.ts";
+import type { VerifiedEntry } from "../store/verified-entries.ts";
+import type { GatheredEntry } from "./gather.ts";
+import { Room } from "./room.ts";
+
+type Held = VerifiedEntry & Pick<GatheredEntry, "aside">;
+
+export class Compacted {
+  readonly #compaction: Dialect["compaction"];
+  readonly #pass: (entry: Held) => void;
+  #room = new Room();
+  #held: Held[] = [];
+  /** Where the last boundary is among those that are held; null: none without its summary. */
+  #boundary: number | null = null;
+  /** What the boundary kept, to follow the summary. */
+  #kept: Held[] = [];
+
+  constructor({ compaction }: Pick<Dialect, "compaction">, pass: (entry: Held) => void) {
+    this.#compaction = compaction;
+    this.#pass = pass;
+  }
+
+  /** Refuses with RESUME_TOO_LARGE. */
+  add(entry: Held): void {
+    if (!this.#compaction) {
+      this.#pass(entry);
+      return;
+    }
+    this.#room.takeParts(Math.max(1, entry.parts.length), entry.line);
+    this.#room.takeChars(entry.end - entry.start, entry.line);
+    const isAside = Boolean(entry.aside);
+    const isSummary = !isAside && this.#compaction.isSummary(entry.native);
+    if (isSummary) this.#startOver();
+    else this.#held.push(...this.#kept.splice(0)); // CM2: after all rows of the summary.
+    if (!isAside && this.#compaction.isBoundary(entry.native)) this.#boundary = this.#held.length;
+    this.#held.push(entry);
+  }
+
+  /** Hands over what is held. To be called at the end. */
+  finish(): void {
+    for (const entry of [...this.#held, ...this.#kept]) this.#pass(entry);
+    [this.#held, this.#kept] = [[], []];
+  }
+
+  #startOver(): void {
+    const last = this.#held.at(-1);
+    // A summary in several rows is one.
+    if (last && !last.aside && this.#compaction?.isSummary(last.native)) return;
+    const at = this.#boundary ?? this.#held.length;
+    const before = this.#held.slice(0, at);
+    const boundary = this.#held[at];
+    const natives = before.map(({ native }) => native);
+    const kept = (boundary && this.#compaction?.keptBy(boundary.native, natives)) ?? new Set();
+    for (const entry of before) {
+      if (kept.has(entry.native)) this.#kept.push(entry);
+      else this.#pass(entry.aside ? entry : { ...entry, aside: "compacted" });
+    }
+    this.#held = this.#held.slice(at);
+    this.#boundary = null;
+    this.#room = new Room(); // What was passed on is no longer held.
+  }
+}
