@@ -6,12 +6,13 @@
 import type { Aside } from "../../model/entry.ts";
 import type { Native } from "../dialect.ts";
 import { asideOf as rowAsideOf } from "../entire/aside.ts";
-import { isSubagentHook } from "./hooks.ts";
+import { isShownHook, isSubagentHook } from "./hooks.ts";
 import { keyOf } from "./session-id.ts";
 
 /** `id` is the session's; null when nobody knows it, and the rows may tell (`isSubagents`). */
 export function asideOf(native: Native, id: string | null, isSubagents = false): Aside | null {
   const isOwnLog = isSubagents || (id !== null && keyOf(id)?.subpath !== undefined);
   if (isSubagentHook(native)) return isOwnLog ? null : "other_agent";
+  if (isShownHook(native)) return "program";
   return rowAsideOf(native, id, isOwnLog);
 }

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { docsPage } from "../../../test/support/docs-page.ts";
 import type { Native } from "../dialect.ts";
+import { asideOf } from "./aside.ts";
 import { complete } from "./complete.ts";
 import { decode } from "./decode.ts";
 import { isDeletion } from "./deletion.ts";
@@ -90,10 +91,39 @@ test("the example hooks are what the recorder makes, and understood as the page 
         },
       ],
       ["message", "assistant", { type: "text", text: "Three lines." }],
+      ["message", "assistant", { type: "text", text: "Three " }],
+      [
+        ...["message", "tool"],
+        {
+          ...{ type: "tool_result", callId: "toolu_01X", output: { stdout: "3 README" } },
+          ...{ error: null, durationMs: null },
+        },
+      ],
+      ["message", "system", { type: "text", text: "They counted lines." }],
+      ["message", "system", { type: "text", text: "API Error: try later" }],
       ["end", null, undefined],
       ["other", null, undefined],
     ],
   );
+});
+
+test("what the program showed is beside the conversation, and a displayed message can be put together", () => {
+  const told = (hook: object) => hookLine({ ...hook }, { nowMs: 0, text: null });
+  const shown = (more: object) =>
+    told({ hook_event_name: "MessageDisplay", message_id: "m1", ...more });
+  const pieces = [{ index: 0, final: false, delta: "a\n" }, { index: 1, final: true, delta: "b" }];
+  assert.deepEqual(
+    pieces.map((more) => decode(shown(more)).entry).map((e) => [e?.messageId, e?.isPartial]),
+    [["m1", true], ["m1", undefined]],
+  );
+  assert.equal(decode(shown({ final: true, delta: "" })).entry?.kind, "other");
+  assert.equal(asideOf(shown({ delta: "a" }), null), "program");
+  assert.equal(asideOf(told({ hook_event_name: "StopFailure", error: "overloaded" }), null), "program");
+  assert.equal(asideOf(told({ hook_event_name: "PostCompact", compact_summary: "s" }), null), null);
+  for (const odd of [{ tool_calls: "no list" }, { tool_calls: [null, 7, {}] }, {}]) {
+    const { entry } = decode(told({ hook_event_name: "PostToolBatch", ...odd }));
+    assert.equal(entry?.kind, "other");
+  }
 });
 
 test("any hook is understood, and a failed call says why", () => {

@@ -12,9 +12,9 @@
 
 import { fingerprint } from "../../base/fingerprint.ts";
 import { compactJson } from "../../base/print-json.ts";
-import { type Entry, emptyEntry, type Part } from "../../model/entry.ts";
+import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
 import type { Native } from "../dialect.ts";
-import { get, getObject, getString, has, type JsonObject } from "../fields.ts";
+import { get, getObject, getString, has, isObject, type JsonObject } from "../fields.ts";
 import { denied } from "../not-started.ts";
 
 export const HOOK_TYPE = "hook";
@@ -56,20 +56,54 @@ export function hookEntry(native: Native, at: string | null): Entry {
       return said(entry, "tool", [result(hook, null, getString(hook, "error") ?? "it failed")]);
     case "PermissionDenied":
       return said(entry, "tool", [result(hook, null, denied(getString(hook, "reason")))]);
+    case "PostToolBatch":
+      return said(entry, "tool", batchResults(hook));
     case "Stop":
       return said(entry, "assistant", text(hook, "last_assistant_message"));
+    case "StopFailure":
+      return said(entry, "system", failureText(hook));
+    case "PostCompact":
+      return said(entry, "system", text(hook, "compact_summary"));
+    case "MessageDisplay":
+      return displayed(entry, hook);
     default:
       return entry;
   }
 }
 
-function said(entry: Entry, role: "user" | "assistant" | "tool", parts: readonly Part[]): Entry {
+function said(entry: Entry, role: Role, parts: readonly Part[]): Entry {
   return parts.length === 0 ? entry : { ...entry, kind: "message", role, parts };
 }
 
 function text(hook: JsonObject, key: string): Part[] {
   const said = getString(hook, key);
   return said ? [{ type: "text", text: said }] : [];
+}
+
+/** Some lines of a message, as the screen showed them. Its last piece may be empty. */
+function displayed(entry: Entry, hook: JsonObject): Entry {
+  const messageId = getString(hook, "message_id");
+  const isWhole = get(hook, "final") === true;
+  return {
+    ...said(entry, "assistant", text(hook, "delta")),
+    ...(messageId ? { messageId } : {}),
+    ...(isWhole ? {} : { isPartial: true }),
+  };
+}
+
+/** What the person read instead of an answer: the error as it was shown, or what is known of it. */
+function failureText(hook: JsonObject): Part[] {
+  const keys = ["last_assistant_message", "error_details", "error"];
+  return keys.map((key) => text(hook, key)).find((parts) => parts.length > 0) ?? [];
+}
+
+/** The results of calls that ran together. A call without a response has none here. */
+function batchResults(hook: JsonObject): Part[] {
+  const calls = get(hook, "tool_calls");
+  if (!Array.isArray(calls)) return [];
+  return calls
+    .filter((call) => isObject(call) && has(call, "tool_response"))
+    .map((call) => result(call, get(call, "tool_response", null), null));
 }
 
 function call(hook: JsonObject): Part {
@@ -94,4 +128,13 @@ function callId(hook: JsonObject): string {
 /** Whether it is what a subagent's hook was told: the main agent may have a type, never an id. */
 export function isSubagentHook(native: Native): boolean {
   return get(native, "type") === HOOK_TYPE && !!getString(getObject(native, "hook"), "agent_id");
+}
+
+/**
+ * Whether it is what the program showed, and not what was said to the model or by it: its errors,
+ * and messages line by line, of which `Stop` tells the last one again.
+ */
+export function isShownHook(native: Native): boolean {
+  const name = get(getObject(native, "hook"), "hook_event_name");
+  return get(native, "type") === HOOK_TYPE && (name === "StopFailure" || name === "MessageDisplay");
 }
