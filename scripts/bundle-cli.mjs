@@ -2,6 +2,7 @@
  * Makes few files of the command line's many modules: loading them one by one is a good part of what
  * a short command costs (docs/decisions/0007-bundled-cli.md). What every command loads is in one, with
  * what `ls` needs to print what it printed before; the rest is in chunks that are loaded when needed.
+ * `main.js` and what an agent's hooks need are bundled apart from the rest.
  *
  *     node scripts/bundle-cli.mjs <directory with the compiled sources>
  */
@@ -12,7 +13,7 @@ import { build } from "rolldown";
 
 const [, , compiled = "dist"] = process.argv;
 const bundled = join(compiled, "cli.bundled");
-const main = resolve(compiled, "cli", "main.js");
+const program = resolve(compiled, "cli", "program.js");
 /** @type {Set<string>} */
 const first = new Set();
 
@@ -30,17 +31,19 @@ const findFirst = {
       first.add(id);
       for (const imported of this.getModuleInfo(id)?.importedIds ?? []) add(imported);
     };
-    add(main);
+    add(program);
     add(resolve(compiled, "cli", "listing.js"));
-    first.delete(main);
+    first.delete(program);
   },
 };
 
+// Native packages find their binaries beside themselves.
+const natives = ["fs-native-extensions", "@photostructure/sqlite"];
+
 await build({
-  input: { main },
+  input: { program, "hook-drain": resolve(compiled, "cli", "hook-drain.js") },
   platform: "node",
-  // Native packages find their binaries beside themselves.
-  external: ["fs-native-extensions", "@photostructure/sqlite"],
+  external: natives,
   plugins: [findFirst],
   checks: { ineffectiveDynamicImport: false },
   output: {
@@ -49,6 +52,13 @@ await build({
     chunkFileNames: "[name]-[hash].js",
     codeSplitting: { groups: [{ name: "first", test: (id) => first.has(id) }] },
   },
+});
+// By itself: what a hook needs must not be in a chunk with what it does not need.
+await build({
+  input: { main: resolve(compiled, "cli", "main.js") },
+  platform: "node",
+  external: ["./program.js", "./hook-drain.js"],
+  output: { dir: bundled, entryFileNames: "[name].js", chunkFileNames: "[name].js" },
 });
 chmodSync(join(bundled, "main.js"), 0o755);
 rmSync(join(compiled, "cli"), { recursive: true });

@@ -38,6 +38,11 @@ const ENVIRONMENT: readonly (readonly [string, string])[] = [
     "Where the index of sessions is kept, in verbatim/catalog.db and search.db; default: ~/.cache.",
   ],
   ["CLAUDE_PROJECT_DIR", "Below which directory the hooks of Claude Code are recorded."],
+  [
+    "CLAUDE_CONFIG_DIR",
+    "Where hooks install finds settings.json of Claude Code; default: ~/.claude.",
+  ],
+  ["CODEX_HOME", "Where hooks install finds hooks.json of Codex; default: ~/.codex."],
   ["OTEL_EXPORTER_OTLP_HEADERS", "What export --otlp sends with each request: name=value,..."],
 ];
 

@@ -102,6 +102,10 @@ function adviceOn(report: VerifyReport): string | undefined {
   if (verdict === "untrusted" && has("OLDER_FORMAT")) return undefined;
   if (verdict === "untrusted") return UNTRUSTED.find(([code]) => has(code))?.[1];
   if (verdict === "tampered" && has("LINE_ENDINGS_CONVERTED")) return undefined; // It says what to do.
+  const isOnlyWaiting = findings.filter((each) => each.verdict === "incomplete").length === 1;
+  if (verdict === "incomplete" && isOnlyWaiting && has("HOOKS_WAITING")) {
+    return "`verbatim show`, or any command that reads it, puts them into the log and signs them";
+  }
   if (verdict !== "rollback" || through) return ADVICE[verdict];
   // There is no head that could be accepted.
   const beside = has("LOG_SHORTER_THAN_SIDECAR") ? `, and move ${path}.checkpoints away` : "";

@@ -102,6 +102,8 @@ export type FindingCode =
   | "TORN_TAIL"
   | "NUL_TAIL"
   | "FOUND_UNSIGNED"
+  /** Recorded hooks that are not in the log yet (store/hook-spool.ts). */
+  | "HOOKS_WAITING"
   | "CLOSURE_UNSIGNED"
   /** Of a fork, as its source is judged: any verdict but the best. */
   | "SOURCE_NOT_VERIFIED"

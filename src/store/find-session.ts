@@ -177,7 +177,7 @@ function openAtPath(host: Host, { dialect, root, path }: FoundSession, id: strin
 
 async function hasSession(host: Host, { dialect, root }: FoundStore, id: string): Promise<boolean> {
   try {
-    return await new Store(host, { dialect, root }).has(id);
+    return await new Store(host, { dialect, root }).hasLog(id);
   } catch (cause) {
     // What can be no id, or lies below a file, is not there under that name.
     const { code, details } = cause instanceof VerbatimError ? cause : { code: "", details: {} };

@@ -10,6 +10,8 @@
  *      over: it has a verdict, which is that it is unreadable. So has a log in a place where no session
  *      can be: a directory that was renamed to what is no id would hide what is in it.
  * SV3  Checkpoints whose log is gone are a session all the same, pinned or not.
+ * SV4  Recorded hooks that wait in a spool are not signed yet: the session is incomplete, also when it
+ *      has no log so far.
  */
 
 import { join, relative, resolve } from "node:path";
@@ -18,6 +20,7 @@ import type { Host } from "../base/host.ts";
 import { eachLog, type Layout } from "../catalog/find.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import type { Head } from "../proof/pin.ts";
+import { worse } from "../proof/verdict.ts";
 import { unreadableReport } from "../signing/assemble.ts";
 import { changedWhileRead } from "../signing/read-counted.ts";
 import type { VerifyReport } from "../signing/report.ts";
@@ -28,6 +31,7 @@ import type { VerifyOptions } from "../signing/verify-options.ts";
 import { findSession } from "./find-session.ts";
 import { type FoundStore, findStores, statOf, type Where } from "./find-stores.ts";
 import { goneIn, lookedAt, storesOrPinned, upwardsFrom } from "./gone-sessions.ts";
+import { waitingHooks } from "./hook-spool.ts";
 import { LAYOUTS } from "./layouts.ts";
 import { hostOf } from "./streams.ts";
 import { type JudgingOptions, UserJudging } from "./user-judging.ts";
@@ -49,6 +53,8 @@ export class SessionVerifier {
   readonly #verified: Head[] = [];
   /** Logs that lie where no session can be (SV2), by their paths. */
   readonly #withoutId = new Set<string>();
+  /** Of each store, how many hooks wait for which session. */
+  readonly #waiting = new Map<string, ReadonlyMap<string, number>>();
 
   private constructor(host: Host, options: VerifierOptions, judging: UserJudging) {
     this.#host = host;
@@ -90,6 +96,8 @@ export class SessionVerifier {
     }
     const report = await verifyLog(hostOf(this.#host, target), target, options);
     const { id } = target;
+    const waiting = this.#waitingFor(target);
+    if (waiting > 0) return withWaitingHooks(report, waiting);
     if (this.#options.pins !== true || report.verdict !== "verified" || id === null) return report;
     const again = await this.#verifyOptions(target, () => {});
     const { head } = await readHead(this.#host, { ...target, id }, again);
@@ -99,6 +107,17 @@ export class SessionVerifier {
     }
     this.#verified.push(head);
     return report;
+  }
+
+  /** SV4: how many recorded hooks are not in the session's log yet. */
+  #waitingFor({ dialect, root, id }: SessionLog): number {
+    return dialect === "claude" && id !== null ? (this.#waitingIn(root).get(id) ?? 0) : 0;
+  }
+
+  #waitingIn(root: string): ReadonlyMap<string, number> {
+    const known = this.#waiting.get(root) ?? waitingHooks(root);
+    this.#waiting.set(root, known);
+    return known;
   }
 
   /** Pins what was to be pinned, durably; throws what keeps it from being written. */
@@ -144,7 +163,7 @@ export class SessionVerifier {
       if (code !== "SESSION_NOT_FOUND") throw cause;
       const inside = await this.findIn(name);
       if (inside.length > 0) return inside;
-      const gone = await this.#goneAs(name);
+      const gone = this.#waitingAs(name) ?? (await this.#goneAs(name));
       if (gone) return [gone];
       throw cause;
     }
@@ -175,6 +194,10 @@ export class SessionVerifier {
       known.add(pin.id);
       const gone = goneIn(store, pin.id);
       if (gone) logs.push(gone); // SV1
+    }
+    for (const id of dialect === "claude" ? this.#waitingIn(root).keys() : []) {
+      const log = logs.some((each) => each.id === id) ? null : goneIn(store, id);
+      if (log) logs.push(log); // SV4
     }
     return logs;
   }
@@ -207,6 +230,16 @@ export class SessionVerifier {
     return only && others.length === 0 ? only : null;
   }
 
+  /** A session of that id, or last part of an id, that has hooks and no log yet (SV4). */
+  #waitingAs(name: string): SessionLog | null {
+    for (const store of findStores(this.#options.where)) {
+      const ids = store.dialect === "claude" ? [...this.#waitingIn(store.root).keys()] : [];
+      const id = ids.find((each) => each === name || each.endsWith(`/${name}`));
+      if (id !== undefined) return goneIn(store, id);
+    }
+    return null;
+  }
+
   /** A session of that id whose log is gone, perhaps with its whole store, and whose head was seen. */
   async #goneAs(id: string): Promise<SessionLog | null> {
     for (const store of lookedAt(this.#options.where).flat()) {
@@ -218,6 +251,20 @@ export class SessionVerifier {
     }
     return null;
   }
+}
+
+/** What verifying found, and that hooks wait. A log that is only not there yet is not unreadable. */
+function withWaitingHooks(report: VerifyReport, count: number): VerifyReport {
+  const isNew = report.findings.every(({ code }) => code === "NOT_FOUND");
+  const message = `${count} recorded hooks wait to be put into the log and are not signed yet`;
+  const place = { byte_offset: null, turn: null };
+  const waiting = { code: "HOOKS_WAITING", verdict: "incomplete", ...place, message } as const;
+  const isMissing = isNew && report.verdict === "unreadable";
+  return {
+    ...report,
+    verdict: isMissing ? "incomplete" : worse(report.verdict, "incomplete"),
+    findings: [...(isMissing ? [] : report.findings), waiting],
+  };
 }
 
 /** Streams have verdicts of their own (streams/verify-directory.ts). */

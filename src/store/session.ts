@@ -53,6 +53,8 @@ export interface SessionParts extends KnownFacts {
   readonly openSealing?: OpenSealing | null;
   /** The dialect in which a log that begins with this value goes on; null: always the same. */
   readonly adopt: ((first: unknown) => Dialect) | null;
+  /** Brings in what was recorded and is not in the log yet. */
+  readonly beforeReading?: () => Promise<unknown>;
   readonly onClosed: () => void;
 }
 
@@ -253,6 +255,7 @@ export class Session {
 
   /** The entries in order. */
   async *entries(options: EntryOptions = {}): AsyncGenerator<StoredEntry> {
+    await this.#parts.beforeReading?.();
     yield* inOrder(this.dialect, this.#understand(this.reader(options).forward(options), options));
   }
 
@@ -262,6 +265,7 @@ export class Session {
     if (!Number.isSafeInteger(count) || count < 0)
       throw badOption("count", "must be a number from 0");
     if (count === 0) return entries;
+    await this.#parts.beforeReading?.();
     const backward = this.reader(options).backward(options);
     for await (const entry of this.#understand(backward, options)) {
       if (entries.push(entry) === count) break;
@@ -272,6 +276,7 @@ export class Session {
 
   /** The entries from `from` on, and then those that any process appends. */
   async *follow(options: EntryOptions = {}): AsyncGenerator<StoredEntry> {
+    await this.#parts.beforeReading?.();
     yield* inOrder(this.dialect, this.#understand(this.reader(options).follow(options), options));
   }
 

@@ -23,6 +23,7 @@ import { openPlace, openToRead } from "../log/place.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
 import type { Beside } from "./beside.ts";
 import { EntireBeside } from "./entire-beside.ts";
+import { hooksMayWait, hooksStillWait } from "./hooks-waiting.ts";
 import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";
 import { Registrar } from "./registrar.ts";
 import { RyeBeside } from "./rye-beside.ts";
@@ -43,6 +44,8 @@ import { Summaries } from "./summaries.ts";
 
 export type { BeginOptions, CreateOptions, StoreOptions };
 
+/** How long a reader waits for the lock of a session whose hooks wait. */
+const DRAIN_WAIT_MS = 1000;
 /** Dialects whose sessions are their logs, and nothing else. */
 const HAS_NOTHING_BESIDE: readonly DialectName[] = ["homeagent", "claude", "sdk", "streams"];
 
@@ -111,8 +114,15 @@ export class Store {
     );
   }
 
-  /** Whether the session's log is there. */
+  /** Whether the session is there. */
   async has(id: string): Promise<boolean> {
+    checkOpening(id, {});
+    await this.drainHooks();
+    return this.hasLog(id);
+  }
+
+  /** @internal Whether its log is: for those who only look, and put nothing into it. */
+  async hasLog(id: string): Promise<boolean> {
     checkOpening(id, {});
     const logId = this.#dialect().logPath(id).join("/");
     try {
@@ -130,11 +140,12 @@ export class Store {
   }
 
   /** Every session of the store with what is known of it, in no order. */
-  list(options: ListOptions = {}): Promise<SessionSummary[]> {
+  async list(options: ListOptions = {}): Promise<SessionSummary[]> {
     const { root, dialect } = this;
     const catalogPath = this.#options.catalogPath ?? defaultCatalogPath();
     const summaries = async () => this.summaries();
     const onWarning = this.#onWarning;
+    await this.drainHooks();
     return listSessions({ root, dialect, catalogPath, summaries, onWarning }, options);
   }
 
@@ -182,10 +193,33 @@ export class Store {
         ? null
         : (session) => this.#beside(session),
       openSealing: this.#options.sign ? (...opening) => this.#openSealing(from, ...opening) : null,
+      ...(this.dialect === "claude" ? { beforeReading: () => this.drainHooks() } : {}),
       onClosed: () => this.#sessions.delete(session),
     });
     this.#sessions.add(session);
     return session;
+  }
+
+  /**
+   * @internal Puts recorded hooks that wait into their sessions, as far as their locks are free in time:
+   * whoever reads them does so first. Says how many still wait (hook-spool.ts).
+   */
+  async drainHooks({ lockWaitMs = DRAIN_WAIT_MS }: { lockWaitMs?: number } = {}): Promise<number> {
+    const { root } = this;
+    if (this.dialect !== "claude" || !hooksMayWait(root)) return 0;
+    const { drainSpool } = await import("./hook-spool.ts");
+    const onWarning = this.#onWarning;
+    const { waiting, cause } = await drainSpool(root, async (id, lines, { sign, durability }) => {
+      const options = { mode: "shared", durability, sign, lockWaitMs, onWarning } as const;
+      const store = new Store(this.#host, { dialect: "claude", root, ...options });
+      try {
+        await store.session(id).appendNatives(lines);
+      } finally {
+        await store.close();
+      }
+    });
+    if (waiting > 0) onWarning(hooksStillWait(root, waiting, cause));
+    return waiting;
   }
 
   /** Closes every session that is open. */

@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { claudeSessionStore } from "../../src/claude-agent.ts";
-import { HOOKS_PROJECT, hookLine } from "../../src/dialects/claude/hooks.ts";
+import { hookLine } from "../../src/dialects/claude/hooks.ts";
 import { openStore } from "../../src/index.ts";
 import { exportSpans } from "../../src/otel.ts";
 import type { AnthropicMessage } from "../../src/resume/targets/anthropic.ts";
@@ -22,7 +22,7 @@ function told(name: string, tool: string, input: unknown, more: object = {}) {
 async function hooksSession(hooks: readonly object[]) {
   const root = tempDirectory();
   const store = await openStore({ dialect: "claude", root, durability: "os" });
-  const session = store.session(`${HOOKS_PROJECT}/6f1c`);
+  const session = store.session("claude-code-hooks/6f1c");
   for (const hook of [ASKED, ...hooks]) {
     await session.appendNative(hookLine({ session_id: "6f1c", ...hook }, { nowMs: 0, text: null }));
   }

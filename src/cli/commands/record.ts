@@ -1,11 +1,21 @@
 /** `verbatim record`: entries from any program, as JSON lines on stdin, each one durable append. */
 
 import { VerbatimError } from "../../base/errors.ts";
+import { HOOK_SOURCES, type HookSource } from "../../dialects/claude/hook-spool.ts";
 import type { DialectName } from "../../dialects/dialect.ts";
 import type { Durability } from "../../log/log-options.ts";
 import type { Session } from "../../store/session.ts";
 import type { Store, StoreOptions } from "../../store/store.ts";
-import { type CliCommand, type Io, type Run, textOption, UsageError } from "../command.ts";
+import {
+  type CliCommand,
+  type Io,
+  type Run,
+  textOption,
+  UsageError,
+  wholeNumber,
+} from "../command.ts";
+import type { HookOptions } from "../hook.ts";
+import { WITHIN_MS, WITHIN_MS_LEAST, WITHIN_MS_MOST } from "../hook-arguments.ts";
 import type { Outcome } from "../recording.ts";
 import type { SseSource } from "../sse-recording.ts";
 
@@ -22,13 +32,12 @@ export const record: CliCommand = {
     },
     {
       flags: "--from <source>",
-      summary:
-        "what stdin holds instead: a provider's event streams, or what a Claude Code hook was told",
-      choices: ["anthropic-sse", "openai-sse", "claude-code-hooks"],
+      summary: "what stdin holds instead: a provider's event streams, or what an agent told a hook",
+      choices: ["anthropic-sse", "openai-sse", ...HOOK_SOURCES],
     },
     {
       flags: "--within <ms>",
-      summary: "with claude-code-hooks: give up after so long; default: 10000",
+      summary: "with hooks: give up after so long; default: 10000",
     },
     { flags: "--directive <name>", summary: "rye: what the thread is about; part of a new id" },
     { flags: "--agent <id>", summary: "homeagent: whose session it is" },
@@ -76,12 +85,20 @@ export const record: CliCommand = {
     "my-agent | verbatim record --dialect rye --directive deploy --sign",
     "curl -sN … | verbatim record --dialect entire --from anthropic-sse --session 2026-11-15-a",
     "verbatim record --from claude-code-hooks",
+    "verbatim record --from codex-hooks --sign append",
   ],
 
   async run(run) {
     const { options, io } = run;
     const { from } = options;
-    if (from === "claude-code-hooks") return (await import("../hook.ts")).recordHook(run);
+    const source = HOOK_SOURCES.find((each) => each === from);
+    if (source !== undefined) {
+      const { recordHook } = await import("../hook.ts");
+      return recordHook(
+        () => hookOptionsOf(source, options),
+        () => io.input,
+      );
+    }
     if (from !== undefined) refuseLineOptions(options);
     const asked = askedFor(options);
     const { input } = io; // Before anything is made: what cannot be read is refused.
@@ -178,10 +195,35 @@ function refuseOthers(
   }
 }
 
+/** What has no meaning for a hook: whose session it is, the hook says. */
+const NOT_FOR_HOOKS = {
+  dialect: "--dialect",
+  directive: "--directive",
+  agent: "--agent",
+  model: "--model",
+  agentVersion: "--agent-version",
+  session: "--session",
+  envelope: "--envelope",
+  ack: "--ack",
+} as const;
+
+function hookOptionsOf(from: HookSource, options: Run["options"]): HookOptions {
+  const [, other] = Object.entries(NOT_FOR_HOOKS).find(([name]) => options[name]) ?? [];
+  if (other !== undefined) throw new UsageError(`${other} has no meaning with --from`);
+  const { within = String(WITHIN_MS), sign = false } = options;
+  return {
+    from,
+    root: textOption("--root", options.root),
+    durability: options.durability === "os" ? "os" : "disk",
+    sign: sign === false ? false : sign === "append" ? "append" : "turn",
+    withinMs: wholeNumber("--within", within, WITHIN_MS_LEAST, WITHIN_MS_MOST),
+  };
+}
+
 /** What has no meaning where stdin holds no lines of entries. */
 function refuseLineOptions(options: Run["options"]): void {
   if (options.within !== undefined) {
-    throw new UsageError("--within has no meaning without --from claude-code-hooks");
+    throw new UsageError("--within has no meaning without --from claude-code-hooks or codex-hooks");
   }
   if (options.onError === "skip") {
     throw new UsageError("--on-error has no meaning with --from: each response is kept as it came");

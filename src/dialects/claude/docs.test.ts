@@ -8,6 +8,7 @@ import { asideOf } from "./aside.ts";
 import { complete } from "./complete.ts";
 import { decode } from "./decode.ts";
 import { isDeletion } from "./deletion.ts";
+import { parseSpooled, SPOOL_WAITING_MAX, sessionOfHook, spoolLine } from "./hook-spool.ts";
 import { hookLine } from "./hooks.ts";
 import { once } from "./once.ts";
 import {
@@ -59,8 +60,9 @@ test("the example entries are written as they are, and understood as the page sa
 test("the example hooks are what the recorder makes, and understood as the page says", () => {
   const entries = entriesOf("jsonl claude-hook");
   for (const { native, at } of entries) {
-    const { hook, text = null } = native as { hook: Native; text?: string | null };
-    assert.deepEqual(hookLine(hook, { nowMs: Date.parse(at ?? ""), text }), native);
+    const { hook, text = null, uuid } = native as { hook: Native; text?: string; uuid?: string };
+    const facts = { nowMs: Date.parse(at ?? ""), text, ...(uuid ? { uuid } : {}) };
+    assert.deepEqual(hookLine(hook, facts), native);
   }
   assert.deepEqual(
     entries.map(({ kind, role, parts }) => [kind, role, parts[0]]),
@@ -107,18 +109,48 @@ test("the example hooks are what the recorder makes, and understood as the page 
   );
 });
 
+test("the example of the spool is what a hook writes, and is read back", () => {
+  const [line = ""] = page.lines("jsonl claude-spool");
+  const spooled = parseSpooled(`${line}\n`);
+  assert.ok(spooled);
+  assert.equal(spoolLine(spooled.hook, spooled.mac), `${line}\n`);
+  assert.equal(
+    sessionOfHook("claude-code-hooks", JSON.parse(spooled.hook.hook)),
+    "claude-code-hooks/6f1c",
+  );
+  assert.ok(page.text.includes(SPOOL_WAITING_MAX.toLocaleString("en")));
+  for (const odd of [
+    "",
+    "7",
+    "{}",
+    line.replace('"v":1', '"v":2'),
+    line.replace("claude-code", "x"),
+  ]) {
+    assert.equal(parseSpooled(odd), null);
+  }
+});
+
 test("what the program showed is beside the conversation, and a displayed message can be put together", () => {
   const told = (hook: object) => hookLine({ ...hook }, { nowMs: 0, text: null });
   const shown = (more: object) =>
     told({ hook_event_name: "MessageDisplay", message_id: "m1", ...more });
-  const pieces = [{ index: 0, final: false, delta: "a\n" }, { index: 1, final: true, delta: "b" }];
+  const pieces = [
+    { index: 0, final: false, delta: "a\n" },
+    { index: 1, final: true, delta: "b" },
+  ];
   assert.deepEqual(
     pieces.map((more) => decode(shown(more)).entry).map((e) => [e?.messageId, e?.isPartial]),
-    [["m1", true], ["m1", undefined]],
+    [
+      ["m1", true],
+      ["m1", undefined],
+    ],
   );
   assert.equal(decode(shown({ final: true, delta: "" })).entry?.kind, "other");
   assert.equal(asideOf(shown({ delta: "a" }), null), "program");
-  assert.equal(asideOf(told({ hook_event_name: "StopFailure", error: "overloaded" }), null), "program");
+  assert.equal(
+    asideOf(told({ hook_event_name: "StopFailure", error: "overloaded" }), null),
+    "program",
+  );
   assert.equal(asideOf(told({ hook_event_name: "PostCompact", compact_summary: "s" }), null), null);
   for (const odd of [{ tool_calls: "no list" }, { tool_calls: [null, 7, {}] }, {}]) {
     const { entry } = decode(told({ hook_event_name: "PostToolBatch", ...odd }));

@@ -1,7 +1,7 @@
 /**
  * Hooks: what Claude Code told a hook, as a line and as an entry.
  *
- *   {"type":"hook","timestamp","hook":{…as it was told…}}
+ *   {"type":"hook","uuid","timestamp","hook":{…as it was told…}}
  *
  * With hooks alone a session has its prompts, its calls with their results, and the last word of
  * each turn. Hooks that we do not know are kept, as entries of the kind `other`.
@@ -18,19 +18,20 @@ import { get, getObject, getString, has, isObject, type JsonObject } from "../fi
 import { denied } from "../not-started.ts";
 
 export const HOOK_TYPE = "hook";
-/** The project under which sessions stand that hooks recorded. */
-export const HOOKS_PROJECT = "claude-code-hooks";
 
 export interface HookFacts {
   readonly nowMs: number;
   /** The text, where its numbers are more than a double holds; null: the object says it all. */
   readonly text: string | null;
+  /** By which a line is known that is given again (once.ts); absent: it was written at once. */
+  readonly uuid?: string;
 }
 
 /** The line of what a hook was told. */
-export function hookLine(hook: JsonObject, { nowMs, text }: HookFacts): Native {
+export function hookLine(hook: JsonObject, { nowMs, text, uuid }: HookFacts): Native {
   return {
     type: HOOK_TYPE,
+    ...(uuid === undefined ? {} : { uuid }),
     timestamp: new Date(nowMs).toISOString(),
     hook,
     ...(text === null ? {} : { text }),

@@ -13,7 +13,7 @@ import { VerbatimError } from "../../base/errors.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { invalidEntry } from "../../dialects/claude/complete.ts";
 import { DELETED_TYPE, deletion, isDeletion } from "../../dialects/claude/deletion.ts";
-import { HOOKS_PROJECT } from "../../dialects/claude/hooks.ts";
+import { HOOK_SOURCES } from "../../dialects/claude/hook-spool.ts";
 import { sessionIdOf } from "../../dialects/claude/session-id.ts";
 import { type ClaudeLog, claudeLogs } from "../../store/claude-logs.ts";
 import { SessionPool } from "../../store/pool.ts";
@@ -207,7 +207,7 @@ export function claudeSessionStore(options: ClaudeSessionStoreOptions = {}): Cla
 }
 
 function idOf({ projectKey, sessionId, subpath }: ClaudeSessionKey): string {
-  if (projectKey === HOOKS_PROJECT) {
+  if (HOOK_SOURCES.some((source) => source === projectKey)) {
     const reason = "it is where hooks record their sessions";
     throw new VerbatimError("BAD_ID", `the project key ${projectKey} is refused: ${reason}`, {
       id: projectKey,

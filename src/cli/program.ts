@@ -1,0 +1,185 @@
+/** Program: `verbatim`, put together from its commands. */
+
+import { existsSync, readFileSync } from "node:fs";
+import { Command, CommanderError, Option } from "commander";
+import { errnoSentence, VerbatimError } from "../base/errors.ts";
+import { HOOK_SOURCES } from "../dialects/claude/hook-spool.ts";
+import { safeText } from "../render/safe-text.ts";
+import {
+  type CliCommand,
+  type CommandGroup,
+  type Io,
+  OutputClosed,
+  UsageError,
+} from "./command.ts";
+import { backup } from "./commands/backup.ts";
+import { completions } from "./commands/completions.ts";
+import { doctor } from "./commands/doctor.ts";
+import { exportSession } from "./commands/export.ts";
+import { handoff } from "./commands/handoff.ts";
+import { head } from "./commands/head.ts";
+import { hooks } from "./commands/hooks.ts";
+import { keys } from "./commands/keys.ts";
+import { ls } from "./commands/ls.ts";
+import { mcp } from "./commands/mcp.ts";
+import { record } from "./commands/record.ts";
+import { render } from "./commands/render.ts";
+import { repair } from "./commands/repair.ts";
+import { resume } from "./commands/resume.ts";
+import { search } from "./commands/search.ts";
+import { serve } from "./commands/serve.ts";
+import { show } from "./commands/show.ts";
+import { stats } from "./commands/stats.ts";
+import { tail } from "./commands/tail.ts";
+import { token } from "./commands/token.ts";
+import { torture } from "./commands/torture.ts";
+import { trust } from "./commands/trust.ts";
+import { unpack } from "./commands/unpack.ts";
+import { verify } from "./commands/verify.ts";
+import { type ProcessIo, processIo } from "./process-io.ts";
+
+const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
+  record,
+  hooks,
+  ls,
+  search,
+  show,
+  tail,
+  render,
+  exportSession,
+  stats,
+  verify,
+  resume,
+  handoff,
+  unpack,
+  doctor,
+  repair,
+  serve,
+  mcp,
+  backup,
+  token,
+  keys,
+  trust,
+  head,
+  torture,
+  completions(() => COMMANDS),
+];
+
+const START_HERE = `
+Start here:
+  verbatim serve --open           read your sessions in a browser
+  verbatim ls                     list them here
+  verbatim show last              print the latest one
+  verbatim FILE                   print the session in that file`;
+
+const EXIT_USAGE = 2;
+const EXIT_IO = 7;
+
+async function program(argv: readonly string[], io: ProcessIo): Promise<number> {
+  let exitCode = 0;
+  let running = argv[0] ?? "";
+  const verbatim = new Command("verbatim")
+    .description("The record of what AI agents said and did: append-only, durable, provable.")
+    .version(version(), "-v, --version")
+    .exitOverride()
+    .configureOutput({ writeErr: (text) => process.stderr.write(safeText(text)) })
+    .showHelpAfterError("`verbatim --help` lists the commands")
+    .addHelpText("after", START_HERE);
+  const add = (parent: Command, names: string, command: CliCommand) => {
+    const sub = addCommand(parent, names, command);
+    sub.action(async () => {
+      running = names;
+      const run = { args: sub.args, options: sub.opts(), io };
+      const { hooksFirst } = await import("./waiting-hooks.ts");
+      const stop = await hooksFirst(names, run);
+      exitCode = await command.run(run);
+      stop();
+    });
+  };
+  for (const command of COMMANDS) {
+    if ("commands" in command) {
+      const group = verbatim
+        .command(command.name)
+        .description(command.summary)
+        .showHelpAfterError(`\`verbatim ${command.name} --help\` lists its commands`);
+      for (const each of command.commands) add(group, `${command.name} ${each.name}`, each);
+    } else {
+      add(verbatim, command.name, command);
+    }
+  }
+  try {
+    await verbatim.parseAsync(meant(argv), { from: "user" });
+    await io.finish();
+    return exitCode;
+  } catch (error) {
+    io.progress(null);
+    return exitCodeOf(error, running, io);
+  }
+}
+
+/** What a person means: nothing asks for help, a path alone for what is in it, `-V` for `-v`. */
+function meant(argv: readonly string[]): readonly string[] {
+  const [first, ...rest] = argv;
+  if (first === undefined) return ["--help"];
+  if (first === "-V") return ["--version", ...rest];
+  const isCommand = COMMANDS.some(({ name }) => name === first) || first === "help";
+  return !isCommand && !first.startsWith("-") && existsSync(first) ? ["show", ...argv] : argv;
+}
+
+/** `names` are those that a person types to get to it. */
+function addCommand(parent: Command, names: string, command: CliCommand): Command {
+  const sub = parent.command(command.name).description(command.summary);
+  for (const { name, summary } of command.args ?? []) sub.argument(name, summary);
+  for (const option of command.options) {
+    const { flags, summary, choices } = option;
+    const made = new Option(flags, summary);
+    if (choices) made.choices(choices);
+    if (option.isRepeatable) {
+      made.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
+    }
+    if (option.default !== undefined) made.default(option.default);
+    sub.addOption(made);
+  }
+  return sub
+    .showHelpAfterError(`\`verbatim ${names} --help\` has examples`)
+    .addHelpText("after", ["", "Examples:", ...command.examples.map((e) => `  ${e}`)].join("\n"));
+}
+
+/** Refusals of what was typed, or of what was not. */
+const USAGE_CODES: ReadonlySet<string> = new Set(["BAD_ID", "MODEL_UNKNOWN"]);
+
+/** Says what went wrong, without a stack unless it is a fault of ours. */
+function exitCodeOf(error: unknown, commandName: string, io: Io): number {
+  if (error instanceof OutputClosed) return 0;
+  // Commander has said what was wrong by itself; help that was asked for is no error.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+  if (error instanceof UsageError) {
+    io.err(`error: ${error.message}\n\`verbatim ${commandName} --help\` has examples`);
+    return EXIT_USAGE;
+  }
+  if (error instanceof VerbatimError) {
+    io.err(`error: ${error.message} (${error.code})`);
+    return USAGE_CODES.has(error.code) ? EXIT_USAGE : EXIT_IO;
+  }
+  if (error instanceof Error && "syscall" in error) {
+    io.err(`error: ${errnoSentence(error)}`);
+    return EXIT_IO;
+  }
+  throw error;
+}
+
+function version(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+/** Runs the command that this process was started with. */
+export async function runProgram(): Promise<void> {
+  const argv = process.argv.slice(2);
+  process.exitCode = await program(argv, processIo());
+  if (process.exitCode === 0 || !HOOK_SOURCES.some((source) => argv.includes(source))) return;
+  // Whatever is wrong with a hook's own command line, the agent goes on (cli/hook.ts, HK1).
+  process.exitCode = 0;
+  const { logFailure } = await import("./hook-log.ts");
+  logFailure(new Error("the hook's own command is refused; run it in a terminal"), Date.now());
+}
