@@ -95,7 +95,9 @@ export function eachLog(
   }
   if ("levels" in layout) return findAtLevel(search, under, layout.levels, layout.isLog);
   const { logName, depthMax = FIND_DEPTH_MAX } = layout;
-  logAt(search, [...under, logName].join("/"), [...under, logName]); // No id leads there (D4).
+  // No id leads there (D4). A directory that cannot be looked at is reported once, below.
+  const quiet = { ...search, onUnreadable: () => {} };
+  logAt(quiet, [...under, logName].join("/"), [...under, logName]);
   return findNamed(search, under, logName, depthMax);
 }
 

@@ -28,7 +28,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     bug: "does not take back a write that was cut short",
     file: "log/appender.ts",
-    line: "this.#file.truncate(start);",
+    line: "this.#file.truncate(start);\n      this.#cuts++;",
     becomes: "",
   },
   {

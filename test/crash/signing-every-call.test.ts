@@ -67,7 +67,9 @@ class Life {
     const session = this.#signed.session(process, heads, way);
     let isWell = true;
     const entries = [...this.#turn(), ...this.#turn(), END];
-    for (const entry of sayable(session.dialect.name, entries)) {
+    // Entire's end is its context.md, which this machine does not keep.
+    const kinds = session.dialect.name === "entire" ? "homeagent" : session.dialect.name;
+    for (const entry of sayable(kinds, entries)) {
       isWell = (await this.#append(process, session, entry)) && isWell;
     }
     await this.#whileAlive(process, session.close());
