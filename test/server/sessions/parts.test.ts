@@ -74,7 +74,12 @@ test("usage is what the session recorded, as it stands now", async () => {
       cost: { turns: 1, tokens, spend },
       tokens: { input_tokens: tokens, output_tokens: 1 },
     })}\n`;
-  const asked = { ts: "2026-01-01T00:00:00Z", type: "user_message", thread_id: "a-1", text: "More" };
+  const asked = {
+    ts: "2026-01-01T00:00:00Z",
+    type: "user_message",
+    thread_id: "a-1",
+    text: "More",
+  };
   writeFileSync(path, step(10, 0.5));
   const { json, server } = await serveSessions([root]);
   const [session] = (await json<SessionPage>("")).sessions;
