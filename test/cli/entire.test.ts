@@ -126,7 +126,7 @@ test("ls lists sessions of Entire, ours and others', with their tokens counted o
       id,
       ...common,
       model: "claude-opus-4-5",
-      turns: 2,
+      turns: 1,
       inputTokens: 2400,
       outputTokens: 700,
       title: "explain main.rs",
