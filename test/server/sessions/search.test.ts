@@ -195,7 +195,9 @@ test("what was used is added up by day, model and agent, and by tool", async () 
     ]),
     [
       ["2026-01-05", "opus-9", "cook", 1, 0, 0, 0.25],
-      ["2026-01-04", "opus-9", "cook", 1, 1, 15, 0.25],
+      ["2026-01-04", "opus-9", "cook", 1, 0, 15, 0.25],
+      // The turn counts where the model first works, which no line has named by then.
+      ["2026-01-02", null, "cook", 1, 1, 0, null],
     ],
   );
   const [session] = (await client.sessions.search("boiling")).hits;
@@ -209,7 +211,7 @@ test("what was used is added up by day, model and agent, and by tool", async () 
   const days = async (since: string, until: string) =>
     (await client.usage({ since, until })).rows.map(({ day }) => day);
   assert.deepEqual(await days("2026-01-05", "2026-01-06"), ["2026-01-05"]);
-  assert.deepEqual(await days("2026-01-01", "2026-01-05T12:00:00Z"), ["2026-01-04"]);
+  assert.deepEqual(await days("2026-01-03", "2026-01-05T12:00:00Z"), ["2026-01-04"]);
   assert.deepEqual((await client.usage({ dialect: "entire" })).rows, []);
   const { client: cut } = await served(kitchen(), {
     limits: { usageRowsMax: 1, usageToolsMax: 1 },
