@@ -1,15 +1,7 @@
 /** `verbatim head` on a session whose log lost what is signed, and on one whose files were altered. */
 
 import assert from "node:assert/strict";
-import {
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { asLines, CliUser, jsonLines } from "./cli.ts";
