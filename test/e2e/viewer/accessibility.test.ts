@@ -30,7 +30,7 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   session: async (page) => {
     await goTo(page, `#/s/${await viewer.apiId("mend-1")}?at=0`);
     await page.locator(".proof-badge", { hasText: "verified" }).click();
-    await page.getByText("as your browser does").waitFor();
+    await page.getByText("It also checks pins").waitFor();
     await page.evaluate(
       "document.querySelectorAll('details').forEach((each) => { each.open = true; })",
     );
