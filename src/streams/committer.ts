@@ -41,6 +41,8 @@ export interface CommitParts {
   readonly limits: CommitLimits;
   /** Told what a batch was, when its answers are given; for counting. */
   onBatch?: ((report: BatchReport) => void) | undefined;
+  /** Called before a batch is written, when all of it is decided; may add to it. Never rejects. */
+  beforeBatch(batch: Batch): Promise<void> | null;
   /** A batch was published. Between batches; what it returns is waited for. */
   afterBatch(batch: Batch, lastLsn: number): Promise<void> | null;
 }
@@ -165,6 +167,8 @@ export class Committer {
     const batch = new Batch(this.#parts.published);
     const answers = taken.map((asked) => decided(asked, batch));
     const touches = this.#parts.published.touches();
+    const added = batch.ops.length > 0 ? this.#parts.beforeBatch(batch) : null;
+    if (added !== null) await added;
     if (batch.ops.length > 0 || touches.size > 0) {
       try {
         await this.#makeDurable(batch);

@@ -154,11 +154,12 @@ export class StreamJudge {
         return [sourceFinding("rollback", child.fork?.source ?? "its source", "is not there")];
       }
       const parent = await this.#judged(source);
+      const { signed_through: through, from } = parent.report;
+      const other = through && forkFault(source, from);
+      if (other !== null) return [sourceFinding("tampered", source.path, `is another: ${other}`)];
       const fault = sourceFault(child, of.report, source, parent, upTo);
       if (fault !== null) return [fault];
       [child, of, upTo] = [source, parent, Math.min(upTo, source.base)];
-      const other = forkFault(child, of.report.from);
-      if (other !== null) return [sourceFinding("tampered", child.path, `is another: ${other}`)];
     }
     return [];
   }

@@ -173,6 +173,7 @@ export class LocalStore implements StreamStore {
         published: this.#published,
         limits: { ...COMMIT_LIMITS, ...options.limits },
         onBatch: options.onBatch,
+        beforeBatch: (batch) => this.#signing?.begin(batch) ?? null,
         afterBatch: (batch, lastLsn) => this.#afterBatch(batch, lastLsn),
       },
       scanned.lastLsn,
@@ -185,16 +186,20 @@ export class LocalStore implements StreamStore {
     checkStreamPath(path);
     if (request.fork !== undefined) checkStreamPath(request.fork.source);
     const own = { ...request, body: copied(request.body) };
-    return this.#committer.submit(own.body.length, (batch) =>
+    const created = await this.#committer.submit(own.body.length, (batch) =>
       decideCreate(this.#deciding(batch), path, own),
     );
+    await this.#signing?.forkBegun(path);
+    return created;
   }
 
   append(path: string, request: AppendRequest): Promise<Appended> {
     const own = { ...request, body: copied(request.body) };
-    return this.#committer.submit(own.body.length, (batch) =>
-      decideAppend(this.#deciding(batch), path, own),
-    );
+    const submit = () =>
+      this.#committer.submit(own.body.length, (batch) =>
+        decideAppend(this.#deciding(batch), path, own),
+      );
+    return this.#signing?.forkBegun(path)?.then(submit) ?? submit();
   }
 
   async head(path: string): Promise<StreamHead> {

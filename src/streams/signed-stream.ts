@@ -23,7 +23,7 @@ import type { Directory, OpenFile } from "../base/files.ts";
 import { LF, readStretch } from "../log/bytes.ts";
 import { recover } from "../log/repair.ts";
 import { concat } from "../proof/bytes.ts";
-import { asciiJson, type ForeignHead, type Found } from "../proof/checkpoint.ts";
+import type { ForeignHead, Found } from "../proof/checkpoint.ts";
 import type { RunningHash } from "../proof/crypto.ts";
 import type { Keys } from "../proof/keys.ts";
 import { WholeLines } from "../proof/whole-lines.ts";
@@ -36,6 +36,7 @@ import { sidecarOf } from "../signing/session-log.ts";
 import type { ToVouch } from "../signing/shown.ts";
 import type { Signer } from "../signing/signer.ts";
 import { openOrEmpty } from "./empty-file.ts";
+import { checkpointOpening } from "./genesis.ts";
 import type { HandlePool } from "./handle-pool.ts";
 import { forkFault } from "./signed-claims.ts";
 import { signedLogOf } from "./signed-log.ts";
@@ -252,9 +253,7 @@ export class SignedStream {
 
   /** How a checkpoint's line begins. */
   #opening(): string {
-    const timestamp = new Date(this.#parts.nowMs()).toISOString();
-    const fields = { timestamp, thread_id: `streams:${this.of.path}` };
-    return `${asciiJson(fields).slice(0, -1)},`;
+    return checkpointOpening(this.#parts.nowMs(), this.of.path);
   }
 
   #hashSome(hash: RunningHash): void {

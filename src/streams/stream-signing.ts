@@ -2,8 +2,8 @@
  * Stream signing: which streams have something unsigned, and when it is signed: at closing, after
  * 1 MiB or 1,000 appends, 1 s after the last append, and when the store closes.
  *
- * Nobody waits for it: an append is answered as fast as in a store that does not sign, and its
- * checkpoint comes later. What could not be signed is told, and `verbatim verify` shows it.
+ * Appends do not wait for it, except a stream's first (SG5). What could not be signed is reported
+ * as a warning, and by `verbatim verify`.
  *
  * SG1  A stream that cannot be signed on (SN1, and what opening refuses) is told of once and left
  *      alone until the store is opened again. Its appends are taken all the same.
@@ -13,6 +13,9 @@
  *      old as the deletion that the journal has.
  * SG4  A fork is signed at once, and its source before it, as far as the fork goes (SN5). What a
  *      server that was killed did not come to of that, and of closings, the next one does.
+ * SG5  No crash leaves acknowledged bytes of a stream without a checkpoint before them: the genesis
+ *      is in the same journal write as the first bytes (genesis.ts). Creating a fork is answered
+ *      after its genesis, and appends to a fork that has none yet wait for it.
  */
 
 import { randomBytes } from "node:crypto";
@@ -25,6 +28,7 @@ import type { Head, OwnSigners } from "../signing/checkpoint-draft.ts";
 import { type Found, type Heads, rememberedIn } from "../signing/heads.ts";
 import type { Signer } from "../signing/signer.ts";
 import type { Batch } from "./batch.ts";
+import { addGeneses, beginningIn } from "./genesis.ts";
 import type { AppendOp, CreateOp, DeleteOp, JournalRecord } from "./journal-record.ts";
 import { type Agree, type Signable, SignedStream, type SigningParts } from "./signed-stream.ts";
 import type { StreamState } from "./stream-state.ts";
@@ -63,6 +67,12 @@ export interface StreamSigningParts extends StoreParts, StreamSigner {
   readonly cadence: SigningCadence;
 }
 
+/** A fork that was created and has no genesis yet. */
+interface NewFork {
+  readonly begun: Promise<void>;
+  readonly resolve: () => void;
+}
+
 /** How often is looked for streams that have become idle, in parts of what that takes. */
 const LOOKS_PER_IDLE = 4;
 const SIGNED_AT_ONCE = 4;
@@ -80,6 +90,8 @@ export class StreamSigning {
   readonly #due = new Set<SignedStream>();
   readonly #atWork = new Map<SignedStream, Promise<void>>();
   readonly #refused = new Set<SignedStream>();
+  /** Forks without a genesis yet, by path (SG5). */
+  readonly #newForks = new Map<string, NewFork>();
   readonly #stopping = new AbortController();
   #looking: Promise<void> | null = null;
   #forgetting: Promise<void> = Promise.resolve();
@@ -98,6 +110,22 @@ export class StreamSigning {
     };
   }
 
+  /** Adds the geneses that a batch needs before it is written (SG5); null when it needs none. */
+  begin(batch: Batch): Promise<void> | null {
+    const states = beginningIn(batch);
+    if (states.length === 0) return null;
+    return this.#forgetting
+      .then(() => addGeneses(this.#signing, batch, states))
+      .catch((cause: unknown) => {
+        this.#parts.onWarning(`streams begin unsigned, and are signed later: ${String(cause)}`);
+      });
+  }
+
+  /** Resolves when the genesis of a new fork is durable, or has failed; null for other streams. */
+  forkBegun(path: string): Promise<void> | null {
+    return this.#newForks.get(path)?.begun ?? null;
+  }
+
   /** Remembers what a batch did, which is durable and in the files. */
   note({ ops, changes }: Batch): void {
     if (this.#hasEnded) return;
@@ -112,7 +140,7 @@ export class StreamSigning {
       const stream = this.#streamOf(state, op.pos);
       if (this.#refused.has(stream)) continue;
       if (op.bytes.length > 0) stream.came(op.bytes, nowMs);
-      if (begins) stream.begin();
+      if (begins) this.#beginFork(stream);
       if (op.close) stream.close();
       if (!stream.isUnsigned) continue;
       this.#unsigned.add(stream);
@@ -132,11 +160,14 @@ export class StreamSigning {
       const state = this.#parts.stateOf(op.path);
       if (state === null || state.file !== op.file || state.status === "deleted") continue;
       const stream = this.#streamOf(state, state.end - state.base);
-      if (isForkOf(op)) stream.begin();
+      if (isForkOf(op)) this.#beginFork(stream);
       if (op.close) stream.close();
-      if (stream.isUnsigned) this.#unsigned.add(stream);
+      if (!stream.isUnsigned) continue;
+      this.#unsigned.add(stream);
+      this.#due.add(stream);
     }
     this.#forget(deletions);
+    this.#work();
     if (this.#unsigned.size > 0) this.#looking ??= this.#look();
   }
 
@@ -159,6 +190,25 @@ export class StreamSigning {
     this.#hasEnded = true;
     await this.#forgetting;
     await this.#parts.heads.flush();
+  }
+
+  #beginFork(stream: SignedStream): void {
+    stream.begin();
+    let resolve = () => {};
+    const begun = new Promise<void>((settle) => {
+      resolve = settle;
+    });
+    this.#newForks.set(stream.of.path, { begun, resolve });
+  }
+
+  #forkHasBegun(path: string): void {
+    const fork = this.#newForks.get(path);
+    if (fork === undefined) return;
+    fork.resolve();
+    // Appends that arrive before those waiting were submitted must queue behind them.
+    setImmediate(() => {
+      if (this.#newForks.get(path) === fork) this.#newForks.delete(path);
+    });
   }
 
   #streamOf(state: SignedStream["of"], start: number): SignedStream {
@@ -229,6 +279,7 @@ export class StreamSigning {
       this.#failed(stream, cause);
     }
     this.#atWork.delete(stream);
+    this.#forkHasBegun(path);
     const isCurrent = this.#streams.get(path)?.of.streamId === streamId;
     if (!stream.isUnsigned || !isCurrent) this.#unsigned.delete(stream);
     if (isCurrent) this.#usedLast(stream);
@@ -239,6 +290,7 @@ export class StreamSigning {
     const code = cause instanceof VerbatimError ? cause.code : "";
     if (code === "STORE_FAILED") {
       this.#hasEnded = true; // The store says so itself.
+      for (const path of this.#newForks.keys()) this.#forkHasBegun(path);
       return;
     }
     stream.lastMs = this.#parts.clock.monotonicMs(); // Not before it was idle again.
@@ -264,6 +316,7 @@ export class StreamSigning {
   }
 
   #drop(stream: SignedStream): void {
+    this.#forkHasBegun(stream.of.path);
     this.#streams.delete(stream.of.path);
     this.#unsigned.delete(stream);
     this.#due.delete(stream);

@@ -149,10 +149,10 @@ test("what was restored from an older backup is signed on once its lost head is 
   const where = ["--root", user.data];
   const asked = await user.run(["head", "accept", "/chat/1", ...where]);
   assert.equal(asked.code, 2, "nobody is there to answer");
-  assert.match(asked.stderr, /checkpoints 1 to 1 of \/chat\/1 are lost/);
+  assert.match(asked.stderr, /checkpoints 2 to 2 of \/chat\/1 are lost/);
   const accepted = await user.run(["head", "accept", "chat/1", "/raw", "--yes", ...where]);
   assert.equal(accepted.code, 0, accepted.stderr);
-  assert.match(accepted.stdout, /^accepted \/chat\/1 at checkpoint 0\naccepted \/raw at /);
+  assert.match(accepted.stdout, /^accepted \/chat\/1 at checkpoint 1\naccepted \/raw at /);
   const gone = await user.run(["head", "accept", "/new", "--yes", ...where]);
   assert.equal(gone.code, 7);
   assert.match(gone.stderr, /no stream \/new; `verbatim head forget` .*STREAM_NOT_FOUND/s);

@@ -308,7 +308,7 @@ test.each([
     }
     assert.deepEqual(streams.warnings, []);
     const [file = ""] = streams.files();
-    assert.deepEqual(streams.kinds(file), ["genesis", "rotate", "batch", "batch"]);
+    assert.deepEqual(streams.kinds(file), ["genesis", "batch", "rotate", "batch", "batch"]);
     assert.deepEqual(await streams.verdicts(), { "/one": "verified" });
 
     const other = new SignedStreams(streams.directory);

@@ -339,7 +339,7 @@ test("a fork and a closing that a killed server did not come to sign, the next o
     const next = await streams.open({ signingCadence: NEVER });
     await next.close();
     assert.deepEqual(await streams.verdicts(), { "/a": "verified", "/fork": "verified" });
-    assert.deepEqual(streams.kinds("a.jsonl"), ["genesis", "final"]);
+    assert.deepEqual(streams.kinds("a.jsonl"), ["genesis", "batch", "final"]);
   }
 });
 
