@@ -127,11 +127,18 @@ export async function unpack(path: string, options: UnpackOptions = {}): Promise
 }
 
 /**
- * The body of a request that continues the session. Refuses with MODEL_UNKNOWN when no model was
- * given and the session names none of this provider's. The AI SDK's body never has a model: there
- * it is an object.
+ * The body of a request that continues the session, of a type that the provider's SDK takes.
+ * Refuses with MODEL_UNKNOWN when no model was given and the session names none of this
+ * provider's. The AI SDK's body never has a model: there it is an object.
+ *
+ * @example
+ * const resumed = await resume("hello_world-1739012630", { for: "anthropic" });
+ * const answer = await new Anthropic().messages.create({ ...requestBody(resumed), stream: true });
  */
-export function requestBody(resumed: Resumed, options: RequestOptions = {}): RequestBody {
+export function requestBody<Name extends TargetName>(
+  resumed: Resumed<Name>,
+  options: RequestOptions = {},
+): RequestBody<Name> {
   checkResumed("requestBody", resumed);
   checkOptions("requestBody", options, { model: "text", maxTokens: "count" });
   return bodyOf(resumed, options);
@@ -163,7 +170,16 @@ export type {
   SignedHead,
   TargetName,
 } from "./resume/repair-report.ts";
-export type { RequestBody, RequestOptions } from "./resume/request.ts";
+export type {
+  AiSdkRequest,
+  AnthropicRequest,
+  AnthropicTool,
+  ChatRequest,
+  RequestBody,
+  RequestOptions,
+  ResponsesRequest,
+  TargetRequests,
+} from "./resume/request.ts";
 export type {
   Resumed,
   ResumedSource,

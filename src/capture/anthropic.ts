@@ -53,6 +53,8 @@ export interface AnthropicResult {
  * const captured = captureAnthropic(stream, session);
  * for await (const event of captured) show(event);
  * const { blocks, stopReason, usage } = await captured.result;
+ *
+ * @typeParam Event the stream's own; for bytes, a JSON object unless you name a type.
  */
 export function captureAnthropic(
   stream: ByteStream,
@@ -61,6 +63,11 @@ export function captureAnthropic(
 ): Capture<JsonObject, AnthropicResult>;
 export function captureAnthropic<Event extends object>(
   stream: AsyncIterable<Event>,
+  session: CaptureSession,
+  options?: CaptureOptions,
+): Capture<Event, AnthropicResult>;
+export function captureAnthropic<Event extends object>(
+  stream: ByteStream,
   session: CaptureSession,
   options?: CaptureOptions,
 ): Capture<Event, AnthropicResult>;

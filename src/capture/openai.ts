@@ -22,6 +22,8 @@ import type { JsonObject } from "./wire.ts";
  * const captured = captureOpenAI(stream, session);
  * for await (const event of captured) show(event);
  * const { blocks, stopReason, usage } = await captured.result;
+ *
+ * @typeParam Event the stream's own; for bytes, a JSON object unless you name a type.
  */
 export function captureOpenAI(
   stream: ByteStream,
@@ -30,6 +32,11 @@ export function captureOpenAI(
 ): Capture<JsonObject, OpenAIResult>;
 export function captureOpenAI<Event extends object>(
   stream: AsyncIterable<Event>,
+  session: CaptureSession,
+  options?: CaptureOptions,
+): Capture<Event, OpenAIResult>;
+export function captureOpenAI<Event extends object>(
+  stream: ByteStream,
   session: CaptureSession,
   options?: CaptureOptions,
 ): Capture<Event, OpenAIResult>;

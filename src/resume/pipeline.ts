@@ -13,7 +13,7 @@ import { type Prompt, settle } from "./settle.ts";
 import { MessageList, madeFrom, type Target, textOf } from "./targets/target.ts";
 
 export interface Piped<Message> {
-  readonly messages: readonly Message[];
+  readonly messages: Message[];
   /** The system prompt; null when the session has none. */
   readonly system: string | null;
   /** The tools that are called in the messages, by the names that they have there, sorted. */

@@ -2,14 +2,18 @@
  * Request: the body of a request, from what was resumed.
  *
  * RQ1  It can be sent as it is. Where a session has called tools, Anthropic wants tools to be named,
- *      so those that were called are, with no word on what they do and the choice of none of them:
- *      whoever has the tools puts them there instead.
+ *      so those that were called are, without a description and with `tool_choice` none: a caller
+ *      that has the tools replaces both.
  * RQ2  A provider refuses a body without a model, so none is returned: MODEL_UNKNOWN.
  */
 
 import { VerbatimError } from "../base/errors.ts";
 import type { TargetName } from "./repair-report.ts";
-import type { Resumed } from "./resume.ts";
+import type { Resumed, TargetMessages } from "./resume.ts";
+import type { AiSdkMessage } from "./targets/ai-sdk.ts";
+import type { AnthropicMessage } from "./targets/anthropic.ts";
+import type { ChatMessage } from "./targets/openai-chat.ts";
+import type { ResponsesItem } from "./targets/openai-responses.ts";
 
 export interface RequestOptions {
   /** Default: the session's model, if it is one of this provider's. */
@@ -21,50 +25,110 @@ export interface RequestOptions {
 /** Enough for an answer, and no more than any model of the provider allows. */
 export const MAX_TOKENS_DEFAULT = 4096;
 
-export type RequestBody = Readonly<Record<string, unknown>>;
+/** A tool of which the session has only the name (RQ1). */
+export interface AnthropicTool {
+  name: string;
+  input_schema: { type: "object" };
+}
+
+/** Takes the place of the SDK's `MessageCreateParams`. */
+export interface AnthropicRequest {
+  model: string;
+  max_tokens: number;
+  system?: string;
+  messages: AnthropicMessage[];
+  tools?: AnthropicTool[];
+  tool_choice?: { type: "none" };
+}
+
+/** Takes the place of the SDK's `ChatCompletionCreateParams`. */
+export interface ChatRequest {
+  model: string;
+  max_completion_tokens?: number;
+  messages: ChatMessage[];
+}
+
+/** Takes the place of the SDK's `ResponseCreateParams`. */
+export interface ResponsesRequest {
+  model: string;
+  max_output_tokens?: number;
+  instructions?: string;
+  input: ResponsesItem[];
+  store: false;
+}
+
+/** Takes the place of what `generateText` and `streamText` take, but for the model. */
+export interface AiSdkRequest {
+  maxOutputTokens?: number;
+  system?: string;
+  messages: AiSdkMessage[];
+}
+
+/** The body of each target's request. Our own types: the SDKs need not be installed. */
+export interface TargetRequests {
+  anthropic: AnthropicRequest;
+  "openai-chat": ChatRequest;
+  "openai-responses": ResponsesRequest;
+  "ai-sdk": AiSdkRequest;
+}
+
+export type RequestBody<Name extends TargetName = TargetName> = TargetRequests[Name];
 
 /**
  * The body of a request that continues the session. Refuses with MODEL_UNKNOWN when no model was
  * given and the session names none of this provider's. The AI SDK's body never has a model: there
  * it is an object.
  */
-export function requestBody(
-  { messages, system, model: last, tools, report }: Resumed,
-  { model = ownModel(last, report.for), maxTokens }: RequestOptions = {},
-): RequestBody {
-  if (report.for !== "ai-sdk" && !model) throw modelUnknown(last, report.for);
-  const named = { model };
-  const instructions = system === null ? [] : [{ role: "system", content: system }];
-  const bodies: Readonly<Record<TargetName, () => RequestBody>> = {
-    anthropic: () => ({
-      ...named,
-      max_tokens: maxTokens ?? MAX_TOKENS_DEFAULT,
-      ...(system === null ? {} : { system }),
-      messages,
-      ...(tools.length === 0
-        ? {}
-        : { tools: tools.map(unknownTool), tool_choice: { type: "none" } }),
-    }),
-    "openai-chat": () => ({
-      ...named,
-      ...(maxTokens === undefined ? {} : { max_completion_tokens: maxTokens }),
-      messages: [...instructions, ...messages],
-    }),
-    "openai-responses": () => ({
-      ...named,
-      ...(maxTokens === undefined ? {} : { max_output_tokens: maxTokens }),
-      ...(system === null ? {} : { instructions: system }),
-      input: messages,
-      store: false,
-    }),
-    "ai-sdk": () => ({
-      ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
-      ...(system === null ? {} : { system }),
-      messages,
-    }),
-  };
-  return bodies[report.for]();
+export function requestBody<Name extends TargetName>(
+  resumed: Resumed<Name>,
+  { model: asked, maxTokens }: RequestOptions = {},
+): RequestBody<Name> {
+  const { messages, system, model: last, tools, report } = resumed;
+  const name: Name = report.for;
+  const model = asked ?? ownModel(last, name);
+  if (name !== "ai-sdk" && !model) throw modelUnknown(last, name);
+  return BODIES[name]({ messages, system, tools, model: model ?? "", maxTokens });
 }
+
+interface BodyParts<Message> {
+  readonly messages: readonly Message[];
+  readonly system: string | null;
+  readonly tools: readonly string[];
+  readonly model: string;
+  readonly maxTokens: number | undefined;
+}
+
+const BODIES: {
+  readonly [Name in TargetName]: (parts: BodyParts<TargetMessages[Name]>) => TargetRequests[Name];
+} = {
+  anthropic: ({ model, maxTokens, system, messages, tools }) => ({
+    model,
+    max_tokens: maxTokens ?? MAX_TOKENS_DEFAULT,
+    ...(system === null ? {} : { system }),
+    messages: [...messages],
+    ...(tools.length === 0 ? {} : { tools: tools.map(unknownTool), tool_choice: { type: "none" } }),
+  }),
+  "openai-chat": ({ model, maxTokens, system, messages }) => ({
+    model,
+    ...(maxTokens === undefined ? {} : { max_completion_tokens: maxTokens }),
+    messages: [
+      ...(system === null ? [] : [{ role: "system", content: system } as const]),
+      ...messages,
+    ],
+  }),
+  "openai-responses": ({ model, maxTokens, system, messages }) => ({
+    model,
+    ...(maxTokens === undefined ? {} : { max_output_tokens: maxTokens }),
+    ...(system === null ? {} : { instructions: system }),
+    input: [...messages],
+    store: false,
+  }),
+  "ai-sdk": ({ maxTokens, system, messages }) => ({
+    ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+    ...(system === null ? {} : { system }),
+    messages: [...messages],
+  }),
+};
 
 /** How models are named at the provider itself: a gateway's `anthropic/claude-…` is unknown there. */
 const ANTHROPICS = /^claude-/;
@@ -87,6 +151,6 @@ function modelUnknown(model: string | null, target: TargetName): VerbatimError<"
 }
 
 /** RQ1 */
-function unknownTool(name: string): RequestBody {
+function unknownTool(name: string): AnthropicTool {
   return { name, input_schema: { type: "object" } };
 }

@@ -66,10 +66,11 @@ export interface ResumeOptions<Name extends TargetName = TargetName>
 }
 
 export interface Resumed<Name extends TargetName = TargetName> {
-  readonly messages: readonly TargetMessages[Name][];
+  /** Yours to add to: the SDKs take no readonly list. */
+  readonly messages: TargetMessages[Name][];
   /** The system prompt; null when the session has none. */
   readonly system: string | null;
-  readonly report: RepairReport;
+  readonly report: RepairReport & { readonly for: Name };
   /** Who answered last; null when nobody said. */
   readonly model: string | null;
   /** The tools that the messages call, by the names that they have there. */
@@ -129,7 +130,7 @@ export async function resumeSession<Name extends TargetName>(
     if (lines > 0 && !isUnderstood) throw nothingUnderstood(session, lines);
     const piped = pipeline.finish(TARGETS[options.for], options.prompt as Prompt);
     const { messages, system, tools, made, madeSystem, actions } = piped;
-    const report: RepairReport = {
+    const report: Resumed<Name>["report"] = {
       schema: "verbatim.resume/1",
       session: session.id,
       dialect: session.dialect,

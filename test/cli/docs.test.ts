@@ -1,7 +1,10 @@
-/** The page of the command line knows every command, every option, and every value they take. */
+/**
+ * The page of the command line knows every command, every option, and every value they take; and
+ * no page shows a command or an option that is not there.
+ */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { backup } from "../../src/cli/commands/backup.ts";
@@ -10,6 +13,7 @@ import { doctor } from "../../src/cli/commands/doctor.ts";
 import { exportSession } from "../../src/cli/commands/export.ts";
 import { handoff } from "../../src/cli/commands/handoff.ts";
 import { head } from "../../src/cli/commands/head.ts";
+import { hooks } from "../../src/cli/commands/hooks.ts";
 import { keys } from "../../src/cli/commands/keys.ts";
 import { ls } from "../../src/cli/commands/ls.ts";
 import { mcp } from "../../src/cli/commands/mcp.ts";
@@ -27,6 +31,7 @@ import { torture } from "../../src/cli/commands/torture.ts";
 import { trust } from "../../src/cli/commands/trust.ts";
 import { unpack } from "../../src/cli/commands/unpack.ts";
 import { verify } from "../../src/cli/commands/verify.ts";
+import { completionNodes } from "../../src/cli/completions-tree.ts";
 import { root } from "./cli.ts";
 
 const page = readFileSync(join(root, "docs/cli.md"), "utf8");
@@ -63,3 +68,36 @@ test.each([keys, trust, head, token])(
     }
   },
 );
+
+const PAGES = [
+  "README.md",
+  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => join("docs", name)),
+];
+const GROUPS = [hooks, keys, trust, head, token];
+const NODES = completionNodes([...COMMANDS, ...GROUPS, completions(() => COMMANDS)]);
+
+/** The command lines of a page's shell blocks and of its text, each from the word after `verbatim`. */
+function commandLines(page: string): string[] {
+  const text = readFileSync(join(root, page), "utf8");
+  const shell = [...text.matchAll(/^ *```sh\b[^\n]*\n([\s\S]*?)^ *```$/gm)].flatMap(
+    ([, body = ""]) => body.replaceAll("\\\n", " ").split("\n"),
+  );
+  const inline = [...text.matchAll(/`(verbatim [^`]+)`/g)].map(([, line = ""]) => line);
+  return [...shell, ...inline].flatMap((line) =>
+    [...line.matchAll(/(?:^|[|;&(] *|npx |\$ )verbatim ([^#|;&)]+)/g)].map(([, rest = ""]) => rest),
+  );
+}
+
+test.each(PAGES)("every command in %s exists, with the options it shows", (name) => {
+  for (const line of commandLines(name)) {
+    const words = line.trim().split(/\s+/);
+    const node = NODES.findLast(({ path }) => path.every((word, at) => word === words[at]));
+    const named = words[0]?.startsWith("-") || /[A-Z.…/]/.test(words[0] ?? "");
+    assert.ok(node && (node.path.length > 0 || named), `there is no \`verbatim ${line}\``);
+    const known = node.options.flatMap(({ names }) => names);
+    const shown = words.flatMap((word) => /^--?[a-z][a-z-]*/.exec(word)?.[0] ?? []);
+    for (const option of shown) assert.ok(known.includes(option), `${line}: no ${option}`);
+  }
+});

@@ -36,9 +36,12 @@ const MODULES: Readonly<Record<string, string>> = {
 };
 
 function programOf(name: string): string {
-  return block(`js ${name}`).replace(/ from "([^"]+)";/g, (_, from: string) => {
-    return ` from ${JSON.stringify(MODULES[from] ?? assert.fail(from))};`;
-  });
+  return block(`${name === "fetch" ? "ts" : "js"} ${name}`).replace(
+    / from "([^"]+)";/g,
+    (_, from: string) => {
+      return ` from ${JSON.stringify(MODULES[from] ?? assert.fail(from))};`;
+    },
+  );
 }
 
 /** What a program of the page prints, with the server of a provider that sends this stream. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { compiledText } from "../../../test/support/program.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
 import { nodeHost } from "../../base/node-host.ts";
@@ -12,14 +12,13 @@ const page = readFileSync(new URL("../../../docs/subscriptions.md", import.meta.
 
 test("the page's check of a signature takes ours, and no altered or old one", async () => {
   // Method: the page's program as it stands, and after it a line that judges what it is given.
-  const program = /```js verify\n([\s\S]*?)```/.exec(page)?.[1] ?? assert.fail("no such program");
-  const path = join(tempDirectory(), "verify.mjs");
+  const program = /```ts verify\n([\s\S]*?)```/.exec(page)?.[1] ?? assert.fail("no such program");
   const judging = `
-    const cases = JSON.parse(process.argv[2]);
+    const cases = JSON.parse(process.argv[2] ?? "");
     const verdicts = cases.map(({ body, header, jwks, nowMs }) =>
       isFromServer(Buffer.from(body), header, jwks, nowMs));
     process.stdout.write(JSON.stringify(verdicts));`;
-  writeFileSync(path, program + judging);
+  const path = await compiledText(program + judging);
   const good = await signedBy(tempDirectory());
   const other = await signedBy(tempDirectory());
   const cases = [
