@@ -167,7 +167,7 @@ test("what was restored from an older backup is signed on once its lost head is 
   const last = JSON.parse(checkpoints.trim().split("\n").at(-1) ?? "") as {
     payload: { kind: string; lost: { seq: number } };
   };
-  assert.deepEqual([last.payload.kind, last.payload.lost.seq], ["recovery", 1], "the loss is told");
+  assert.deepEqual([last.payload.kind, last.payload.lost.seq], ["recovery", 2], "the loss is told");
   const again = await user.run(["head", "accept", "/raw", ...where]);
   assert.deepEqual([again.code, again.stdout], [0, ""], "there is nothing to accept any more");
 });
