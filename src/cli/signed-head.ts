@@ -61,8 +61,8 @@ async function withNamedLog<T>(
   const where = whereOf(run.options);
   if (where.root !== undefined && isDataDirectory(where.root)) {
     const judging = await streamJudging(run);
-    return withSignedStream(nodeHost, resolve(where.root), streamNamed(name), (log) =>
-      work(log, judging.optionsFor(log)),
+    return withSignedStream(nodeHost, resolve(where.root), streamNamed(name), (log, names) =>
+      work(log, judging.optionsFor(log, names)),
     );
   }
   const { dialect, root, id, path } = await findSession(nodeHost, name, where);

@@ -88,9 +88,9 @@ async function* streamsNamed(
 ): AsyncGenerator<Vouchable> {
   const judging = await streamJudging(run);
   for (const name of run.args) {
-    yield withSignedStream(nodeHost, root, streamNamed(name), async (log) => ({
+    yield withSignedStream(nodeHost, root, streamNamed(name), async (log, names) => ({
       log,
-      report: await verifyLog(nodeHost, log, judging.optionsFor(log)),
+      report: await verifyLog(nodeHost, log, judging.optionsFor(log, names)),
       async sign(shown: Shown) {
         const { openLocalStore } = await import("../streams/local-store.ts"); // And SQLite.
         const signing = await loadStreamSigner(nodeHost, onWarning);

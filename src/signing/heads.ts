@@ -10,6 +10,7 @@
  * HP3  What a person asked for (pin, accept, forget, import) is durable when it is answered, or refused.
  */
 
+import { readlinkSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Host } from "../base/host.ts";
 import { userDirectoryFault, userFileFault } from "../base/node-user-files.ts";
@@ -100,18 +101,38 @@ export async function placeOf(
   return `${dialect}:${directory.path}`;
 }
 
-/** The same of a store that may be gone: what it was called, by what is left of the way to it. */
+/** As many links as Linux follows in one path. */
+const LINKS_MAX = 40;
+
+/**
+ * The same of a store that may be gone: what it was called, by what is left of the way to it. A
+ * dangling link still says where it led.
+ */
 export async function placeThatWas(
   host: Host,
   { dialect, root }: { readonly dialect: string; readonly root: string },
+  linksMax = LINKS_MAX,
 ): Promise<string> {
   const path = resolve(root);
   try {
     return await placeOf(host, { dialect, root: path });
   } catch {
     const above = dirname(path);
+    const target = linksMax > 0 ? linkTarget(path) : null;
+    if (target !== null) {
+      return placeThatWas(host, { dialect, root: resolve(above, target) }, linksMax - 1);
+    }
     if (above === path) return `${dialect}:${path}`;
-    return join(await placeThatWas(host, { dialect, root: above }), basename(path));
+    return join(await placeThatWas(host, { dialect, root: above }, linksMax), basename(path));
+  }
+}
+
+/** Where a link leads, there or not; null for what is no link. */
+function linkTarget(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
   }
 }
 

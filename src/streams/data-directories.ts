@@ -4,8 +4,9 @@ import { type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Host } from "../base/host.ts";
 import type { PinBook } from "../proof/pins.ts";
-import { type Found, placeThatWas } from "../signing/heads.ts";
+import type { Found, NamedSession, RootNames } from "../signing/heads.ts";
 import { nodeCrypto } from "../signing/node-crypto.ts";
+import { rootNames } from "../signing/root-names.ts";
 import type { Trust } from "../signing/trust.ts";
 import { transcriptKeys } from "../signing/trusted-keys.ts";
 import type { Remembered, VerifyOptions } from "../signing/verify-options.ts";
@@ -29,17 +30,22 @@ export async function dataDirectoriesAmong(
 ): Promise<string[]> {
   const directories: string[] = [];
   for (const name of names) {
-    const place = await placeThatWas(host, { dialect: "streams", root: name });
-    if (isDataDirectory(name) || judging.pinnedIn(place).length > 0) directories.push(name);
+    const pinned = judging.pinnedIn(await namesOfData(host, name));
+    if (isDataDirectory(name) || pinned.length > 0) directories.push(name);
   }
   return directories;
+}
+
+/** What a data directory is called in pins; it may be gone. */
+export function namesOfData(host: Host, path: string): Promise<RootNames> {
+  return rootNames(host, { dialect: "streams", root: path });
 }
 
 /** What a user trusts and remembers. */
 export interface UserTrust {
   readonly trust: Trust;
   readonly book: Found<PinBook>;
-  remembered(session: { readonly place: string; readonly id: string }): Remembered;
+  remembered(session: NamedSession): Remembered;
 }
 
 export function streamJudgingBy(
@@ -47,15 +53,19 @@ export function streamJudgingBy(
   flags: Pick<VerifyOptions, "isDeep" | "requiresPin">,
 ): StreamJudging {
   return {
-    optionsFor: ({ root, id }): VerifyOptions => {
-      const remembered = user.remembered({ place: `streams:${root}`, id });
+    optionsFor: ({ id }, names): VerifyOptions => {
+      const remembered = user.remembered({ place: names.place, id, names });
       return { crypto: nodeCrypto, keys: transcriptKeys(user.trust, id), remembered, ...flags };
     },
-    pinnedIn: (place) => {
-      const pins = user.book.found.current().map(({ pin }) => pin);
-      return pins.filter((pin) => pin.place === place).map(({ id }) => id);
-    },
+    pinnedIn: (names) => pinnedUnder(user.book.found, names),
   };
+}
+
+/** The ids of which a head is pinned, under any of the names. */
+export function pinnedUnder(book: PinBook, { place, others }: RootNames): string[] {
+  const places = new Set([place, ...others]);
+  const pins = book.current().filter(({ pin }) => places.has(pin.place));
+  return [...new Set(pins.map(({ pin }) => pin.id))];
 }
 
 /** Null for what is not there, and for what can be no path at all. */

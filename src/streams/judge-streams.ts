@@ -14,6 +14,7 @@ import type { Directory, OpenFile } from "../base/files.ts";
 import type { Finding, FindingCode, Verdict } from "../proof/verdict.ts";
 import { worse } from "../proof/verdict.ts";
 import { unreadableReport } from "../signing/assemble.ts";
+import type { RootNames } from "../signing/heads.ts";
 import { readSidecar } from "../signing/inspect-beside.ts";
 import type { VerifyReport } from "../signing/report.ts";
 import { sidecarOf } from "../signing/session-log.ts";
@@ -26,9 +27,10 @@ import type { StreamState } from "./stream-state.ts";
 
 /** By what streams are judged. */
 export interface StreamJudging {
-  optionsFor(log: SignedStreamLog): VerifyOptions;
-  /** The streams of a place of which a head is pinned. */
-  pinnedIn(place: string): readonly string[];
+  /** `names`: what the data directory is called in pins. */
+  optionsFor(log: SignedStreamLog, names: RootNames): VerifyOptions;
+  /** The streams of which a head is pinned, under any of the directory's names. */
+  pinnedIn(names: RootNames): readonly string[];
 }
 
 /** What verifying needs to know of a stream. */
@@ -39,6 +41,7 @@ export type Known = Pick<
 
 export interface JudgeParts {
   readonly root: string;
+  readonly names: RootNames;
   /** Null for none, which is as good as an empty one. */
   readonly logs: Directory | null;
   readonly streams: ReadonlyMap<string, Known>;
@@ -112,13 +115,13 @@ export class StreamJudge {
   }
 
   async #judge(stream: Known): Promise<Judged> {
-    const { root, logs, judging } = this.#parts;
+    const { root, names, logs, judging } = this.#parts;
     const target = signedLogOf(root, stream);
     const wanted = this.#wanted.get(stream.path);
     const named = new Map<number, Named>();
     const finals: number[] = [];
     const options = {
-      ...judging.optionsFor(target),
+      ...judging.optionsFor(target, names),
       onCheckpoint: (seq: number, line: string, said: { kind: string; byteOffset: number }) => {
         if (said.kind === "final") finals.push(seq);
         if (wanted?.has(seq)) named.set(seq, { line, upTo: stream.base + said.byteOffset });

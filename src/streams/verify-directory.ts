@@ -17,10 +17,11 @@ import type { Directory } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import type { Finding, Verdict } from "../proof/verdict.ts";
 import { unreadableReport } from "../signing/assemble.ts";
-import { placeThatWas } from "../signing/heads.ts";
+import type { RootNames } from "../signing/heads.ts";
 import type { VerifyReport } from "../signing/report.ts";
 import { sidecarOf } from "../signing/session-log.ts";
 import type { VerifyOptions } from "../signing/verify-options.ts";
+import { namesOfData } from "./data-directories.ts";
 import { scanJournal } from "./journal-scan.ts";
 import {
   type Known,
@@ -44,24 +45,25 @@ export async function* verifyDataDirectory(
   judging: StreamJudging,
 ): AsyncGenerator<VerifyReport> {
   const opened: { close(): void }[] = [];
+  const names = await namesOfData(host, path);
   try {
     const looked = await look(host, path, opened);
     if ("report" in looked) {
-      const gone = looked.isGone ? await goneFrom(host, path, judging) : [];
+      const gone = looked.isGone ? goneFrom(names, judging) : [];
       yield* gone.length > 0 ? gone : [looked.report];
       return;
     }
     const { root, logs, streams, removals } = looked;
-    const pinned = new Set(judging.pinnedIn(`streams:${root}`));
-    const names = new Set(logs?.names());
-    const judge = await StreamJudge.of({ root, logs, streams, judging });
+    const pinned = new Set(judging.pinnedIn(names));
+    const files = new Set(logs?.names());
+    const judge = await StreamJudge.of({ root, names, logs, streams, judging });
     for (const id of [...new Set([...streams.keys(), ...pinned])].sort()) {
       const known = streams.get(id);
       if (known === undefined) {
-        yield goneReport(root, id, judging, NOT_NAMED(root));
+        yield goneReport(names, id, judging, NOT_NAMED(root));
       } else if (known.status === "deleted" && pinned.has(id)) {
-        yield goneReport(root, id, judging, DELETED(root));
-      } else if (pinned.has(id) || isToBeJudged(known, names, removals)) {
+        yield goneReport(names, id, judging, DELETED(root));
+      } else if (pinned.has(id) || isToBeJudged(known, files, removals)) {
         const report = await judge.report(known);
         yield withFindings(report, deletionFindings(known, removals));
       }
@@ -79,7 +81,7 @@ export async function withSignedStream<T>(
   host: Host,
   path: string,
   stream: string,
-  work: (log: SignedStreamLog) => Promise<T>,
+  work: (log: SignedStreamLog, names: RootNames) => Promise<T>,
 ): Promise<T> {
   const opened: { close(): void }[] = [];
   try {
@@ -90,7 +92,7 @@ export async function withSignedStream<T>(
     if ("report" in looked) throw notLookedInto(looked.report);
     const known = looked.streams.get(stream);
     if (known === undefined || known.status === "deleted") throw noStream(path, stream);
-    return await work(signedLogOf(looked.root, known));
+    return await work(signedLogOf(looked.root, known), await namesOfData(host, path));
   } finally {
     for (const each of opened.reverse()) each.close();
   }
@@ -206,24 +208,30 @@ const DELETED = (root: string) =>
   "`verbatim head forget` if that was meant";
 
 /** The reports on all that is pinned in a directory of which nothing is left (VD3). */
-async function goneFrom(host: Host, path: string, judging: StreamJudging): Promise<VerifyReport[]> {
-  const place = await placeThatWas(host, { dialect: "streams", root: path });
-  const root = place.slice("streams:".length);
-  const ids = [...judging.pinnedIn(place)].sort();
-  return ids.map((id) => goneReport(root, id, judging, NOT_NAMED(root)));
+function goneFrom(names: RootNames, judging: StreamJudging): VerifyReport[] {
+  const ids = [...judging.pinnedIn(names)].sort();
+  return ids.map((id) => goneReport(names, id, judging, NOT_NAMED(rootOf(names))));
+}
+
+function rootOf({ place }: RootNames): string {
+  return place.slice("streams:".length);
 }
 
 /** A stream that no server would serve, wherever its file may be. */
 function goneReport(
-  root: string,
+  names: RootNames,
   id: string,
   judging: StreamJudging,
   message: string,
 ): VerifyReport {
+  const root = rootOf(names);
   const target: SignedStreamLog = { dialect: "streams", root, logId: "", id };
-  const options = judging.optionsFor(target);
+  const options = judging.optionsFor(target, names);
   const report = unreadableReport(target, options, notThere(`${root}/meta.jsonl`));
-  return { ...report, path: root, findings: report.findings.map((each) => ({ ...each, message })) };
+  const findings = report.findings.map((each) =>
+    each.verdict === report.verdict ? { ...each, message } : each,
+  );
+  return { ...report, path: root, findings };
 }
 
 const UNBEGUN = "its meta.jsonl was never begun; a server that starts there begins it";

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { test } from "vitest";
 import { Heads, rememberedIn } from "../../src/signing/heads.ts";
 import { nodeCrypto } from "../../src/signing/node-crypto.ts";
+import { pinnedUnder } from "../../src/streams/data-directories.ts";
 import { type LocalStore, openLocalStore } from "../../src/streams/local-store.ts";
 import { verifyDataDirectory } from "../../src/streams/verify-directory.ts";
 import type { Call, Fault, Process } from "../../src/torture/fault-files.ts";
@@ -109,14 +110,11 @@ class Life {
     const book = await this.#heads(process).read();
     const totals: number[] = [];
     const verifying = verifyDataDirectory(host, "/data", {
-      optionsFor: ({ root, id }) => {
-        const remembered = rememberedIn(book, { place: `streams:${root}`, id });
+      optionsFor: ({ id }, names) => {
+        const remembered = rememberedIn(book, { place: names.place, id, names });
         return { crypto: nodeCrypto, keys, remembered };
       },
-      pinnedIn: (place) => {
-        const pins = book.found.current().map(({ pin }) => pin);
-        return pins.filter((pin) => pin.place === place).map(({ id }) => id);
-      },
+      pinnedIn: (names) => pinnedUnder(book.found, names),
     });
     for await (const { session, verdict, findings, checkpoints } of verifying) {
       const what = `${session}: ${JSON.stringify(findings)}`;

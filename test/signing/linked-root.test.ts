@@ -1,7 +1,7 @@
 /** A linked root: pins count under every name by which a store is reached. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, renameSync, symlinkSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
@@ -107,4 +107,17 @@ test("someone who stands in a linked root is told of what was pinned under its n
     if (before.shell === undefined) delete process.env.PWD;
     else process.env.PWD = before.shell;
   }
+});
+
+test("a pinned session is missed when its root, or what its root led to, is a dangling link", async () => {
+  const { user, one, above } = await twoStores();
+  const moved = join(above, "moved");
+  renameSync(one, moved);
+  symlinkSync(moved, one);
+  const store = await user.store({ ...RYE, root: one });
+  await store.session("ours-1").append(said("more"));
+  await store.close(); // Pinned by the real path now, too.
+  await user.heads.forget({ place: `rye:${one}`, id: "ours-1" });
+  rmSync(moved, { recursive: true });
+  assert.deepEqual(await verdictsIn(one), { "ours-1": "rollback BEHIND ROOT_IS_LINK" });
 });

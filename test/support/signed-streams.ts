@@ -8,6 +8,7 @@ import { nodeCrypto } from "../../src/signing/node-crypto.ts";
 import type { VerifyReport } from "../../src/signing/report.ts";
 import { Trust } from "../../src/signing/trust.ts";
 import { transcriptKeys } from "../../src/signing/trusted-keys.ts";
+import { pinnedUnder } from "../../src/streams/data-directories.ts";
 import {
   type LocalStore,
   type LocalStoreOptions,
@@ -53,16 +54,12 @@ export class SignedStreams {
     const book = await heads.read();
     const found = new Map<string, VerifyReport>();
     const verifying = verifyDataDirectory(nodeHost, directory, {
-      optionsFor: ({ root, id }) => ({
+      optionsFor: ({ id }, names) => ({
         crypto: nodeCrypto,
         keys: transcriptKeys(trust, id),
-        remembered: rememberedIn(book, { place: `streams:${root}`, id }),
+        remembered: rememberedIn(book, { place: names.place, id, names }),
       }),
-      pinnedIn: (place) =>
-        book.found
-          .current()
-          .filter(({ pin }) => pin.place === place)
-          .map(({ pin }) => pin.id),
+      pinnedIn: (names) => pinnedUnder(book.found, names),
     });
     for await (const report of verifying) found.set(report.session ?? "", report);
     return found;

@@ -1,0 +1,82 @@
+/** A linked data directory: pins of streams count under every name by which it is reached. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "vitest";
+import { verify } from "../../src/signing.ts";
+import { JSON_STREAM, message, SignedStreams } from "../support/signed-streams.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+/** Two data directories next to each other, each with a signed and pinned stream. */
+async function twoDirectories(otherPath = "/theirs") {
+  const above = tempDirectory();
+  const [one, other] = [join(above, "one"), join(above, "other")];
+  for (const root of [one, other]) mkdirSync(root);
+  const streams = new SignedStreams(one);
+  await write(streams, one, "/ours");
+  await write(streams, other, otherPath);
+  return { streams, above, one, other };
+}
+
+async function write(streams: SignedStreams, dataDirectory: string, path: string) {
+  const store = await streams.open({ dataDirectory });
+  await store.create(path, JSON_STREAM);
+  await store.append(path, message({ in: path }));
+  await store.close();
+}
+
+/** The verdict on each stream of a data directory, and the codes that led to it. */
+async function verdictsIn(directory: string) {
+  const reports = await verify([directory], { onWarning: () => {} });
+  return Object.fromEntries(
+    reports.map(({ session, verdict, findings }) => {
+      return [session, [verdict, ...findings.map(({ code }) => code)].join(" ")];
+    }),
+  );
+}
+
+test("a pinned stream is missed when its data directory is replaced by a link to another", async () => {
+  const { above, one, other } = await twoDirectories();
+  assert.deepEqual(await verdictsIn(one), { "/ours": "verified" });
+  renameSync(one, join(above, ".hidden"));
+  symlinkSync(other, one);
+  assert.deepEqual(await verdictsIn(one), {
+    "/ours": "rollback BEHIND ROOT_IS_LINK",
+    "/theirs": "verified ROOT_IS_LINK",
+  });
+  assert.deepEqual(await verdictsIn(other), { "/theirs": "verified" });
+});
+
+test("a stream of the same path behind a linked data directory is another one", async () => {
+  const { above, one, other } = await twoDirectories("/ours");
+  renameSync(one, join(above, ".hidden"));
+  symlinkSync(other, one);
+  assert.deepEqual(await verdictsIn(one), { "/ours": "rollback REPLACED ROOT_IS_LINK" });
+});
+
+test("a data directory that was moved, a link left in its place, verifies under both names", async () => {
+  const { above, one } = await twoDirectories();
+  const moved = join(above, "moved");
+  renameSync(one, moved);
+  symlinkSync(moved, one);
+  assert.deepEqual(await verdictsIn(one), { "/ours": "verified ROOT_IS_LINK" });
+  assert.deepEqual(await verdictsIn(moved), { "/ours": "verified" });
+});
+
+test("the pinned streams of a data directory that is a dangling link are reported as gone", async () => {
+  const { streams, above, one } = await twoDirectories();
+  const gone = { "/ours": "rollback BEHIND ROOT_IS_LINK" };
+  renameSync(one, join(above, ".hidden"));
+  symlinkSync(join(above, "nowhere"), one);
+  assert.deepEqual(await verdictsIn(one), gone);
+  // Pinned under the name of what the link led to, too.
+  rmSync(one);
+  const moved = join(above, "moved");
+  mkdirSync(moved);
+  symlinkSync(moved, one);
+  await streams.user.heads.forget({ place: `streams:${one}`, id: "/ours" });
+  await write(streams, one, "/ours");
+  rmSync(moved, { recursive: true });
+  assert.deepEqual(await verdictsIn(one), gone);
+});
