@@ -3,8 +3,8 @@
  *
  * CO1  The report goes into the log before anything that is said next, as an entry that no provider
  *      sees; signed where the store signs.
- * CO2  A session that has grown since it was resumed is refused: its end is not the one that the
- *      messages come from. That its end was mended is no change, whoever did it.
+ * CO2  A session that has changed since it was resumed is refused, whether it has grown or other bytes
+ *      are in their place: the messages do not come from it. A mended end is no change.
  * CO3  Going on from a turn is a fork: a session of its own that holds the parent's lines up to there
  *      and names the parent and the signed head, its genesis too. The parent gets no line. Where it is
  *      signed and ours to write, it gets a checkpoint that names the fork (store/link.ts).
@@ -15,13 +15,15 @@
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import type { NewEntry } from "../model/entry.ts";
+import { nodeCrypto } from "../signing/node-crypto.ts";
+import { hashOfLog } from "../signing/open-verified.ts";
 import { forkInto } from "../store/fork.ts";
 import { linkSession } from "../store/link.ts";
 import type { Session } from "../store/session.ts";
 import type { Store } from "../store/store.ts";
 import { REPORT_TYPE } from "./gather.ts";
 import type { RepairAction, RepairReport } from "./repair-report.ts";
-import type { Resumed } from "./resume.ts";
+import type { Resumed, ResumedSource } from "./resume.ts";
 
 /** Actions that are kept in the log; of more, how many there were. Silent lines are only counted. */
 export const RECORDED_ACTIONS_MAX = 1000;
@@ -60,12 +62,17 @@ export async function continueResumed(
   }
   const session = await store.open(name, agent === null ? {} : { agent });
   const writer = await session.openToAppend();
-  if (writer.end !== source.end) {
+  if (writer.end !== source.end || !(await isSame(host, session, source))) {
     await session.release();
-    throw hasGrown(name);
+    throw hasChanged(name);
   }
   await session.append(entry);
   return { session, leftBehind: 0, notLinked: null };
+}
+
+/** Whether the log, which we hold, is still what was judged (CO2). */
+async function isSame(host: Host, session: Session, { hash, end }: ResumedSource) {
+  return (await hashOfLog(host, session, nodeCrypto, end)) === hash;
 }
 
 /** Why the parent of a fork does not name it; null when it does, or neither is signed. */
@@ -106,10 +113,10 @@ export function countsOf(actions: readonly RepairAction[]): Readonly<Record<stri
   return counts;
 }
 
-function hasGrown(session: string): VerbatimError {
+function hasChanged(session: string): VerbatimError {
   return new VerbatimError(
     "SESSION_BUSY",
-    `${session} has grown since it was resumed: another process went on with it; resume it again`,
+    `${session} has changed since it was resumed: another process wrote to it; resume it again`,
     { session, holder: "unknown" },
   );
 }

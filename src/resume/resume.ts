@@ -84,6 +84,8 @@ export interface ResumedSource {
   readonly path: string;
   /** Where whoever goes on appends: after the log's last whole line. */
   readonly end: number;
+  /** SHA-256 of the log up to there, in hex; null when not all of it was read. */
+  readonly hash: string | null;
   /** Its lines as parsed, as a fork takes them, up to the end of the turn; empty for a whole session. */
   readonly natives: readonly Native[];
   /** Who was at work last, as an id or a line has it; null where neither says so. */
@@ -270,7 +272,7 @@ async function readInto(
   entries.finish();
   compacted.finish();
   const { root, path, end } = session;
-  const source = { root, path, end, natives, agent };
+  const source = { root, path, end, hash: session.hash(), natives, agent };
   return { source, at, messages, checkpoints, isUnderstood };
 }
 

@@ -17,10 +17,10 @@ import { type Readable, readStretch } from "../log/bytes.ts";
 import { openPlace, openToRead } from "../log/place.ts";
 import { repairedEnd } from "../log/repair.ts";
 import { findTail } from "../log/tail.ts";
-import { LF } from "../proof/bytes.ts";
+import { LF, toHex } from "../proof/bytes.ts";
 import type { ProofCrypto, RunningHash } from "../proof/crypto.ts";
 import { WholeLines } from "../proof/whole-lines.ts";
-import { changedWhileRead } from "./read-counted.ts";
+import { changedWhileRead, readCounted } from "./read-counted.ts";
 import type { VerifyReport } from "./report.ts";
 import type { SessionLog } from "./session-log.ts";
 import { judgeOpen } from "./verify.ts";
@@ -46,6 +46,8 @@ export interface VerifiedLog {
   readonly end: ByteOffset;
   /** The lines, checkpoints included. Ends the reading of the file; to be taken once. */
   readonly lines: AsyncGenerator<VerifiedLine>;
+  /** SHA-256 of what ends at `end`, in hex, once all lines were taken; null before. */
+  hash(): string | null;
   close(): void;
 }
 
@@ -81,8 +83,9 @@ export async function openVerifiedLog(
     const opened = log;
     const judged = new JudgedBytes(opened, pieces, report.path);
     const end = repairedEnd(await findTail(judged));
-    const lines = readAgain(judged, report, options, opened.identity());
-    return { report, end, lines, close: () => opened.close() };
+    const mended = new MendedHash(options.crypto, end);
+    const lines = readAgain(judged, report, options, mended);
+    return { report, end, lines, hash: () => mended.hex, close: () => opened.close() };
   } catch (cause) {
     log?.close();
     throw cause;
@@ -130,6 +133,52 @@ class Pieces {
   }
 }
 
+/** The hash of a log's bytes up to an end that repair gives it: cut there, or with an LF more. */
+class MendedHash {
+  readonly #hash: RunningHash;
+  #left: number;
+  /** Null until all was added. */
+  hex: string | null = null;
+
+  constructor(crypto: ProofCrypto, end: number) {
+    this.#hash = crypto.runningSha256();
+    this.#left = end;
+  }
+
+  add(bytes: Uint8Array): void {
+    const taken = bytes.subarray(0, this.#left);
+    this.#hash.update(taken);
+    this.#left -= taken.length;
+  }
+
+  end(): void {
+    if (this.#left > 0) this.#hash.update(Uint8Array.of(LF));
+    this.hex = toHex(this.#hash.digest());
+  }
+}
+
+/** The same, as a file has it now, whose end was repaired. */
+export async function hashOfLog(
+  host: Host,
+  { root, logId }: Pick<SessionLog, "root" | "logId">,
+  crypto: ProofCrypto,
+  end: number,
+): Promise<string> {
+  const place = await openPlace(host, logId, { create: false, root });
+  try {
+    const log = openToRead(place);
+    try {
+      const hash = crypto.runningSha256();
+      for await (const chunk of readCounted(log, 0, end, place.path)) hash.update(chunk);
+      return toHex(hash.digest());
+    } finally {
+      log.close();
+    }
+  } finally {
+    place.directory.close();
+  }
+}
+
 /** What was judged, read again: a piece that is not as it was is CHANGED_WHILE_READ (N1). */
 class JudgedBytes implements Readable {
   readonly log: OpenFile;
@@ -170,8 +219,10 @@ async function* readAgain(
   judged: JudgedBytes,
   { path, found, signed_through: through, verdict }: VerifyReport,
   { takesUnterminated }: OpenVerifiedOptions,
-  identity: string,
+  mended: MendedHash,
 ): AsyncGenerator<VerifiedLine> {
+  const { log, pieces } = judged;
+  const identity = log.identity();
   let ready: Uint8Array[] = [];
   const whole = new WholeLines((bytes) => ready.push(bytes));
   let start = 0;
@@ -181,8 +232,10 @@ async function* readAgain(
     if (!isVerified && verdict === "verified") throw changedWhileRead(path, start); // N2
     return { line, start, isVerified };
   };
-  for (const piece of judged.pieces.list) {
-    whole.feed(await judged.piece(piece));
+  for (const piece of pieces.list) {
+    const bytes = await judged.piece(piece);
+    mended.add(bytes);
+    whole.feed(bytes);
     for (const lines of ready) {
       for (let from = 0; from < lines.length; ) {
         const lf = lines.indexOf(LF, from);
@@ -195,10 +248,10 @@ async function* readAgain(
     ready = [];
   }
   if (takesUnterminated && whole.restBytes > 0) yield judgedLine(whole.rest, false);
-  const { log, pieces } = judged;
   if (log.identity() !== identity || log.size() < pieces.bytes) {
     throw changedWhileRead(path, pieces.bytes);
   }
+  mended.end();
 }
 
 function notVerified({ path, verdict, findings }: VerifyReport): VerbatimError {

@@ -131,18 +131,11 @@ export class Shown {
     const end = this.#endAfterOpening(foundNow);
     const shownTail = tail && tail[0] < end ? ([tail[0], end] as const) : null;
     const ranges = [...found, ...(shownTail ? [shownTail] : [])];
-    const whole = createHash("sha256").update(covered.prefix);
     const shown = createHash("sha256");
-    let at = 0;
-    for await (const chunk of readRange(this.#host, this.#log, 0, covered.bytes)) {
-      whole.update(chunk);
-      for (const [from, to] of ranges) {
-        shown.update(chunk.subarray(Math.max(0, from - at), Math.max(0, to - at)));
-      }
-      at += chunk.length;
-    }
+    const isSigned = await readCovered(this.#host, this.#log, covered, (chunk, at) => {
+      for (const range of ranges) shown.update(within(range, chunk, at));
+    });
     const isTail = String(foundNow) === String(shownTail);
-    const isSigned = whole.digest("hex") === covered.hash;
     const isShown = shown.digest().equals(this.#hash.digest());
     if (!isTail || !isSigned || !isShown) throw this.#changed();
     return found;
@@ -167,6 +160,31 @@ export class Shown {
       { path, offset: this.#unsigned.tail?.[0] ?? 0 },
     );
   }
+}
+
+/**
+ * Reads what the next checkpoint is about to sign, once. Whether it is that: what `take` got counts
+ * only then (VO1).
+ */
+export async function readCovered(
+  host: Host,
+  log: SignedLog,
+  { prefix, bytes, hash }: Covered,
+  take: (chunk: Uint8Array, at: number) => void,
+): Promise<boolean> {
+  const whole = createHash("sha256").update(prefix);
+  let at = 0;
+  for await (const chunk of readRange(host, log, 0, bytes)) {
+    whole.update(chunk);
+    take(chunk, at);
+    at += chunk.length;
+  }
+  return whole.digest("hex") === hash;
+}
+
+/** The part of a chunk, which begins at `at`, that is within a range. */
+export function within([from, to]: Found, chunk: Uint8Array, at: number): Uint8Array {
+  return chunk.subarray(Math.max(0, from - at), Math.max(0, to - at));
 }
 
 async function* readRange(

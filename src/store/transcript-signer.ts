@@ -7,6 +7,8 @@
  *      nothing is signed on top of what does not verify.
  * TG2  Bytes that were never written, which a power cut leaves as NULs, are nobody's lines: they are
  *      stated as found, and a person vouches for them or takes them out.
+ * TG3  What is vouched for was looked at: the bytes that are signed and those that were looked at
+ *      have one hash.
  */
 
 import { randomUUID } from "node:crypto";
@@ -19,14 +21,17 @@ import { packageVersion } from "../base/node-package.ts";
 import { type Envelope, ryeDialect } from "../dialects/rye/dialect.ts";
 import { readEnvelope } from "../dialects/rye/envelope.ts";
 import { LOG_NAME, THREADS_PATH, threadSegments } from "../dialects/rye/thread-id.ts";
-import { NUL, readChunks } from "../log/bytes.ts";
+import { NUL } from "../log/bytes.ts";
 import { openPlace, openToRead } from "../log/place.ts";
 import type { Found } from "../proof/checkpoint.ts";
 import { CLAIM_NEEDLE } from "../proof/claims.ts";
 import { WholeLines } from "../proof/whole-lines.ts";
+import type { Covered } from "../signing/log-signer.ts";
 import { nodeCrypto } from "../signing/node-crypto.ts";
+import { changedWhileRead } from "../signing/read-counted.ts";
 import type { VerifyReport } from "../signing/report.ts";
 import type { SessionLog } from "../signing/session-log.ts";
+import { readCovered, within } from "../signing/shown.ts";
 import { verifyLog } from "../signing/verify.ts";
 import { Session } from "./session.ts";
 import { StoreSigning } from "./store-signing.ts";
@@ -89,10 +94,9 @@ export class TranscriptSigner {
     const signing = new StoreSigning(nodeHost, (warning) => warnings.push(warning));
     const session = this.#session(signing);
     try {
-      await session.seal(async ({ toVouch: { found } }) => {
+      await session.seal(async ({ toVouch: { found, covered } }) => {
         if (!found) return [];
-        // Whether older signatures are to be believed is for a person (`repair --vouch`).
-        const isOthers = (await this.#hasNul(found)) || (await this.#hasLegacy(found));
+        const isOthers = await this.#isOthers(found, covered);
         return isOthers ? ["recovery"] : [{ vouches: null, turn }];
       });
     } finally {
@@ -125,24 +129,24 @@ export class TranscriptSigner {
     }
   }
 
-  #hasNul([from, to]: Found): Promise<boolean> {
-    return this.#look(async (file) => {
-      for await (const chunk of readChunks(file, from, to)) if (chunk.includes(NUL)) return true;
-      return false;
+  /**
+   * Whether what was found has NULs (TG2), or signatures of the older format: whether those are to be
+   * believed is for a person (`repair --vouch`). They can only be where nothing of this format is
+   * signed. Asked of the very bytes that are signed, or refused with CHANGED_WHILE_READ (TG3).
+   */
+  async #isOthers(found: Found, covered: Covered): Promise<boolean> {
+    let isOthers = false;
+    const looksForLegacy = this.#isLegacyProfile && found[0] === 0;
+    const whole = new WholeLines((lines) => {
+      isOthers ||= nodeCrypto.indexOf(lines, CLAIM_NEEDLE, 0) !== -1;
     });
-  }
-
-  /** Only before anything of this format is signed: elsewhere such a line is refused. */
-  #hasLegacy([from, to]: Found): Promise<boolean> {
-    if (!this.#isLegacyProfile || from > 0) return Promise.resolve(false);
-    return this.#look(async (file) => {
-      const whole = new WholeLines((lines) => {
-        has ||= nodeCrypto.indexOf(lines, CLAIM_NEEDLE, 0) !== -1;
-      });
-      let has = false;
-      for await (const chunk of readChunks(file, from, to)) whole.feed(chunk);
-      return has;
+    const isSigned = await readCovered(nodeHost, this.#log, covered, (chunk, at) => {
+      const part = within(found, chunk, at);
+      isOthers ||= part.includes(NUL);
+      if (looksForLegacy) whole.feed(part);
     });
+    if (!isSigned) throw changedWhileRead(`${this.#log.root}/${this.#log.logId}`, found[0]);
+    return isOthers;
   }
 
   async #look<T>(at: (file: OpenFile) => Promise<T>): Promise<T> {

@@ -91,6 +91,8 @@ export interface VerifiedSession {
   readonly report: VerifyReport;
   /** Where whoever goes on appends, what a crash left of a line mended. */
   readonly end: ByteOffset;
+  /** SHA-256 of what ends there, in hex, once all entries were taken; null before. */
+  hash(): string | null;
   /** Under which policy it was opened, and who decided that. */
   readonly policy: PolicyInForce;
   /** To be taken once. Refuses with CHANGED_WHILE_READ, and BAD_LINE for a line that is no entry. */
@@ -135,6 +137,7 @@ export async function openVerifiedSession(
     path,
     report: opened.report,
     end: opened.end,
+    hash: () => opened.hash(),
     policy,
     entries: () => inOrder(DIALECTS[dialect], entriesOf(path, opened.lines, decode, onBadLine)),
     close: () => opened.close(),

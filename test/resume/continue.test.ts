@@ -1,7 +1,7 @@
 /** Going on from what was resumed: the report in the log, and forks that name their parent. */
 
 import assert from "node:assert/strict";
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "vitest";
 import type { NewEntry } from "../../src/model/entry.ts";
@@ -95,6 +95,28 @@ test("a session that has grown since it was resumed is not gone on with from the
   await refusal(continueSession(store, resumed), "SESSION_BUSY");
   await store.close();
 });
+
+test.each(Object.entries(ALL_SHAPES))(
+  "a session whose unsigned end was swapped for other bytes as long is not continued (%s)",
+  async (_name, shape) => {
+    const user = new SigningUser();
+    const { target, path } = await user.writeTurns(shape, 1);
+    const { root, id } = target;
+    const silent = await user.store({ ...shape, root, sign: false });
+    await silent.session(id).append(said("the real words"));
+    await silent.close();
+    const resumed = await resume(id, { ...FOR, root, policy: "lenient" });
+    assert.ok(JSON.stringify(resumed.messages).includes("the real words"));
+    const swapped = readFileSync(path);
+    swapped.write("the fake words", swapped.lastIndexOf("the real words"));
+    writeFileSync(path, swapped);
+    const store = await user.store({ ...shape, root });
+    await refusal(continueSession(store, resumed), "SESSION_BUSY");
+    const again = await resume(id, { ...FOR, root, policy: "lenient" });
+    await continueSession(store, again);
+    await store.close();
+  },
+);
 
 /** More than is said next: once it is cut, the file does not grow by that. */
 const LONG = "x".repeat(64 * 1024);

@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { TranscriptSigner } from "../../src/signing.ts";
+import { Session } from "../../src/store/session.ts";
 import type { StoreOptions } from "../../src/store/store.ts";
 import { refusal } from "../support/refusal.ts";
 import {
@@ -84,6 +85,33 @@ test("a line that a power cut left as NULs is stated as found, and nobody vouche
   await signer.checkpoint(1);
   const { valid, report } = await signer.verify();
   assert.deepEqual([valid, report?.verdict, report?.found.length], [false, "incomplete", 1]);
+});
+
+test("NULs that are hidden while the signer looks for them are not vouched for", async () => {
+  const user = new SigningUser();
+  const nul = `{"ts":"now","type":"assistant_text","text":"${"\0".repeat(8)}"}\n`;
+  const written = await unsigned(user, nul);
+  const bytes = readFileSync(written.path);
+  const hidden = Buffer.from(bytes.map((byte) => (byte === 0 ? 0x20 : byte)));
+  const { seal } = Session.prototype;
+  // Another program writes after the log was hashed to be signed, and before it is looked at.
+  const spy = vi.spyOn(Session.prototype, "seal").mockImplementation(function (
+    this: Session,
+    choose,
+  ) {
+    return seal.call(this, (sealing) => {
+      writeFileSync(written.path, hidden);
+      return choose(sealing);
+    });
+  });
+  try {
+    const signer = new TranscriptSigner(ID, dirname(written.path));
+    await refusal(signer.checkpoint(1), "CHANGED_WHILE_READ");
+  } finally {
+    spy.mockRestore();
+  }
+  const after = readFileSync(written.path, "latin1");
+  assert.ok(!after.includes('"vouched":true'), "what was found may be stated, and no more");
 });
 
 test("an Entire log that other programs began, under names of their own, is signed late", async () => {
