@@ -73,6 +73,8 @@ export interface ErrorDetails {
   RESUME_TOO_LARGE: { line: number; what: "characters" | "parts"; max: number };
   /** A session has lines, and none of them says anything that its dialect understands. */
   NOTHING_UNDERSTOOD: { session: string; lines: number };
+  /** A file of which no line is of its dialect: it is never written to. */
+  FOREIGN_FILE: { path: string; dialect: string; lines: number };
   /** No model of the provider's is known to send a session to; `model` is the session's own. */
   MODEL_UNKNOWN: { for: string; model: string | null };
   BAD_ID: { id: string; reason: string };

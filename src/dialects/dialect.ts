@@ -140,6 +140,11 @@ export interface Dialect {
   /** The id of the session whose log is at this path, or null when none can be. */
   idAt(path: readonly string[]): string | null;
   decode(value: unknown): Understood;
+  /**
+   * Whether a line is plainly one of this dialect, for telling whose file it is. Absent where that is
+   * what `decode` takes.
+   */
+  isOwn?(value: unknown): boolean;
   /** Of which session a line says it is; null when it does not. Absent where no line does. */
   sessionOf?(value: unknown): string | null;
   /** Says a neutral entry in native words, as one or more lines before `complete`. */

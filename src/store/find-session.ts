@@ -23,11 +23,13 @@ import { isRow } from "../dialects/entire/decode.ts";
 import { entire } from "../dialects/entire/dialect.ts";
 import { LOG_NAME as ENTIRE_LOG_NAME } from "../dialects/entire/session-id.ts";
 import { homeagent } from "../dialects/homeagent/dialect.ts";
+import { isOthersLine, SUPPORTED } from "../dialects/recognise.ts";
 import { rye } from "../dialects/rye/dialect.ts";
 import { LOG_NAME as RYE_LOG_NAME } from "../dialects/rye/thread-id.ts";
 import { sdk } from "../dialects/sdk/dialect.ts";
 import { LogReader } from "../log/reader.ts";
 import { DIALECT_NAMES, type FoundStore, findStores, statOf, type Where } from "./find-stores.ts";
+import { recogniseFile } from "./foreign-log.ts";
 import { LAYOUTS } from "./layouts.ts";
 import { Session } from "./session.ts";
 import { Store } from "./store.ts";
@@ -303,14 +305,18 @@ async function dialectOf(host: Host, path: string): Promise<DialectName> {
     if (homeagent.decode(value).entry) return "homeagent";
     if (sdk.decode(value).entry) return "sdk";
     if (rye.decode(value).entry) return "rye";
-    if (isRow(value)) return "entire";
+    if (isRow(value) && !isOthersLine(value)) return "entire";
     if (++judged === JUDGED_LINES_MAX) break;
   }
   const named = LOG_NAMES.find(([name]) => name === basename(path));
   if (named) return named[1];
+  const found = await recogniseFile(host, { logId: path, root: undefined });
   throw new VerbatimError(
     "SESSION_NOT_FOUND",
-    `${path} begins with no line of a dialect we know; say which it is with --dialect`,
+    found === null
+      ? `${path} begins with no line of a dialect we know. ${SUPPORTED}. If it is one of these, say ` +
+          "which with --dialect"
+      : `${path} is not a session that can be read: this is ${found}. ${SUPPORTED}`,
     { session: path },
   );
 }

@@ -24,6 +24,7 @@ import { checkedEntry } from "../model/entry-check.ts";
 import { invalidEntry } from "../model/plain-json.ts";
 import type { Beside } from "./beside.ts";
 import { ComposedAppends, WRITE_BYTES_MAX } from "./composed-appends.ts";
+import { refuseForeign } from "./foreign-log.ts";
 import { companionOf, Scribe } from "./scribe.ts";
 import type { Due, Sealing } from "./sealing.ts";
 import { type KnownFacts, SessionFacts } from "./session-facts.ts";
@@ -208,6 +209,7 @@ export class Session {
   async #openWriter(): Promise<LogWriter> {
     try {
       const { host, root, logOptions, openBeside, openSealing } = this.#parts;
+      await refuseForeign(host, this, this.#dialect, true);
       const beside = openBeside?.(this) ?? null;
       this.#beside = beside;
       const sealing = openSealing ? await openSealing(this, this.#facts, beside) : null;

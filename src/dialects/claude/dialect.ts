@@ -9,6 +9,7 @@ import type { Dialect } from "../dialect.ts";
 import { isProgramsPrompt } from "../entire/aside.ts";
 import { compaction } from "../entire/compaction.ts";
 import { QueueMemory } from "../entire/queue.ts";
+import { isOthersLine } from "../recognise.ts";
 import { asideOf } from "./aside.ts";
 import { complete } from "./complete.ts";
 import { decode } from "./decode.ts";
@@ -24,6 +25,8 @@ export const claude: Dialect = {
   logPath,
   idAt,
   decode,
+  /** An entry is any object with a type (complete.ts, C2), so only others' known lines are not. */
+  isOwn: (value: unknown) => decode(value).entry !== null && !isOthersLine(value),
   express,
   complete,
   asideOf,

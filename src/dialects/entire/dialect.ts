@@ -6,6 +6,7 @@
 
 import type { Dialect } from "../dialect.ts";
 import { getString, isObject } from "../fields.ts";
+import { isTranscriptRow } from "../recognise.ts";
 import { asideOf, isProgramsPrompt } from "./aside.ts";
 import { chain } from "./chain.ts";
 import { compaction } from "./compaction.ts";
@@ -23,6 +24,7 @@ export const entire: Dialect = {
   logPath,
   idAt,
   decode,
+  isOwn: isTranscriptRow,
   sessionOf: (value: unknown) => (isObject(value) ? getString(value, "sessionId") : null),
   express,
   complete,

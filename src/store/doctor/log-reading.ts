@@ -9,10 +9,13 @@
 import type { Directory, OpenFile } from "../../base/files.ts";
 import { LOG_LIMITS } from "../../base/limits.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
+import { recognise } from "../../dialects/recognise.ts";
+import { readStretch } from "../../log/bytes.ts";
 import { decodeLine } from "../../log/json.ts";
 import { type Span, spansForward } from "../../log/spans.ts";
 import type { Entry } from "../../model/entry.ts";
 import { CallPairing } from "../../model/pairing.ts";
+import { HEAD_BYTES, RECOGNISED_LINES } from "../foreign-log.ts";
 import { isCheckpoint } from "../mapping.ts";
 import type { DerivedLook } from "./derived.ts";
 import { clipped, type Finding, type FoundAt, finding } from "./finding.ts";
@@ -40,6 +43,8 @@ export class LogReading {
   #hasEnded = false;
   #lines = 0;
   #isAnyUnderstood = false;
+  /** The first lines, to recognise another program's file. */
+  readonly #values: unknown[] = [];
 
   constructor(parts: ReadParts) {
     this.#parts = parts;
@@ -63,7 +68,10 @@ export class LogReading {
     }
     if (this.#lines === 0 || this.#isAnyUnderstood) return;
     const { session, path, dialect } = this.#parts;
-    const detail = `${this.#lines} lines, and none is a message of the dialect ${dialect.name}`;
+    const found = recognise({ values: this.#values, head: await this.#head() });
+    const detail =
+      `${this.#lines} lines, and none is a message of the dialect ${dialect.name}` +
+      (found ? `: this is ${found}` : "");
     yield finding("NOTHING_UNDERSTOOD", { session, path }, detail);
   }
 
@@ -76,19 +84,29 @@ export class LogReading {
     }
     const { value, fault } = decodeLine(span.bytes, span.from, span.to);
     if (fault !== null) {
+      if (fault !== "blank" && fault !== "holds NUL") this.#lines++;
       yield badLine({ ...at, bytes: span.length }, fault);
       return;
     }
+    if (!this.#isAnyUnderstood && this.#values.length < RECOGNISED_LINES) this.#values.push(value);
     const understood = dialect.decode(value);
     const comparing = derived?.add(value, understood.entry);
     if (comparing) await comparing;
     if (understood.entry) yield* this.#follow(understood.entry, at);
-    else yield badLine({ ...at, bytes: span.length }, understood.fault);
+    else {
+      this.#lines++;
+      yield badLine({ ...at, bytes: span.length }, understood.fault);
+    }
     for (const reference of dialect.spilling?.referencesOf(value) ?? []) {
       this.spills.add(reference.path);
       const spill = await checkSpill(directory, reference, { session, path, line });
       if (spill) yield spill;
     }
+  }
+
+  async #head(): Promise<string> {
+    const { file } = this.#parts;
+    return (await readStretch(file, 0, Math.min(file.size(), HEAD_BYTES))).toString("latin1");
   }
 
   *#follow(entry: Entry, at: FoundAt): Generator<Finding> {

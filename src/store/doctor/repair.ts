@@ -3,12 +3,14 @@
  *
  * RP1  A session is examined, mended, and examined again: what is told as left was seen afterwards.
  *      Where there is nothing to mend nothing is opened to write, so a second run changes nothing.
+ *      A file without any line of its dialect is refused with FOREIGN_FILE (foreign-log.ts).
  * RP2  One session's failure is its own: it is told, and the others go on.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
-import type { FoundSession } from "../find-session.ts";
+import { type FoundSession, openFound } from "../find-session.ts";
 import type { FoundStore } from "../find-stores.ts";
+import { refuseForeign } from "../foreign-log.ts";
 import { type Examined, examineOne, examineSessions, examineStoresOwn } from "./examine.ts";
 import type { Doctor } from "./examine-session.ts";
 import type { Finding, FindingCode } from "./finding.ts";
@@ -97,7 +99,19 @@ async function* repairSession(
     yield { kind: "failed", session: id, path, code: "LOG_LOCKED", message };
     return;
   }
-  if (isDryRun || gathered.mendable.length === 0) {
+  if (gathered.mendable.length === 0) {
+    yield* gathered.untouched();
+    return;
+  }
+  try {
+    const { logId, root, dialect } = openFound(doctor.host, session);
+    await refuseForeign(doctor.host, { logId, root }, dialect, id !== null);
+  } catch (error) {
+    yield failure(id, path, error);
+    yield* gathered.left();
+    return;
+  }
+  if (isDryRun) {
     yield* gathered.untouched();
     return;
   }

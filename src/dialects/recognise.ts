@@ -1,0 +1,156 @@
+/**
+ * Recognise: names the program that wrote a file, from the beginning of the file.
+ *
+ * For messages to people, and for telling another program's file from a damaged one of ours. Nothing
+ * is read by these rules. A rule asks for keys that only its program writes together: a file that is
+ * not recognised is better than one with a wrong name.
+ */
+
+import { isRow } from "./entire/decode.ts";
+import { get, getString, has, isObject, type JsonObject } from "./fields.ts";
+import { decode as decodeTurn } from "./homeagent/decode.ts";
+import { decode as decodeEvent } from "./rye/decode.ts";
+import { decode as decodeSdk } from "./sdk/decode.ts";
+
+/** What can be read, for messages about what cannot. */
+export const SUPPORTED =
+  "Verbatim reads rye threads, HomeAgent sessions, Entire and Claude Code transcripts, and its own " +
+  "`sdk` and `streams` logs";
+
+interface Format {
+  /** As in "this is …". */
+  readonly name: string;
+  /** Whether a parsed line is this program's. */
+  readonly line?: (value: JsonObject) => boolean;
+  /** Whether a file that begins with this text is; for files that are not JSON lines. */
+  readonly head?: (text: string) => boolean;
+}
+
+const CODEX_TYPES = /^(session_meta|turn_context|response_item|event_msg|compacted|world_state)$/;
+const COPILOT_TYPES = /^(session|user|assistant|tool|system|hook|subagent|abort)\.[a-z_.]+$/;
+
+/** Other programs' formats. The first that matches names the file. */
+const OTHERS: readonly Format[] = [
+  {
+    name: "a Codex rollout",
+    line: (line) =>
+      (CODEX_TYPES.test(getString(line, "type") ?? "") && isObject(get(line, "payload"))) ||
+      getString(line, "record_type") === "state",
+  },
+  {
+    name: "a Copilot CLI session",
+    line: (line) =>
+      COPILOT_TYPES.test(getString(line, "type") ?? "") && isObject(get(line, "data")),
+  },
+  {
+    name: "a Gemini CLI chat",
+    line: (line) => isText(line, "sessionId", "projectHash") || isObject(get(line, "$set")),
+    head: (text) => /^\s*\{/.test(text) && /"projectHash"\s*:/.test(text),
+  },
+  {
+    name: "a Qwen Code chat",
+    line: (line) => {
+      const message = get(line, "message");
+      if (!isText(line, "sessionId", "uuid") || !isObject(message)) return false;
+      return Array.isArray(get(message, "parts")) && !has(message, "content");
+    },
+  },
+  {
+    name: "a pi or OpenClaw session",
+    line: (line) => getString(line, "type") === "session" && isText(line, "id", "timestamp", "cwd"),
+  },
+  {
+    name: "a Droid session",
+    line: (line) => getString(line, "type") === "session_start" && isText(line, "id", "title"),
+  },
+  {
+    name: "a Kimi CLI session",
+    line: (line) => getString(line, "type") === "metadata" && isText(line, "protocol_version"),
+  },
+  {
+    name: "a Grok CLI chat",
+    line: (line) => isText(line, "model_id", "model_fingerprint") || has(line, "prompt_index"),
+  },
+  {
+    name: "an Antigravity session",
+    line: (line) => has(line, "step_index") && isText(line, "source", "type", "status"),
+  },
+  {
+    name: "a Cursor agent transcript",
+    line: (line) => {
+      const message = get(line, "message");
+      const isSaid = /^(user|assistant)$/.test(getString(line, "role") ?? "");
+      return isSaid && !has(line, "type") && isObject(message) && has(message, "content");
+    },
+  },
+  {
+    name: "an opencode file",
+    line: (line) =>
+      (isText(line, "sessionID") && (isText(line, "role") || isText(line, "messageID"))) ||
+      isText(line, "projectID", "directory") ||
+      isText(line, "messageID", "callID"),
+    head: (text) => /^\s*\{\s*"info"\s*:/.test(text) && /"projectID"\s*:/.test(text),
+  },
+  {
+    name: "an Entire normalised transcript (ETF)",
+    line: (line) => get(line, "v") === 1 && isText(line, "type") && has(line, "content"),
+  },
+  {
+    name: "a Cline task",
+    head: (text) => /^\s*\[\s*\{\s*"(role|ts)"\s*:/.test(text),
+  },
+  { name: "an aider chat history", head: (text) => /^\s*# aider chat started at /.test(text) },
+  {
+    name: "an SQLite database; opencode, Goose and Cursor keep sessions in one",
+    head: (text) => text.startsWith("SQLite format 3\0"),
+  },
+  {
+    name: "a zstd-compressed file; Codex compresses old rollouts",
+    head: (text) => text.startsWith("\x28\xb5\x2f\xfd"),
+  },
+  { name: "a gzip-compressed file", head: (text) => text.startsWith("\x1f\x8b") },
+];
+
+/** What Verbatim reads, for a file that was named with another dialect. */
+const OURS: readonly Format[] = [
+  { name: "a HomeAgent session", line: (line) => decodeTurn(line).entry !== null },
+  { name: "a log of the dialect sdk", line: (line) => decodeSdk(line).entry !== null },
+  { name: "a rye thread", line: (line) => decodeEvent(line).entry !== null },
+  { name: "a Claude Code transcript", line: isTranscriptRow },
+];
+
+/** The beginning of a file. */
+export interface Beginning {
+  /** The first lines that are JSON, parsed. */
+  readonly values: readonly unknown[];
+  /** The first bytes, one character a byte. */
+  readonly head: string;
+}
+
+/** Which format a file has, as in "this is …"; null when none is recognised. */
+export function recognise({ values, head }: Beginning): string | null {
+  const lines = values.filter(isObject);
+  const isOf = ({ line, head: isHead }: Format) =>
+    isHead?.(head) === true || lines.some((value) => line?.(value) === true);
+  return [...OTHERS, ...OURS].find(isOf)?.name ?? null;
+}
+
+/** Rows of Claude Code's that name no session. */
+const NAMELESS_TYPES = ["file-history-snapshot", "summary"];
+
+/** Whether a line is a row of a transcript as Claude Code and Entire's dialect write it. */
+export function isTranscriptRow(value: unknown): boolean {
+  if (!isObject(value) || isOthersLine(value)) return false;
+  const type = getString(value, "type");
+  if (type === null) return false;
+  return isRow(value) || isText(value, "uuid") || NAMELESS_TYPES.includes(type);
+}
+
+/** Whether a line is plainly another program's, of which no dialect reads the messages. */
+export function isOthersLine(value: unknown): boolean {
+  return isObject(value) && OTHERS.some(({ line }) => line?.(value) === true);
+}
+
+function isText(line: JsonObject, ...keys: readonly string[]): boolean {
+  return keys.every((key) => typeof get(line, key) === "string");
+}

@@ -1,0 +1,119 @@
+/**
+ * Foreign log: whether a file has lines of its dialect at all. One that has none is another program's,
+ * or was named with the wrong dialect, and is never written to: no tail is cut, no LF is added, no
+ * permission is changed, no line is appended.
+ *
+ * A log that holds only what a crash left of its first append has no line either, and is ours: its
+ * bytes begin as our lines do. Lines of NULs are what a power cut leaves, and say nothing.
+ */
+
+import { VerbatimError } from "../base/errors.ts";
+import type { OpenFile } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+import { LOG_LIMITS } from "../base/limits.ts";
+import type { Dialect } from "../dialects/dialect.ts";
+import { type Beginning, recognise, SUPPORTED } from "../dialects/recognise.ts";
+import { readStretch } from "../log/bytes.ts";
+import { decodeLine } from "../log/json.ts";
+import { openPlace, openToRead } from "../log/place.ts";
+import { spansForward } from "../log/spans.ts";
+import { findTail } from "../log/tail.ts";
+
+/** Lines and bytes that are enough to recognise a format. */
+export const RECOGNISED_LINES = 20;
+export const HEAD_BYTES = 4096;
+
+/** A log by its place: as a session has it. */
+export interface LogPlace {
+  readonly logId: string;
+  readonly root: string | undefined;
+}
+
+/** Refuses with FOREIGN_FILE a log without any line of the dialect. `isOurs`: it lies in a store. */
+export async function refuseForeign(
+  host: Host,
+  place: LogPlace,
+  dialect: Dialect,
+  isOurs: boolean,
+): Promise<void> {
+  const look = await lookAt(host, place, (file) => lookFor(file, dialect));
+  if (look === null || look.hasOwn) return;
+  const { path, lines, size, head } = look;
+  if (size === 0) return;
+  // A crash in the first append: nothing but the beginning of a line of ours.
+  if (lines === 0 && isOurs && /^[{\0\s]/.test(head)) return;
+  const found = recognise(look);
+  const counted = lines === 1 ? "its only line is not" : `none of its ${lines} lines is`;
+  const what = lines === 0 ? "it has no whole line" : `${counted} of the dialect ${dialect.name}`;
+  throw new VerbatimError(
+    "FOREIGN_FILE",
+    `${path} is not changed: ${what}. ${found ? `This is ${found}` : "Its format is unknown"}. ` +
+      `${SUPPORTED}; leave other files to the program that writes them`,
+    { path, dialect: dialect.name, lines },
+  );
+}
+
+/** What the beginning of a file is, as in "this is …"; null when it is not recognised. */
+export async function recogniseFile(host: Host, place: LogPlace): Promise<string | null> {
+  const look = await lookAt(host, place, (file) => lookFor(file, null));
+  return look && recognise(look);
+}
+
+interface Look extends Beginning {
+  readonly lines: number;
+  readonly hasOwn: boolean;
+  readonly size: number;
+}
+
+async function lookAt(
+  host: Host,
+  { logId, root }: LogPlace,
+  look: (file: OpenFile) => Promise<Look>,
+): Promise<(Look & { readonly path: string }) | null> {
+  try {
+    const place = await openPlace(host, logId, { create: false, root });
+    try {
+      const file = openToRead(place);
+      try {
+        return { ...(await look(file)), path: place.path };
+      } finally {
+        file.close();
+      }
+    } finally {
+      place.directory.close();
+    }
+  } catch (cause) {
+    if (cause instanceof VerbatimError && cause.code === "LOG_NOT_FOUND") return null;
+    throw cause;
+  }
+}
+
+/** Reads as far as the first line of the dialect; without a dialect, as far as recognising needs. */
+async function lookFor(file: OpenFile, dialect: Dialect | null): Promise<Look> {
+  const size = file.size();
+  const head = (await readStretch(file, 0, Math.min(size, HEAD_BYTES))).toString("latin1");
+  const { end, tornBytes, lacksOnlyLf } = await findTail(file, size);
+  const to = lacksOnlyLf ? end + tornBytes : end;
+  const { lineBytesMax } = LOG_LIMITS;
+  const stretch = { from: 0, to, lineBytesMax, signal: undefined, lacksLastLf: lacksOnlyLf };
+  const values: unknown[] = [];
+  let lines = 0;
+  for await (const spans of spansForward(file, stretch)) {
+    for (const { bytes, from, to: until } of spans) {
+      const { value, fault } = bytes ? decodeLine(bytes, from, until) : TOO_LONG;
+      if (fault === "blank" || fault === "holds NUL") continue;
+      lines++;
+      if (fault !== null) continue;
+      if (dialect && isOwn(dialect, value)) return { values, head, lines, size, hasOwn: true };
+      if (values.length < RECOGNISED_LINES) values.push(value);
+      else if (!dialect) return { values, head, lines, size, hasOwn: false };
+    }
+  }
+  return { values, head, lines, size, hasOwn: false };
+}
+
+const TOO_LONG = { value: undefined, fault: "too long" } as const;
+
+function isOwn(dialect: Dialect, value: unknown): boolean {
+  return dialect.isOwn?.(value) ?? dialect.decode(value).entry !== null;
+}
