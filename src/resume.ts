@@ -21,6 +21,7 @@ import { type Unpacked, type UnpackOptions, unpackBundle } from "./resume/handof
 import type { TargetName } from "./resume/repair-report.ts";
 import { requestBody as bodyOf, type RequestBody, type RequestOptions } from "./resume/request.ts";
 import { type Resumed, type ResumeOptions, resumeSession } from "./resume/resume.ts";
+import { bringInHooks } from "./store/bring-in-hooks.ts";
 import { Session } from "./store/session.ts";
 import { Store } from "./store/store.ts";
 
@@ -59,7 +60,8 @@ const UNPACK_OPTIONS: OptionKinds<UnpackOptions> = {
 /**
  * The messages with which a session goes on, from the very bytes that were verified. Refuses with
  * NOT_VERIFIED what the policy does not admit, with SESSION_BUSY what another process is writing.
- * Reads only: the same session gives the same messages.
+ * Writes nothing but recorded hooks that wait to be put into the session; the same session gives the
+ * same messages.
  *
  * @example
  * const { messages, system } = await resume(session, { for: "anthropic", prompt: "And now?" });
@@ -74,6 +76,7 @@ export async function resume<Name extends TargetName>(
   if (options.prompt !== null && options.prompt !== undefined) {
     checkKind("prompt", options.prompt, "string");
   }
+  await hooksFirst(session, options);
   return resumeSession(nodeHost, session, options);
 }
 
@@ -110,6 +113,7 @@ export async function handoff(
 ): Promise<HandedOff> {
   checkSession("handoff", session);
   checkOptions("handoff", options, HANDOFF_OPTIONS);
+  await hooksFirst(session, options);
   return handoffSession(nodeHost, session, options);
 }
 
@@ -142,6 +146,15 @@ export function requestBody<Name extends TargetName>(
   checkResumed("requestBody", resumed);
   checkOptions("requestBody", options, { model: "text", maxTokens: "count" });
   return bodyOf(resumed, options);
+}
+
+/** Recorded hooks that wait become lines of their session before it is read. */
+async function hooksFirst(
+  session: string | Session,
+  { root }: { readonly root?: string },
+): Promise<void> {
+  const name = typeof session === "string" ? session : session.path;
+  await bringInHooks(nodeHost, { cwd: process.cwd(), root }, [name]);
 }
 
 function checkSession(of: string, session: unknown): void {

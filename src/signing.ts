@@ -25,6 +25,7 @@ import { loadSigner as loadUserSigner } from "./signing/keys.ts";
 import type { VerifyReport } from "./signing/report.ts";
 import type { Signer } from "./signing/signer.ts";
 import { Trust } from "./signing/trust.ts";
+import { bringInHooks } from "./store/bring-in-hooks.ts";
 import { DIALECT_NAMES } from "./store/find-stores.ts";
 import { SessionVerifier } from "./store/session-verifier.ts";
 import { inspectJsonObject, type JsonIntegrity, signJsonObject } from "./store/signed-json.ts";
@@ -136,10 +137,14 @@ export async function verifySession(
  * for await (const entry of session.entries()) console.log(entry.kind, entry.verified);
  * session.close();
  */
-export function openVerified(
+export async function openVerified(
   name: string,
   options: OpenVerifiedOptions = {},
 ): Promise<VerifiedSession> {
+  if (typeof name === "string") {
+    const { root } = options ?? {};
+    await bringInHooks(nodeHost, { cwd: process.cwd(), root }, [name]);
+  }
   return openVerifiedSession(nodeHost, name, options);
 }
 

@@ -10,10 +10,10 @@ import type { Run } from "./command.ts";
 /** Commands that read sessions. `verify` and `doctor` only look: they report what waits. */
 const READERS: readonly string[] = [
   ...["ls", "search", "show", "tail", "render", "export", "stats", "resume", "handoff"],
-  ...["serve", "mcp", "repair"],
+  "repair",
 ];
-/** Those of them that go on until they are stopped. */
-const LASTING: readonly string[] = ["serve", "mcp", "tail"];
+/** Those of them that run until they are stopped and do not drain by themselves. */
+const LASTING: readonly string[] = ["tail"];
 const AGAIN_AFTER_MS = 500;
 
 /** Resolves when what waits is in, or cannot be; call what it resolves to when the command is over. */

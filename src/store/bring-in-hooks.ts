@@ -9,12 +9,12 @@ import { SESSIONS_PATH } from "../dialects/claude/session-id.ts";
 import { findStores, type Where } from "./find-stores.ts";
 import { hooksMayWait } from "./hooks-waiting.ts";
 
-/** What still waits is told to `onWarning`. `names` may be paths into a store. */
+/** Reports what still waits to `onWarning`; default: a process warning. `names` may be paths into a store. */
 export async function bringInHooks(
   host: Host,
   { cwd, root }: Where,
   names: readonly string[],
-  onWarning: (warning: string) => void,
+  onWarning?: (warning: string) => void,
 ): Promise<void> {
   const inside = `${sep}${SESSIONS_PATH.join(sep)}${sep}`;
   const roots = new Set(rootsOf({ cwd, root }));
@@ -25,7 +25,8 @@ export async function bringInHooks(
   for (const each of roots) {
     if (!hooksMayWait(each)) continue;
     const { Store } = await import("./store.ts");
-    await new Store(host, { dialect: "claude", root: each, onWarning }).drainHooks();
+    const reporting = onWarning === undefined ? {} : { onWarning };
+    await new Store(host, { dialect: "claude", root: each, ...reporting }).drainHooks();
   }
 }
 

@@ -2,7 +2,7 @@
  * Server: past sessions for agents, over the Model Context Protocol. Four tools that read.
  *
  * MC1  Nothing is written but what reading sessions writes anyway: the catalog and the search index,
- *      which may be deleted at any time.
+ *      which may be deleted at any time, and recorded hooks that wait to be put into their sessions.
  * MC2  Only sessions of the stores that the server was started for can be named, by their ids: a path
  *      means nothing here.
  * MC3  An answer is bounded, and is JSON: what a transcript holds is in strings, and is data.
@@ -16,6 +16,7 @@ import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { errnoOf, VerbatimError } from "../../base/errors.ts";
 import { packageVersion } from "../../base/node-package.ts";
 import type { DialectName } from "../../dialects/dialect.ts";
+import { bringInHooks } from "../../store/bring-in-hooks.ts";
 import { findSessionById, openFound } from "../../store/find-session.ts";
 import {
   LIST_ARGUMENTS,
@@ -47,16 +48,17 @@ export function mcpServer(parts: McpParts): McpServer {
       maxToolInputElements: ARGUMENT_MEMBERS_MAX,
     },
   );
+  const serving = { ...parts, server };
   const find = (session: string, dialect: DialectName | undefined) =>
     findSessionById(host, session, { ...where, dialect: dialect ?? where.dialect });
 
-  addTool(server, "list_sessions", {
+  addTool(serving, "list_sessions", {
     title: "List sessions",
     description: "Past sessions, the latest first: id, title, agent, model, status, turns, cost.",
     taking: LIST_ARGUMENTS,
     run: (taken, signal) => listTool(parts, taken, signal),
   });
-  addTool(server, "search_sessions", {
+  addTool(serving, "search_sessions", {
     title: "Search sessions",
     description:
       "Entries of past sessions that hold certain words, the latest first, with the text around " +
@@ -64,7 +66,7 @@ export function mcpServer(parts: McpParts): McpServer {
     taking: SEARCH_ARGUMENTS,
     run: (taken, signal) => searchTool(parts, taken, signal),
   });
-  addTool(server, "read_session", {
+  addTool(serving, "read_session", {
     title: "Read a session",
     description:
       "What was said and done in a session, entry by entry, as Markdown. Answers are bounded; " +
@@ -79,7 +81,7 @@ export function mcpServer(parts: McpParts): McpServer {
       }
     },
   });
-  addTool(server, "verify_session", {
+  addTool(serving, "verify_session", {
     title: "Verify a session",
     description:
       "Whether a session is as it was signed. `verified` is the only good verdict; `unsigned` " +
@@ -93,6 +95,8 @@ export function mcpServer(parts: McpParts): McpServer {
   return server;
 }
 
+type Serving = McpParts & { readonly server: McpServer };
+
 interface Tool<S extends object> {
   readonly title: string;
   readonly description: string;
@@ -100,7 +104,11 @@ interface Tool<S extends object> {
   readonly run: (taken: Taken<S>, signal: AbortSignal) => Promise<object>;
 }
 
-function addTool<S extends object>(server: McpServer, name: string, tool: Tool<S>): void {
+function addTool<S extends object>(
+  { server, host, where, onWarning }: Serving,
+  name: string,
+  tool: Tool<S>,
+): void {
   const { title, description, taking, run } = tool;
   const inputSchema = fromJsonSchema<Taken<S>>(taking as Parameters<typeof fromJsonSchema>[0]);
   const annotations = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
@@ -109,6 +117,7 @@ function addTool<S extends object>(server: McpServer, name: string, tool: Tool<S
     { title, description, inputSchema, annotations },
     async (taken, { mcpReq: { signal } }) => {
       try {
+        await bringInHooks(host, where, [], onWarning);
         return { content: [textOf(await run(taken, signal))] };
       } catch (cause) {
         const error = signal.aborted ? CANCELLED : errorOf(cause);

@@ -36,6 +36,7 @@ export async function handleOverSessions(
   if (isRefusedAsWriting(request, response)) return;
   const url = request.url ?? "/";
   const make = MAKERS[rawPath(url)] ?? searchAnswer;
+  await sessions.hooks.drain();
   const made = await sessions.gate.run(() => make(sessions, url));
   answerJsonText(response, JSON.stringify(made), sessions.room);
 }

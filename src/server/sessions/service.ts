@@ -1,6 +1,7 @@
 /**
  * Session service: what the sessions API keeps between requests: which stores there are, what the
- * catalog knows of them, who is reading. Writes nothing but the catalog, which can be deleted.
+ * catalog knows of them, who is reading. Writes nothing but the catalog, which can be deleted, and
+ * recorded hooks that wait to be put into their sessions.
  *
  * SS1  A log is read whole only to sum it up or to verify it, and few at a time.
  * SS2  A summary that is older than its log is given as such (`isCurrent`), never passed off as new.
@@ -27,6 +28,7 @@ import { LiveReaders } from "../live-readers.ts";
 import type { SessionLimits } from "./limits.ts";
 import { notFound, type RootChoice, type ServedStore, SessionRoots, servedStore } from "./roots.ts";
 import { SearchService } from "./search-service.ts";
+import { WaitingHooks } from "./waiting-hooks.ts";
 
 export interface SessionServiceOptions {
   readonly host: Host;
@@ -73,6 +75,7 @@ export class SessionService {
   readonly room: AnswerRoom;
   /** What is asked of all sessions at once. */
   readonly search: SearchService;
+  readonly hooks: WaitingHooks;
   readonly #options: SessionServiceOptions;
   readonly #stopping = new AbortController();
   #catalog: Promise<Catalog> | null = null;
@@ -95,10 +98,12 @@ export class SessionService {
     this.wholeGate = new Gate(limits.wholeReadersMax, limits.waitingMax);
     this.followers = new LiveReaders(limits.followersMax, () => true);
     this.room = new AnswerRoom(limits.answersBytesMax);
+    const stores = () => this.roots.stores();
+    this.hooks = new WaitingHooks({ host, stores, onFault: options.onFault });
     this.search = new SearchService({
       path: searchPathBeside(options.catalogPath ?? userCatalogPath()),
       host,
-      stores: () => this.roots.stores(),
+      stores,
       limits,
       nowMs,
       onUnreadable: (id, cause) => this.#tell(id, cause),
@@ -222,6 +227,7 @@ export class SessionService {
     this.#stopping.abort();
     await this.#freshening;
     await this.search.close();
+    await this.hooks.close();
     const catalog = await this.#catalog;
     catalog?.close();
   }
@@ -232,6 +238,7 @@ export class SessionService {
     try {
       const catalog = await this.catalog();
       this.#unreadable = 0;
+      await this.hooks.drain();
       for (const store of this.roots.stores()) {
         if (!signal.aborted) await this.#freshenStore(catalog, store);
       }

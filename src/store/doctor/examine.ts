@@ -9,6 +9,7 @@ import type { Seen } from "../../base/node-surroundings.ts";
 import type { FoundSession } from "../find-session.ts";
 import type { FoundStore } from "../find-stores.ts";
 import { LAYOUTS } from "../layouts.ts";
+import { hooksOf } from "./claude-hooks.ts";
 import { DERIVED_KINDS } from "./derived-kinds.ts";
 import { directoryFindings, fileFindings } from "./examine-files.ts";
 import { type Doctor, examineSession } from "./examine-session.ts";
@@ -48,6 +49,7 @@ export async function* examineOne(doctor: Doctor, found: FoundSession): AsyncGen
   yield* told(fileFindings(directory, id, files, isOurOwn));
   const log = files.find((each) => each.name === name);
   if (log === undefined || log.kind === "file") yield* told(examineSession(doctor, found, files));
+  if (found.dialect === "claude" && id !== null) yield* told(hooksOf(found.root, id));
 }
 
 /** Every session of a store, and what the store itself keeps. */

@@ -86,6 +86,12 @@ export const FINDINGS = {
     means: "More tool calls were open at once than are followed; the oldest were not judged.",
     remedy: "has nothing to do here",
   },
+  HOOKS_WAITING: {
+    severity: "note",
+    mends: false,
+    means: "Hooks were recorded and wait in the spool; they are not in the session's log yet.",
+    remedy: "puts them into the log before it looks, and so does `verbatim ls`",
+  },
   LOG_MISSING: {
     severity: "warning",
     mends: false,

@@ -149,7 +149,7 @@ async function* repairStoresOwn(
     const mended =
       finding.code === "WRONG_MODE"
         ? mendMode(doctor, finding, store.root)
-        : { finding, did: (await STORE_CHECKS[store.dialect]?.mend(doctor, store)) ?? "" };
+        : { finding, did: (await STORE_CHECKS[store.dialect]?.mend?.(doctor, store)) ?? "" };
     yield { kind: "mended", ...mended };
   } catch (error) {
     yield failure(finding.session, finding.path, error);

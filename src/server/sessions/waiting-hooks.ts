@@ -1,0 +1,75 @@
+/**
+ * Waiting hooks: puts recorded hooks that wait in a spool into their sessions, before sessions are
+ * listed or searched and now and then while the server runs, for those that follow a session.
+ * (Opening one session drains by itself: store/store.ts.) Where none wait, a look is one listing.
+ */
+
+import type { Host } from "../../base/host.ts";
+import type { FoundStore } from "../../store/find-stores.ts";
+import { Store } from "../../store/store.ts";
+
+const AGAIN_AFTER_MS = 500;
+
+export interface WaitingHooksOptions {
+  readonly host: Host;
+  readonly stores: () => readonly FoundStore[];
+  /** Hears of hooks that cannot be drained; of the same only once. */
+  readonly onFault: (what: string, cause: unknown) => void;
+}
+
+export class WaitingHooks {
+  readonly #options: WaitingHooksOptions;
+  readonly #timer: NodeJS.Timeout;
+  #draining: Promise<void> | null = null;
+  /** One that begins after it, for hooks that the one under way may have missed. */
+  #next: Promise<void> | null = null;
+  #reported = "";
+
+  constructor(options: WaitingHooksOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => {
+      if (this.#draining === null) void this.drain();
+    }, AGAIN_AFTER_MS);
+    this.#timer.unref();
+    void this.drain();
+  }
+
+  /** Resolves when what waits is in its sessions, or cannot be. Never throws. */
+  drain(): Promise<void> {
+    if (this.#draining === null) {
+      this.#draining = this.#drainAll().finally(() => {
+        this.#draining = null;
+      });
+      return this.#draining;
+    }
+    this.#next ??= this.#draining.then(() => {
+      this.#next = null;
+      return this.drain();
+    });
+    return this.#next;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await (this.#next ?? this.#draining);
+  }
+
+  async #drainAll(): Promise<void> {
+    const { host, stores } = this.#options;
+    const onWarning = (warning: string) => this.#report(new Error(warning));
+    try {
+      for (const { dialect, root } of stores()) {
+        if (dialect === "claude") await new Store(host, { dialect, root, onWarning }).drainHooks();
+      }
+    } catch (cause) {
+      this.#report(cause);
+    }
+  }
+
+  #report(cause: unknown): void {
+    const text = String(cause);
+    if (text === this.#reported) return;
+    this.#reported = text;
+    this.#options.onFault("putting recorded hooks into their sessions", cause);
+  }
+}
