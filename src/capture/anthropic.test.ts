@@ -31,6 +31,13 @@ const partsOf = async (...events: ProviderEvent[]) => (await appended([START, ..
 
 const CITATION = { type: "char_location", cited_text: "né", document_index: 0 };
 
+/** As its delta has it, which is as the next request takes it back. */
+const SUMMARY = {
+  type: "compaction",
+  content: "Rain was asked for.",
+  encrypted_content: "EowBCkYIBRgC",
+};
+
 test("a message is appended with its parts in order, its id, model, stop reason and usage", async () => {
   assert.deepEqual(await appended(ANTHROPIC), {
     kind: "message",
@@ -60,6 +67,7 @@ test("a message is appended with its parts in order, its id, model, stop reason 
           input: { query: "rain" },
         },
       },
+      { type: "other", native: SUMMARY },
     ],
     model: "claude-opus-5",
     usage: {
@@ -92,6 +100,7 @@ test("the result has the blocks as the API takes them back, and the usage in its
     },
     { type: "tool_use", id: "toolu_02", name: "now", input: {}, caller: { type: "direct" } },
     { type: "server_tool_use", id: "srvtoolu_01", name: "web_search", input: { query: "rain" } },
+    SUMMARY,
   ]);
   assert.equal(stopReason, "tool_use");
   assert.deepEqual(usage, {

@@ -3,7 +3,8 @@
  *
  * AN1  A block is what began it with its deltas put in: `text_delta`, `thinking_delta` add to the
  *      field of that name, `signature_delta` replaces it, `citations_delta` adds to a list,
- *      `input_json_delta` to the text of `input`. Any other delta goes to `unknown_deltas`.
+ *      `input_json_delta` to the text of `input`; `compaction_delta` replaces the fields that it
+ *      has. Any other delta goes to `unknown_deltas`.
  * AN2  Usage is cumulative: what a later event says of a field wins, unless it says null.
  *
  * `message_start` is not asked for content: the SDK's helper fills that object while it is read.
@@ -200,6 +201,9 @@ export class AnthropicMessage implements Gathering<AnthropicResult> {
       case "citations_delta":
         this.#addTo(native, "citations", delta.citation ?? null);
         break;
+      case "compaction_delta":
+        this.#addSummary(native, delta);
+        break;
       default:
         this.#addTo(native, "unknown_deltas", delta);
     }
@@ -209,6 +213,13 @@ export class AnthropicMessage implements Gathering<AnthropicResult> {
     const before = native[field] ?? "";
     if (typeof before !== "string") throw this.#bad("a delta adds text to what is none");
     native[field] = before + this.#budget.text(piece);
+  }
+
+  /** Says the whole summary; what comes later counts, as it does in the SDK. */
+  #addSummary(native: JsonDraft, { type, ...said }: JsonObject): void {
+    const isKnown = Object.keys(said).every((field) => SUMMARY_FIELDS.includes(field));
+    if (!isKnown) this.#addTo(native, "unknown_deltas", { type, ...said });
+    else Object.assign(native, this.#budget.copy(said));
   }
 
   #addTo(native: JsonDraft, field: string, value: unknown): void {
@@ -250,6 +261,13 @@ export class AnthropicMessage implements Gathering<AnthropicResult> {
     return badStream("anthropic", reason);
   }
 }
+
+const SUMMARY_FIELDS: readonly string[] = [
+  "content",
+  "encrypted_content",
+  "signature",
+  "tool_changes",
+];
 
 /** Whether none of its input came, neither as the block began nor after it. */
 function hasNoInput({ native, json }: Block): boolean {

@@ -33,6 +33,10 @@ const PARTS: readonly Part[] = [
   { type: "tool_call", callId: "call_1", tool: "weather", input: { city: "Zürich" } },
   { type: "tool_call", callId: "call_2", tool: "patch", input: "*** Begin" },
   { type: "other", native: { type: "custom_tool_call", call_id: "call_2" } },
+  {
+    type: "other",
+    native: { type: "compaction", id: "cmp_1", encrypted_content: "gAAAAABpQ" },
+  },
 ];
 const USAGE: Usage = {
   inputTokens: 40,

@@ -157,6 +157,11 @@ export interface Dialect {
    */
   asideOf?(native: Native, id: string | null, isSubagents?: boolean): Aside | null;
   /**
+   * Whether no model saw what a line says that is no message and no checkpoint. Absent where that
+   * holds for all of them.
+   */
+  isSilent?(native: Native): boolean;
+  /**
    * Whether a program says it in the user's name: part of the conversation, and not what the user
    * said. Absent where none does.
    */

@@ -48,7 +48,18 @@ export interface CallPiece {
   result: CallResult | null;
 }
 
-export type Spoken = TextPiece | ReasoningPiece | CallPiece;
+/** A provider's own summary of what was said before it (compaction.ts). */
+export interface CompactionPiece {
+  readonly type: "compaction";
+  readonly from: Place;
+  /** Whose block it is, by its fields. */
+  readonly owner: "anthropic" | "openai";
+  /** As it goes back. */
+  readonly block: Readonly<Record<string, unknown>>;
+  readonly model: string | null;
+}
+
+export type Spoken = TextPiece | ReasoningPiece | CallPiece | CompactionPiece;
 
 export interface SystemMessage {
   readonly role: "system";

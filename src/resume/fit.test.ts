@@ -101,7 +101,7 @@ test("what programs put beside the conversation is no part of it", () => {
   );
   assert.deepEqual(messages, [["user", text("go")]]);
   assert.deepEqual(done, [
-    ...["sidechain 2", "synthetic 3", "resume_report 4", "silent 5", "child 6"],
+    ...["sidechain 2", "synthetic 3", "resume_report 4", "not_understood 5", "child 6"],
   ]);
 });
 

@@ -11,6 +11,7 @@
  * FI4  A message with more calls than the target takes in one is several, each with its results.
  */
 
+import { withCompactions } from "./compaction.ts";
 import {
   type AssistantMessage,
   type CallPiece,
@@ -35,7 +36,7 @@ export function fitTo(messages: readonly NeutralMessage[], takes: Takes, repairs
   const system: TextPiece[] = [];
   const fitted: NeutralMessage[] = [];
   let run: Run | null = null;
-  for (const message of messages) {
+  for (const message of withCompactions(messages, takes, repairs)) {
     if (message.role === "assistant") {
       for (const part of split(message, takes.callsMax, repairs)) {
         const said = fitAssistant(part, takes, repairs);
@@ -84,7 +85,7 @@ function split(
 function fitAssistant(message: AssistantMessage, takes: Takes, repairs: Repairs): Spoken[] {
   const why = whyNoThinking(message, takes);
   return message.content.flatMap((piece): Spoken[] => {
-    if (piece.type === "text") return [piece];
+    if (piece.type === "text" || piece.type === "compaction") return [piece];
     if (piece.type === "call") return [fitCall(piece, takes, repairs)];
     if (why === null) return [piece];
     repairs.leaveOut(piece.from, faultOf(piece) ?? why);
@@ -112,6 +113,11 @@ function addAssistant(
     fitted.push({ role: "assistant", content: said });
     return calls ? null : { content: said, hasThoughts };
   }
+  if (run.content.every(({ type }) => type === "compaction")) {
+    for (const piece of said) run.content.push(piece); // What was summed up is no message's begin.
+    run.hasThoughts = hasThoughts;
+    return calls ? null : run;
+  }
   if (hasThoughts && run.hasThoughts) {
     run.content = thoughtless(run.content, repairs);
     run.hasThoughts = false;
@@ -133,7 +139,8 @@ function thoughtless(content: readonly Spoken[], repairs: Repairs): Spoken[] {
 function whyNoThinking({ content }: AssistantMessage, takes: Takes): RepairReason | null {
   if (!takes.thinking) return "thinking_not_taken";
   if (content.at(-1)?.type === "reasoning") return "thinking_last"; // FI2
-  if (content[0]?.type !== "reasoning") return "thinking_not_first";
+  const first = content.find(({ type }) => type !== "compaction");
+  if (first?.type !== "reasoning") return "thinking_not_first";
   const isFaulty = content.some((piece) => piece.type === "reasoning" && faultOf(piece) !== null);
   return isFaulty ? "thinking_with_it" : null;
 }

@@ -16,10 +16,18 @@ import { jsonText } from "../render/json-text.ts";
 import type { VerifiedEntry } from "../store/verified-entries.ts";
 import { brokenCallIn } from "./broken-call.ts";
 import { CallIds, toolName } from "./call-names.ts";
-import type { CallPiece, Content, NeutralMessage, ReasoningPiece, Spoken } from "./conversation.ts";
+import { compactionIn } from "./compaction.ts";
+import type {
+  CallPiece,
+  CompactionPiece,
+  Content,
+  NeutralMessage,
+  ReasoningPiece,
+  Spoken,
+} from "./conversation.ts";
 import { imageIn } from "./image.ts";
 import { NOT_STARTED_RESULT, STRAY_OUTPUT, STRAY_RESULT } from "./phrases.ts";
-import type { Place, RepairReason, Repairs } from "./repair-report.ts";
+import { IN_ROWS, type Place, type RepairReason, type Repairs } from "./repair-report.ts";
 import { resultContent } from "./result-content.ts";
 import { charsOf, type Room } from "./room.ts";
 import { holdsRoundedNumber, isBlank, sendableText, sendableValue } from "./wire-text.ts";
@@ -45,6 +53,8 @@ export type GatheredEntry = Pick<VerifiedEntry, "kind" | "role" | "parts" | "mod
     readonly messageId?: string;
     /** As its dialect says; absent, or null: it is part of the conversation. */
     readonly aside?: Aside | null;
+    /** A line that is no message, of which its dialect does not know whether a model saw it. */
+    readonly isUnknown?: true;
   };
 
 type SaidCall = Pick<Extract<Part, { type: "tool_call" }>, "callId" | "tool" | "input">;
@@ -91,7 +101,8 @@ export class Gathering {
     const at: Place = { line: entry.line, offset: entry.start, verified: entry.verified };
     const aside = whyAside(entry);
     // Lines that say nothing are one action together, however many; all others take room.
-    if (aside !== "silent") this.#room.takeParts(Math.max(1, entry.parts.length), entry.line);
+    if (aside === null || !IN_ROWS.includes(aside))
+      this.#room.takeParts(Math.max(1, entry.parts.length), entry.line);
     if (aside !== null) {
       if (entry.kind === "turn_start") {
         this.#open = null;
@@ -204,6 +215,11 @@ export class Gathering {
       this.#say(entry, call);
       return true;
     }
+    const summed = entry.role === "assistant" ? compactionIn(native) : null;
+    if (summed) {
+      this.#say(entry, { type: "compaction", from: at, ...summed, model: entry.model });
+      return true;
+    }
     if (type === "refusal" && typeof refusal === "string" && entry.role === "assistant") {
       this.#repairs.change(at, "refusal_as_text");
       return this.#addText(refusal, entry, at);
@@ -272,7 +288,10 @@ export class Gathering {
     for (const piece of content) this.#heard.content.push(piece);
   }
 
-  #takeRoom(content: readonly (Content | ReasoningPiece)[], { line }: Pick<Place, "line">): void {
+  #takeRoom(
+    content: readonly (Content | ReasoningPiece | CompactionPiece)[],
+    { line }: Pick<Place, "line">,
+  ): void {
     for (const piece of content) this.#room.takeChars(charsOf(piece), line);
   }
 
@@ -294,8 +313,10 @@ export class Gathering {
 }
 
 /** Why an entry is no part of the conversation; null when it is (GA3). */
-function whyAside({ kind, role, parts, aside }: GatheredEntry): RepairReason | null {
+function whyAside(entry: GatheredEntry): RepairReason | null {
+  const { kind, role, parts, aside, isUnknown } = entry;
   if (aside) return ASIDES[aside];
   if (kind === "message" && role !== null) return null;
-  return parts.some(({ type }) => type === "child") ? "child" : "silent";
+  if (parts.some(({ type }) => type === "child")) return "child";
+  return isUnknown || parts.length > 0 ? "not_understood" : "silent";
 }

@@ -18,6 +18,7 @@ export type TargetName = "anthropic" | "openai-chat" | "openai-responses" | "ai-
 export const REPAIR_REASONS = [
   // left out
   "silent",
+  "not_understood",
   "bad_line",
   "sidechain",
   "synthetic",
@@ -38,6 +39,10 @@ export const REPAIR_REASONS = [
   "thinking_not_first",
   "thinking_with_it",
   "thinking_not_taken",
+  "compaction_foreign",
+  "compaction_not_taken",
+  "compaction_empty",
+  "compaction_unsendable",
   "block_not_taken",
   "image_not_taken",
   // changed
@@ -113,6 +118,9 @@ export interface Place {
   readonly verified: boolean;
 }
 
+/** Reasons that several lines in a row share in one action. */
+export const IN_ROWS: readonly RepairReason[] = ["silent", "not_understood"];
+
 const CALL_ID_CHARS_MAX = 200;
 
 /** What is being done, in order. */
@@ -132,8 +140,8 @@ export class Repairs {
   leaveOut(place: Place, why: RepairReason, callId?: string | null): void {
     this.#leftOut.add(place.line);
     const last = this.#actions.at(-1);
-    // Thousands of silent lines in a row (token deltas) are one thing done.
-    if (why === "silent" && last?.why === why && last.line !== null) {
+    // Thousands of such lines in a row (token deltas) are one thing done.
+    if (IN_ROWS.includes(why) && last?.why === why && last.line !== null) {
       const past = last.line + (last.lines ?? 1);
       if (past === place.line) {
         last.lines = (last.lines ?? 1) + 1;

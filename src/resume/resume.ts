@@ -246,7 +246,12 @@ async function readInto(
   upTo: number | null,
 ): Promise<ReadSession> {
   const dialect = DIALECTS[session.dialect];
-  const compacted = new Compacted(dialect, (entry) => pipeline.add(entry));
+  const compacted = new Compacted(dialect, (entry) => {
+    const { kind, native } = entry;
+    const isSilent =
+      kind !== "other" || isCheckpoint(native) || dialect.isSilent?.(native) !== false;
+    pipeline.add(isSilent ? entry : { ...entry, isUnknown: true });
+  });
   const entries = new TakenBack(dialect, (entry) => compacted.add(entry));
   const ownLog = new OwnLog(dialect, session.id, (entry) => entries.add(entry));
   let natives: Native[] = [];

@@ -5,7 +5,7 @@
 
 import { VerbatimError } from "../base/errors.ts";
 import { RESUME_LIMITS } from "../base/limits.ts";
-import type { Content, ReasoningPiece } from "./conversation.ts";
+import type { CompactionPiece, Content, ReasoningPiece } from "./conversation.ts";
 
 export interface RoomLimits {
   readonly charsMax: number;
@@ -37,7 +37,7 @@ export class Room {
 }
 
 /** How many characters of a request a piece makes, or nearly so. */
-export function charsOf(piece: Content | ReasoningPiece): number {
+export function charsOf(piece: Content | ReasoningPiece | CompactionPiece): number {
   switch (piece.type) {
     case "text":
       return piece.text.length;
@@ -47,6 +47,8 @@ export function charsOf(piece: Content | ReasoningPiece): number {
       const { text, signature, withheld } = piece;
       return text.length + (signature?.length ?? 0) + (withheld?.length ?? 0);
     }
+    case "compaction":
+      return JSON.stringify(piece.block).length;
   }
 }
 

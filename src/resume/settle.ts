@@ -4,9 +4,10 @@
  * SE1  Every call has exactly one result. One of which none was recorded is answered by an error that
  *      says UNCERTAIN: the tool may have run, and whoever goes on must look before running it again.
  * SE2  The user speaks first, and last: providers refuse a conversation that begins with the model's
- *      words, and newer models one that ends with them.
+ *      words, unless those are a summary (CP1), and newer models one that ends with them.
  */
 
+import { beginsCompacted } from "./compaction.ts";
 import type { CallResult, NeutralMessage, Spoken, UserMessage } from "./conversation.ts";
 import { callsIn } from "./conversation.ts";
 import { FIRST_USER_TEXT, LAST_USER_TEXT, UNCERTAIN_RESULT } from "./phrases.ts";
@@ -25,7 +26,8 @@ export function settle(
   repairs: Repairs,
 ): readonly NeutralMessage[] {
   const settled = messages.map((message) => withResults(message, repairs));
-  if (firstSpeaker(settled) === "assistant") {
+  const first = settled.find(({ role }) => role !== "system");
+  if (first?.role === "assistant" && !beginsCompacted(first)) {
     repairs.add(null, "first_user_message");
     settled.unshift(userSays(FIRST_USER_TEXT));
   }
@@ -37,10 +39,6 @@ export function settle(
     settled.push(userSays(said ?? LAST_USER_TEXT));
   }
   return settled;
-}
-
-function firstSpeaker(messages: readonly NeutralMessage[]): NeutralMessage["role"] | null {
-  return messages.find(({ role }) => role !== "system")?.role ?? null;
 }
 
 function userSays(text: string): UserMessage {

@@ -38,7 +38,7 @@ const start = (index: number, content_block: object) => ({
 const delta = (index: number, delta: object) => ({ type: "content_block_delta", index, delta });
 const stop = (index: number) => ({ type: "content_block_stop", index });
 
-/** Thinking with its seal, withheld thinking, text with a citation, two calls, a server's tool. */
+/** Thinking with its seal, withheld thinking, text with a citation, two calls, a tool, a summary. */
 export const ANTHROPIC: readonly ProviderEvent[] = [
   {
     type: "message_start",
@@ -92,6 +92,13 @@ export const ANTHROPIC: readonly ProviderEvent[] = [
   start(5, { type: "server_tool_use", id: "srvtoolu_01", name: "web_search", input: {} }),
   delta(5, { type: "input_json_delta", partial_json: '{"query":"rain"}' }),
   stop(5),
+  start(6, { type: "compaction", content: null }),
+  delta(6, {
+    type: "compaction_delta",
+    content: "Rain was asked for.",
+    encrypted_content: "EowBCkYIBRgC",
+  }),
+  stop(6),
   { type: "weather_report", unknown: true },
   {
     type: "message_delta",
@@ -186,7 +193,10 @@ const CUSTOM_CALL = {
   input: "*** Begin",
 };
 const SEARCH = { type: "web_search_call", id: "ws_1", status: "completed", action: { query: "x" } };
-export const RESPONSE_OUTPUT = [REASONING, SEARCH, MESSAGE, FUNCTION_CALL, CUSTOM_CALL];
+const COMPACTION = { type: "compaction", id: "cmp_1", encrypted_content: "gAAAAABpQ" };
+export const RESPONSE_OUTPUT = [
+  ...[REASONING, SEARCH, MESSAGE, FUNCTION_CALL, CUSTOM_CALL, COMPACTION],
+];
 const RESPONSE_USAGE = {
   input_tokens: 210,
   input_tokens_details: { cached_tokens: 150, cache_write_tokens: 20 },
@@ -243,6 +253,8 @@ const RESPONSE_PIECES: readonly ProviderEvent[] = [
   at(4, "output_item.added", { item: { ...CUSTOM_CALL, input: "" } }),
   at(4, "custom_tool_call_input.delta", { delta: "*** Begin" }),
   at(4, "output_item.done", { item: CUSTOM_CALL }),
+  at(5, "output_item.added", { item: COMPACTION }),
+  at(5, "output_item.done", { item: COMPACTION }),
 ];
 
 /** Reasoning with what is withheld of it, a search, text with a citation, a refusal, two calls. */

@@ -9,12 +9,14 @@ import type { Dialect } from "../dialect.ts";
 import { isProgramsPrompt } from "../entire/aside.ts";
 import { compaction } from "../entire/compaction.ts";
 import { QueueMemory } from "../entire/queue.ts";
+import { isSilent } from "../entire/silent.ts";
 import { isOthersLine } from "../recognise.ts";
 import { asideOf } from "./aside.ts";
 import { complete } from "./complete.ts";
 import { decode } from "./decode.ts";
 import { takingBack } from "./deletion.ts";
 import { express } from "./express.ts";
+import { isSilentHook } from "./hooks.ts";
 import { once } from "./once.ts";
 import { idAt, logPath } from "./session-id.ts";
 import { signing } from "./signing.ts";
@@ -30,6 +32,7 @@ export const claude: Dialect = {
   express,
   complete,
   asideOf,
+  isSilent: (native) => isSilentHook(native) || isSilent(native),
   isProgramsPrompt,
   compaction,
   remembers: (state) => new QueueMemory(state),

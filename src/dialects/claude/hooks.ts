@@ -139,3 +139,15 @@ export function isShownHook(native: Native): boolean {
   const name = get(getObject(native, "hook"), "hook_event_name");
   return get(native, "type") === HOOK_TYPE && (name === "StopFailure" || name === "MessageDisplay");
 }
+
+/** Hooks that are no message: what they are told no model saw. Of others nobody can tell. */
+const SILENT_HOOKS: readonly unknown[] = [
+  ...["MessageDisplay", "Notification", "PermissionRequest", "PostCompact", "PostToolBatch"],
+  ...["PreCompact", "Stop", "StopFailure", "SubagentStart", "SubagentStop", "UserPromptSubmit"],
+];
+
+/** Whether it is such a hook, or one that was told nothing. */
+export function isSilentHook(native: Native): boolean {
+  const name = get(getObject(native, "hook"), "hook_event_name");
+  return get(native, "type") === HOOK_TYPE && SILENT_HOOKS.includes(name);
+}

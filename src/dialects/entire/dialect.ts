@@ -16,6 +16,7 @@ import { express } from "./express.ts";
 import { QueueMemory } from "./queue.ts";
 import { idAt, logPath } from "./session-id.ts";
 import { signing } from "./signing.ts";
+import { isSilent } from "./silent.ts";
 import { spilling } from "./spill.ts";
 
 export const entire: Dialect = {
@@ -29,6 +30,7 @@ export const entire: Dialect = {
   express,
   complete,
   asideOf,
+  isSilent,
   isProgramsPrompt,
   compaction,
   remembers: (state) => new QueueMemory(state),

@@ -6,6 +6,7 @@ import { completeNative, type Envelope, readEnvelope } from "./envelope.ts";
 import { express } from "./express.ts";
 import { ryeSigning } from "./signing.ts";
 import { idAt, logPath } from "./thread-id.ts";
+import { isSilentType } from "./vocabulary.ts";
 
 export type { Envelope };
 
@@ -33,6 +34,7 @@ function makeDialect(envelope: Envelope): Dialect {
     idAt,
     decode,
     sessionOf: (value: unknown) => readEnvelope(value).event?.threadId ?? null,
+    isSilent: (native: Native) => isSilentType(readEnvelope(native).event?.type ?? ""),
     express,
     complete: (native: Native, facts: WriterFacts) =>
       completeNative(native, {

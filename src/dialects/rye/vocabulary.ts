@@ -47,3 +47,16 @@ const MEANINGS: ReadonlyMap<string, EventType> = new Map<string, EventType>([
 export function meaningOf(type: string): EventType | null {
   return MEANINGS.get(type) ?? null;
 }
+
+/** Types that say nothing to a model, for all that is known. Of other unknown ones nobody can tell. */
+const SILENT_TYPES: readonly string[] = [
+  CHECKPOINT_TYPE,
+  "checkpoint_saved",
+  "directive_return",
+  "hook_triggered",
+  "token_delta",
+];
+
+export function isSilentType(type: string): boolean {
+  return SILENT_TYPES.includes(type);
+}

@@ -10,7 +10,7 @@ import type { Dialect } from "../dialect.ts";
 import { complete } from "./complete.ts";
 import { decode } from "./decode.ts";
 import { express } from "./express.ts";
-import { cutBefore, takingBack } from "./line.ts";
+import { cutBefore, LINE_TYPES, takingBack } from "./line.ts";
 import { idAt, logPath } from "./session-id.ts";
 import { signing } from "./signing.ts";
 
@@ -22,6 +22,7 @@ export const sdk: Dialect = {
   decode,
   express,
   complete,
+  isSilent: ({ type }) => LINE_TYPES.includes(type as string),
   takingBack,
   cutBefore,
 };

@@ -56,6 +56,9 @@ export function decodeItem(item: JsonObject): Decoded {
     return { ...entry, role: "tool", parts: [resultOf(item, RESULTS[type] ?? "")] };
   }
   if (type === "reasoning") return { ...entry, role: "assistant", parts: [reasoningOf(item)] };
+  if (type === "compaction") {
+    return { ...entry, role: "assistant", parts: [{ type: "other", native: item }] };
+  }
   return { kind: "other", parts: [{ type: "other", native: item }] };
 }
 

@@ -47,6 +47,7 @@ export type AiSdkMessage =
 export const aiSdk: Target<AiSdkMessage> = {
   takes: {
     thinking: true,
+    compaction: null,
     resultImages: "data",
     systemAnywhere: false,
     callsMax: RESUME_LIMITS.messageCallsMax,
@@ -61,7 +62,7 @@ function add(message: NeutralMessage, list: MessageList<AiSdkMessage>): void {
     list.add({ role: "user", content: message.content.map(userPart) }, message.content);
     return;
   }
-  list.add({ role: "assistant", content: message.content.map(spokenPart) }, message.content);
+  list.add({ role: "assistant", content: message.content.flatMap(spokenParts) }, message.content);
   const calls = callsIn(message);
   const results = calls.flatMap((call) => (call.result ? [resultPart(call, call.result)] : []));
   const pieces = calls.flatMap(({ result }) => (result ? piecesOf(result) : []));
@@ -75,19 +76,21 @@ function userPart(piece: Content): AiSdkContent {
   return { type: "image", image: urlOf(image), ...typed };
 }
 
-function spokenPart(piece: Spoken): AiSdkSpoken {
+function spokenParts(piece: Spoken): AiSdkSpoken[] {
   switch (piece.type) {
     case "text":
-      return { type: "text", text: piece.text };
+      return [{ type: "text", text: piece.text }];
     case "call": {
       const { id, tool, input } = piece;
-      return { type: "tool-call", toolCallId: id, toolName: tool, input };
+      return [{ type: "tool-call", toolCallId: id, toolName: tool, input }];
     }
     case "reasoning": {
       const { text, signature, withheld } = piece;
       const seal = withheld === null ? { signature: signature ?? "" } : { redactedData: withheld };
-      return { type: "reasoning", text, providerOptions: { anthropic: seal } };
+      return [{ type: "reasoning", text, providerOptions: { anthropic: seal } }];
     }
+    case "compaction":
+      return []; // Not taken, and left out before (compaction.ts).
   }
 }
 

@@ -28,7 +28,13 @@ export interface AnthropicMessage {
 }
 
 export const anthropic: Target<AnthropicMessage> = {
-  takes: { thinking: true, resultImages: "all", systemAnywhere: false, callsMax: null },
+  takes: {
+    thinking: true,
+    compaction: "anthropic",
+    resultImages: "all",
+    systemAnywhere: false,
+    callsMax: null,
+  },
   build(messages, list) {
     for (const message of messages) add(message, list);
   },
@@ -72,6 +78,9 @@ function spokenBlock(piece: Spoken): AnthropicBlock {
       return piece.withheld === null
         ? { type: "thinking", thinking: piece.text, signature: piece.signature ?? "" }
         : { type: "redacted_thinking", data: piece.withheld };
+    case "compaction":
+      // Not in the type: the SDK knows the block for its beta requests alone, and refuses it elsewhere.
+      return piece.block as unknown as AnthropicBlock;
   }
 }
 

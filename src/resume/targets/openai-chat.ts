@@ -28,6 +28,7 @@ export type ChatMessage =
 export const openaiChat: Target<ChatMessage> = {
   takes: {
     thinking: false,
+    compaction: null,
     resultImages: "none",
     systemAnywhere: true,
     callsMax: RESUME_LIMITS.messageCallsMax,

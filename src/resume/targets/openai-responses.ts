@@ -17,11 +17,18 @@ export type ResponsesContent =
 export type ResponsesItem =
   | { type: "message"; role: "user" | "system"; content: ResponsesContent[] }
   | { type: "message"; role: "assistant"; content: string }
+  | { type: "compaction"; encrypted_content: string }
   | { type: "function_call"; call_id: string; name: string; arguments: string }
   | { type: "function_call_output"; call_id: string; output: string | ResponsesContent[] };
 
 export const openaiResponses: Target<ResponsesItem> = {
-  takes: { thinking: false, resultImages: "all", systemAnywhere: true, callsMax: null },
+  takes: {
+    thinking: false,
+    compaction: "openai",
+    resultImages: "all",
+    systemAnywhere: true,
+    callsMax: null,
+  },
   build(messages, list) {
     for (const message of messages) add(message, list);
   },
@@ -41,6 +48,9 @@ function add(message: NeutralMessage, list: MessageList<ResponsesItem>): void {
       const { id, tool, input } = piece;
       const call = { call_id: id, name: tool, arguments: JSON.stringify(input) };
       list.add({ type: "function_call", ...call }, [piece]);
+    } else if (piece.type === "compaction") {
+      const sealed = String(piece.block.encrypted_content);
+      list.add({ type: "compaction", encrypted_content: sealed }, [piece]);
     }
   }
   for (const { id, result } of callsIn(message)) {

@@ -5,6 +5,7 @@
  * - text blocks say something; a tool's error is text and not empty
  * - every `tool_use` has its `tool_result` at the beginning of the next message, each once, and no
  *   result is there without its call; ids are unique and of `[a-zA-Z0-9_-]`
+ * - a compaction block is the first of the conversation, in the assistant's name, and the only one
  * - thinking is with its signature; a message that has any begins with it, and none ends with it
  */
 
@@ -17,34 +18,42 @@ export function asParams(messages: readonly AnthropicMessage[]): Anthropic.Messa
   return [...messages];
 }
 
-type Block = Exclude<Anthropic.MessageParam["content"], string>[number];
+type Message = Anthropic.Beta.BetaMessageParam;
+type Block = Exclude<NonNullable<Message["content"]>, string>[number];
 
 export function anthropicFaults(messages: readonly AnthropicMessage[]): string[] {
   const faults = new Faults();
   const ids = new Set<string>();
-  const params = asParams(messages);
+  const params: Message[] = asParams(messages) as Message[];
   faults.expect(params.length > 0, "there is no message");
-  faults.expect(params[0]?.role === "user", "the first message is not the user's");
+  const isCompacted = isFirst(params[0], "compaction");
+  faults.expect(params[0]?.role === "user" || isCompacted, "the first message is not the user's");
+  const summaries = params.flatMap(({ content }) => typesOf(content)).filter(isSummary).length;
+  faults.expect(
+    summaries === (isCompacted ? 1 : 0),
+    "a compaction block is not alone, or not first",
+  );
   faults.expect(params.at(-1)?.role === "user", "the last message is not the user's");
   let open: readonly string[] = [];
   for (const [at, message] of params.entries()) {
     const where = `messages.${at}`;
     faults.keys(message, where, "role", "content");
     faults.expect(message.role !== params[at - 1]?.role, `${where} is the same speaker's`);
-    if (typeof message.content === "string") {
-      faults.text(message.content, where);
+    const { content = "" } = message;
+    if (typeof content === "string") {
+      faults.text(content, where);
       continue;
     }
-    faults.expect(message.content.length > 0, `${where} is empty`);
-    for (const [n, block] of message.content.entries()) {
+    faults.expect(content.length > 0, `${where} is empty`);
+    for (const [n, block] of content.entries()) {
       judge(block, message.role, `${where}.${n}`, faults);
     }
-    const last = message.content.at(-1)?.type ?? "";
+    const last = content.at(-1)?.type ?? "";
     faults.expect(!last.includes("thinking"), `${where} ends with a thought`);
-    const types = message.content.map(({ type }) => type);
+    const types = typesOf(content).filter((type) => !isSummary(type));
     const isThoughtful = types.some((type) => type.includes("thinking"));
     faults.expect(!isThoughtful || types[0]?.includes("thinking") === true, `${where}: text first`);
-    const results = message.content.flatMap((block, n) => {
+    const results = content.flatMap((block, n) => {
       return block.type === "tool_result" ? [{ id: block.tool_use_id, n }] : [];
     });
     const answered = results.map(({ id }) => id);
@@ -56,7 +65,7 @@ export function anthropicFaults(messages: readonly AnthropicMessage[]): string[]
       results.every(({ n }, index) => n === index),
       `${where}: results stand after other blocks`,
     );
-    open = message.content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+    open = content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
     for (const id of open) {
       faults.expect(!ids.has(id), `${where}: a call's id is used twice`);
       ids.add(id);
@@ -64,6 +73,18 @@ export function anthropicFaults(messages: readonly AnthropicMessage[]): string[]
   }
   faults.expect(open.length === 0, "the last calls have no results");
   return faults.list;
+}
+
+function typesOf(content: Message["content"]): string[] {
+  return typeof content === "string" ? [] : (content ?? []).map(({ type }) => type);
+}
+
+function isFirst(message: Message | undefined, type: string): boolean {
+  return message?.role === "assistant" && typesOf(message.content)[0] === type;
+}
+
+function isSummary(type: string): boolean {
+  return type === "compaction";
 }
 
 function judge(block: Block, role: string, where: string, faults: Faults): void {
@@ -93,6 +114,10 @@ function judge(block: Block, role: string, where: string, faults: Faults): void 
       faults.keys(block, where, "type", "data");
       faults.text(block.data, where);
       break;
+    case "compaction":
+      faults.keys(block, where, ...["type", "content", "encrypted_content?", "signature?"]);
+      faults.text(block.content ?? "", where);
+      break;
     case "tool_use":
       faults.keys(block, where, "type", "id", "name", "input");
       faults.expect(role === "assistant", `${where}: a call of the user's`);
@@ -111,7 +136,7 @@ function judge(block: Block, role: string, where: string, faults: Faults): void 
 }
 
 function judgeResult(
-  { content, is_error: isError }: Anthropic.ToolResultBlockParam,
+  { content, is_error: isError }: Anthropic.Beta.BetaToolResultBlockParam,
   where: string,
   faults: Faults,
 ): void {

@@ -42,6 +42,9 @@ export function openaiResponsesFaults(items: readonly ResponsesItem[]): string[]
       open = open.filter((id) => id !== item.call_id);
       if (typeof item.output === "string") faults.wire(item.output, where);
       else judgeContent(item.output, where, faults);
+    } else if (item.type === "compaction") {
+      faults.keys(item, where, "type", "encrypted_content");
+      faults.text(item.encrypted_content, where);
     } else {
       faults.keys(item, where, "type", "role", "content");
       const isSaidWithCalls = item.role === "assistant";

@@ -1,0 +1,42 @@
+/**
+ * Silent: rows that a program keeps for itself. No model saw what they say, as far as is known of the
+ * program; of a type that is not here nobody can tell.
+ */
+
+import type { Native } from "../dialect.ts";
+import { get } from "../fields.ts";
+
+const TYPES: readonly unknown[] = [
+  "agent-color",
+  "agent-name",
+  "agent-setting",
+  "ai-title",
+  "custom-title",
+  "file-history-snapshot",
+  "last-prompt",
+  "mode",
+  "permission-mode",
+  "pr-link",
+  "progress",
+  "queue-operation",
+  "summary",
+  "tag",
+  "worktree-state",
+];
+
+/** Of the type `system`. Others, such as `local_command`, go to the model. */
+const SYSTEM_SUBTYPES: readonly unknown[] = [
+  "api_error",
+  "api_metrics",
+  "bridge_status",
+  "compact_boundary",
+  "microcompact_boundary",
+  "stop_hook_summary",
+  "turn_duration",
+];
+
+/** Whether no model saw what a row says that is no message. */
+export function isSilent(row: Native): boolean {
+  const type = get(row, "type");
+  return type === "system" ? SYSTEM_SUBTYPES.includes(get(row, "subtype")) : TYPES.includes(type);
+}
