@@ -112,7 +112,9 @@ function withoutSentences(line: string): string {
   if (!line.startsWith("{")) return line;
   const SENTENCES = new Set(["message", "detail", "did", "native"]);
   return JSON.stringify(JSON.parse(line), (key, value) => {
-    return SENTENCES.has(key) && (typeof value === "string" || key === "native") ? undefined : value;
+    return SENTENCES.has(key) && (typeof value === "string" || key === "native")
+      ? undefined
+      : value;
   });
 }
 
@@ -184,23 +186,27 @@ for (const dialect of Object.keys(DIALECTS) as Name[]) {
     assert.deepEqual(copy.changes(dialect), [], "reading changes no file");
   });
 
-  test(`${dialect} sessions of an earlier build continue and are repaired as they were`, TIMEOUT, async () => {
-    const copy = new Copy();
-    const root = join(copy.path, dialect);
-    const record = ["record", "--dialect", dialect, "--root", root, ...OPTIONS[dialect]];
-    for (const name of ["plain", "signed", "killed", "torn"]) {
-      const isSigned = name === "plain" ? [] : ["--sign"];
-      const row = `${JSON.stringify(ROWS[dialect])}\n`;
-      const said = await copy.run([...record, "--session", id(name), ...isSigned], row);
-      same(`${dialect}: continue ${name}`, said);
-    }
-    same(`${dialect}: verify continued`, await copy.run(["verify", root, "--json"]));
-    same(`${dialect}: continued files`, copy.changes(dialect));
-    const other = new Copy();
-    const repair = ["repair", join(other.path, dialect), "--json"];
-    same(`${dialect}: repair`, await other.run(repair));
-    same(`${dialect}: repaired files`, other.changes(dialect));
-  });
+  test(
+    `${dialect} sessions of an earlier build continue and are repaired as they were`,
+    TIMEOUT,
+    async () => {
+      const copy = new Copy();
+      const root = join(copy.path, dialect);
+      const record = ["record", "--dialect", dialect, "--root", root, ...OPTIONS[dialect]];
+      for (const name of ["plain", "signed", "killed", "torn"]) {
+        const isSigned = name === "plain" ? [] : ["--sign"];
+        const row = `${JSON.stringify(ROWS[dialect])}\n`;
+        const said = await copy.run([...record, "--session", id(name), ...isSigned], row);
+        same(`${dialect}: continue ${name}`, said);
+      }
+      same(`${dialect}: verify continued`, await copy.run(["verify", root, "--json"]));
+      same(`${dialect}: continued files`, copy.changes(dialect));
+      const other = new Copy();
+      const repair = ["repair", join(other.path, dialect), "--json"];
+      same(`${dialect}: repair`, await other.run(repair));
+      same(`${dialect}: repaired files`, other.changes(dialect));
+    },
+  );
 }
 
 test("a bundle of an earlier build unpacks to the same files", TIMEOUT, async () => {
@@ -210,17 +216,21 @@ test("a bundle of an earlier build unpacks to the same files", TIMEOUT, async ()
   same("bundle: files", copy.changes("new"));
 });
 
-test("data directories of an earlier build verify, and a killed one recovers, as they did", TIMEOUT, async () => {
-  const copy = new Copy();
-  const data = join(copy.path, "data");
-  const killed = join(copy.path, "data-killed");
-  same("data: verify", await copy.run(["verify", data, "--json"]));
-  same("data: check", await copy.run(["serve", "--check", data, "--json"]));
-  same("data-killed: verify", await copy.run(["verify", killed, "--json"]));
-  await copy.recover(killed);
-  same("data-killed: verify recovered", await copy.run(["verify", killed, "--json"]));
-  same("data-killed: recovered logs", copy.changes("data-killed/logs"));
-});
+test(
+  "data directories of an earlier build verify, and a killed one recovers, as they did",
+  TIMEOUT,
+  async () => {
+    const copy = new Copy();
+    const data = join(copy.path, "data");
+    const killed = join(copy.path, "data-killed");
+    same("data: verify", await copy.run(["verify", data, "--json"]));
+    same("data: check", await copy.run(["serve", "--check", data, "--json"]));
+    same("data-killed: verify", await copy.run(["verify", killed, "--json"]));
+    await copy.recover(killed);
+    same("data-killed: verify recovered", await copy.run(["verify", killed, "--json"]));
+    same("data-killed: recovered logs", copy.changes("data-killed/logs"));
+  },
+);
 
 test("every expected result is compared", () => {
   assert.equal(Object.keys(expected).length, 5 * 14 + 2 + 5);

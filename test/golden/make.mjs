@@ -49,10 +49,19 @@ const DIALECTS = {
     id: (name) => `app/${name}`,
     options: [],
     rows: (n) => [
-      { type: "user", uuid: `u${n}`, timestamp: at(n), message: { role: "user", content: `Question ${n}` } },
+      {
+        type: "user",
+        uuid: `u${n}`,
+        timestamp: at(n),
+        message: { role: "user", content: `Question ${n}` },
+      },
       {
         ...{ type: "assistant", uuid: `a${n}`, parentUuid: `u${n}`, timestamp: at(n) },
-        message: { role: "assistant", model: "claude-opus-4-5", content: [{ type: "text", text: `Answer ${n}` }] },
+        message: {
+          role: "assistant",
+          model: "claude-opus-4-5",
+          content: [{ type: "text", text: `Answer ${n}` }],
+        },
       },
     ],
   },
@@ -61,10 +70,20 @@ const DIALECTS = {
     id: (name) => `openai-agents/${name}`,
     options: [],
     rows: (n) => [
-      { type: "item", id: `u${n}`, at: at(n), item: { type: "message", role: "user", content: `Question ${n}` } },
+      {
+        type: "item",
+        id: `u${n}`,
+        at: at(n),
+        item: { type: "message", role: "user", content: `Question ${n}` },
+      },
       {
         ...{ type: "item", id: `a${n}`, at: at(n) },
-        item: { type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text: `Answer ${n}` }] },
+        item: {
+          type: "message",
+          role: "assistant",
+          status: "completed",
+          content: [{ type: "output_text", text: `Answer ${n}` }],
+        },
       },
     ],
   },
@@ -156,7 +175,10 @@ for (const [dialect, { log, id }] of Object.entries(DIALECTS)) {
   record(dialect, "plain");
   record(dialect, "signed", "--sign");
   record(dialect, "altered", "--sign");
-  writeFileSync(path("altered"), readFileSync(path("altered"), "utf8").replace("Answer 1", "Altered!"));
+  writeFileSync(
+    path("altered"),
+    readFileSync(path("altered"), "utf8").replace("Answer 1", "Altered!"),
+  );
   for (const name of ["torn", "repaired"]) {
     record(dialect, name, "--sign");
     appendFileSync(path(name), '{"type":"us');
@@ -165,7 +187,18 @@ for (const [dialect, { log, id }] of Object.entries(DIALECTS)) {
   await recordKilled(dialect, "killed");
 }
 const rye = ["--root", join(corpus, "rye"), "--dialect", "rye"];
-run(["resume", DIALECTS.rye.id("signed"), "--for", "anthropic", "--model", "m", "--up-to", "1", "--record", ...rye]);
+run([
+  "resume",
+  DIALECTS.rye.id("signed"),
+  "--for",
+  "anthropic",
+  "--model",
+  "m",
+  "--up-to",
+  "1",
+  "--record",
+  ...rye,
+]);
 run(["handoff", DIALECTS.rye.id("signed"), "--output", join(corpus, "signed.vbx"), ...rye]);
 await serve("data", "SIGTERM", writeStreams);
 await serve("data-killed", "SIGKILL", writeStreams);
