@@ -1,5 +1,6 @@
 /** The usage page and the demo, in a real browser. */
 
+import assert from "node:assert/strict";
 import type { NewEntry } from "../../../src/index.ts";
 import { answered, said } from "../../support/signing-user.ts";
 import { eventually } from "../eventually.ts";
@@ -47,7 +48,7 @@ browserTest("spend, tokens and tools are added up, charted, and there as a table
   await page.locator(".usage-plot canvas").waitFor();
   await page.getByText("As a table").click();
   const table = page.getByRole("region", { name: "Spend per day (UTC)" });
-  const rows = /model-a\s+model-b\s+\d{4}-\d\d-\d\d\s+\$1\.25\s+\$0\.50/;
+  const rows = /model-a\s+model-b\s[\s\S]*\d{4}-\d\d-\d\d\s+\$1\.25\s+\$0\.50/;
   await eventually("the table", () => table.innerText()).toMatch(rows);
   await page.getByRole("button", { name: "Tokens" }).click();
   await page.getByText("Tokens per day (UTC)").first().waitFor();
@@ -56,6 +57,29 @@ browserTest("spend, tokens and tools are added up, charted, and there as a table
   await page.getByRole("link", { name: /^bash: .*show it$/ }).click();
   await page.locator(".row").filter({ hasText: "exit 1" }).first().waitFor();
 });
+
+browserTest(
+  "the chart and its table have every day of the chosen period, used or not",
+  async () => {
+    const page = await viewer.open("#/usage");
+    const today = new Date().toISOString().slice(0, 10);
+    await page.getByText("As a table").click();
+    const table = page.getByRole("region", { name: "Spend per day (UTC)" });
+    const days = () => table.locator("tbody th").allInnerTexts();
+    for (const [period, count] of [
+      ["30 days", 30],
+      ["7 days", 7],
+      ["90 days", 90],
+      ["All time", 1],
+    ] as const) {
+      await page.getByRole("button", { name: period }).click();
+      await eventually(`the days of ${period}`, async () => (await days()).length).toBe(count);
+      assert.ok([today, dayAfter(today)].includes((await days()).at(-1) ?? ""));
+    }
+  },
+);
+
+const dayAfter = (day: string) => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
 
 browserTest("both themes have colours of their own, without loading anew", async () => {
   const page = await viewer.open("#/usage", { colorScheme: "light" });

@@ -7,7 +7,15 @@ import { grouped } from "../../../src/render/phrases.ts";
 import { isAbort, reasonOf } from "../server.ts";
 import { counted, shortCount, shortMoney } from "../words.ts";
 import { UsageChart } from "./usage-chart.tsx";
-import { chartOf, type Group, type Measure, sumOf, sumsBy } from "./usage-sums.ts";
+import {
+  chartOf,
+  type Group,
+  lastDays,
+  type Measure,
+  type Period,
+  sumOf,
+  sumsBy,
+} from "./usage-sums.ts";
 import { SumTable, ToolTable } from "./usage-tables.tsx";
 import "./usage.css";
 
@@ -26,7 +34,6 @@ const GROUPS: readonly (readonly [Group, string])[] = [
   ["model", "By model"],
   ["agent", "By agent"],
 ];
-const DAY_MS = 86_400_000;
 /** While sessions are read for the first time, it is asked again. */
 const AGAIN_MS = 1_000;
 
@@ -50,24 +57,31 @@ export function UsagePage({ client }: { readonly client: VerbatimClient }) {
           {fault}
         </p>
       )}
-      {report !== null && <Report report={report} isRecent={period > 0} />}
+      {report !== null && <Report {...report} />}
       {report === null && fault === null && <p class="usage-note">Adding up …</p>}
     </main>
   );
 }
 
-function useReport(client: VerbatimClient, period: number) {
-  const [report, setReport] = useState<UsageReport | null>(null);
+/** What was asked for, and what the server answered. */
+interface Asked {
+  readonly report: UsageReport;
+  /** Null for all time. */
+  readonly period: Period | null;
+}
+
+function useReport(client: VerbatimClient, days: number) {
+  const [report, setReport] = useState<Asked | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   useEffect(() => {
     const left = new AbortController();
     let again: ReturnType<typeof setTimeout> | undefined;
     const ask = async () => {
-      const since = new Date(Date.now() - (period - 1) * DAY_MS).toISOString().slice(0, 10);
+      const period = days > 0 ? lastDays(days, Date.now()) : null;
       try {
-        const asked = { signal: left.signal, ...(period > 0 && { since }) };
+        const asked = { signal: left.signal, ...(period && { since: period.first }) };
         const answer = await client.usage(asked);
-        setReport(answer);
+        setReport({ report: answer, period });
         setFault(null);
         if (!answer.isComplete) again = setTimeout(ask, AGAIN_MS);
       } catch (cause) {
@@ -79,18 +93,21 @@ function useReport(client: VerbatimClient, period: number) {
       left.abort();
       clearTimeout(again);
     };
-  }, [client, period]);
+  }, [client, days]);
   return { report, fault };
 }
 
-function Report(props: { readonly report: UsageReport; readonly isRecent: boolean }) {
-  const { rows, tools, sessions, isComplete, isCut } = props.report;
+function Report({ report, period }: Asked) {
+  const { rows, tools, sessions, isComplete, isCut } = report;
   const total = useMemo(() => sumOf(rows), [rows]);
   const [chosen, setMeasure] = useState<Measure | null>(null);
   const [group, setGroup] = useState<Group>("model");
   const measure = chosen ?? (total.spend > 0 ? "spend" : "tokens");
-  const chart = useMemo(() => chartOf(rows, group, measure), [rows, group, measure]);
-  if (sessions === 0) return <Nothing isRecent={props.isRecent} isComplete={isComplete} />;
+  const chart = useMemo(
+    () => chartOf(rows, group, measure, period),
+    [rows, group, measure, period],
+  );
+  if (sessions === 0) return <Nothing isRecent={period !== null} isComplete={isComplete} />;
   const title = MEASURES.find(([name]) => name === measure)?.[1] ?? "";
   return (
     <>

@@ -7,6 +7,7 @@ import {
   chartOf,
   GROUPS_MAX,
   type Group,
+  lastDays,
   type Measure,
   orderedTools,
   sumOf,
@@ -65,6 +66,22 @@ test("days in which nothing was used are there, and are empty", () => {
   assert.deepEqual(days, ["2026-02-27", "2026-02-28", "2026-03-01"]);
   assert.deepEqual(series, [{ name: "m", values: [1, 0, 2] }]);
   assert.deepEqual(chartOf([], "model", "turns"), { days: [], series: [] });
+});
+
+test("a chart shows every day of its period, used or not, and days outside of it that took something", () => {
+  const week = lastDays(7, Date.parse("2026-03-03T23:59:59.999Z"));
+  assert.deepEqual(week, { first: "2026-02-25", last: "2026-03-03" });
+  const used = (day: string | null): UsageRow => ({
+    ...{ day, model: "m", agent: null, sessions: 1, turns: 1, spend: null },
+    ...{ inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+  });
+  const daysWith = (...days: (string | null)[]) =>
+    chartOf(days.map(used), "model", "turns", week).days;
+  const all = ["02-25", "02-26", "02-27", "02-28", "03-01", "03-02", "03-03"];
+  const named = all.map((day) => `2026-${day}`);
+  assert.deepEqual(daysWith("2026-03-01"), named);
+  assert.deepEqual(daysWith(null), named);
+  assert.deepEqual(daysWith("2026-03-04"), [...named, "2026-03-04"]);
 });
 
 test("tools are ordered by calls, by how long a call takes, by how often one fails", () => {

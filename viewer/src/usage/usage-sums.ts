@@ -71,9 +71,29 @@ export interface DayChart {
   readonly series: readonly Series[];
 }
 
-/** What each day took, by the largest groups and all others together. */
-export function chartOf(rows: readonly UsageRow[], group: Group, measure: Measure): DayChart {
-  const days = daysOf(rows);
+/** Days that a chart shows, used or not; both included. */
+export interface Period {
+  readonly first: string;
+  readonly last: string;
+}
+
+/** The last so many days, today included. */
+export function lastDays(count: number, nowMs: number): Period {
+  const last = new Date(nowMs).toISOString().slice(0, 10);
+  return { first: dayAfter(last, 1 - count), last };
+}
+
+/**
+ * What each day took, by the largest groups and all others together. Without a period, its days are
+ * those from the first to the last that took something.
+ */
+export function chartOf(
+  rows: readonly UsageRow[],
+  group: Group,
+  measure: Measure,
+  period: Period | null = null,
+): DayChart {
+  const days = daysOf(rows, period);
   const places = new Map(days.map((day, at) => [day, at]));
   const largest = sumsBy(rows, group, measure).filter((sum) => sum[measure] > 0);
   const shown = largest.slice(0, largest.length > GROUPS_MAX + 1 ? GROUPS_MAX : GROUPS_MAX + 1);
@@ -96,8 +116,10 @@ export function chartOf(rows: readonly UsageRow[], group: Group, measure: Measur
   };
 }
 
-function daysOf(rows: readonly UsageRow[]): string[] {
-  const named = [...new Set(rows.flatMap(({ day }) => (day === null ? [] : [day])))].sort();
+function daysOf(rows: readonly UsageRow[], period: Period | null): string[] {
+  const used = rows.flatMap(({ day }) => (day === null ? [] : [day]));
+  const bounds = period === null ? [] : [period.first, period.last];
+  const named = [...new Set([...used, ...bounds])].sort();
   const [first = "", last = ""] = [named[0], named.at(-1)];
   const span = Math.round((Date.parse(last) - Date.parse(first)) / DAY_MS) + 1;
   if (Number.isNaN(span) || span > DAYS_MAX) return named;
