@@ -39,14 +39,14 @@ interface InFlight {
 
 export class Recorder {
   readonly #session: Session;
-  readonly #onDurable: (offset: ByteOffset) => void;
+  readonly #onDurable: (offset: ByteOffset, native: Native) => void;
   readonly #inFlight: InFlight[] = [];
   #bytesInFlight = 0;
   #told: Promise<void> = Promise.resolve();
   #failure: RecordFailure | null = null;
 
   /** `onDurable` is told of the entries of the input, in order, with the offset after each. */
-  constructor(session: Session, onDurable: (offset: ByteOffset) => void) {
+  constructor(session: Session, onDurable: (offset: ByteOffset, native: Native) => void) {
     this.#session = session;
     this.#onDurable = onDurable;
   }
@@ -72,7 +72,7 @@ export class Recorder {
     });
     await judgementPassed();
     if (refusal) return refusal;
-    const told = this.#told.then(() => this.#tell(number, appended));
+    const told = this.#told.then(() => this.#tell(number, native, appended));
     this.#told = told;
     this.#inFlight.push({ told, bytes });
     this.#bytesInFlight += bytes;
@@ -90,10 +90,10 @@ export class Recorder {
     this.#bytesInFlight -= oldest?.bytes ?? 0;
   }
 
-  async #tell(number: number | null, appended: Promise<ByteOffset>): Promise<void> {
+  async #tell(number: number | null, native: Native, appended: Promise<ByteOffset>): Promise<void> {
     try {
       const offset = await appended;
-      if (number !== null && !this.#failure) this.#onDurable(offset);
+      if (number !== null && !this.#failure) this.#onDurable(offset, native);
     } catch (error) {
       this.#failure ??= { number, error };
     }

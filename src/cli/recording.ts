@@ -12,6 +12,7 @@ import type { Session } from "../store/session.ts";
 import type { Io } from "./command.ts";
 import { inexactNumber } from "./exact-numbers.ts";
 import type { InputLines } from "./input-lines.ts";
+import { KnownRows } from "./known-rows.ts";
 import { Recorder } from "./recorder.ts";
 
 /** What became of the input. */
@@ -35,8 +36,9 @@ export interface RecordingOptions {
 
 export async function recordInput(session: Session, options: RecordingOptions): Promise<Outcome> {
   const { input, isSkipping, isAcknowledging, io } = options;
-  const recorder = new Recorder(session, (offset) => {
-    if (isAcknowledging) io.out(JSON.stringify({ offset }));
+  const known = new KnownRows(session);
+  const recorder = new Recorder(session, (offset, native) => {
+    if (isAcknowledging) io.out(JSON.stringify({ offset, ...known.ackOf(native) }));
   });
   let { start } = options;
   let skipped = 0;
@@ -67,6 +69,7 @@ export async function recordInput(session: Session, options: RecordingOptions): 
   }
   await addStart();
   await recorder.finish();
+  known.tell(io);
   if (skipped > 0)
     io.err(`${skipped} malformed ${skipped === 1 ? "line was" : "lines were"} skipped`);
   if (input.droppedBytes > 0) {

@@ -20,7 +20,7 @@ import { encodeLine } from "../log/json.ts";
 import { LogReader } from "../log/reader.ts";
 import type { TurnMark } from "../model/turns.ts";
 import type { Draft as SealedDraft } from "../signing/checkpoint-draft.ts";
-import { type KnownDraft, KnownLines } from "./known-lines.ts";
+import { type KnownDraft, KnownLines, type Repeat } from "./known-lines.ts";
 import type { Due, Sealing } from "./sealing.ts";
 import { SPILL_TOOLS } from "./spill-files.ts";
 
@@ -56,6 +56,8 @@ export interface ScribeParts {
   readonly expect: (line: Uint8Array, native: Native) => void;
   /** Where checkpoints go; null when the session is not signed. */
   readonly sealing: Sealing | null;
+  /** Told of each line that is not written again (known-lines.ts, KL2). */
+  readonly onKnown: (repeat: Repeat) => void;
 }
 
 /** Lines that stand for themselves. */
@@ -107,12 +109,12 @@ export class Scribe {
   /** Lines that are to follow what now stands in the log. With the lock held, and caught up. */
   draft(): Draft {
     if (this.#failure) throw this.#failure.error; // SB2
-    const { expect, sealing } = this.#parts;
+    const { expect, sealing, onKnown } = this.#parts;
     const commit = (last: string | null) => {
       this.#last = last;
     };
     const known = this.#known?.isWanted ? this.#known.draft() : null;
-    return new Draft({ chain: this.#chain, expect, commit, sealing, known }, this.#last);
+    return new Draft({ chain: this.#chain, expect, commit, sealing, known, onKnown }, this.#last);
   }
 
   /** What stands now ends the session, as it seems (sealing.ts, SL3). */
@@ -170,7 +172,7 @@ export class Scribe {
   }
 }
 
-interface DraftParts extends Pick<ScribeParts, "expect" | "sealing"> {
+interface DraftParts extends Pick<ScribeParts, "expect" | "sealing" | "onKnown"> {
   readonly chain: Chain;
   readonly commit: (last: string | null) => void;
   readonly known: KnownDraft | null;
@@ -252,9 +254,9 @@ export class Draft {
 
   /** The lines stand in the log, which ends here. */
   commit(end: ByteOffset): void {
-    const { commit, sealing, known } = this.#parts;
+    const { commit, sealing, known, onKnown } = this.#parts;
     commit(this.#last);
-    known?.commit(end);
+    for (const repeat of known?.commit(end) ?? []) onKnown(repeat);
     if (!sealing || !this.#sealed) return;
     for (const { whole, mark } of this.#added) sealing.note(whole, mark);
     sealing.stands(this.#sealed, end);

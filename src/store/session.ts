@@ -25,6 +25,7 @@ import { invalidEntry } from "../model/plain-json.ts";
 import type { Beside } from "./beside.ts";
 import { ComposedAppends, WRITE_BYTES_MAX } from "./composed-appends.ts";
 import { refuseForeign } from "./foreign-log.ts";
+import type { Repeat } from "./known-lines.ts";
 import { companionOf, Scribe } from "./scribe.ts";
 import type { Due, Sealing } from "./sealing.ts";
 import { type KnownFacts, SessionFacts } from "./session-facts.ts";
@@ -74,6 +75,13 @@ export class Session {
   #composed: ComposedAppends | null = null;
   #closing: Promise<void> | null = null;
   #sealing: Sealing | null = null;
+  /**
+   * Called for each entry given to append that the log has under the same id and that is therefore
+   * not written again, before the append resolves.
+   */
+  onKnown: ((given: Native, isSame: boolean) => void) | null = null;
+  /** What callers gave, by what was made of it. */
+  readonly #given = new WeakMap<Native, Native>();
 
   constructor(parts: SessionParts) {
     this.id = parts.id;
@@ -156,7 +164,7 @@ export class Session {
     try {
       this.#refuseWhenClosed();
       // Judged before anything is opened: a refused entry leaves no trace.
-      const native = this.#dialect.complete(given, this.#facts);
+      const native = this.#complete(given);
       return this.#writer ? this.#appendLine(this.#writer, native) : this.#appendFirst(given);
     } catch (error) {
       return Promise.reject(error);
@@ -166,7 +174,13 @@ export class Session {
   async #appendFirst(given: Native): Promise<ByteOffset> {
     const writer = await this.openToAppend();
     // Completed only now: the log's own envelope is known.
-    return this.#appendLine(writer, this.#dialect.complete(given, this.#facts));
+    return this.#appendLine(writer, this.#complete(given));
+  }
+
+  #complete(given: Native): Native {
+    const native = this.#dialect.complete(given, this.#facts);
+    if (this.onKnown) this.#given.set(native, given);
+    return native;
   }
 
   #appendLine(writer: LogWriter, native: Native): Promise<ByteOffset> {
@@ -194,7 +208,7 @@ export class Session {
 
   #encode(natives: readonly Native[]): Encoded[] {
     return natives.map((given) => {
-      const native = this.#dialect.complete(given, this.#facts);
+      const native = this.#complete(given);
       return { native, line: encodeLine(native) };
     });
   }
@@ -247,7 +261,9 @@ export class Session {
     const { host, root, dialect } = this.#parts;
     const { logId } = this;
     const expect = (line: Uint8Array, native: Native) => beside?.expect(line, native);
-    return new Scribe({ host, root, logId, dialect, chain, expect, sealing });
+    const onKnown = ({ native, isSame }: Repeat) =>
+      this.onKnown?.(this.#given.get(native) ?? native, isSame);
+    return new Scribe({ host, root, logId, dialect, chain, expect, sealing, onKnown });
   }
 
   #openDirectory(): Promise<Directory> {

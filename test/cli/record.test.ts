@@ -290,3 +290,29 @@ test("what record needs and was not told is wrong usage, and leaves no trace", a
   await Promise.all(ran);
   assert.deepEqual(readdirSync(user.cwd), []);
 });
+
+test("rows whose uuid is recorded are counted, and named where their content differs", async () => {
+  const user = new CliUser();
+  const row = (uuid: string, text: string) => ({
+    ...{ type: "user", uuid, sessionId: "s", message: { role: "user", content: text } },
+  });
+  const reordered = Object.fromEntries(Object.entries(row("u-1", "one")).reverse());
+  const record = (rows: readonly object[]) =>
+    user.run(["record", "--dialect", "claude", "--session", "p/s", "--ack"], {
+      input: asLines(...rows),
+    });
+  const first = await record([row("u-1", "one"), row("u-1", "another"), row("u-1", "one")]);
+  assert.equal(first.code, 0);
+  assert.deepEqual(
+    jsonLines(first.stdout).map(({ known }) => known),
+    [undefined, undefined, "other", "same"],
+  );
+  const again = await record([row("u-2", "two"), reordered, row("u-1", "a third")]);
+  assert.equal(
+    again.stderr,
+    "1 row was already recorded (same uuid, same content)\n" +
+      "1 row has a known uuid but other content; the first one is kept: uuid u-1\n",
+  );
+  const [{ path } = { path: "" }] = jsonLines(again.stdout);
+  assert.equal(readFileSync(String(path), "utf8"), asLines(row("u-1", "one"), row("u-2", "two")));
+});

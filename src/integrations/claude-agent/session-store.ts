@@ -67,7 +67,15 @@ export class ClaudeSessionStore {
     const given = [...entries];
     if (given.some(({ type }) => type === DELETED_TYPE)) throw invalidEntry("type", "reserved");
     if (given.length === 0) return;
-    await this.#inOrder(id, (session) => session.appendNatives(given));
+    await this.#inOrder(id, (session) => {
+      session.onKnown = ({ uuid }, isSame) => {
+        if (isSame) return; // A retry.
+        this.#onWarning(
+          `${session.path} has an entry with the uuid ${uuid} and other content; the first is kept`,
+        );
+      };
+      return session.appendNatives(given);
+    });
   }
 
   /** The entries of a session in order; null when it has none. */
