@@ -17,7 +17,7 @@ import { readStoredMeta } from "../store/thread-files.ts";
 import { ChunkedOutput } from "./chunked-output.ts";
 import type { Run } from "./command.ts";
 import { writeWhole } from "./output-file.ts";
-import { BadLines, tellTornTail, tellUnshown, tornBytesOf } from "./reading.ts";
+import { BadLines, tellNotUnderstood, tellTornTail, tellUnshown, tornBytesOf } from "./reading.ts";
 
 /** Bad lines that follow each other are listed up to this; beyond it they are counted. */
 export const BAD_LINES_IN_A_ROW_MAX = 100;
@@ -39,7 +39,8 @@ export async function giveHtmlPage(
   const lastItems = last === null ? null : await itemsFromEnd(session, last, badLines.add);
   const summary = lastItems ? await summaryOfLast(session, lastItems) : await summarise(session);
   const { id, dialect } = session;
-  const facts = { ...summary, session: id, dialect: dialect.name, last };
+  const notice = await tellNotUnderstood(session, io);
+  const facts = { ...summary, session: id, dialect: dialect.name, last, notice };
   const page = new SessionPage(lastItems ? { ...facts, turns: null, lines: null } : facts, {
     thinking: options.thinking === true,
     tools: options.tools !== false,

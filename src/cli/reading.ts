@@ -92,7 +92,6 @@ export class EntryPrinter {
   readonly #isJson: boolean;
   readonly #options: EntryMarkdownOptions;
   #unshown = 0;
-  #understood = 0;
 
   constructor({ options, io }: Run) {
     this.#io = io;
@@ -103,7 +102,6 @@ export class EntryPrinter {
 
   /** Prints the entry, now or with those that follow. */
   add(entry: StoredEntry): Promise<void> {
-    if (entry.kind !== "other") this.#understood++;
     return this.#output.add(this.#isJson ? jsonLine(entry) : this.#shown(entry));
   }
 
@@ -120,9 +118,17 @@ export class EntryPrinter {
 
   tellUnshown(): void {
     tellUnshown(this.#unshown, this.#io);
-    if (this.#unshown === 0 || this.#understood > 0) return;
-    this.#io.err("none of them is a message: this may be another program's file");
   }
+}
+
+/** Says when no line of the session is a message, and whose file it is. Returns what it said. */
+export async function tellNotUnderstood(session: Session, io: Io): Promise<string | null> {
+  const { notUnderstood, notUnderstoodText } = await import("../store/not-understood.ts");
+  const { nodeHost } = await import("../base/node-host.ts");
+  const found = await notUnderstood(nodeHost, session);
+  const text = found && notUnderstoodText(found);
+  if (text !== null) io.err(text);
+  return text;
 }
 
 /** Nothing is passed over in silence. */

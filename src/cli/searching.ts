@@ -13,6 +13,7 @@ import type { SnippetPiece } from "../catalog/search/snippet.ts";
 import { safeLine } from "../render/safe-text.ts";
 import { type FoundStore, findStores, type Where } from "../store/find-stores.ts";
 import { freshenIndex, HURRIED } from "../store/indexing.ts";
+import { notUnderstood, notUnderstoodText } from "../store/not-understood.ts";
 import {
   type HitPage,
   type SearchHit,
@@ -36,6 +37,8 @@ const EXIT_NOTHING_FOUND = 1;
 const NOTHING_FOUND = "nothing found; try fewer words, or a beginning with * (`conn*`)";
 /** Entries of a page, which are shown before the next one is looked for. */
 const PAGE = 50;
+/** Sessions of a store that are looked at and named because nothing of them can be found. */
+const WORDLESS_MAX = 20;
 /** Entries that are looked at before somebody who waits is told so. */
 const EXAMINED = 50_000;
 
@@ -54,6 +57,7 @@ export async function runSearch(where: Where, asked: SearchAsked, io: Io): Promi
     }
     if (query === null) return 0;
     const found = await printHits(index, query, stores, asked, io);
+    for (const store of stores) await tellWordless(index, store, io);
     if (found === 0 && io.isTerminal) io.err(NOTHING_FOUND);
     return found > 0 ? 0 : EXIT_NOTHING_FOUND;
   } finally {
@@ -86,6 +90,20 @@ async function freshen(index: SearchIndex, stores: readonly FoundStore[], io: Io
   io.progress(null);
   const sessions = unreadable === 1 ? "1 session" : `${unreadable} sessions`;
   if (unreadable > 0) io.err(`warning: ${sessions} could not be read and searched`);
+}
+
+/** Says which sessions cannot be found because no message of theirs was understood. */
+async function tellWordless(index: SearchIndex, place: FoundStore, io: Io): Promise<void> {
+  const store = new Store(nodeHost, { ...place, onWarning: () => {} });
+  for (const id of await index.wordless(place, WORDLESS_MAX)) {
+    const session = store.session(id);
+    try {
+      const found = await notUnderstood(nodeHost, session);
+      if (found) io.err(`warning: ${safeLine(id)} is not searched: ${notUnderstoodText(found)}`);
+    } catch (cause) {
+      if (!(cause instanceof VerbatimError)) throw cause; // Unreadable: told when it was indexed.
+    }
+  }
 }
 
 async function printHits(

@@ -39,6 +39,11 @@ const BUSY_PAUSE_MS = 25;
 /** Sessions that are asked about in one statement. */
 const KNOWN_PER_READ = 1_000;
 
+const WORDLESS = `
+SELECT id FROM sessions WHERE root = ? AND indexed_to > 0
+  AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.session = sessions.session)
+  ORDER BY id LIMIT ?`;
+
 /** A piece of a session, to be put in after what `before` says is there (null: nothing is). */
 export interface NewPiece {
   readonly place: IndexedPlace;
@@ -115,6 +120,16 @@ export class SearchIndex {
     return this.attempt((cache) => {
       const rows = cache.all("SELECT dialect, path FROM roots");
       return rows.map(({ dialect, path }) => ({ dialect: String(dialect), root: String(path) }));
+    });
+  }
+
+  /** Sessions of a place that were read and of which nothing can be found, up to `limit`. */
+  wordless({ dialect, root }: IndexedPlace, limit: number): Promise<string[]> {
+    const path = realRoot(root);
+    return this.attempt((cache) => {
+      const key = rootKey(cache, dialect, path);
+      if (key === null) return [];
+      return cache.all(WORDLESS, key, limit).map(({ id }) => String(id));
     });
   }
 

@@ -8,6 +8,7 @@ import {
   openIdentifiedNamed,
   openNamed,
   SESSION_ARGUMENT,
+  tellNotUnderstood,
   tellTornTail,
   WHERE_OPTIONS,
 } from "../reading.ts";
@@ -78,6 +79,7 @@ export const exportSession: CliCommand = {
       const { writeWhole } = await import("../output-file.ts");
       await writeWhole(output, pieces, session.path);
     }
+    await tellNotUnderstood(session, io);
     badLines.tell(io);
     await tellTornTail(session, io);
     return 0;

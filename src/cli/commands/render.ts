@@ -6,6 +6,7 @@ import {
   BadLines,
   openNamed,
   shownMarkdown,
+  tellNotUnderstood,
   tellTornTail,
   WHERE_OPTIONS,
   whereOf,
@@ -65,6 +66,7 @@ export const render: CliCommand = {
       const { writeWhole } = await import("../output-file.ts");
       await writeWhole(output, pieces, session.path);
     }
+    await tellNotUnderstood(session, io);
     badLines.tell(io);
     await tellTornTail(session, io);
     return 0;

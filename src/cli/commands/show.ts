@@ -7,6 +7,7 @@ import {
   EntryPrinter,
   openNamed,
   SESSION_ARGUMENT,
+  tellNotUnderstood,
   tellTornTail,
   VIEW_OPTIONS,
   WHERE_OPTIONS,
@@ -58,6 +59,7 @@ export const show: CliCommand = {
       await printer.flush(); // Also when reading fails: what came before is shown.
     }
     printer.tellUnshown();
+    await tellNotUnderstood(session, io);
     badLines.tell(io);
     await tellTornTail(session, io);
     return 0;

@@ -33,6 +33,8 @@ export interface PageFacts extends Omit<Summary, "status" | "turns" | "lines" | 
   readonly lines: number | null;
   /** How many of the last entries the page is about; null for all. */
   readonly last: number | null;
+  /** What a reader must know of all of it, in a sentence. */
+  readonly notice?: string | null;
 }
 
 /** What a page says nothing of, or finds out by itself. */
@@ -93,7 +95,7 @@ ${STYLE_SHEET}
 <h1>${name}</h1>
 ${subtitle}${factList(this.#facts)}</header>
 <main id="transcript">
-${lastNote(this.#facts.last)}`.toString();
+${noticeHtml(this.#facts.notice)}${lastNote(this.#facts.last)}`.toString();
   }
 
   /** One entry; "" for one that says nothing. */
@@ -187,6 +189,10 @@ function tokensOf(total: number | null, input: number | null, output: number | n
 
 function spanOf(from: string | null, to: string | null): string | null {
   return lengthOf(Date.parse(to ?? "") - Date.parse(from ?? ""));
+}
+
+function noticeHtml(notice: string | null = null): Html | null {
+  return notice === null ? null : html`<p class="note">${notice}.</p>\n`;
 }
 
 function lastNote(last: number | null): Html | null {
