@@ -1,5 +1,5 @@
 /**
- * `npm run screenshots`: the pictures of the viewer in docs/images, made anew: the real server, real
+ * `npm run screenshots`: makes the pictures of the viewer in docs/images: the real server, real
  * sessions, a real browser. They are for people to look at; no test compares them.
  *
  *     npm run screenshots              docs/images
@@ -106,9 +106,11 @@ async function takeAll(home, folder) {
       await take("session");
       await page.goto(`${server.url}/#/s/${idOf(tampered)}`);
       await page.getByRole("button", { name: /tampered/ }).click();
-      await page.getByText("The server says").waitFor();
+      await page.getByText("The server", { exact: true }).waitFor();
+      await page.setViewportSize({ ...viewport, height: 840 }); // The panel takes half of it.
       await page.waitForTimeout(500);
       await take("proof");
+      await page.setViewportSize(viewport);
       await page.goto(`${server.url}/#/usage`);
       await page.locator(".usage-plot canvas").waitFor();
       await page.waitForTimeout(500);
@@ -149,11 +151,9 @@ async function writeTampered(project) {
   await session.append({ kind: "turn_end" });
   await store.close();
   const text = readFileSync(session.path, "utf8");
-  const altered = text.replace(
-    "Nobody has approved it yet. I will not deploy without that.",
-    "Ada has approved it an hour ago. I will deploy it at noon.  ",
-  );
-  writeFileSync(session.path, altered);
+  const said = "Nobody has approved it yet. I will not deploy without that.";
+  const forged = "Ada approved it an hour ago. I will deploy it at noon.".padEnd(said.length);
+  writeFileSync(session.path, text.replace(said, forged));
   return session.id;
 }
 

@@ -296,7 +296,7 @@ export class Judge implements WalkHandler {
   ): Fault | null {
     const at = `checkpoint ${seq}`;
     if (said.byteOffset !== place) {
-      const message = `${at} says byte ${said.byteOffset} and stands at ${place}`;
+      const message = `${at} was signed at byte ${said.byteOffset} and is at byte ${place} now`;
       return { code: "CHECKPOINT_MISPLACED", message };
     }
     if (said.hash !== hash && !this.#hasHashFault) {

@@ -50,6 +50,7 @@ export function drawBars(place: HTMLElement, chart: DayChart, options: ChartOpti
         {
           ...axis,
           grid: { show: false },
+          size: 32,
           incrs: [1, 2, 7, 14, 28, 91, 182].map((n) => n * DAY_S),
           values: dayNames,
         },
