@@ -10,6 +10,7 @@ import { NOTHING_KNOWN, SummaryFold } from "../catalog/summary.ts";
 import { listedAside } from "../dialects/listed-aside.ts";
 import { rye } from "../dialects/rye/dialect.ts";
 import type { Summary } from "../model/summary.ts";
+import { usageOnce } from "../model/usage-once.ts";
 import { type BadLineRun, SessionPage } from "../render/html/page.ts";
 import type { Session } from "../store/session.ts";
 import type { BadEntry, StoredEntry } from "../store/stored-entries.ts";
@@ -64,7 +65,7 @@ type Items = AsyncIterable<Item> | readonly Item[];
 
 async function* piecesOf(page: SessionPage, items: Items, session: Session) {
   yield page.head();
-  for await (const item of items) {
+  for await (const item of usageOnce<Item>(items)) {
     yield "kind" in item ? page.entry(item) : page.badLines(item);
   }
   yield page.foot({ tornBytes: await tornBytesOf(session) });

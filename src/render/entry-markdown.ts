@@ -10,6 +10,7 @@
  */
 
 import type { Entry, Part, Usage } from "../model/entry.ts";
+import { blockTexts, imageLabel } from "./block-text.ts";
 import { indentedJson } from "./json-text.ts";
 import { blockName, durationOf, isEmpty, speakerName, usageOf } from "./phrases.ts";
 
@@ -72,7 +73,7 @@ function renderPart(part: Part, { thinking = false, tools = true }: EntryMarkdow
     case "child":
       return `_${joined([`Began ${inline(part.session)}`, part.agent])}_\n\n`;
     case "other":
-      return `_${inline(blockName(part.native))}, not shown here_\n\n`;
+      return `${imageLabel(part.native) ?? `_${inline(blockName(part.native))}, not shown here_`}\n\n`;
   }
 }
 
@@ -81,7 +82,10 @@ function renderResult({ output, error, durationMs }: Extract<Part, { type: "tool
   const failed = error === null ? "" : `**${joined(["Error", took])}**\n\n${fenced(error)}`;
   // A tool that failed may have said something all the same.
   if (failed !== "" && isEmpty(output)) return failed;
-  const text = typeof output === "string" ? output : indentedJson(output ?? null);
+  const text =
+    typeof output === "string"
+      ? output
+      : (blockTexts(output)?.join("\n\n") ?? imageLabel(output) ?? indentedJson(output ?? null));
   return `${failed}**${joined(["Output", failed === "" ? took : null])}**\n\n${fenced(text)}`;
 }
 

@@ -6,6 +6,7 @@
 
 import { readEnvelope } from "../dialects/rye/envelope.ts";
 import { type MarkdownOptions, renderEvent } from "../dialects/rye/markdown.ts";
+import { usageOnce } from "../model/usage-once.ts";
 import type { Session } from "./session.ts";
 import type { BadEntry, StoredEntry } from "./stored-entries.ts";
 
@@ -30,7 +31,8 @@ async function* ryeDocument(session: Session, options: DocumentOptions): AsyncGe
 }
 
 async function* neutral(session: Session, options: DocumentOptions): AsyncGenerator<string> {
-  for await (const entry of session.entries(reading(options))) yield options.renderEntry(entry);
+  const entries = usageOnce(session.entries(reading(options)));
+  for await (const entry of entries) yield options.renderEntry(entry);
 }
 
 function reading({ onBadLine, signal }: DocumentOptions) {

@@ -1,6 +1,7 @@
 /** `verbatim show`: a session for people, or entry by entry for programs. */
 
 import { resolve } from "node:path";
+import { usageOnce } from "../../model/usage-once.ts";
 import { type CliCommand, textOption, UsageError, wholeNumber } from "../command.ts";
 import {
   BadLines,
@@ -54,7 +55,10 @@ export const show: CliCommand = {
     const reading = { onBadLine: badLines.add };
     const entries = last === null ? session.entries(reading) : await session.last(last, reading);
     try {
-      for await (const entry of entries) await printer.add(entry);
+      // Programs get what each line says, people the usage of a message once.
+      for await (const entry of options.json ? entries : usageOnce(entries)) {
+        await printer.add(entry);
+      }
     } finally {
       await printer.flush(); // Also when reading fails: what came before is shown.
     }

@@ -155,14 +155,14 @@ test("long system prompts and whatever a tool says are folded, other messages ne
 
 test("a block that is not understood is shown up to a limit, and named beyond it", () => {
   const block = (length: number) => {
-    const native = { type: "image", data: "" };
+    const native = { type: "video", data: "" };
     native.data = "x".repeat(length - JSON.stringify(native).length);
     return parsed(said({ type: "other", native }));
   };
   assert.equal(block(BLOCK_CHARS_MAX).named("pre").length, 1);
   const long = block(BLOCK_CHARS_MAX + 1);
   assert.deepEqual(long.named("pre"), []);
-  assert.deepEqual(long.withClass("block"), ["Block image 10,001 characters, not shown here"]);
+  assert.deepEqual(long.withClass("block"), ["Block video 10,001 characters, not shown here"]);
   assert.deepEqual(parsed(said({ type: "other", native: undefined })).named("pre"), ["null"]);
 });
 

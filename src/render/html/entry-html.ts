@@ -7,6 +7,7 @@
  */
 
 import type { Entry, Part, Role } from "../../model/entry.ts";
+import { imageLabel } from "../block-text.ts";
 import { jsonText } from "../json-text.ts";
 import { blockName, durationOf, grouped, isEmpty, speakerName, usageOf } from "../phrases.ts";
 import type { Calls } from "./call-places.ts";
@@ -241,6 +242,8 @@ function resultHtml(
 }
 
 function blockHtml(native: unknown): Html {
+  const image = imageLabel(native);
+  if (image !== null) return html`<p class="box block caption">${image}</p>\n`;
   const name = html`${blockName(native)}`;
   const length = jsonText(native ?? null).length;
   if (length <= BLOCK_CHARS_MAX) return html`${foldedHtml("block", name, shownValue(native))}\n`;

@@ -72,12 +72,13 @@ test("a list of texts, as providers give it, is shown as these texts", () => {
     ParsedHtml.fragment(shownValue(value).html.toString()).named("pre");
   const block = (text: string) => ({ type: "text", text });
   assert.deepEqual(pres([block("a\nb"), block("c")]), ["a\nb", "c"]);
-  for (const value of [
-    [],
-    [block("a"), { type: "image" }],
-    [{ ...block("a"), cited: true }],
-    [null],
-  ]) {
+  const image = {
+    type: "image",
+    source: { type: "base64", media_type: "image/png", data: "AAAA" },
+  };
+  assert.deepEqual(pres([block("a"), image]), ["a", "[image image/png, 3 bytes]"]);
+  assert.deepEqual(pres([{ ...block("a"), annotations: null }, [1]]), ["a", indentedJson([1])]);
+  for (const value of [[], [null], [{ type: "resource" }]]) {
     assert.deepEqual(pres(value), [indentedJson(value)]);
   }
 });

@@ -6,6 +6,7 @@
  * VH2  JSON is coloured up to COLOURED_CHARS_MAX: beyond that the elements would outweigh the text.
  */
 
+import { blockTexts, imageLabel } from "../block-text.ts";
 import { indentedJson } from "../json-text.ts";
 import { grouped } from "../phrases.ts";
 import { type Html, html, shownText } from "./markup.ts";
@@ -31,25 +32,13 @@ export type BoxKind = "input" | "output" | "error" | "thinking" | "system" | "bl
 /** A text as it is, or several as providers write them; anything else as JSON. */
 export function shownValue(value: unknown): Shown {
   if (typeof value === "string") return shownPlain(value);
-  const texts = textsOf(value);
+  const image = imageLabel(value);
+  const texts = image === null ? blockTexts(value) : [image];
   if (texts !== null) {
     return { html: html`${texts.map((text) => shownPlain(text).html)}`, text: texts.join("\n") };
   }
   const text = indentedJson(value ?? null);
   return { html: html`<pre class="json">${colouredJson(text)}</pre>`, text };
-}
-
-/** The texts of a list of `{"type":"text","text":…}`; null when anything else is in it. */
-function textsOf(value: unknown): string[] | null {
-  if (!Array.isArray(value) || value.length === 0) return null;
-  const texts: string[] = [];
-  for (const block of value) {
-    const { type, text } = (block ?? {}) as { type?: unknown; text?: unknown };
-    if (type !== "text" || typeof text !== "string") return null;
-    if (Object.keys(block as object).length !== 2) return null;
-    texts.push(text);
-  }
-  return texts;
 }
 
 export function shownPlain(text: string): Shown {

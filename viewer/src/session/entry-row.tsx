@@ -16,6 +16,8 @@ export interface RowProps {
   /** Which of its results' calls are known: when that changes, it looks different. */
   readonly known: string;
   readonly links: Links;
+  /** A later row of its message repeats its usage. */
+  readonly isUsageRepeated: boolean;
   readonly thinking: boolean;
   /** Show lines that say nothing to a reader, too. */
   readonly isAll: boolean;
@@ -31,6 +33,7 @@ export class EntryRow extends Component<RowProps> {
       next.item !== props.item ||
       next.known !== props.known ||
       next.links !== props.links ||
+      next.isUsageRepeated !== props.isUsageRepeated ||
       next.thinking !== props.thinking ||
       next.isAll !== props.isAll ||
       next.isTarget !== props.isTarget ||
@@ -43,9 +46,11 @@ export class EntryRow extends Component<RowProps> {
   }
 }
 
-function Row({ item, calls, known, links, thinking, isAll, isTarget, isAltered }: RowProps) {
+function Row(props: RowProps) {
+  const { item, known, links, isUsageRepeated, thinking, isAll, isTarget, isAltered } = props;
   // `known` stands for `calls`, which is another one each time.
-  const said = useMemo(() => rowHtml(item, calls, links, thinking), [item, known, links, thinking]);
+  const looks = [item, known, links, isUsageRepeated, thinking];
+  const said = useMemo(() => rowHtml(props), looks);
   const silent = useMemo(() => (isAll ? silentHtml(item, links) : null), [item, links, isAll]);
   const shown = said ?? silent;
   const { start } = item;
@@ -72,10 +77,11 @@ function Row({ item, calls, known, links, thinking, isAll, isTarget, isAltered }
   );
 }
 
-function rowHtml(item: EntryItem, calls: Calls, links: Links, thinking: boolean): Html | null {
+function rowHtml({ item, calls, links, isUsageRepeated, thinking }: RowProps): Html | null {
   const { start, entry, fault } = item;
   if (entry === null) return badLineHtml({ line: null, offset: start, reason: fault ?? "" }, links);
-  const placed = { ...emptyEntry({}), ...entry, start, line: null };
+  const usage = isUsageRepeated ? null : entry.usage;
+  const placed = { ...emptyEntry({}), ...entry, usage, start, line: null };
   return entryHtml(placed, { thinking, tools: true, calls, links });
 }
 

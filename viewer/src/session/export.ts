@@ -10,6 +10,7 @@
 import type { VerbatimClient } from "../../../src/client/client.ts";
 import type { SessionHead } from "../../../src/client/session-shapes.ts";
 import { emptyEntry } from "../../../src/model/entry.ts";
+import { isUsageRepeated } from "../../../src/model/usage-once.ts";
 import { SessionPage } from "../../../src/render/html/page.ts";
 import { sizeOf } from "../words.ts";
 
@@ -31,10 +32,13 @@ export async function htmlPieces(
   for (let from = 0; from < head.end; ) {
     const range = { from, limit: PAGE_ENTRIES, native: false };
     const { entries, next } = await client.sessions.entries(head.id, range);
-    for (const { start, entry, fault } of entries) {
+    const said = entries.map(({ entry }) => entry);
+    for (const [n, { start, entry, fault }] of entries.entries()) {
       line++;
-      if (entry !== null) pieces.push(page.entry({ ...emptyEntry({}), ...entry, start, line }));
-      else {
+      if (entry !== null) {
+        const usage = isUsageRepeated(said, n) ? null : entry.usage;
+        pieces.push(page.entry({ ...emptyEntry({}), ...entry, usage, start, line }));
+      } else {
         const place = { line, offset: start, reason: fault ?? "" };
         pieces.push(page.badLines({ listed: [place], more: 0 }));
       }

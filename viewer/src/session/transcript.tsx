@@ -7,6 +7,7 @@
  */
 
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { isUsageRepeated } from "../../../src/model/usage-once.ts";
 import type { Links } from "../../../src/render/html/entry-html.ts";
 import { alteredRanges } from "./altered.ts";
 import { EntryRow, LoadedCalls } from "./entry-row.tsx";
@@ -30,6 +31,7 @@ export function Transcript({ store, reading, links, thinking, isAll, at }: Trans
   const wish = store.wish.value;
   const items = useMemo(() => (window === null ? [] : itemsOf(window)), [window]);
   const calls = useMemo(() => new LoadedCalls(items, links), [items, links]);
+  const entries = useMemo(() => items.map(({ entry }) => entry), [items]);
   // Here, and not in an effect: effects run when the page has changed already.
   useMemo(() => reading.remember(), [reading, window]);
   const altered = alteredRanges(store.id);
@@ -46,13 +48,14 @@ export function Transcript({ store, reading, links, thinking, isAll, at }: Trans
       <div class="column">
         {window !== null && <Edge window={window} side="start" />}
         <div class="entries">
-          {items.map((item) => (
+          {items.map((item, n) => (
             <EntryRow
               key={item.start}
               item={item}
               calls={calls}
               known={calls.knownOf(item)}
               links={links}
+              isUsageRepeated={isUsageRepeated(entries, n)}
               thinking={thinking}
               isAll={isAll}
               isTarget={item.start === at}
