@@ -111,21 +111,51 @@ const CHECKPOINT = object({
   covers: object({ from: { const: 0 }, to: offset }),
 });
 
-const REPORT = {
-  type: "object",
-  properties: {
+const VERDICT = { enum: [...VERDICTS] };
+const HEAD = { seq: count, byte_offset: count };
+
+const REPORT = object(
+  {
     schema: { const: "verbatim.verify/1" },
-    verdict: { enum: [...VERDICTS] },
+    verdict: VERDICT,
     session: orNull(string),
     dialect: string,
     path: string,
+    profile: { enum: ["v2", "rye"] },
     deep: boolean,
     file: object({ bytes: count }),
-    findings: list({ type: "object", required: ["code", "message"] }),
+    signed_through: orNull(
+      object({
+        ...HEAD,
+        ...{ turn: count, turns: count, end: count, line: string, rev: count, ts: string },
+        kid: string,
+      }),
+    ),
+    checkpoints: object({ total: count, valid: count }),
+    tail: object({ bytes: count, lines: count, types: { type: "object" } }),
+    found: list(list(count)),
+    bad_range: orNull(object({ from: count, to: count, turns: list(count) })),
+    freshness: { enum: ["match", "ahead", "none"] },
+    log: orNull(string),
+    from: orNull(object({ log: string, seq: count, line: string, at: count })),
+    keys: list(
+      object({
+        ...{ kid: orNull(string), fp: orNull(string), owner: orNull(string) },
+        ...{ trusted: boolean, rotated_from: orNull(string) },
+      }),
+    ),
+    rotations: list(object({ seq: count, from: string, to: string, named: boolean })),
+    links: list(object({ seq: count, id: string, log: string })),
+    missing: orNull(object({ ...HEAD, ts: string })),
+    findings: list(
+      object({
+        ...{ code: string, verdict: orNull(VERDICT), byte_offset: orNull(count) },
+        ...{ turn: orNull(count), message: string },
+      }),
+    ),
   },
-  required: ["schema", "verdict", "session", "dialect", "deep", "file", "findings"],
-  description: "As `verbatim verify --json` prints it: docs/formats/checkpoint.md, Reports",
-};
+  { description: "As `verbatim verify --json` prints it: docs/formats/checkpoint.md, Reports" },
+);
 
 export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Error: object({
