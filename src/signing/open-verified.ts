@@ -75,23 +75,39 @@ export async function openVerifiedLog(
     const report = await judgeOpen(place, log, target, { ...options, onBytes });
     pieces.end();
     if (pieces.bytes !== report.file.bytes) throw changedWhileRead(report.path, pieces.bytes);
-    const isFit =
-      report.verdict === "verified" ||
-      (options.isLenient === true && report.verdict === "incomplete") ||
-      (options.admitsUnsigned === true && report.verdict === "unsigned");
-    if (!isFit) throw notVerified(report);
-    const opened = log;
-    const judged = new JudgedBytes(opened, pieces, report.path);
-    const end = repairedEnd(await findTail(judged));
-    const mended = new MendedHash(options.crypto, end);
-    const lines = readAgain(judged, report, options, mended);
-    return { report, end, lines, hash: () => mended.hex, close: () => opened.close() };
+    return await openJudged(log, pieces, report, options);
   } catch (cause) {
     log?.close();
     throw cause;
   } finally {
     place.directory.close();
   }
+}
+
+/** Where the log's own bytes begin that were judged; what is before is another's, and judged too. */
+export interface Inherited {
+  readonly bytes: number;
+  readonly isVerified: boolean;
+}
+
+/** Lines of a log that was judged piece by piece; refuses as `openVerifiedLog` does. */
+export async function openJudged(
+  log: OpenFile,
+  pieces: Pieces,
+  report: VerifyReport,
+  options: OpenVerifiedOptions,
+  inherited: Inherited = { bytes: 0, isVerified: true },
+): Promise<VerifiedLog> {
+  const isFit =
+    report.verdict === "verified" ||
+    (options.isLenient === true && report.verdict === "incomplete") ||
+    (options.admitsUnsigned === true && report.verdict === "unsigned");
+  if (!isFit) throw notVerified(report);
+  const judged = new JudgedBytes(log, pieces, report.path);
+  const end = repairedEnd(await findTail(judged));
+  const mended = new MendedHash(options.crypto, end);
+  const lines = readAgain(judged, report, options, mended, inherited);
+  return { report, end, lines, hash: () => mended.hex, close: () => log.close() };
 }
 
 interface Piece {
@@ -101,7 +117,7 @@ interface Piece {
 }
 
 /** The digests of what was judged, piece by piece. */
-class Pieces {
+export class Pieces {
   readonly #crypto: ProofCrypto;
   readonly list: Piece[] = [];
   #hash: RunningHash;
@@ -125,6 +141,14 @@ class Pieces {
     if (this.bytes === start) return;
     this.list.push({ start, bytes: this.bytes - start, digest: this.#hash.digest() });
     this.#hash = this.#crypto.runningSha256();
+    this.#start = this.bytes;
+  }
+
+  /** Puts what was judged after this one's bytes. */
+  append(other: Pieces): void {
+    this.end();
+    for (const piece of other.list) this.list.push({ ...piece, start: this.bytes + piece.start });
+    this.bytes += other.bytes;
     this.#start = this.bytes;
   }
 
@@ -220,6 +244,7 @@ async function* readAgain(
   { path, found, signed_through: through, verdict }: VerifyReport,
   { takesUnterminated }: OpenVerifiedOptions,
   mended: MendedHash,
+  inherited: Inherited,
 ): AsyncGenerator<VerifiedLine> {
   const { log, pieces } = judged;
   const identity = log.identity();
@@ -227,8 +252,10 @@ async function* readAgain(
   const whole = new WholeLines((bytes) => ready.push(bytes));
   let start = 0;
   const judgedLine = (line: Uint8Array, isWhole: boolean): VerifiedLine => {
-    const isFound = found.some(([first, past]) => start >= first && start < past);
-    const isVerified = isWhole && start < (through?.end ?? 0) && !isFound;
+    const at = start - inherited.bytes;
+    const isFound = found.some(([first, past]) => at >= first && at < past);
+    const isOwnVerified = at < (through?.end ?? 0) && !isFound;
+    const isVerified = isWhole && (at < 0 ? inherited.isVerified : isOwnVerified);
     if (!isVerified && verdict === "verified") throw changedWhileRead(path, start); // N2
     return { line, start, isVerified };
   };

@@ -26,6 +26,8 @@ import {
 } from "../signing/policy.ts";
 import type { VerifyReport } from "../signing/report.ts";
 import type { SessionLog } from "../signing/session-log.ts";
+import { streamJudgingBy } from "../streams/data-directories.ts";
+import { isSignedFork, openVerifiedFork } from "../streams/open-fork.ts";
 import { DIALECTS, findSession } from "./find-session.ts";
 import { decodeWhole } from "./spill-files.ts";
 import { inOrder } from "./stored-entries.ts";
@@ -118,14 +120,17 @@ export async function openVerifiedSession(
   const target: SessionLog = { dialect, root, id, logId: relative(root, path) };
   const policy = policyIn(root, options.policy);
   const judging = await UserJudging.load(host, { onWarning: () => {} });
-  const opened = await openVerifiedLog(disk, target, {
-    ...(await judging.optionsFor(target)),
+  const how = {
     requiresPin,
     isLegacyProfile: options.profile === "rye",
     isLenient: policy.policy === "lenient",
     admitsUnsigned: options.admitsUnsigned === true,
     takesUnterminated: onBadLine !== "throw",
-  });
+  };
+  const isFork = dialect === "streams" && id !== null && (await isSignedFork(host, root, id));
+  const opened = isFork
+    ? await openVerifiedFork(host, { root, id }, streamJudgingBy(judging, { requiresPin }), how)
+    : await openVerifiedLog(disk, target, { ...(await judging.optionsFor(target)), ...how });
   const openDirectory = () => disk.files.openDirectory(dirname(path), { create: false, root });
   const decode = options.restoresSpilled
     ? (value: unknown) => decodeWhole(DIALECTS[dialect], value, openDirectory)

@@ -46,6 +46,8 @@ export interface JudgeParts {
   readonly logs: Directory | null;
   readonly streams: ReadonlyMap<string, Known>;
   readonly judging: StreamJudging;
+  /** Every byte of a stream's own file that is judged, in order. */
+  readonly onBytes?: (stream: Known, bytes: Uint8Array) => void;
 }
 
 /** A checkpoint of a source that a fork names. */
@@ -115,13 +117,14 @@ export class StreamJudge {
   }
 
   async #judge(stream: Known): Promise<Judged> {
-    const { root, names, logs, judging } = this.#parts;
+    const { root, names, logs, judging, onBytes } = this.#parts;
     const target = signedLogOf(root, stream);
     const wanted = this.#wanted.get(stream.path);
     const named = new Map<number, Named>();
     const finals: number[] = [];
     const options = {
       ...judging.optionsFor(target, names),
+      ...(onBytes ? { onBytes: (bytes: Uint8Array) => onBytes(stream, bytes) } : {}),
       onCheckpoint: (seq: number, line: string, said: { kind: string; byteOffset: number }) => {
         if (said.kind === "final") finals.push(seq);
         if (wanted?.has(seq)) named.set(seq, { line, upTo: stream.base + said.byteOffset });

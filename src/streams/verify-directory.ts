@@ -24,6 +24,7 @@ import type { VerifyOptions } from "../signing/verify-options.ts";
 import { namesOfData } from "./data-directories.ts";
 import { scanJournal } from "./journal-scan.ts";
 import {
+  type JudgeParts,
   type Known,
   notThere,
   StreamJudge,
@@ -70,6 +71,28 @@ export async function* verifyDataDirectory(
     }
   } finally {
     for (const each of opened) each.close();
+  }
+}
+
+/** One stream, judged with its sources; `onBytes` as in JudgeParts. */
+export async function judgeStream(
+  host: Host,
+  path: string,
+  stream: string,
+  { judging, onBytes }: Required<Pick<JudgeParts, "judging" | "onBytes">>,
+): Promise<VerifyReport> {
+  const opened: { close(): void }[] = [];
+  try {
+    const names = await namesOfData(host, path);
+    const looked = await look(host, path, opened);
+    if ("report" in looked) throw notLookedInto(looked.report);
+    const { root, logs, streams, removals } = looked;
+    const known = streams.get(stream);
+    if (known === undefined || known.status === "deleted") throw noStream(path, stream);
+    const judge = await StreamJudge.of({ root, names, logs, streams, judging, onBytes });
+    return withFindings(await judge.report(known), deletionFindings(known, removals));
+  } finally {
+    for (const each of opened.reverse()) each.close();
   }
 }
 
