@@ -35,6 +35,7 @@ import {
   unclosedJson,
 } from "../store/list.ts";
 import type { Io } from "./command.ts";
+import { warnOfJournal } from "./journal-warning.ts";
 import { type Column, formatTable } from "./table.ts";
 
 export interface ListingOptions {
@@ -59,6 +60,7 @@ const LINES_PER_PRINT = 120;
 export async function printListing(where: Where, options: ListingOptions, io: Io): Promise<void> {
   const { sort, limit, isJson } = options;
   const stores = findStores(where);
+  await warnOfJournal(stores, io);
   const nowMs = Date.now();
   const question = isKept(options, io) ? questionOf(stores, options) : null;
   let isWhole = true;

@@ -15,6 +15,7 @@ import type { BadEntry, StoredEntry } from "../store/stored-entries.ts";
 import { ChunkedOutput } from "./chunked-output.ts";
 import type { CommandArgument, CommandOption, Io, Run } from "./command.ts";
 import { textOption, UsageError } from "./command.ts";
+import { warnOfJournal } from "./journal-warning.ts";
 
 export const SESSION_ARGUMENT: CommandArgument = {
   name: "<session>",
@@ -68,6 +69,7 @@ async function findNamed(name: string, { options, io }: Run): Promise<FoundSessi
   const { findSession } = await import("../store/find-session.ts");
   const { nodeHost } = await import("../base/node-host.ts");
   const found = await findSession(nodeHost, name, whereOf(options));
+  await warnOfJournal([found], io);
   if (found.id === null) {
     io.err(`identity: unknown; ${found.path} lies in no store and is read as ${found.dialect}`);
   }

@@ -23,6 +23,7 @@ import {
 } from "../store/searching.ts";
 import { Store } from "../store/store.ts";
 import { type Io, UsageError } from "./command.ts";
+import { warnOfJournal } from "./journal-warning.ts";
 import { jsonLine } from "./reading.ts";
 
 export interface SearchAsked {
@@ -46,6 +47,7 @@ export async function runSearch(where: Where, asked: SearchAsked, io: Io): Promi
   const query = asked.query === null ? null : understood(asked.query);
   const stores = findStores(where);
   if (stores.length === 0) io.err("no store of sessions was found from here");
+  await warnOfJournal(stores, io);
   const index = await SearchIndex.open(searchPathBeside(catalogPath()));
   try {
     if (asked.isRebuilt) await index.clear();

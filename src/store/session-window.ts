@@ -13,6 +13,7 @@ import type { Dialect, LineMemory } from "../dialects/dialect.ts";
 import { LogWindow, type WindowLine } from "../log/window.ts";
 import type { Entry } from "../model/entry.ts";
 import type { Session } from "./session.ts";
+import { hostOf } from "./streams.ts";
 
 /** A line of a session: the entry that it is, or why it is none. */
 export interface PlacedEntry {
@@ -42,7 +43,8 @@ export class SessionWindow {
 
   /** Refuses with LOG_NOT_FOUND. Close it: it holds files open. */
   static async open(host: Host, { logId, root, dialect }: Session): Promise<SessionWindow> {
-    return new SessionWindow(await LogWindow.open(host, logId, root), dialect);
+    const disk = hostOf(host, { dialect: dialect.name, root });
+    return new SessionWindow(await LogWindow.open(disk, logId, root), dialect);
   }
 
   get end(): number {

@@ -22,6 +22,7 @@ import type { VerifyReport } from "../signing/report.ts";
 import { sidecarOf } from "../signing/session-log.ts";
 import type { VerifyOptions } from "../signing/verify-options.ts";
 import { namesOfData } from "./data-directories.ts";
+import { bytesNotIn } from "./journal-left.ts";
 import { scanJournal } from "./journal-scan.ts";
 import {
   type JudgeParts,
@@ -145,16 +146,17 @@ async function look(host: Host, path: string, opened: { close(): void }[]): Prom
     if (meta === null) return { report: onDirectory(path, new Error(UNBEGUN)), isGone: true };
     keep(meta);
     isBegun = true;
+    const logs = await directoryIfThere(host, `${path}/logs`);
+    if (logs) keep(logs);
     const journals = await directoryIfThere(host, `${path}/journal`);
     if (journals) {
       keep(journals);
       const { records } = await scanJournal(journals, meta.storeId, meta.checkpointLsn);
       if (records.length > 0) {
-        return { report: needsRecovery(path, records.length), isGone: false };
+        const left = logs ? bytesNotIn(logs, records) : 0;
+        return { report: needsRecovery(path, records.length, left), isGone: false };
       }
     }
-    const logs = await directoryIfThere(host, `${path}/logs`);
-    if (logs) keep(logs);
     return { root: directory.path, logs, ...(await streamsIn(meta)) };
   } catch (cause) {
     return { report: onDirectory(path, cause), isGone: !isBegun && isMissing(cause) };
@@ -259,10 +261,11 @@ function goneReport(
 
 const UNBEGUN = "its meta.jsonl was never begun; a server that starts there begins it";
 
-function needsRecovery(path: string, records: number): VerifyReport {
+function needsRecovery(path: string, records: number, left: number): VerifyReport {
+  const only = left === 0 ? "" : `, and ${left} bytes of streams are in the journal alone`;
   const reason =
-    `${records} records of the journal are not carried out: a server is at work there, or was ` +
-    "killed; stop it, or start one there and stop it; of a running one, verify a backup";
+    `${records} records of the journal are not carried out${only}: a server is at work there, or ` +
+    "was killed; stop it, or start one there and stop it; of a running one, verify a backup";
   return onDirectory(path, new Error(reason), "NEEDS_RECOVERY");
 }
 

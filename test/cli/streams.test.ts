@@ -106,6 +106,86 @@ class StreamUser extends CliUser {
   }
 }
 
+test("what a killed server had only in its journal is not missed in silence by those who read", {
+  timeout: 120_000,
+}, async () => {
+  const user = new StreamUser();
+  const running = user.start(["serve", "--port", "0", "--data", user.data]);
+  const stream = `${await urlOf(running)}/v1/stream/chat`;
+  await fetch(stream, { method: "PUT", headers });
+  const say = async (content: string) => {
+    const body = JSON.stringify({ role: "user", content });
+    assert.equal((await fetch(stream, { method: "POST", headers, body })).status, 204);
+  };
+  await say("the first words");
+  await say("the last words");
+  await running.kill();
+  // A power cut can take from the file what only the journal had synced.
+  const log = join(user.data, "logs/chat.jsonl");
+  const [first = "", last = ""] = readFileSync(log, "utf8").split("\n");
+  writeFileSync(log, `${first}\n`);
+  const where = ["--root", user.data, "--dialect", "streams"];
+  const left = new RegExp(`warning: ${last.length + 1} bytes .* in the journal of .*serve --data`);
+  const [shown, listed, found] = [
+    await user.run(["show", "/chat", ...where]),
+    await user.run(["ls", ...where]),
+    await user.run(["search", "words", ...where]),
+  ];
+  for (const { code, stderr } of [shown, listed, found]) {
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, left);
+  }
+  assert.match(shown.stdout, /the first words/);
+  assert.doesNotMatch(shown.stdout, /the last words/);
+  const verified = await user.run(["verify", user.data]);
+  assert.equal(verified.code, 7);
+  assert.match(verified.stdout, new RegExp(`${last.length + 1} bytes of streams are in the jour`));
+
+  await user.serve([]);
+  const recovered = await user.run(["show", "/chat", ...where]);
+  assert.deepEqual([recovered.code, recovered.stderr], [0, ""]);
+  assert.match(recovered.stdout, /the last words/);
+});
+
+test("words in streams are found, those of forks and none of deleted ones", {
+  timeout: 120_000,
+}, async () => {
+  const user = new StreamUser();
+  const running = user.start(["serve", "--port", "0", "--data", user.data]);
+  const url = `${await urlOf(running)}/v1/stream`;
+  const say = async (path: string, content: string) => {
+    await fetch(`${url}${path}`, { method: "PUT", headers });
+    const body = JSON.stringify({ role: "user", content });
+    assert.equal((await fetch(`${url}${path}`, { method: "POST", headers, body })).status, 204);
+  };
+  await say("/chat", "a heron by the river");
+  await say("/gone", "a heron in the past");
+  await fetch(`${url}/gone`, { method: "DELETE" });
+  const fork = { ...headers, "Stream-Forked-From": "/v1/stream/chat" };
+  assert.equal((await fetch(`${url}/fork`, { method: "PUT", headers: fork })).status, 201);
+  await say("/fork", "an otter in the fork");
+  const search = async (...words: string[]) => {
+    const where = ["--root", user.data, "--dialect", "streams", "--json"];
+    const { code, stdout, stderr } = await user.run(["search", ...words, ...where]);
+    return {
+      code,
+      sessions: jsonLines(stdout)
+        .map(({ session }) => session)
+        .sort(),
+      stderr,
+    };
+  };
+  // While the server is at work, and after it was stopped.
+  for (const isStopped of [false, true]) {
+    if (isStopped) running.signal("SIGTERM");
+    if (isStopped) assert.equal(await running.exitCode(), 0);
+    const otter = await search("otter");
+    assert.deepEqual([otter.code, otter.sessions, otter.stderr], [0, ["/fork"], ""]);
+    assert.deepEqual((await search("heron")).sessions, ["/chat", "/fork"]);
+    assert.equal((await search("past")).code, 1);
+  }
+});
+
 test("a stream that is shorter than its checkpoints cover is signed on once that is accepted", {
   timeout: 120_000,
 }, async () => {
