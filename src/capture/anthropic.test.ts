@@ -244,7 +244,7 @@ test("blocks come in the order of their indices, however large those are", async
   assert.deepEqual(await partsOf(...events), [text("a"), text("b"), text("c")]);
 });
 
-test("what is no stream of messages is refused, and what came before is kept", async () => {
+test("what is no stream of messages fails the result, and is kept next to what came before", async () => {
   const open = [START, begin({ type: "text", text: "kept" })];
   const refused: readonly (readonly [ProviderEvent, string])[] = [
     [START, "message_start came twice"],
@@ -271,12 +271,15 @@ test("what is no stream of messages is refused, and what came before is kept", a
       provider: "anthropic",
       reason,
     });
-    assert.deepEqual(session.only.parts, [{ type: "text", text: "kept" }]);
+    assert.deepEqual(session.only.parts, [
+      { type: "text", text: "kept" },
+      { type: "other", native: { type: "unknown_events", events: [event] } },
+    ]);
     assert.equal(session.only.isPartial, true);
   }
 });
 
-test("nothing is appended of a stream that says nothing of a message", async () => {
+test("events before a message began are kept in a message that says nothing else", async () => {
   const early: readonly ProviderEvent[] = [
     begin({ type: "text", text: "" }),
     { type: "message_delta", delta: {} },
@@ -286,7 +289,9 @@ test("nothing is appended of a stream that says nothing of a message", async () 
   for (const event of early) {
     const session = new GatheredSession();
     await refusal(captureAnthropic(given([event]), session).result, "BAD_STREAM");
-    assert.deepEqual(session.entries, []);
+    assert.deepEqual(session.only.parts, [
+      { type: "other", native: { type: "unknown_events", events: [event] } },
+    ]);
   }
 });
 

@@ -103,7 +103,7 @@ export class AnthropicMessage implements Gathering<AnthropicResult> {
     this.#budget = budget;
   }
 
-  take(event: JsonObject): "whole" | VerbatimError | null {
+  take(event: JsonObject): "whole" | "unknown" | VerbatimError | null {
     switch (event.type) {
       case "error":
         return providerError("anthropic", isObject(event.error) ? event.error.type : null, event);
@@ -125,8 +125,10 @@ export class AnthropicMessage implements Gathering<AnthropicResult> {
       case "message_stop":
         this.#checkStarted();
         return "whole";
+      default:
+        return event.type === "ping" ? null : "unknown";
     }
-    return null; // Also for pings, and for events that we have not heard of.
+    return null;
   }
 
   isWhole(): boolean {

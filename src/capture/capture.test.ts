@@ -228,14 +228,49 @@ test("a failed append is told to who stops reading", async () => {
   assert.equal(source.isClosed, true);
 });
 
-test("an event that is none ends the capture, and lets go of the source", async () => {
-  for (const event of [5, true, [], [{ type: "ping" }], () => {}]) {
-    const source = new WatchedSource([...PARTIAL, event as unknown as ProviderEvent]);
+test("an event that is none is passed on like the others, and fails the result alone", async () => {
+  const hostile = {
+    get type() {
+      throw new TypeError("no type for you");
+    },
+  };
+  for (const event of [5, true, [], [{ type: "ping" }], () => {}, hostile]) {
+    const events = [...PARTIAL, event as unknown as ProviderEvent, ...ANTHROPIC.slice(-3)];
     const session = new GatheredSession();
-    await refusal(captureAnthropic(source, session).result, "BAD_STREAM");
-    await turn();
-    assert.deepEqual([source.isClosed, session.only.isPartial], [true, true]);
+    const captured = captureAnthropic(given(events), session);
+    const seen: unknown[] = [];
+    for await (const each of captured) seen.push(each);
+    assert.deepEqual([seen.length, seen[PARTIAL.length] === event], [events.length, true]);
+    await refusal(captured.result, "BAD_STREAM");
+    assert.equal(session.only.isPartial, true);
   }
+});
+
+test("data that is not JSON is passed on as its text, and fails the result alone", async () => {
+  const [before, after] = [ANTHROPIC.slice(0, 3), ANTHROPIC.slice(3)];
+  const text = 'data: {"type":\n\n';
+  const bytes = [sseBytes(before), Buffer.from(text), sseBytes(after)];
+  const session = new GatheredSession();
+  const captured = captureAnthropic(given(bytes), session);
+  const seen: unknown[] = [];
+  for await (const each of captured) seen.push(each);
+  assert.deepEqual(seen, [...before, '{"type":', ...after]);
+  await refusal(captured.result, "BAD_STREAM");
+  assert.deepEqual(session.only.parts?.at(-1), {
+    type: "other",
+    native: { type: "unknown_events", events: ['{"type":'] },
+  });
+});
+
+test("a message without room is cut in the log, and goes whole to its reader", async () => {
+  const session = new GatheredSession();
+  const limits = { messageBytesMax: 20_000 };
+  const captured = captureAnthropic(given(ANTHROPIC), session, { limits });
+  const seen: unknown[] = [];
+  for await (const each of captured) seen.push(each);
+  assert.deepEqual(seen, ANTHROPIC);
+  await refusal(captured.result, "STREAM_TOO_LARGE");
+  assert.equal(session.only.isPartial, true);
 });
 
 test("a refused request is told by its status, and its body is let go", async () => {

@@ -4,20 +4,23 @@
  *
  * CA1  An event is read when the consumer asks for it, and not before. The event that ends a
  *      message is passed on after the entry is appended: who has seen it can rely on the entry.
- * CA2  What arrived is appended once, whatever happens: the end, an error of the stream, an event
- *      that is none, a consumer that stops. All but the first are marked partial.
+ * CA2  What arrived is appended once, whatever happens: the end, an error of the stream, a consumer
+ *      that stops. All but the first are marked partial, and so is a message with refused events.
  * CA3  Iterator and `result` fail with the same error: the append's if that failed, else the
  *      provider's own. A `result` that nobody looks at fails in silence.
+ * CA4  What capture does not understand, or has no room for, fails `result` alone: the consumer gets
+ *      every event, as if nobody captured. That holds for our own mistakes, too.
  */
 
 import { assert } from "../base/assert.ts";
 import { badArgument, badOption, checkOptions, type OptionKinds } from "../base/choice.ts";
-import type { Provider } from "../base/errors.ts";
+import { type Provider, VerbatimError } from "../base/errors.ts";
 import { CAPTURE_LIMITS, type CaptureLimits } from "../base/limits.ts";
 import type { NewEntry } from "../model/entry.ts";
 import { Budget } from "./budget.ts";
-import type { Gathering } from "./gathering.ts";
+import { assistantEntry, type Gathering } from "./gathering.ts";
 import { Source } from "./source.ts";
+import { UnknownEvents } from "./unknown-events.ts";
 import { badStream, incomplete, isObject } from "./wire.ts";
 
 /**
@@ -55,9 +58,11 @@ export function capture<Event, Result>(captured: Captured<Result>): Capture<Even
   const { provider, stream, session, options, gather } = captured;
   checkSession(session);
   const { messageBytesMax, eventCharsMax } = limitsOf(options);
+  const budget = new Budget(provider, messageBytesMax);
   return new StreamCapture<Event, Result>(
     new Source(provider, stream, eventCharsMax),
-    gather(new Budget(provider, messageBytesMax)),
+    gather(budget),
+    new UnknownEvents(new Budget(provider, Math.floor(messageBytesMax / 8), budget)),
     session,
     provider,
   );
@@ -94,6 +99,7 @@ class StreamCapture<Event, Result> implements Capture<Event, Result> {
   readonly result: Promise<Result>;
   readonly #source: Source;
   readonly #gathering: Gathering<Result>;
+  readonly #unknown: UnknownEvents;
   readonly #session: CaptureSession;
   readonly #provider: Provider;
   readonly #events: AsyncGenerator<Event, void, undefined>;
@@ -107,11 +113,13 @@ class StreamCapture<Event, Result> implements Capture<Event, Result> {
   constructor(
     source: Source,
     gathering: Gathering<Result>,
+    unknown: UnknownEvents,
     session: CaptureSession,
     provider: Provider,
   ) {
     this.#source = source;
     this.#gathering = gathering;
+    this.#unknown = unknown;
     this.#session = session;
     this.#provider = provider;
     this.#events = this.#run();
@@ -182,35 +190,86 @@ class StreamCapture<Event, Result> implements Capture<Event, Result> {
   /** Takes an event in; when the message ends with it, it is appended before this resolves. */
   async #take(event: unknown): Promise<Error | null> {
     if (this.#isSettled) return null;
-    if (!isObject(event)) throw badStream(this.#provider, "an event is no object");
-    const ending = this.#gathering.take(event);
-    if (ending === null) return null;
+    const ending = this.#gathered(event);
+    if (ending === null || ending === "unknown") return null;
     const error = ending === "whole" ? null : ending;
     await this.#settle(error && { error });
-    return error;
+    // CA4: a message without room is no reason to end the stream.
+    return error?.code === "STREAM_TOO_LARGE" ? null : error;
+  }
+
+  /** CA4 */
+  #gathered(event: unknown): ReturnType<Gathering<Result>["take"]> {
+    try {
+      if (!isObject(event)) throw badStream(this.#provider, "an event is no object");
+      const ending = this.#gathering.take(event);
+      if (ending === "unknown") this.#unknown.pass();
+      return ending;
+    } catch (cause) {
+      const isOurs = cause instanceof VerbatimError;
+      if (isOurs && cause.code === "STREAM_TOO_LARGE") return cause;
+      const why = isOurs ? cause : badStream(this.#provider, "an event cannot be read", cause);
+      this.#unknown.refuse(event, why);
+      return null;
+    }
   }
 
   async #end(): Promise<void> {
     if (this.#isSettled) return;
     if (this.#gathering.isWhole()) return this.#settle(null);
-    throw (await this.#source.whyOver()) ?? incomplete(this.#provider, "ended");
+    const error = (await this.#source.whyOver()) ?? null;
+    if (error !== null) throw error;
+    const missing = incomplete(this.#provider, "ended");
+    // CA4: perhaps the end was among what nobody understood.
+    if (this.#unknown.count === 0) throw missing;
+    await this.#settle({ error: this.#unknown.why ?? missing });
   }
 
   /** CA2: appends what arrived and settles `result`; the first call counts. Null: it is whole. */
-  async #settle(failure: { readonly error: unknown } | null): Promise<void> {
+  async #settle(ended: { readonly error: unknown } | null): Promise<void> {
     if (this.#isSettled) return;
     this.#isSettled = true;
+    const { why } = this.#unknown;
+    const failure = ended ?? (why && { error: why });
+    const made = this.#made(failure !== null);
     try {
-      const entry = this.#gathering.entry(failure !== null);
-      if (entry) await this.#session.append(entry);
+      if (made.entry) await this.#session.append(made.entry);
     } catch (error) {
       this.#reject(error);
       throw error;
     }
-    if (failure === null) this.#resolve(this.#gathering.result());
-    else this.#reject(failure.error);
+    if (made.error !== null) this.#reject(made.error);
+    else if (failure !== null || made.result === null) this.#reject(failure?.error);
+    else this.#resolve(made.result);
+  }
+
+  /** What the events come to. What our own mistake hinders is `result` alone (CA4). */
+  #made(isPartial: boolean): Made<Result> {
+    const parts = this.#unknown.parts();
+    try {
+      const said = this.#gathering.entry(isPartial);
+      const result = isPartial ? null : this.#gathering.result();
+      if (parts.length === 0) return { entry: said, result, error: null };
+      const whole = said ?? assistantEntry(NOTHING_SAID, true);
+      return {
+        entry: { ...whole, parts: [...(whole.parts ?? []), ...parts] },
+        result,
+        error: null,
+      };
+    } catch (cause) {
+      const error = badStream(this.#provider, "the message cannot be put together", cause);
+      return { entry: assistantEntry({ ...NOTHING_SAID, parts }, true), result: null, error };
+    }
   }
 }
+
+interface Made<Result> {
+  readonly entry: NewEntry | null;
+  readonly result: Result | null;
+  readonly error: Error | null;
+}
+
+const NOTHING_SAID = { parts: [], model: null, messageId: null, stopReason: null, usage: null };
 
 /** A promise that knows when somebody waits for it. */
 class AwaitedResult<T> extends Promise<T> {

@@ -3,6 +3,7 @@
  *
  * CC1  Text fields are joined. A tool call is told by its index, and by its id where a server
  *      gives all of them the same index; its arguments are joined, its other fields replaced.
+ *      Content may be a list (`chat-content.ts`), OpenRouter's details stay a flat list.
  * CC2  Fields that we have not heard of are kept: texts joined, all else as a list of what came.
  */
 
@@ -10,6 +11,8 @@ import type { VerbatimError } from "../base/errors.ts";
 import { CAPTURED_BLOCK_BYTES } from "../base/limits.ts";
 import type { Part } from "../model/entry.ts";
 import type { Budget } from "./budget.ts";
+import { ChatContent } from "./chat-content.ts";
+import { ReasoningDetails } from "./reasoning-details.ts";
 import { isBrokenOff, readArguments } from "./tool-input.ts";
 import { badStream, beyond, isIndex, isObject, type JsonObject, other } from "./wire.ts";
 
@@ -28,9 +31,13 @@ export class ChatChoice {
   readonly #calls: ToolCall[] = [];
   /** All other fields of the message. */
   readonly #fields = new Map<string, unknown>();
+  readonly #content: ChatContent;
+  readonly #details: ReasoningDetails;
 
   constructor(budget: Budget) {
     this.#budget = budget;
+    this.#content = new ChatContent(budget);
+    this.#details = new ReasoningDetails(budget);
     budget.spend(CAPTURED_BLOCK_BYTES);
   }
 
@@ -38,6 +45,8 @@ export class ChatChoice {
     for (const [field, value] of Object.entries(delta)) {
       if (value === null || field === "role") continue;
       if (field === "tool_calls") this.#addCalls(value);
+      else if (field === "content") this.#content.add(value);
+      else if (field === "reasoning_details") this.#details.add(value);
       else this.#addField(field, value);
     }
   }
@@ -50,22 +59,31 @@ export class ChatChoice {
     }));
     return {
       role: "assistant",
-      content: null,
+      content: this.#content.value,
       ...Object.fromEntries(this.#fields),
+      ...this.#detailsField(),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     };
   }
 
   parts(): readonly Part[] {
-    const { content, refusal, reasoning_content, ...rest } = Object.fromEntries(this.#fields);
+    const fields = Object.fromEntries(this.#fields);
+    const { refusal, reasoning_content, reasoning, ...rest } = fields;
     const parts: Part[] = [];
-    // The word of several servers that speak OpenAI's language; OpenAI itself tells no thoughts.
-    if (isText(reasoning_content)) parts.push({ type: "reasoning", text: reasoning_content });
-    if (isText(content)) parts.push({ type: "text", text: content });
+    // The words of several servers that speak OpenAI's language; OpenAI itself tells no thoughts.
+    // Some servers say both, and the same in both.
+    const thoughts = new Set([reasoning_content, reasoning].filter(isText));
+    for (const text of thoughts) parts.push({ type: "reasoning", text });
+    parts.push(...this.#content.parts());
     if (isText(refusal)) parts.push(other({ type: "refusal", refusal }));
     const calls = this.#callsInOrder();
     for (const call of calls) parts.push(...this.#partsOf(call, call === calls.at(-1)));
-    return [...parts, ...beyond({ ...rest, type: "delta" }, [])];
+    return [...parts, ...beyond({ ...rest, ...this.#detailsField(), type: "delta" }, [])];
+  }
+
+  #detailsField(): JsonObject {
+    const { list } = this.#details;
+    return list.length === 0 ? {} : { reasoning_details: list };
   }
 
   #callsInOrder(): readonly ToolCall[] {
@@ -129,7 +147,7 @@ export class ChatChoice {
   }
 }
 
-const TEXT_FIELDS: readonly string[] = ["content", "refusal", "reasoning_content"];
+const TEXT_FIELDS: readonly string[] = ["refusal", "reasoning_content", "reasoning"];
 
 function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";

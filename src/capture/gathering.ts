@@ -11,8 +11,11 @@ import type { NewEntry, Part, Usage } from "../model/entry.ts";
 import type { JsonObject } from "./wire.ts";
 
 export interface Gathering<Result> {
-  /** Takes one event. "whole" or the provider's error when the message has ended with it. */
-  take(event: JsonObject): "whole" | VerbatimError | null;
+  /**
+   * Takes one event. "whole" or the provider's error when the message has ended with it; "unknown"
+   * when it is of a type that belongs to nothing.
+   */
+  take(event: JsonObject): "whole" | "unknown" | VerbatimError | null;
   /** Whether the message is whole when no more events come. */
   isWhole(): boolean;
   /** What arrived; null when there is nothing to tell. */

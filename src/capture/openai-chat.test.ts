@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { appended, refusedReason, resultOf } from "../../test/support/captured-openai.ts";
 import { GatheredSession } from "../../test/support/gathered-session.ts";
-import { CHAT, given, sseBytes } from "../../test/support/provider-streams.ts";
+import { CHAT, given, type ProviderEvent, sseBytes } from "../../test/support/provider-streams.ts";
 import { refusal } from "../../test/support/refusal.ts";
 import type { NewEntry, Part } from "../model/entry.ts";
 import { captureOpenAI } from "./openai.ts";
@@ -217,4 +217,66 @@ test("a chat completion that fails says so in the provider's word", async () => 
     assert.ok(!message.includes("secret"));
     assert.equal(session.entries.length, before.length);
   }
+});
+
+const said = (delta: object, finish_reason: string | null = null): ProviderEvent => ({
+  id: "gen-1",
+  object: "chat.completion.chunk",
+  model: "anthropic/claude-sonnet-4.5",
+  choices: [{ index: 0, delta, finish_reason }],
+});
+
+test("OpenRouter's reasoning is a thought, and its details stay one flat list", async () => {
+  const detail = (more: object) => ({ type: "reasoning.text", index: 0, format: "f1", ...more });
+  const sealed = { type: "reasoning.encrypted", data: "x", id: "rs_1", index: 1, format: "f2" };
+  const events = [
+    said({
+      role: "assistant",
+      content: "",
+      reasoning: "Hm",
+      reasoning_details: [detail({ text: "Hm" })],
+    }),
+    said({ content: "", reasoning: ", so.", reasoning_details: [detail({ text: ", so." })] }),
+    said({ content: "", reasoning: null, reasoning_details: [detail({ signature: "s" })] }),
+    said({ content: "", reasoning_details: [sealed] }),
+    said({ content: "yes" }),
+    said({}, "stop"),
+  ];
+  const reasoning_details = [detail({ text: "Hm, so.", signature: "s" }), sealed];
+  const { parts } = await appended(events);
+  assert.deepEqual(parts, [
+    { type: "reasoning", text: "Hm, so." },
+    { type: "text", text: "yes" },
+    { type: "other", native: { type: "delta", reasoning_details } },
+  ]);
+  const { blocks } = await resultOf(events);
+  assert.deepEqual(blocks, [
+    { role: "assistant", content: "yes", reasoning: "Hm, so.", reasoning_details },
+  ]);
+});
+
+test("Mistral's content is taken as a list, and as text after that", async () => {
+  const thinking = (text: string) => [{ type: "thinking", thinking: [{ type: "text", text }] }];
+  const cited = { type: "reference", reference_ids: [1] };
+  const events = [
+    said({ role: "assistant", content: "" }),
+    said({ content: thinking("Hm") }),
+    said({ content: thinking(", so.") }),
+    said({ content: [{ type: "text", text: "It" }, cited] }),
+    said({ content: "rains" }, "stop"),
+  ];
+  const { parts } = await appended(events);
+  assert.deepEqual(parts, [
+    { type: "reasoning", text: "Hm, so." },
+    { type: "text", text: "It" },
+    { type: "other", native: cited },
+    { type: "text", text: "rains" },
+  ]);
+  const { blocks } = await resultOf(events);
+  assert.deepEqual(blocks[0]?.content, [
+    ...thinking("Hm, so."),
+    { type: "text", text: "It" },
+    cited,
+    { type: "text", text: "rains" },
+  ]);
 });

@@ -35,9 +35,9 @@ export class ChatMessage implements Gathering<OpenAIResult> {
     this.#budget = budget;
   }
 
-  take(chunk: JsonObject): VerbatimError | null {
+  take(chunk: JsonObject): "unknown" | VerbatimError | null {
     const { error, choices = [], usage } = chunk;
-    if (error) {
+    if (isObject(error) || (typeof error === "string" && error !== "")) {
       const { code, type } = isObject(error) ? error : { code: null, type: null };
       return providerError("openai", code ?? type, chunk);
     }
@@ -46,6 +46,7 @@ export class ChatMessage implements Gathering<OpenAIResult> {
     this.#model ??= nameOf("openai", chunk.model);
     if (isObject(usage)) this.#usage = this.#budget.replace(this.#usage, usage);
     if (!Array.isArray(choices)) throw badStream("openai", "choices is no list");
+    if (chunk.choices === undefined && !isObject(usage)) return "unknown";
     for (const choice of choices) this.#takeChoice(choice);
     return null;
   }

@@ -30,7 +30,7 @@ export class ResponseMessage implements Gathering<OpenAIResult> {
     this.#budget = budget;
   }
 
-  take(event: JsonObject): "whole" | VerbatimError | null {
+  take(event: JsonObject): "whole" | "unknown" | VerbatimError | null {
     switch (event.type) {
       case "error":
         return providerError("openai", event.code ?? typeOf(event.error), event);
@@ -49,6 +49,7 @@ export class ResponseMessage implements Gathering<OpenAIResult> {
         return providerError("openai", codeOf(event.response), event);
     }
     if (isObject(event.response)) this.#name(event.response);
+    else if (event.output_index === undefined && !isForItem(event)) return "unknown";
     else this.#addToItem(event);
     return null;
   }

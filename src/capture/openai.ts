@@ -58,9 +58,9 @@ export class OpenAIMessage implements Gathering<OpenAIResult> {
     this.#budget = budget;
   }
 
-  take(event: JsonObject): "whole" | VerbatimError | null {
+  take(event: JsonObject): "whole" | "unknown" | VerbatimError | null {
     this.#message ??= this.#begin(event);
-    return this.#message?.take(event) ?? null;
+    return this.#message === null ? "unknown" : this.#message.take(event);
   }
 
   isWhole(): boolean {

@@ -11,7 +11,7 @@
 import { badArgument } from "../base/choice.ts";
 import type { Provider } from "../base/errors.ts";
 import { SseReader } from "./sse.ts";
-import { badStream, isObject, providerError } from "./wire.ts";
+import { isObject, providerError } from "./wire.ts";
 
 /** A body of bytes: of `fetch`, of `node:http`, of anything that iterates. */
 export type ByteStream =
@@ -90,12 +90,12 @@ export class Source {
     }
   }
 
+  /** Data that is not JSON is passed on as the text that it is: whoever reads may know it. */
   #parse(data: string): unknown {
     try {
       return JSON.parse(data);
     } catch {
-      // No cause: its message would quote the data.
-      throw badStream(this.#provider, "an event's data is not JSON");
+      return data;
     }
   }
 }

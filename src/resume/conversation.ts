@@ -59,7 +59,14 @@ export interface CompactionPiece {
   readonly model: string | null;
 }
 
-export type Spoken = TextPiece | ReasoningPiece | CallPiece | CompactionPiece;
+/** OpenRouter's list of a message's thoughts, which goes back as one. */
+export interface DetailsPiece {
+  readonly type: "details";
+  readonly from: Place;
+  readonly details: readonly unknown[];
+}
+
+export type Spoken = TextPiece | ReasoningPiece | CallPiece | CompactionPiece | DetailsPiece;
 
 export interface SystemMessage {
   readonly role: "system";

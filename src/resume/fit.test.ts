@@ -164,3 +164,27 @@ test("an input that nests too deep for a request is given as its text", () => {
   assert.ok(JSON.stringify(messages).includes(`${"[".repeat(1000)}`));
   assert.ok(actions.some(({ why }) => why === "input_wrapped"));
 });
+
+test("OpenRouter's list of thoughts goes back flat in a chat request, and nowhere else", () => {
+  const reasoning_details = [{ type: "reasoning.text", text: "Hm.", signature: "s", index: 0 }];
+  const details: Part = { type: "other", native: { type: "delta", reasoning_details } };
+  const thoughts: Part = { type: "reasoning", text: "Hm." };
+  const said: Said = ["assistant", [thoughts, "yes", details]];
+  const entries = entriesOf(["user", ["go"]], said);
+  const { messages, actions } = piped("openai-chat", entries, null);
+  assert.deepEqual(messages[1], { role: "assistant", content: "yes", reasoning_details });
+  assert.deepEqual(
+    actions.map(({ why }) => why),
+    ["thinking_not_taken"],
+  );
+  for (const name of ["anthropic", "openai-responses", "ai-sdk"] as const) {
+    const other = piped(name, entries, null);
+    assert.ok(!JSON.stringify(other.messages).includes("Hm."));
+    assert.ok(other.actions.some(({ why }) => why === "thinking_not_taken"));
+  }
+  const alone = piped("openai-chat", entriesOf(["user", ["go"]], ["assistant", [details]]), null);
+  assert.deepEqual(
+    alone.actions.map(({ why }) => why),
+    ["thinking_last"],
+  );
+});

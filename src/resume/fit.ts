@@ -25,7 +25,7 @@ import {
 import { SYSTEM_SAID } from "./phrases.ts";
 import type { RepairReason, Repairs } from "./repair-report.ts";
 import type { Takes } from "./targets/target.ts";
-import { isBlank, isSendable } from "./wire-text.ts";
+import { isBlank, isSendable, sendableValue } from "./wire-text.ts";
 
 export interface Fitted {
   readonly system: readonly TextPiece[];
@@ -83,13 +83,26 @@ function split(
 }
 
 function fitAssistant(message: AssistantMessage, takes: Takes, repairs: Repairs): Spoken[] {
-  const why = whyNoThinking(message, takes);
-  return message.content.flatMap((piece): Spoken[] => {
-    if (piece.type === "text" || piece.type === "compaction") return [piece];
+  const content = withDetails(message.content, takes, repairs);
+  const why = whyNoThinking({ role: "assistant", content }, takes);
+  return content.flatMap((piece): Spoken[] => {
     if (piece.type === "call") return [fitCall(piece, takes, repairs)];
-    if (why === null) return [piece];
+    if (piece.type !== "reasoning" || why === null) return [piece];
     repairs.leaveOut(piece.from, faultOf(piece) ?? why);
     return [];
+  });
+}
+
+/** OpenRouter's thoughts go with something that was said, to a target that takes them. */
+function withDetails(content: readonly Spoken[], takes: Takes, repairs: Repairs): Spoken[] {
+  const isSaid = content.some(({ type }) => type === "text" || type === "call");
+  return content.filter((piece) => {
+    if (piece.type !== "details") return true;
+    const isSendable = sendableValue(piece.details)?.isSame === true;
+    if (takes.details && isSaid && isSendable) return true;
+    const fault = isSendable ? "thinking_last" : "thinking_unsendable";
+    repairs.leaveOut(piece.from, takes.details ? fault : "thinking_not_taken");
+    return false;
   });
 }
 

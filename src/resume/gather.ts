@@ -17,14 +17,7 @@ import type { VerifiedEntry } from "../store/verified-entries.ts";
 import { brokenCallIn } from "./broken-call.ts";
 import { CallIds, toolName } from "./call-names.ts";
 import { compactionIn } from "./compaction.ts";
-import type {
-  CallPiece,
-  CompactionPiece,
-  Content,
-  NeutralMessage,
-  ReasoningPiece,
-  Spoken,
-} from "./conversation.ts";
+import type { CallPiece, Content, NeutralMessage, Spoken } from "./conversation.ts";
 import { imageIn } from "./image.ts";
 import { NOT_STARTED_RESULT, STRAY_OUTPUT, STRAY_RESULT } from "./phrases.ts";
 import { IN_ROWS, type Place, type RepairReason, type Repairs } from "./repair-report.ts";
@@ -220,6 +213,11 @@ export class Gathering {
       this.#say(entry, { type: "compaction", from: at, ...summed, model: entry.model });
       return true;
     }
+    const details = entry.role === "assistant" ? detailsIn(native) : null;
+    if (details) {
+      this.#say(entry, { type: "details", from: at, details });
+      return true;
+    }
     if (type === "refusal" && typeof refusal === "string" && entry.role === "assistant") {
       this.#repairs.change(at, "refusal_as_text");
       return this.#addText(refusal, entry, at);
@@ -289,7 +287,7 @@ export class Gathering {
   }
 
   #takeRoom(
-    content: readonly (Content | ReasoningPiece | CompactionPiece)[],
+    content: readonly (Content | Exclude<Spoken, CallPiece>)[],
     { line }: Pick<Place, "line">,
   ): void {
     for (const piece of content) this.#room.takeChars(charsOf(piece), line);
@@ -319,4 +317,10 @@ function whyAside(entry: GatheredEntry): RepairReason | null {
   if (kind === "message" && role !== null) return null;
   if (parts.some(({ type }) => type === "child")) return "child";
   return isUnknown || parts.length > 0 ? "not_understood" : "silent";
+}
+
+/** What capture keeps of a chat message's thoughts, as OpenRouter sends them; null when it is another. */
+function detailsIn(native: unknown): readonly unknown[] | null {
+  const { type, reasoning_details: details } = (native ?? {}) as Readonly<Record<string, unknown>>;
+  return type === "delta" && Array.isArray(details) && details.length > 0 ? details : null;
 }

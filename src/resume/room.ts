@@ -5,7 +5,7 @@
 
 import { VerbatimError } from "../base/errors.ts";
 import { RESUME_LIMITS } from "../base/limits.ts";
-import type { CompactionPiece, Content, ReasoningPiece } from "./conversation.ts";
+import type { Content, Spoken } from "./conversation.ts";
 
 export interface RoomLimits {
   readonly charsMax: number;
@@ -37,7 +37,7 @@ export class Room {
 }
 
 /** How many characters of a request a piece makes, or nearly so. */
-export function charsOf(piece: Content | ReasoningPiece | CompactionPiece): number {
+export function charsOf(piece: Content | Exclude<Spoken, { type: "call" }>): number {
   switch (piece.type) {
     case "text":
       return piece.text.length;
@@ -49,6 +49,8 @@ export function charsOf(piece: Content | ReasoningPiece | CompactionPiece): numb
     }
     case "compaction":
       return JSON.stringify(piece.block).length;
+    case "details":
+      return JSON.stringify(piece.details).length;
   }
 }
 

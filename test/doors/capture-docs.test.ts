@@ -70,7 +70,7 @@ async function run(name: string, stream: string): Promise<string> {
 test("docs/capture.md: the program for Anthropic prints the events and what they came to", async () => {
   const types = STREAMS.anthropic?.events.map(({ type }) => type).filter((type) => type !== "ping");
   const lines = (await run("anthropic", "anthropic")).trimEnd().split("\n");
-  assert.deepEqual(lines, [...(types ?? []), "6 tool_use 89"]);
+  assert.deepEqual(lines, [...(types ?? []), "7 tool_use 89"]);
 });
 
 test("docs/capture.md: the program for OpenAI prints what the message came to", async () => {

@@ -28,7 +28,9 @@ export async function refusedReason(
   const session = new GatheredSession();
   const { result } = captureOpenAI(given([...before, event as ProviderEvent]), session);
   const { details } = await refusal(result, "BAD_STREAM");
-  assert.deepEqual(session.only.parts, parts);
+  const events = JSON.parse(JSON.stringify([event]));
+  const kept: Part = { type: "other", native: { type: "unknown_events", events } };
+  assert.deepEqual(session.only.parts, [...parts, kept]);
   assert.equal(session.only.isPartial, true);
   return details.reason;
 }

@@ -47,6 +47,7 @@ export type AiSdkMessage =
 export const aiSdk: Target<AiSdkMessage> = {
   takes: {
     thinking: true,
+    details: false,
     compaction: null,
     resultImages: "data",
     systemAnywhere: false,
@@ -90,7 +91,8 @@ function spokenParts(piece: Spoken): AiSdkSpoken[] {
       return [{ type: "reasoning", text, providerOptions: { anthropic: seal } }];
     }
     case "compaction":
-      return []; // Not taken, and left out before (compaction.ts).
+    case "details":
+      return []; // Not taken, and left out before (compaction.ts, fit.ts).
   }
 }
 

@@ -3,7 +3,7 @@
  * follows their calls. Written from the types of `@anthropic-ai/sdk` 1.8.0, which a test compares.
  */
 
-import type { CallResult, Content, NeutralMessage, Spoken } from "../conversation.ts";
+import type { CallResult, Content, DetailsPiece, NeutralMessage, Spoken } from "../conversation.ts";
 import { callsIn } from "../conversation.ts";
 import type { Image, ImageType } from "../image.ts";
 import { type MadeFrom, type MessageList, piecesOf, type Target } from "./target.ts";
@@ -30,6 +30,7 @@ export interface AnthropicMessage {
 export const anthropic: Target<AnthropicMessage> = {
   takes: {
     thinking: true,
+    details: false,
     compaction: "anthropic",
     resultImages: "all",
     systemAnywhere: false,
@@ -45,7 +46,9 @@ function add(message: NeutralMessage, list: MessageList<AnthropicMessage>): void
     say("user", message.content.map(contentBlock), message.content, list);
     return;
   }
-  say("assistant", message.content.map(spokenBlock), message.content, list);
+  // Details are not taken, and left out before (fit.ts).
+  const spoken = message.content.filter((piece) => piece.type !== "details");
+  say("assistant", spoken.map(spokenBlock), spoken, list);
   const calls = callsIn(message);
   const results = calls.flatMap(({ id, result }) => (result ? [resultBlock(id, result)] : []));
   const pieces = calls.flatMap(({ result }) => (result ? piecesOf(result) : []));
@@ -68,7 +71,7 @@ function say(
   list.grow(pieces);
 }
 
-function spokenBlock(piece: Spoken): AnthropicBlock {
+function spokenBlock(piece: Exclude<Spoken, DetailsPiece>): AnthropicBlock {
   switch (piece.type) {
     case "text":
       return { type: "text", text: piece.text };

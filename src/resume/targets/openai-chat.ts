@@ -22,12 +22,19 @@ export interface ChatToolCall {
 export type ChatMessage =
   | { role: "system"; content: string }
   | { role: "user"; content: string | ChatContent[] }
-  | { role: "assistant"; content: string | null; tool_calls?: ChatToolCall[] }
+  | {
+      role: "assistant";
+      content: string | null;
+      tool_calls?: ChatToolCall[];
+      /** OpenRouter's; only where the session was recorded from it. */
+      reasoning_details?: unknown[];
+    }
   | { role: "tool"; tool_call_id: string; content: string };
 
 export const openaiChat: Target<ChatMessage> = {
   takes: {
     thinking: false,
+    details: true,
     compaction: null,
     resultImages: "none",
     systemAnywhere: true,
@@ -54,7 +61,9 @@ function add(message: NeutralMessage, list: MessageList<ChatMessage>): void {
     return { id, type: "function", function: { name: tool, arguments: JSON.stringify(input) } };
   });
   const called = toolCalls.length === 0 ? {} : { tool_calls: toolCalls };
-  list.add({ role: "assistant", content: said, ...called }, content);
+  const details = content.flatMap((piece) => (piece.type === "details" ? piece.details : []));
+  const thought = details.length === 0 ? {} : { reasoning_details: details };
+  list.add({ role: "assistant", content: said, ...called, ...thought }, content);
   for (const { id, result } of calls) {
     if (!result) continue;
     const told = { role: "tool", tool_call_id: id, content: resultText(result) } as const;

@@ -24,6 +24,7 @@ export type ResponsesItem =
 export const openaiResponses: Target<ResponsesItem> = {
   takes: {
     thinking: false,
+    details: false,
     compaction: "openai",
     resultImages: "all",
     systemAnywhere: true,

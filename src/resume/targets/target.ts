@@ -11,6 +11,8 @@ import type { Made, Place } from "../repair-report.ts";
 export interface Takes {
   /** Thinking with its seal, as Anthropic gave it, and as it takes it back. */
   readonly thinking: boolean;
+  /** OpenRouter's list of a message's thoughts, as chat completions have it. */
+  readonly details: boolean;
   /** Whose summaries of what was said before (compaction.ts); null: nobody's. */
   readonly compaction: "anthropic" | "openai" | null;
   /** Images in what tools gave back. */

@@ -34,7 +34,7 @@ export function openaiChatFaults(messages: readonly ChatMessage[]): string[] {
     }
     faults.expect(open.length === 0, `${where} stands between calls and their results`);
     if (message.role === "assistant") {
-      faults.keys(message, where, "role", "content", "tool_calls?");
+      faults.keys(message, where, "role", "content", "tool_calls?", "reasoning_details?");
       const { content, tool_calls: calls } = message;
       if (content === null) faults.expect(calls !== undefined, `${where} says nothing`);
       else faults.text(content, where);
