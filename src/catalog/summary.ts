@@ -11,7 +11,8 @@
  *     message in several lines, each with what was counted so far (Claude Code). Known by its id,
  *     among the last MESSAGES_REMEMBERED; one that is told again later than that counts again.
  * U4  What stands beside the conversation (`aside`) gives no title and no model; what it used was
- *     used.
+ *     used. A log that holds nothing but another agent's conversation is that agent's own: its title
+ *     is what it was asked by the agent that began it.
  * U5  Turns are counted as checkpoints count them, by what the dialect says of each line (`mark`).
  */
 
@@ -19,6 +20,7 @@ import { oneLine } from "../base/one-line.ts";
 import type { Aside, Entry, Part, Usage } from "../model/entry.ts";
 import type { SessionStatus, Summary } from "../model/summary.ts";
 import { type TurnMark, Turns } from "../model/turns.ts";
+import { typedText } from "../model/typed-text.ts";
 
 /** The summary of a session that nobody has read. */
 export const NOTHING_KNOWN: Summary = {
@@ -68,6 +70,9 @@ export const SUMMARY_TEXT_MAX = 200;
 export class SummaryFold {
   #title: string | null = null;
   #model: string | null = null;
+  /** Of another agent's conversation; they count when there is no other (U4). */
+  #agents: { title: string | null; model: string | null } = { title: null, model: null };
+  #hasOwn = false;
   #outcome: "completed" | "error" | null = null;
   readonly #turns = new Turns();
   #createdAt: string | null = null;
@@ -92,9 +97,17 @@ export class SummaryFold {
       this.#createdAt ??= entry.at;
       this.#updatedAt = entry.at;
     }
+    if (aside === "other_agent") this.#addAgents(entry);
+    else if (entry.kind === "message") this.#hasOwn = true;
     if (entry.model !== null && aside === null) this.#model = entry.model;
     if (entry.kind === "end") this.#end(entry);
     else if (entry.kind !== "other") this.#goOn(entry, aside === null);
+  }
+
+  #addAgents({ kind, role, saidBy, parts, model }: Entry): void {
+    if (model !== null) this.#agents.model = model;
+    const isAsked = kind === "message" && role === "user" && saidBy === "agent";
+    if (isAsked) this.#agents.title ??= titleOf(parts);
   }
 
   /** A line that is no entry. */
@@ -104,10 +117,12 @@ export class SummaryFold {
   }
 
   summary({ agent, status = null, parent = null }: SummaryFacts): Summary {
+    const { title, model } = this.#hasOwn ? { title: null, model: null } : this.#agents;
+    const named = this.#model ?? model;
     return {
-      title: this.#title,
+      title: this.#title ?? title,
       agent: agent === null ? null : lineOf(agent),
-      model: this.#model === null ? null : lineOf(this.#model),
+      model: named === null ? null : lineOf(named),
       status: this.#outcome ?? status,
       turns: this.#turns.count,
       inputTokens: this.#total("inputTokens"),
@@ -130,11 +145,14 @@ export class SummaryFold {
     this.#usedSinceEnd = new TurnUsage();
   }
 
-  #goOn({ kind, role, parts, usage, messageId = "" }: Entry, isSaid: boolean): void {
+  #goOn(entry: Entry, isSaid: boolean): void {
+    const { kind, role, parts, usage, messageId = "" } = entry;
     this.#outcome = null; // A session that goes on after its end is not at its end.
     const isNamed = kind === "message" && messageId !== "" && messageId.length <= ID_CHARS_MAX;
     const counted = isNamed ? this.#messages.get(messageId) : undefined;
-    if (kind === "message" && isSaid && role === "user") this.#title ??= titleOf(parts);
+    if (kind === "message" && isSaid && role === "user" && !entry.saidBy) {
+      this.#title ??= titleOf(parts);
+    }
     const isLess = counted ? (usage?.outputTokens ?? 0) < (counted.outputTokens ?? 0) : false;
     const isMore = usage !== null && !isLess;
     if (isNamed) this.#remember(messageId, isMore ? usage : (counted ?? null));
@@ -215,7 +233,8 @@ function durationMs(from: string | null, to: string | null): number | null {
 
 function titleOf(parts: readonly Part[]): string | null {
   for (const part of parts) {
-    const text = part.type === "text" ? lineOf(part.text) : null;
+    const typed = part.type === "text" ? typedText(part.text) : null;
+    const text = typed === null ? null : lineOf(typed);
     if (text !== null) return text;
   }
   return null;

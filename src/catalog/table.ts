@@ -11,6 +11,7 @@
 
 import { existsSync } from "node:fs";
 import type { SessionStatus } from "../model/summary.ts";
+import { EXTRACTION } from "./extraction.ts";
 import {
   type FoundLog,
   isoOf,
@@ -48,7 +49,7 @@ CREATE TABLE sessions (
   spend REAL,
   created_at TEXT,
   updated_at TEXT,
-  json TEXT NOT NULL, -- Of the fourth shape.
+  json TEXT NOT NULL, -- Extraction ${EXTRACTION}.
   PRIMARY KEY (root, id)
 ) WITHOUT ROWID;
 `;

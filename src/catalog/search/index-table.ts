@@ -9,6 +9,7 @@
  */
 
 import { realRoot } from "../catalog.ts";
+import { EXTRACTION } from "../extraction.ts";
 import type { Cache, SqlValue } from "../sqlite.ts";
 import type { LogState } from "../table.ts";
 import type { FoldedPiece, FoldState } from "./index-fold.ts";
@@ -31,7 +32,7 @@ CREATE TABLE sessions (
   agent TEXT,
   models TEXT NOT NULL,
   turn_fields INTEGER NOT NULL,
-  state TEXT NOT NULL, -- Of the third shape.
+  state TEXT NOT NULL, -- Extraction ${EXTRACTION}.
   UNIQUE (root, id)
 );
 CREATE TABLE entries (

@@ -7,7 +7,8 @@
  */
 
 import type { EntryItem } from "../../../src/client/session-shapes.ts";
-import type { Usage } from "../../../src/model/entry.ts";
+import type { Part, Usage } from "../../../src/model/entry.ts";
+import { typedText } from "../../../src/model/typed-text.ts";
 
 const TITLE_CHARS_MAX = 160;
 
@@ -40,17 +41,26 @@ export interface Turn {
 export function factOf({ start, end, kind, role, at, entry }: EntryItem): TurnFact | null {
   if (entry === null) return null;
   const { parts, messageId } = entry;
-  const text = parts.find((part) => part.type === "text");
-  const isPrompt = kind === "message" && role === "user" && text?.type === "text";
+  const isPrompt = kind === "message" && role === "user" && entry.saidBy === undefined;
+  const typed = isPrompt ? typedIn(parts) : null;
   const usage = kind === "end" ? null : entry.usage;
   const calls = parts.filter(({ type }) => type === "tool_call").length;
   const results = parts.filter((part) => part.type === "tool_result" && part.error !== null);
-  const prompt = isPrompt ? text.text.trim().slice(0, TITLE_CHARS_MAX) : null;
+  const prompt = typed?.slice(0, TITLE_CHARS_MAX) ?? null;
   if (prompt === null && usage === null && calls === 0 && results.length === 0) return null;
   const isOfTurn = kind === "turn_end";
   const used = { tokens: tokensOf(usage), spend: usage?.spend ?? null };
   const place = { start, end, at, prompt, isOfTurn, messageId: messageId ?? null };
   return { ...place, ...used, calls, errors: results.length };
+}
+
+/** What a person typed of a prompt; null when all of it is a program's. */
+function typedIn(parts: readonly Part[]): string | null {
+  for (const part of parts) {
+    const typed = part.type === "text" ? typedText(part.text) : null;
+    if (typed !== null) return typed;
+  }
+  return null;
 }
 
 function tokensOf(usage: Usage | null): number | null {
