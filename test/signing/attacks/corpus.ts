@@ -20,6 +20,7 @@ import { DOWNGRADE_CASES } from "./cases-downgrade.ts";
 import { FRAMING_CASES } from "./cases-framing.ts";
 import { HISTORY_CASES } from "./cases-history.ts";
 import { ROLLBACK_CASES } from "./cases-rollback.ts";
+import { ROTATION_CASES } from "./cases-rotation.ts";
 import { SIGNATURE_CASES } from "./cases-signatures.ts";
 import { Kit } from "./kit.ts";
 
@@ -29,6 +30,7 @@ export const CASES: readonly AttackCase[] = [
   ...SIGNATURE_CASES,
   ...DOWNGRADE_CASES,
   ...ROLLBACK_CASES,
+  ...ROTATION_CASES,
 ];
 
 /** A case as the table tells it. */

@@ -12,6 +12,7 @@ import type { Pin } from "../../../src/proof/pin.ts";
 import { loadSigner } from "../../../src/signing/keys.ts";
 import type { Signer } from "../../../src/signing/signer.ts";
 import { addTrust, type Grant, revokeTrust } from "../../../src/signing/trust.ts";
+import { linkSession } from "../../../src/store/link.ts";
 import {
   ALL_SHAPES,
   filesOf,
@@ -111,6 +112,38 @@ export class Kit {
     appendFileSync(begun.written.path, tail);
     const { root } = begun.written.target;
     return this.#write(this.victim, shape, { word: "gone on", root });
+  }
+
+  /** By somebody whose first key the victim trusts in this way, and whose second it names. */
+  async rotated(
+    name: ShapeName,
+    state: "trusted" | "unknown" | "revoked" | "expired",
+    id?: string,
+  ): Promise<{ readonly honest: Honest }> {
+    const user = new SigningUser();
+    const named = id === undefined ? {} : { id };
+    const begun = await this.#write(user, name, { word: "by the first", ...named });
+    const { publicKey, kid } = await loadSigner(nodeHost, user.places);
+    const { places } = this.victim;
+    const grant = state === "expired" ? GRANTS.expired : SCOPE;
+    if (state !== "unknown") await addTrust(nodeHost, places, { publicKey, ...grant }, Date.now());
+    if (state === "revoked") await revokeTrust(nodeHost, places, { kid }, Date.now());
+    await user.rotate();
+    const { root } = begun.written.target;
+    const options = { word: "by the second", turns: 1, root, ...named };
+    return { honest: await this.#write(user, name, options) };
+  }
+
+  /** With a `link` at its end, or before a turn more. */
+  async linked(name: ShapeName, isWithin = false): Promise<Honest> {
+    const { victim } = this;
+    const begun = await this.#write(victim, name, { word: "linked" });
+    const { root, id } = begun.written.target;
+    const store = await victim.store({ ...(ALL_SHAPES[name] as SignedShape), root });
+    const to = { id: idNamed(name, "next"), log: "0".repeat(32) };
+    assert.equal(await linkSession(store, id, to, null), null);
+    await store.close();
+    return this.#write(victim, name, { word: "on", root, turns: isWithin ? 1 : 0 });
   }
 
   /** The key of somebody whom the victim trusts in this way, or not at all. */
