@@ -10,7 +10,7 @@ import { type CommandOption, type Io, type Run, UsageError } from "./command.ts"
 
 export const YES_OPTION: CommandOption = {
   flags: "--yes",
-  summary: "do not ask; for scripts",
+  summary: "do not ask for confirmation; for scripts",
 };
 
 /** The exit code of a command whose question was answered with no. */

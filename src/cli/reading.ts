@@ -23,19 +23,19 @@ export const SESSION_ARGUMENT: CommandArgument = {
 };
 
 export const WHERE_OPTIONS: readonly CommandOption[] = [
-  { flags: "--root <dir>", summary: "look in this store: a project, or HomeAgent's base" },
+  { flags: "--root <dir>", summary: "store to look in: a project, or HomeAgent's base" },
   {
     flags: "--dialect <name>",
-    summary: "look only for sessions of this dialect",
+    summary: "only sessions of this dialect, the on-disk layout",
     choices: ["rye", "homeagent", "entire", "claude", "sdk", "streams"],
   },
 ];
 
 /** How entries are printed; `--json` gives them whole. */
 export const VIEW_OPTIONS: readonly CommandOption[] = [
-  { flags: "--json", summary: "one entry a line, as JSON" },
-  { flags: "--thinking", summary: "show what the model thought, too" },
-  { flags: "--no-tools", summary: "show only the names of tools, not what went in and came out" },
+  { flags: "--json", summary: "print one JSON object per entry" },
+  { flags: "--thinking", summary: "also show the model's thinking" },
+  { flags: "--no-tools", summary: "show only tool names, without input and output" },
 ];
 
 /** Where to look, as the options say it. */

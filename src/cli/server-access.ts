@@ -9,18 +9,27 @@ const CONNECTIONS_MAX = 1_000_000;
 export const ACCESS_OPTIONS: readonly CommandOption[] = [
   {
     flags: "--allow-origin <origins>",
-    summary: "web pages that may use it, by comma, besides this machine's; * for all",
+    summary:
+      "origins of web pages that may use the server besides this machine's, comma-separated; * for all",
   },
   {
     flags: "--allow-host <names>",
-    summary: "names it is called by through a proxy, by comma",
+    summary: "host names that a proxy uses for the server, comma-separated",
   },
-  { flags: "--public-url <url>", summary: "how others reach it through a proxy, for webhooks" },
-  { flags: "--tls-key <file>", summary: "speak TLS with this key, which only you can read (PEM)" },
-  { flags: "--tls-cert <file>", summary: "and with this certificate, with its chain (PEM)" },
-  { flags: "--max-connections <number>", summary: "open connections", default: "16384" },
-  { flags: "--max-readers <number>", summary: "readers waiting for new data", default: "10000" },
-  { flags: "--request-log <file>", summary: "a line of JSON for each request; - for stderr" },
+  { flags: "--public-url <url>", summary: "public URL of the server, for webhooks" },
+  { flags: "--tls-key <file>", summary: "TLS key, readable only by you (PEM)" },
+  { flags: "--tls-cert <file>", summary: "TLS certificate with its chain (PEM)" },
+  {
+    flags: "--max-connections <number>",
+    summary: "maximum number of open connections",
+    default: "16384",
+  },
+  {
+    flags: "--max-readers <number>",
+    summary: "maximum number of readers that wait for new data",
+    default: "10000",
+  },
+  { flags: "--request-log <file>", summary: "log each request as a JSON line; - for stderr" },
 ];
 
 /** What the options say; wrong usage where they cannot be meant. */

@@ -5,15 +5,14 @@ import { type CliCommand, textOption } from "../command.ts";
 
 export const backup: CliCommand = {
   name: "backup",
-  summary:
-    "Copy a server's streams to a new directory while it goes on; start one there to restore",
-  args: [{ name: "<directory>", summary: "where to; made, or empty" }],
+  summary: "Copy a running server's streams to a new directory; serve that one to restore",
+  args: [{ name: "<directory>", summary: "target directory: new or empty" }],
   options: [
     {
       flags: "--data <directory>",
-      summary: "where the server keeps its streams; default: $XDG_DATA_HOME/verbatim",
+      summary: "the server's data directory; default: $XDG_DATA_HOME/verbatim",
     },
-    { flags: "--json", summary: "what was copied, as JSON" },
+    { flags: "--json", summary: "print what was copied, as JSON" },
   ],
   examples: [
     "verbatim backup /mnt/backup/streams-1",

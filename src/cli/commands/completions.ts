@@ -13,7 +13,7 @@ const SHELLS = {
 export function completions(all: () => readonly (CliCommand | CommandGroup)[]): CliCommand {
   return {
     name: "completions",
-    summary: "Print a script with which a shell completes commands, options and values",
+    summary: "Print a completion script for your shell",
     args: [{ name: `<${Object.keys(SHELLS).join("|")}>`, summary: "the shell" }],
     options: [],
     examples: [

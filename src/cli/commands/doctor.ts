@@ -10,10 +10,10 @@ const EXIT_FOUND = 1;
 
 export const doctor: CliCommand = {
   name: "doctor",
-  summary: "Look for what is wrong with sessions and the files around them; writes nothing",
+  summary: "Check sessions and the files next to them for problems; writes nothing",
   args: [{ name: "[path]", summary: "a session, a log, or a store's root; default: all stores" }],
   options: [
-    { flags: "--json", summary: "one finding a line, as JSON, and a summary last" },
+    { flags: "--json", summary: "print one JSON object per finding, and a summary last" },
     ...WHERE_OPTIONS,
   ],
   examples: [

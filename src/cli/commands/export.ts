@@ -20,7 +20,7 @@ const FORMATS: Readonly<Record<string, Exporter>> = { etf: exportEtf };
 
 export const exportSession: CliCommand = {
   name: "export",
-  summary: "Write a session in the format of another program, or send it as telemetry",
+  summary: "Convert a session to another program's format, or send it as telemetry",
   args: [SESSION_ARGUMENT],
   options: [
     {
@@ -28,16 +28,16 @@ export const exportSession: CliCommand = {
       summary: "etf: Entire's normalised transcript",
       choices: Object.keys(FORMATS),
     },
-    { flags: "--output <file>", summary: "write to this file, whole or not at all" },
+    { flags: "--output <file>", summary: "write to this file (replaced atomically)" },
     {
       flags: "--otlp <url>",
       summary:
-        "send it to this OpenTelemetry collector as spans: sessions, turns, model and tool calls, " +
-        "with names, counts and times, and nothing of what was said",
+        "send spans to this OpenTelemetry collector: sessions, turns, model and tool calls, " +
+        "with names, counts and times, without content",
     },
     {
       flags: "--content",
-      summary: "with --otlp: send prompts, answers and what went into tools and came out, too",
+      summary: "with --otlp: also send prompts, answers, tool input and output",
     },
     {
       flags: "--header <name=value>",
@@ -45,9 +45,15 @@ export const exportSession: CliCommand = {
       isRepeatable: true,
     },
     { flags: "--service <name>", summary: "with --otlp: the service.name; default: verbatim" },
-    { flags: "--follow", summary: "with --otlp: go on with what is appended, until interrupted" },
-    { flags: "--after <offset>", summary: "with --otlp: not what had ended at this byte" },
-    { flags: "--json", summary: "with --otlp: print the requests, one a line; send nothing" },
+    { flags: "--follow", summary: "with --otlp: keep sending what is appended, until interrupted" },
+    {
+      flags: "--after <offset>",
+      summary: "with --otlp: skip spans that ended by this byte offset",
+    },
+    {
+      flags: "--json",
+      summary: "with --otlp: print the requests as JSON lines instead of sending them",
+    },
     ...WHERE_OPTIONS,
   ],
   examples: [

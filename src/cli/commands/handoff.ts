@@ -9,18 +9,21 @@ const SUMMARY_BYTES_MAX = 1024 * 1024;
 
 export const handoff: CliCommand = {
   name: "handoff",
-  summary: "Write a verified session into one file, for somebody else to go on from",
+  summary: "Write a verified session into one file that another person can continue",
   args: [SESSION_ARGUMENT],
   options: [
-    { flags: "--output <file>", summary: "the file to write; default: <session>.vbx, here" },
-    { flags: "--summary <file>", summary: "a text to go with it, marked as derived" },
-    { flags: "--require-pin", summary: "refuse a session of which no head is remembered" },
+    {
+      flags: "--output <file>",
+      summary: "file to write; default: <session>.vbx in the current directory",
+    },
+    { flags: "--summary <file>", summary: "summary text to include, marked as derived" },
+    { flags: "--require-pin", summary: "refuse a session without a pinned head" },
     {
       flags: "--profile <name>",
-      summary: "read checkpoints of the Python original, too",
+      summary: "also read checkpoints of the Python original",
       choices: ["rye"],
     },
-    { flags: "--json", summary: "what was written, as JSON" },
+    { flags: "--json", summary: "print what was written, as JSON" },
     ...WHERE_OPTIONS,
   ],
   examples: [

@@ -16,9 +16,9 @@ const EXIT_CONFLICT = 1;
 
 const show: CliCommand = {
   name: "show",
-  summary: "Show which heads are pinned, of all sessions or of one",
+  summary: "Show the pinned heads of all sessions or of one",
   args: [{ name: "[session]", summary: "an id, or the beginning of one; it may be gone" }],
-  options: [{ flags: "--json", summary: "one head a line, as JSON" }, ...WHERE_OPTIONS],
+  options: [{ flags: "--json", summary: "print one JSON object per head" }, ...WHERE_OPTIONS],
   examples: [
     "verbatim head show",
     "verbatim head show hello_world-1739012630 --json",
@@ -48,7 +48,7 @@ const show: CliCommand = {
 
 const pin: CliCommand = {
   name: "pin",
-  summary: "Verify a session, and remember its head",
+  summary: "Verify a session and pin its head",
   args: [SESSION_ARGUMENT],
   options: [...WHERE_OPTIONS],
   examples: ["verbatim head pin hello_world-1739012630"],
@@ -73,8 +73,8 @@ const pin: CliCommand = {
 
 const exportHeads: CliCommand = {
   name: "export",
-  summary: "Print what is pinned, for another machine to import or to verify against",
-  args: [{ name: "[file]", summary: "put it into this file, 0600; - is stdout" }],
+  summary: "Print the pinned heads, for another machine to import or to verify against",
+  args: [{ name: "[file]", summary: "file to write (mode 0600); - is stdout (default)" }],
   options: [],
   examples: ["verbatim head export pins.jsonl", "verbatim head export > pins.jsonl"],
 
@@ -95,8 +95,8 @@ const exportHeads: CliCommand = {
 
 const importHeads: CliCommand = {
   name: "import",
-  summary: "Add what another machine pinned; takes nothing back, and tells of conflicts",
-  args: [{ name: "<file>", summary: "what `head export` gave there" }],
+  summary: "Add heads that another machine pinned; removes none, and reports conflicts",
+  args: [{ name: "<file>", summary: "file that `head export` wrote there" }],
   options: [],
   examples: ["verbatim head import pins.jsonl"],
 
@@ -116,7 +116,7 @@ const importHeads: CliCommand = {
 
 const accept: CliCommand = {
   name: "accept",
-  summary: "Go on with sessions that were rolled back: shows what is lost, asks, pins their heads",
+  summary: "Accept sessions that were rolled back: shows what is lost, asks, pins their heads",
   args: [{ ...SESSION_ARGUMENT, name: "<session...>" }],
   options: [YES_OPTION, ...WHERE_OPTIONS],
   examples: [
@@ -160,7 +160,7 @@ async function acceptOne(name: string, run: Run, heads: Heads): Promise<number> 
 
 const forget: CliCommand = {
   name: "forget",
-  summary: "Unpin a session that is meant to be gone",
+  summary: "Unpin a session that was deleted on purpose",
   args: [{ name: "<session>", summary: "an id, or the beginning of one; it may be gone" }],
   options: [...WHERE_OPTIONS],
   examples: ["verbatim head forget hello_world-1739012630"],
@@ -181,7 +181,7 @@ const forget: CliCommand = {
 
 export const head: CommandGroup = {
   name: "head",
-  summary: "How far signed sessions had come, as remembered outside of them",
+  summary: "Manage pinned heads (rollback protection)",
   commands: [show, pin, exportHeads, importHeads, accept, forget],
 };
 

@@ -6,18 +6,18 @@ import { UsageError } from "../command.ts";
 
 const AGENT_OPTION: CommandOption = {
   flags: "--for <agent>",
-  summary: "whose hooks",
+  summary: "the agent",
   choices: ["claude-code", "codex"],
   default: "claude-code",
 };
 const PROJECT_OPTION: CommandOption = {
   flags: "--project",
-  summary: "in the settings of the project here, not in your own for all projects",
+  summary: "change the settings of the current project instead of your user settings",
 };
 
 const install: CliCommand = {
   name: "install",
-  summary: "Have an agent record its sessions by its hooks; nothing else in its settings changes",
+  summary: "Add recording hooks to an agent's settings; nothing else in them changes",
   options: [
     AGENT_OPTION,
     PROJECT_OPTION,
@@ -28,7 +28,7 @@ const install: CliCommand = {
     },
     {
       flags: "--command <command>",
-      summary: "how the agent starts verbatim, such as an absolute path",
+      summary: "command that starts verbatim, such as an absolute path",
       default: "verbatim",
     },
   ],
@@ -56,7 +56,7 @@ const install: CliCommand = {
 
 const remove: CliCommand = {
   name: "remove",
-  summary: "Take the hooks of `install` out again; what was recorded stays",
+  summary: "Remove the hooks that `install` added; recorded sessions stay",
   options: [AGENT_OPTION, PROJECT_OPTION],
   examples: ["verbatim hooks remove", "verbatim hooks remove --for codex --project"],
 
@@ -73,7 +73,7 @@ const remove: CliCommand = {
 
 export const hooks: CommandGroup = {
   name: "hooks",
-  summary: "Have Claude Code or Codex record its sessions by its hooks",
+  summary: "Record Claude Code or Codex sessions through the agent's hooks",
   commands: [install, remove],
 };
 

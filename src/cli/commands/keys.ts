@@ -13,11 +13,11 @@ import {
 import { jsonLine } from "../reading.ts";
 import { type Column, printTable } from "../table.ts";
 
-const JSON_OPTION: CommandOption = { flags: "--json", summary: "print the key as a line of JSON" };
+const JSON_OPTION: CommandOption = { flags: "--json", summary: "print the key as JSON" };
 
 const init: CliCommand = {
   name: "init",
-  summary: "Make a key, if there is none; signing does so by itself",
+  summary: "Create a key if there is none; signing does this automatically",
   options: [JSON_OPTION],
   examples: ["verbatim keys init"],
 
@@ -32,7 +32,7 @@ const init: CliCommand = {
 const list: CliCommand = {
   name: "list",
   summary: "List your keys, the current one first",
-  options: [{ flags: "--json", summary: "one key a line, as JSON" }],
+  options: [{ flags: "--json", summary: "print one JSON object per key" }],
   examples: ["verbatim keys list", "verbatim keys list --json | jq -r .kid"],
 
   async run({ options, io }) {
@@ -53,9 +53,7 @@ const list: CliCommand = {
 const show: CliCommand = {
   name: "show",
   summary: "Show a key: its id, its short name, its public part",
-  args: [
-    { name: "[key]", summary: "its id, the beginning of it, or its fp; default: the current" },
-  ],
+  args: [{ name: "[key]", summary: "id, the beginning of one, or fp; default: the current key" }],
   options: [JSON_OPTION],
   examples: ["verbatim keys show", "verbatim keys show 21fe31df --json"],
 
@@ -66,7 +64,7 @@ const show: CliCommand = {
 
 const rotate: CliCommand = {
   name: "rotate",
-  summary: "Make a new key; the one before is retired, and stays trusted for what it signed",
+  summary: "Create a new key and retire the current one, which stays trusted for what it signed",
   options: [JSON_OPTION],
   examples: ["verbatim keys rotate"],
 
@@ -80,12 +78,12 @@ const rotate: CliCommand = {
 
 const exportKey: CliCommand = {
   name: "export",
-  summary: "Write a key as PEM: its public part, for others to trust",
-  args: [{ name: "[file]", summary: "a file that is not there yet, or - for stdout (default)" }],
+  summary: "Write the public part of a key as PEM, for others to trust",
+  args: [{ name: "[file]", summary: "a new file, or - for stdout (default)" }],
   options: [
-    { flags: "--key <id>", summary: "this key; default: the current one" },
-    { flags: "--public", summary: "the public part; so by default" },
-    { flags: "--private", summary: "the private key: whoever has it signs as you do" },
+    { flags: "--key <id>", summary: "key to export; default: the current one" },
+    { flags: "--public", summary: "the public part (default)" },
+    { flags: "--private", summary: "the private key; anyone who has it can sign as you" },
   ],
   examples: [
     "verbatim keys export | ssh other 'verbatim trust add - --owner me --yes'",
@@ -114,12 +112,12 @@ const exportKey: CliCommand = {
 
 const importKey: CliCommand = {
   name: "import",
-  summary: "Take in a private key: unencrypted PKCS#8 PEM, Ed25519 (as rye keeps it)",
-  args: [{ name: "<file>", summary: "the file, which only you can read, or - for stdin" }],
+  summary: "Import a private key: unencrypted PKCS#8 PEM, Ed25519 (rye's format)",
+  args: [{ name: "<file>", summary: "a file that only you can read, or - for stdin" }],
   options: [
     {
       flags: "--as <state>",
-      summary: "to sign with from now on, or only to verify; must be said if you have a key",
+      summary: "sign with it from now on, or only verify; required if you have a key",
       choices: ["current", "retired"],
     },
     JSON_OPTION,
@@ -150,7 +148,7 @@ const importKey: CliCommand = {
 
 export const keys: CommandGroup = {
   name: "keys",
-  summary: "The keys that sign your sessions",
+  summary: "Manage the keys that sign your sessions",
   commands: [init, list, show, rotate, exportKey, importKey],
 };
 

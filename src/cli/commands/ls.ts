@@ -19,13 +19,13 @@ export const ls: CliCommand = {
   options: [
     {
       flags: "--sort <order>",
-      summary: "newest or largest first; id from a to z",
+      summary: "sort order: newest or largest first; ids from a to z",
       choices: Object.keys(SORTS),
       default: "updated",
     },
-    { flags: "--limit <n>", summary: "at most so many" },
-    { flags: "--json", summary: "one session a line, as JSON" },
-    { flags: "--ids", summary: "only the ids, one a line, in no order; reads no log" },
+    { flags: "--limit <n>", summary: "maximum number of sessions" },
+    { flags: "--json", summary: "print one JSON object per session" },
+    { flags: "--ids", summary: "print only ids, one per line, unsorted; reads no log" },
     ...WHERE_OPTIONS,
   ],
   examples: [

@@ -5,7 +5,7 @@ import { WHERE_OPTIONS, whereOf } from "../reading.ts";
 
 export const mcp: CliCommand = {
   name: "mcp",
-  summary: "Let agents list, search, read and verify past sessions, over MCP on stdin and stdout",
+  summary: "Let agents list, search, read and verify past sessions (MCP over stdio)",
   options: [...WHERE_OPTIONS],
   examples: [
     "verbatim mcp --root /srv/project",

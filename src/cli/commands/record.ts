@@ -23,7 +23,7 @@ const EXIT: Readonly<Record<Outcome, number>> = { recorded: 0, malformed: 2, fai
 
 export const record: CliCommand = {
   name: "record",
-  summary: "Record entries, given as JSON lines on stdin, each in one durable append",
+  summary: "Record JSON lines from stdin as entries, each in one durable append",
   options: [
     {
       flags: "--dialect <name>",
@@ -32,28 +32,31 @@ export const record: CliCommand = {
     },
     {
       flags: "--from <source>",
-      summary: "what stdin holds instead: a provider's event streams, or what an agent told a hook",
+      summary: "format of stdin: a provider's event streams, or the JSON an agent sends to a hook",
       choices: ["anthropic-sse", "openai-sse", ...HOOK_SOURCES],
     },
     {
       flags: "--within <ms>",
-      summary: "with hooks: give up after so long; default: 10000",
+      summary: "hooks: give up after this many milliseconds; default: 10000",
     },
-    { flags: "--directive <name>", summary: "rye: what the thread is about; part of a new id" },
-    { flags: "--agent <id>", summary: "homeagent: whose session it is" },
-    { flags: "--model <name>", summary: "entire: who answers when a row does not say" },
+    {
+      flags: "--directive <name>",
+      summary: "rye: name of the directive; part of a new session id",
+    },
+    { flags: "--agent <id>", summary: "homeagent: id of the agent" },
+    { flags: "--model <name>", summary: "entire: model name for rows that have none" },
     {
       flags: "--agent-version <version>",
       summary: "entire: version of the recording program, for rows that have none",
     },
-    { flags: "--session <id>", summary: "continue this session, or begin it; default: a new one" },
+    { flags: "--session <id>", summary: "session to continue or create; default: a new one" },
     {
       flags: "--root <dir>",
-      summary: "rye, entire: the project, default here; homeagent: its base",
+      summary: "rye, entire: the project, default: current directory; homeagent: its base",
     },
     {
       flags: "--durability <level>",
-      summary: "what counts as recorded: on the disk, or handed to the operating system",
+      summary: "when an entry counts as recorded: synced to disk, or written to the OS",
       choices: ["disk", "os"],
       default: "disk",
     },
@@ -62,16 +65,16 @@ export const record: CliCommand = {
       summary: "rye: the shape of a new thread's lines",
       choices: ["flat", "payload"],
     },
-    { flags: "--no-markdown", summary: "rye: keep no transcript.md" },
+    { flags: "--no-markdown", summary: "rye: write no transcript.md" },
     {
       flags: "--sign [when]",
-      summary: "sign the session: at the end of each turn, or of each append",
+      summary: "sign the session after each turn, or after each append",
       choices: ["turn", "append"],
     },
     { flags: "--ack", summary: 'print {"offset":N} for each entry once it is durable' },
     {
       flags: "--on-error <action>",
-      summary: "at a malformed line: stop, with exit code 2, or skip it and go on",
+      summary: "on a malformed line: stop with exit code 2, or skip it",
       choices: ["stop", "skip"],
       default: "stop",
     },

@@ -17,12 +17,12 @@ export const render: CliCommand = {
   summary: "Render a session as a document, in Markdown or HTML",
   args: [{ name: "[session]", summary: "an id, the beginning of one, or the path of a log" }],
   options: [
-    { flags: "--thread-id <id>", summary: "the rye thread with exactly this id" },
-    { flags: "--thinking", summary: "print what the model thought, too" },
-    { flags: "--no-tools", summary: "print only the names of tools" },
-    { flags: "--no-metadata", summary: "rye: no heading above what the assistant says" },
-    { flags: "--html", summary: "one page for a browser, as show --html gives it" },
-    { flags: "--output <file>", summary: "write to this file, whole or not at all" },
+    { flags: "--thread-id <id>", summary: "rye thread with exactly this id" },
+    { flags: "--thinking", summary: "also print the model's thinking" },
+    { flags: "--no-tools", summary: "print only tool names" },
+    { flags: "--no-metadata", summary: "rye: no heading above assistant messages" },
+    { flags: "--html", summary: "print an HTML page, like show --html" },
+    { flags: "--output <file>", summary: "write to this file (replaced atomically)" },
     ...WHERE_OPTIONS,
   ],
   examples: [

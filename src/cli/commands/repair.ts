@@ -11,19 +11,19 @@ const EXIT_FAILED = 7;
 
 export const repair: CliCommand = {
   name: "repair",
-  summary: "Mend what doctor found: tails, permissions, files made from logs; copies aside first",
+  summary: "Fix what doctor finds: torn tails, permissions, derived files; makes copies first",
   args: [{ name: "[session...]", summary: "ids, the beginnings of ids, paths, or stores' roots" }],
   options: [
-    { flags: "--all", summary: "every session of the stores found from the current directory" },
-    { flags: "--dry-run", summary: "say what would be done, and do nothing" },
-    { flags: "--vouch", summary: "show the lines that nobody signed, ask, and sign them" },
-    { flags: "--yes", summary: "with --vouch: do not ask; for scripts" },
+    { flags: "--all", summary: "all sessions of the stores found from the current directory" },
+    { flags: "--dry-run", summary: "print what would be done, and change nothing" },
+    { flags: "--vouch", summary: "show unsigned lines, ask, and sign them" },
+    { flags: "--yes", summary: "with --vouch: do not ask for confirmation; for scripts" },
     {
       flags: "--profile <name>",
-      summary: "read checkpoints of the Python original, too",
+      summary: "also read checkpoints of the Python original",
       choices: ["rye"],
     },
-    { flags: "--json", summary: "one step a line, as JSON, and a summary last" },
+    { flags: "--json", summary: "print one JSON object per step, and a summary last" },
     ...WHERE_OPTIONS,
   ],
   examples: [

@@ -15,9 +15,12 @@ export const search: CliCommand = {
     },
   ],
   options: [
-    { flags: "--limit <n>", summary: "at most so many entries, the latest first", default: "20" },
-    { flags: "--json", summary: "one entry a line, as JSON" },
-    { flags: "--rebuild", summary: "read all sessions again first; alone, that is all" },
+    { flags: "--limit <n>", summary: "maximum number of entries, newest first", default: "20" },
+    { flags: "--json", summary: "print one JSON object per entry" },
+    {
+      flags: "--rebuild",
+      summary: "rebuild the search index first; without a query, do only that",
+    },
     ...WHERE_OPTIONS,
   ],
   examples: [

@@ -18,23 +18,22 @@ const BODY_BYTES_MAX = 1024 * 1024 * 1024;
 
 export const serve: CliCommand = {
   name: "serve",
-  summary: "Serve the viewer of your sessions, the API and durable streams, until interrupted",
+  summary: "Serve the session viewer, the API and durable streams until interrupted",
   options: [
     {
       flags: "--host <address>",
-      summary: "where to listen; what others can reach needs tokens",
+      summary: "address to listen on; other machines need a token",
       default: "127.0.0.1",
     },
-    { flags: "--port <number>", summary: "0 takes any that is free", default: "4437" },
+    { flags: "--port <number>", summary: "port to listen on; 0: any free port", default: "4437" },
     { flags: "--open", summary: "open the viewer in your browser" },
     {
       flags: "--data <directory>",
-      summary: "where streams are kept; default: $XDG_DATA_HOME/verbatim",
+      summary: "directory of the streams; default: $XDG_DATA_HOME/verbatim",
     },
     {
       flags: "--root <dir>",
-      summary:
-        "serve the sessions in here, too; more than once for more; default: as ls finds them",
+      summary: "store whose sessions are served; repeatable; default: those that ls finds",
       isRepeatable: true,
     },
     {
@@ -42,13 +41,16 @@ export const serve: CliCommand = {
       summary: "how long a read waits for new data",
       default: "20000",
     },
-    { flags: "--max-body <bytes>", summary: "the largest append", default: "16777216" },
-    { flags: "--sign", summary: "sign what is appended, with your key" },
+    { flags: "--max-body <bytes>", summary: "maximum size of an append", default: "16777216" },
+    { flags: "--sign", summary: "sign appends with your key" },
     {
       flags: "--check <directory>",
-      summary: "only examine such a directory, writing nothing; 1 when anything is damaged",
+      summary: "only check this data directory and write nothing; exits with 1 if it is damaged",
     },
-    { flags: "--json", summary: "with --check: one finding a line, as JSON, and a summary last" },
+    {
+      flags: "--json",
+      summary: "with --check: print one JSON object per finding, and a summary last",
+    },
     {
       flags: "--allow-local-webhooks",
       summary: "let subscriptions call programs on this machine",

@@ -23,8 +23,8 @@ export const show: CliCommand = {
   args: [SESSION_ARGUMENT],
   options: [
     ...VIEW_OPTIONS,
-    { flags: "--last <n>", summary: "only the last n entries, however long the log" },
-    { flags: "--html <file>", summary: "write one page for a browser to this file; - prints it" },
+    { flags: "--last <n>", summary: "only the last n entries" },
+    { flags: "--html <file>", summary: "write an HTML page to this file; - prints it" },
     ...WHERE_OPTIONS,
   ],
   examples: [

@@ -11,10 +11,10 @@ const DAYS_MAX = 36_525;
 
 export const stats: CliCommand = {
   name: "stats",
-  summary: "Add up what a rye project's threads used and cost",
+  summary: "Sum up tokens and cost of a rye project's threads",
   options: [
-    { flags: "--days <n>", summary: "threads made within so many whole days", default: "7" },
-    { flags: "--json", summary: "print the sums as one line of JSON" },
+    { flags: "--days <n>", summary: "only threads created in the last n days", default: "7" },
+    { flags: "--json", summary: "print the sums as JSON" },
     { flags: "--root <dir>", summary: "the project; default: the one above the current directory" },
   ],
   examples: ["verbatim stats", "verbatim stats --days 30 --json | jq .by_model"],

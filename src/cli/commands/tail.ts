@@ -18,11 +18,11 @@ const LAST_MAX = 100_000;
 
 export const tail: CliCommand = {
   name: "tail",
-  summary: "Show the end of a session, then what is appended to it, until interrupted",
+  summary: "Show the end of a session and follow it until interrupted",
   args: [SESSION_ARGUMENT],
   options: [
     ...VIEW_OPTIONS,
-    { flags: "--last <n>", summary: "begin with the last n entries", default: "10" },
+    { flags: "--last <n>", summary: "start with the last n entries", default: "10" },
     ...WHERE_OPTIONS,
   ],
   examples: [

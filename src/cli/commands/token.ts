@@ -21,22 +21,22 @@ const DATA_OPTION: CommandOption = {
 
 const create: CliCommand = {
   name: "create",
-  summary: "Make a token and show it, this once; a running server takes it at once",
+  summary: "Create a token and print it once; a running server accepts it at once",
   options: [
     {
       flags: "--scope <scopes>",
-      summary: "what it is for, by comma: read, append, admin (which is all)",
+      summary: "comma-separated scopes: read, append, admin (includes all)",
       default: "read,append",
     },
     {
       flags: "--path <globs>",
-      summary: "for which streams, by comma: * is one segment, ** any number",
+      summary: "comma-separated stream paths: * is one segment, ** any number",
       default: "**",
     },
-    { flags: "--name <text>", summary: "what you call it", default: "" },
+    { flags: "--name <text>", summary: "name for the token", default: "" },
     { flags: "--expires <when>", summary: "30d, 12h, 15m, or a time: 2027-01-31T00:00:00Z" },
     DATA_OPTION,
-    { flags: "--json", summary: "print it as a line of JSON" },
+    { flags: "--json", summary: "print JSON" },
   ],
   examples: [
     "verbatim token create --name laptop",
@@ -70,8 +70,8 @@ const create: CliCommand = {
 
 const list: CliCommand = {
   name: "list",
-  summary: "List the tokens, by id; what they are themselves is kept nowhere",
-  options: [DATA_OPTION, { flags: "--json", summary: "one token a line, as JSON" }],
+  summary: "List the tokens by id; the tokens themselves are not stored",
+  options: [DATA_OPTION, { flags: "--json", summary: "print one JSON object per token" }],
   examples: ["verbatim token list", "verbatim token list --json | jq -r .id"],
 
   async run({ options, io }) {
@@ -95,7 +95,7 @@ const revoke: CliCommand = {
   name: "revoke",
   summary: "Revoke a token for good; a running server refuses it within a second",
   args: [{ name: "<id>", summary: "as `verbatim token list` shows it" }],
-  options: [DATA_OPTION, { flags: "--json", summary: "print it as a line of JSON" }],
+  options: [DATA_OPTION, { flags: "--json", summary: "print JSON" }],
   examples: ["verbatim token revoke 3f9a1c07"],
 
   async run({ args, options, io }) {
@@ -110,7 +110,7 @@ const revoke: CliCommand = {
 
 export const token: CommandGroup = {
   name: "token",
-  summary: "Who may use the server, and for what",
+  summary: "Manage the server's access tokens",
   commands: [create, list, revoke],
 };
 

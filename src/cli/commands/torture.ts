@@ -12,19 +12,19 @@ export const torture: CliCommand = {
   options: [
     {
       flags: "--seed <number>",
-      summary: "which run; the same seed repeats the same run",
+      summary: "random seed; the same seed repeats the same run",
       default: "1",
     },
     { flags: "--steps <number>", summary: "number of operations", default: "20000" },
     {
       flags: "--signed",
-      summary: "torture signed sessions: no verdict may be wrong",
+      summary: "test signed sessions: no verdict may be wrong",
     },
     {
       flags: "--streams",
-      summary: "torture a store of streams: each acknowledged append is there once, at its offset",
+      summary: "test streams: each acknowledged append is there once, at its offset",
     },
-    { flags: "--json", summary: "print the counts and violations as one line of JSON" },
+    { flags: "--json", summary: "print counts and violations as JSON" },
   ],
   examples: [
     "verbatim torture --seed 42 --steps 100000",

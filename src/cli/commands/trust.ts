@@ -16,30 +16,31 @@ import { type Column, printTable } from "../table.ts";
 
 const KEY_ARGUMENT: CommandArgument = {
   name: "<key>",
-  summary: "its id, the beginning of it, or its fp",
+  summary: "id, the beginning of one, or fp",
 };
 
 const add: CliCommand = {
   name: "add",
-  summary: "Trust somebody's key; shows its whole id, to be compared, and asks",
+  summary: "Trust a key; shows its full id to compare, and asks",
   args: [{ name: "<key>", summary: "a PEM file, - for stdin, or the key in base64url" }],
   options: [
-    { flags: "--owner <name>", summary: "whose key it is, in your words" },
+    { flags: "--owner <name>", summary: "name of the key's owner" },
     {
       flags: "--purpose <names>",
-      summary: "what it may sign: transcript, thread; commas between them",
+      summary: "comma-separated purposes: transcript, thread",
       default: "transcript",
     },
     {
       flags: "--sessions <globs>",
-      summary: "which sessions: * for a part of an id, ** for any; commas between them",
+      summary: "comma-separated session globs: * is one part of an id, ** any number",
       default: "**",
     },
-    { flags: "--valid-after <time>", summary: "from this date or time on (UTC)" },
-    { flags: "--valid-before <time>", summary: "until just before it" },
+    { flags: "--valid-after <time>", summary: "valid from this date or time (UTC)" },
+    { flags: "--valid-before <time>", summary: "valid before this date or time (UTC)" },
     {
       flags: "--profile <name>",
-      summary: "it also signed in the format of the Python original; your own keys too",
+      summary:
+        "also accept its signatures in the format of the Python original; works for your own keys",
       choices: ["rye"],
     },
     YES_OPTION,
@@ -79,7 +80,7 @@ const OLDER_FORMAT =
 const list: CliCommand = {
   name: "list",
   summary: "List the keys that are trusted, your own first, and those that were revoked",
-  options: [{ flags: "--json", summary: "one key a line, as JSON" }],
+  options: [{ flags: "--json", summary: "print one JSON object per key" }],
   examples: ["verbatim trust list", "verbatim trust list --json | jq 'select(.revokedAt)'"],
 
   async run({ options, io }) {
@@ -97,7 +98,7 @@ const list: CliCommand = {
 
 const remove: CliCommand = {
   name: "remove",
-  summary: "Trust a key no longer; it is then as unknown as any",
+  summary: "Stop trusting a key; it becomes unknown again",
   args: [KEY_ARGUMENT],
   options: [YES_OPTION],
   examples: ["verbatim trust remove 21fe31df"],
@@ -118,9 +119,9 @@ const remove: CliCommand = {
 
 const revoke: CliCommand = {
   name: "revoke",
-  summary: "Distrust a key for good, your own too: nothing it signed counts, whenever it was",
+  summary: "Distrust a key for good, even your own; nothing it ever signed counts",
   args: [KEY_ARGUMENT],
-  options: [{ flags: "--reason <text>", summary: "why, in your words" }, YES_OPTION],
+  options: [{ flags: "--reason <text>", summary: "reason, as free text" }, YES_OPTION],
   examples: ["verbatim trust revoke 21fe31df --reason 'laptop stolen'"],
 
   async run(run) {
@@ -141,7 +142,7 @@ const revoke: CliCommand = {
 
 export const trust: CommandGroup = {
   name: "trust",
-  summary: "Whose signatures count, beside your own",
+  summary: "Manage the keys whose signatures you trust",
   commands: [add, list, remove, revoke],
 };
 

@@ -10,23 +10,24 @@ const CHANGES_LISTED_MAX = 50;
 
 export const unpack: CliCommand = {
   name: "unpack",
-  summary: "Put the session of a bundle into a store, once it is verified",
+  summary: "Verify the session in a bundle and add it to a store",
   args: [{ name: "<bundle>", summary: "a file that `verbatim handoff` wrote" }],
   options: [
     {
       flags: "--root <dir>",
-      summary: "the store: a project, or HomeAgent's base; default: here, ~/.homeagent",
+      summary:
+        "store: a project (default: current directory), or HomeAgent's base (default: ~/.homeagent)",
     },
     {
       flags: "--dialect <name>",
-      summary: "which layout; in another than its own it becomes a new session",
+      summary: "dialect to unpack to; another one than the bundle's makes a new session",
       choices: ["rye", "homeagent", "entire", "claude", "sdk"],
     },
-    { flags: "--as <id>", summary: "the new session's id, in another dialect" },
-    { flags: "--agent <name>", summary: "who is at work there, in another dialect" },
-    { flags: "--no-sign", summary: "do not sign the new session, in another dialect" },
-    { flags: "--require-pin", summary: "refuse a session of which no head is remembered" },
-    { flags: "--json", summary: "what became of every line, as JSON" },
+    { flags: "--as <id>", summary: "other dialect: id of the new session" },
+    { flags: "--agent <name>", summary: "other dialect: agent of the new session" },
+    { flags: "--no-sign", summary: "other dialect: do not sign the new session" },
+    { flags: "--require-pin", summary: "refuse a session without a pinned head" },
+    { flags: "--json", summary: "print what happened to every line, as JSON" },
   ],
   examples: [
     "verbatim unpack hello_world-1739012630.vbx",

@@ -7,26 +7,29 @@ import { jsonLine, WHERE_OPTIONS, whereOf } from "../reading.ts";
 
 export const verify: CliCommand = {
   name: "verify",
-  summary: "Say whether sessions are as they were signed",
+  summary: "Check that sessions are unchanged since they were signed",
   args: [
     {
       name: "[sessions...]",
       summary:
         "ids, beginnings of ids, paths of logs, directories, or a server's data directory; " +
-        "default: all from here",
+        "default: all sessions found from here",
     },
   ],
   options: [
-    { flags: "--json", summary: "one report a line, as JSON" },
-    { flags: "--deep", summary: "check every signature and line, also of files over 64 MiB" },
-    { flags: "--lenient", summary: "exit with 0 although lines stand after what is signed" },
-    { flags: "--allow-unsigned", summary: "exit with 0 although nothing is signed" },
-    { flags: "--require-pin", summary: "refuse sessions of which no head is remembered" },
-    { flags: "--against <file>", summary: "heads that another machine exported count too" },
-    { flags: "--pin", summary: "remember the heads of sessions that are verified" },
+    { flags: "--json", summary: "print one JSON report per session" },
+    { flags: "--deep", summary: "check every signature and line, also in files over 64 MiB" },
+    { flags: "--lenient", summary: "exit with 0 if lines follow the signed part" },
+    { flags: "--allow-unsigned", summary: "exit with 0 if nothing is signed" },
+    { flags: "--require-pin", summary: "refuse sessions without a pinned head" },
+    {
+      flags: "--against <file>",
+      summary: "also check against heads that another machine exported",
+    },
+    { flags: "--pin", summary: "pin the heads of verified sessions" },
     {
       flags: "--profile <name>",
-      summary: "read checkpoints of the Python original",
+      summary: "also read checkpoints of the Python original",
       choices: ["rye"],
     },
     ...WHERE_OPTIONS,
