@@ -102,7 +102,7 @@ export function wholeNumber(flag: string, text: unknown, least: number, most = 1
 /** An option's text; undefined when it was not given, wrong usage when it is empty. */
 export function textOption(flag: string, value: OptionValue): string | undefined {
   if (typeof value !== "string") return undefined;
-  if (value === "") throw new UsageError(`${flag} takes a value that is not empty`);
+  if (value === "") throw new UsageError(`${flag} needs a value; the one given is empty`);
   return value;
 }
 

@@ -106,7 +106,11 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
   if (gone.length > 0) io.err(missingWarning(gone));
   if (found.length === 0) {
     const places = stores.map(({ root }) => root).join(" and ");
-    io.err(places ? `no sessions in ${places}` : "no store of sessions was found from here");
+    io.err(
+      places
+        ? `no sessions in ${places}`
+        : "no session store was found from here; name one with --root",
+    );
   }
 }
 

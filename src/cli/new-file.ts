@@ -18,7 +18,7 @@ export async function writeNewFile(path: string, text: string): Promise<void> {
     }
   } catch (cause) {
     if (errnoOf(cause) !== "EEXIST") throw ioError(full, "writing", cause);
-    throw new UsageError(`${path} is there already; choose another name`);
+    throw new UsageError(`${path} exists already; choose another name`);
   }
 }
 

@@ -24,7 +24,7 @@ export async function exportOtlp(session: Session, { options, io }: Run): Promis
     serviceName: textOption("--service", options.service) ?? "verbatim",
     after: options.after === undefined ? 0 : wholeNumber("--after", options.after, 0),
     onRetry: (problem: string, waitMs: number) => {
-      io.err(`the collector: ${problem}; trying again in ${Math.round(waitMs / 100) / 10} s`);
+      io.err(`the collector: ${problem}; retrying in ${Math.round(waitMs / 100) / 10} s`);
     },
   };
   const report = options.follow
@@ -91,7 +91,7 @@ function tellReport(report: ExportReport, { io }: Pick<Run, "options" | "io">): 
   if (untimed > 0) io.err(`${counted(untimed, "span")} left out: the log has no time for them`);
   if (strayResults > 0) io.err(`${counted(strayResults, "result")} left out: they answer no call`);
   if (asides > 0) io.err(`${counted(asides, "line")} of other agents left out`);
-  if (badLines > 0) io.err(`${counted(badLines, "bad line")} passed over`);
+  if (badLines > 0) io.err(`${counted(badLines, "bad line")} skipped`);
 }
 
 function counted(count: number, what: string): string {

@@ -71,7 +71,7 @@ function writeText(file: OpenFile, text: string): void {
 function refuseTarget(path: string, logPath: string): void {
   const [target, log] = [path, logPath].map((each) => statSync(each, { throwIfNoEntry: false }));
   if (target && !target.isFile()) {
-    throw new UsageError(`${path} is there and no file; choose another name`);
+    throw new UsageError(`${path} exists and is not a file; choose another name`);
   }
   if (target && log && target.ino === log.ino && target.dev === log.dev) {
     throw new UsageError(`${path} is the log itself; choose another file`);
@@ -82,5 +82,5 @@ function refuseTarget(path: string, logPath: string): void {
 /** For what a user wants written or appended to (LP1). */
 export function refuseLogPlace(path: string): void {
   if (!isLogPlace(path)) return;
-  throw new UsageError(`${path} is where a log is kept, or stands beside one; choose another file`);
+  throw new UsageError(`${path} belongs to a log or is next to one; choose another file`);
 }

@@ -9,7 +9,7 @@ export async function readPiped(io: Io, bytesMax: number): Promise<string> {
   for await (const chunk of io.input as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > bytesMax) throw new UsageError(`more than ${bytesMax} bytes were piped in`);
+    if (length > bytesMax) throw new UsageError(`stdin holds more than ${bytesMax} bytes`);
   }
   return Buffer.concat(chunks).toString("utf8");
 }

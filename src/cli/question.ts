@@ -23,7 +23,7 @@ const ANSWER_BYTES_MAX = 4096;
 export async function isAgreed({ options, io }: Run, question: string): Promise<boolean> {
   if (options.yes === true) return true;
   if (!io.input.isTTY) {
-    throw new UsageError("this asks first, and no terminal is there to answer; add --yes");
+    throw new UsageError("this asks for confirmation, and there is no terminal; add --yes");
   }
   io.err(`${question} [y/N]`);
   const answer = await readAnswer(io);

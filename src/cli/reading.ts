@@ -60,7 +60,8 @@ export async function openIdentifiedNamed(name: string, run: Run): Promise<Sessi
   const { nodeHost } = await import("../base/node-host.ts");
   const found = await findNamed(name, run);
   const session = await openIdentified(nodeHost, found);
-  if (found.id === null) run.io.err(`its lines call it ${session.id}, and so it is told`);
+  if (found.id === null)
+    run.io.err(`its lines name the session ${session.id}, so it is shown as that`);
   return session;
 }
 
@@ -71,7 +72,7 @@ async function findNamed(name: string, { options, io }: Run): Promise<FoundSessi
   const found = await findSession(nodeHost, name, whereOf(options));
   await warnOfJournal([found], io);
   if (found.id === null) {
-    io.err(`identity: unknown; ${found.path} lies in no store and is read as ${found.dialect}`);
+    io.err(`identity: unknown; ${found.path} is not in a store and is read as ${found.dialect}`);
   }
   return found;
 }
@@ -137,7 +138,7 @@ export async function tellNotUnderstood(session: Session, io: Io): Promise<strin
 export function tellUnshown(count: number, io: Io): void {
   if (count === 0) return;
   const entries = count === 1 ? "1 entry says" : `${count} entries say`;
-  io.err(`${entries} nothing that can be shown; --json prints them`);
+  io.err(`${entries} nothing to show; --json prints them`);
 }
 
 const BAD_LINES_LISTED_MAX = 5;
@@ -159,7 +160,7 @@ export class BadLines {
     const more = this.#count - this.#listed.length;
     const lines = this.#count === 1 ? "1 bad line was" : `${this.#count} bad lines were`;
     const listed = [...this.#listed, ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
-    io.err(`${lines} passed over: ${listed}`);
+    io.err(`${lines} skipped: ${listed}`);
   }
 }
 
@@ -175,5 +176,5 @@ export async function tornBytesOf(session: Session): Promise<number> {
 export async function tellTornTail(session: Session, io: Io): Promise<void> {
   const tornBytes = await tornBytesOf(session);
   if (tornBytes === 0) return;
-  io.err(`after its last line the log holds ${tornBytes} torn bytes, left by a crash; not shown`);
+  io.err(`the log ends with ${tornBytes} torn bytes that a crash left; they are not shown`);
 }

@@ -62,7 +62,7 @@ export async function recordInput(session: Session, options: RecordingOptions): 
     io.err(`line ${number}: ${reason}`);
     if (!isSkipping) {
       outcome = "malformed";
-      io.err("stopped there; everything before it is recorded (--on-error skip goes on)");
+      io.err("stopped there; everything before it is recorded (--on-error skip continues)");
       break;
     }
     skipped++;
@@ -79,7 +79,7 @@ export async function recordInput(session: Session, options: RecordingOptions): 
   const { number, error } = recorder.failure;
   const reason = error instanceof Error ? error.message : String(error);
   io.err(`${number === null ? "the start of the session" : `line ${number}`}: ${reason}`);
-  io.err("nothing from there on is acknowledged; everything acknowledged is recorded");
+  io.err("nothing after it was acknowledged; everything acknowledged is recorded");
   return "failed";
 }
 

@@ -46,7 +46,7 @@ const EXAMINED = 50_000;
 export async function runSearch(where: Where, asked: SearchAsked, io: Io): Promise<number> {
   const query = asked.query === null ? null : understood(asked.query);
   const stores = findStores(where);
-  if (stores.length === 0) io.err("no store of sessions was found from here");
+  if (stores.length === 0) io.err("no session store was found from here; name one with --root");
   await warnOfJournal(stores, io);
   const index = await SearchIndex.open(searchPathBeside(catalogPath()));
   try {

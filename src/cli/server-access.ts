@@ -51,7 +51,7 @@ function tlsOf(options: Run["options"]): Pick<ServeOptions, "tls"> {
   const cert = textOption("--tls-cert", options.tlsCert);
   if (key === undefined && cert === undefined) return {};
   if (key === undefined || cert === undefined) {
-    throw new UsageError("--tls-key and --tls-cert go together");
+    throw new UsageError("give both --tls-key and --tls-cert");
   }
   return { tls: { keyPath: resolve(key), certPath: resolve(cert) } };
 }

@@ -66,7 +66,7 @@ async function withNamedLog<T>(
     );
   }
   const { dialect, root, id, path } = await findSession(nodeHost, name, where);
-  if (id === null) throw new UsageError(`${path} lies in no store, and has no place to be pinned`);
+  if (id === null) throw new UsageError(`${path} is not in a store, so it cannot be pinned`);
   const log = { dialect, root, id, logId: relative(root, path) };
   const onWarning = (warning: string) => run.io.err(`warning: ${warning}`);
   const judging = await UserJudging.load(nodeHost, { onWarning });

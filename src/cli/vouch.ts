@@ -38,7 +38,9 @@ type OnWarning = (warning: string) => void;
 export async function vouchFor(run: Run): Promise<number> {
   const { options, io } = run;
   if (options.all === true || options.json === true) {
-    throw new UsageError("--vouch is for sessions that are named, and shows them to a person");
+    throw new UsageError(
+      "--vouch shows named sessions to a person; name them, and leave out --all and --json",
+    );
   }
   const onWarning = (warning: string) => io.err(`warning: ${warning}`);
   const { root } = whereOf(options);
@@ -70,7 +72,7 @@ async function* sessionsNamed(
   const verifier = await SessionVerifier.open(nodeHost, { where, isLegacyProfile, onWarning });
   for (const target of await verifier.find(args)) {
     const { id } = target;
-    if (id === null) throw new UsageError(`${target.logId} lies in no store, and is not signed`);
+    if (id === null) throw new UsageError(`${target.logId} is not in a store and is not signed`);
     const log = { ...target, id };
     const report = await verifier.verify(target);
     yield {

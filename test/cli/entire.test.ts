@@ -256,7 +256,7 @@ test("export takes any dialect, and tells what has no place in its format", asyn
   assert.match(stderr, /1 tool call has no result/);
   assert.match(stderr, /1 result answers no call/);
   assert.match(stderr, /1 entry has no place/);
-  assert.match(stderr, /1 bad line was passed over: line 7 \(not JSON\)/);
+  assert.match(stderr, /1 bad line was skipped: line 7 \(not JSON\)/);
 });
 
 test("Claude Code's own rows and its subagents' are no title, no turn and no line of an export", async () => {

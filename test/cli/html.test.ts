@@ -38,9 +38,9 @@ function userOfThread(): { user: CliUser; log: string } {
 }
 
 const TOLD =
-  "1 entry says nothing that can be shown; --json prints them\n" +
-  "1 bad line was passed over: line 8 (not JSON)\n" +
-  "after its last line the log holds 5 torn bytes, left by a crash; not shown\n";
+  "1 entry says nothing to show; --json prints them\n" +
+  "1 bad line was skipped: line 8 (not JSON)\n" +
+  "the log ends with 5 torn bytes that a crash left; they are not shown\n";
 
 test("show --html writes a session as one page, whole or not at all, and says where", async () => {
   const { user } = userOfThread();
@@ -53,7 +53,7 @@ test("show --html writes a session as one page, whole or not at all, and says wh
 
   assert.deepEqual([code, stdout], [0, ""]);
   const file = join(user.cwd, "out/page.html");
-  assert.equal(stderr, `${TOLD}the page is in ${file}\n`);
+  assert.equal(stderr, `${TOLD}wrote ${file}\n`);
   assert.equal(statSync(file).mode & 0o777, 0o600);
   assert.deepEqual(readdirSync(join(user.cwd, "out")), ["page.html"]);
 

@@ -40,7 +40,7 @@ test("init makes a key once, and show, list and export agree on it", async () =>
   assert.ok(made);
   const again = await run(user, "init --json");
   assert.deepEqual(jsonLines(again.stdout), [made]);
-  expect(again.stderr).toContain("none was made");
+  expect(again.stderr).toContain("nothing was created");
   assert.deepEqual(jsonLines((await run(user, "list --json")).stdout), [made]);
   assert.deepEqual(jsonLines((await run(user, "show --json")).stdout), [made]);
   const { stdout: shown } = await run(user, "show");
@@ -111,7 +111,7 @@ test("a private key is exported to a new file that is 0600, or a pipe, and never
   assert.equal(statSync(path).mode & 0o777, 0o600);
   const taken = await user.run(["keys", "export", "--private", "backup.pem"]);
   assert.equal(taken.code, 2);
-  expect(taken.stderr).toContain("is there already");
+  expect(taken.stderr).toContain("exists already");
   assert.equal((await run(user, "export --private -")).stdout, text);
   const terminal = await user.runInTerminal(["keys", "export", "--private"]);
   expect(terminal).toContain("not shown on a terminal");

@@ -95,7 +95,7 @@ test("ls where there is nothing says so, and is no error", async () => {
   const nowhere = await user.run(["ls", "--root", "nowhere"]);
 
   assert.deepEqual([nothing.code, nothing.stdout], [0, ""]);
-  expect(nothing.stderr).toContain("no store of sessions");
+  expect(nothing.stderr).toContain("no session store was found");
   assert.deepEqual([empty.code, empty.stdout], [0, ""]);
   expect(empty.stderr).toContain(join(user.home, ".homeagent"));
   assert.equal(nowhere.code, 7);

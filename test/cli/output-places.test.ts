@@ -38,7 +38,7 @@ test("no command writes its result over the log of another session, which may be
   ]) {
     const { code, stderr } = await user.run([...args, user.log]);
     assert.equal(code, args[0] === "handoff" ? 7 : 2, args.join(" "));
-    expect(stderr).toMatch(/is where a log is kept, or stands beside one; choose another file/);
+    expect(stderr).toMatch(/belongs to a log or is next to one; choose another file/);
   }
   recorder.endInput();
   assert.equal(await recorder.exitCode(), 0);

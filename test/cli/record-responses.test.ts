@@ -74,7 +74,7 @@ test("what is no event stream is told, and nothing is recorded", async () => {
   const input = '{"type":"error","error":{"type":"authentication_error"}}\n';
   const ran = await user.run(record("rye", "anthropic-sse"), { input });
   assert.equal(ran.code, 2);
-  assert.match(ran.stderr, /stdin held no event of a anthropic-sse stream; nothing is recorded/);
+  assert.match(ran.stderr, /stdin has no event of a anthropic-sse stream; nothing is recorded/);
   const [opened] = jsonLines(ran.stdout);
   assert.equal(readFileSync(String(opened?.path), "utf8"), "");
 });

@@ -46,7 +46,7 @@ test("render prints HomeAgent's sessions in neutral Markdown, and tells of bad l
 
   assert.equal(code, 0);
   assert.equal(stdout, "## System · 2026-02-09T04:03:50Z\n\nbe brief\n\n");
-  assert.equal(stderr, "1 bad line was passed over: line 2 (not JSON)\n");
+  assert.equal(stderr, "1 bad line was skipped: line 2 (not JSON)\n");
 });
 
 test("render --output replaces a file as a whole, and never the log", async () => {

@@ -40,7 +40,7 @@ test("show renders a session as Markdown, and says what it does not show", async
       "**LIMIT**\n\n```\ntoo many\nturns\n```\n\n",
     ].join("\n"),
   );
-  assert.equal(stderr, "1 entry says nothing that can be shown; --json prints them\n");
+  assert.equal(stderr, "1 entry says nothing to show; --json prints them\n");
   const more = await user.run(["show", "hello", "--thinking", "--no-tools"]);
   expect(more.stdout).toContain("_Thinking:_\n\nlet me think\n");
   expect(more.stdout).toContain("**Tool: shell**\n");
@@ -101,7 +101,7 @@ test("bad lines are passed over, counted, and told by number (S0-15, S2-14)", as
   assert.equal(jsonLines(stdout).length, 1 + THREAD.length);
   assert.equal(
     stderr,
-    "8 bad lines were passed over: line 2 (not JSON), line 3 (holds NUL), " +
+    "8 bad lines were skipped: line 2 (not JSON), line 3 (holds NUL), " +
       "line 4 (missing ts/type), line 5 (not an object), line 6 (not an object), and 3 more\n",
   );
 });
@@ -124,7 +124,7 @@ test("show --last gives the last entries, in order, and says where bad ones are"
     ],
   );
   const offset = readFileSync(path, "utf8").indexOf("bad\n");
-  assert.equal(stderr, `1 bad line was passed over: at byte ${offset} (not JSON)\n`);
+  assert.equal(stderr, `1 bad line was skipped: at byte ${offset} (not JSON)\n`);
   const all = await user.run(["show", "hello-1", "--last", "1000"]);
   expect(all.stdout).toContain("do it");
 });
@@ -204,7 +204,7 @@ test("tail shows the last entries, then what another process appends, each once"
     texts.map((native) => (native as { text: string }).text),
     ["let me think", "doing it", ...Array.from({ length: 50 }, (_, n) => `new ${n}`), "good"],
   );
-  expect(tail.stderr).toContain("1 bad line was passed over");
+  expect(tail.stderr).toContain("1 bad line was skipped");
 });
 
 test("tail goes on after a last line that lacked its LF, which it shows once", async () => {
@@ -253,7 +253,7 @@ test("tail counts a bad line once, also one that stands after the last entry", a
   tail.signal("SIGTERM");
 
   assert.equal(await tail.exitCode(), 0);
-  expect(tail.stderr).toContain("3 bad lines were passed over");
+  expect(tail.stderr).toContain("3 bad lines were skipped");
 });
 
 test("tail --last 0 shows nothing of what is there", async () => {

@@ -134,7 +134,7 @@ test("one's own keys are listed first; they can be revoked, and not removed", as
   const ownKid = String(own?.kid);
   const removed = await user.run(["trust", "remove", ownKid, "--yes"]);
   assert.equal(removed.code, 2);
-  expect(removed.stderr).toContain("it can be revoked, not removed");
+  expect(removed.stderr).toContain("revoke it instead");
   const args = ["trust", "revoke", ownKid.slice(0, 8), "--reason", "stolen"];
   const { shown } = await user.atTerminal(args, { typed: "yes\n" });
   expect(shown).toContain("revoke this key for good? [y/N]");

@@ -24,7 +24,7 @@ export function completions(all: () => readonly (CliCommand | CommandGroup)[]): 
 
     async run({ args, io }) {
       const [shell = ""] = args;
-      if (!isShell(shell)) throw new UsageError(`there are ${NAMES}, and none for ${shell}`);
+      if (!isShell(shell)) throw new UsageError(`there is no script for ${shell}; choose ${NAMES}`);
       const { completionNodes } = await import("../completions-tree.ts");
       const print = await SHELLS[shell]();
       await io.print(print(completionNodes(all())));

@@ -67,10 +67,11 @@ export const exportSession: CliCommand = {
     const { args, options, io } = run;
     if (options.otlp !== undefined) return sendSpans(run);
     const only = OTLP_OPTIONS.find((name) => options[name] !== undefined);
-    if (only !== undefined) throw new UsageError(`--${only} goes with --otlp`);
+    if (only !== undefined) throw new UsageError(`--${only} needs --otlp`);
     const output = textOption("--output", options.output);
     const exporter = FORMATS[String(options.format)];
-    if (!exporter) throw new UsageError(`say with --format: ${Object.keys(FORMATS).join(", ")}`);
+    if (!exporter)
+      throw new UsageError(`--format is missing: one of ${Object.keys(FORMATS).join(", ")}`);
     const session = await openNamed(args[0] ?? "", run);
     const badLines = new BadLines();
     const pieces = exporter(session, badLines, io);

@@ -67,7 +67,7 @@ async function textIn(path: string | undefined): Promise<string | undefined> {
   const { UsageError } = await import("../command.ts");
   const rules = { bytesMax: SUMMARY_BYTES_MAX, access: "anyone" } as const;
   const file = readUserFile(resolve(path), rules);
-  if (file === null) throw new UsageError(`there is no file ${path}`);
+  if (file === null) throw new UsageError(`${path} does not exist`);
   if (file.text === null) throw new UsageError(`${path} is refused: ${file.fault}`);
   return file.text;
 }

@@ -61,7 +61,7 @@ const pin: CliCommand = {
     const losses = describeLosses(read);
     if (losses.length > 0) {
       for (const loss of losses) run.io.err(loss);
-      run.io.err("it is not pinned; `verbatim head accept` gives up what is lost");
+      run.io.err("it is not pinned; `verbatim head accept` accepts the loss");
       return EXIT_ROLLBACK;
     }
     const heads = await openHeads(run);

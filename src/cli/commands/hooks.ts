@@ -104,6 +104,6 @@ async function change(
     return true;
   } catch (cause) {
     if (!(cause instanceof SettingsFault)) throw cause;
-    throw new UsageError(`${path} is left as it was: ${cause.message}; mend it first`);
+    throw new UsageError(`${path} was not changed: ${cause.message}; fix it first`);
   }
 }

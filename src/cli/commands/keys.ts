@@ -24,7 +24,7 @@ const init: CliCommand = {
   async run(run) {
     const { makeFirstKey, places, nodeHost } = await parts();
     const { key, isNew } = await makeFirstKey(nodeHost, places);
-    if (!isNew) run.io.err("you have a key; none was made");
+    if (!isNew) run.io.err("you already have a key; nothing was created");
     return printKey(key, run);
   },
 };
@@ -39,7 +39,8 @@ const list: CliCommand = {
     const { loadOwnKeys, places } = await parts();
     const revoked = await revocations();
     const keys = await loadOwnKeys(places);
-    if (keys.length === 0) io.err(`no keys in ${places.keyDirectory}; the first signing makes one`);
+    if (keys.length === 0)
+      io.err(`no keys in ${places.keyDirectory}; the first signing creates one`);
     if (options.json) {
       for (const key of keys) await io.print(jsonLine(jsonOf(key, revoked)));
     } else if (keys.length > 0) {
@@ -93,13 +94,14 @@ const exportKey: CliCommand = {
 
   async run({ args, options, io }) {
     const [file = "-"] = args;
-    if (options.public && options.private) throw new UsageError("--public or --private, not both");
+    if (options.public && options.private)
+      throw new UsageError("give --public or --private, not both");
     const pem = await pemOf(textOption("--key", options.key), options.private === true);
     if (options.private) {
       if (file === "-" && io.isTerminal) {
         throw new UsageError("a private key is not shown on a terminal; name a file");
       }
-      io.err("warning: this is a private key; whoever has it can sign as you do");
+      io.err("warning: this is a private key; anyone who has it can sign as you");
     }
     if (file === "-") await io.print(pem);
     else {
@@ -135,7 +137,7 @@ const importKey: CliCommand = {
     const current = (await loadOwnKeys(places)).find(({ state }) => state === "current");
     if (current && asked === undefined) {
       throw new UsageError(
-        "you have a key; say --as current to sign with this one, or --as retired",
+        "you already have a key; give --as current to sign with this one, or --as retired",
       );
     }
     const imported = await importKey(nodeHost, places, key, asked ?? "current");

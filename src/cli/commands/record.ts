@@ -118,7 +118,7 @@ export const record: CliCommand = {
         const sse = { from: from as SseSource, input, signal, isAcknowledging, start, io };
         return EXIT[await recordResponses(session, sse)];
       }
-      if (input.isTTY) io.err("reading entries, one JSON object a line; Ctrl-D ends");
+      if (input.isTTY) io.err("reading entries, one JSON object per line; Ctrl-D ends");
       const { LOG_LIMITS } = await import("../../base/limits.ts");
       const { InputLines } = await import("../input-lines.ts");
       const { recordInput } = await import("../recording.ts");
@@ -152,7 +152,7 @@ function askedFor(options: Run["options"]): Asked {
   const { durability, envelope } = options;
   const dialect = DIALECTS.find((name) => name === options.dialect);
   if (dialect === undefined) {
-    throw new UsageError(`say with --dialect how to record: ${DIALECTS.join(", ")}`);
+    throw new UsageError(`--dialect is missing: one of ${DIALECTS.join(", ")}`);
   }
   const model = textOption("--model", options.model);
   const version = textOption("--agent-version", options.agentVersion);
@@ -172,7 +172,7 @@ function askedFor(options: Run["options"]): Asked {
     },
   };
   if (dialect === "homeagent" && asked.agent === undefined) {
-    throw new UsageError("homeagent needs --agent: whose session it is");
+    throw new UsageError("homeagent needs --agent");
   }
   refuseOthers(dialect, { ...asked, envelope, model, "agent-version": version });
   return asked;
@@ -194,7 +194,7 @@ function refuseOthers(
 ): void {
   for (const [name, owner] of Object.entries(OWN_OPTIONS)) {
     if (owner === dialect || given[name as keyof typeof OWN_OPTIONS] === undefined) continue;
-    throw new UsageError(`--${name} is for ${owner}, and has no meaning for ${dialect}`);
+    throw new UsageError(`--${name} is only for ${owner}, not for ${dialect}`);
   }
 }
 
@@ -266,13 +266,13 @@ async function openNamed(store: Store, { dialect, sessionId }: Asked): Promise<S
 async function openThread(store: Store, { directive, sessionId }: Asked): Promise<Session> {
   if (sessionId === undefined) {
     if (directive === undefined) {
-      throw new UsageError("rye needs --directive, or --session of a thread that is there");
+      throw new UsageError("rye needs --directive, or --session with an existing thread");
     }
     return store.create({ agent: directive, wait: true });
   }
   const known = directive ?? (await directiveOf(store, sessionId));
   if (known === null) {
-    throw new UsageError(`nothing says what ${sessionId} is about; give --directive`);
+    throw new UsageError(`the directive of ${sessionId} is unknown; give --directive`);
   }
   return store.session(sessionId, known);
 }

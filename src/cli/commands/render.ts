@@ -36,7 +36,7 @@ export const render: CliCommand = {
     const { options, io } = run;
     const output = textOption("--output", options.output);
     if (options.html && options.metadata === false) {
-      throw new UsageError("--no-metadata is about rye's Markdown; leave it out with --html");
+      throw new UsageError("--no-metadata works only for rye's Markdown, not with --html");
     }
     const session = await openGiven(run);
     if (options.html) {

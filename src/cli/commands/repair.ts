@@ -37,16 +37,16 @@ export const repair: CliCommand = {
     const { args, options, io } = run;
     io.goOnUnread();
     if (options.all !== true && args.length === 0) {
-      throw new UsageError("name what to repair, or say --all");
+      throw new UsageError("name what to repair, or give --all");
     }
     if (options.all === true && args.length > 0) {
-      throw new UsageError("--all repairs everything; give it no names");
+      throw new UsageError("--all repairs everything; do not name sessions with it");
     }
     if (options.vouch === true) {
       const { vouchFor } = await import("../vouch.ts");
       return vouchFor(run);
     }
-    if (options.yes === true) throw new UsageError("--yes is for --vouch: nothing else asks");
+    if (options.yes === true) throw new UsageError("--yes needs --vouch: nothing else asks");
     const targets: Target[] = [];
     if (options.all === true) targets.push(await allStores(run));
     for (const name of args) targets.push(await namedTarget(name, run));

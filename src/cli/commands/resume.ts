@@ -52,7 +52,7 @@ export const resume: CliCommand = {
   async run(run) {
     const { options, io } = run;
     const target = TARGETS.find((name) => name === options.for);
-    if (!target) throw new UsageError(`say with --for: ${TARGETS.join(", ")}`);
+    if (!target) throw new UsageError(`--for is missing: one of ${TARGETS.join(", ")}`);
     const model = textOption("--model", options.model);
     const maxTokens = numberOption("--max-tokens", options.maxTokens, TOKENS_MAX);
     const { requestBody } = await import("../../resume/request.ts");

@@ -34,7 +34,7 @@ export const search: CliCommand = {
   async run({ args, options, io }) {
     const query = args.join(" ").trim();
     const isRebuilt = options.rebuild === true;
-    if (query === "" && !isRebuilt) throw new UsageError("say what to search for");
+    if (query === "" && !isRebuilt) throw new UsageError("give words to search for");
     const limit = wholeNumber("--limit", options.limit, 1);
     const { runSearch } = await import("../searching.ts");
     const asked = { query: query === "" ? null : query, limit, isRebuilt };

@@ -71,7 +71,7 @@ export const serve: CliCommand = {
       const { checkData } = await import("../check-data.ts");
       return checkData(checked, options.json === true, io);
     }
-    if (options.json === true) throw new UsageError("--json goes with --check");
+    if (options.json === true) throw new UsageError("--json needs --check");
     const port = wholeNumber("--port", options.port, 0, PORT_MAX);
     const timeout = options.longPollTimeout;
     const longPollTimeoutMs = wholeNumber("--long-poll-timeout", timeout, 1, TIMEOUT_MS_MAX);
@@ -111,7 +111,7 @@ export const serve: CliCommand = {
       io.err("warning: tokens travel unencrypted; give --tls-key and --tls-cert, or use a proxy");
     }
     if (!signal.aborted) await once(signal, "abort");
-    io.err("stopping: what was accepted is finished first");
+    io.err("stopping after requests under way are finished");
     await server.close();
     await log?.close();
     return 0;

@@ -47,7 +47,7 @@ export const show: CliCommand = {
       const { giveHtmlPage } = await import("../html-page.ts");
       const file = html === "-" ? null : resolve(html);
       await giveHtmlPage(session, run, { file, last });
-      if (file !== null) io.err(`the page is in ${file}`);
+      if (file !== null) io.err(`wrote ${file}`);
       return 0;
     }
     const printer = new EntryPrinter(run);

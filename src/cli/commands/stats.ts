@@ -49,7 +49,7 @@ export const stats: CliCommand = {
     io.progress(null);
     const sums = all.stats();
     const { total, skipped, excluded = [] } = sums;
-    if (total + skipped + excluded.length === 0) io.err(`no threads of that time in ${project}`);
+    if (total + skipped + excluded.length === 0) io.err(`no threads of that period in ${project}`);
     await io.print(options.json ? jsonLine(sums) : describe(sums, byDay, days));
     return 0;
   },

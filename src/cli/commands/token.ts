@@ -61,7 +61,7 @@ const create: CliCommand = {
       await io.print(jsonLine({ token, ...jsonOf(entry, "valid") }));
     } else {
       io.err(`token ${entry.id}: ${entry.scopes.join(", ")} for ${entry.paths.join(", ")}`);
-      io.err("it is kept nowhere: note it now");
+      io.err("it is not stored: copy it now");
       io.out(token);
     }
     return 0;
@@ -129,7 +129,7 @@ async function scopesOf(text: string): Promise<readonly Scope[]> {
   const asked = new Set(text.split(",").map((each) => each.trim()));
   for (const each of asked) {
     if (SCOPES.includes(each as Scope)) continue;
-    throw new UsageError(`--scope takes ${SCOPES.join(", ")}, by comma, not ${each}`);
+    throw new UsageError(`--scope takes ${SCOPES.join(", ")}, comma-separated, not ${each}`);
   }
   return SCOPES.filter((scope) => asked.has(scope));
 }
@@ -152,7 +152,7 @@ function expiryOf(text: string | undefined, nowMs: number): number | null {
   const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   const at = unit ? nowMs + Number(count) * (UNIT_MS[unit] ?? 0) : timeOf(text);
   if (at > nowMs) return at;
-  throw new UsageError(`--expires takes 30d, 12h, 15m or a time to come, not ${text}`);
+  throw new UsageError(`--expires takes 30d, 12h, 15m or a time in the future, not ${text}`);
 }
 
 function timeOf(text: string): number {

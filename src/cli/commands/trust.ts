@@ -91,7 +91,7 @@ const list: CliCommand = {
     } else if (keys.length > 0) {
       await printTable(io, COLUMNS, keys.map(rowOf));
     }
-    if (keys.length === 0) io.err("no key is trusted; the first signing makes one of your own");
+    if (keys.length === 0) io.err("no key is trusted; your first signing creates a key");
     return 0;
   },
 };
@@ -106,7 +106,7 @@ const remove: CliCommand = {
   async run(run) {
     const key = await askedKey(run.args[0] ?? "");
     if (key.isOwn && key.entry?.profile === undefined) {
-      throw new UsageError("that is your own key: it can be revoked, not removed");
+      throw new UsageError("this is your own key: revoke it instead");
     }
     await tell(run, key);
     if (!(await isAgreed(run, "remove this key?"))) return EXIT_DECLINED;
@@ -157,7 +157,7 @@ async function grantOf(run: Run): Promise<Grant> {
   const { options } = run;
   const { isOwner, OWNER_CHARS_MAX } = await import("../../signing/trust-entry.ts");
   const owner = textOption("--owner", options.owner);
-  if (owner === undefined) throw new UsageError("say whose key it is: --owner NAME");
+  if (owner === undefined) throw new UsageError("--owner NAME is missing: whose key is it?");
   if (!isOwner(owner)) {
     throw new UsageError(`--owner takes one line of at most ${OWNER_CHARS_MAX} characters`);
   }

@@ -88,10 +88,10 @@ export const verify: CliCommand = {
     }
     await verifier.close().catch((cause: unknown) => {
       if (worst === "verified") throw cause;
-      io.err(`the heads of those that are verified could not be pinned: ${String(cause)}`);
+      io.err(`the heads of verified sessions could not be pinned: ${String(cause)}`);
     });
     if (judged === 0) {
-      throw new UsageError("no session and no stream was found; name one, or --root");
+      throw new UsageError("no session and no stream was found; name one, or give --root");
     }
     return EXIT_CODES[worst];
   },

@@ -13,7 +13,7 @@ export function refuseOutput(path: string, logPath: string): void {
   if (isLogPlace(path)) {
     throw new VerbatimError(
       "IO_ERROR",
-      `${path} is where a log is kept, or stands beside one; choose another file`,
+      `${path} belongs to a log or is next to one; choose another file`,
       { path, operation: "writing a bundle", errno: "EEXIST" },
     );
   }
