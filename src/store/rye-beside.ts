@@ -22,7 +22,13 @@ import { type ByteOffset, START, toByteOffset } from "../base/offset.ts";
 import { readSmallFile, replaceFile, replaceFileDurably } from "../base/replace.ts";
 import type { Native } from "../dialects/dialect.ts";
 import { type RyeEvent, readEnvelope } from "../dialects/rye/envelope.ts";
-import { LIVE_OPTIONS, renderEvent } from "../dialects/rye/markdown.ts";
+import {
+  DOCUMENT_OPTIONS,
+  type EventOptions,
+  isOriginalsMarkdown,
+  LIVE_OPTIONS,
+  renderEvent,
+} from "../dialects/rye/markdown.ts";
 import { MetaRebuilder } from "../dialects/rye/rebuild-meta.ts";
 import { MARKDOWN_NAME, META_NAME } from "../dialects/rye/thread-id.ts";
 import {
@@ -38,10 +44,13 @@ import type { Sync } from "../log/composed.ts";
 import type { Durability, LogMode } from "../log/log-options.ts";
 import { LogReader } from "../log/reader.ts";
 import type { Beside } from "./beside.ts";
+import { copyAside } from "./doctor/aside.ts";
 import { ExpectedLines } from "./expected-lines.ts";
 import { MarkdownFile } from "./markdown-file.ts";
 import type { SignedMeta } from "./signed-meta.ts";
 
+/** The original's heading is in these bytes of its text. */
+export const MARKDOWN_HEAD_BYTES = 4096;
 /** Beyond this a log's markdown is believed when its end is right; reading all would take long. */
 const CHECKED_WHOLE_BYTES_MAX = 4 * 1024 * 1024;
 const CHECKED_EVENTS = 50;
@@ -260,16 +269,30 @@ export class RyeBeside implements Beside {
     if (!isFirst && this.#logEnd !== null) {
       await this.#markdown.mend(this.#markdown.size, this.#render(this.#logEnd, end));
     } else if (end <= CHECKED_WHOLE_BYTES_MAX || !(await this.#endsRight(this.#markdown))) {
-      await this.#markdown.mend(0, this.#render(START, end));
+      const markdown = this.#markdown;
+      const mayReplace = () => this.#mayReplace(directory, markdown, end);
+      await markdown.mend(0, this.#render(START, end), mayReplace);
     }
   }
 
+  /** Not what the original wrote; and what else says something other is kept aside first. */
+  async #mayReplace(directory: Directory, markdown: MarkdownFile, end: ByteOffset) {
+    if (isOriginalsMarkdown(await markdown.beginning(MARKDOWN_HEAD_BYTES))) return false;
+    if (await markdown.is(this.#render(START, end, DOCUMENT_OPTIONS))) return false;
+    await copyAside(directory, MARKDOWN_NAME);
+    return true;
+  }
+
   /** The events of a stretch of the log as markdown, some at a time. */
-  async *#render(from: ByteOffset, to: ByteOffset): AsyncGenerator<string> {
+  async *#render(
+    from: ByteOffset,
+    to: ByteOffset,
+    options: EventOptions = LIVE_OPTIONS,
+  ): AsyncGenerator<string> {
     let text = "";
     if (from === to) return;
     for await (const event of this.#events(from, to)) {
-      text += renderEvent(event, LIVE_OPTIONS);
+      text += renderEvent(event, options);
       if (text.length < MEND_CHARS) continue;
       yield text;
       text = "";

@@ -25,6 +25,12 @@ export interface MarkdownOptions {
   readonly assistantMetadata?: boolean;
 }
 
+/** Also how the document's Python would print it. */
+export interface EventOptions extends MarkdownOptions {
+  /** Fences of three backticks, whatever is inside. */
+  readonly plainFences?: boolean;
+}
+
 /** What is printed when nobody chooses: the renderer's defaults. */
 export const RENDERER_OPTIONS: Required<MarkdownOptions> = {
   thinking: false,
@@ -33,10 +39,24 @@ export const RENDERER_OPTIONS: Required<MarkdownOptions> = {
 };
 
 /** What `transcript.md` holds: everything. */
-export const LIVE_OPTIONS: Required<MarkdownOptions> = { ...RENDERER_OPTIONS, thinking: true };
+export const LIVE_OPTIONS: Required<MarkdownOptions> = {
+  ...RENDERER_OPTIONS,
+  thinking: true,
+};
+
+/** The same as the document's Python writes it: what differs is M1. */
+export const DOCUMENT_OPTIONS: EventOptions = { ...LIVE_OPTIONS, plainFences: true };
+
+/** How the original's own writer begins a text, in a layout that the document does not have. */
+const ORIGINALS = /^# [^\n]*\n\n\*\*Thread ID:\*\* `[^`\n]*`\n\*\*Model:\*\* /;
+
+/** Whether a transcript.md begins as the original's own writer begins it: it is not ours to replace. */
+export function isOriginalsMarkdown(beginning: string): boolean {
+  return ORIGINALS.test(beginning);
+}
 
 /** The markdown of one event; "" for one that says nothing. Fragments are joined as they are. */
-export function renderEvent(event: RyeEvent, options: MarkdownOptions = {}): string {
+export function renderEvent(event: RyeEvent, options: EventOptions = {}): string {
   const { data } = event;
   const toolDetails = options.toolDetails ?? RENDERER_OPTIONS.toolDetails;
   switch (event.meaning) {
@@ -52,9 +72,9 @@ export function renderEvent(event: RyeEvent, options: MarkdownOptions = {}): str
       if (!(options.thinking ?? RENDERER_OPTIONS.thinking)) return "";
       return `_Thinking:_\n\n${printed(get(data, "text"))}\n\n`;
     case "tool_call_start":
-      return renderCall(data, toolDetails);
+      return renderCall(data, toolDetails, options.plainFences);
     case "tool_call_result":
-      return toolDetails ? renderResult(data) : "";
+      return toolDetails ? renderResult(data, options.plainFences) : "";
     case "step_finish":
       return renderStep(event);
     case "thread_complete":
@@ -82,17 +102,18 @@ function roleOf(data: JsonObject): string {
   return typeof role === "string" ? pythonTitle(role) : printed(role);
 }
 
-function renderCall(data: JsonObject, toolDetails: boolean): string {
+function renderCall(data: JsonObject, toolDetails: boolean, isPlain = false): string {
   const name = `**Tool: ${printed(get(data, "tool"))}**\n`;
   if (!toolDetails) return `${name}\n`;
   const input = get(data, "input");
-  return isTruthy(input) ? `${name}\n**Input:**\n${fenced(pythonJson(input), "json")}` : name;
+  if (!isTruthy(input)) return name;
+  return `${name}\n**Input:**\n${fenced(pythonJson(input), "json", isPlain)}`;
 }
 
-function renderResult(data: JsonObject): string {
+function renderResult(data: JsonObject, isPlain = false): string {
   const error = get(data, "error");
   const [label, text] = isTruthy(error) ? ["Error", error] : ["Output", get(data, "output")];
-  return `\n**${label}:**\n${fenced(printed(text))}\n`;
+  return `\n**${label}:**\n${fenced(printed(text), "", isPlain)}\n`;
 }
 
 function renderStep(event: RyeEvent): string {
@@ -121,10 +142,11 @@ function fixed(value: unknown, digits: number): string {
   return typeof value === "boolean" ? pythonFixed(Number(value), digits) : printed(value);
 }
 
-function fenced(text: string, language = ""): string {
+function fenced(text: string, language: string, isPlain: boolean): string {
   // M1
   let longest = 2;
-  for (const [run] of text.matchAll(/`{3,}/g)) longest = Math.max(longest, run.length);
+  const runs = isPlain ? [] : text.matchAll(/`{3,}/g);
+  for (const [run] of runs) longest = Math.max(longest, run.length);
   const fence = "`".repeat(longest + 1);
   return `${fence}${language}\n${text}\n${fence}\n`;
 }

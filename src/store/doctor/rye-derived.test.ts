@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { besideProject } from "../../../test/support/beside-project.ts";
@@ -17,6 +17,8 @@ import {
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import type { Native } from "../../dialects/dialect.ts";
+import type { Session } from "../session.ts";
+import { Store } from "../store.ts";
 import { readThreadMeta } from "../thread-files.ts";
 
 const { path: SAMPLES, isThere: hasSamples } = besideProject(
@@ -278,3 +280,66 @@ test.skipIf(!hasSamples)("real threads lack only what the original did not write
   await repairIn(project);
   assert.deepEqual(codes(await findingsIn(project)), ["DANGLING_CALL"]);
 });
+
+const FENCED: readonly Native[] = [
+  ...WHOLE_THREAD.slice(0, 3),
+  { type: "tool_call_result", call_id: "c1", output: "```\ncode\n```" },
+];
+/** As the original's own writer begins a text. */
+const ORIGINALS =
+  "# hello\n\n**Thread ID:** `hello-1`\n**Model:** m\n**Provider:** p\n**Mode:** single\n" +
+  "**Started:** 2026-02-09T04:03:50+00:00\n\n---\n\n### Turn 1\n\n";
+
+test.each([
+  ["in its document's fences", (text: string) => text.replaceAll("````", "```")],
+  ["in the layout of its own writer", () => ORIGINALS],
+])(
+  "a transcript.md that the original wrote %s is neither stale nor replaced",
+  async (_, change) => {
+    const thread = await Thread.written(FENCED);
+    const text = change(thread.read("transcript.md"));
+    assert.notEqual(text, thread.read("transcript.md"));
+    thread.write("transcript.md", text);
+    assert.deepEqual(
+      codes(await thread.findings()).filter((code) => /^DERIVED/.test(code)),
+      [],
+    );
+    await writeThread(thread.project, thread.id, [{ type: "user_message", text: "more" }]);
+    assert.equal(thread.read("transcript.md"), `${text}## User\n\nmore\n\n---\n\n`);
+    assert.deepEqual(asideIn(thread), []);
+  },
+);
+
+test("opening to append keeps a copy of a transcript.md that says something else", async () => {
+  const thread = await Thread.written();
+  const whole = thread.read("transcript.md");
+  const more = "## User\n\nmore\n\n---\n\n";
+  thread.write("transcript.md", whole.replace("Write", "Wrote"));
+  await writeThread(thread.project, thread.id, [{ type: "user_message", text: "more" }]);
+  assert.equal(thread.read("transcript.md"), whole + more);
+  assert.deepEqual(asideIn(thread), ["transcript.md.before-repair-0"]);
+  assert.equal(thread.read("transcript.md.before-repair-0"), whole.replace("Write", "Wrote"));
+});
+
+test("a transcript.md that a crash cut short, or left longer than its log, is mended without a copy", async () => {
+  const thread = await Thread.written();
+  const whole = thread.read("transcript.md");
+  for (const left of [whole.slice(0, -7), `${whole}## Us`, ""]) {
+    thread.write("transcript.md", left);
+    await (await sessionOf(thread)).close();
+    assert.equal(thread.read("transcript.md"), whole);
+  }
+  assert.deepEqual(asideIn(thread), []);
+});
+
+function asideIn(thread: Thread): string[] {
+  return readdirSync(thread.directory).filter((name) => name.includes("before-repair"));
+}
+
+/** The thread, opened to append. */
+async function sessionOf(thread: Thread): Promise<Session> {
+  const store = new Store(nodeHost, { dialect: "rye", root: thread.project, agent: "hello" });
+  const session = store.session(thread.id);
+  await session.openToAppend();
+  return session;
+}

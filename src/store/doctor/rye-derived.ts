@@ -8,11 +8,16 @@
 import type { OpenFile } from "../../base/files.ts";
 import { readSmallFile } from "../../base/replace.ts";
 import { type RyeEvent, readEnvelope } from "../../dialects/rye/envelope.ts";
-import { LIVE_OPTIONS, renderEvent } from "../../dialects/rye/markdown.ts";
+import {
+  DOCUMENT_OPTIONS,
+  isOriginalsMarkdown,
+  LIVE_OPTIONS,
+  renderEvent,
+} from "../../dialects/rye/markdown.ts";
 import { MetaRebuilder } from "../../dialects/rye/rebuild-meta.ts";
 import { LOG_NAME, MARKDOWN_NAME, META_NAME } from "../../dialects/rye/thread-id.ts";
 import type { StoredThreadMeta } from "../../dialects/rye/thread-meta.ts";
-import { parseMeta } from "../rye-beside.ts";
+import { MARKDOWN_HEAD_BYTES, parseMeta } from "../rye-beside.ts";
 import { renderThread, threadEvents, writeThreadMeta } from "../thread-files.ts";
 import { copyAside, moveAside, openIfThere, replaceWith } from "./aside.ts";
 import { type DerivedKind, type DerivedLook, keptIn, type Patient, placeOf } from "./derived.ts";
@@ -44,6 +49,8 @@ class RyeLook implements DerivedLook {
   readonly #replay: RyeMetaReplay | null;
   readonly #markdown: OpenFile | null;
   readonly #comparison: TextComparison | null;
+  /** With the text as the document's Python writes it. */
+  readonly #documents: TextComparison | null;
   /** Why transcript.md cannot be read; undefined when it can, or is missing. */
   readonly #refusal: unknown;
   #hasEvents = false;
@@ -61,6 +68,7 @@ class RyeLook implements DerivedLook {
     }
     this.#markdown = markdown;
     this.#comparison = markdown && new TextComparison(markdown);
+    this.#documents = markdown && new TextComparison(markdown);
   }
 
   add(value: unknown): Promise<void> | undefined {
@@ -73,10 +81,13 @@ class RyeLook implements DerivedLook {
 
   #compare(event: RyeEvent): Promise<void> | undefined {
     // Missing, or known to differ: whether there is any text at all is all that matters.
-    if (this.#hasText && this.#comparison?.hasDiffered !== false) return undefined;
+    const hasDiffered = this.#comparison?.hasDiffered !== false;
+    if (this.#hasText && hasDiffered && this.#documents?.hasDiffered !== false) return undefined;
     const text = renderEvent(event, LIVE_OPTIONS);
     this.#hasText ||= text !== "";
-    return this.#comparison?.add(text);
+    const comparing = this.#comparison?.add(text);
+    const documents = this.#documents?.add(renderEvent(event, DOCUMENT_OPTIONS));
+    return documents ? Promise.all([comparing, documents]).then(() => {}) : comparing;
   }
 
   async findings(): Promise<Finding[]> {
@@ -96,7 +107,10 @@ class RyeLook implements DerivedLook {
       return finding("DERIVED_MISSING", at, `${MARKDOWN_NAME} is missing`);
     }
     const offset = await this.#comparison.differsAt();
-    if (offset === null) return null;
+    if (offset === null || (await this.#documents?.differsAt()) === null) return null;
+    const head = Buffer.alloc(MARKDOWN_HEAD_BYTES);
+    const count = (await this.#markdown?.read(head, 0)) ?? 0;
+    if (isOriginalsMarkdown(head.toString("utf8", 0, count))) return null;
     const detail = `${MARKDOWN_NAME} is not the rendering of its log from byte ${offset} on`;
     return finding("DERIVED_STALE", { ...at, offset }, detail);
   }
