@@ -129,6 +129,6 @@ test("a stream of chat messages is resumed, and one without any is refused", asy
   );
   assert.match(JSON.stringify(messages), /hello.*hi.*in the fork/);
   assert.doesNotMatch(JSON.stringify(messages), /progress/);
-  const error = await refusal(resumeSession(nodeHost, "/numbers", options), "BAD_SETTING");
-  assert.match(error.message, /none of its lines is a chat message/);
+  const error = await refusal(resumeSession(nodeHost, "/numbers", options), "NOTHING_UNDERSTOOD");
+  assert.match(error.message, /none is a message of the dialect streams/);
 });

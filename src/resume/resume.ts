@@ -127,9 +127,10 @@ export async function resumeSession<Name extends TargetName>(
       checkpoints,
       isUnderstood,
     } = await readInto(pipeline, session, options.upTo ?? null);
-    if (session.dialect === "streams" && found === 0) throw noMessages(session.id);
     const lines = pipeline.entries - checkpoints;
-    if (lines > 0 && !isUnderstood) throw nothingUnderstood(session, lines);
+    // A stream may hold anything, also a line that is an entry and no message.
+    const hasNone = session.dialect === "streams" ? found === 0 : lines > 0 && !isUnderstood;
+    if (hasNone) throw nothingUnderstood(session, lines);
     const piped = pipeline.finish(TARGETS[options.for], options.prompt as Prompt);
     const { messages, system, tools, made, madeSystem, actions } = piped;
     const report: Resumed<Name>["report"] = {
@@ -279,14 +280,6 @@ async function readInto(
   const { root, path, end } = session;
   const source = { root, path, end, hash: session.hash(), natives, agent };
   return { source, at, messages, checkpoints, isUnderstood };
-}
-
-/** A stream may hold anything. */
-function noMessages(id: string | null): VerbatimError<"BAD_SETTING"> {
-  const reason = "none of its lines is a chat message";
-  return new VerbatimError("BAD_SETTING", `${id} cannot be resumed: ${reason}`, {
-    ...{ setting: "session", from: "streams", reason },
-  });
 }
 
 function headOf({ signed_through: through, log }: VerifyReport, at: number): SignedHead | null {

@@ -105,3 +105,21 @@ test("a session that is not there, not signed, or not as it was signed has no he
   const stripped = await refusal(signed.head(pinned(head)), "NOT_VERIFIED");
   assert.equal(stripped.details.verdict, "rollback");
 });
+
+test.each(["rye", "homeagent"] as const)(
+  "of a signed log without any checkpoint left, it is said how to restore it or start over (%s)",
+  async (dialect) => {
+    const signed = new Signed(dialect);
+    await signed.put(2);
+    const pin = pinned((await signed.head()).head);
+    if (dialect === "rye") writeFileSync(signed.path, "");
+    else writeFileSync(`${signed.path}.checkpoints`, "");
+    const { message } = await refusal(signed.head(pin), "NOT_VERIFIED");
+    assert.match(
+      message,
+      /is rollback, and its head is not pinned: no checkpoint is left that holds/,
+    );
+    assert.match(message, /restore it from a copy, or start over: `verbatim head forget`/);
+    assert.equal(message.includes(`move ${signed.path}.checkpoints away`), dialect !== "rye");
+  },
+);

@@ -105,7 +105,7 @@ function notVerified(
   const begun = `\`verbatim head forget\`${hasSidecar(dialect) ? `, and move ${sidecarOf(path)} away` : ""}`;
   const nothing =
     verdict === "rollback"
-      ? `no checkpoint is left that holds: restore it from a copy, or to begin anew ${begun}`
+      ? `no checkpoint is left that holds: restore it from a copy, or start over: ${begun}`
       : "nothing in it is signed";
   const reason = why ?? nothing;
   return new VerbatimError(
