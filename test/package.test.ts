@@ -263,3 +263,12 @@ function consumer(specifier: string, list: string): string {
     "",
   ].join("\n");
 }
+
+test("no version of an optional peer keeps the package from being installed", async () => {
+  const { peerDependencies = {}, peerDependenciesMeta = {} } = JSON.parse(
+    await readFile(join(root, "package.json"), "utf8"),
+  );
+  for (const [name, range] of Object.entries(peerDependencies)) {
+    expect([name, range, peerDependenciesMeta[name]]).toEqual([name, "*", { optional: true }]);
+  }
+});

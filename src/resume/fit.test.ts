@@ -175,7 +175,7 @@ test("OpenRouter's list of thoughts goes back flat in a chat request, and nowher
   assert.deepEqual(messages[1], { role: "assistant", content: "yes", reasoning_details });
   assert.deepEqual(
     actions.map(({ why }) => why),
-    ["thinking_not_taken"],
+    ["thinking_unsigned"],
   );
   for (const name of ["anthropic", "openai-responses", "ai-sdk"] as const) {
     const other = piped(name, entries, null);
