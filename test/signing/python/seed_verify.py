@@ -1,9 +1,10 @@
 """The verifier of the seed's section 4, as the document has it.
 
-    python3 seed_verify.py PUBLIC_PEM    one path a line on stdin, one answer a line on stdout, in JSON
+    python3 seed_verify.py PUBLIC_PEM...    one path a line on stdin, one answer a line on stdout, in JSON
 
 The document leaves `verify_signature` to its signing primitives: Ed25519 over the hash's hex digits,
-base64url, under the key whose fingerprint is the first 16 hex digits of SHA-256 over its PEM.
+base64url, under the key whose fingerprint is the first 16 hex digits of SHA-256 over its PEM. Of several
+keys, the one with the fingerprint that the checkpoint names.
 """
 
 import hashlib
@@ -14,7 +15,11 @@ from pathlib import Path
 from json_signature import verify_signature
 
 
-def verify(path, public_pem):
+def is_signed(cp, pems):
+    return any(verify_signature(cp["hash"], cp["sig"], cp["fp"], pem) for pem in pems)
+
+
+def verify(path, pems):
     content = path.read_bytes()
     checkpoints = []
     for line in content.decode("utf-8").splitlines():
@@ -35,7 +40,7 @@ def verify(path, public_pem):
         actual_hash = hashlib.sha256(content[: cp["byte_offset"]]).hexdigest()
         if actual_hash != cp["hash"]:
             return {"valid": False, "error": "hash", "failed_at_turn": cp["turn"]}
-        if not verify_signature(cp["hash"], cp["sig"], cp["fp"], public_pem):
+        if not is_signed(cp, pems):
             return {"valid": False, "error": "signature", "failed_at_turn": cp["turn"]}
 
     last = checkpoints[-1]
@@ -46,6 +51,6 @@ def verify(path, public_pem):
 
 
 if __name__ == "__main__":
-    pem = Path(sys.argv[1]).read_bytes()
+    public_pems = [Path(each).read_bytes() for each in sys.argv[1:]]
     for asked in sys.stdin:
-        print(json.dumps(verify(Path(json.loads(asked)), pem)))
+        print(json.dumps(verify(Path(json.loads(asked)), public_pems)))
