@@ -1,8 +1,8 @@
 /**
- * `verbatim-log`: stores of sessions, in the dialect of your choice.
+ * `verbatim-log`: stores of sessions, in our own layout or in that of another program.
  *
  * @example
- * const store = await openStore({ dialect: "rye", root: ".", agent: "hello_world" });
+ * const store = await openStore();
  * const session = await store.create();
  * await session.append({ kind: "message", role: "user", parts: [{ type: "text", text: "Hi" }] });
  * for await (const entry of session.entries()) console.log(entry.kind, entry.parts);
@@ -13,7 +13,7 @@ import { nodeHost } from "./base/node-host.ts";
 import { Store, type StoreOptions } from "./store/store.ts";
 
 /** A store of sessions; nothing is made on the disk before the first session is. */
-export async function openStore(options: StoreOptions): Promise<Store> {
+export async function openStore(options: StoreOptions = {}): Promise<Store> {
   return new Store(nodeHost, options);
 }
 

@@ -166,7 +166,7 @@ test("a session of every dialect is signed, verified and handed over by the inst
     import { verifySession } from "verbatim-log/signing";
     import { handoff, unpack } from "verbatim-log/resume";
     const verdicts = {};
-    for (const dialect of ["rye", "homeagent", "entire", "claude", "sdk"]) {
+    for (const dialect of ["verbatim", "rye", "homeagent", "entire", "claude", "sdk"]) {
       const root = process.env.HOME + "/" + dialect;
       const store = await openStore({ dialect, root, sign: true, agent: "a", model: "m" });
       const session = await store.create();

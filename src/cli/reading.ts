@@ -27,7 +27,7 @@ export const WHERE_OPTIONS: readonly CommandOption[] = [
   {
     flags: "--dialect <name>",
     summary: "only sessions of this dialect, the on-disk layout",
-    choices: ["rye", "homeagent", "entire", "claude", "sdk", "streams"],
+    choices: ["verbatim", "rye", "homeagent", "entire", "claude", "sdk", "streams"],
   },
 ];
 

@@ -9,7 +9,7 @@ export interface SessionItem extends Summary {
   readonly id: string;
   /** The session's own id, in its store. */
   readonly session: string;
-  readonly dialect: "rye" | "homeagent" | "entire" | "claude" | "sdk" | "streams";
+  readonly dialect: "verbatim" | "rye" | "homeagent" | "entire" | "claude" | "sdk" | "streams";
   /** The store's directory on the server. */
   readonly root: string;
   readonly bytes: number;

@@ -9,7 +9,14 @@
 import type { Aside, Entry, NewEntry } from "../model/entry.ts";
 import type { TurnMark } from "../model/turns.ts";
 
-export type DialectName = "homeagent" | "rye" | "entire" | "claude" | "sdk" | "streams";
+export type DialectName =
+  | "verbatim"
+  | "homeagent"
+  | "rye"
+  | "entire"
+  | "claude"
+  | "sdk"
+  | "streams";
 
 /** A line's JSON object, in the dialect's own words. */
 export type Native = Readonly<Record<string, unknown>>;

@@ -3,7 +3,14 @@
 import type { EnvelopeName } from "../proof/checkpoint.ts";
 
 /** `streams`: no session, but the file of a stream in a server's data directory. */
-export type SignedDialect = "rye" | "entire" | "homeagent" | "claude" | "sdk" | "streams";
+export type SignedDialect =
+  | "verbatim"
+  | "rye"
+  | "entire"
+  | "homeagent"
+  | "claude"
+  | "sdk"
+  | "streams";
 
 /**
  * What a log holds: `lines` of a session; `messages`, which are lines of somebody's data, whatever

@@ -27,6 +27,7 @@ import { isOthersLine, SUPPORTED } from "../dialects/recognise.ts";
 import { rye } from "../dialects/rye/dialect.ts";
 import { LOG_NAME as RYE_LOG_NAME } from "../dialects/rye/thread-id.ts";
 import { sdk } from "../dialects/sdk/dialect.ts";
+import { verbatim } from "../dialects/verbatim/dialect.ts";
 import { LogReader } from "../log/reader.ts";
 import { DIALECT_NAMES, type FoundStore, findStores, statOf, type Where } from "./find-stores.ts";
 import { recogniseFile } from "./foreign-log.ts";
@@ -49,6 +50,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   entire,
   claude,
   sdk,
+  verbatim,
   streams,
 };
 /** What the log is called in a directory that is one session's. */
@@ -303,6 +305,7 @@ async function dialectOf(host: Host, path: string): Promise<DialectName> {
   for await (const { value } of reader) {
     // A turn record is the most particular of them: nothing else has its three fields.
     if (homeagent.decode(value).entry) return "homeagent";
+    if (verbatim.isOwn?.(value)) return "verbatim";
     if (sdk.decode(value).entry) return "sdk";
     if (rye.decode(value).entry) return "rye";
     if (isRow(value) && !isOthersLine(value)) return "entire";

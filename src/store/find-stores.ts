@@ -26,6 +26,7 @@ export interface FoundStore {
 }
 
 export const DIALECT_NAMES: readonly DialectName[] = [
+  "verbatim",
   "rye",
   "homeagent",
   "entire",

@@ -10,6 +10,7 @@ import * as entire from "../dialects/entire/session-id.ts";
 import * as homeagent from "../dialects/homeagent/session-id.ts";
 import * as rye from "../dialects/rye/thread-id.ts";
 import * as sdk from "../dialects/sdk/session-id.ts";
+import * as verbatim from "../dialects/verbatim/session-id.ts";
 import { streamLogs } from "../streams/stream-logs.ts";
 
 export const LAYOUTS: Readonly<Record<DialectName, Layout>> = {
@@ -32,6 +33,12 @@ export const LAYOUTS: Readonly<Record<DialectName, Layout>> = {
     levels: [null],
     isLog: (name) => name.endsWith(sdk.ENDING),
     idAt: sdk.idAt,
+  },
+  verbatim: {
+    under: verbatim.SESSIONS_PATH,
+    levels: [],
+    isLog: (name) => name.endsWith(verbatim.ENDING),
+    idAt: verbatim.idAt,
   },
   streams: {
     under: ["logs"],

@@ -5,7 +5,7 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { basename, dirname } from "node:path";
+import { basename, dirname, relative } from "node:path";
 import { badOption } from "../base/choice.ts";
 import { errnoOf, ioError, VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
@@ -13,6 +13,7 @@ import { sessionIdOf } from "../dialects/claude/session-id.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { datedSessionId } from "../dialects/entire/session-id.ts";
 import { newThreadId } from "../dialects/rye/thread-id.ts";
+import { makeOwnDirectory } from "./own-directory.ts";
 
 interface Where {
   readonly dialect: DialectName;
@@ -37,15 +38,15 @@ export class SessionIds {
   }
 
   async winNew(agent: string | null, wait: boolean): Promise<string> {
-    const isEntire = this.#dialect === "entire";
-    if (!isEntire && agent === null) {
+    const isDated = this.#dialect === "entire" || this.#dialect === "verbatim";
+    if (!isDated && agent === null) {
       throw badOption("agent", "is missing: a new session needs it (rye: a directive), or an id");
     }
     if (this.#dialect === "rye") {
       return wait ? this.winThreadId(agent ?? "", true) : this.#winNextThreadId(agent ?? "");
     }
     const uuid = randomUUID();
-    const id = isEntire ? datedSessionId(Date.now(), uuid) : this.#idOf(agent ?? "", uuid);
+    const id = isDated ? datedSessionId(Date.now(), uuid) : this.#idOf(agent ?? "", uuid);
     await this.win(id);
     return id;
   }
@@ -94,6 +95,7 @@ export class SessionIds {
       await files.openDirectory(this.#root, { create: true }).then((root) => root.close());
       return files.makeDirectory(dirname(path), { root: this.#root });
     }
+    await makeOwnDirectory(this.#host, this.#root, relative(this.#root, path));
     const directory = await files.openDirectory(dirname(path), { create: true, root: this.#root });
     try {
       directory.open(basename(path), "new").close();

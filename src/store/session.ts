@@ -26,6 +26,7 @@ import type { Beside } from "./beside.ts";
 import { ComposedAppends, WRITE_BYTES_MAX } from "./composed-appends.ts";
 import { refuseForeign } from "./foreign-log.ts";
 import type { Repeat } from "./known-lines.ts";
+import { makeOwnDirectory } from "./own-directory.ts";
 import { companionOf, Scribe } from "./scribe.ts";
 import type { Due, Sealing } from "./sealing.ts";
 import { type KnownFacts, SessionFacts } from "./session-facts.ts";
@@ -224,6 +225,7 @@ export class Session {
     try {
       const { host, root, logOptions, openBeside, openSealing } = this.#parts;
       await refuseForeign(host, this, this.#dialect, true);
+      await makeOwnDirectory(host, root, this.logId);
       const beside = openBeside?.(this) ?? null;
       this.#beside = beside;
       const sealing = openSealing ? await openSealing(this, this.#facts, beside) : null;

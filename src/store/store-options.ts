@@ -1,13 +1,6 @@
 /** Store options: what a store, and a session that begins in it, can be told. */
 
-import {
-  badArgument,
-  checkChoice,
-  checkKind,
-  checkOptions,
-  type OptionKinds,
-  requireChoice,
-} from "../base/choice.ts";
+import { checkChoice, checkKind, checkOptions, type OptionKinds } from "../base/choice.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import type { Envelope } from "../dialects/rye/dialect.ts";
 import { checkLogChoices, type Durability, type LogMode } from "../log/log-options.ts";
@@ -16,8 +9,9 @@ import { READ_DIALECT_NAMES } from "./find-stores.ts";
 import type { SignOption } from "./store-signing.ts";
 
 export interface StoreOptions {
-  readonly dialect: DialectName;
-  /** rye, entire: the project; homeagent: its base. Default: the current directory; `~/.homeagent`. */
+  /** Default: `verbatim`, our own layout. The others are for programs whose layout you need to match. */
+  readonly dialect?: DialectName;
+  /** The project; homeagent: its base. Default: the current directory; `~/.homeagent`. */
   readonly root?: string;
   readonly durability?: Durability;
   /** Default: `exclusive`, a session is this process's while it is open to append. */
@@ -97,12 +91,8 @@ const BEGIN_OPTIONS: OptionKinds<BeginOptions> = {
 
 /** Refuses with BAD_SETTING what is no option of a store, or none of an option's choices. */
 export function checkStoreOptions(options: StoreOptions): void {
-  if (options === undefined) {
-    const dialects = READ_DIALECT_NAMES.join(", ");
-    throw badArgument("openStore", `needs options: { dialect }, which is one of ${dialects}`);
-  }
   checkOptions("openStore", options, STORE_OPTIONS);
-  requireChoice("dialect", options.dialect, READ_DIALECT_NAMES);
+  checkChoice("dialect", options.dialect, READ_DIALECT_NAMES);
   checkLogChoices(options);
   checkChoice("envelope", options.envelope, ENVELOPES);
   checkChoice("sign", options.sign, SIGN_OPTIONS);

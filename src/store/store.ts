@@ -19,6 +19,7 @@ import { type Envelope, ryeDialect } from "../dialects/rye/dialect.ts";
 import { readEnvelope } from "../dialects/rye/envelope.ts";
 import { LOG_NAME, THREADS_PATH, threadSegments } from "../dialects/rye/thread-id.ts";
 import { sdk } from "../dialects/sdk/dialect.ts";
+import { verbatim } from "../dialects/verbatim/dialect.ts";
 import { openPlace, openToRead } from "../log/place.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
 import type { Beside } from "./beside.ts";
@@ -47,7 +48,13 @@ export type { BeginOptions, CreateOptions, StoreOptions };
 /** How long a reader waits for the lock of a session whose hooks wait. */
 const DRAIN_WAIT_MS = 1000;
 /** Dialects whose sessions are their logs, and nothing else. */
-const HAS_NOTHING_BESIDE: readonly DialectName[] = ["homeagent", "claude", "sdk", "streams"];
+const HAS_NOTHING_BESIDE: readonly DialectName[] = [
+  "verbatim",
+  "homeagent",
+  "claude",
+  "sdk",
+  "streams",
+];
 
 export class Store {
   readonly dialect: DialectName;
@@ -59,10 +66,10 @@ export class Store {
   readonly #ids: SessionIds;
   #signing: Promise<StoreSigning> | null = null;
 
-  constructor(host: Host, options: StoreOptions) {
+  constructor(host: Host, options: StoreOptions = {}) {
     checkStoreOptions(options);
     this.#options = options;
-    this.dialect = options.dialect;
+    this.dialect = options.dialect ?? "verbatim";
     this.root = resolve(options.root ?? (this.dialect === "homeagent" ? homeagentRoot() : "."));
     this.#host = hostOf(host, this);
     this.#registrar = this.#openRegistrar();
@@ -265,6 +272,7 @@ export class Store {
     if (this.dialect === "rye") return this.#rye(this.#options.envelope ?? "flat");
     if (this.dialect === "claude") return claude;
     if (this.dialect === "sdk") return sdk;
+    if (this.dialect === "verbatim") return verbatim;
     if (this.dialect === "streams") return streams;
     return this.dialect === "homeagent" ? homeagent : entire;
   }

@@ -87,7 +87,7 @@ function standingOf(meta: StoredThreadMeta | null): Standing {
  * thread.json, else the id say. entire: nothing says it.
  */
 function agentOf(dialect: DialectName, id: string, said: string | null | undefined): string | null {
-  if (dialect === "entire" || dialect === "streams") return null;
+  if (dialect === "entire" || dialect === "streams" || dialect === "verbatim") return null;
   if (dialect === "homeagent" || dialect === "sdk") return id.slice(0, id.indexOf("/"));
   if (dialect === "claude") return keyOf(id)?.projectKey ?? null;
   return said || id.replace(/-\d+$/, "");

@@ -7,13 +7,13 @@
  * (`signed-stream.ts`, SN5).
  */
 
-import { asciiJson } from "../proof/checkpoint.ts";
 import type { RememberedHead } from "../signing/heads.ts";
 import { LogSigner, nothingSigned } from "../signing/log-signer.ts";
 import { nodeCrypto } from "../signing/node-crypto.ts";
 import { sidecarOf } from "../signing/session-log.ts";
 import type { Batch } from "./batch.ts";
 import type { HandlePool } from "./handle-pool.ts";
+import { checkpointOpening } from "./signed-log.ts";
 import type { SigningParts } from "./signed-stream.ts";
 import type { StreamState } from "./stream-state.ts";
 
@@ -35,12 +35,6 @@ export async function addGeneses(
     const bytes = await genesisOf(parts, state);
     batch.add({ op: "sign", path: state.path, file, pos: 0, bytes });
   }
-}
-
-/** The opening fields of a checkpoint line in a stream's sidecar. */
-export function checkpointOpening(nowMs: number, path: string): string {
-  const fields = { timestamp: new Date(nowMs).toISOString(), thread_id: `streams:${path}` };
-  return `${asciiJson(fields).slice(0, -1)},`;
 }
 
 /** The streams, forks apart, whose first bytes are in `batch`. */

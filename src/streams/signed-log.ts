@@ -1,5 +1,6 @@
 /** Signed log: a stream's file, as those who sign and verify call it. */
 
+import { asciiJson } from "../proof/checkpoint.ts";
 import type { SignedLog } from "../signing/session-log.ts";
 import type { StreamState } from "./stream-state.ts";
 
@@ -16,4 +17,10 @@ export function signedLogOf(
 ): SignedStreamLog {
   const content = isJson ? "messages" : "bytes";
   return { dialect: "streams", content, root, logId: `logs/${file}`, id: path };
+}
+
+/** The opening fields of a checkpoint line in a stream's sidecar. */
+export function checkpointOpening(nowMs: number, path: string): string {
+  const fields = { timestamp: new Date(nowMs).toISOString(), thread_id: `streams:${path}` };
+  return `${asciiJson(fields).slice(0, -1)},`;
 }

@@ -36,10 +36,9 @@ import { sidecarOf } from "../signing/session-log.ts";
 import type { ToVouch } from "../signing/shown.ts";
 import type { Signer } from "../signing/signer.ts";
 import { openOrEmpty } from "./empty-file.ts";
-import { checkpointOpening } from "./genesis.ts";
 import type { HandlePool } from "./handle-pool.ts";
 import { forkFault } from "./signed-claims.ts";
-import { signedLogOf } from "./signed-log.ts";
+import { checkpointOpening, signedLogOf } from "./signed-log.ts";
 import type { StreamState } from "./stream-state.ts";
 
 /** At most so much is hashed before others have their turn. */

@@ -30,6 +30,7 @@ const IDS = {
   homeagent: "ada/one",
   claude: "-home-ada/00000000-0000-4000-8000-000000000000",
   sdk: "chats/one",
+  verbatim: "one",
 } as const;
 
 export type TorturedDialect = keyof typeof IDS;

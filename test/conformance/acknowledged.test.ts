@@ -16,7 +16,14 @@ import type { NewEntry } from "../../src/model/entry.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-const DIALECTS: readonly DialectName[] = ["homeagent", "rye", "entire", "claude", "sdk"];
+const DIALECTS: readonly DialectName[] = [
+  "verbatim",
+  "homeagent",
+  "rye",
+  "entire",
+  "claude",
+  "sdk",
+];
 
 /** As JavaScript gives them, where no compiler tells of a field that is none. */
 // biome-ignore lint/suspicious/noExplicitAny: what a compiler would refuse is what is tried here.
@@ -148,7 +155,10 @@ function assertReadBack(entry: NewEntry, back: Partial<StoredEntry>, dialect: Di
 /** Formats' pages say these: a message of no parts in rye, blocks that look like a known one. */
 function isOtherwiseRead({ parts = [] }: NewEntry, dialect: DialectName): boolean {
   if (dialect === "rye") return parts.length === 0;
-  return parts.some(({ type }) => type === "other") && dialect !== "homeagent" && dialect !== "sdk";
+  return (
+    parts.some(({ type }) => type === "other") &&
+    !["homeagent", "sdk", "verbatim"].includes(dialect)
+  );
 }
 
 const anyText = fc.oneof(

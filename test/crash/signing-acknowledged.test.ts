@@ -141,7 +141,7 @@ class Beginning {
   }
 }
 
-test.each<TorturedDialect>(["rye", "entire", "homeagent", "claude", "sdk"])(
+test.each<TorturedDialect>(["verbatim", "rye", "entire", "homeagent", "claude", "sdk"])(
   "whatever call a crash comes at, an acknowledged line of a signed session of %s is signed",
   { timeout: 240_000 },
   async (dialect) => {

@@ -75,7 +75,7 @@ test.each(Object.entries(SESSIONS))("a stream is captured into a %s", async (_, 
   assert.match(readFileSync(logsBelow(root), "utf8"), /IMPORTANT.*\n$/);
 });
 
-test.each(["homeagent", "rye", "entire", "claude", "sdk"] as const)(
+test.each(["verbatim", "homeagent", "rye", "entire", "claude", "sdk"] as const)(
   "a stream is captured into a session of openStore (%s)",
   async (dialect) => {
     const store = await openStore({ dialect, root: tempDirectory(), agent: "a" });

@@ -118,7 +118,7 @@ test.for(TAILS)(
   "the tail %j is judged as the page says, in each dialect",
   async ([tail, ours, others]) => {
     const user = new SigningUser();
-    for (const dialect of ["rye", "entire", "homeagent", "sdk", "claude"] as const) {
+    for (const dialect of ["rye", "entire", "homeagent", "sdk", "claude", "verbatim"] as const) {
       const written = await user.writeTurns({ dialect }, 1);
       appendFileSync(written.path, tail);
       const { verdict, findings } = await user.verify(written);

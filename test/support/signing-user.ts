@@ -39,6 +39,7 @@ export const ALL_SHAPES: Readonly<Record<string, SignedShape>> = {
   ...SHAPES,
   claude: { dialect: "claude" },
   sdk: { dialect: "sdk" },
+  verbatim: { dialect: "verbatim" },
 };
 
 export const said = (text: string): NewEntry => ({
@@ -65,7 +66,7 @@ export function turnIn({ dialect }: Session, text: string): readonly NewEntry[] 
 
 /** Without what the dialect has no line for: where sessions and turns begin and end. */
 export function sayable(dialect: DialectName, entries: readonly NewEntry[]): readonly NewEntry[] {
-  if (dialect === "rye" || dialect === "sdk") return entries;
+  if (dialect === "rye" || dialect === "sdk" || dialect === "verbatim") return entries;
   const says: NewEntry["kind"][] = dialect === "entire" ? ["message", "end"] : ["message"];
   return entries.filter(({ kind }) => says.includes(kind));
 }
@@ -163,6 +164,7 @@ export class SigningUser {
 }
 
 export function idFor({ dialect }: SignedShape): string {
+  if (dialect === "verbatim") return "evening";
   return hasSidecar(dialect) ? "kitchen/evening" : "hello-1739012630";
 }
 

@@ -27,8 +27,8 @@ export const record: CliCommand = {
   options: [
     {
       flags: "--dialect <name>",
-      summary: "the on-disk layout, and the shape of the entries",
-      choices: ["rye", "homeagent", "entire", "claude", "sdk"],
+      summary: "the on-disk layout, and the shape of the entries; default: our own",
+      choices: ["verbatim", "rye", "homeagent", "entire", "claude", "sdk"],
     },
     {
       flags: "--from <source>",
@@ -52,7 +52,7 @@ export const record: CliCommand = {
     { flags: "--session <id>", summary: "session to continue or create; default: a new one" },
     {
       flags: "--root <dir>",
-      summary: "rye, entire: the project, default: current directory; homeagent: its base",
+      summary: "the project, default: current directory; homeagent: its base",
     },
     {
       flags: "--durability <level>",
@@ -80,6 +80,8 @@ export const record: CliCommand = {
     },
   ],
   examples: [
+    "my-agent | verbatim record",
+    `echo '{"kind":"message","role":"user","parts":[{"type":"text","text":"hi"}]}' | verbatim record --ack`,
     "my-agent | verbatim record --dialect rye --directive hello_world",
     'echo \'{"type":"user_message","text":"hi"}\' | verbatim record --dialect rye --directive hi --ack',
     "my-agent | verbatim record --dialect homeagent --agent kitchen --session 2026-11-15",
@@ -150,10 +152,7 @@ interface Asked {
 
 function askedFor(options: Run["options"]): Asked {
   const { durability, envelope } = options;
-  const dialect = DIALECTS.find((name) => name === options.dialect);
-  if (dialect === undefined) {
-    throw new UsageError(`--dialect is missing: one of ${DIALECTS.join(", ")}`);
-  }
+  const dialect = (options.dialect ?? "verbatim") as RecordedDialect;
   const model = textOption("--model", options.model);
   const version = textOption("--agent-version", options.agentVersion);
   const asked: Asked = {
@@ -244,6 +243,10 @@ async function openStore({ dialect, root, storeOptions }: Asked, io: Io): Promis
   });
 }
 
+async function openOwn(store: Store, { sessionId }: Asked): Promise<Session> {
+  return sessionId === undefined ? store.create() : store.session(sessionId);
+}
+
 async function openTurns(store: Store, { agent = "", sessionId }: Asked): Promise<Session> {
   const { sessionIdOf } = await import("../../dialects/homeagent/session-id.ts");
   if (sessionId !== undefined) return store.session(sessionIdOf(agent, sessionId));
@@ -282,13 +285,13 @@ type RecordedDialect = Exclude<DialectName, "streams">;
 type Opener = (store: Store, asked: Asked) => Promise<Session>;
 
 const OPENERS: Readonly<Record<RecordedDialect, Opener>> = {
+  verbatim: openOwn,
   rye: openThread,
   homeagent: openTurns,
   entire: openRows,
   claude: openNamed,
   sdk: openNamed,
 };
-const DIALECTS = Object.keys(OPENERS) as RecordedDialect[];
 
 /** The directive of a thread that is there, from its thread.json or its first event. */
 async function directiveOf({ root }: Store, threadId: string): Promise<string | null> {

@@ -21,7 +21,7 @@ export const unpack: CliCommand = {
     {
       flags: "--dialect <name>",
       summary: "dialect to unpack to; another one than the bundle's makes a new session",
-      choices: ["rye", "homeagent", "entire", "claude", "sdk"],
+      choices: ["verbatim", "rye", "homeagent", "entire", "claude", "sdk"],
     },
     { flags: "--as <id>", summary: "other dialect: id of the new session" },
     { flags: "--agent <name>", summary: "other dialect: agent of the new session" },

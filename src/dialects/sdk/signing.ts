@@ -8,25 +8,26 @@ import { asciiJson } from "../../proof/checkpoint.ts";
 import type { Native, Signing, WriterFacts } from "../dialect.ts";
 import { getObject, getString } from "../fields.ts";
 
-export const signing: Signing = {
-  isSidecar: true,
+export const signing = signingAs("sdk");
 
-  turnMark(native: Native): TurnMark {
-    const { type } = native;
-    if (type !== "item" && type !== "message" && type !== "entry") return null;
-    const said = getObject(native, type);
-    if (type === "entry" && said.kind !== "message") return markOfKind(said.kind);
-    const role = getString(said, "role");
-    if (role === "user") return "opens";
-    return role === "system" || role === "developer" ? null : "works";
-  },
-
-  opening(facts: WriterFacts) {
-    const timestamp = new Date(facts.nowMs).toISOString();
-    const fields = { timestamp, thread_id: `sdk:${facts.id}` };
+/** `name`: of the dialect, with which the name of a signed session begins. */
+export function signingAs(name: string): Signing {
+  const opening = ({ nowMs, id }: WriterFacts) => {
+    const fields = { timestamp: new Date(nowMs).toISOString(), thread_id: `${name}:${id}` };
     return { text: `${asciiJson(fields).slice(0, -1)},`, id: null };
-  },
-};
+  };
+  return { isSidecar: true, turnMark, opening };
+}
+
+function turnMark(native: Native): TurnMark {
+  const { type } = native;
+  if (type !== "item" && type !== "message" && type !== "entry") return null;
+  const said = getObject(native, type);
+  if (type === "entry" && said.kind !== "message") return markOfKind(said.kind);
+  const role = getString(said, "role");
+  if (role === "user") return "opens";
+  return role === "system" || role === "developer" ? null : "works";
+}
 
 /** Of an entry in neutral words that is no message. */
 function markOfKind(kind: unknown): TurnMark {

@@ -26,7 +26,7 @@ import { tempDirectory } from "../../support/temp-directory.ts";
 
 /** Shapes whose checkpoints stand in the log, and those that have them beside it. */
 export const INSIDE = ["rye-flat", "rye-payload", "entire"] as const;
-export const BESIDE = ["homeagent", "claude", "sdk"] as const;
+export const BESIDE = ["homeagent", "claude", "sdk", "verbatim"] as const;
 export type ShapeName = (typeof INSIDE)[number] | (typeof BESIDE)[number];
 export const SHAPE_NAMES: readonly ShapeName[] = [...INSIDE, ...BESIDE];
 /** One of each kind: for attacks that ask nothing of a shape. Claude's lines may say anything. */

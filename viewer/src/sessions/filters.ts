@@ -3,7 +3,7 @@
 import type { SessionFilter } from "../../../src/client/sessions.ts";
 import type { ListFilter } from "../route.ts";
 
-export const DIALECTS = ["rye", "homeagent", "entire", "claude", "sdk"] as const;
+export const DIALECTS = ["verbatim", "rye", "homeagent", "entire", "claude", "sdk"] as const;
 export const STATUSES = ["running", "completed", "error", "paused"] as const;
 const DAY_MS = 86_400_000;
 

@@ -1,0 +1,50 @@
+/** The examples of docs/formats/verbatim.md, fed to the code: the page cannot drift. */
+
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { docsPage } from "../../../test/support/docs-page.ts";
+import { KINDS } from "../../model/entry-check.ts";
+import { verbatim } from "./dialect.ts";
+
+const lines = docsPage("formats/verbatim").lines("jsonl verbatim-line");
+const natives = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+const facts = { id: "s", agent: null, cwd: "/", version: "0", model: null };
+
+test("the page has a line of each kind of entry", () => {
+  const kinds = natives.map(({ entry }) => (entry as { kind: string }).kind);
+  assert.deepEqual([...new Set(kinds)].sort(), [...KINDS].sort());
+});
+
+test("the example lines are what the writer makes of an entry alone, and of a whole line", () => {
+  for (const [n, { id, at, entry }] of natives.entries()) {
+    const known = { ...facts, nowMs: Date.parse(String(at)), newId: () => String(id) };
+    for (const given of [entry, { type: "entry", entry }] as Record<string, unknown>[]) {
+      assert.equal(JSON.stringify(verbatim.complete(given, known)), lines[n]);
+    }
+  }
+});
+
+test("an entry that names its time is written under that time", () => {
+  const at = "2026-11-16T10:00:00.000Z";
+  const known = { ...facts, nowMs: 0, newId: () => "l1" };
+  for (const given of [
+    { kind: "start", at },
+    { type: "entry", entry: { kind: "start", at } },
+  ]) {
+    assert.deepEqual(verbatim.complete(given, known), {
+      ...{ type: "entry", id: "l1", at, entry: { kind: "start" } },
+    });
+  }
+});
+
+test("the example lines are read as they were written", () => {
+  for (const native of natives) {
+    const { entry, fault } = verbatim.decode(native);
+    assert.equal(fault, null);
+    const { native: _, ...read } = entry;
+    for (const [field, value] of Object.entries(native.entry as object)) {
+      assert.deepEqual(read[field as keyof typeof read], value, field);
+    }
+    assert.equal(read.at, native.at);
+  }
+});

@@ -1,0 +1,32 @@
+/**
+ * Own directory: `<root>/.verbatim`, which holds our sessions in a project. It is made with a
+ * `.gitignore` of `*`, so that transcripts get into no commit by accident. One that is there already is
+ * left as it is: its owner may want it in Git.
+ */
+
+import { join } from "node:path";
+import { ioError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+
+const NAME = ".verbatim";
+const IGNORE_ALL = Buffer.from("*\n");
+
+/** `logId`: path below the root of a log that is about to be made. */
+export async function makeOwnDirectory({ files }: Host, root: string, logId: string) {
+  if (!logId.startsWith(`${NAME}/`)) return;
+  const path = join(root, NAME);
+  try {
+    await files.openDirectory(root, { create: true }).then((directory) => directory.close());
+    if (!(await files.makeDirectory(path, { root }))) return;
+    const directory = await files.openDirectory(path, { create: false, root });
+    try {
+      const file = directory.open(".gitignore", "append");
+      file.write(IGNORE_ALL);
+      file.close();
+    } finally {
+      directory.close();
+    }
+  } catch (cause) {
+    throw ioError(path, "making", cause);
+  }
+}
