@@ -14,8 +14,8 @@ import { decode as decodeSdk } from "./sdk/decode.ts";
 
 /** What can be read, for messages about what cannot. */
 export const SUPPORTED =
-  "Verbatim reads rye threads, HomeAgent sessions, Entire and Claude Code transcripts, and its own " +
-  "`sdk` and `streams` logs";
+  "Verbatim reads its own sessions (`verbatim`, `sdk`, `streams`), rye threads, HomeAgent sessions, " +
+  "Entire and Claude Code transcripts";
 
 interface Format {
   /** As in "this is …". */

@@ -270,7 +270,8 @@ test("many entries are acknowledged in order, with both durabilities", async () 
 test("what record needs and was not told is wrong usage, and leaves no trace", async () => {
   const user = new CliUser();
   const wrong: [string[], string][] = [
-    [["record"], "--dialect"],
+    [["record", "--directive", "x"], "--directive"],
+    [["record", "--session", "a/b"], "one without a slash"],
     [RYE, "--directive"],
     [[...RYE, "--session", "not-there"], "--directive"],
     [HOMEAGENT, "--agent"],

@@ -33,7 +33,7 @@ test.each<[string, string, Untyped, Door]>([
   ["LogFile", "durability", "disc", (root, options) => LogFile.open(join(root, "a"), options)],
   ["readLog", "onBadLine", "Throw", (root, options) => readLog(join(root, "a"), options)],
   ["openStore", "dialect", "x", store],
-  ["openStore", "dialect", undefined, store],
+  ["openStore", "dialect", null, store],
   ["openStore", "dialect", "toString", store],
   ["openStore", "durability", "fsync", store],
   ["openStore", "mode", "share", store],

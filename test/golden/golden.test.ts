@@ -69,7 +69,11 @@ class Copy {
 
   constructor() {
     cpSync(corpus, this.path, { recursive: true });
-    for (const file of filesIn(this.path)) chmodSync(join(this.path, file), 0o600);
+    // Git keeps no modes.
+    for (const name of readdirSync(this.path, { recursive: true, encoding: "utf8" })) {
+      const path = join(this.path, name);
+      chmodSync(path, statSync(path).isDirectory() ? 0o700 : 0o600);
+    }
     const heads = join(this.path, "home/.local/state/verbatim/heads.jsonl");
     writeFileSync(heads, readFileSync(heads, "utf8").replaceAll("@CORPUS@", this.path));
     this.#user = new CliUser(join(this.path, "home"));
