@@ -44,7 +44,7 @@ test.each(Object.entries(ALL_SHAPES))(
     const { writer, written } = await rotatedAndLinked(shape);
     const { dialect, root, id } = written.target;
     const doctor = { host: nodeHost, surroundings: nodeSurroundings, nowMs: Date.now };
-    const seen: string[] = [];
+    const seen: (string | null)[] = [];
     for await (const step of examineStore(doctor, { dialect, root })) {
       assert.ok("session" in step, `doctor finds ${JSON.stringify(step)}`);
       seen.push(step.session.id);
