@@ -4,6 +4,7 @@
  */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { context, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { BasicTracerProvider, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
@@ -84,6 +85,7 @@ function tellEvents(teller: Teller, starts: readonly number[]): void {
     ...operation(semconv.GEN_AI_OPERATION_NAME_VALUE_EXECUTE_TOOL),
     ...agent,
     [semconv.ATTR_GEN_AI_TOOL_NAME]: name,
+    [semconv.ATTR_GEN_AI_TOOL_TYPE]: "function",
     [semconv.ATTR_GEN_AI_TOOL_CALL_ID]: callId,
   });
   const chat = { ...operation(semconv.GEN_AI_OPERATION_NAME_VALUE_CHAT), ...agent };
@@ -178,11 +180,20 @@ test("a session is the spans that OpenTelemetry's SDK would send of it", async (
   expect(report).toMatchObject({ spans: 7, rejectedSpans: 0, untimed: 0, strayResults: 0 });
   expect(ours.posted.map(({ path }) => path)).toEqual(["/v1/traces"]);
   expect(ours.posted[0]?.headers["content-type"]).toBe("application/json");
-  const { resource } = JSON.parse(ours.posted[0]?.text ?? "").resourceSpans[0];
+  const [{ resource, schemaUrl, scopeSpans }] = JSON.parse(
+    ours.posted[0]?.text ?? "",
+  ).resourceSpans;
+  const version = ownPackage().devDependencies["@opentelemetry/semantic-conventions"];
+  const url = `https://opentelemetry.io/schemas/${version}`;
+  expect([schemaUrl, scopeSpans[0].schemaUrl]).toEqual([url, url]);
   expect(resource.attributes).toEqual([
     { key: "service.name", value: { stringValue: "verbatim" } },
   ]);
 });
+
+function ownPackage(): { readonly devDependencies: Readonly<Record<string, string>> } {
+  return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+}
 
 test("our names are those of the semantic conventions 1.45.0", () => {
   const known = semconv as unknown as Readonly<Record<string, string>>;

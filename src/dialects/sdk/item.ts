@@ -8,6 +8,7 @@
 import type { Draft } from "../../base/draft.ts";
 import type { Entry, Part, Role } from "../../model/entry.ts";
 import { get, getObject, getString, isObject, type JsonObject } from "../fields.ts";
+import { usageOf } from "./usage.ts";
 
 type Decoded = Draft<Partial<Entry>>;
 
@@ -42,6 +43,8 @@ export function decodeItem(item: JsonObject): Decoded {
   const entry: Decoded = { kind: "message" };
   const messageId = getString(item, "id");
   if (messageId !== null && type === "message") entry.messageId = messageId;
+  const usage = usageOf(getObject(getObject(item, "providerData"), "usage"));
+  if (usage !== null) entry.usage = usage;
   const role = getString(item, "role");
   if (type === "message" && role !== null && ROLES.includes(role)) {
     return { ...entry, role: role as Role, parts: contentOf(item) };

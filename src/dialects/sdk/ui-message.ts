@@ -4,6 +4,7 @@ import type { Draft } from "../../base/draft.ts";
 import type { Entry, Part, Role } from "../../model/entry.ts";
 import { get, getObject, getString, isObject, type JsonObject } from "../fields.ts";
 import { denied, UNANSWERED } from "../not-started.ts";
+import { metadataUsage } from "./usage.ts";
 
 type Reasoning = Extract<Part, { type: "reasoning" }>;
 
@@ -14,7 +15,17 @@ export function decodeMessage(message: JsonObject): Draft<Partial<Entry>> {
   const said = get(message, "parts");
   const parts = Array.isArray(said) ? stepsOf(said).flatMap(stepParts) : [];
   const messageId = getString(message, "id") ?? "";
-  return { kind: "message", role: getString(message, "role") as Role, parts, messageId };
+  const role = getString(message, "role") as Role;
+  const entry: Draft<Partial<Entry>> = { kind: "message", role, parts, messageId };
+  return role === "assistant" ? { ...entry, ...toldOfAnswer(message) } : entry;
+}
+
+/** What a program noted of an answer (`messageMetadata`), under the names of the SDK's own examples. */
+function toldOfAnswer(message: JsonObject): Partial<Entry> {
+  const metadata = getObject(message, "metadata");
+  const model = getString(metadata, "model") || null;
+  const usage = metadataUsage(metadata);
+  return { ...(model === null ? {} : { model }), ...(usage === null ? {} : { usage }) };
 }
 
 /** An answer is made of several calls of the model: each begins with a mark, which says no more. */

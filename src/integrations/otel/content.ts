@@ -8,7 +8,7 @@
  *      and of many parts the last ones are told.
  */
 
-import type { Part, Role } from "../../model/entry.ts";
+import type { Part, Role, Speaker } from "../../model/entry.ts";
 
 /** The longest text that is told whole, in UTF-16 units. */
 export const CONTENT_CHARS_MAX = 16_384;
@@ -19,6 +19,8 @@ export const CONTENT_MESSAGES_CHARS_MAX = 4 * CONTENT_CHARS_MAX;
 /** Parts as the JSON that they will be. */
 interface ToldMessage {
   readonly role: string;
+  /** Who spoke in the user's name, when that was not a person. */
+  readonly name: Speaker | null;
   readonly parts: string[];
 }
 
@@ -28,13 +30,15 @@ export class ToldMessages {
   #parts = 0;
   #chars = 0;
 
-  add(said: Role | null, parts: readonly Part[]): void {
-    const role = said ?? "user";
+  /** What a program or an agent said in the user's name is not the user's: its role is `system`. */
+  add(said: Role | null, parts: readonly Part[], saidBy?: Speaker): void {
+    const role = saidBy === undefined ? (said ?? "user") : "system";
+    const name = saidBy ?? null;
     for (const part of parts) {
       const json = JSON.stringify(partOf(part));
       const last = this.#messages.at(-1);
-      if (last?.role === role) last.parts.push(json);
-      else this.#messages.push({ role, parts: [json] });
+      if (last?.role === role && last.name === name) last.parts.push(json);
+      else this.#messages.push({ role, name, parts: [json] });
       this.#parts++;
       this.#chars += json.length;
       while (this.#isTooMuch()) this.#dropOldest(); // CT1
@@ -52,8 +56,10 @@ export class ToldMessages {
     if (this.#messages.length === 0) return null;
     const reason =
       finishReason === undefined ? "" : `,"finish_reason":${JSON.stringify(finishReason)}`;
-    const messages = this.#messages.map(({ role, parts }) => {
-      return `{"role":${JSON.stringify(role)},"parts":[${parts.join(",")}]${reason}}`;
+    const messages = this.#messages.map(({ role, name, parts }) => {
+      const speaker = name === null ? "" : `,"name":${JSON.stringify(name)}`;
+      const said = `"parts":[${parts.join(",")}]`;
+      return `{"role":${JSON.stringify(role)}${speaker},${said}${reason}}`;
     });
     return `[${messages.join(",")}]`;
   }

@@ -11,6 +11,7 @@
 import { nodeHost } from "../../base/node-host.ts";
 import { packageVersion } from "../../base/node-package.ts";
 import { toByteOffset } from "../../base/offset.ts";
+import { isHostedCall } from "../../dialects/sdk/hosted-call.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { Session } from "../../store/session.ts";
 import { followSession, SessionWindow } from "../../store/session-window.ts";
@@ -157,6 +158,7 @@ class Pass {
       agent: agentOf(dialect.name, id),
       content,
       isAside: ({ native }) => (dialect.asideOf?.(native, id) ?? null) !== null,
+      isHosted: ({ native }, callId) => dialect.name === "sdk" && isHostedCall(native, callId),
     });
     this.#outbox = outbox;
     this.#after = after;

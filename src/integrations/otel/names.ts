@@ -1,8 +1,14 @@
 /**
  * Names: the words of OpenTelemetry's GenAI semantic conventions that we use, copied, because that
  * part of the conventions may still change and nobody is to install it to run us. A test holds
- * them against @opentelemetry/semantic-conventions 1.45.0.
+ * them against that version of @opentelemetry/semantic-conventions.
  */
+
+import type { SpannedSession } from "./span.ts";
+
+/** The version of the conventions whose names these are. */
+export const SEMCONV_VERSION = "1.45.0";
+export const SCHEMA_URL = `https://opentelemetry.io/schemas/${SEMCONV_VERSION}`;
 
 export const ATTR = {
   ERROR_TYPE: "error.type",
@@ -20,6 +26,7 @@ export const ATTR = {
   GEN_AI_TOOL_CALL_ID: "gen_ai.tool.call.id",
   GEN_AI_TOOL_CALL_RESULT: "gen_ai.tool.call.result",
   GEN_AI_TOOL_NAME: "gen_ai.tool.name",
+  GEN_AI_TOOL_TYPE: "gen_ai.tool.type",
   GEN_AI_USAGE_CACHE_CREATION_INPUT_TOKENS: "gen_ai.usage.cache_creation.input_tokens",
   GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS: "gen_ai.usage.cache_read.input_tokens",
   GEN_AI_USAGE_INPUT_TOKENS: "gen_ai.usage.input_tokens",
@@ -45,9 +52,13 @@ export const OPERATION = {
   INVOKE_AGENT: "invoke_agent",
 } as const;
 
-/** Who made a model, by how its name begins; the first that fits. */
+/** Who runs a tool: the program around the model, or the model's provider. */
+export const TOOL_TYPE = { FUNCTION: "function", EXTENSION: "extension" } as const;
+
+/** Who serves a model, by how its name begins; the first that fits. */
 export const PROVIDERS: readonly (readonly [RegExp, string])[] = [
-  [/^claude/i, "anthropic"],
+  [/^((us|eu|apac|jp|au|global)\.)?(amazon|anthropic|cohere|meta|mistral)\./i, "aws.bedrock"],
+  [/^(claude|opus|sonnet|haiku)/i, "anthropic"],
   [/^(gpt|chatgpt|o\d|text-davinci|codex)/i, "openai"],
   [/^gemini/i, "gcp.gemini"],
   [/^deepseek/i, "deepseek"],
@@ -60,8 +71,25 @@ export const PROVIDERS: readonly (readonly [RegExp, string])[] = [
 /** What the conventions have us say where none of their values fits. */
 export const OTHER = "_OTHER";
 
-/** The name of a model may begin with its provider's: `anthropic/claude-opus-5`. */
-export function providerOf(model: string | null): string {
-  const name = model === null ? "" : model.slice(model.lastIndexOf("/") + 1);
-  return PROVIDERS.find(([pattern]) => pattern.test(name))?.[1] ?? OTHER;
+/** Providers of sessions whose program has one, for entries that name no model. */
+const PROVIDER_OF_PROGRAM: readonly (readonly [string, RegExp, string])[] = [
+  ["claude", /^codex-hooks\//, "openai"],
+  ["claude", /^/, "anthropic"],
+  ["sdk", /^openai-agents\//, "openai"],
+];
+
+/**
+ * The name of a model may begin with its provider's (`anthropic/claude-opus-5`, `openai:gpt-5`) or
+ * say that it was tuned (`ft:gpt-5`). Without a name, the session's program decides.
+ */
+export function providerOf(model: string | null, session?: SpannedSession): string {
+  if (model === null) {
+    const isOf = ([dialect, id]: readonly [string, RegExp, string]) =>
+      session !== undefined && session.dialect === dialect && id.test(session.id);
+    return PROVIDER_OF_PROGRAM.find(isOf)?.[2] ?? OTHER;
+  }
+  const name = model.slice(model.lastIndexOf("/") + 1);
+  const names = [name, name.slice(name.indexOf(":") + 1)]; // A colon may also end it: `-v1:0`.
+  const known = names.map((each) => PROVIDERS.find(([pattern]) => pattern.test(each)));
+  return known.find((each) => each !== undefined)?.[1] ?? OTHER;
 }

@@ -3,7 +3,7 @@
  * ids in hexadecimal, 64-bit numbers as decimal text, enums as numbers.
  */
 
-import { ATTR } from "./names.ts";
+import { ATTR, SCHEMA_URL } from "./names.ts";
 import type { Attributes, AttributeValue, Span } from "./span.ts";
 
 const KIND = { internal: 1, client: 3 } as const;
@@ -51,8 +51,10 @@ export class OtlpBatch {
     const { serviceName, version } = this.#teller;
     const resource = { attributes: keyValues({ [ATTR.SERVICE_NAME]: serviceName }) };
     const scope = { name: "verbatim-log", version };
-    const scopeSpans = `[{"scope":${JSON.stringify(scope)},"spans":[${this.#spans.join(",")}]}]`;
-    const both = `{"resource":${JSON.stringify(resource)},"scopeSpans":${scopeSpans}}`;
+    const schema = `"schemaUrl":${JSON.stringify(SCHEMA_URL)}`;
+    const spans = `"spans":[${this.#spans.join(",")}]`;
+    const scopeSpans = `[{"scope":${JSON.stringify(scope)},${spans},${schema}}]`;
+    const both = `{"resource":${JSON.stringify(resource)},"scopeSpans":${scopeSpans},${schema}}`;
     return `{"resourceSpans":[${both}]}`;
   }
 }

@@ -18,6 +18,7 @@ function foldOf(content = false): SessionSpans {
     agent: "cook",
     content,
     isAside: ({ native }) => native.aside === true,
+    isHosted: () => false,
   });
 }
 

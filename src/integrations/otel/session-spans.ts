@@ -40,6 +40,8 @@ export interface SpansOptions {
   readonly content: boolean;
   /** Entries that are no part of the conversation: another agent's, or the program's own words. */
   readonly isAside: (entry: Entry) => boolean;
+  /** Whether the model's provider ran a call of the entry. */
+  readonly isHosted: (entry: Entry, callId: string | null) => boolean;
 }
 
 export interface SpansReport {
@@ -170,7 +172,7 @@ export class SessionSpans {
     this.#linkChildren(parts);
     if (role === "assistant") return;
     this.#askedNs = this.#nowNs;
-    this.#input?.add(role, parts);
+    this.#input?.add(role, parts, entry.saidBy);
   }
 
   /** The turn that a message of the model belongs to. */
@@ -210,6 +212,7 @@ export class SessionSpans {
         startNs: this.#nowNs,
         tool: named(part.tool),
         callId: part.callId === null ? null : named(part.callId),
+        isHosted: this.#options.isHosted(entry, part.callId),
         input: this.#options.content ? toldValue(part.input) : null,
       };
       this.#calls.addCall(part, facts, { ...said, entry: entry.start });

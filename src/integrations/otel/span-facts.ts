@@ -52,5 +52,7 @@ export interface CallFacts {
   /** Bounded, as they will be told. */
   readonly tool: string;
   readonly callId: string | null;
+  /** The model's provider ran it. */
+  readonly isHosted: boolean;
   readonly input: string | null;
 }

@@ -7,7 +7,7 @@
 import { oneLine } from "../../base/one-line.ts";
 import type { Entry, Part, Usage } from "../../model/entry.ts";
 import { toldValue } from "./content.ts";
-import { ATTR, OPERATION, OTHER, OWN, providerOf } from "./names.ts";
+import { ATTR, OPERATION, OTHER, OWN, providerOf, TOOL_TYPE } from "./names.ts";
 import { type AttributeValue, type Span, type SpannedSession, spanIdOf } from "./span.ts";
 import type { CallFacts, ChatFacts, RunFacts, TurnFacts } from "./span-facts.ts";
 
@@ -42,7 +42,7 @@ export function sessionOf(
     kind: "internal",
     attributes: {
       ...common(shape, OPERATION.INVOKE_AGENT, run.offset),
-      ...modelOf(run.model),
+      ...modelOf(shape, run.model),
       ...usageOf(end?.usage ?? null),
       [OWN.DIALECT]: shape.session.dialect,
       [OWN.TURNS]: run.turns,
@@ -95,7 +95,7 @@ export function chatOf(
     kind: "client",
     attributes: {
       ...common(shape, OPERATION.CHAT, chat.offset),
-      ...modelOf(asked),
+      ...modelOf(shape, asked),
       ...(model === null ? {} : { [ATTR.GEN_AI_RESPONSE_MODEL]: named(model) }),
       ...(messageId === null ? {} : { [ATTR.GEN_AI_RESPONSE_ID]: named(messageId) }),
       ...(stopReason === null
@@ -134,6 +134,7 @@ export function toolOf(shape: Attributing, call: CallFacts, end: ToolEnd): Shape
     attributes: {
       ...common(shape, OPERATION.EXECUTE_TOOL, call.offset),
       [ATTR.GEN_AI_TOOL_NAME]: tool,
+      [ATTR.GEN_AI_TOOL_TYPE]: call.isHosted ? TOOL_TYPE.EXTENSION : TOOL_TYPE.FUNCTION,
       ...(callId === null ? {} : { [ATTR.GEN_AI_TOOL_CALL_ID]: callId }),
       ...(errorType === null ? {} : { [ATTR.ERROR_TYPE]: errorType }),
       ...(unfinished ? { [OWN.UNFINISHED]: true } : {}),
@@ -182,9 +183,9 @@ function common(
   };
 }
 
-function modelOf(model: string | null): Record<string, AttributeValue> {
+function modelOf({ session }: Attributing, model: string | null): Record<string, AttributeValue> {
   return {
-    [ATTR.GEN_AI_PROVIDER_NAME]: providerOf(model),
+    [ATTR.GEN_AI_PROVIDER_NAME]: providerOf(model, session),
     ...(model === null ? {} : { [ATTR.GEN_AI_REQUEST_MODEL]: named(model) }),
   };
 }
