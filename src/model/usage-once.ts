@@ -39,7 +39,8 @@ export function isUsageRepeated(
   return false;
 }
 
-class HeldEntries<Item extends object> {
+/** `add` gives back the entries whose usage is known to be the last of its message. */
+export class HeldEntries<Item extends object> {
   #held: Item[] = [];
   #messageId: string | null = null;
 
@@ -58,6 +59,10 @@ class HeldEntries<Item extends object> {
     }
     this.#held.push(item);
     if (this.#held.length > ENTRIES_HELD_MAX) yield* this.end();
+  }
+
+  get isEmpty(): boolean {
+    return this.#held.length === 0;
   }
 
   *end(): Generator<Item> {

@@ -189,6 +189,34 @@ test("show prints a session for people, and tail what comes after", async () => 
   assert.equal(await tail.exitCode(), 0);
 });
 
+test("tail shows the usage of a message once, before and while it follows", async () => {
+  const { user, id } = await recorded();
+  const row = (messageId: string, text: string) => ({
+    type: "assistant",
+    message: {
+      id: messageId,
+      content: [{ type: "text", text }],
+      usage: { input_tokens: 4321, output_tokens: 1 },
+    },
+  });
+  const add = (...rows: object[]) =>
+    user.run([...RECORD, "--session", id], { input: asLines(...rows) });
+  await add(row("m1", "one"), row("m1", "two"));
+  const tail = user.start(["tail", id, "--last", "2"]);
+  const until = async (pattern: RegExp) => {
+    let text = "";
+    while (!pattern.test(text)) text += `${(await tail.line()) ?? assert.fail(text)}\n`;
+    return text;
+  };
+  const shown = await until(/4,?321/);
+  assert.match(shown, /one.*two/s);
+  await add(row("m2", "three"), row("m2", "four"));
+  const followed = await until(/4,?321/);
+  assert.match(followed, /three.*four/s);
+  tail.signal("SIGINT");
+  assert.equal(await tail.exitCode(), 0);
+});
+
 test("what is too long for a row is recorded, told by show, and whole in an export", async () => {
   const user = new CliUser();
   const long = "x".repeat(9 * 1024 * 1024);

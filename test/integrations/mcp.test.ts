@@ -100,6 +100,9 @@ afterAll(async () => {
 async function call(name: string, taken: object = {}): Promise<{ isError: boolean; text: string }> {
   const result = await client.callTool({ name, arguments: { ...taken } });
   const [content] = result.content as { type: string; text: string }[];
+  // The client holds it against the tool's outputSchema; errors have none.
+  const structured = result.isError === true ? undefined : JSON.parse(content?.text ?? "");
+  expect(result.structuredContent).toEqual(structured);
   return { isError: result.isError === true, text: content?.text ?? "" };
 }
 
@@ -119,7 +122,8 @@ test("four tools are offered, and each says that it only reads", async () => {
   const { tools } = await client.listTools();
   const names = ["list_sessions", "search_sessions", "read_session", "verify_session"];
   expect(tools.map(({ name }) => name)).toEqual(names);
-  for (const { annotations, inputSchema } of tools) {
+  for (const { annotations, inputSchema, outputSchema } of tools) {
+    expect(outputSchema).toMatchObject({ type: "object" });
     expect(annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false });
     expect(inputSchema).toMatchObject({ type: "object", additionalProperties: false });
   }

@@ -1,6 +1,7 @@
 /** `verbatim tail`: the end of a session, and what any process appends to it from now on. */
 
 import { type ByteOffset, START } from "../../base/offset.ts";
+import { HeldEntries, usageOnce } from "../../model/usage-once.ts";
 import { jsonText } from "../../render/json-text.ts";
 import type { Session } from "../../store/session.ts";
 import type { BadEntry, StoredEntry } from "../../store/stored-entries.ts";
@@ -15,6 +16,8 @@ import {
 } from "../reading.ts";
 
 const LAST_MAX = 100_000;
+/** How long an entry waits for the next line of its message. */
+const HOLD_MS = 500;
 
 export const tail: CliCommand = {
   name: "tail",
@@ -38,16 +41,20 @@ export const tail: CliCommand = {
     const badLines = new BadLines();
     const signal = io.interruption();
     try {
-      const { resumed, countedTo } = await showEnd(session, last, printer, badLines);
+      const isOnce = options.json !== true;
+      const { resumed, countedTo } = await showEnd(session, last, { printer, badLines, isOnce });
       const from = resumed?.start ?? START;
       const followed = following(session, { from, signal }, { badLines, countedTo, io });
+      const live = new LivePrinter(printer, isOnce);
       let expected = resumed;
-      for await (const entry of followed) {
-        const isShown = expected !== null && isSame(entry, expected);
-        expected = null;
-        if (isShown) continue;
-        await printer.add(entry);
-        await printer.flush();
+      try {
+        for await (const entry of followed) {
+          const isShown = expected !== null && isSame(entry, expected);
+          expected = null;
+          if (!isShown) await live.add(entry);
+        }
+      } finally {
+        await live.end();
       }
     } catch (cause) {
       if (!signal.aborted) throw cause;
@@ -58,12 +65,60 @@ export const tail: CliCommand = {
   },
 };
 
+interface Showing {
+  readonly printer: EntryPrinter;
+  readonly badLines: BadLines;
+  /** The usage of a message is shown once: people want that, programs what each line says. */
+  readonly isOnce: boolean;
+}
+
+/**
+ * Prints entries as they come. Those of a message that may go on wait HOLD_MS for its next line,
+ * which repeats the usage; a message that pauses for longer shows its usage so far.
+ */
+class LivePrinter {
+  readonly #printer: EntryPrinter;
+  readonly #isOnce: boolean;
+  readonly #held = new HeldEntries<StoredEntry>();
+  #printing: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(printer: EntryPrinter, isOnce: boolean) {
+    this.#printer = printer;
+    this.#isOnce = isOnce;
+  }
+
+  async add(entry: StoredEntry): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#print(this.#isOnce ? [...this.#held.add(entry)] : [entry]);
+    if (this.#held.isEmpty) return;
+    this.#timer = setTimeout(
+      () => void this.#print([...this.#held.end()]).catch(() => {}),
+      HOLD_MS,
+    );
+  }
+
+  /** Prints what waits; rejects when printing has failed. */
+  async end(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#print([...this.#held.end()]);
+  }
+
+  /** One after the other: a timer may print while an entry comes. A failure stays for the next. */
+  #print(entries: readonly StoredEntry[]): Promise<void> {
+    this.#printing = this.#printing.then(async () => {
+      for (const entry of entries) await this.#printer.add(entry);
+      await this.#printer.flush();
+    });
+    return this.#printing;
+  }
+}
+
 /** Prints the last entries; says which was the last, and up to where bad lines were counted. */
 async function showEnd(
   session: Session,
   last: number,
-  printer: EntryPrinter,
-  badLines: BadLines,
+  { printer, badLines, isOnce }: Showing,
 ): Promise<{ resumed: StoredEntry | null; countedTo: number }> {
   let countedTo = -1;
   const onBadLine = (bad: BadEntry) => {
@@ -72,7 +127,8 @@ async function showEnd(
   };
   // One at the least: it is where following goes on.
   const shown = await session.last(Math.max(last, 1), { onBadLine });
-  if (last > 0) for (const entry of shown) await printer.add(entry);
+  const printed = isOnce ? usageOnce(shown) : shown;
+  if (last > 0) for await (const entry of printed) await printer.add(entry);
   await printer.flush();
   return { resumed: shown.at(-1) ?? null, countedTo };
 }

@@ -12,6 +12,7 @@ import type { Part } from "../../model/entry.ts";
 import { get, getNumber, getString, has, isObject, type JsonObject } from "../fields.ts";
 import { toJsonValue } from "../json-value.ts";
 import { refuse } from "./invalid-row.ts";
+import { withStructured } from "./structured-content.ts";
 
 /** The parts of a message's content, whichever of its two shapes it has. */
 export function partsOf(content: unknown): Part[] {
@@ -81,7 +82,7 @@ function providerOf(block: JsonObject): { readonly provider?: string } {
 
 /** Of a tool that failed, the content is why; what it said besides is there with an `error`. */
 function resultOf(block: JsonObject): Part {
-  const content = get(block, "content", null);
+  const content = withStructured(get(block, "content", null), get(block, "structuredContent"));
   const output = get(block, "is_json") === true ? parsed(content) : content;
   const result = {
     type: "tool_result",

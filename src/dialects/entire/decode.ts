@@ -12,6 +12,7 @@ import { speakerOf } from "./aside.ts";
 import { attachedIn } from "./attachment.ts";
 import { partsOf } from "./blocks.ts";
 import { ROLES, type RowType } from "./complete.ts";
+import { withRowStructured } from "./structured-content.ts";
 import { usageOf } from "./usage.ts";
 
 /** A signer's row; the only one that may have an `event_type` (docs/formats/entire.md). */
@@ -44,7 +45,7 @@ export function rowEntry(row: JsonObject, type: string): Entry {
 
 function messageOf(entry: Entry, type: RowType, message: JsonObject): Entry {
   const { native } = entry;
-  const parts = partsOf(get(message, "content"));
+  const parts = withRowStructured(partsOf(get(message, "content")), native);
   const messageId = getString(message, "id");
   const stopReason = getString(message, "stop_reason");
   const role = roleOf(type, parts, native);

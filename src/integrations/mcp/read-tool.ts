@@ -9,6 +9,7 @@
  */
 
 import type { Host } from "../../base/host.ts";
+import { ENTRIES_HELD_MAX, isUsageRepeated } from "../../model/usage-once.ts";
 import { renderEntry } from "../../render/entry-markdown.ts";
 import type { Session } from "../../store/session.ts";
 import { type PlacedEntry, SessionWindow } from "../../store/session-window.ts";
@@ -47,7 +48,8 @@ export async function readTool(
         ? await window.after(offset, limits)
         : await window.before(backTo, limits);
     signal.throwIfAborted();
-    const answer = backTo === undefined ? forward(placed, taken) : backward(placed, taken);
+    const shown = await usageOnceIn(window, placed);
+    const answer = backTo === undefined ? forward(shown, taken) : backward(shown, taken);
     return {
       session: session.id,
       dialect: session.dialect.name,
@@ -59,6 +61,22 @@ export async function readTool(
   } finally {
     window.close();
   }
+}
+
+/** The usage of a message on its last entry alone, also where that is after this stretch. */
+async function usageOnceIn(
+  window: SessionWindow,
+  placed: readonly PlacedEntry[],
+): Promise<readonly PlacedEntry[]> {
+  const last = placed.at(-1);
+  if (!placed.some(({ entry }) => entry?.messageId !== undefined && entry.usage)) return placed;
+  const limits = { entriesMax: ENTRIES_HELD_MAX, bytesMax: PIECE_BYTES_MAX };
+  const later = last && last.end < window.end ? await window.after(last.end, limits) : [];
+  const entries = [...placed, ...later].map(({ entry }) => entry);
+  return placed.map((each, at) => {
+    const isRepeated = each.entry !== null && isUsageRepeated(entries, at);
+    return isRepeated ? { ...each, entry: { ...each.entry, usage: null } } : each;
+  });
 }
 
 interface Answer {

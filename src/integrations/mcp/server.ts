@@ -5,7 +5,8 @@
  *      which may be deleted at any time, and recorded hooks that wait to be put into their sessions.
  * MC2  Only sessions of the stores that the server was started for can be named, by their ids: a path
  *      means nothing here.
- * MC3  An answer is bounded, and is JSON: what a transcript holds is in strings, and is data.
+ * MC3  An answer is bounded, and is JSON: what a transcript holds is in strings, and is data. It comes
+ *      twice, as MCP has it: as text, and as `structuredContent` that answers.ts describes.
  * MC4  What goes wrong in a tool is a tool's error with one of our codes. Only what is no call of a
  *      tool at all is an error of the protocol.
  * MC5  A call that is cancelled stops its work at the next session, chunk or piece; what was brought
@@ -18,6 +19,7 @@ import { packageVersion } from "../../base/node-package.ts";
 import type { DialectName } from "../../dialects/dialect.ts";
 import { bringInHooks } from "../../store/bring-in-hooks.ts";
 import { findSessionById, openFound } from "../../store/find-session.ts";
+import { LIST_ANSWER, READ_ANSWER, SEARCH_ANSWER, VERIFY_ANSWER } from "./answers.ts";
 import {
   LIST_ARGUMENTS,
   READ_ARGUMENTS,
@@ -56,6 +58,7 @@ export function mcpServer(parts: McpParts): McpServer {
     title: "List sessions",
     description: "Past sessions, the latest first: id, title, agent, model, status, turns, cost.",
     taking: LIST_ARGUMENTS,
+    answering: LIST_ANSWER,
     run: (taken, signal) => listTool(parts, taken, signal),
   });
   addTool(serving, "search_sessions", {
@@ -64,6 +67,7 @@ export function mcpServer(parts: McpParts): McpServer {
       "Entries of past sessions that hold certain words, the latest first, with the text around " +
       "them. Read on with read_session, at the `start` of what was found.",
     taking: SEARCH_ARGUMENTS,
+    answering: SEARCH_ANSWER,
     run: (taken, signal) => searchTool(parts, taken, signal),
   });
   addTool(serving, "read_session", {
@@ -72,6 +76,7 @@ export function mcpServer(parts: McpParts): McpServer {
       "What was said and done in a session, entry by entry, as Markdown. Answers are bounded; " +
       "`next` says how to go on.",
     taking: READ_ARGUMENTS,
+    answering: READ_ANSWER,
     run: async (taken, signal) => {
       const session = openFound(host, await find(taken.session, taken.dialect));
       try {
@@ -87,6 +92,7 @@ export function mcpServer(parts: McpParts): McpServer {
       "Whether a session is as it was signed. `verified` is the only good verdict; `unsigned` " +
       "says that nobody signed it, not that it is genuine.",
     taking: VERIFY_ARGUMENTS,
+    answering: VERIFY_ANSWER,
     run: async ({ session, dialect, deep = false }, signal) => {
       const found = await find(session, dialect);
       return verifyTool(host, found, { where, isDeep: deep, onWarning, signal });
@@ -97,10 +103,14 @@ export function mcpServer(parts: McpParts): McpServer {
 
 type Serving = McpParts & { readonly server: McpServer };
 
+type JsonSchema = Parameters<typeof fromJsonSchema>[0];
+
 interface Tool<S extends object> {
   readonly title: string;
   readonly description: string;
   readonly taking: S;
+  /** The JSON Schema of its answer. */
+  readonly answering: object;
   readonly run: (taken: Taken<S>, signal: AbortSignal) => Promise<object>;
 }
 
@@ -109,16 +119,18 @@ function addTool<S extends object>(
   name: string,
   tool: Tool<S>,
 ): void {
-  const { title, description, taking, run } = tool;
-  const inputSchema = fromJsonSchema<Taken<S>>(taking as Parameters<typeof fromJsonSchema>[0]);
+  const { title, description, taking, answering, run } = tool;
+  const inputSchema = fromJsonSchema<Taken<S>>(taking as JsonSchema);
+  const outputSchema = fromJsonSchema<object>(answering as JsonSchema);
   const annotations = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
   server.registerTool(
     name,
-    { title, description, inputSchema, annotations },
+    { title, description, inputSchema, outputSchema, annotations },
     async (taken, { mcpReq: { signal } }) => {
       try {
         await bringInHooks(host, where, [], onWarning);
-        return { content: [textOf(await run(taken, signal))] };
+        const answer = await run(taken, signal);
+        return { content: [textOf(answer)], structuredContent: { ...answer } };
       } catch (cause) {
         const error = signal.aborted ? CANCELLED : errorOf(cause);
         return { content: [textOf({ error })], isError: true }; // MC4

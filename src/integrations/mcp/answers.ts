@@ -1,0 +1,109 @@
+/**
+ * Answers: what each tool returns, as the JSON Schema that clients are shown (`outputSchema`). The
+ * server holds every answer against it. New fields may come: readers must pass over those.
+ */
+
+const text = { type: "string" } as const;
+const textOrNull = { type: ["string", "null"] } as const;
+const count = { type: "integer", minimum: 0 } as const;
+const numberOrNull = { type: ["number", "null"] } as const;
+const flag = { type: "boolean" } as const;
+
+function listOf(items: object): object {
+  return { type: "array", items };
+}
+
+/** All of them are there, unless they are among the optional ones. */
+function holding(properties: Readonly<Record<string, object>>, optional: readonly string[] = []) {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: "object", properties, required } as const;
+}
+
+function orNull(schema: object): object {
+  return { anyOf: [schema, { type: "null" }] };
+}
+
+export const LIST_ANSWER = holding({
+  sessions: listOf(
+    holding({
+      session: text,
+      dialect: text,
+      title: textOrNull,
+      agent: textOrNull,
+      model: textOrNull,
+      status: textOrNull,
+      turns: count,
+      totalTokens: numberOrNull,
+      spend: { ...numberOrNull, description: "US dollars, as recorded" },
+      createdAt: textOrNull,
+      updatedAt: textOrNull,
+      bytes: count,
+      badLines: count,
+    }),
+  ),
+  next: { ...textOrNull, description: "`cursor` of the next page; null: this is the last" },
+});
+
+export const SEARCH_ANSWER = holding({
+  hits: listOf(
+    holding({
+      session: text,
+      dialect: text,
+      start: { ...count, description: "`offset` for read_session" },
+      end: count,
+      role: textOrNull,
+      at: textOrNull,
+      tools: listOf(text),
+      snippet: { ...text, description: "what was found is between «guillemets»" },
+    }),
+  ),
+  next: { ...textOrNull, description: "`cursor` of the next page; null: this is the last" },
+  isComplete: { ...flag, description: "false: the index does not know all sessions yet" },
+});
+
+export const READ_ANSWER = holding({
+  session: text,
+  dialect: text,
+  entries: listOf(
+    holding(
+      {
+        start: count,
+        end: count,
+        kind: { ...text, description: "`bad_line`: the line is not an entry, and text says why" },
+        role: textOrNull,
+        at: textOrNull,
+        text: { ...text, description: "Markdown" },
+        part: {
+          ...holding({ from: count, of: count }),
+          description: "there when the text was cut: where it begins, and how long the whole is",
+        },
+      },
+      ["part"],
+    ),
+  ),
+  next: {
+    ...orNull(holding({ offset: count, skip_chars: count }, ["skip_chars"])),
+    description: "arguments that read on; null: the session ends here",
+  },
+  previous: {
+    ...orNull(holding({ before: count })),
+    description: "arguments that read what is before; null: this is the start",
+  },
+  end: { ...count, description: "the size of the log in bytes" },
+});
+
+export const VERIFY_ANSWER = holding({
+  session: text,
+  dialect: text,
+  verdict: { ...text, description: "`verified` is the only good one" },
+  deep: flag,
+  bytes: count,
+  signed_through: { type: ["object", "null"] },
+  checkpoints: holding({ total: count, valid: count }),
+  unsigned_tail: holding({ bytes: count, lines: count }),
+  bad_range: orNull(holding({ from: count, to: count, turns: listOf({ type: "integer" }) })),
+  freshness: textOrNull,
+  keys: listOf({ type: "object" }),
+  findings: listOf({ type: "object" }),
+  more_findings: count,
+});
