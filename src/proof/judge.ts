@@ -299,20 +299,36 @@ export class Judge implements WalkHandler {
       const message = `${at} was signed at byte ${said.byteOffset} and is at byte ${place} now`;
       return { code: "CHECKPOINT_MISPLACED", message };
     }
+    // What is of another log says nothing of how long this one was.
+    const foreign = hash === null ? this.#foreignFaultOf(seq, said) : null;
+    if (foreign) return foreign;
     if (said.hash !== hash && !this.#hasHashFault) {
       this.#hasHashFault = true;
       return { code: "HASH_MISMATCH", message: OTHER_BYTES(turn) };
     }
-    if (this.#session !== null && said.session !== this.#session) {
-      const message = otherSession(seq, said.session, this.#session);
-      return { code: "OTHER_SESSION", message };
-    }
+    const other = this.#foreignFaultOf(seq, said);
+    if (other?.code === "OTHER_SESSION") return other;
     const isFirst = this.#seq === 0;
     if (seq !== this.#seq || said.prev !== this.#prev || (kind === "genesis") !== isFirst) {
       return { code: "CHAIN_BROKEN", message: `${at} does not follow the one before it` };
     }
-    if (this.#log !== null && said.log !== this.#log) {
-      return { code: "OTHER_LOG", message: `${at} is of another log` };
+    return other;
+  }
+
+  /** Whether a checkpoint is of this session and this log, as far as those before it say. */
+  isOwn({ seq, ...said }: Checkpoint): boolean {
+    return this.#foreignFaultOf(seq, said) === null;
+  }
+
+  #foreignFaultOf(
+    seq: number,
+    { session, log }: { readonly session: string; readonly log: string },
+  ): Fault | null {
+    if (this.#session !== null && session !== this.#session) {
+      return { code: "OTHER_SESSION", message: otherSession(seq, session, this.#session) };
+    }
+    if (this.#log !== null && log !== this.#log) {
+      return { code: "OTHER_LOG", message: `checkpoint ${seq} is of another log` };
     }
     return null;
   }

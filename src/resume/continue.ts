@@ -4,7 +4,8 @@
  * CO1  The report goes into the log before anything that is said next, as an entry that no provider
  *      sees; signed where the store signs.
  * CO2  A session that has changed since it was resumed is refused, whether it has grown or other bytes
- *      are in their place: the messages do not come from it. A mended end is no change.
+ *      are in their place: the messages do not come from it. A mended end is no change. It is refused
+ *      before it is opened to append, which repairs and signs; and checked again with the lock held.
  * CO3  Going on from a turn is a fork: a session of its own that holds the parent's lines up to there
  *      and names the parent and the signed head, its genesis too. The parent gets no line. Where it is
  *      signed and ours to write, it gets a checkpoint that names the fork (store/link.ts).
@@ -16,7 +17,7 @@ import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import type { NewEntry } from "../model/entry.ts";
 import { nodeCrypto } from "../signing/node-crypto.ts";
-import { hashOfLog } from "../signing/open-verified.ts";
+import { mendedLog } from "../signing/open-verified.ts";
 import { forkInto } from "../store/fork.ts";
 import { linkSession } from "../store/link.ts";
 import type { Session } from "../store/session.ts";
@@ -61,8 +62,8 @@ export async function continueResumed(
     return { ...forked, notLinked: await link(store, name, report, forked.session) };
   }
   const session = await store.open(name, agent === null ? {} : { agent });
-  const writer = await session.openToAppend();
-  if (writer.end !== source.end || !(await isSame(host, session, source))) {
+  const isUnchanged = (await isSame(host, session, source)) && (await session.openToAppend());
+  if (!isUnchanged || !(await isSame(host, session, source))) {
     await session.release();
     throw hasChanged(name);
   }
@@ -70,9 +71,10 @@ export async function continueResumed(
   return { session, leftBehind: 0, notLinked: null };
 }
 
-/** Whether the log, which we hold, is still what was judged (CO2). */
+/** Whether the log, its end repaired, is still what was judged (CO2). */
 async function isSame(host: Host, session: Session, { hash, end }: ResumedSource) {
-  return (await hashOfLog(host, session, nodeCrypto, end)) === hash;
+  const found = await mendedLog(host, session, nodeCrypto);
+  return found.end === end && found.hash === hash;
 }
 
 /** Why the parent of a fork does not name it; null when it does, or neither is signed. */

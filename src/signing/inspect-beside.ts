@@ -75,7 +75,7 @@ function isNewer(line: Uint8Array): boolean {
 
 export interface SidecarInspection extends Inspection {
   readonly sidecar: SidecarLines;
-  /** A checkpoint covers more than the log holds: from this byte on it is gone. */
+  /** A checkpoint of this log covers more than it holds: from this byte on it is gone. */
   readonly lostAt: number | null;
 }
 
@@ -123,7 +123,7 @@ export async function inspectBeside(
       const ledger = Ledger.begin({ crypto, salt, parts, isSidecar: true, isRaw });
       if (options.isDeep) deep = new DeepJudge(ledger);
     }
-    if (place > bytes) lostAt ??= bytes;
+    if (place > bytes && judge.isOwn(checkpoint)) lostAt ??= bytes;
     await readOn(Math.min(place, bytes), place <= bytes ? deep : null, (chunk) => {
       hash.update(chunk);
     });

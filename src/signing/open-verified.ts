@@ -181,20 +181,22 @@ class MendedHash {
   }
 }
 
-/** The same, as a file has it now, whose end was repaired. */
-export async function hashOfLog(
+/** Where a log ends once it is repaired, and the hash of its bytes up to there. Writes nothing. */
+export async function mendedLog(
   host: Host,
   { root, logId }: Pick<SessionLog, "root" | "logId">,
   crypto: ProofCrypto,
-  end: number,
-): Promise<string> {
+): Promise<{ readonly end: number; readonly hash: string | null }> {
   const place = await openPlace(host, logId, { create: false, root });
   try {
     const log = openToRead(place);
     try {
-      const hash = crypto.runningSha256();
-      for await (const chunk of readCounted(log, 0, end, place.path)) hash.update(chunk);
-      return toHex(hash.digest());
+      const end = repairedEnd(await findTail(log));
+      const mended = new MendedHash(crypto, end);
+      const size = Math.min(end, log.size());
+      for await (const chunk of readCounted(log, 0, size, place.path)) mended.add(chunk);
+      mended.end();
+      return { end, hash: mended.hex };
     } finally {
       log.close();
     }

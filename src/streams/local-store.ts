@@ -16,6 +16,7 @@ import type { Batch } from "./batch.ts";
 import { CheckedFiles } from "./checked-files.ts";
 import { Checkpoints } from "./checkpoint.ts";
 import { type BatchReport, type CommitLimits, Committer } from "./committer.ts";
+import { namesOfData } from "./data-directories.ts";
 import { type DataDirectory, type OpenedDirectory, openDataDirectory } from "./data-directory.ts";
 import { decideAppend, decideExpire, decideRemove, livingStream, notFound } from "./decide.ts";
 import { type Creating, decideCreate } from "./decide-create.ts";
@@ -105,7 +106,9 @@ export async function openLocalStore(options: LocalStoreOptions): Promise<LocalS
     newId,
     onRebuild: options.onRebuild ?? (() => {}),
   });
-  return new LocalStore(opened, options);
+  if (options.signing === undefined) return new LocalStore(opened, options, []);
+  const { place, others } = await namesOfData(host, dataDirectory);
+  return new LocalStore(opened, options, [place, ...others]);
 }
 
 export class LocalStore implements StreamStore {
@@ -122,14 +125,21 @@ export class LocalStore implements StreamStore {
   readonly #upkeep: Upkeep;
   readonly #committer: Committer;
   readonly #signing: StreamSigning | null;
+  /** What the data directory is called in pins. */
+  readonly #names: readonly string[];
   readonly #watchers = new Watchers();
   #closing: Promise<void> | null = null;
 
   /** @internal Use `openLocalStore`. */
-  constructor({ directory, scanned }: OpenedDirectory, options: LocalStoreOptions) {
+  constructor(
+    { directory, scanned }: OpenedDirectory,
+    options: LocalStoreOptions,
+    names: readonly string[],
+  ) {
     const { logs, journals, journal, mark, meta, index } = directory;
     this.#directory = directory;
     this.#options = options;
+    this.#names = names;
     this.#now = options.now ?? Date.now;
     this.#newId = options.newId ?? randomId;
     this.#pool = new HandlePool(logs, options.openFilesMax ?? OPEN_LOG_FILES_MAX);
@@ -340,7 +350,7 @@ export class LocalStore implements StreamStore {
       ...(signing.own ? { own: signing.own } : {}),
       keysFor: (path) => signing.keysFor(path),
       onWarning: (warning) => signing.onWarning(warning),
-      ...{ root, logs, pool: this.#pool, nowMs: this.#now, clock: host.clock },
+      ...{ root, names: this.#names, logs, pool: this.#pool, nowMs: this.#now, clock: host.clock },
       cadence: { ...SIGNING_CADENCE, ...signingCadence },
       isInJournal: (file) => checkpoints.isAbout(file),
       stateOf: (path) => this.#published.get(path),

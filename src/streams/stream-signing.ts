@@ -10,7 +10,8 @@
  * SG2  Few are signed at a time, and few that are idle are kept: one that comes again is verified
  *      again.
  * SG3  The pin of a deleted stream is forgotten, also when a crash came in between: the pin is as
- *      old as the deletion that the journal has.
+ *      old as the deletion that the journal has. Pins count, and are forgotten, under every name of
+ *      the data directory (signing/root-names.ts).
  * SG4  A fork is signed at once, and its source before it, as far as the fork goes (SN5). What a
  *      server that was killed did not come to of that, and of closings, the next one does.
  * SG5  No crash leaves acknowledged bytes of a stream without a checkpoint before them: the genesis
@@ -61,6 +62,8 @@ export interface StreamSigner {
 type StoreParts = Pick<SigningParts, "root" | "logs" | "pool" | "nowMs" | "isInJournal" | "commit">;
 
 export interface StreamSigningParts extends StoreParts, StreamSigner {
+  /** What the data directory is called in pins, by its real path and by others that lead there. */
+  readonly names: readonly string[];
   /** How a stream is, as published; null for a path that was never taken. */
   stateOf(path: string): StreamState | null;
   readonly clock: Clock;
@@ -84,6 +87,7 @@ export class StreamSigning {
   readonly #parts: StreamSigningParts;
   readonly #signing: SigningParts;
   readonly #place: string;
+  readonly #others: readonly string[];
   /** By path, those signed longest ago first. */
   readonly #streams = new Map<string, SignedStream>();
   readonly #unsigned = new Set<SignedStream>();
@@ -101,10 +105,12 @@ export class StreamSigning {
     this.#parts = parts;
     const { root, logs, pool, nowMs, isInJournal, commit, signer, own, book } = parts;
     this.#place = `streams:${root}`;
+    this.#others = parts.names.filter((name) => name !== this.#place);
+    const names = { others: this.#others, leadsTo: null };
     this.#signing = {
       ...{ root, logs, pool, nowMs, isInJournal, commit, signer, own },
       keysFor: (path) => parts.keysFor(path),
-      rememberedOf: (path) => rememberedIn(book, { place: this.#place, id: path }),
+      rememberedOf: (path) => rememberedIn(book, { place: this.#place, id: path, names }),
       newSalt: () => randomBytes(32),
       sourceHead: (fork) => this.#sourceHead(fork),
     };
@@ -335,9 +341,10 @@ export class StreamSigning {
     if (gone.size === 0) return;
     const { heads, book, onWarning } = this.#parts;
     this.#forgetting = this.#forgetting
-      .then(() => heads.forgetAll(this.#place, gone))
-      .then((forgotten) => {
-        for (const pin of forgotten) book.found.add(pin);
+      .then(async () => {
+        for (const place of [this.#place, ...this.#others]) {
+          for (const pin of await heads.forgetAll(place, gone)) book.found.add(pin);
+        }
       })
       .catch((cause: unknown) => onWarning(`pins of deleted streams stay: ${String(cause)}`));
   }

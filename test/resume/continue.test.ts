@@ -20,6 +20,7 @@ import {
   turnIn,
   turnOf,
 } from "../support/signing-user.ts";
+import { settledTreeAt } from "../support/tree.ts";
 
 const FOR = { for: "openai-chat" } as const;
 
@@ -115,6 +116,26 @@ test.each(Object.entries(ALL_SHAPES))(
     const again = await resume(id, { ...FOR, root, policy: "lenient" });
     await continueSession(store, again);
     await store.close();
+  },
+);
+
+test.each(Object.entries(ALL_SHAPES))(
+  "a session that has grown since it was resumed is refused, and no file of it changes (%s)",
+  async (_name, shape) => {
+    const user = new SigningUser();
+    const { target, path } = await user.writeTurns(shape, 1);
+    const { root, id } = target;
+    const resumed = await resume(id, { ...FOR, root });
+    const silent = await user.store({ ...shape, root, sign: false });
+    await silent.session(id).append(said("in between"));
+    await silent.close();
+    // A torn end, which opening to append would cut.
+    appendFileSync(path, '{"torn":"');
+    const before = await settledTreeAt(root);
+    const store = await user.store({ ...shape, root });
+    await refusal(continueSession(store, resumed), "SESSION_BUSY");
+    await store.close();
+    assert.deepEqual(await settledTreeAt(root), before);
   },
 );
 

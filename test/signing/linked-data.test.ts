@@ -1,7 +1,7 @@
 /** A linked data directory: pins of streams count under every name by which it is reached. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { verify } from "../../src/signing.ts";
@@ -79,4 +79,59 @@ test("the pinned streams of a data directory that is a dangling link are reporte
   await write(streams, one, "/ours");
   rmSync(moved, { recursive: true });
   assert.deepEqual(await verdictsIn(one), gone);
+});
+
+/** The checkpoints of the one stream in a data directory. */
+function checkpointsIn(directory: string): string {
+  const file = new SignedStreams(directory).files().find((each) => each.endsWith(".checkpoints"));
+  return readFileSync(join(directory, "logs", file ?? ""), "utf8");
+}
+
+test("a server on a linked data directory does not sign on a stream that replaces a pinned one", async () => {
+  const { streams, above, one, other } = await twoDirectories("/ours");
+  renameSync(one, join(above, ".hidden"));
+  symlinkSync(other, one);
+  const before = checkpointsIn(other);
+  const store = await streams.open({ dataDirectory: one });
+  await store.append("/ours", message(2));
+  await store.close();
+  assert.match(streams.warnings.join(), /\/ours is not signed any further/);
+  assert.equal(checkpointsIn(other), before);
+});
+
+test("a server on a linked data directory does not sign on a stream that was rolled back", async () => {
+  const { streams, above, one } = await twoDirectories();
+  const old = join(above, "old");
+  cpSync(one, old, { recursive: true });
+  const store = await streams.open();
+  await store.append("/ours", message(2));
+  await store.close();
+  renameSync(one, join(above, ".hidden"));
+  symlinkSync(old, one);
+  const before = checkpointsIn(old);
+  const again = await streams.open({ dataDirectory: one });
+  await again.append("/ours", message(3));
+  await again.close();
+  assert.match(streams.warnings.join(), /\/ours is not signed any further/);
+  assert.equal(checkpointsIn(old), before);
+});
+
+test("a server on a data directory that was moved, a link left in its place, signs on", async () => {
+  const { streams, above, one } = await twoDirectories();
+  const moved = join(above, "moved");
+  renameSync(one, moved);
+  symlinkSync(moved, one);
+  const store = await streams.open();
+  await store.append("/ours", message(2));
+  await store.close();
+  assert.deepEqual(streams.warnings, []);
+  assert.deepEqual(await verdictsIn(one), { "/ours": "verified ROOT_IS_LINK" });
+  // Deleted through the link, it is missed under neither name, and the path can be used again.
+  const again = await streams.open();
+  await again.remove("/ours");
+  await again.close();
+  assert.deepEqual(await verdictsIn(one), {});
+  await write(streams, one, "/ours");
+  assert.deepEqual(streams.warnings, []);
+  assert.deepEqual(await verdictsIn(one), { "/ours": "verified ROOT_IS_LINK" });
 });
