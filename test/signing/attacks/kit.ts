@@ -38,6 +38,7 @@ export function isBeside(shape: ShapeName): boolean {
 
 /** An id as the shape has them. */
 export function idNamed(shape: ShapeName, name: string): string {
+  if (shape === "verbatim") return name; // Its ids are one segment.
   return isBeside(shape) ? `kitchen/${name}` : `${name}-1739012630`;
 }
 
