@@ -238,24 +238,26 @@ const swappedSidecars: readonly AttackCase[] = BESIDE.map((shape) => ({
 
 /** Another session's checkpoints, which cover more bytes than this log has. */
 const swappedLonger: readonly AttackCase[] = BESIDE.flatMap((shape) =>
-  [false, true].map((isAppended) => ({
-    name: `${shape}-sidecar-${isAppended ? "foreign-line" : "swapped"}-longer`,
-    row: "D, threat: sidecar swapped",
-    attacks: isAppended
-      ? "its end: a checkpoint of another session that covers more than the log has"
-      : "another, longer session's checkpoints beside this log",
-    verdict: "tampered",
-    codes: ["OTHER_SESSION"],
-    make: async (kit) => {
-      const honest = await kit.honest(shape);
-      const other = await kit.honest(shape, { id: idNamed(shape, "night"), turns: 9 });
-      const last = bytesOf(linesOf(other.sidecar).slice(-1));
-      const sidecar = isAppended ? Buffer.concat([honest.sidecar, last]) : other.sidecar;
-      // Cut, so that not even the genesis of the other is over bytes that are there.
-      const log = isAppended ? honest.log : Buffer.alloc(0);
-      return { honest, log, sidecar, pin: null };
-    },
-  })),
+  [false, true].map(
+    (isAppended): AttackCase => ({
+      name: `${shape}-sidecar-${isAppended ? "foreign-line" : "swapped"}-longer`,
+      row: "D, threat: sidecar swapped",
+      attacks: isAppended
+        ? "its end: a checkpoint of another session that covers more than the log has"
+        : "another, longer session's checkpoints beside this log",
+      verdict: "tampered",
+      codes: ["OTHER_SESSION"],
+      make: async (kit) => {
+        const honest = await kit.honest(shape);
+        const other = await kit.honest(shape, { id: idNamed(shape, "night"), turns: 9 });
+        const last = bytesOf(linesOf(other.sidecar).slice(-1));
+        const sidecar = isAppended ? Buffer.concat([honest.sidecar, last]) : other.sidecar;
+        // Cut, so that not even the genesis of the other is over bytes that are there.
+        const log = isAppended ? honest.log : Buffer.alloc(0);
+        return { honest, log, sidecar, pin: null };
+      },
+    }),
+  ),
 );
 
 const reopened: AttackCase = {
