@@ -10,10 +10,11 @@
  */
 
 import { nodeHost } from "./base/node-host.ts";
-import { Store, type StoreOptions } from "./store/store.ts";
+import { Store } from "./store/store.ts";
+import type { OpenStoreOptions } from "./store/store-options.ts";
 
 /** A store of sessions; nothing is made on the disk before the first session is. */
-export async function openStore(options: StoreOptions = {}): Promise<Store> {
+export async function openStore(options: OpenStoreOptions = {}): Promise<Store> {
   return new Store(nodeHost, options);
 }
 
@@ -28,6 +29,7 @@ export type { DialectName, Native } from "./dialects/dialect.ts";
 export type { Entry, NewEntry, Part, Role, Usage } from "./model/entry.ts";
 export type { ListOptions, SessionSummary } from "./store/list.ts";
 export type { Session } from "./store/session.ts";
-export type { CreateOptions, Store, StoreOptions } from "./store/store.ts";
+export type { CreateOptions, Store } from "./store/store.ts";
+export type { OpenStoreOptions as StoreOptions } from "./store/store-options.ts";
 export type { SignOption } from "./store/store-signing.ts";
 export type { BadEntry, EntryOptions, StoredEntry } from "./store/stored-entries.ts";

@@ -1,6 +1,12 @@
 /** Store options: what a store, and a session that begins in it, can be told. */
 
-import { checkChoice, checkKind, checkOptions, type OptionKinds } from "../base/choice.ts";
+import {
+  badOption,
+  checkChoice,
+  checkKind,
+  checkOptions,
+  type OptionKinds,
+} from "../base/choice.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import type { Envelope } from "../dialects/rye/dialect.ts";
 import { checkLogChoices, type Durability, type LogMode } from "../log/log-options.ts";
@@ -89,10 +95,42 @@ const BEGIN_OPTIONS: OptionKinds<BeginOptions> = {
   from: "any",
 };
 
+/** The options that only one dialect has. */
+const OWN_OPTIONS = {
+  envelope: "rye",
+  isThreadsRoot: "rye",
+  markdown: "rye",
+  profile: "rye",
+  model: "entire",
+  version: "entire",
+} as const satisfies Partial<Record<keyof StoreOptions, DialectName>>;
+
+type OwnOptions = typeof OWN_OPTIONS;
+/** The options of one dialect; those of another cannot be given. */
+type OptionsOf<Name extends DialectName> = {
+  readonly [Option in keyof OwnOptions]?: OwnOptions[Option] extends Name
+    ? NonNullable<StoreOptions[Option]>
+    : never;
+};
+
+/** Options of a store, as its dialect takes them. */
+export type OpenStoreOptions = Omit<StoreOptions, "dialect" | keyof OwnOptions> &
+  (
+    | ({ readonly dialect: "rye" } & OptionsOf<"rye">)
+    | ({ readonly dialect: "entire" } & OptionsOf<"entire">)
+    | ({ readonly dialect?: Exclude<DialectName, "rye" | "entire"> } & OptionsOf<never>)
+  );
+
 /** Refuses with BAD_SETTING what is no option of a store, or none of an option's choices. */
 export function checkStoreOptions(options: StoreOptions): void {
   checkOptions("openStore", options, STORE_OPTIONS);
   checkChoice("dialect", options.dialect, READ_DIALECT_NAMES);
+  for (const [name, dialect] of Object.entries(OWN_OPTIONS)) {
+    const isGiven = options[name as keyof OwnOptions] !== undefined;
+    if (isGiven && dialect !== options.dialect) {
+      throw badOption(name, `is an option of the dialect ${dialect} alone; leave it out`);
+    }
+  }
   checkLogChoices(options);
   checkChoice("envelope", options.envelope, ENVELOPES);
   checkChoice("sign", options.sign, SIGN_OPTIONS);

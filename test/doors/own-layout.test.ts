@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "vitest";
 import { openStore } from "../../src/index.ts";
 import { CliUser, jsonLines } from "../cli/cli.ts";
+import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const HELLO = { kind: "message", role: "user", parts: [{ type: "text", text: "Hello" }] } as const;
@@ -59,4 +60,20 @@ test("record without a dialect takes entries, and what it signed is verified", a
   const refused = await user.run(["record"], { input: '{"kind":"message","role":"human"}\n' });
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /role: expected one of system, user, assistant, tool/);
+});
+
+test("an option of one dialect is refused with another, and by the compiler", async () => {
+  const given = { root: tempDirectory() };
+  for (const [name, value] of [
+    ["model", "m"],
+    ["version", "1"],
+  ] as const) {
+    // @ts-expect-error: for `entire` alone.
+    await refusal(openStore({ ...given, dialect: "rye", [name as "model"]: value }), "BAD_SETTING");
+  }
+  // @ts-expect-error: for `rye` alone.
+  await refusal(openStore({ ...given, markdown: false }), "BAD_SETTING");
+  await (await openStore({ ...given, dialect: "rye", markdown: false })).close();
+  await (await openStore({ ...given, dialect: "entire", model: "m", version: "1" })).close();
+  assert.deepEqual(readdirSync(given.root), []);
 });

@@ -6,6 +6,7 @@
 import { once } from "node:events";
 import { openStore } from "../../src/index.ts";
 import type { StoreOptions } from "../../src/store/store.ts";
+import type { OpenStoreOptions } from "../../src/store/store-options.ts";
 
 /** What the test says of the writer, as JSON in the first argument. */
 export interface SigningOrder {
@@ -23,7 +24,7 @@ run(JSON.parse(process.argv[2] ?? "{}") as SigningOrder).catch((error: unknown) 
 
 async function run({ store: options, id, name, turns }: SigningOrder): Promise<void> {
   await once(process.stdin, "data");
-  const store = await openStore({ sign: true, agent: "hello", ...options });
+  const store = await openStore({ sign: true, agent: "hello", ...options } as OpenStoreOptions);
   const session = store.session(id);
   for (let n = 0; n < turns; n++) {
     const parts = (text: string) => [{ type: "text" as const, text }];

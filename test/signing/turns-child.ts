@@ -6,6 +6,7 @@
 import { captureAnthropic } from "../../src/capture.ts";
 import { openStore } from "../../src/index.ts";
 import type { StoreOptions } from "../../src/store/store.ts";
+import type { OpenStoreOptions } from "../../src/store/store-options.ts";
 
 /** What the test says of the writer, as JSON in the first argument. */
 export interface TurnsOrder {
@@ -21,7 +22,9 @@ run(JSON.parse(process.argv[2] ?? "{}") as TurnsOrder).catch((error: unknown) =>
 });
 
 async function run({ store: options, id, turns, way }: TurnsOrder): Promise<void> {
-  const session = (await openStore({ sign: true, agent: "hello", ...options })).session(id);
+  const session = (
+    await openStore({ sign: true, agent: "hello", ...options } as OpenStoreOptions)
+  ).session(id);
   const message = (role: "user" | "assistant", text: string) =>
     session.append({ kind: "message", role, parts: [{ type: "text", text }] });
   for (let n = 0; n < turns; n++) {

@@ -19,6 +19,7 @@ import { verifyLog } from "../../src/signing/verify.ts";
 import type { Remembered, VerifyOptions } from "../../src/signing/verify-options.ts";
 import type { Session } from "../../src/store/session.ts";
 import type { Store, StoreOptions } from "../../src/store/store.ts";
+import type { OpenStoreOptions } from "../../src/store/store-options.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
 export interface SignedShape {
@@ -98,7 +99,8 @@ export class SigningUser {
   store(options: StoreOptions): Promise<Store> {
     this.#enter();
     const onWarning = (warning: string) => void this.warnings.push(warning);
-    return openStore({ durability: "os", sign: true, agent: "hello", onWarning, ...options });
+    const defaults = { durability: "os", sign: true, agent: "hello", onWarning } as const;
+    return openStore({ ...defaults, ...options } as OpenStoreOptions);
   }
 
   /** Writes a session to its end and closes the store: what stands there is what an honest one is. */

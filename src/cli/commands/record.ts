@@ -163,7 +163,7 @@ function askedFor(options: Run["options"]): Asked {
     sessionId: textOption("--session", options.session),
     storeOptions: {
       durability: durability as Durability,
-      markdown: options.markdown !== false,
+      ...(dialect === "rye" ? { markdown: options.markdown !== false } : {}),
       ...(envelope === undefined ? {} : { envelope: envelope as "flat" | "payload" }),
       ...(model === undefined ? {} : { model }),
       ...(version === undefined ? {} : { version }),
