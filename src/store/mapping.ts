@@ -35,6 +35,7 @@ export type DroppedWhy =
 export const COMPARED = [
   "kind",
   "role",
+  "saidBy",
   "parts",
   "model",
   "messageId",

@@ -141,6 +141,20 @@ test.each(["rye", "homeagent", "entire", "claude"] as const)(
   },
 );
 
+test("a summary that becomes a plain user message in another dialect is reported as changed", async () => {
+  const ada = new HandingUser();
+  const store = await ada.store({ dialect: "claude", root: tempDirectory() });
+  const session = store.session("app/s");
+  const row = (content: string, more = {}) => {
+    return { type: "user", message: { role: "user", content }, ...more };
+  };
+  await session.appendNatives([row("what was said", { isCompactSummary: true }), row("go")]);
+  await store.close();
+  const { path } = await ada.handoff(writtenBy(store, session));
+  const { fidelity } = await ada.unpack(path, { root: tempDirectory(), dialect: "homeagent" });
+  assert.deepEqual(fidelity.changes, [{ line: 1, fate: "approximated", changed: ["saidBy"] }]);
+});
+
 test("what a session said before it was deleted is not said again in another dialect", async () => {
   const ada = new HandingUser();
   const store = await ada.store({ dialect: "claude", root: tempDirectory() });
