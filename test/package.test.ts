@@ -168,7 +168,8 @@ test("a session of every dialect is signed, verified and handed over by the inst
     const verdicts = {};
     for (const dialect of ["verbatim", "rye", "homeagent", "entire", "claude", "sdk"]) {
       const root = process.env.HOME + "/" + dialect;
-      const store = await openStore({ dialect, root, sign: true, agent: "a", model: "m" });
+      const own = dialect === "entire" ? { model: "m" } : {};
+      const store = await openStore({ dialect, root, sign: true, agent: "a", ...own });
       const session = await store.create();
       await session.append({ kind: "message", role: "user", parts: [{ type: "text", text: "hi" }] });
       await store.close();

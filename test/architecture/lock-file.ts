@@ -29,6 +29,9 @@ type Version = readonly [major: number, minor: number, patch: number];
 /** The oldest Node we promise: `engines` in package.json. */
 const NODE_MIN: Version = [20, 19, 0];
 
+/** What asks for a newer Node and is tested on ours (docs/decisions/0012). */
+const RUNS_ON_OLDER_NODE = /^node_modules\/ai-newest(?:\/|$)/;
+
 const ARCHITECTURES = ["linux-x64", "linux-arm64"] as const;
 
 export function checkLockFile(lock: LockFile): LockViolation[] {
@@ -38,7 +41,7 @@ export function checkLockFile(lock: LockFile): LockViolation[] {
 
   for (const [path, locked] of Object.entries(lock.packages)) {
     const range = locked.engines?.node;
-    if (range !== undefined && !acceptsNode(range, NODE_MIN)) {
+    if (range !== undefined && !RUNS_ON_OLDER_NODE.test(path) && !acceptsNode(range, NODE_MIN)) {
       report("engines", path, `takes Node ${range}, not ${NODE_MIN.join(".")}`);
     }
     // The funding links are the packages' own; any other address would be a registry's.
@@ -52,7 +55,8 @@ export function checkLockFile(lock: LockFile): LockViolation[] {
     ...root?.dependencies,
     ...root?.devDependencies,
   })) {
-    if (!/^\d+\.\d+\.\d+$/.test(version)) report("not-exact", "", `${name} is given as ${version}`);
+    if (!/^(?:npm:[@\w/-]+@)?\d+\.\d+\.\d+$/.test(version))
+      report("not-exact", "", `${name} is given as ${version}`);
   }
   return violations;
 }
