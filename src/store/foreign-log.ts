@@ -7,7 +7,7 @@
  * bytes begin as our lines do. Lines of NULs are what a power cut leaves, and say nothing.
  */
 
-import { VerbatimError } from "../base/errors.ts";
+import { ioError, VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
@@ -76,6 +76,8 @@ async function lookAt(
       const file = openToRead(place);
       try {
         return { ...(await look(file)), path: place.path };
+      } catch (cause) {
+        throw ioError(place.path, "reading", cause);
       } finally {
         file.close();
       }
