@@ -70,7 +70,7 @@ await openVerified("deploy-1", where).catch(({ code }) => console.log("refused:"
 // Every dialect of a store signs.
 for (const dialect of ["homeagent", "entire"]) {
   const root = join(project, dialect);
-  const store = await openStore({ dialect, root, sign: true, agent: "kitchen", model: "m" });
+  const store = await openStore({ dialect, root, sign: true, agent: "kitchen" });
   const begun = await store.create();
   await begun.append({ kind: "message", role: "user", parts: [{ type: "text", text: "Hi" }] });
   await store.close();

@@ -112,6 +112,6 @@ test("a path with another program's session is refused by that program's name", 
   writeFileSync(path, CODEX);
   const found = findSession(nodeHost, path, { cwd: directory });
   await expect(found).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
-  await expect(found).rejects.toThrow(/this is a Codex rollout\. Verbatim reads rye threads/);
+  await expect(found).rejects.toThrow(/this is a Codex rollout\. Verbatim reads its own sessions/);
   await expect(found).rejects.not.toThrow("--dialect");
 });
