@@ -33,7 +33,7 @@ const MUTANTS: readonly Mutant[] = [
     file: "store/sealed-log.ts",
     line: "await SidecarFile.recover(host, target);",
     becomes: "{}",
-    seed: 24,
+    seed: 9,
   },
 ];
 

@@ -133,7 +133,6 @@ describe.each<[string, (...args: Untyped[]) => unknown]>([
 });
 
 test.each<[string, (root: string) => Untyped, string]>([
-  ["openStore()", () => openStore(NOTHING), "openStore"],
   ["openStore(5)", () => openStore(5 as Untyped), "openStore"],
   ["openStore(null)", () => openStore(null as Untyped), "openStore"],
   ["openStore of a list", () => openStore(["rye"] as Untyped), "openStore"],
