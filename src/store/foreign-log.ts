@@ -102,7 +102,9 @@ async function lookFor(file: OpenFile, dialect: Dialect | null): Promise<Look> {
   let lines = 0;
   for await (const spans of spansForward(file, stretch)) {
     for (const { bytes, from, to: until } of spans) {
-      const { value, fault } = bytes ? decodeLine(bytes, from, until) : TOO_LONG;
+      const start =
+        lines === 0 && bytes && hasMark(bytes, from) ? from + BYTE_ORDER_MARK.length : from;
+      const { value, fault } = bytes ? decodeLine(bytes, start, until) : TOO_LONG;
       if (fault === "blank" || fault === "holds NUL") continue;
       lines++;
       if (fault !== null) continue;
@@ -112,6 +114,13 @@ async function lookFor(file: OpenFile, dialect: Dialect | null): Promise<Look> {
     }
   }
   return { values, head, lines, size, hasOwn: false };
+}
+
+/** A first line that an editor put a mark before is still whose it is. */
+const BYTE_ORDER_MARK = Buffer.from("\ufeff");
+
+function hasMark(bytes: Buffer, from: number): boolean {
+  return bytes.subarray(from, from + BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
 }
 
 const TOO_LONG = { value: undefined, fault: "too long" } as const;

@@ -109,7 +109,6 @@ test("options that would do nothing with a provider's stream are refused", async
     ["--within", ...record("entire", "anthropic-sse", "--within", "500")],
     ["--on-error", ...record("entire", "anthropic-sse", "--on-error", "skip")],
     ["--agent-version", ...record("rye", "anthropic-sse", "--agent-version", "1")],
-    ["--dialect", "record", "--from", "anthropic-sse"],
   ] as const) {
     const { code, stderr } = await user.run(args, { input: "" });
     assert.equal(code, 2, option);
