@@ -186,6 +186,7 @@ test("a session of every dialect is signed, verified and handed over by the inst
 
   expect(stderr).toBe("");
   expect(JSON.parse(stdout)).toEqual({
+    verbatim: ["verified", "verified"],
     rye: ["verified", "verified"],
     homeagent: ["verified", "verified"],
     entire: ["verified", "verified"],

@@ -50,6 +50,6 @@ test("settings behind a link keep the link and their rights, and odd ones are le
   writeFileSync(kept, "{ // mine\n}");
   const { code, stderr } = await user.run(["hooks", "install"]);
   assert.equal(code, 2);
-  assert.match(stderr, /left as it was: it is not JSON/);
+  assert.match(stderr, /was not changed: it is not JSON/);
   assert.equal(readFileSync(kept, "utf8"), "{ // mine\n}");
 }, 60_000);

@@ -31,7 +31,7 @@ test.each([
 ])("%s says that no message was understood, and whose file it is", async (args) => {
   const { stderr } = await userWithRollout().run(args);
   expect(stderr).toMatch(SAID);
-  expect(stderr).toMatch(/Verbatim reads rye threads, HomeAgent sessions, Entire and Claude Code/);
+  expect(stderr).toMatch(/Verbatim reads its own sessions .*Entire and Claude Code transcripts/);
 });
 
 test("a page of such a session says it, too", async () => {

@@ -66,7 +66,9 @@ test.each(Object.entries(DIALECTS))(
   "a message of the greatest size can be appended, whatever it holds, in %s",
   async (_, options) => {
     // Method: what grows most when it is written, up to the limit, and in as many blocks as fit.
-    const session = await newSession({ ...options, markdown: false });
+    const session = await newSession(
+      options.dialect === "rye" ? { ...options, markdown: false } : options,
+    );
     const start = { type: "message_start", message: { id: "m", model: "x".repeat(100) } };
     const block = (index: number) => ({
       type: "content_block_start",

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { CliUser, jsonLines, main, type Running } from "../cli/cli.ts";
@@ -70,8 +70,10 @@ class Machine {
     }
   }
 
+  /** Whether a stream has a checkpoint after its genesis, which comes with the first bytes. */
   hasSigned(file: string): boolean {
-    return existsSync(join(this.data, "logs", `${file}.checkpoints`));
+    const sidecar = join(this.data, "logs", `${file}.checkpoints`);
+    return existsSync(sidecar) && readFileSync(sidecar, "utf8").split("\n").length > 2;
   }
 
   async verdicts(): Promise<unknown> {
