@@ -33,6 +33,7 @@ import { VerbatimClient } from "../../../src/client.ts";
 import { type NewEntry, openStore, type StoreOptions } from "../../../src/index.ts";
 import { SESSION_LIMITS } from "../../../src/server/sessions/limits.ts";
 import { type RunningServer, type ServeOptions, startServer } from "../../../src/server.ts";
+import type { StoreOptions as WideOptions } from "../../../src/store/store.ts";
 import { sayable } from "../../support/signing-user.ts";
 import { chromiumPath, isBrowserRequired, launchChromium } from "../chromium.ts";
 import { watchPage } from "../watched-page.ts";
@@ -40,7 +41,7 @@ import { watchPage } from "../watched-page.ts";
 /** Passed over where there is no browser; where one is required, that is a failure. */
 export const browserTest = test.skipIf(chromiumPath === null && !isBrowserRequired);
 
-export interface NewSession extends Partial<StoreOptions> {
+export interface NewSession extends WideOptions {
   readonly id: string;
   readonly entries: readonly NewEntry[];
 }
@@ -97,7 +98,7 @@ export class ViewerScene {
     const store = await openStore({
       ...{ dialect: "rye", root: this.root, durability: "os", sign: true, agent: "hello" },
       ...options,
-    });
+    } as StoreOptions);
     const session = store.session(id);
     for (const entry of sayable(store.dialect, entries)) await session.append(entry);
     await store.close();
