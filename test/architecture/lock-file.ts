@@ -30,7 +30,7 @@ type Version = readonly [major: number, minor: number, patch: number];
 const NODE_MIN: Version = [20, 19, 0];
 
 /** What asks for a newer Node and is tested on ours (docs/decisions/0012). */
-const RUNS_ON_OLDER_NODE = /^node_modules\/ai-newest(?:\/|$)/;
+const RUNS_ON_OLDER_NODE = /^node_modules\/(?:ai|agents-core)-newest(?:\/|$)/;
 
 const ARCHITECTURES = ["linux-x64", "linux-arm64"] as const;
 
