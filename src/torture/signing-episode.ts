@@ -25,6 +25,8 @@ import type { SigningCounts } from "./signing-report.ts";
 const WRITERS_MAX = 2;
 const SAID = /said \d+\./g;
 const DIALECTS: readonly TorturedDialect[] = ["rye", "rye", "entire", "homeagent"];
+/** How often a log that changes while it is read is read. */
+const LOOKS_MAX = 3;
 
 interface Writer {
   readonly process: Process;
@@ -215,7 +217,7 @@ export class SigningEpisode {
   async #verify(when: string): Promise<VerifyReport> {
     // Only what was acknowledged before: while it verifies, others go on.
     const acknowledged = [...this.#acknowledged];
-    const report = await this.#scheduler.finish(this.#signed.verify());
+    const report = await this.#judged();
     const { verdict, signed_through: through, findings } = report;
     this.#counts[verdict]++;
     if (through && this.#acknowledged.length > 0) this.#counts.signedFound++;
@@ -240,9 +242,22 @@ export class SigningEpisode {
     return report;
   }
 
+  /** A log that its writer rolls back while it is read gives no verdict, so it is read again. */
+  async #judged(): Promise<VerifyReport> {
+    let report = await this.#scheduler.finish(this.#signed.verify());
+    for (let n = 1; n < LOOKS_MAX && isChanging(report); n++) {
+      report = await this.#scheduler.finish(this.#signed.verify());
+    }
+    return report;
+  }
+
   #violated(what: string): void {
     this.#violations.push({ seed: this.#seed, step: this.#step, what });
   }
+}
+
+function isChanging({ findings }: VerifyReport): boolean {
+  return findings.some(({ code }) => code === "CHANGED_WHILE_READ");
 }
 
 function isMismatch(error: unknown): boolean {

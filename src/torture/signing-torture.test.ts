@@ -32,3 +32,17 @@ test("an acknowledgement that arrives after its process was killed promises noth
     assert.deepEqual(violations, [], `seed ${seed}`);
   }
 });
+
+test("a log that its writer rolls back while it is verified is verified when it is read again", async () => {
+  // Episodes of seed 20261116, the run of a million steps (docs/torture.md).
+  for (const [seed, steps] of [
+    [2112813915, 11],
+    [3809848108, 12],
+    [2983124399, 68],
+    [3694123051, 19],
+    [2610376407, 9],
+  ] as const) {
+    const { violations } = await tortureSigning({ seed, steps });
+    assert.deepEqual(violations, [], `seed ${seed}`);
+  }
+});
