@@ -1,17 +1,19 @@
 /**
  * Makes test/golden/corpus with the `verbatim` that is given: node test/golden/make.mjs MAIN_JS
  *
- * The corpus was made once and is kept as it is. It stands for what users have on their disks, so
+ * The corpus was made once and is kept as it is. It is what users have on their disks, so
  * make it again only to add a format that did not exist, never to make a test pass.
  */
 
 import { spawn, spawnSync } from "node:child_process";
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const main = resolve(process.argv[2]);
-const corpus = join(dirname(fileURLToPath(import.meta.url)), "corpus");
+const kept = join(dirname(fileURLToPath(import.meta.url)), "corpus");
+/** Lines name the directory they were recorded in: one that says nothing of the machine. */
+const corpus = "/tmp/verbatim-golden";
 const home = join(corpus, "home");
 const env = { PATH: process.env.PATH, HOME: home };
 
@@ -210,3 +212,7 @@ for (const data of ["data", "data-killed"]) {
 const heads = join(home, ".local/state/verbatim/heads.jsonl");
 writeFileSync(heads, readFileSync(heads, "utf8").replaceAll(corpus, "@CORPUS@"));
 rmSync(join(home, ".cache"), { recursive: true, force: true });
+rmSync(join(corpus, "rye/.ai/threads/registry.db"), { force: true });
+rmSync(kept, { recursive: true, force: true });
+cpSync(corpus, kept, { recursive: true });
+rmSync(corpus, { recursive: true });

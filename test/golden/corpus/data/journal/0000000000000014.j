@@ -1,1 +1,1 @@
-{"journal":1,"store":"f4a17da17235a9bc","first":"0000000000000014","salt":"33f4d9014b1676e1","crc":"744c72f9"}
+{"journal":1,"store":"e064dcd7dae5cfaa","first":"0000000000000014","salt":"941d52f859e642f4","crc":"f4eb5810"}
