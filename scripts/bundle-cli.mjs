@@ -32,7 +32,7 @@ const findFirst = {
       for (const imported of this.getModuleInfo(id)?.importedIds ?? []) add(imported);
     };
     add(program);
-    add(resolve(compiled, "cli", "listing.js"));
+    add(resolve(compiled, "cli", "reading", "listing.js"));
     first.delete(program);
   },
 };
@@ -41,7 +41,7 @@ const findFirst = {
 const natives = ["fs-native-extensions", "@photostructure/sqlite"];
 
 await build({
-  input: { program, "hook-drain": resolve(compiled, "cli", "hook-drain.js") },
+  input: { program, "hook-drain": resolve(compiled, "cli", "recording", "hook-drain.js") },
   platform: "node",
   external: natives,
   plugins: [findFirst],

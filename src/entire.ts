@@ -17,4 +17,4 @@ export {
   newSessionId,
   SessionTranscript,
   type SessionTranscriptOptions,
-} from "./store/entire-transcripts.ts";
+} from "./dialects/entire/door/transcripts.ts";

@@ -7,10 +7,10 @@
  * const turns = await transcripts.read("kitchen", "2026-11-15");
  */
 
-export { TranscriptEntry, TurnRole } from "./dialects/homeagent/schema.ts";
+export type { BadEntry } from "./dialects/files/stored-entries.ts";
 export {
   type ReadTranscriptOptions,
   TranscriptWriter,
   type TranscriptWriterOptions,
-} from "./store/homeagent-transcripts.ts";
-export type { BadEntry } from "./store/stored-entries.ts";
+} from "./dialects/homeagent/door/transcripts.ts";
+export { TranscriptEntry, TurnRole } from "./dialects/homeagent/schema.ts";

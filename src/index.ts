@@ -26,10 +26,10 @@ export {
   VerbatimError,
 } from "./base/errors.ts";
 export type { DialectName, Native } from "./dialects/dialect.ts";
+export type { BadEntry, EntryOptions, StoredEntry } from "./dialects/files/stored-entries.ts";
 export type { Entry, NewEntry, Part, Role, Usage } from "./model/entry.ts";
 export type { ListOptions, SessionSummary } from "./store/list.ts";
 export type { Session } from "./store/session.ts";
 export type { CreateOptions, Store } from "./store/store.ts";
 export type { OpenStoreOptions as StoreOptions } from "./store/store-options.ts";
 export type { SignOption } from "./store/store-signing.ts";
-export type { BadEntry, EntryOptions, StoredEntry } from "./store/stored-entries.ts";

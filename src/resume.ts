@@ -15,13 +15,13 @@ import {
   type OptionKinds,
 } from "./base/choice.ts";
 import { nodeHost } from "./base/node-host.ts";
+import { bringInHooks } from "./listing/bring-in-hooks.ts";
 import { type Continued, type ContinueOptions, continueResumed } from "./resume/continue.ts";
 import { type HandedOff, type HandoffOptions, handoffSession } from "./resume/handoff/handoff.ts";
 import { type Unpacked, type UnpackOptions, unpackBundle } from "./resume/handoff/unpack.ts";
 import type { TargetName } from "./resume/repair-report.ts";
 import { requestBody as bodyOf, type RequestBody, type RequestOptions } from "./resume/request.ts";
 import { type Resumed, type ResumeOptions, resumeSession } from "./resume/resume.ts";
-import { bringInHooks } from "./store/bring-in-hooks.ts";
 import { Session } from "./store/session.ts";
 import { Store } from "./store/store.ts";
 

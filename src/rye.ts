@@ -14,13 +14,13 @@
 import { resolve } from "node:path";
 import { checkData, checkKind, checkOptions, type OptionKinds } from "./base/choice.ts";
 import { nodeHost } from "./base/node-host.ts";
+import { type BadEntry, badEntry } from "./dialects/files/stored-entries.ts";
+import * as threadFiles from "./dialects/rye/files/thread-files.ts";
 import { type MarkdownOptions, RENDERER_OPTIONS } from "./dialects/rye/markdown.ts";
 import { Telemetry, type TelemetryStats } from "./dialects/rye/telemetry.ts";
 import type { StoredThreadMeta } from "./dialects/rye/thread-meta.ts";
 import { badLineWarning, checkOnBadLine, type OnBadLine } from "./log/bad-line-warning.ts";
 import { Store } from "./store/store.ts";
-import { type BadEntry, badEntry } from "./store/stored-entries.ts";
-import * as threadFiles from "./store/thread-files.ts";
 
 /**
  * Wins the id `{directive}-{epoch_seconds}` by making its directory. Refuses with
@@ -58,7 +58,7 @@ export async function readVerifiedThreadMeta(
   threadId: string,
 ): Promise<StoredThreadMeta> {
   checkKind("projectPath", projectPath, "text");
-  const { readVerifiedMeta } = await import("./store/verified-meta.ts");
+  const { readVerifiedMeta } = await import("./dialects/rye/door/verified-meta.ts");
   return readVerifiedMeta(nodeHost, resolve(projectPath), threadId);
 }
 
@@ -74,7 +74,7 @@ export async function writeThreadMeta(
 ): Promise<void> {
   checkKind("projectPath", projectPath, "text");
   checkData("writeThreadMeta", meta, "metadata");
-  const write = await import("./store/write-meta.ts");
+  const write = await import("./dialects/rye/door/write-meta.ts");
   return write.writeThreadMeta(nodeHost, resolve(projectPath), threadId, meta);
 }
 
@@ -139,7 +139,7 @@ export class ThreadTelemetry {
     const given = typeof options === "number" ? { days: options } : options;
     checkOptions("aggregate", given, { days: "count" });
     const telemetry = new Telemetry(Date.now(), given.days);
-    const { countedThreads } = await import("./store/counted-threads.ts");
+    const { countedThreads } = await import("./dialects/rye/door/counted-threads.ts");
     for await (const { meta, excluded } of countedThreads(nodeHost, resolve(projectPath))) {
       if (excluded) telemetry.exclude(excluded);
       else if (meta === undefined) telemetry.skip();
@@ -149,14 +149,14 @@ export class ThreadTelemetry {
   }
 }
 
-export type { Envelope } from "./dialects/rye/envelope.ts";
-export type { MarkdownOptions } from "./dialects/rye/markdown.ts";
-export type { ExcludedThread, TelemetryGroup, TelemetryStats } from "./dialects/rye/telemetry.ts";
-export type { StoredThreadMeta, ThreadMeta } from "./dialects/rye/thread-meta.ts";
+export type { BadEntry } from "./dialects/files/stored-entries.ts";
+export { Thread, type ThreadOptions, type TurnResult } from "./dialects/rye/door/thread.ts";
 export {
   type ReadEvents,
   TranscriptWriter,
   type TranscriptWriterOptions,
-} from "./store/rye-transcripts.ts";
-export type { BadEntry } from "./store/stored-entries.ts";
-export { Thread, type ThreadOptions, type TurnResult } from "./store/thread.ts";
+} from "./dialects/rye/door/transcripts.ts";
+export type { Envelope } from "./dialects/rye/envelope.ts";
+export type { MarkdownOptions } from "./dialects/rye/markdown.ts";
+export type { ExcludedThread, TelemetryGroup, TelemetryStats } from "./dialects/rye/telemetry.ts";
+export type { StoredThreadMeta, ThreadMeta } from "./dialects/rye/thread-meta.ts";

@@ -21,21 +21,21 @@ import {
 import { nodeHost } from "./base/node-host.ts";
 import { userPlaces } from "./base/node-places.ts";
 import type { DialectName } from "./dialects/dialect.ts";
-import { loadSigner as loadUserSigner } from "./signing/keys.ts";
-import type { VerifyReport } from "./signing/report.ts";
-import type { Signer } from "./signing/signer.ts";
-import { Trust } from "./signing/trust.ts";
-import { bringInHooks } from "./store/bring-in-hooks.ts";
-import { DIALECT_NAMES } from "./store/find-stores.ts";
-import { SessionVerifier } from "./store/session-verifier.ts";
-import { inspectJsonObject, type JsonIntegrity, signJsonObject } from "./store/signed-json.ts";
+import { DIALECT_NAMES } from "./dialects/names.ts";
+import { bringInHooks } from "./listing/bring-in-hooks.ts";
+import type { VerifyReport } from "./signing/judging/report.ts";
+import { loadSigner as loadUserSigner } from "./signing/keys/keys.ts";
+import type { Signer } from "./signing/keys/signer.ts";
+import { Trust } from "./signing/trust/trust.ts";
+import { dataDirectoriesAmong, streamJudgingBy } from "./verifying/data-directories.ts";
+import { SessionVerifier } from "./verifying/session-verifier.ts";
+import { inspectJsonObject, type JsonIntegrity, signJsonObject } from "./verifying/signed-json.ts";
 import {
   type OpenVerifiedOptions,
   openVerifiedSession,
   type VerifiedSession,
-} from "./store/verified-entries.ts";
-import { dataDirectoriesAmong, streamJudgingBy } from "./streams/data-directories.ts";
-import { verifyDataDirectory } from "./streams/verify-directory.ts";
+} from "./verifying/verified-entries.ts";
+import { verifyDataDirectory } from "./verifying/verify-directory.ts";
 
 export interface VerifyOptions {
   /** The store to look in: a project, or HomeAgent's base. Default: those found from here. */
@@ -213,19 +213,19 @@ function processWarning(warning: string): void {
   process.emitWarning(warning, "VerbatimWarning");
 }
 
-export { EXIT_CODES, type FindingCode, VERDICTS, type Verdict } from "./proof/verdict.ts";
-export type { Policy, PolicyInForce } from "./signing/policy.ts";
-export type { VerifyReport } from "./signing/report.ts";
-export type { Signer } from "./signing/signer.ts";
-export type { Judgement, Trust, TrustQuestion } from "./signing/trust.ts";
-export type { JsonIntegrity } from "./store/signed-json.ts";
 export {
   type TranscriptIntegrity,
   TranscriptSigner,
   type TranscriptSignerOptions,
-} from "./store/transcript-signer.ts";
+} from "./dialects/rye/door/transcript-signer.ts";
+export { EXIT_CODES, type FindingCode, VERDICTS, type Verdict } from "./proof/verdict.ts";
+export type { Policy, PolicyInForce } from "./signing/judging/policy.ts";
+export type { VerifyReport } from "./signing/judging/report.ts";
+export type { Signer } from "./signing/keys/signer.ts";
+export type { Judgement, Trust, TrustQuestion } from "./signing/trust/trust.ts";
+export type { JsonIntegrity } from "./verifying/signed-json.ts";
 export type {
   OpenVerifiedOptions,
   VerifiedEntry,
   VerifiedSession,
-} from "./store/verified-entries.ts";
+} from "./verifying/verified-entries.ts";

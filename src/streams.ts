@@ -9,8 +9,6 @@
  * await engine.close();
  */
 
-export { encodeLine } from "./log/json.ts";
-export { LogFile, type Stored } from "./log/log-file.ts";
 export {
   type CreateStreamOptions,
   JsonlEngine,
@@ -18,13 +16,15 @@ export {
   JsonlEngine as DurableStore,
   type JsonlEngineOptions,
   type JsonlMessage,
-} from "./streams/jsonl-engine.ts";
-export { formatOffset, type OffsetToken } from "./streams/offset-token.ts";
-export { streamPathToFilename } from "./streams/stream-path.ts";
-export type { Lifetime, StreamHead } from "./streams/stream-store.ts";
+} from "./dialects/streams/door/jsonl-engine.ts";
 export {
   type BadMessage,
   type TypedLog,
   type TypedLogOptions,
   typedLog,
-} from "./streams/typed-log.ts";
+} from "./dialects/streams/door/typed-log.ts";
+export { encodeLine } from "./log/json.ts";
+export { LogFile, type Stored } from "./log/log-file.ts";
+export { formatOffset, type OffsetToken } from "./streams/offset-token.ts";
+export { streamPathToFilename } from "./streams/stream-path.ts";
+export type { Lifetime, StreamHead } from "./streams/stream-store.ts";

@@ -11,7 +11,14 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { acceptsNode, checkLockFile, type LockFile } from "./architecture/lock-file.ts";
 import { checkTree, type Rule, type Tree, type Violation } from "./architecture/rules.ts";
-import { ASSEMBLY, FILE_LINES_MAX, IMPORT_TABLE } from "./architecture/table.ts";
+import {
+  ASSEMBLY,
+  CORE_LINES_MAX,
+  FILE_LINES_MAX,
+  FOLDER_FILES_MAX,
+  IMPORT_TABLE,
+  ROOM_LINES_MAX,
+} from "./architecture/table.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const tree = readTree(["src", "viewer", "test", "package.json"]);
@@ -49,6 +56,12 @@ interface Plant {
 }
 
 const README = "# A folder\n";
+const LONGEST = "// line\n".repeat(FILE_LINES_MAX);
+
+function plantedFiles(folder: string, count: number, source: string): Record<string, string> {
+  const names = Array.from({ length: count }, (_, index) => `${folder}/planted-${index}.ts`);
+  return Object.fromEntries(names.map((name) => [name, source]));
+}
 
 const plants: Readonly<Record<string, Plant>> = {
   "a folder that imports one it may not": {
@@ -263,8 +276,26 @@ const plants: Readonly<Record<string, Plant>> = {
   },
   "a file one line too long": {
     breaks: "file-length",
-    at: "src/log/planted.ts",
-    files: { "src/log/planted.ts": "// line\n".repeat(FILE_LINES_MAX + 1) },
+    at: "src/render/planted.ts",
+    files: { "src/render/planted.ts": "// line\n".repeat(FILE_LINES_MAX + 1) },
+  },
+  "a folder with a file too many": {
+    breaks: "folder-files",
+    at: "src/render/planted",
+    files: plantedFiles("src/render/planted", FOLDER_FILES_MAX + 1, "export {};\n"),
+  },
+  "a room with too many lines": {
+    breaks: "room-lines",
+    at: "src/usage",
+    files: {
+      "src/usage/README.md": README,
+      ...plantedFiles("src/usage", ROOM_LINES_MAX / FILE_LINES_MAX + 1, LONGEST),
+    },
+  },
+  "a core with too many lines": {
+    breaks: "room-lines",
+    at: "src",
+    files: plantedFiles("src/model/planted", CORE_LINES_MAX / FILE_LINES_MAX, LONGEST),
   },
 };
 
@@ -280,7 +311,8 @@ test("types, tests and folders at the limit are not reported", () => {
   const allowed = {
     "src/model/README.md": "line\n".repeat(20),
     "src/model/planted.ts": 'import type { Stats } from "node:fs";\nexport type S = Stats;\n',
-    "src/log/planted.ts": "// line\n".repeat(FILE_LINES_MAX),
+    "src/log/planted.ts": "export {};\n",
+    "src/render/planted.ts": LONGEST,
     "src/log/planted.test.ts":
       'import "vitest";\nimport "fast-check";\nimport "../torture/planted.ts";\nimport "../../test/planted.ts";\n',
     "src/torture/README.md": README,

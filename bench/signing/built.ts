@@ -6,11 +6,15 @@ export const { openStore }: typeof import("../../src/index.ts") = await import(a
 export const { nodeHost }: typeof import("../../src/base/node-host.ts") = await import(
   at("base/node-host.js")
 );
-export const { nodeCrypto }: typeof import("../../src/signing/node-crypto.ts") = await import(
+export const { nodeCrypto }: typeof import("../../src/signing/keys/node-crypto.ts") = await import(
   at("signing/node-crypto.js")
 );
-export const { LogSigner, nothingSigned }: typeof import("../../src/signing/log-signer.ts") =
-  await import(at("signing/log-signer.js"));
-export const { verifyLog }: typeof import("../../src/signing/verify.ts") = await import(
+export const {
+  LogSigner,
+  nothingSigned,
+}: typeof import("../../src/signing/writing/log-signer.ts") = await import(
+  at("signing/log-signer.js")
+);
+export const { verifyLog }: typeof import("../../src/signing/judging/verify.ts") = await import(
   at("signing/verify.js")
 );

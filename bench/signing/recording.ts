@@ -7,7 +7,7 @@ import { generateKeyPairSync, sign } from "node:crypto";
 import { closeSync, fdatasync, openSync, writeSync } from "node:fs";
 import { setImmediate as diskAtWork } from "node:timers/promises";
 import { promisify } from "node:util";
-import type { Draft } from "../../src/signing/checkpoint-draft.ts";
+import type { Draft } from "../../src/signing/writing/checkpoint-draft.ts";
 import { median } from "../measure/compare.ts";
 import { threadEvents } from "../sessions/recording.ts";
 import { openStore } from "./built.ts";

@@ -7,9 +7,9 @@ import { createHash, generateKeyPairSync, sign, verify } from "node:crypto";
 import { closeSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { Keys } from "../../src/proof/keys.ts";
-import type { LogSigner as Signing } from "../../src/signing/log-signer.ts";
-import type { VerifyReport } from "../../src/signing/report.ts";
-import type { Signer } from "../../src/signing/signer.ts";
+import type { VerifyReport } from "../../src/signing/judging/report.ts";
+import type { Signer } from "../../src/signing/keys/signer.ts";
+import type { LogSigner as Signing } from "../../src/signing/writing/log-signer.ts";
 import { LogSigner, nodeCrypto, nodeHost, nothingSigned, verifyLog } from "./built.ts";
 
 export const ID = "bench-1739012630";

@@ -3,7 +3,7 @@
  *
  * OF1  Until everything is written and synced, what stood there before stands there still.
  * OF2  The log that is read is never what is written, by whatever name or link; nor is what is kept
- *      of any other (store/log-places.ts, LP1).
+ *      of any other (listing/log-places.ts, LP1).
  * OF3  What is no file (a device, a directory) is not replaced by one.
  */
 
@@ -13,7 +13,7 @@ import { basename, dirname, resolve } from "node:path";
 import { ioError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import { nodeHost } from "../base/node-host.ts";
-import { isLogPlace } from "../store/log-places.ts";
+import { isLogPlace } from "../listing/log-places.ts";
 import { UsageError } from "./command.ts";
 
 /** Gathered before it is written: events are short, and a call for each would show. */

@@ -5,65 +5,9 @@ import { Command, CommanderError, Option } from "commander";
 import { errnoSentence, VerbatimError } from "../base/errors.ts";
 import { HOOK_SOURCES } from "../dialects/claude/hook-spool.ts";
 import { safeText } from "../render/safe-text.ts";
-import {
-  type CliCommand,
-  type CommandGroup,
-  type Io,
-  OutputClosed,
-  UsageError,
-} from "./command.ts";
-import { backup } from "./commands/backup.ts";
-import { completions } from "./commands/completions.ts";
-import { doctor } from "./commands/doctor.ts";
-import { exportSession } from "./commands/export.ts";
-import { handoff } from "./commands/handoff.ts";
-import { head } from "./commands/head.ts";
-import { hooks } from "./commands/hooks.ts";
-import { keys } from "./commands/keys.ts";
-import { ls } from "./commands/ls.ts";
-import { mcp } from "./commands/mcp.ts";
-import { record } from "./commands/record.ts";
-import { render } from "./commands/render.ts";
-import { repair } from "./commands/repair.ts";
-import { resume } from "./commands/resume.ts";
-import { search } from "./commands/search.ts";
-import { serve } from "./commands/serve.ts";
-import { show } from "./commands/show.ts";
-import { stats } from "./commands/stats.ts";
-import { tail } from "./commands/tail.ts";
-import { token } from "./commands/token.ts";
-import { torture } from "./commands/torture.ts";
-import { trust } from "./commands/trust.ts";
-import { unpack } from "./commands/unpack.ts";
-import { verify } from "./commands/verify.ts";
+import { type CliCommand, type Io, OutputClosed, UsageError } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
 import { type ProcessIo, processIo } from "./process-io.ts";
-
-const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
-  record,
-  hooks,
-  ls,
-  search,
-  show,
-  tail,
-  render,
-  exportSession,
-  stats,
-  verify,
-  resume,
-  handoff,
-  unpack,
-  doctor,
-  repair,
-  serve,
-  mcp,
-  backup,
-  token,
-  keys,
-  trust,
-  head,
-  torture,
-  completions(() => COMMANDS),
-];
 
 const START_HERE = `
 Start here:
@@ -90,7 +34,7 @@ async function program(argv: readonly string[], io: ProcessIo): Promise<number> 
     sub.action(async () => {
       running = names;
       const run = { args: sub.args, options: sub.opts(), io };
-      const { hooksFirst } = await import("./waiting-hooks.ts");
+      const { hooksFirst } = await import("./recording/waiting-hooks.ts");
       const stop = await hooksFirst(names, run);
       exitCode = await command.run(run);
       stop();
@@ -178,8 +122,8 @@ export async function runProgram(): Promise<void> {
   const argv = process.argv.slice(2);
   process.exitCode = await program(argv, processIo());
   if (process.exitCode === 0 || !HOOK_SOURCES.some((source) => argv.includes(source))) return;
-  // Whatever is wrong with a hook's own command line, the agent goes on (cli/hook.ts, HK1).
+  // Whatever is wrong with a hook's own command line, the agent goes on (cli/recording/hook.ts, HK1).
   process.exitCode = 0;
-  const { logFailure } = await import("./hook-log.ts");
+  const { logFailure } = await import("./recording/hook-log.ts");
   logFailure(new Error("the hook's own command is refused; run it in a terminal"), Date.now());
 }

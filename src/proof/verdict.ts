@@ -102,7 +102,7 @@ export type FindingCode =
   | "TORN_TAIL"
   | "NUL_TAIL"
   | "FOUND_UNSIGNED"
-  /** Recorded hooks that are not in the log yet (store/hook-spool.ts). */
+  /** Recorded hooks that are not in the log yet (dialects/claude/files/drain-spool.ts). */
   | "HOOKS_WAITING"
   | "CLOSURE_UNSIGNED"
   /** Of a fork, as its source is judged: any verdict but the best. */

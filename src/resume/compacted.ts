@@ -7,8 +7,8 @@
  * CM3  What is held takes room, as in taken-back.ts (TB1).
  */
 
-import type { Dialect } from "../store/fork.ts";
-import type { VerifiedEntry } from "../store/verified-entries.ts";
+import type { VerifiedEntry } from "../verifying/verified-entries.ts";
+import type { Dialect } from "./fork/fork.ts";
 import type { GatheredEntry } from "./gather.ts";
 import { Room } from "./room.ts";
 

@@ -8,7 +8,7 @@
  *      before it is opened to append, which repairs and signs; and checked again with the lock held.
  * CO3  Going on from a turn is a fork: a session of its own that holds the parent's lines up to there
  *      and names the parent and the signed head, its genesis too. The parent gets no line. Where it is
- *      signed and ours to write, it gets a checkpoint that names the fork (store/link.ts).
+ *      signed and ours to write, it gets a checkpoint that names the fork (resume/fork/link.ts).
  * CO4  What nobody signed is not carried into a fork of a signed session: there a new signature would
  *      cover it, and nobody could tell any more.
  */
@@ -16,12 +16,12 @@
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import type { NewEntry } from "../model/entry.ts";
-import { nodeCrypto } from "../signing/node-crypto.ts";
-import { mendedLog } from "../signing/open-verified.ts";
-import { forkInto } from "../store/fork.ts";
-import { linkSession } from "../store/link.ts";
+import { mendedLog } from "../signing/judging/open-verified.ts";
+import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import type { Session } from "../store/session.ts";
 import type { Store } from "../store/store.ts";
+import { forkInto } from "./fork/fork.ts";
+import { linkSession } from "./fork/link.ts";
 import { REPORT_TYPE } from "./gather.ts";
 import type { RepairAction, RepairReport } from "./repair-report.ts";
 import type { Resumed, ResumedSource } from "./resume.ts";

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { thrownRefusal } from "../../test/support/refusal.ts";
 import { RESUME_LIMITS } from "../base/limits.ts";
+import { DIALECTS } from "../listing/find-session.ts";
 import { emptyEntry } from "../model/entry.ts";
-import { DIALECTS } from "../store/find-session.ts";
 import { OwnLog } from "./own-log.ts";
 
 /** A line of so many bytes. */

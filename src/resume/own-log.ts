@@ -9,8 +9,8 @@
  */
 
 import type { Aside } from "../model/entry.ts";
-import type { Dialect } from "../store/fork.ts";
-import type { VerifiedEntry } from "../store/verified-entries.ts";
+import type { VerifiedEntry } from "../verifying/verified-entries.ts";
+import type { Dialect } from "./fork/fork.ts";
 import type { GatheredEntry } from "./gather.ts";
 import { Room } from "./room.ts";
 

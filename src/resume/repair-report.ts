@@ -10,7 +10,7 @@
 
 import type { Draft } from "../base/draft.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
-import type { Policy } from "../signing/policy.ts";
+import type { Policy } from "../signing/judging/policy.ts";
 
 export type TargetName = "anthropic" | "openai-chat" | "openai-responses" | "ai-sdk";
 

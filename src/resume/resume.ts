@@ -2,7 +2,7 @@
  * Resume: a session as messages that a provider takes, from the very bytes that were verified.
  *
  * RS1  Gate first: nothing of a session is used before its verdict is good under the policy, and no
- *      byte is read twice: entries come from what was judged (signing/open-verified.ts, N1).
+ *      byte is read twice: entries come from what was judged (signing/judging/open-verified.ts, N1).
  * RS2  Reads only. Nothing is written, mended or locked.
  * RS3  A session that another process writes is refused: what is still to come would be missing, and
  *      two would go on from it.
@@ -11,11 +11,9 @@
 import { badOption, requireChoice } from "../base/choice.ts";
 import { type LockHolder, VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
-import type { Policy } from "../signing/policy.ts";
-import type { VerifyReport } from "../signing/report.ts";
-import { otherWriterOf } from "../store/being-written.ts";
-import { DIALECTS, type FoundSession, findSession } from "../store/find-session.ts";
-import { agentIn, type DialectName, type Native } from "../store/fork.ts";
+import { DIALECTS, type FoundSession, findSession } from "../listing/find-session.ts";
+import type { Policy } from "../signing/judging/policy.ts";
+import type { VerifyReport } from "../signing/judging/report.ts";
 import { isCheckpoint } from "../store/mapping.ts";
 import type { Session } from "../store/session.ts";
 import { hostOf } from "../store/streams.ts";
@@ -23,9 +21,11 @@ import {
   type OpenVerifiedOptions,
   openVerifiedSession,
   type VerifiedSession,
-} from "../store/verified-entries.ts";
+} from "../verifying/verified-entries.ts";
 import { withAdvice } from "./advice.ts";
+import { otherWriterOf } from "./being-written.ts";
 import { Compacted } from "./compacted.ts";
+import { agentIn, type DialectName, type Native } from "./fork/fork.ts";
 import { OwnLog } from "./own-log.ts";
 import { Pipeline } from "./pipeline.ts";
 import type { RepairReport, SignedHead, TargetName } from "./repair-report.ts";

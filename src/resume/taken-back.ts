@@ -6,8 +6,8 @@
  * TB1  What is held takes room: a session that is too long for a conversation is refused here, too.
  */
 
-import type { Dialect, Native } from "../store/fork.ts";
-import type { VerifiedEntry } from "../store/verified-entries.ts";
+import type { VerifiedEntry } from "../verifying/verified-entries.ts";
+import type { Dialect, Native } from "./fork/fork.ts";
 import type { GatheredEntry } from "./gather.ts";
 import { Room } from "./room.ts";
 

@@ -7,10 +7,10 @@
  */
 
 import { VerbatimError } from "../base/errors.ts";
+import { DIALECTS } from "../listing/find-session.ts";
 import { Turns } from "../model/turns.ts";
-import { DIALECTS } from "../store/find-session.ts";
-import type { Native } from "../store/fork.ts";
-import type { VerifiedEntry, VerifiedSession } from "../store/verified-entries.ts";
+import type { VerifiedEntry, VerifiedSession } from "../verifying/verified-entries.ts";
+import type { Native } from "./fork/fork.ts";
 
 /** `onCut` hears of the first line after the turn, if there is one. Refuses with TURN_NOT_FOUND. */
 export async function* entriesUpTo(

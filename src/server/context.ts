@@ -1,17 +1,17 @@
 /** Context: what every handler of the server is given. */
 
 import type { StreamStore } from "../streams/stream-store.ts";
-import type { AnswerRoom } from "./answer-room.ts";
 import type { TokenGate } from "./auth/gate.ts";
-import type { BodyRoom } from "./body.ts";
 import type { Demo } from "./demo/demo.ts";
-import type { EventFeeds } from "./event-feed.ts";
-import type { Front } from "./front.ts";
-import type { Gate } from "./gate.ts";
-import type { LiveReaders } from "./live-readers.ts";
+import type { AnswerRoom } from "./http/answer-room.ts";
+import type { BodyRoom } from "./http/body.ts";
+import type { Front } from "./http/front.ts";
+import type { Gate } from "./http/gate.ts";
 import type { SessionService } from "./sessions/service.ts";
 import type { ServerSettings } from "./settings.ts";
-import type { StreamShares } from "./stream-shares.ts";
+import type { EventFeeds } from "./streams/event-feed.ts";
+import type { LiveReaders } from "./streams/live-readers.ts";
+import type { StreamShares } from "./streams/stream-shares.ts";
 import type { SubscriptionService } from "./subscriptions/service.ts";
 
 export interface ServerContext {

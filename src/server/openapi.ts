@@ -6,7 +6,7 @@
 
 import type { ServerResponse } from "node:http";
 import { packageVersion } from "../base/node-package.ts";
-import { answerText, newHeaders } from "./answer.ts";
+import { answerText, newHeaders } from "./http/answer.ts";
 import { ref } from "./openapi/schema.ts";
 import { SCHEMAS } from "./openapi/schemas.ts";
 import { content, refusals, SESSION_PATHS } from "./openapi/session-paths.ts";

@@ -1,10 +1,10 @@
 /** Pages: what a server says of itself. */
 
 import type { ServerResponse } from "node:http";
-import { answerJson, answerText, newHeaders } from "./answer.ts";
 import type { ServerContext } from "./context.ts";
+import { answerJson, answerText, newHeaders } from "./http/answer.ts";
+import { STREAM_ROOT } from "./http/target.ts";
 import { METRICS_TYPE } from "./metrics/registry.ts";
-import { STREAM_ROOT } from "./target.ts";
 
 const WELCOME = `<!doctype html>
 <html lang="en">

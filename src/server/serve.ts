@@ -11,25 +11,25 @@ import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { demoRoot } from "../base/node-places.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
-import { AnswerRoom } from "./answer-room.ts";
 import { TokenGate } from "./auth/gate.ts";
 import { tokenFilePath } from "./auth/token-file.ts";
 import { validTokens } from "./auth/tokens.ts";
-import { BodyRoom } from "./body.ts";
 import type { ServerContext } from "./context.ts";
 import { Demo } from "./demo/demo.ts";
-import { EventFeeds } from "./event-feed.ts";
-import { Front } from "./front.ts";
-import { Gate } from "./gate.ts";
-import { LiveReaders } from "./live-readers.ts";
-import type { RequestRecord } from "./request-track.ts";
+import { AnswerRoom } from "./http/answer-room.ts";
+import { BodyRoom } from "./http/body.ts";
+import { Front } from "./http/front.ts";
+import { Gate } from "./http/gate.ts";
+import type { RequestRecord } from "./http/request-track.ts";
+import { readTlsFiles } from "./http/tls.ts";
 import { requestListener } from "./router.ts";
 import type { RootChoice } from "./sessions/roots.ts";
 import { SessionService } from "./sessions/service.ts";
 import { CHUNKS_READ_MAX, SERVER_SETTINGS, type ServerSettings } from "./settings.ts";
-import { StreamShares } from "./stream-shares.ts";
+import { EventFeeds } from "./streams/event-feed.ts";
+import { LiveReaders } from "./streams/live-readers.ts";
+import { StreamShares } from "./streams/stream-shares.ts";
 import { SubscriptionService } from "./subscriptions/service.ts";
-import { readTlsFiles } from "./tls.ts";
 
 export interface ServeOptions extends Partial<ServerSettings> {
   /** Where the server keeps what is its own: tokens, and the keys that sign webhooks. */

@@ -2,8 +2,8 @@
 
 import { nodeHost } from "../base/node-host.ts";
 import { openLocalStore } from "../streams/local-store.ts";
-import { loadStreamSigner } from "../streams/signing-user.ts";
-import type { StreamSigner } from "../streams/stream-signing.ts";
+import { loadStreamSigner } from "../streams/signing/signing-user.ts";
+import type { StreamSigner } from "../streams/signing/stream-signing.ts";
 import { openFront, type RunningServer, type ServeOptions, serveStore } from "./serve.ts";
 import { SERVER_SETTINGS } from "./settings.ts";
 

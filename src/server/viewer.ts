@@ -13,7 +13,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { answer, type Headers, newHeaders } from "./answer.ts";
+import { answer, type Headers, newHeaders } from "./http/answer.ts";
 
 /** Where files lie whose names change with their content. */
 export const ASSET_ROOT = "/assets/";

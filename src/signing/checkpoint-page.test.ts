@@ -10,10 +10,10 @@ import { memoryHost } from "../../test/support/memory-files.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { CHECKPOINT_BYTES_MAX } from "../proof/checkpoint.ts";
 import { EXIT_CODES, VERDICTS } from "../proof/verdict.ts";
-import { nodeCrypto } from "./node-crypto.ts";
-import type { VerifyReport } from "./report.ts";
+import type { VerifyReport } from "./judging/report.ts";
+import { verifyLog } from "./judging/verify.ts";
+import { nodeCrypto } from "./keys/node-crypto.ts";
 import type { SignedDialect } from "./session-log.ts";
-import { verifyLog } from "./verify.ts";
 
 const page = readFileSync(new URL("../../docs/formats/checkpoint.md", import.meta.url), "utf8");
 const verdictSource = readFileSync(new URL("../proof/verdict.ts", import.meta.url), "utf8");

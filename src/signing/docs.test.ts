@@ -8,13 +8,18 @@ import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { toBase64url } from "../proof/bytes.ts";
 import { fpOf, kidOf, publicKeyPem } from "../proof/ed25519-keys.ts";
-import { nodeCrypto } from "./node-crypto.ts";
-import { PEM_BYTES_MAX, parsePublicPem } from "./pem.ts";
-import { policyFor, readProjectPolicies, readUserPolicy } from "./policy.ts";
-import { GLOB_CHARS_MAX, globMatches } from "./session-glob.ts";
-import { Trust } from "./trust.ts";
-import { GLOBS_MAX, OWNER_CHARS_MAX, PURPOSES, REASON_CHARS_MAX } from "./trust-entry.ts";
-import { changeTrustFile, ENTRIES_MAX, readTrustFile, TRUST_BYTES_MAX } from "./trust-file.ts";
+import { policyFor, readProjectPolicies, readUserPolicy } from "./judging/policy.ts";
+import { nodeCrypto } from "./keys/node-crypto.ts";
+import { PEM_BYTES_MAX, parsePublicPem } from "./keys/pem.ts";
+import { GLOB_CHARS_MAX, globMatches } from "./trust/session-glob.ts";
+import { Trust } from "./trust/trust.ts";
+import { GLOBS_MAX, OWNER_CHARS_MAX, PURPOSES, REASON_CHARS_MAX } from "./trust/trust-entry.ts";
+import {
+  changeTrustFile,
+  ENTRIES_MAX,
+  readTrustFile,
+  TRUST_BYTES_MAX,
+} from "./trust/trust-file.ts";
 
 const keysPage = readFileSync(new URL("../../docs/formats/keys.md", import.meta.url), "utf8");
 const trustPage = readFileSync(new URL("../../docs/formats/trust.md", import.meta.url), "utf8");

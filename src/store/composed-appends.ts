@@ -16,13 +16,13 @@ import type { Directory } from "../base/files.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
 import { type ByteOffset, toByteOffset } from "../base/offset.ts";
 import type { Native, SpillFile } from "../dialects/dialect.ts";
+import { removeSpills, writeSpills } from "../dialects/files/spill-files.ts";
 import { queueFull } from "../log/admission.ts";
 import { checkLine } from "../log/framing.ts";
 import type { LogWriter } from "../log/writer.ts";
+import type { Due, Sealing } from "../signing/writing/sealing.ts";
 import type { Draft, Prepared, Scribe } from "./scribe.ts";
 import { SealedAppends, type SealedParts } from "./sealed-appends.ts";
-import type { Due, Sealing } from "./sealing.ts";
-import { removeSpills, writeSpills } from "./spill-files.ts";
 
 /** Room in a write for lines that grow when they are linked, and for lines that are put in. */
 const RESERVED_BYTES = 64 * 1024;

@@ -12,9 +12,9 @@ import { isDeepStrictEqual } from "node:util";
 import { VerbatimError } from "../base/errors.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
 import type { Dialect, Native, WriterFacts } from "../dialects/dialect.ts";
+import { SPILL_TOOLS } from "../dialects/files/spill-files.ts";
 import { decodeLine, encodeLine } from "../log/json.ts";
 import type { Entry, NewEntry } from "../model/entry.ts";
-import { SPILL_TOOLS } from "./spill-files.ts";
 
 /** Why an entry is not carried over at all. */
 export type DroppedWhy =

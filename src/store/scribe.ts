@@ -15,14 +15,14 @@ import { ioError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { type ByteOffset, START, toByteOffset } from "../base/offset.ts";
 import type { Chain, Dialect, Native, SpillFile } from "../dialects/dialect.ts";
+import { SPILL_TOOLS } from "../dialects/files/spill-files.ts";
 import type { Companion } from "../log/companion.ts";
 import { encodeLine } from "../log/json.ts";
 import { LogReader } from "../log/reader.ts";
 import type { TurnMark } from "../model/turns.ts";
-import type { Draft as SealedDraft } from "../signing/checkpoint-draft.ts";
+import type { Draft as SealedDraft } from "../signing/writing/checkpoint-draft.ts";
+import type { Due, Sealing } from "../signing/writing/sealing.ts";
 import { type KnownDraft, KnownLines, type Repeat } from "./known-lines.ts";
-import type { Due, Sealing } from "./sealing.ts";
-import { SPILL_TOOLS } from "./spill-files.ts";
 
 const LF = Buffer.of(0x0a);
 

@@ -10,13 +10,13 @@
 
 import { callersHaveRun } from "../base/callers.ts";
 import { toByteOffset } from "../base/offset.ts";
+import type { Beside } from "../dialects/files/beside.ts";
 import { type More, type Sync, Unsettled } from "../log/composed.ts";
 import type { LogWriter } from "../log/writer.ts";
 import type { TurnMark } from "../model/turns.ts";
-import type { Head } from "../signing/checkpoint-draft.ts";
-import type { Beside } from "./beside.ts";
+import type { Head } from "../signing/writing/checkpoint-draft.ts";
+import type { Due, Sealing } from "../signing/writing/sealing.ts";
 import type { Draft, Prepared, Scribe } from "./scribe.ts";
-import type { Due, Sealing } from "./sealing.ts";
 
 const NOTHING = new Uint8Array(0);
 

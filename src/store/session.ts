@@ -13,6 +13,15 @@ import type { Host } from "../base/host.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
 import type { ByteOffset } from "../base/offset.ts";
 import type { Chain, Dialect, Native, WriterFacts } from "../dialects/dialect.ts";
+import type { Beside } from "../dialects/files/beside.ts";
+import {
+  type EntryOptions,
+  inOrder,
+  type ReadLine,
+  readOptions,
+  type StoredEntry,
+  understand,
+} from "../dialects/files/stored-entries.ts";
 import type { Sync } from "../log/composed.ts";
 import { checkLine } from "../log/framing.ts";
 import { encodeLine } from "../log/json.ts";
@@ -22,22 +31,13 @@ import { LogWriter } from "../log/writer.ts";
 import type { NewEntry } from "../model/entry.ts";
 import { checkedEntry } from "../model/entry-check.ts";
 import { invalidEntry } from "../model/plain-json.ts";
-import type { Beside } from "./beside.ts";
+import type { Due, Sealing } from "../signing/writing/sealing.ts";
 import { ComposedAppends, WRITE_BYTES_MAX } from "./composed-appends.ts";
 import { refuseForeign } from "./foreign-log.ts";
 import type { Repeat } from "./known-lines.ts";
 import { makeOwnDirectory } from "./own-directory.ts";
 import { companionOf, Scribe } from "./scribe.ts";
-import type { Due, Sealing } from "./sealing.ts";
 import { type KnownFacts, SessionFacts } from "./session-facts.ts";
-import {
-  type EntryOptions,
-  inOrder,
-  type ReadLine,
-  readOptions,
-  type StoredEntry,
-  understand,
-} from "./stored-entries.ts";
 
 export type OpenSealing = (
   session: Session,

@@ -9,18 +9,18 @@
 import type { Host } from "../base/host.ts";
 import { type UserPlaces, userPlaces } from "../base/node-places.ts";
 import type { Signing, Spilling, WriterFacts } from "../dialects/dialect.ts";
+import { SpillProof } from "../dialects/files/spill-proof.ts";
+import { SignedMeta } from "../dialects/rye/files/signed-meta.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
-import { Heads } from "../signing/heads.ts";
-import { loadOwnSigners, loadSigner } from "../signing/keys.ts";
-import { nodeCrypto } from "../signing/node-crypto.ts";
-import { rootNames } from "../signing/root-names.ts";
+import { Heads } from "../signing/heads/heads.ts";
+import { rootNames } from "../signing/heads/root-names.ts";
+import { loadOwnSigners, loadSigner } from "../signing/keys/keys.ts";
+import { nodeCrypto } from "../signing/keys/node-crypto.ts";
+import type { Signer } from "../signing/keys/signer.ts";
 import type { SessionLog } from "../signing/session-log.ts";
-import type { Signer } from "../signing/signer.ts";
-import { Trust } from "../signing/trust.ts";
-import { threadKeys, transcriptKeys } from "../signing/trusted-keys.ts";
-import { Sealing } from "./sealing.ts";
-import { SignedMeta } from "./signed-meta.ts";
-import { SpillProof } from "./spill-proof.ts";
+import { Trust } from "../signing/trust/trust.ts";
+import { threadKeys, transcriptKeys } from "../signing/trust/trusted-keys.ts";
+import { Sealing } from "../signing/writing/sealing.ts";
 
 /** `turn`: a checkpoint at the end of every turn. `append`: at the end of every append. */
 export type SignOption = boolean | "turn" | "append";

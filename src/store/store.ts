@@ -12,23 +12,23 @@ import type { Host } from "../base/host.ts";
 import { packageVersion } from "../base/node-package.ts";
 import { catalogPath as defaultCatalogPath, homeagentRoot } from "../base/node-places.ts";
 import { claude } from "../dialects/claude/dialect.ts";
+import { hooksMayWait, hooksStillWait } from "../dialects/claude/files/hooks-waiting.ts";
 import type { Dialect, DialectName } from "../dialects/dialect.ts";
 import { entire } from "../dialects/entire/dialect.ts";
+import { EntireBeside } from "../dialects/entire/files/session-beside.ts";
+import type { Beside } from "../dialects/files/beside.ts";
 import { homeagent } from "../dialects/homeagent/dialect.ts";
 import { type Envelope, ryeDialect } from "../dialects/rye/dialect.ts";
 import { readEnvelope } from "../dialects/rye/envelope.ts";
+import { Registrar } from "../dialects/rye/files/registrar.ts";
+import { RyeBeside } from "../dialects/rye/files/thread-beside.ts";
 import { LOG_NAME, THREADS_PATH, threadSegments } from "../dialects/rye/thread-id.ts";
 import { sdk } from "../dialects/sdk/dialect.ts";
 import { verbatim } from "../dialects/verbatim/dialect.ts";
 import { openPlace, openToRead } from "../log/place.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
-import type { Beside } from "./beside.ts";
-import { EntireBeside } from "./entire-beside.ts";
-import { hooksMayWait, hooksStillWait } from "./hooks-waiting.ts";
+import type { Sealing } from "../signing/writing/sealing.ts";
 import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";
-import { Registrar } from "./registrar.ts";
-import { RyeBeside } from "./rye-beside.ts";
-import type { Sealing } from "./sealing.ts";
 import { type OpenSealing, Session } from "./session.ts";
 import { SessionIds, sessionExists } from "./session-ids.ts";
 import {
@@ -214,7 +214,7 @@ export class Store {
   async drainHooks({ lockWaitMs = DRAIN_WAIT_MS }: { lockWaitMs?: number } = {}): Promise<number> {
     const { root } = this;
     if (this.dialect !== "claude" || !hooksMayWait(root)) return 0;
-    const { drainSpool } = await import("./hook-spool.ts");
+    const { drainSpool } = await import("../dialects/claude/files/drain-spool.ts");
     const onWarning = this.#onWarning;
     const { waiting, cause } = await drainSpool(root, async (id, lines, { sign, durability }) => {
       const options = { mode: "shared", durability, sign, lockWaitMs, onWarning } as const;

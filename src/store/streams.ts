@@ -3,7 +3,7 @@
 import type { Host } from "../base/host.ts";
 import type { Dialect, DialectName } from "../dialects/dialect.ts";
 import { streamsDialect } from "../dialects/streams/dialect.ts";
-import { readingHost } from "../streams/reading-host.ts";
+import { readingHost } from "../streams/reading/reading-host.ts";
 import { streamPathToFilename } from "../streams/stream-path.ts";
 
 export const streams: Dialect = streamsDialect({ fileOf: streamPathToFilename });

@@ -9,10 +9,10 @@ import { SummaryFold } from "../catalog/summary.ts";
 import { keyOf } from "../dialects/claude/session-id.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { listedAside } from "../dialects/listed-aside.ts";
+import { readStoredMeta } from "../dialects/rye/files/thread-files.ts";
 import type { StoredThreadMeta } from "../dialects/rye/thread-meta.ts";
 import type { Summary } from "../model/summary.ts";
 import type { Session } from "./session.ts";
-import { readStoredMeta } from "./thread-files.ts";
 
 export { listedAside, SummaryFold };
 

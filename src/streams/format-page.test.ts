@@ -12,8 +12,8 @@ import { test } from "vitest";
 import { docsPage } from "../../test/support/docs-page.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { openLocalStore } from "./local-store.ts";
+import { SCHEMA } from "./lookup/stream-rows.ts";
 import { streamPathToFilename } from "./stream-path.ts";
-import { SCHEMA } from "./stream-rows.ts";
 
 const { text: PAGE, block, lines: linesOf } = docsPage("formats/streams");
 

@@ -12,31 +12,43 @@ import { assert } from "../base/assert.ts";
 import type { Host } from "../base/host.ts";
 import { OPEN_LOG_FILES_MAX } from "../base/limits.ts";
 import { nodeHost } from "../base/node-host.ts";
-import type { Batch } from "./batch.ts";
-import { CheckedFiles } from "./checked-files.ts";
-import { Checkpoints } from "./checkpoint.ts";
-import { type BatchReport, type CommitLimits, Committer } from "./committer.ts";
-import { namesOfData } from "./data-directories.ts";
-import { type DataDirectory, type OpenedDirectory, openDataDirectory } from "./data-directory.ts";
-import { decideAppend, decideExpire, decideRemove, livingStream, notFound } from "./decide.ts";
-import { type Creating, decideCreate } from "./decide-create.ts";
-import { decideSign } from "./decide-sign.ts";
-import { placeIn } from "./forks.ts";
-import { HandlePool } from "./handle-pool.ts";
-import { IndexBacklog, ROWS_WAITING_MAX } from "./index-backlog.ts";
+import type { Batch } from "./commit/batch.ts";
+import { type BatchReport, type CommitLimits, Committer } from "./commit/committer.ts";
+import {
+  decideAppend,
+  decideExpire,
+  decideRemove,
+  livingStream,
+  notFound,
+} from "./commit/decide.ts";
+import { type Creating, decideCreate } from "./commit/decide-create.ts";
+import { decideSign } from "./commit/decide-sign.ts";
+import { PublishedStreams } from "./commit/published-streams.ts";
+import { headOf, type StreamState } from "./commit/stream-state.ts";
+import { Watchers } from "./commit/watchers.ts";
+import { Checkpoints } from "./journal/checkpoint.ts";
+import {
+  type DataDirectory,
+  type OpenedDirectory,
+  openDataDirectory,
+} from "./journal/data-directory.ts";
+import { Upkeep } from "./journal/upkeep.ts";
+import { IndexBacklog, ROWS_WAITING_MAX } from "./lookup/index-backlog.ts";
 import { formatOffset, type OffsetToken } from "./offset-token.ts";
-import { PublishedStreams } from "./published-streams.ts";
-import { ReadAhead } from "./read-ahead.ts";
-import type { Agree } from "./signed-stream.ts";
-import { checkStreamPath } from "./stream-path.ts";
-import { StreamReader } from "./stream-reader.ts";
+import { CheckedFiles } from "./reading/checked-files.ts";
+import { placeIn } from "./reading/forks.ts";
+import { HandlePool } from "./reading/handle-pool.ts";
+import { ReadAhead } from "./reading/read-ahead.ts";
+import { StreamReader } from "./reading/stream-reader.ts";
+import type { Agree } from "./signing/signed-stream.ts";
+import { namesOfData } from "./signing/signing-user.ts";
 import {
   SIGNING_CADENCE,
   type SigningCadence,
   type StreamSigner,
   StreamSigning,
-} from "./stream-signing.ts";
-import { headOf, type StreamState } from "./stream-state.ts";
+} from "./signing/stream-signing.ts";
+import { checkStreamPath } from "./stream-path.ts";
 import type {
   Appended,
   AppendRequest,
@@ -49,8 +61,6 @@ import type {
   StreamMessage,
   StreamStore,
 } from "./stream-store.ts";
-import { Upkeep } from "./upkeep.ts";
-import { Watchers } from "./watchers.ts";
 
 const MIB = 1024 * 1024;
 const DAY_MS = 24 * 60 * 60 * 1000;

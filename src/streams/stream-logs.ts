@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { FoundLog } from "../catalog/session-row.ts";
-import { knownStreams } from "./known-streams.ts";
+import { knownStreams } from "./reading/known-streams.ts";
 import { streamPathToFilename } from "./stream-path.ts";
 
 /** `path` is where `reading-host.ts` has them, with all that a fork has from its source. */

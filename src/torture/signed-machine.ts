@@ -5,17 +5,17 @@
 
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import type { Host } from "../base/host.ts";
+import { DIALECTS } from "../listing/find-session.ts";
 import type { Durability, LogMode } from "../log/log-options.ts";
-import { Heads, placeOf } from "../signing/heads.ts";
-import { nodeCrypto } from "../signing/node-crypto.ts";
-import { rawPublicKey } from "../signing/pem.ts";
-import type { VerifyReport } from "../signing/report.ts";
+import { Heads, placeOf } from "../signing/heads/heads.ts";
+import type { VerifyReport } from "../signing/judging/report.ts";
+import { verifyLog } from "../signing/judging/verify.ts";
+import type { VerifyOptions } from "../signing/judging/verify-options.ts";
+import { nodeCrypto } from "../signing/keys/node-crypto.ts";
+import { rawPublicKey } from "../signing/keys/pem.ts";
+import type { Signer } from "../signing/keys/signer.ts";
 import type { SessionLog } from "../signing/session-log.ts";
-import type { Signer } from "../signing/signer.ts";
-import { verifyLog } from "../signing/verify.ts";
-import type { VerifyOptions } from "../signing/verify-options.ts";
-import { DIALECTS } from "../store/find-session.ts";
-import { Sealing } from "../store/sealing.ts";
+import { Sealing } from "../signing/writing/sealing.ts";
 import { Session } from "../store/session.ts";
 import { Machine, type MachineOptions, type Process } from "./fault-files.ts";
 

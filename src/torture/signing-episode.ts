@@ -11,8 +11,8 @@
 
 import { VerbatimError } from "../base/errors.ts";
 import type { Durability } from "../log/log-options.ts";
-import type { Heads } from "../signing/heads.ts";
-import type { VerifyReport } from "../signing/report.ts";
+import type { Heads } from "../signing/heads/heads.ts";
+import type { VerifyReport } from "../signing/judging/report.ts";
 import type { Session } from "../store/session.ts";
 import { Ambush } from "./ambush.ts";
 import type { Process } from "./fault-files.ts";

@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { StreamIndex } from "../streams/stream-index.ts";
+import { StreamIndex } from "../streams/lookup/stream-index.ts";
 import { EPISODE_STEPS, episodeSeed, type TortureOptions } from "./log-torture.ts";
 import type { Violation } from "./report.ts";
 import { StreamsEpisode } from "./streams-episode.ts";

@@ -5,7 +5,7 @@
  * The numbers and tables are in `table.ts`; the lock file has its own rules in `lock-file.ts`.
  *
  * A file's part is its folder under `src`, or `doors` for a file directly in `src`, or the folder at
- * the root (`viewer`, `test`). A test in `src` (`*.test.ts`) may import what its folder may, and
+ * the root (`viewer`, `test`). In `dialects`, folders named `files` and `door` are parts of their own. A test in `src` (`*.test.ts`) may import what its folder may, and
  * `torture` and `test`. What is in `test` may import anything.
  */
 
@@ -15,11 +15,16 @@ import { findImports, type Import } from "./imports.ts";
 import {
   ASSEMBLY,
   BROWSER_SAFE,
+  CORE,
+  CORE_LINES_MAX,
   EMPTY_NAMES,
   FILE_LINES_MAX,
+  FOLDER_FILES_MAX,
   IMPORT_TABLE,
+  LONG_ROOMS,
   PACKAGES,
   README_LINES_MAX,
+  ROOM_LINES_MAX,
   TEST_FOLDERS,
   TEST_PACKAGES,
 } from "./table.ts";
@@ -45,7 +50,9 @@ export type Rule =
   | "barrel"
   | "empty-name"
   | "readme"
-  | "file-length";
+  | "file-length"
+  | "folder-files"
+  | "room-lines";
 
 interface SourceFile {
   readonly path: string;
@@ -67,6 +74,7 @@ export function checkTree(tree: Tree): Violation[] {
   }
 
   checkFolders(tree, report);
+  checkSizes(files, report);
   const declared = declaredPackages(tree);
   for (const file of files.values()) {
     checkName(file, report);
@@ -109,13 +117,18 @@ function readSource(path: string, source: string): SourceFile {
 function partOf(path: string): string {
   const [top = "", folder = "", ...rest] = path.split("/");
   if (top !== "src") return top;
-  return rest.length === 0 ? "doors" : folder;
+  if (rest.length === 0) return "doors";
+  // A dialect's lines are pure; what reads and writes its files, and its classes for users, are not.
+  if (folder === "dialects" && rest[0] === "all.ts") return "dialects/files";
+  const inside =
+    folder === "dialects" && rest.slice(0, -1).find((each) => /^(files|door)$/.test(each));
+  return inside ? `dialects/${inside}` : folder;
 }
 
 function checkFolders(tree: Tree, report: Report): void {
   const folders = new Set<string>();
   for (const path of tree.keys()) {
-    if (path.startsWith("src/") && partOf(path) !== "doors") folders.add(partOf(path));
+    if (path.startsWith("src/") && partOf(path) !== "doors") folders.add(path.split("/")[1] ?? "");
   }
   for (const folder of folders) {
     const path = `src/${folder}`;
@@ -129,6 +142,34 @@ function checkFolders(tree: Tree, report: Report): void {
       report("readme", `${path}/README.md`, `is longer than ${README_LINES_MAX} lines`);
     }
   }
+}
+
+function checkSizes(files: ReadonlyMap<string, SourceFile>, report: Report): void {
+  const inFolder = new Map<string, number>();
+  const inRoom = new Map<string, number>();
+  for (const { path, source, isTest } of files.values()) {
+    if (!path.startsWith("src/") || isTest) continue;
+    add(inFolder, posix.dirname(path), 1);
+    add(inRoom, path.split("/")[1] ?? "", lineCount(source));
+  }
+  for (const [folder, count] of inFolder) {
+    if (count > FOLDER_FILES_MAX) {
+      report("folder-files", folder, `has ${count} files, more than ${FOLDER_FILES_MAX}`);
+    }
+  }
+  for (const [room, lines] of inRoom) {
+    if (lines > ROOM_LINES_MAX && !LONG_ROOMS.includes(room)) {
+      report("room-lines", `src/${room}`, `has ${lines} lines, more than ${ROOM_LINES_MAX}`);
+    }
+  }
+  const core = CORE.reduce((sum, room) => sum + (inRoom.get(room) ?? 0), 0);
+  if (core > CORE_LINES_MAX) {
+    report("room-lines", "src", `${CORE.join(", ")}: ${core} lines, more than ${CORE_LINES_MAX}`);
+  }
+}
+
+function add(counts: Map<string, number>, key: string, more: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + more);
 }
 
 function checkName({ path }: SourceFile, report: Report): void {

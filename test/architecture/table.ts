@@ -7,45 +7,57 @@
 
 export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   base: [],
+  findings: ["base"],
   model: ["base"],
   proof: ["base"],
   client: ["base", "model"],
   log: ["base"],
-  signing: ["base", "log", "proof"],
   dialects: ["base", "model", "proof"],
+  signing: ["base", "model", "log", "proof", "dialects"],
   catalog: ["base", "model"],
   capture: ["base", "model"],
   render: ["base", "model"],
   usage: ["base", "model"],
-  store: ["base", "model", "log", "proof", "signing", "dialects", "catalog", "streams"],
-  resume: ["base", "model", "proof", "signing", "store", "render", "usage"],
+  "dialects/files": [
+    ...["base", "findings", "model", "log", "proof", "dialects", "signing", "catalog"],
+  ],
   streams: ["base", "log", "proof", "signing", "catalog"],
+  subscriptions: ["base", "streams"],
+  store: [
+    ...["base", "model", "log", "proof", "dialects", "signing", "catalog", "dialects/files"],
+    "streams",
+  ],
+  listing: [
+    ...["base", "model", "log", "proof", "dialects", "signing", "catalog", "dialects/files"],
+    ...["streams", "store"],
+  ],
+  verifying: [
+    ...["base", "model", "log", "proof", "dialects", "signing", "catalog", "dialects/files"],
+    ...["findings", "streams", "store", "listing"],
+  ],
+  doctor: [
+    ...["base", "findings", "model", "log", "proof", "dialects", "signing", "catalog"],
+    ...["dialects/files", "streams", "store", "listing", "verifying"],
+  ],
+  "dialects/door": [
+    ...["base", "model", "log", "proof", "dialects", "signing", "catalog", "dialects/files"],
+    ...["streams", "store", "listing", "verifying"],
+  ],
+  resume: [
+    ...["base", "findings", "model", "log", "proof", "dialects", "signing", "render", "usage"],
+    ...["dialects/files", "streams", "store", "listing", "verifying", "doctor"],
+  ],
   postgres: ["base", "streams"],
   guard: ["base", "model", "dialects", "store", "catalog", "usage"],
   integrations: [
-    "base",
-    "model",
-    "dialects",
-    "render",
-    "catalog",
-    "store",
-    "resume",
-    "capture",
-    "client",
+    ...["base", "model", "dialects", "render", "catalog", "dialects/files", "store", "listing"],
+    ...["verifying", "resume", "capture", "client"],
   ],
   server: [
-    "base",
-    "model",
-    "proof",
-    "signing",
-    "render",
-    "usage",
-    "catalog",
-    "store",
-    "resume",
-    "streams",
+    ...["base", "model", "proof", "dialects", "signing", "render", "usage", "catalog", "store"],
+    ...["listing", "verifying", "resume", "streams", "subscriptions"],
   ],
-  torture: ["base", "log", "signing", "store", "streams"],
+  torture: ["base", "log", "signing", "store", "streams", "listing", "verifying"],
   viewer: ["base", "model", "proof", "render", "client"],
 };
 
@@ -65,7 +77,7 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   zod: "src/dialects/homeagent/schema.ts",
   "eventsource-parser": "src/capture/sse.ts",
   marked: "src/render/html/",
-  "@standard-schema/spec": "src/streams/typed-log.ts",
+  "@standard-schema/spec": "src/dialects/streams/door/typed-log.ts",
   pg: "src/postgres/",
   "@anthropic-ai/claude-agent-sdk": "src/integrations/",
   "@openai/agents-core": "src/integrations/openai-agents/",
@@ -88,4 +100,13 @@ export const TEST_FOLDERS: readonly string[] = ["torture", "test"];
 export const EMPTY_NAMES: readonly string[] = ["utils", "helpers", "types", "common"];
 
 export const FILE_LINES_MAX = 500;
+/** Sources directly in one folder below `src`, tests not counted. */
+export const FOLDER_FILES_MAX = 30;
+/** Lines of sources in a folder directly under `src`, tests not counted. */
+export const ROOM_LINES_MAX = 8000;
+/** Rooms that hold one folder for each of many things may be longer. */
+export const LONG_ROOMS: readonly string[] = ["dialects", "cli"];
+/** What a newcomer reads first, and how long all of it may be. */
+export const CORE: readonly string[] = ["base", "model", "log", "store"];
+export const CORE_LINES_MAX = 8500;
 export const README_LINES_MAX = 20;

@@ -5,7 +5,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { privateKeyPem } from "../../src/signing/pem.ts";
+import { privateKeyPem } from "../../src/signing/keys/pem.ts";
 import { CliUser, jsonLines } from "./cli.ts";
 
 async function run(user: CliUser, args: string, options: Parameters<CliUser["run"]>[1] = {}) {

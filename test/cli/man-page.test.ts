@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isBuilt } from "../../scripts/setup.mjs";
 import type { CliCommand } from "../../src/cli/command.ts";
-import { manPage } from "../../src/cli/man-page.ts";
+import { manPage } from "../../src/cli/shell/man-page.ts";
 import { CliUser, root } from "./cli.ts";
 
 /** A command whose texts would trip troff if they were not escaped. */

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { publicKeyPem } from "../../src/proof/ed25519-keys.ts";
-import { loadSigner } from "../../src/signing/keys.ts";
+import { loadSigner } from "../../src/signing/keys/keys.ts";
 import { legacyLog } from "../signing/attacks/kit.ts";
 import { SigningUser } from "../support/signing-user.ts";
 import { CliUser, jsonLines } from "./cli.ts";

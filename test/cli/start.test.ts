@@ -53,7 +53,7 @@ test("help loads neither the log nor a store (C1)", async () => {
   const loaded = await loadedBy(new CliUser(), ["show", "--help"], true);
   const ours = loaded.filter((url) => /\/(log|store|catalog|torture)\/[a-z-]+\.[jt]s$/.test(url));
   assert.deepEqual(ours, []);
-  assert.ok(loaded.some((url) => url.endsWith("/src/cli/commands/show.ts")));
+  assert.ok(loaded.some((url) => url.endsWith("/src/cli/reading/show.ts")));
 });
 
 test("a listing where nothing has changed loads nothing that reads sessions (LS1)", async () => {

@@ -6,8 +6,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { kidOf, publicKeyPem } from "../../src/proof/ed25519-keys.ts";
-import { nodeCrypto } from "../../src/signing/node-crypto.ts";
-import { privateKeyPem, rawPublicKey } from "../../src/signing/pem.ts";
+import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
+import { privateKeyPem, rawPublicKey } from "../../src/signing/keys/pem.ts";
 import { CliUser, jsonLines } from "./cli.ts";
 
 /** Somebody's key, in a file of the user's. */

@@ -5,9 +5,9 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
-import { describeReport } from "../../src/cli/verify-text.ts";
-import { loadSigner } from "../../src/signing/keys.ts";
-import { addTrust, type Grant, revokeTrust } from "../../src/signing/trust.ts";
+import { describeReport } from "../../src/cli/proving/verify-text.ts";
+import { loadSigner } from "../../src/signing/keys/keys.ts";
+import { addTrust, type Grant, revokeTrust } from "../../src/signing/trust/trust.ts";
 import { SigningUser, type Written } from "../support/signing-user.ts";
 
 const FLAT = { dialect: "rye", envelope: "flat" } as const;

@@ -7,7 +7,7 @@
 
 import { once } from "node:events";
 import { nodeHost } from "../../src/base/node-host.ts";
-import { Heads } from "../../src/signing/heads.ts";
+import { Heads } from "../../src/signing/heads/heads.ts";
 import { headOf } from "../support/pins.ts";
 
 /** What the test says of it, as JSON in the first argument. */

@@ -2,7 +2,7 @@
 
 import { nodeHost } from "../../src/base/node-host.ts";
 import { SearchIndex } from "../../src/catalog/search/search-index.ts";
-import { freshenIndex } from "../../src/store/indexing.ts";
+import { freshenIndex } from "../../src/listing/indexing.ts";
 import { Store } from "../../src/store/store.ts";
 
 const [path = "", root = ""] = process.argv.slice(2);

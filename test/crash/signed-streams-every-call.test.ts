@@ -7,13 +7,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "vitest";
-import { Heads, rememberedIn } from "../../src/signing/heads.ts";
-import { nodeCrypto } from "../../src/signing/node-crypto.ts";
-import { pinnedUnder } from "../../src/streams/data-directories.ts";
+import { Heads, rememberedIn } from "../../src/signing/heads/heads.ts";
+import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
 import { type LocalStore, openLocalStore } from "../../src/streams/local-store.ts";
-import { verifyDataDirectory } from "../../src/streams/verify-directory.ts";
 import type { Call, Fault, Process } from "../../src/torture/fault-files.ts";
 import { keys, signer } from "../../src/torture/signed-machine.ts";
+import { pinnedUnder } from "../../src/verifying/data-directories.ts";
+import { verifyDataDirectory } from "../../src/verifying/verify-directory.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { type Failing, FailingMachine } from "./failing-machine.ts";
 

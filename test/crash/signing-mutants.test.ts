@@ -17,7 +17,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: "goes on from a checkpoint that the disk refused",
-    file: "signing/log-signer.ts",
+    file: "signing/writing/log-signer.ts",
     line: "new Draft({ ...this.#state }, ",
     becomes: "new Draft(this.#state, ",
   },
@@ -30,7 +30,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: "trusts checkpoints beside a log that may be in memory only",
-    file: "store/sealed-log.ts",
+    file: "signing/writing/sealed-log.ts",
     line: "await SidecarFile.recover(host, target);",
     becomes: "{}",
     seed: 9,

@@ -15,7 +15,7 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { Registry } from "../../src/catalog/registry.ts";
-import { writeThreadMeta } from "../../src/store/thread-files.ts";
+import { writeThreadMeta } from "../../src/dialects/rye/files/thread-files.ts";
 import {
   codes,
   findingsIn,

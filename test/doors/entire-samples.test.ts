@@ -11,8 +11,8 @@ import { nodeHost } from "../../src/base/node-host.ts";
 import { SummaryFold } from "../../src/catalog/summary.ts";
 import { EtfExport } from "../../src/dialects/entire/etf.ts";
 import { promptIn } from "../../src/dialects/entire/prompt.ts";
+import { findSession, openFound } from "../../src/listing/find-session.ts";
 import type { Entry } from "../../src/model/entry.ts";
-import { findSession, openFound } from "../../src/store/find-session.ts";
 import { besideProject } from "../support/beside-project.ts";
 import { readAsEntire } from "../support/entire-reader.ts";
 

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
 import { APPEND_MESSAGES_MAX, MESSAGE_DEPTH_MAX } from "../../src/base/limits.ts";
 import { lookIntoCache } from "../../src/catalog/sqlite.ts";
-import { SCHEMA } from "../../src/streams/stream-rows.ts";
+import { SCHEMA } from "../../src/streams/lookup/stream-rows.ts";
 import { encodeLine, formatOffset, JsonlEngine, LogFile } from "../../src/streams.ts";
 import { openDescriptorsBelow } from "../support/open-descriptors.ts";
 import { bytesOf } from "../support/open-log.ts";

@@ -15,7 +15,7 @@ import type { McpParts } from "../../src/integrations/mcp/parts.ts";
 import { searchTool } from "../../src/integrations/mcp/search-tool.ts";
 import { serveMcp } from "../../src/integrations/mcp/serve.ts";
 import { verifyTool } from "../../src/integrations/mcp/verify-tool.ts";
-import { findSessionById } from "../../src/store/find-session.ts";
+import { findSessionById } from "../../src/listing/find-session.ts";
 import { event, putThread } from "../cli/stores.ts";
 import { Gate } from "../support/gate.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

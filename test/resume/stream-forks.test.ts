@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { resumeSession } from "../../src/resume/resume.ts";
-import { openVerifiedSession } from "../../src/store/verified-entries.ts";
+import { openVerifiedSession } from "../../src/verifying/verified-entries.ts";
 import { refusal } from "../support/refusal.ts";
 import { JSON_STREAM, message, SignedStreams } from "../support/signed-streams.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Checkpoints that are made before they are due (store/sealing.ts, SL3): whatever comes in between,
+ * Checkpoints that are made before they are due (signing/writing/sealing.ts, SL3): whatever comes in between,
  * they stand where they belong or not at all.
  */
 

@@ -3,7 +3,7 @@
 import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
 import type { KeyAnswer, KeyRefusal } from "../../src/proof/keys.ts";
 import type { ThreadJudge, ThreadSigner } from "../../src/proof/thread-signature.ts";
-import { nodeCrypto } from "../../src/signing/node-crypto.ts";
+import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
 
 export const NOW = "2026-02-18T10:30:00Z";
 

@@ -17,7 +17,7 @@ import {
   SIGNATURE_FIELD,
 } from "../../src/proof/json-signature.ts";
 import { isJsonMap, type JsonMap, parseJson } from "../../src/proof/json-tree.ts";
-import { nodeCrypto } from "../../src/signing/node-crypto.ts";
+import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
 import { besideProject } from "../support/beside-project.ts";
 import { testKey } from "./json-key.ts";
 

@@ -6,7 +6,7 @@
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { nodeHost } from "../../src/base/node-host.ts";
-import { loadSigner, rotateKey } from "../../src/signing/keys.ts";
+import { loadSigner, rotateKey } from "../../src/signing/keys/keys.ts";
 
 const [, , home = "", task = ""] = process.argv;
 const places = { keyDirectory: join(home, "keys"), trustPath: join(home, "trust.json") };

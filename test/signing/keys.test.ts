@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
-import { loadOwnKeys, loadSigner, rotateKey } from "../../src/signing/keys.ts";
+import { loadOwnKeys, loadSigner, rotateKey } from "../../src/signing/keys/keys.ts";
 import { startChild } from "../support/child.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 

@@ -6,8 +6,8 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { test } from "vitest";
+import { DIALECTS } from "../../src/listing/find-session.ts";
 import { hasSidecar } from "../../src/signing/session-log.ts";
-import { DIALECTS } from "../../src/store/find-session.ts";
 import { type Child, startChild, startCompiled } from "../support/child.ts";
 import {
   ALL_SHAPES,

@@ -13,7 +13,7 @@ import { dirname, join } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import type { DialectName } from "../../src/dialects/dialect.ts";
-import { SessionVerifier } from "../../src/store/session-verifier.ts";
+import { SessionVerifier } from "../../src/verifying/session-verifier.ts";
 import { SigningUser, type Written } from "../support/signing-user.ts";
 
 const BESIDE: readonly DialectName[] = ["homeagent", "claude", "sdk"];

@@ -13,7 +13,7 @@ import {
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import type { DialectName } from "../../src/dialects/dialect.ts";
-import { openVerifiedLog } from "../../src/signing/open-verified.ts";
+import { openVerifiedLog } from "../../src/signing/judging/open-verified.ts";
 import { startChild } from "../support/child.ts";
 import { refusal } from "../support/refusal.ts";
 import {

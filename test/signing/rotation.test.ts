@@ -5,10 +5,10 @@ import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
-import { loadSigner, rotateKey } from "../../src/signing/keys.ts";
-import { addTrust, type Grant, revokeTrust } from "../../src/signing/trust.ts";
+import { linkSession } from "../../src/resume/fork/link.ts";
+import { loadSigner, rotateKey } from "../../src/signing/keys/keys.ts";
+import { addTrust, type Grant, revokeTrust } from "../../src/signing/trust/trust.ts";
 import { verifySession } from "../../src/signing.ts";
-import { linkSession } from "../../src/store/link.ts";
 import { memoryHost } from "../support/memory-files.ts";
 import { JSON_STREAM, message, RAW_STREAM, SignedStreams } from "../support/signed-streams.ts";
 import {

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { readVerifiedThreadMeta } from "../../src/rye.ts";
-import { loadSigner, rotateKey } from "../../src/signing/keys.ts";
-import { revokeTrust } from "../../src/signing/trust.ts";
+import { loadSigner, rotateKey } from "../../src/signing/keys/keys.ts";
+import { revokeTrust } from "../../src/signing/trust/trust.ts";
 import { refusal } from "../support/refusal.ts";
 import {
   ALL_SHAPES,

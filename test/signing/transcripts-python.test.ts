@@ -11,7 +11,7 @@ import type { NewEntry } from "../../src/model/entry.ts";
 import { fromHex, toHex } from "../../src/proof/bytes.ts";
 import { readCheckpoint } from "../../src/proof/checkpoint.ts";
 import { findParts, LeafHasher } from "../../src/proof/leaf.ts";
-import { nodeCrypto } from "../../src/signing/node-crypto.ts";
+import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
 import { answered, SHAPES, SigningUser, said, type Written } from "../support/signing-user.ts";
 import { hasCryptography, runPython } from "./python.ts";
 

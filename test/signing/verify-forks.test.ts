@@ -5,9 +5,13 @@ import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
+import { checkDataDirectory } from "../../src/doctor/check-directory.ts";
 import { verify } from "../../src/signing.ts";
-import { checkDataDirectory } from "../../src/streams/check-directory.ts";
-import { encodeMetaLine, type MetaLine, type StreamLine } from "../../src/streams/meta-file.ts";
+import {
+  encodeMetaLine,
+  type MetaLine,
+  type StreamLine,
+} from "../../src/streams/journal/meta-file.ts";
 import { formatOffset } from "../../src/streams/offset-token.ts";
 import {
   JSON_STREAM,

@@ -3,11 +3,11 @@
 import { nodeHost } from "../../src/base/node-host.ts";
 import { nodeSurroundings } from "../../src/base/node-surroundings.ts";
 import type { DialectName, Native } from "../../src/dialects/dialect.ts";
-import { examineOne, examineStore } from "../../src/store/doctor/examine.ts";
-import type { Doctor } from "../../src/store/doctor/examine-session.ts";
-import type { Finding } from "../../src/store/doctor/finding.ts";
-import { type RepairStep, repairOne, repairStore } from "../../src/store/doctor/repair.ts";
-import { type FoundSession, findSession } from "../../src/store/find-session.ts";
+import { examineOne, examineStore } from "../../src/doctor/examine.ts";
+import type { Doctor } from "../../src/doctor/examine-session.ts";
+import { type RepairStep, repairOne, repairStore } from "../../src/doctor/repair.ts";
+import type { Finding } from "../../src/findings/finding.ts";
+import { type FoundSession, findSession } from "../../src/listing/find-session.ts";
 import { Store, type StoreOptions } from "../../src/store/store.ts";
 
 /** On the real disk; his clock does not make a test wait. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Host } from "../../src/base/host.ts";
 import { nodeHost } from "../../src/base/node-host.ts";
 import type { Whose } from "../../src/proof/pins.ts";
-import { Heads } from "../../src/signing/heads.ts";
+import { Heads } from "../../src/signing/heads/heads.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
 /** Their state directory is not there yet. */

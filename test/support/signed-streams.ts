@@ -3,19 +3,19 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { nodeHost } from "../../src/base/node-host.ts";
-import { Heads, rememberedIn } from "../../src/signing/heads.ts";
-import { nodeCrypto } from "../../src/signing/node-crypto.ts";
-import type { VerifyReport } from "../../src/signing/report.ts";
-import { Trust } from "../../src/signing/trust.ts";
-import { transcriptKeys } from "../../src/signing/trusted-keys.ts";
-import { pinnedUnder } from "../../src/streams/data-directories.ts";
+import { Heads, rememberedIn } from "../../src/signing/heads/heads.ts";
+import type { VerifyReport } from "../../src/signing/judging/report.ts";
+import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
+import { Trust } from "../../src/signing/trust/trust.ts";
+import { transcriptKeys } from "../../src/signing/trust/trusted-keys.ts";
 import {
   type LocalStore,
   type LocalStoreOptions,
   openLocalStore,
 } from "../../src/streams/local-store.ts";
-import { loadStreamSigner } from "../../src/streams/signing-user.ts";
-import { verifyDataDirectory } from "../../src/streams/verify-directory.ts";
+import { loadStreamSigner } from "../../src/streams/signing/signing-user.ts";
+import { pinnedUnder } from "../../src/verifying/data-directories.ts";
+import { verifyDataDirectory } from "../../src/verifying/verify-directory.ts";
 import { SigningUser } from "./signing-user.ts";
 import { tempDirectory } from "./temp-directory.ts";
 

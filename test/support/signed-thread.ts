@@ -1,9 +1,9 @@
 /** Signed logs: lines, and the checkpoints among or beside them, made by the signer itself. */
 
 import { asciiJson } from "../../src/proof/checkpoint.ts";
-import { LogSigner, nothingSigned } from "../../src/signing/log-signer.ts";
-import { nodeCrypto } from "../../src/signing/node-crypto.ts";
-import type { Signer } from "../../src/signing/signer.ts";
+import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
+import type { Signer } from "../../src/signing/keys/signer.ts";
+import { LogSigner, nothingSigned } from "../../src/signing/writing/log-signer.ts";
 
 export interface SignedLog {
   readonly bytes: Buffer;

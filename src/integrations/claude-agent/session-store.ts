@@ -15,11 +15,11 @@ import { invalidEntry } from "../../dialects/claude/complete.ts";
 import { DELETED_TYPE, deletion, isDeletion } from "../../dialects/claude/deletion.ts";
 import { HOOK_SOURCES } from "../../dialects/claude/hook-spool.ts";
 import { sessionIdOf } from "../../dialects/claude/session-id.ts";
-import { type ClaudeLog, claudeLogs } from "../../store/claude-logs.ts";
+import type { BadEntry } from "../../dialects/files/stored-entries.ts";
 import { SessionPool } from "../../store/pool.ts";
 import type { Session } from "../../store/session.ts";
 import { Store, type StoreOptions } from "../../store/store.ts";
-import type { BadEntry } from "../../store/stored-entries.ts";
+import { type ClaudeLog, claudeLogs } from "./claude-logs.ts";
 import type {
   ClaudeSessionEntry,
   ClaudeSessionKey,

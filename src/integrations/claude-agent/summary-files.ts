@@ -16,8 +16,8 @@ import { nodeHost } from "../../base/node-host.ts";
 import { type ByteOffset, START, toByteOffset } from "../../base/offset.ts";
 import { readSmallFile, replaceFile } from "../../base/replace.ts";
 import { isDeletion } from "../../dialects/claude/deletion.ts";
+import type { StoredEntry } from "../../dialects/files/stored-entries.ts";
 import type { Session } from "../../store/session.ts";
-import type { StoredEntry } from "../../store/stored-entries.ts";
 import type {
   ClaudeSessionEntry,
   ClaudeSessionKey,

@@ -3,8 +3,8 @@
  * against. Everything is bounded here, so that no tool has to ask.
  */
 
+import { DIALECT_NAMES } from "../../dialects/names.ts";
 import { SESSION_STATUSES } from "../../model/summary.ts";
-import { DIALECT_NAMES } from "../../store/find-stores.ts";
 
 /** Sessions and hits in one answer. */
 export const ITEMS_MAX = 100;

@@ -6,7 +6,7 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
-import { findStores } from "../../store/find-stores.ts";
+import { findStores } from "../../listing/find-stores.ts";
 import type { SessionSummary } from "../../store/list.ts";
 import { Store } from "../../store/store.ts";
 import type { LIST_ARGUMENTS, Taken } from "./arguments.ts";

@@ -1,7 +1,7 @@
 /** Parts: what the tools are given to work with. */
 
 import type { Host } from "../../base/host.ts";
-import type { Where } from "../../store/find-stores.ts";
+import type { Where } from "../../listing/find-stores.ts";
 
 export interface McpParts {
   readonly host: Host;

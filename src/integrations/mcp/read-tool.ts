@@ -9,10 +9,10 @@
  */
 
 import type { Host } from "../../base/host.ts";
+import { type PlacedEntry, SessionWindow } from "../../listing/session-window.ts";
 import { ENTRIES_HELD_MAX, isUsageRepeated } from "../../model/usage-once.ts";
 import { renderEntry } from "../../render/entry-markdown.ts";
 import type { Session } from "../../store/session.ts";
-import { type PlacedEntry, SessionWindow } from "../../store/session-window.ts";
 import { CHARS_DEFAULT, type READ_ARGUMENTS, type Taken } from "./arguments.ts";
 
 const LIMIT_DEFAULT = 50;

@@ -8,9 +8,9 @@
 import { VerbatimError } from "../../base/errors.ts";
 import { catalogPath, searchPathBeside } from "../../base/node-places.ts";
 import { IndexBegunAnew, SearchIndex } from "../../catalog/search/search-index.ts";
-import { type FoundStore, findStores } from "../../store/find-stores.ts";
-import { freshenIndex, HURRIED } from "../../store/indexing.ts";
-import { type SearchHit, searchPage, understandQuery } from "../../store/searching.ts";
+import { type FoundStore, findStores } from "../../listing/find-stores.ts";
+import { freshenIndex, HURRIED } from "../../listing/indexing.ts";
+import { type SearchHit, searchPage, understandQuery } from "../../listing/searching.ts";
 import { Store } from "../../store/store.ts";
 import type { SEARCH_ARGUMENTS, Taken } from "./arguments.ts";
 import type { McpParts } from "./parts.ts";

@@ -17,8 +17,8 @@ import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { errnoOf, VerbatimError } from "../../base/errors.ts";
 import { packageVersion } from "../../base/node-package.ts";
 import type { DialectName } from "../../dialects/dialect.ts";
-import { bringInHooks } from "../../store/bring-in-hooks.ts";
-import { findSessionById, openFound } from "../../store/find-session.ts";
+import { bringInHooks } from "../../listing/bring-in-hooks.ts";
+import { findSessionById, openFound } from "../../listing/find-session.ts";
 import { LIST_ANSWER, READ_ANSWER, SEARCH_ANSWER, VERIFY_ANSWER } from "./answers.ts";
 import {
   LIST_ARGUMENTS,

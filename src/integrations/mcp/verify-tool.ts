@@ -2,9 +2,9 @@
 
 import { relative } from "node:path";
 import type { Host } from "../../base/host.ts";
-import type { FoundSession } from "../../store/find-session.ts";
-import type { Where } from "../../store/find-stores.ts";
-import { SessionVerifier } from "../../store/session-verifier.ts";
+import type { FoundSession } from "../../listing/find-session.ts";
+import type { Where } from "../../listing/find-stores.ts";
+import { SessionVerifier } from "../../verifying/session-verifier.ts";
 
 const FINDINGS_MAX = 20;
 

@@ -6,7 +6,7 @@ import { basename, dirname } from "node:path";
 import { ioError, isNoSpace, VerbatimError } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
-import { isLogPlace } from "../../store/log-places.ts";
+import { isLogPlace } from "../../listing/log-places.ts";
 
 /** Neither the log itself is replaced, by whatever name or link, nor another, nor what is no file. */
 export function refuseOutput(path: string, logPath: string): void {

@@ -4,7 +4,7 @@ import { refusal, thrownRefusal } from "../../../test/support/refusal.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { BUNDLE_LIMITS } from "../../base/limits.ts";
 import { nodeHost } from "../../base/node-host.ts";
-import { UserJudging } from "../../store/user-judging.ts";
+import { UserJudging } from "../../verifying/user-judging.ts";
 import { chunksOf, readMembers, sha256Of } from "./bundle-reader.ts";
 import { BundleWriter } from "./bundle-writer.ts";
 import { judgeBundle } from "./judge-bundle.ts";

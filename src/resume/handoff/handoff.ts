@@ -1,7 +1,7 @@
 /**
  * Handoff: a session in one file, for somebody else to go on from. Always strict.
  *
- * HO1  The log in a bundle is made of the very bytes that were judged (signing/open-verified.ts, N1).
+ * HO1  The log in a bundle is made of the very bytes that were judged (signing/judging/open-verified.ts, N1).
  * HO2  What stands beside it is read a second time, so the bundle is judged by its own bytes, as whoever
  *      unpacks it will, before it gets its name. What derived members tell comes from there too.
  * HO3  Whole or not at all: until then what stood under that name stands there still.
@@ -15,23 +15,23 @@ import type { Directory, OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { packageVersion } from "../../base/node-package.ts";
 import { userPlaces } from "../../base/node-places.ts";
+import { readSpill } from "../../dialects/files/spill-files.ts";
+import { FoundMeta } from "../../dialects/rye/files/found-meta.ts";
+import { DIALECTS, type FoundSession, ofNobody } from "../../listing/find-session.ts";
 import { LF } from "../../proof/bytes.ts";
 import { publicKeyPem } from "../../proof/ed25519-keys.ts";
 import { renderEntry } from "../../render/entry-markdown.ts";
-import { loadSigner } from "../../signing/keys.ts";
-import { openVerifiedLog, type VerifiedLine } from "../../signing/open-verified.ts";
-import type { VerifyReport } from "../../signing/report.ts";
+import { openVerifiedLog, type VerifiedLine } from "../../signing/judging/open-verified.ts";
+import type { VerifyReport } from "../../signing/judging/report.ts";
+import { loadSigner } from "../../signing/keys/keys.ts";
 import { hasSidecar, type SessionLog, sidecarOf } from "../../signing/session-log.ts";
-import { threadKeys } from "../../signing/trusted-keys.ts";
-import { DIALECTS, type FoundSession, ofNobody } from "../../store/find-session.ts";
-import type { DialectName } from "../../store/fork.ts";
-import { FoundMeta } from "../../store/found-meta.ts";
+import { threadKeys } from "../../signing/trust/trusted-keys.ts";
 import type { Session } from "../../store/session.ts";
-import { readSpill } from "../../store/spill-files.ts";
 import { listedAside, SummaryFold } from "../../store/summaries.ts";
-import { UserJudging } from "../../store/user-judging.ts";
-import { entriesOf } from "../../store/verified-entries.ts";
+import { UserJudging } from "../../verifying/user-judging.ts";
+import { entriesOf } from "../../verifying/verified-entries.ts";
 import { STRICT_ADVICE, withAdvice } from "../advice.ts";
+import type { DialectName } from "../fork/fork.ts";
 import { askedFor, refuseWhenBusy } from "../resume.ts";
 import { refuseOutput, writeWhole } from "./bundle-file.ts";
 import type { Member } from "./bundle-reader.ts";

@@ -13,26 +13,26 @@
 
 import type { Host } from "../../base/host.ts";
 import { BUNDLE_LIMITS } from "../../base/limits.ts";
+import { decodeWhole } from "../../dialects/files/spill-files.ts";
+import { SpillProof } from "../../dialects/files/spill-proof.ts";
+import { FoundMeta } from "../../dialects/rye/files/found-meta.ts";
+import { DIALECTS } from "../../listing/find-session.ts";
 import { toHex } from "../../proof/bytes.ts";
-import { rememberedIn } from "../../signing/heads.ts";
-import { nodeCrypto } from "../../signing/node-crypto.ts";
-import { openVerifiedLog } from "../../signing/open-verified.ts";
-import { changedWhileRead } from "../../signing/read-counted.ts";
-import type { VerifyReport } from "../../signing/report.ts";
+import { rememberedIn } from "../../signing/heads/heads.ts";
+import { openVerifiedLog } from "../../signing/judging/open-verified.ts";
+import { changedWhileRead } from "../../signing/judging/read-counted.ts";
+import type { VerifyReport } from "../../signing/judging/report.ts";
+import { verifyLog } from "../../signing/judging/verify.ts";
+import type { VerifyOptions } from "../../signing/judging/verify-options.ts";
+import { nodeCrypto } from "../../signing/keys/node-crypto.ts";
 import { hasSidecar, type SessionLog } from "../../signing/session-log.ts";
-import { threadKeys, transcriptKeys } from "../../signing/trusted-keys.ts";
-import { verifyLog } from "../../signing/verify.ts";
-import type { VerifyOptions } from "../../signing/verify-options.ts";
-import { DIALECTS } from "../../store/find-session.ts";
-import { FoundMeta } from "../../store/found-meta.ts";
-import { decodeWhole } from "../../store/spill-files.ts";
-import { SpillProof } from "../../store/spill-proof.ts";
-import type { UserJudging } from "../../store/user-judging.ts";
+import { threadKeys, transcriptKeys } from "../../signing/trust/trusted-keys.ts";
+import type { UserJudging } from "../../verifying/user-judging.ts";
 import {
   type BadVerifiedLine,
   entriesOf,
   type VerifiedEntry,
-} from "../../store/verified-entries.ts";
+} from "../../verifying/verified-entries.ts";
 import { bundleFiles } from "./bundle-files.ts";
 import {
   type Member,

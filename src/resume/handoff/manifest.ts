@@ -10,13 +10,13 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
+import { DIALECT_NAMES } from "../../dialects/names.ts";
 import { asAscii, concat, fromBase64url, toBase64url, utf8 } from "../../proof/bytes.ts";
 import { asciiJson, type Sign } from "../../proof/checkpoint.ts";
 import type { ProofCrypto } from "../../proof/crypto.ts";
 import type { Keys } from "../../proof/keys.ts";
 import type { Verdict } from "../../proof/verdict.ts";
-import { DIALECT_NAMES } from "../../store/find-stores.ts";
-import type { DialectName } from "../../store/fork.ts";
+import type { DialectName } from "../fork/fork.ts";
 import type { ListedMember } from "./bundle-writer.ts";
 import { isMemberName } from "./member-names.ts";
 import { isCommit, isRemoteAddress } from "./remote-address.ts";

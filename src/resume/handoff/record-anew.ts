@@ -4,14 +4,12 @@
  * RA1  What becomes of every line is known before the first is written (store/mapping.ts).
  * RA2  The new session says first where it comes from: the bundle's session and signed head, and what
  *      was kept, approximated and dropped. No provider sees that.
- * RA3  All or nothing: when a write fails the session is taken back (store/whole-session.ts).
+ * RA3  All or nothing: when a write fails the session is taken back (resume/fork/whole-session.ts).
  */
 
 import type { Host } from "../../base/host.ts";
+import { DIALECTS } from "../../listing/find-session.ts";
 import type { NewEntry } from "../../model/entry.ts";
-import { DIALECTS } from "../../store/find-session.ts";
-import { agentIn, type DialectName } from "../../store/fork.ts";
-import { GroupedAppends } from "../../store/grouped-appends.ts";
 import {
   type DroppedWhy,
   type Mapped,
@@ -21,9 +19,11 @@ import {
 } from "../../store/mapping.ts";
 import type { Session } from "../../store/session.ts";
 import { Store } from "../../store/store.ts";
-import type { VerifiedEntry } from "../../store/verified-entries.ts";
-import { createWhole } from "../../store/whole-session.ts";
+import type { VerifiedEntry } from "../../verifying/verified-entries.ts";
 import { RECORDED_ACTIONS_MAX } from "../continue.ts";
+import { agentIn, type DialectName } from "../fork/fork.ts";
+import { GroupedAppends } from "../fork/grouped-appends.ts";
+import { createWhole } from "../fork/whole-session.ts";
 import { HANDOFF_TYPE } from "../gather.ts";
 import type { SignedHead } from "../repair-report.ts";
 import { linesTakenBack } from "../taken-back.ts";

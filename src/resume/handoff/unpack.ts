@@ -8,7 +8,7 @@
  * UN3  In another dialect it is another session, recorded through the store and signed by whoever
  *      unpacks it. It says first where it comes from, and of every line what became of it. Where the
  *      bundle's own session lies in the same root and is ours to write, it names the new one
- *      (store/link.ts).
+ *      (resume/fork/link.ts).
  */
 
 import { basename, dirname, join, resolve } from "node:path";
@@ -18,20 +18,20 @@ import { ioError, VerbatimError } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { homeagentRoot } from "../../base/node-places.ts";
-import type { VerifyReport } from "../../signing/report.ts";
+import { DIALECT_NAMES } from "../../dialects/names.ts";
+import type { VerifyReport } from "../../signing/judging/report.ts";
 import { sidecarOf } from "../../signing/session-log.ts";
-import { DIALECT_NAMES } from "../../store/find-stores.ts";
-import { makeFollowers } from "../../store/followers.ts";
-import type { DialectName } from "../../store/fork.ts";
-import { type InstalledFile, installSession } from "../../store/install.ts";
-import { linkSession } from "../../store/link.ts";
 import type { Session } from "../../store/session.ts";
 import { sessionExists } from "../../store/session-ids.ts";
-import { SessionVerifier } from "../../store/session-verifier.ts";
 import { Store } from "../../store/store.ts";
-import { UserJudging } from "../../store/user-judging.ts";
+import { SessionVerifier } from "../../verifying/session-verifier.ts";
+import { UserJudging } from "../../verifying/user-judging.ts";
 import { STRICT_ADVICE, withAdvice } from "../advice.ts";
+import type { DialectName } from "../fork/fork.ts";
+import { linkSession } from "../fork/link.ts";
 import { chunksOf, type Member, type OpenBundle } from "./bundle-reader.ts";
+import { makeFollowers } from "./followers.ts";
+import { type InstalledFile, installSession } from "./install.ts";
 import { type JudgedBundle, judgeBundle, type SessionName } from "./judge-bundle.ts";
 import { type BundleManifest, notVerified } from "./manifest.ts";
 import { CHECKPOINTS, LOG, spillName, THREAD } from "./member-names.ts";

@@ -15,7 +15,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { VerbatimError } from "../../base/errors.ts";
 import { userFileMark } from "../../base/node-user-files.ts";
-import { Glob, segmentsOf } from "../../streams/subscriptions/glob.ts";
+import { Glob, segmentsOf } from "../../subscriptions/glob.ts";
 import { type Need, needsOf } from "./need.ts";
 import { ALL_PATHS, readTokenFile, type TokenEntry } from "./token-file.ts";
 import { TOKEN_PREFIX, tokenHash, tokenState } from "./tokens.ts";

@@ -6,7 +6,7 @@
  */
 
 import type { IncomingMessage } from "node:http";
-import { forkOf } from "../create-request.ts";
+import { forkOf } from "../streams/create-request.ts";
 import { CONTROL_ROOT } from "../subscriptions/answers.ts";
 import { routeOf } from "../subscriptions/route.ts";
 import { ASSET_ROOT } from "../viewer.ts";

@@ -13,8 +13,8 @@ import { VerbatimError } from "../../base/errors.ts";
 import type { Host } from "../../base/host.ts";
 import { readUserFile, userDirectoryFault } from "../../base/node-user-files.ts";
 import { replaceFileDurably } from "../../base/replace.ts";
-import { withLockedDirectory } from "../../signing/locked-directory.ts";
-import { globFault } from "../../streams/subscriptions/glob.ts";
+import { withLockedDirectory } from "../../signing/keys/locked-directory.ts";
+import { globFault } from "../../subscriptions/glob.ts";
 
 export const SCOPES = ["read", "append", "admin"] as const;
 export type Scope = (typeof SCOPES)[number];

@@ -14,7 +14,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Host } from "../../base/host.ts";
 import { eachLog } from "../../catalog/find.ts";
-import { findStores } from "../../store/find-stores.ts";
+import { findStores } from "../../listing/find-stores.ts";
 import { LAYOUTS } from "../../store/layouts.ts";
 import { Store } from "../../store/store.ts";
 import {

@@ -1,8 +1,8 @@
 /** Demo route: whether the demo is shown, and the one request that removes it for good. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { answer, answerJson, newHeaders } from "../answer.ts";
 import type { ServerContext } from "../context.ts";
+import { answer, answerJson, newHeaders } from "../http/answer.ts";
 
 export function answerDemo(
   { demo }: ServerContext,

@@ -2,7 +2,7 @@
 
 import type { ErrorCode } from "../../base/errors.ts";
 import { openDescriptorCount } from "../../base/node-process.ts";
-import type { BatchReport } from "../../streams/committer.ts";
+import type { BatchReport } from "../../streams/commit/committer.ts";
 import { Counter, Gauge, Histogram, type Metric, metricsText } from "./registry.ts";
 
 /** Seconds: from a sync of a fast disk to a long-poll. */

@@ -1,8 +1,8 @@
 /** Schemas: the shapes of what the server answers, in JSON Schema as OpenAPI 3.1 takes it. */
 
+import { DIALECT_NAMES } from "../../dialects/names.ts";
 import { SESSION_STATUSES } from "../../model/summary.ts";
 import { VERDICTS } from "../../proof/verdict.ts";
-import { DIALECT_NAMES } from "../../store/find-stores.ts";
 import { OVER_SESSIONS } from "./over-sessions.ts";
 import {
   boolean,

@@ -1,7 +1,7 @@
 /** Session paths: the sessions API, operation by operation, as OpenAPI has it. */
 
+import { DIALECT_NAMES } from "../../dialects/names.ts";
 import { SESSION_STATUSES } from "../../model/summary.ts";
-import { DIALECT_NAMES } from "../../store/find-stores.ts";
 import { SESSION_LIMITS } from "../sessions/limits.ts";
 import { SESSIONS_ROOT } from "../sessions/route.ts";
 import { SEARCH_PATH, USAGE_PATH } from "../sessions/search.ts";

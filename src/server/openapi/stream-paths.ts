@@ -4,11 +4,11 @@
  */
 
 import type { SubscriptionRefusal } from "../../base/errors.ts";
-import { STATUS } from "../status.ts";
+import { STATUS } from "../http/status.ts";
+import { STREAM_ROOT } from "../http/target.ts";
 import { CONTROL_ROOT } from "../subscriptions/answers.ts";
 import { SUBSCRIPTION_STATUS } from "../subscriptions/handle.ts";
 import { METHODS, type Route } from "../subscriptions/route.ts";
-import { STREAM_ROOT } from "../target.ts";
 import type { Schema } from "./schema.ts";
 import { content, parameter, refusals } from "./session-paths.ts";
 

@@ -5,12 +5,12 @@
 
 import type { ServerResponse } from "node:http";
 import { userPlaces } from "../../base/node-places.ts";
+import { SessionWindow } from "../../listing/session-window.ts";
 import { toBase64url } from "../../proof/bytes.ts";
-import { Trust } from "../../signing/trust.ts";
-import { transcriptKeys } from "../../signing/trusted-keys.ts";
-import { type Covering, coveringCheckpoints } from "../../store/covering.ts";
-import { SessionWindow } from "../../store/session-window.ts";
-import { answerBytes, badRequest } from "../answer.ts";
+import { Trust } from "../../signing/trust/trust.ts";
+import { transcriptKeys } from "../../signing/trust/trusted-keys.ts";
+import { type Covering, coveringCheckpoints } from "../../verifying/covering.ts";
+import { answerBytes, badRequest } from "../http/answer.ts";
 import { Query } from "./query.ts";
 import type { ServedSession, SessionService } from "./service.ts";
 import { sessionHeaders } from "./wire.ts";

@@ -8,8 +8,8 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
-import { type PlacedEntry, SessionWindow } from "../../store/session-window.ts";
-import { badRequest } from "../answer.ts";
+import { type PlacedEntry, SessionWindow } from "../../listing/session-window.ts";
+import { badRequest } from "../http/answer.ts";
 import type { SessionLimits } from "./limits.ts";
 import { Query } from "./query.ts";
 import type { ServedSession, SessionService } from "./service.ts";

@@ -12,10 +12,10 @@
 
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { followSession, type PlacedEntry } from "../../store/session-window.ts";
-import { badRequest } from "../answer.ts";
+import { followSession, type PlacedEntry } from "../../listing/session-window.ts";
 import type { Pass } from "../auth/gate.ts";
 import type { ServerContext } from "../context.ts";
+import { badRequest } from "../http/answer.ts";
 import { checkOffset } from "./entries.ts";
 import { Query } from "./query.ts";
 import type { ServedSession } from "./service.ts";

@@ -15,9 +15,9 @@ import {
   type PageRow,
   readPage,
 } from "../../catalog/pages.ts";
+import { DIALECT_NAMES } from "../../dialects/names.ts";
 import { SESSION_STATUSES, type SessionStatus } from "../../model/summary.ts";
-import { DIALECT_NAMES } from "../../store/find-stores.ts";
-import { badRequest } from "../answer.ts";
+import { badRequest } from "../http/answer.ts";
 import { Query } from "./query.ts";
 import type { ServedStore } from "./roots.ts";
 import type { MissingSession, SessionService } from "./service.ts";

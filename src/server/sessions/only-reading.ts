@@ -1,7 +1,7 @@
 /** Only reading: sessions are not written over HTTP, and whoever tries is told what they may do. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { answer } from "../answer.ts";
+import { answer } from "../http/answer.ts";
 import { sessionHeaders } from "./wire.ts";
 
 /** Whether the request asks for more than reading; then it has been answered. */

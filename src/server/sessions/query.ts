@@ -6,7 +6,7 @@
  */
 
 import { momentOf } from "../../base/moment.ts";
-import { badRequest } from "../answer.ts";
+import { badRequest } from "../http/answer.ts";
 
 const OFFSET_MAX = Number.MAX_SAFE_INTEGER;
 

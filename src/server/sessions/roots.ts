@@ -15,7 +15,7 @@ import { createHash } from "node:crypto";
 import { resolve as resolvePath } from "node:path";
 import { VerbatimError } from "../../base/errors.ts";
 import { realRoot } from "../../catalog/catalog.ts";
-import { type FoundStore, findStores, statOf, type Where } from "../../store/find-stores.ts";
+import { type FoundStore, findStores, statOf, type Where } from "../../listing/find-stores.ts";
 
 /** Where to look: these directories, or what is found from the current one and the home. */
 export type RootChoice = readonly string[] | "found";

@@ -6,10 +6,10 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isAbsence } from "../../store/session-window.ts";
+import { isAbsence } from "../../listing/session-window.ts";
 import type { Pass } from "../auth/gate.ts";
 import type { ServerContext } from "../context.ts";
-import { rawPath } from "../target.ts";
+import { rawPath } from "../http/target.ts";
 import { answerSessionBytes, checkpointsPage } from "./bytes.ts";
 import { entriesPage } from "./entries.ts";
 import { liveEntries } from "./events.ts";

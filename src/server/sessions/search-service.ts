@@ -9,8 +9,8 @@
 
 import type { Host } from "../../base/host.ts";
 import { IndexBegunAnew, SearchIndex } from "../../catalog/search/search-index.ts";
-import { freshenIndex, PATIENT } from "../../store/indexing.ts";
-import { isAbsence } from "../../store/session-window.ts";
+import { freshenIndex, PATIENT } from "../../listing/indexing.ts";
+import { isAbsence } from "../../listing/session-window.ts";
 import { Store } from "../../store/store.ts";
 import type { SessionLimits } from "./limits.ts";
 import type { ServedStore } from "./roots.ts";

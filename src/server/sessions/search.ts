@@ -2,12 +2,12 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { sumUsage, type ToolRow } from "../../catalog/search/usage-report.ts";
-import { DIALECT_NAMES } from "../../store/find-stores.ts";
-import { type SearchHit, searchPage, understandQuery } from "../../store/searching.ts";
-import { isAbsence } from "../../store/session-window.ts";
-import { badRequest } from "../answer.ts";
+import { DIALECT_NAMES } from "../../dialects/names.ts";
+import { type SearchHit, searchPage, understandQuery } from "../../listing/searching.ts";
+import { isAbsence } from "../../listing/session-window.ts";
 import type { ServerContext } from "../context.ts";
-import { rawPath } from "../target.ts";
+import { badRequest } from "../http/answer.ts";
+import { rawPath } from "../http/target.ts";
 import { isRefusedAsWriting } from "./only-reading.ts";
 import { Query } from "./query.ts";
 import { type ServedStore, urlIdOf } from "./roots.ts";

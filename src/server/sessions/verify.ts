@@ -1,7 +1,7 @@
 /** Verify: the report on one session, by the trust and the pins of the user who runs the server. */
 
-import type { VerifyReport } from "../../signing/report.ts";
-import { SessionVerifier } from "../../store/session-verifier.ts";
+import type { VerifyReport } from "../../signing/judging/report.ts";
+import { SessionVerifier } from "../../verifying/session-verifier.ts";
 import type { ServedSession, SessionService } from "./service.ts";
 
 /** A session by its place: its log may be gone. */

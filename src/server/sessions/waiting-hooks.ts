@@ -5,7 +5,7 @@
  */
 
 import type { Host } from "../../base/host.ts";
-import type { FoundStore } from "../../store/find-stores.ts";
+import type { FoundStore } from "../../listing/find-stores.ts";
 import { Store } from "../../store/store.ts";
 
 const AGAIN_AFTER_MS = 500;

@@ -6,10 +6,10 @@
  */
 
 import type { ServerResponse } from "node:http";
+import type { PlacedEntry } from "../../listing/session-window.ts";
 import { jsonText } from "../../render/json-text.ts";
-import type { PlacedEntry } from "../../store/session-window.ts";
-import { answerText, type Headers, newHeaders } from "../answer.ts";
-import type { AnswerRoom } from "../answer-room.ts";
+import { answerText, type Headers, newHeaders } from "../http/answer.ts";
+import type { AnswerRoom } from "../http/answer-room.ts";
 import { type ServedStore, urlIdOf } from "./roots.ts";
 import type { KnownSession } from "./service.ts";
 

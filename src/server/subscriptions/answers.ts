@@ -1,9 +1,9 @@
 /** Answers about subscriptions: what is told of one, in the protocol's words. */
 
-import type { LinkedStream } from "../../streams/subscriptions/links.ts";
-import type { Subscription } from "../../streams/subscriptions/subscription.ts";
-import type { WakeNotice } from "../../streams/subscriptions/waking.ts";
-import { STREAM_ROOT } from "../target.ts";
+import type { LinkedStream } from "../../subscriptions/links.ts";
+import type { Subscription } from "../../subscriptions/subscription.ts";
+import type { WakeNotice } from "../../subscriptions/waking.ts";
+import { STREAM_ROOT } from "../http/target.ts";
 
 export const CONTROL_ROOT = `${STREAM_ROOT}/__ds`;
 

@@ -7,10 +7,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type SubscriptionRefusal, VerbatimError } from "../../base/errors.ts";
 import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
-import { refused } from "../../streams/subscriptions/refusal.ts";
-import { answer, answerJson, answerText, newHeaders } from "../answer.ts";
-import { readBody } from "../body.ts";
-import { rawPath } from "../target.ts";
+import { refused } from "../../subscriptions/refusal.ts";
+import { answer, answerJson, answerText, newHeaders } from "../http/answer.ts";
+import { readBody } from "../http/body.ts";
+import { rawPath } from "../http/target.ts";
 import { claimJson, subscriptionJson } from "./answers.ts";
 import { SubscriptionRequest } from "./requests.ts";
 import { METHODS, type Route, routeOf } from "./route.ts";

@@ -8,10 +8,10 @@
 import { VerbatimError } from "../../base/errors.ts";
 import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
 import { checkStreamPath } from "../../streams/stream-path.ts";
-import type { Ack, AckRequest, Fence } from "../../streams/subscriptions/acks.ts";
-import { LEASE_TTL_MS, type SubscriptionConfig } from "../../streams/subscriptions/config.ts";
-import { globFault } from "../../streams/subscriptions/glob.ts";
-import { refused } from "../../streams/subscriptions/refusal.ts";
+import type { Ack, AckRequest, Fence } from "../../subscriptions/acks.ts";
+import { LEASE_TTL_MS, type SubscriptionConfig } from "../../subscriptions/config.ts";
+import { globFault } from "../../subscriptions/glob.ts";
+import { refused } from "../../subscriptions/refusal.ts";
 import { judgeWebhookUrl } from "./webhook-url.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 /** Routes: what a URL below `/v1/stream/__ds` names. */
 
 import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
-import { badRequest } from "../answer.ts";
+import { badRequest } from "../http/answer.ts";
 import { CONTROL_ROOT } from "./answers.ts";
 
 export type Route =

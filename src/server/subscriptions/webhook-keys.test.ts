@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { refusal } from "../../../test/support/refusal.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { nodeHost } from "../../base/node-host.ts";
-import { rotateKey } from "../../signing/keys.ts";
+import { rotateKey } from "../../signing/keys/keys.ts";
 import { type PublicJwk, WebhookKeys } from "./webhook-keys.ts";
 
 const nowMs = Date.UTC(2026, 10, 15);

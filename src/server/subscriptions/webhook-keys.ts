@@ -1,7 +1,7 @@
 /**
  * Webhook keys: what webhook requests are signed with, and how receivers learn the public part.
  *
- * The keys are kept as a user's are (`signing/keys.ts`), in `webhook-keys/` of the data directory:
+ * The keys are kept as a user's are (`signing/keys/keys.ts`), in `webhook-keys/` of the data directory:
  * private files, made on first use, a retired key kept when another takes its place.
  *
  * WH1  Retired keys stay published, so what they signed can still be checked.
@@ -10,8 +10,8 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Host } from "../../base/host.ts";
-import { loadOwnKeys, loadSigner, type TrustPlaces } from "../../signing/keys.ts";
-import type { Signer } from "../../signing/signer.ts";
+import { loadOwnKeys, loadSigner, type TrustPlaces } from "../../signing/keys/keys.ts";
+import type { Signer } from "../../signing/keys/signer.ts";
 
 export interface PublicJwk {
   readonly kty: "OKP";

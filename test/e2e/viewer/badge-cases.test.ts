@@ -12,7 +12,7 @@ import { nodeHost } from "../../../src/base/node-host.ts";
 import { VerbatimClient } from "../../../src/client/client.ts";
 import type { SessionItem, SessionVerdict } from "../../../src/client/session-shapes.ts";
 import { VERDICTS, type Verdict, worse } from "../../../src/proof/verdict.ts";
-import { SessionVerifier } from "../../../src/store/session-verifier.ts";
+import { SessionVerifier } from "../../../src/verifying/session-verifier.ts";
 import { type Badge, badgeOf, type ServerWord } from "../../../viewer/src/proof/badge.ts";
 import { BytesSource } from "../../../viewer/src/proof/bytes-source.ts";
 import { checkEnd } from "../../../viewer/src/proof/check-end.ts";

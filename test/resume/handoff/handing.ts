@@ -6,9 +6,9 @@ import type { NewEntry } from "../../../src/model/entry.ts";
 import type { HandoffOptions } from "../../../src/resume/handoff/handoff.ts";
 import type { UnpackOptions } from "../../../src/resume/handoff/unpack.ts";
 import { handoff, unpack } from "../../../src/resume.ts";
-import { loadOwnKeys } from "../../../src/signing/keys.ts";
-import { addTrust } from "../../../src/signing/trust.ts";
-import type { Purpose } from "../../../src/signing/trust-entry.ts";
+import { loadOwnKeys } from "../../../src/signing/keys/keys.ts";
+import { addTrust } from "../../../src/signing/trust/trust.ts";
+import type { Purpose } from "../../../src/signing/trust/trust-entry.ts";
 import { SigningUser, type Written } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 

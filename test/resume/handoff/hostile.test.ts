@@ -22,8 +22,8 @@ import {
   signManifest,
 } from "../../../src/resume/handoff/manifest.ts";
 import { memberHeader, paddingAfter } from "../../../src/resume/handoff/tar.ts";
-import { loadSigner } from "../../../src/signing/keys.ts";
-import { UserJudging } from "../../../src/store/user-judging.ts";
+import { loadSigner } from "../../../src/signing/keys/keys.ts";
+import { UserJudging } from "../../../src/verifying/user-judging.ts";
 import { memoryHost } from "../../support/memory-files.ts";
 import { refusal } from "../../support/refusal.ts";
 import { said } from "../../support/signing-user.ts";

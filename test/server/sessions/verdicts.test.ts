@@ -5,7 +5,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SESSIONS_ROOT } from "../../../src/server/sessions/route.ts";
-import type { VerifyReport } from "../../../src/signing/report.ts";
+import type { VerifyReport } from "../../../src/signing/judging/report.ts";
 import { CliUser } from "../../cli/cli.ts";
 import { SigningUser, said, turnOf } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";

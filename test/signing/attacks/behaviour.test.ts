@@ -15,9 +15,9 @@ import { test } from "vitest";
 import { LOG_LIMITS } from "../../../src/base/limits.ts";
 import { nodeHost } from "../../../src/base/node-host.ts";
 import type { Native } from "../../../src/dialects/dialect.ts";
-import { openVerifiedLog } from "../../../src/signing/open-verified.ts";
-import { Shown, unsignedIn } from "../../../src/signing/shown.ts";
-import { verifyLog } from "../../../src/signing/verify.ts";
+import { openVerifiedLog } from "../../../src/signing/judging/open-verified.ts";
+import { Shown, unsignedIn } from "../../../src/signing/judging/shown.ts";
+import { verifyLog } from "../../../src/signing/judging/verify.ts";
 import { memoryHost } from "../../support/memory-files.ts";
 import { refusal, thrownRefusal } from "../../support/refusal.ts";
 import {

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { NewEntry } from "../../../src/model/entry.ts";
-import { lineOf } from "../../../src/signing/head-file.ts";
+import { lineOf } from "../../../src/signing/heads/head-file.ts";
 import { type SessionLog, sidecarOf } from "../../../src/signing/session-log.ts";
 import { said, turnOf } from "../../support/signing-user.ts";
 import { type AttackCase, type Attacked, changed } from "./case.ts";

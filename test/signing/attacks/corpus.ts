@@ -14,7 +14,7 @@ import type { Pin } from "../../../src/proof/pin.ts";
 import type { Freshness } from "../../../src/proof/pins.ts";
 import type { FindingCode, Verdict } from "../../../src/proof/verdict.ts";
 import { type SessionLog, sidecarOf } from "../../../src/signing/session-log.ts";
-import { Trust } from "../../../src/signing/trust.ts";
+import { Trust } from "../../../src/signing/trust/trust.ts";
 import { type AttackCase, EXITS, type Flags } from "./case.ts";
 import { DOWNGRADE_CASES } from "./cases-downgrade.ts";
 import { FRAMING_CASES } from "./cases-framing.ts";

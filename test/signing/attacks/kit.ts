@@ -9,10 +9,10 @@ import { appendFileSync, cpSync, rmSync } from "node:fs";
 import { nodeHost } from "../../../src/base/node-host.ts";
 import type { NewEntry } from "../../../src/model/entry.ts";
 import type { Pin } from "../../../src/proof/pin.ts";
-import { loadSigner } from "../../../src/signing/keys.ts";
-import type { Signer } from "../../../src/signing/signer.ts";
-import { addTrust, type Grant, revokeTrust } from "../../../src/signing/trust.ts";
-import { linkSession } from "../../../src/store/link.ts";
+import { linkSession } from "../../../src/resume/fork/link.ts";
+import { loadSigner } from "../../../src/signing/keys/keys.ts";
+import type { Signer } from "../../../src/signing/keys/signer.ts";
+import { addTrust, type Grant, revokeTrust } from "../../../src/signing/trust/trust.ts";
 import {
   ALL_SHAPES,
   filesOf,

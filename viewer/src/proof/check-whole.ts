@@ -204,7 +204,7 @@ export function newTail(source: BytesSource, envelope: EnvelopeName, start: numb
   return new TailJudge({ envelope, session, start, isData });
 }
 
-/** As src/signing/assemble.ts; `ends` has the bytes after the last whole line, which are not sent. */
+/** As src/signing/judging/assemble.ts; `ends` has the bytes after the last whole line, which are not sent. */
 export function tailFindings(
   { fault, lines, tornBytes, hasNul }: TailJudge,
   start: number,

@@ -1,0 +1,35 @@
+/** Check data: `verbatim serve --check`, which examines a data directory and serves nothing. */
+
+import { resolve } from "node:path";
+import type { CheckFinding } from "../../findings/check-finding.ts";
+import type { Io } from "../command.ts";
+import { jsonLine } from "../reading/reading.ts";
+
+const EXIT_FOUND = 1;
+
+/** 0: nothing is damaged; what the next opening puts right is told. 1: something is. */
+export async function checkData(name: string, isJson: boolean, io: Io): Promise<number> {
+  io.goOnUnread();
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const { checkDataDirectory } = await import("../../doctor/check-directory.ts");
+  const path = resolve(name);
+  let [streams, damages, notes] = [0, 0, 0];
+  const onProgress = (count: number) => {
+    streams = count;
+    io.progress(`${count} streams`);
+  };
+  for await (const finding of checkDataDirectory({ host: nodeHost, path, onProgress })) {
+    if (finding.isDamage) damages++;
+    else notes++;
+    await io.print(isJson ? jsonLine(finding) : `${textOf(finding)}\n`);
+  }
+  io.progress(null);
+  if (isJson) await io.print(jsonLine({ summary: { streams, damages, notes } }));
+  else io.out(`${streams} streams examined: ${damages === 0 ? "no damage" : `${damages} found`}`);
+  return damages === 0 ? 0 : EXIT_FOUND;
+}
+
+function textOf({ isDamage, file, offset, message, code }: CheckFinding): string {
+  const place = offset === null ? file : `${file} at byte ${offset}`;
+  return `${isDamage ? "damage" : "note"}: ${place}: ${message} (${code})`;
+}

@@ -1,0 +1,97 @@
+/**
+ * Examining: what `doctor` and `repair` share: what they are asked to look at, progress on the way,
+ * and findings in words.
+ */
+
+import type { Doctor } from "../../doctor/examine-session.ts";
+import type { Finding } from "../../findings/finding.ts";
+import type { FoundSession } from "../../listing/find-session.ts";
+import type { FoundStore } from "../../listing/find-stores.ts";
+import { safeLine } from "../../render/safe-text.ts";
+import { type Io, type Run, UsageError } from "../command.ts";
+import { whereOf } from "../reading/reading.ts";
+
+/** What a person named: one session, or stores with all that is in them. */
+export type Target =
+  | { readonly session: FoundSession }
+  | { readonly stores: readonly FoundStore[] };
+
+/** A log whose reading takes longer than it takes to say so: every so many bytes it is said. */
+const TOLD_BYTES = 8 * 1024 * 1024;
+
+/** The stores found from here, or told with --root and --dialect; SESSION_NOT_FOUND when none is. */
+export async function allStores({ options }: Run): Promise<Target> {
+  const { findStores } = await import("../../listing/find-stores.ts");
+  const { VerbatimError } = await import("../../base/errors.ts");
+  const where = whereOf(options);
+  const stores = findStores(where).filter(isMendable);
+  if (stores.length > 0) return { stores };
+  throw new VerbatimError(
+    "SESSION_NOT_FOUND",
+    `no store was found from ${where.root ?? where.cwd}; name one with --root, or a session`,
+    { session: where.root ?? where.cwd },
+  );
+}
+
+/** A store by its root, or a session by id, path or the beginning of its id. */
+export async function namedTarget(name: string, { options }: Run): Promise<Target> {
+  if (name === "") throw new UsageError("name a session or a store: the name given is empty");
+  const { findSession } = await import("../../listing/find-session.ts");
+  const { findStores } = await import("../../listing/find-stores.ts");
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const { VerbatimError } = await import("../../base/errors.ts");
+  const where = whereOf(options);
+  try {
+    const stores = findStores({ cwd: where.cwd, root: name })
+      .filter(isMendable)
+      .filter(({ dialect }) => where.dialect === undefined || where.dialect === dialect);
+    if (stores.length > 0) return { stores };
+  } catch (cause) {
+    // It is no directory, and so no store's root: then it names a session.
+    if (!(cause instanceof VerbatimError && cause.code === "IO_ERROR")) throw cause;
+  }
+  return { session: await findSession(nodeHost, name, where) };
+}
+
+/** A doctor on the real disk, who tells how far he is. */
+export async function nodeDoctor(io: Io): Promise<Doctor> {
+  const { nodeHost: host } = await import("../../base/node-host.ts");
+  const { nodeSurroundings: surroundings } = await import("../../base/node-surroundings.ts");
+  let told = 0;
+  return {
+    host,
+    surroundings,
+    nowMs: Date.now,
+    onProgress({ id, path }, offset, end) {
+      if (offset < told) told = 0; // Another log.
+      if (offset - told < TOLD_BYTES) return;
+      told = offset;
+      io.progress(`${id ?? path}: ${Math.floor((100 * offset) / Math.max(1, end))} %`);
+    },
+  };
+}
+
+/** What a person types to name a session, also where its id would be taken for options. */
+export function nameOf({ id, path }: FoundSession): string {
+  return id === null || id.startsWith("-") ? path : id;
+}
+
+/** A finding on one line: what, where, and what is the matter. */
+export function findingLine({ code, severity, line, offset, detail }: Finding): string {
+  const places = [
+    ...(line === undefined ? [] : [`line ${line}`]),
+    ...(offset === undefined ? [] : [`at byte ${offset}`]),
+  ];
+  const where = places.length === 0 ? "" : `${places.join(", ")}: `;
+  return safeLine(`${severity} ${code}: ${where}${detail}`);
+}
+
+/** `1 session`, `2 sessions`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Streams are examined by `serve --check`, and only their server writes to them. */
+function isMendable({ dialect }: { readonly dialect: string }): boolean {
+  return dialect !== "streams";
+}

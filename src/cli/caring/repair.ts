@@ -1,0 +1,81 @@
+/** `verbatim repair`: mends what `doctor` finds, and says what it did and what it could not do. */
+
+import type { RepairStep } from "../../doctor/repair.ts";
+import { ChunkedOutput } from "../chunked-output.ts";
+import { type CliCommand, type Run, UsageError } from "../command.ts";
+import { jsonLine, WHERE_OPTIONS } from "../reading/reading.ts";
+import { allStores, namedTarget, nodeDoctor, type Target } from "./examining.ts";
+
+const EXIT_LEFT = 1;
+const EXIT_FAILED = 7;
+
+export const repair: CliCommand = {
+  name: "repair",
+  summary: "Fix what doctor finds: torn tails, permissions, derived files; makes copies first",
+  args: [{ name: "[session...]", summary: "ids, the beginnings of ids, paths, or stores' roots" }],
+  options: [
+    { flags: "--all", summary: "all sessions of the stores found from the current directory" },
+    { flags: "--dry-run", summary: "print what would be done, and change nothing" },
+    { flags: "--vouch", summary: "show unsigned lines, ask, and sign them" },
+    { flags: "--yes", summary: "with --vouch: do not ask for confirmation; for scripts" },
+    {
+      flags: "--profile <name>",
+      summary: "also read checkpoints of the Python original",
+      choices: ["rye"],
+    },
+    { flags: "--json", summary: "print one JSON object per step, and a summary last" },
+    ...WHERE_OPTIONS,
+  ],
+  examples: [
+    "verbatim repair hello_world-1739012630",
+    "verbatim repair --all --dry-run",
+    "verbatim repair --vouch hello_world-1739012630",
+    "verbatim repair ~/project --json | jq -r 'select(.action == \"left\")'",
+  ],
+
+  async run(run) {
+    const { args, options, io } = run;
+    io.goOnUnread();
+    if (options.all !== true && args.length === 0) {
+      throw new UsageError("name what to repair, or give --all");
+    }
+    if (options.all === true && args.length > 0) {
+      throw new UsageError("--all repairs everything; do not name sessions with it");
+    }
+    if (options.vouch === true) {
+      const { vouchFor } = await import("../proving/vouch.ts");
+      return vouchFor(run);
+    }
+    if (options.yes === true) throw new UsageError("--yes needs --vouch: nothing else asks");
+    const targets: Target[] = [];
+    if (options.all === true) targets.push(await allStores(run));
+    for (const name of args) targets.push(await namedTarget(name, run));
+
+    const { RepairReport } = await import("./repair-report.ts");
+    const report = new RepairReport({ isDryRun: options.dryRun === true });
+    const output = new ChunkedOutput(io);
+    for await (const step of repairTargets(targets, run)) {
+      if (step.kind === "session") io.progress(`${report.summary.sessions + 1} sessions`);
+      const line = report.add(step);
+      await output.add(options.json ? (line.json === null ? "" : jsonLine(line.json)) : line.text);
+    }
+    io.progress(null);
+    await output.add(options.json ? jsonLine({ summary: report.summary }) : report.text());
+    await output.flush();
+    if (report.summary.failed > 0) return EXIT_FAILED;
+    return report.summary.left > 0 ? EXIT_LEFT : 0;
+  },
+};
+
+async function* repairTargets(
+  targets: readonly Target[],
+  { options, io }: Run,
+): AsyncGenerator<RepairStep> {
+  const { repairOne, repairStore } = await import("../../doctor/repair.ts");
+  const doctor = await nodeDoctor(io);
+  const how = { isDryRun: options.dryRun === true };
+  for (const target of targets) {
+    if ("session" in target) yield* repairOne(doctor, target.session, how);
+    else for (const store of target.stores) yield* repairStore(doctor, store, how);
+  }
+}

@@ -1,0 +1,54 @@
+/** Commands: every command of `verbatim`, in the order in which the help lists them. */
+
+import { backup } from "./caring/backup.ts";
+import { doctor } from "./caring/doctor.ts";
+import { repair } from "./caring/repair.ts";
+import { torture } from "./caring/torture.ts";
+import type { CliCommand, CommandGroup } from "./command.ts";
+import { handoff } from "./continuing/handoff.ts";
+import { resume } from "./continuing/resume.ts";
+import { unpack } from "./continuing/unpack.ts";
+import { head } from "./proving/head.ts";
+import { keys } from "./proving/keys.ts";
+import { trust } from "./proving/trust.ts";
+import { verify } from "./proving/verify.ts";
+import { exportSession } from "./reading/export.ts";
+import { ls } from "./reading/ls.ts";
+import { mcp } from "./reading/mcp.ts";
+import { render } from "./reading/render.ts";
+import { search } from "./reading/search.ts";
+import { show } from "./reading/show.ts";
+import { stats } from "./reading/stats.ts";
+import { tail } from "./reading/tail.ts";
+import { hooks } from "./recording/hooks.ts";
+import { record } from "./recording/record.ts";
+import { serve } from "./serving/serve.ts";
+import { token } from "./serving/token.ts";
+import { completions } from "./shell/completions.ts";
+
+export const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
+  record,
+  hooks,
+  ls,
+  search,
+  show,
+  tail,
+  render,
+  exportSession,
+  stats,
+  verify,
+  resume,
+  handoff,
+  unpack,
+  doctor,
+  repair,
+  serve,
+  mcp,
+  backup,
+  token,
+  keys,
+  trust,
+  head,
+  torture,
+  completions(() => COMMANDS),
+];

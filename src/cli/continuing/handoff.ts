@@ -1,0 +1,73 @@
+/** `verbatim handoff`: a session in one file, for somebody else to go on from. */
+
+import { type CliCommand, textOption } from "../command.ts";
+import { orVerdictCode } from "../proving/verdict-code.ts";
+import { jsonLine, SESSION_ARGUMENT, WHERE_OPTIONS, whereOf } from "../reading/reading.ts";
+
+/** What somebody says in a few words; longer texts belong into the session. */
+const SUMMARY_BYTES_MAX = 1024 * 1024;
+
+export const handoff: CliCommand = {
+  name: "handoff",
+  summary: "Write a verified session into one file that another person can continue",
+  args: [SESSION_ARGUMENT],
+  options: [
+    {
+      flags: "--output <file>",
+      summary: "file to write; default: <session>.vbx in the current directory",
+    },
+    { flags: "--summary <file>", summary: "summary text to include, marked as derived" },
+    { flags: "--require-pin", summary: "refuse a session without a pinned head" },
+    {
+      flags: "--profile <name>",
+      summary: "also read checkpoints of the Python original",
+      choices: ["rye"],
+    },
+    { flags: "--json", summary: "print what was written, as JSON" },
+    ...WHERE_OPTIONS,
+  ],
+  examples: [
+    "verbatim handoff hello_world-1739012630",
+    "verbatim handoff hello --output /tmp/hello.vbx --summary notes.md",
+  ],
+
+  async run({ args, options, io }) {
+    const { nodeHost } = await import("../../base/node-host.ts");
+    const { handoffSession } = await import("../../resume/handoff/handoff.ts");
+    const { root, dialect } = whereOf(options);
+    const output = textOption("--output", options.output);
+    const summary = await textIn(textOption("--summary", options.summary));
+    const handed = await orVerdictCode(io, () =>
+      handoffSession(nodeHost, args[0] ?? "", {
+        ...(root === undefined ? {} : { root }),
+        ...(dialect === undefined ? {} : { dialect }),
+        ...(output === undefined ? {} : { output }),
+        ...(summary === undefined ? {} : { summary }),
+        requiresPin: options.requirePin === true,
+        ...(options.profile === "rye" ? { profile: options.profile } : {}),
+      }),
+    );
+    if (typeof handed === "number") return handed;
+    const { path, bytes, manifest, metaDoubt, remoteDoubt } = handed;
+    if (metaDoubt !== null) io.err(`thread.json was left out: ${metaDoubt}`);
+    if (remoteDoubt !== null) io.err(`the git remote was left out: ${remoteDoubt}`);
+    if (options.json) await io.print(jsonLine(handed));
+    else io.out(path);
+    if (!options.json) {
+      io.err(`${manifest.session}: verified; ${bytes} bytes, signed by ${manifest.kid}`);
+    }
+    return 0;
+  },
+};
+
+async function textIn(path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  const { resolve } = await import("node:path");
+  const { readUserFile } = await import("../../base/node-user-files.ts");
+  const { UsageError } = await import("../command.ts");
+  const rules = { bytesMax: SUMMARY_BYTES_MAX, access: "anyone" } as const;
+  const file = readUserFile(resolve(path), rules);
+  if (file === null) throw new UsageError(`${path} does not exist`);
+  if (file.text === null) throw new UsageError(`${path} is refused: ${file.fault}`);
+  return file.text;
+}

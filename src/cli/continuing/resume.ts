@@ -1,0 +1,146 @@
+/** `verbatim resume`: a session as the request that goes on with it, and what was done to it. */
+
+import type { RepairAction, RepairReport } from "../../resume/repair-report.ts";
+import type { Resumed } from "../../resume/resume.ts";
+import { type CliCommand, type Run, textOption, UsageError, wholeNumber } from "../command.ts";
+import { orVerdictCode } from "../proving/verdict-code.ts";
+import { jsonLine, SESSION_ARGUMENT, WHERE_OPTIONS, whereOf } from "../reading/reading.ts";
+
+const TARGETS = ["anthropic", "openai-chat", "openai-responses", "ai-sdk"] as const;
+const ACTIONS_LISTED_MAX = 50;
+const TURNS_MAX = 1e9;
+const TOKENS_MAX = 1e9;
+
+export const resume: CliCommand = {
+  name: "resume",
+  summary: "Verify a session and print the API request that continues it",
+  args: [SESSION_ARGUMENT],
+  options: [
+    { flags: "--for <provider>", summary: "API to make the request for", choices: TARGETS },
+    { flags: "--json", summary: "print the request on one line, and the report as JSON on stderr" },
+    { flags: "--model <name>", summary: "model to ask; default: the session's model" },
+    { flags: "--max-tokens <n>", summary: "maximum tokens of the answer; anthropic: default 4096" },
+    {
+      flags: "--prompt <text>",
+      summary: 'next user message; default: "Continue." where one is needed',
+    },
+    {
+      flags: "--up-to <turn>",
+      summary: "stop after this turn; continuing from there makes a fork",
+    },
+    { flags: "--lenient", summary: "include unsigned lines, marked in the report" },
+    { flags: "--allow-unsigned", summary: "accept a session in which nothing is signed" },
+    { flags: "--require-pin", summary: "refuse a session without a pinned head" },
+    {
+      flags: "--profile <name>",
+      summary: "also read checkpoints of the Python original",
+      choices: ["rye"],
+    },
+    { flags: "--snapshot", summary: "read the session while another process writes it" },
+    {
+      flags: "--record",
+      summary: "append the report to the session; with --up-to, to the fork",
+    },
+    ...WHERE_OPTIONS,
+  ],
+  examples: [
+    "verbatim resume hello_world-1739012630 --for anthropic --json > request.json",
+    'verbatim resume hello --for openai-chat --prompt "And now?" --model gpt-5.5',
+    "verbatim resume hello --for anthropic --up-to 3 --record",
+  ],
+
+  async run(run) {
+    const { options, io } = run;
+    const target = TARGETS.find((name) => name === options.for);
+    if (!target) throw new UsageError(`--for is missing: one of ${TARGETS.join(", ")}`);
+    const model = textOption("--model", options.model);
+    const maxTokens = numberOption("--max-tokens", options.maxTokens, TOKENS_MAX);
+    const { requestBody } = await import("../../resume/request.ts");
+    const resumed = await resumeOrVerdict(run, target);
+    if (typeof resumed === "number") return resumed;
+    const body = requestBody(resumed, {
+      ...(model === undefined ? {} : { model }),
+      ...(maxTokens === undefined ? {} : { maxTokens }),
+    });
+    const recorded = options.record === true ? await record(resumed, run) : null;
+    const { indentedJson, jsonText } = await import("../../render/json-text.ts");
+    const { safeText } = await import("../../render/safe-text.ts");
+    await io.print(options.json ? jsonLine(body) : `${safeText(indentedJson(body))}\n`);
+    const { report } = resumed;
+    if (options.json) io.err(jsonText(recorded === null ? report : { ...report, recorded }));
+    else io.err([...describe(report), ...(recorded ? [`recorded in ${recorded}`] : [])].join("\n"));
+    return 0;
+  },
+};
+
+/** What was resumed; the exit code of the verdict, once it was said, when that is not good. */
+async function resumeOrVerdict(
+  { args, options, io }: Run,
+  target: (typeof TARGETS)[number],
+): Promise<Resumed | number> {
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const { resumeSession } = await import("../../resume/resume.ts");
+  const { root, dialect } = whereOf(options);
+  const upTo = numberOption("--up-to", options.upTo, TURNS_MAX);
+  const prompt = textOption("--prompt", options.prompt);
+  return orVerdictCode(io, () =>
+    resumeSession(nodeHost, args[0] ?? "", {
+      for: target,
+      ...(root === undefined ? {} : { root }),
+      ...(dialect === undefined ? {} : { dialect }),
+      ...(options.lenient === true ? { policy: "lenient" as const } : {}),
+      ...(upTo === undefined ? {} : { upTo }),
+      ...(prompt === undefined ? {} : { prompt }),
+      allowUnsigned: options.allowUnsigned === true,
+      requiresPin: options.requirePin === true,
+      ...(options.profile === "rye" ? { profile: options.profile } : {}),
+      snapshot: options.snapshot === true,
+    }),
+  );
+}
+
+/** Puts the report where it belongs; answers the id of the session that has it. */
+async function record({ report, source, ...rest }: Resumed, { io, options }: Run): Promise<string> {
+  const isLegacy = options.profile === "rye";
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const { Store } = await import("../../store/store.ts");
+  const { continueResumed } = await import("../../resume/continue.ts");
+  const store = new Store(nodeHost, {
+    dialect: report.dialect,
+    root: source.root,
+    sign: report.head !== null || isLegacy,
+    ...(isLegacy ? { profile: "rye" } : {}),
+    onWarning: (warning) => io.err(`warning: ${warning}`),
+  });
+  try {
+    const going = await continueResumed(nodeHost, store, { report, source, ...rest });
+    const { session, notLinked } = going;
+    if (notLinked !== null) io.err(`${report.session} does not name its fork: ${notLinked}`);
+    return session.id;
+  } finally {
+    await store.close();
+  }
+}
+
+function describe(report: RepairReport): string[] {
+  const { session, verdict, entries, unverified, messages, actions } = report;
+  const told = actions.filter(({ why }) => why !== "silent");
+  const unsigned = unverified === 0 ? "" : `, ${unverified} of them unverified`;
+  const more = told.length - ACTIONS_LISTED_MAX;
+  return [
+    `${session ?? "a log in no store"}: ${verdict}; ${messages.length} messages from ` +
+      `${entries} lines${unsigned}`,
+    ...told.slice(0, ACTIONS_LISTED_MAX).map(describeAction),
+    ...(more > 0 ? [`  and ${more} more; --json tells all`] : []),
+  ];
+}
+
+function describeAction({ action, why, line, callId }: RepairAction): string {
+  const where = line === null ? "" : `line ${line}: `;
+  const which = callId === undefined ? "" : ` (${callId})`;
+  return `  ${where}${action.replace("_", " ")}, ${why.replaceAll("_", " ")}${which}`;
+}
+
+function numberOption(flag: string, value: Run["options"][string], most: number) {
+  return value === undefined ? undefined : wholeNumber(flag, value, 1, most);
+}

@@ -1,0 +1,37 @@
+/** New file: a short result in a file of its own, 0600 from the first byte, over nothing. */
+
+import { basename, dirname, resolve } from "node:path";
+import { errnoOf, ioError } from "../../base/errors.ts";
+import type { Directory } from "../../base/files.ts";
+import { nodeHost } from "../../base/node-host.ts";
+import { UsageError } from "../command.ts";
+
+/** Makes the file, durably; refuses where anything stands already. */
+export async function writeNewFile(path: string, text: string): Promise<void> {
+  const full = resolve(path);
+  try {
+    const directory = await nodeHost.files.openDirectory(dirname(full), { create: false });
+    try {
+      await writeIn(directory, basename(full), Buffer.from(text));
+    } finally {
+      directory.close();
+    }
+  } catch (cause) {
+    if (errnoOf(cause) !== "EEXIST") throw ioError(full, "writing", cause);
+    throw new UsageError(`${path} exists already; choose another name`);
+  }
+}
+
+async function writeIn(directory: Directory, name: string, bytes: Uint8Array): Promise<void> {
+  const file = directory.open(name, "new");
+  try {
+    for (let at = 0; at < bytes.length; ) at += file.write(bytes.subarray(at));
+    await file.sync();
+  } catch (cause) {
+    directory.remove(name);
+    throw cause;
+  } finally {
+    file.close();
+  }
+  await directory.sync();
+}

@@ -1,0 +1,138 @@
+/**
+ * Pinned: which pins a person means by an id or the beginning of one. The session itself may be
+ * gone: that is when one asks for its pin.
+ *
+ * PN1  Pins of the stores found from here come first, and those of any place when there is none.
+ *      `--root` and `--dialect` look only there.
+ */
+
+import { resolve } from "node:path";
+import { VerbatimError } from "../../base/errors.ts";
+import type { Host } from "../../base/host.ts";
+import { findSession } from "../../listing/find-session.ts";
+import { findStores, type Where } from "../../listing/find-stores.ts";
+import type { Pinned } from "../../proof/pins.ts";
+import { rootNames } from "../../signing/heads/root-names.ts";
+
+const LISTED_MAX = 10;
+
+/** The pins within `--root` and `--dialect`; all of them when neither is said. */
+export async function pinsWithin(
+  host: Host,
+  pinned: readonly Pinned[],
+  { cwd, root, dialect }: Where,
+): Promise<Pinned[]> {
+  const paths = root === undefined ? null : await pathsOf(host, resolve(cwd, root));
+  return pinned.filter(({ pin }) => {
+    const colon = pin.place.indexOf(":");
+    const isThere = paths === null || paths.includes(pin.place.slice(colon + 1));
+    return isThere && (dialect === undefined || pin.place.slice(0, colon) === dialect);
+  });
+}
+
+/** The pins that `name` may mean; refuses with PIN_NOT_FOUND when there is none. */
+export async function pinsNamed(
+  host: Host,
+  pinned: readonly Pinned[],
+  name: string,
+  where: Where,
+): Promise<Pinned[]> {
+  const within = await pinsWithin(host, pinned, where);
+  const places = new Set(await placesFromHere(host, where));
+  const near = within.filter(({ pin }) => places.has(pin.place));
+  for (const pins of [near, within]) {
+    const named = byName(pins, name);
+    if (named.length > 0) return named;
+  }
+  const atPath = await pinOfPath(host, pinned, name, where);
+  if (atPath) return [atPath];
+  throw new VerbatimError(
+    "PIN_NOT_FOUND",
+    `no head is pinned for ${name}; \`verbatim head show\` lists what is pinned`,
+    { session: name },
+  );
+}
+
+/**
+ * The pins of the one session that `name` means, under each name of its store; refuses where it may
+ * mean several sessions.
+ */
+export async function pinsOfOneNamed(
+  host: Host,
+  pinned: readonly Pinned[],
+  name: string,
+  where: Where,
+): Promise<readonly Pinned[]> {
+  const all = await pinsNamed(host, pinned, name, where);
+  if (all.length === 1 || (await areOfOneSession(host, all, where))) return all;
+  const listed = all.slice(0, LISTED_MAX).map(({ pin }) => `  ${pin.id}  (${pin.place})`);
+  if (all.length > LISTED_MAX) listed.push(`  and ${all.length - LISTED_MAX} more`);
+  throw new VerbatimError(
+    "PIN_NOT_FOUND",
+    [`${name} may be one of ${all.length} pins; say more of its id, or --root:`, ...listed].join(
+      "\n",
+    ),
+    { session: name },
+  );
+}
+
+/** Whether it is one session in one store, whose root has several names (root-names.ts). */
+async function areOfOneSession(
+  host: Host,
+  all: readonly Pinned[],
+  { cwd, root = cwd }: Where,
+): Promise<boolean> {
+  const paths = await pathsOf(host, resolve(cwd, root));
+  const whose = all.map(({ pin: { place, id } }) => {
+    const colon = place.indexOf(":");
+    return paths.includes(place.slice(colon + 1)) ? `${place.slice(0, colon)} ${id}` : place;
+  });
+  return new Set(whose).size === 1;
+}
+
+/** A whole id, else the last part of one as a whole, else beginnings of either. */
+function byName(pinned: readonly Pinned[], name: string): Pinned[] {
+  const lastPart = (id: string) => id.slice(id.lastIndexOf("/") + 1);
+  const rules: readonly ((id: string) => boolean)[] = [
+    (id) => id === name,
+    (id) => lastPart(id) === name,
+    (id) => id.startsWith(name) || lastPart(id).startsWith(name),
+  ];
+  for (const rule of rules) {
+    const found = pinned.filter(({ pin }) => rule(pin.id));
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+async function pinOfPath(
+  host: Host,
+  pinned: readonly Pinned[],
+  name: string,
+  where: Where,
+): Promise<Pinned | null> {
+  try {
+    const found = await findSession(host, name, where);
+    const { place, others } = await rootNames(host, found);
+    const isIts = ({ pin }: Pinned) => {
+      return pin.id === found.id && [place, ...others].includes(pin.place);
+    };
+    return pinned.find(isIts) ?? null;
+  } catch (cause) {
+    if (cause instanceof VerbatimError && cause.code === "SESSION_NOT_FOUND") return null;
+    throw cause;
+  }
+}
+
+async function placesFromHere(host: Host, where: Where): Promise<string[]> {
+  if (where.root !== undefined) return []; // Then all that count are in one place anyway.
+  // A store that was asked for by its dialect need not be there.
+  const names = await Promise.all(findStores(where).map((store) => rootNames(host, store)));
+  return names.flatMap(({ place, others }) => [place, ...others]);
+}
+
+/** Every name of a directory; of one that is gone, what they would be. */
+async function pathsOf(host: Host, path: string): Promise<string[]> {
+  const { place, others } = await rootNames(host, { dialect: "", root: path });
+  return [place, ...others].map((each) => each.slice(1));
+}

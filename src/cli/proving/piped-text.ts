@@ -1,0 +1,15 @@
+/** Piped text: all of a short text that is piped in, such as a key. */
+
+import { type Io, UsageError } from "../command.ts";
+
+/** Reads stdin to its end; wrong usage when it is longer than anything it could be. */
+export async function readPiped(io: Io, bytesMax: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of io.input as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > bytesMax) throw new UsageError(`stdin holds more than ${bytesMax} bytes`);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

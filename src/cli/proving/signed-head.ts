@@ -1,0 +1,117 @@
+/**
+ * Signed head: the head of the session that a person names, verified, and what it lacks; or of a
+ * stream, by its path, where `--root` is a server's data directory.
+ */
+
+import { relative, resolve } from "node:path";
+import { VerbatimError } from "../../base/errors.ts";
+import { nodeHost } from "../../base/node-host.ts";
+import { findSession } from "../../listing/find-session.ts";
+import { holdLog } from "../../log/held-log.ts";
+import type { Head, Pin } from "../../proof/pin.ts";
+import type { Rollback } from "../../proof/pins.ts";
+import { EXIT_CODES, type Verdict } from "../../proof/verdict.ts";
+import { readHead, type SessionHead, type StoredLog } from "../../signing/heads/session-head.ts";
+import { putSurplusAside } from "../../signing/judging/surplus.ts";
+import type { VerifyOptions } from "../../signing/judging/verify-options.ts";
+import { isDataDirectory } from "../../verifying/data-directories.ts";
+import { UserJudging } from "../../verifying/user-judging.ts";
+import { withSignedStream } from "../../verifying/verify-directory.ts";
+import { type Run, UsageError } from "../command.ts";
+import { whereOf } from "../reading/reading.ts";
+import { streamJudging, streamNamed } from "./verify-streams.ts";
+
+export interface NamedHead extends Pick<SessionHead, "head" | "surplus"> {
+  /** What is pinned for the session, and in which way its log contradicts that. */
+  readonly loss: { readonly pin: Pin; readonly rollback: Rollback } | null;
+  /** Other names of its store under which it is pinned, too. */
+  readonly otherPlaces: readonly string[];
+}
+
+/** The head of what `name` means; the verdict's exit code when it does not hold. */
+export async function readNamedHead(name: string, run: Run): Promise<NamedHead | number> {
+  try {
+    return await withNamedLog(name, run, readHeadOf);
+  } catch (cause) {
+    if (!(cause instanceof VerbatimError && cause.code === "NOT_VERIFIED")) throw cause;
+    run.io.err(`error: ${cause.message} (${cause.code})`);
+    return EXIT_CODES[cause.details.verdict as Verdict];
+  }
+}
+
+/** Puts aside what covers more than the log of that head holds; answers where it is kept. */
+export function giveUpSurplus(name: string, run: Run, head: Head): Promise<string> {
+  return withNamedLog(name, run, async (log, options) => {
+    // Streams are held with their directory.
+    const held = log.dialect === "streams" ? null : await holdLog(nodeHost, log.logId, log.root);
+    try {
+      return await putSurplusAside(nodeHost, log, head, options);
+    } finally {
+      held?.close();
+    }
+  });
+}
+
+/** Has `work` look at the log that a person names, by their own trust and pins. */
+async function withNamedLog<T>(
+  name: string,
+  run: Run,
+  work: (log: StoredLog, options: VerifyOptions) => Promise<T>,
+): Promise<T> {
+  const where = whereOf(run.options);
+  if (where.root !== undefined && isDataDirectory(where.root)) {
+    const judging = await streamJudging(run);
+    return withSignedStream(nodeHost, resolve(where.root), streamNamed(name), (log, names) =>
+      work(log, judging.optionsFor(log, names)),
+    );
+  }
+  const { dialect, root, id, path } = await findSession(nodeHost, name, where);
+  if (id === null) throw new UsageError(`${path} is not in a store, so it cannot be pinned`);
+  const log = { dialect, root, id, logId: relative(root, path) };
+  const onWarning = (warning: string) => run.io.err(`warning: ${warning}`);
+  const judging = await UserJudging.load(nodeHost, { onWarning });
+  return work(log, await judging.optionsFor(log));
+}
+
+async function readHeadOf(log: StoredLog, options: VerifyOptions): Promise<NamedHead> {
+  const { head, rollback, surplus } = await readHead(nodeHost, log, options);
+  const pin = options.remembered?.here ?? options.remembered?.ofLog(head.log) ?? null;
+  const otherPlaces = options.remembered?.otherPlaces ?? [];
+  return { head, surplus, loss: pin && rollback && { pin, rollback }, otherPlaces };
+}
+
+/** What a session lacks of what was signed or seen of it, for people; empty for nothing. */
+export function describeLosses({ head, loss, surplus }: NamedHead): string[] {
+  const losses = loss ? [describeLoss(head, loss)] : [];
+  const isToldOf = loss?.rollback === "BEHIND" && loss.pin.seq >= (surplus?.seq ?? 0);
+  if (surplus && !isToldOf) {
+    losses.push(
+      `${head.id} was signed up to byte ${surplus.byteOffset} (checkpoint ${surplus.seq} of ` +
+        `${surplus.ts}), and its log has lost some of that: the last checkpoint that holds is ` +
+        `${head.seq} of ${head.ts}, at byte ${head.byteOffset}`,
+    );
+  }
+  return losses;
+}
+
+function describeLoss(head: Head, { pin, rollback }: NonNullable<NamedHead["loss"]>): string {
+  const seen = `checkpoint ${pin.seq} of ${pin.ts}`;
+  switch (rollback) {
+    case "BEHIND":
+      return (
+        `checkpoints ${head.seq + 1} to ${pin.seq} of ${head.id} are lost: it was seen up to byte ` +
+        `${pin.byteOffset} (${seen}), and now ends with checkpoint ${head.seq} of ${head.ts}, at ` +
+        `byte ${head.byteOffset}`
+      );
+    case "FORK":
+      return (
+        `${head.id} has another checkpoint ${pin.seq} than it had (${seen}): what was signed from ` +
+        "somewhere before it on is lost, and something else stands there"
+      );
+    case "REPLACED":
+      return (
+        `another log stands where ${head.id} stood: all of that one is lost, up to byte ` +
+        `${pin.byteOffset} (${seen})`
+      );
+  }
+}

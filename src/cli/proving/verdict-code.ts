@@ -1,0 +1,17 @@
+/** Verdict code: a session that is refused for its verdict ends a command with that verdict's code. */
+
+import type { Io } from "../command.ts";
+
+/** What `work` gives; the exit code of the verdict, once it was said, when that is not good. */
+export async function orVerdictCode<T>(io: Io, work: () => Promise<T>): Promise<T | number> {
+  const { VerbatimError } = await import("../../base/errors.ts");
+  const { EXIT_CODES } = await import("../../proof/verdict.ts");
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof VerbatimError) || error.code !== "NOT_VERIFIED") throw error;
+    const { verdict } = error.details as { readonly verdict: keyof typeof EXIT_CODES };
+    io.err(`error: ${error.message} (${error.code})`);
+    return EXIT_CODES[verdict];
+  }
+}

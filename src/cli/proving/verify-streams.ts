@@ -1,0 +1,46 @@
+/** Verify streams: data directories of streams, and streams in them, as people name them. */
+
+import { resolve } from "node:path";
+import type { VerifyReport } from "../../signing/judging/report.ts";
+import type { UserTrust } from "../../verifying/data-directories.ts";
+import type { StreamJudging } from "../../verifying/judge-streams.ts";
+import type { Run } from "../command.ts";
+
+/** The path of the stream that a person means. */
+export function streamNamed(name: string): string {
+  return name.startsWith("/") ? name : `/${name}`;
+}
+
+/** The report on each stream in them, and in which. */
+export async function* verifyStreams(
+  names: readonly string[],
+  judging: StreamJudging,
+  run: Run,
+): AsyncGenerator<{ readonly report: VerifyReport; readonly root: string }> {
+  if (names.length === 0) return;
+  if (run.options.pin === true) {
+    run.io.err("--pin has no effect on streams: their server pins their heads");
+  }
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const { verifyDataDirectory } = await import("../../verifying/verify-directory.ts");
+  for (const root of names) {
+    for await (const report of verifyDataDirectory(nodeHost, resolve(root), judging)) {
+      yield { report, root };
+    }
+  }
+}
+
+/** The user's own trust and pins, as the options say to use them. */
+export async function streamJudging(run: Run): Promise<StreamJudging> {
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const { UserJudging } = await import("../../verifying/user-judging.ts");
+  const onWarning = (warning: string) => run.io.err(`warning: ${warning}`);
+  return streamJudgingOf(await UserJudging.load(nodeHost, { onWarning }), run);
+}
+
+/** The same, by what is loaded already. */
+export async function streamJudgingOf(user: UserTrust, { options }: Run): Promise<StreamJudging> {
+  const { streamJudgingBy } = await import("../../verifying/data-directories.ts");
+  const flags = { isDeep: options.deep === true, requiresPin: options.requirePin === true };
+  return streamJudgingBy(user, flags);
+}

@@ -1,0 +1,139 @@
+/** Verify text: a report as a person reads it. */
+
+import { grouped } from "../../render/phrases.ts";
+import type { VerifyReport } from "../../signing/judging/report.ts";
+
+/** One line with the verdict, and one for each reason. */
+export function describeReport(report: VerifyReport): string[] {
+  const { session, path } = report;
+  const advice = adviceOn(report);
+  return [
+    `${session ?? path}: ${report.verdict}${detailOf(report)}`,
+    ...signerOf(report),
+    ...(report.from ? [beginningOf(report.from)] : []),
+    ...report.links.map(linkOf),
+    ...report.rotations.map(rotationOf),
+    ...reasonsOf(report).map(({ message, code }) => `  ${message} (${code})`),
+    ...(advice ? [`  ${advice}`] : []),
+  ];
+}
+
+/** Of tampering the first of each kind: one cause shows at every checkpoint after it. */
+function reasonsOf({ verdict, findings }: VerifyReport): VerifyReport["findings"] {
+  const reasons = findings.filter((finding) => finding.verdict === verdict || !finding.verdict);
+  if (verdict !== "tampered") return reasons;
+  const converted = reasons.find(({ code }) => code === "LINE_ENDINGS_CONVERTED");
+  if (converted) return [converted];
+  return reasons.filter(({ code }, n) => reasons.findIndex((each) => each.code === code) === n);
+}
+
+function detailOf(report: VerifyReport): string {
+  const { verdict, signed_through: through, freshness } = report;
+  if (verdict === "verified" && through) return `: ${amountOf(report)}, ${FRESHNESS[freshness]}`;
+  const parts: string[] = [];
+  if (through) {
+    const isStream = report.dialect === "streams";
+    parts.push(`verified to ${isStream ? `checkpoint ${through.seq}` : `turn ${through.turns}`}`);
+  }
+  const altered = alteredOf(report);
+  if (altered) parts.push(altered);
+  return parts.length === 0 ? "" : `; ${parts.join("; ")}`;
+}
+
+/** How much is under the last signature that counts. */
+function amountOf({ signed_through: through, dialect }: VerifyReport): string {
+  if (!through) return "nothing";
+  const [count, word] =
+    dialect === "streams" ? [through.seq + 1, "checkpoint"] : [through.turns, "turn"];
+  return `${grouped(count)} ${word}${count === 1 ? "" : "s"}`;
+}
+
+function alteredOf({ bad_range: bad, dialect }: VerifyReport): string | null {
+  if (!bad || bad.turns.length === 0) return null;
+  const [word, turns] = [dialect === "streams" ? "checkpoint" : "turn", bad.turns];
+  const what = turns.length === 1 ? `${word} ${turns[0]} was` : `${word}s ${listOf(turns)} were`;
+  return `${what} altered, from byte ${grouped(bad.from)} to ${grouped(bad.to)}`;
+}
+
+/** By whom the last signature that counts is, and when, as the signer says. */
+function signerOf({ signed_through: through, keys }: VerifyReport): string[] {
+  const key = through && keys.find(({ kid }) => kid === through.kid);
+  if (!through || !key) return [];
+  const when = through.ts === "" ? "" : `, ${through.ts}`;
+  return [`  signed by ${key.owner ?? "an unnamed owner"}, key ${key.fp ?? key.kid}${when}`];
+}
+
+function beginningOf({ log, seq, at }: NonNullable<VerifyReport["from"]>): string {
+  return `  it began as a fork of the log ${log}, at byte ${grouped(at)}, signed by checkpoint ${seq}`;
+}
+
+function linkOf({ id, log, seq }: VerifyReport["links"][number]): string {
+  return `  the session ${JSON.stringify(id)} (log ${log}) goes on from here, says checkpoint ${seq}`;
+}
+
+function rotationOf({ seq, from, to, named }: VerifyReport["rotations"][number]): string {
+  if (named) return `  from checkpoint ${seq} on the key ${to} signs, as the key ${from} says`;
+  return (
+    `  from checkpoint ${seq} on the key ${to} signs; the key before it, ${from}, does not name it, ` +
+    "so readers must trust both"
+  );
+}
+
+const TURNS_LISTED_MAX = 5;
+
+function listOf(turns: readonly number[]): string {
+  const listed = turns.slice(0, TURNS_LISTED_MAX).join(", ");
+  const more = turns.length - TURNS_LISTED_MAX;
+  return `${listed}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+const FRESHNESS: Readonly<Record<VerifyReport["freshness"], string>> = {
+  match: "nothing missing; it ends with the last head seen",
+  ahead: "nothing missing; it goes on past the last head seen",
+  none:
+    "nothing missing up to its last signature; no head was seen before, so that lines cut off its " +
+    "end would not be noticed",
+};
+
+function adviceOn(report: VerifyReport): string | undefined {
+  const { verdict, signed_through: through, findings, path } = report;
+  const has = (code: string) => findings.some((finding) => finding.code === code);
+  // Trusting the key more than it was is no way out: its finding says where to read on.
+  if (verdict === "untrusted" && has("OLDER_FORMAT")) return undefined;
+  if (verdict === "untrusted") return UNTRUSTED.find(([code]) => has(code))?.[1];
+  if (verdict === "tampered" && has("LINE_ENDINGS_CONVERTED")) return undefined; // It says what to do.
+  const isOnlyWaiting = findings.filter((each) => each.verdict === "incomplete").length === 1;
+  if (verdict === "incomplete" && isOnlyWaiting && has("HOOKS_WAITING")) {
+    return "`verbatim show`, or any command that reads it, puts them into the log and signs them";
+  }
+  if (verdict !== "rollback" || through) return ADVICE[verdict];
+  // There is no head that could be accepted.
+  const beside = has("LOG_SHORTER_THAN_SIDECAR") ? `, and move ${path}.checkpoints away` : "";
+  return `restore it from a copy, or give it up: \`verbatim head forget\`${beside}`;
+}
+
+/** What to do about it. */
+const ADVICE: Readonly<Partial<Record<VerifyReport["verdict"], string>>> = {
+  tampered: "do not go on from it; restore it from a copy, and see docs/security.md",
+  rollback: "restore it from a copy, or give up what is lost: `verbatim head accept`",
+  unsigned:
+    "`verbatim repair --vouch` signs what is there, after showing it to you; do not resume it " +
+    "unattended before",
+  unpinned: "verify it by a pin from elsewhere (`--against`), or look at it and use `verify --pin`",
+  incomplete: "`verbatim repair --vouch` signs what is there, after showing it to you",
+};
+
+/** Only a key that nothing is known of can be added. */
+const UNTRUSTED: readonly (readonly [string, string])[] = [
+  ["KEY_UNKNOWN", "`verbatim trust add` trusts a key, once you know whose it is"],
+  [
+    "KEY_REVOKED",
+    "nothing that a revoked key signed counts; ask its owner for a copy that another key signed",
+  ],
+  [
+    "KEY_EXPIRED",
+    "`verbatim trust list` shows until when you trust it; ask its owner for the new key",
+  ],
+  ["KEY_NOT_YET_VALID", "`verbatim trust list` shows from when on you trust it"],
+  ["KEY_OF_OTHER_PURPOSE", "`verbatim trust list` shows what you trust it for"],
+];

@@ -1,0 +1,128 @@
+/** `verbatim verify`: the verdict on sessions, and what led to it. */
+
+import type { Verdict } from "../../proof/verdict.ts";
+import type { VerifyReport } from "../../signing/judging/report.ts";
+import { type CliCommand, type Run, textOption, UsageError } from "../command.ts";
+import { jsonLine, WHERE_OPTIONS, whereOf } from "../reading/reading.ts";
+
+export const verify: CliCommand = {
+  name: "verify",
+  summary: "Check that sessions are unchanged since they were signed",
+  args: [
+    {
+      name: "[sessions...]",
+      summary:
+        "ids, beginnings of ids, paths of logs, directories, or a server's data directory; " +
+        "default: all sessions found from here",
+    },
+  ],
+  options: [
+    { flags: "--json", summary: "print one JSON report per session" },
+    { flags: "--deep", summary: "check every signature and line, also in files over 64 MiB" },
+    { flags: "--lenient", summary: "exit with 0 if lines follow the signed part" },
+    { flags: "--allow-unsigned", summary: "exit with 0 if nothing is signed" },
+    { flags: "--require-pin", summary: "refuse sessions without a pinned head" },
+    {
+      flags: "--against <file>",
+      summary: "also check against heads that another machine exported",
+    },
+    { flags: "--pin", summary: "pin the heads of verified sessions" },
+    {
+      flags: "--profile <name>",
+      summary: "also read checkpoints of the Python original",
+      choices: ["rye"],
+    },
+    ...WHERE_OPTIONS,
+  ],
+  examples: [
+    "verbatim verify hello_world-1739012630",
+    "verbatim verify --root . --json | jq 'select(.verdict != \"verified\")'",
+    "verbatim verify .ai/threads --require-pin",
+    "verbatim verify ~/.local/share/verbatim",
+    "verbatim verify backup/transcript.jsonl --against pins.jsonl",
+  ],
+
+  async run(run) {
+    const { args, options, io } = run;
+    io.goOnUnread();
+    const { EXIT_CODES, exitCode, worse } = await import("../../proof/verdict.ts");
+    const { describeReport } = await import("./verify-text.ts");
+    const { streamJudgingOf, verifyStreams } = await import("./verify-streams.ts");
+    const { nodeHost } = await import("../../base/node-host.ts");
+    const { dataDirectoriesAmong } = await import("../../verifying/data-directories.ts");
+    const { safeLine } = await import("../../render/safe-text.ts");
+    // Names come from the disk: one with a line end must not pass for a verdict of its own.
+    const textOf = (lines: readonly string[]) => `${lines.map(safeLine).join("\n")}\n`;
+    const verifier = await openVerifier(run);
+    const judging = await streamJudgingOf(verifier.judging, run);
+    const directories = await dataDirectoriesAmong(nodeHost, args, judging);
+    const names = args.filter((name) => !directories.includes(name));
+    const targets = names.length > 0 || args.length === 0 ? await verifier.find(names) : [];
+    // A project may be kept where a server keeps its streams: what is there of both is meant.
+    for (const directory of directories) targets.push(...(await verifier.findIn(directory)));
+    const roots = [...directories, ...targets.map(({ root }) => root)];
+    const lenientRoots = await lenientAmong(roots, run);
+    let judged = 0;
+    let worst: Verdict = "verified";
+    const print = async (report: VerifyReport, root: string) => {
+      judged++;
+      const allowances = {
+        lenient: lenientRoots.has(root),
+        allowUnsigned: options.allowUnsigned === true,
+      };
+      // What is allowed of one session hides nothing of another.
+      if (exitCode(report.verdict, allowances) !== 0) worst = worse(worst, report.verdict);
+      const text = options.json ? jsonLine(report) : textOf(describeReport(report));
+      await io.print(text);
+    };
+    for await (const { report, root } of verifyStreams(directories, judging, run)) {
+      await print(report, root);
+    }
+    for (const [n, target] of targets.entries()) {
+      if (targets.length > 1) io.progress(`${n} of ${targets.length} sessions`);
+      const report = await verifier.verify(target, (bytes, of) => {
+        if (of > 0) io.progress(`${target.logId}: ${Math.floor((100 * bytes) / of)} %`);
+      });
+      io.progress(null);
+      await print(report, target.root);
+    }
+    await verifier.close().catch((cause: unknown) => {
+      if (worst === "verified") throw cause;
+      io.err(`the heads of verified sessions could not be pinned: ${String(cause)}`);
+    });
+    if (judged === 0) {
+      throw new UsageError("no session and no stream was found; name one, or give --root");
+    }
+    return EXIT_CODES[worst];
+  },
+};
+
+/** Where `--lenient` was said and holds: a project may insist on strict (policy.ts, PO1). */
+async function lenientAmong(
+  roots: readonly string[],
+  { options, io }: Run,
+): Promise<ReadonlySet<string>> {
+  const lenient = new Set<string>();
+  if (options.lenient !== true) return lenient;
+  const { policyIn } = await import("../../verifying/verified-entries.ts");
+  for (const root of new Set(roots)) {
+    const { policy, from } = policyIn(root, "lenient");
+    if (policy === "lenient") lenient.add(root);
+    else io.err(`--lenient has no effect: ${from} says strict`);
+  }
+  return lenient;
+}
+
+async function openVerifier({ options, io }: Run) {
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const { SessionVerifier } = await import("../../verifying/session-verifier.ts");
+  return SessionVerifier.open(nodeHost, {
+    where: whereOf(options),
+    isDeep: options.deep === true,
+    requiresPin: options.requirePin === true,
+    isLegacyProfile: options.profile === "rye",
+    against: textOption("--against", options.against) ?? null,
+    pins: options.pin === true,
+    onWarning: (warning) => io.err(`warning: ${warning}`),
+  });
+}

@@ -1,0 +1,167 @@
+/**
+ * Html page: a session as one page for a browser, written piece by piece as its entries are read.
+ *
+ * A whole session is read twice, because its head says what all of it comes to. Of a session's last
+ * entries only what they say themselves is known: the rest is not read.
+ */
+
+import { nodeHost } from "../../base/node-host.ts";
+import { NOTHING_KNOWN, SummaryFold } from "../../catalog/summary.ts";
+import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
+import { listedAside } from "../../dialects/listed-aside.ts";
+import { rye } from "../../dialects/rye/dialect.ts";
+import { readStoredMeta } from "../../dialects/rye/files/thread-files.ts";
+import type { Summary } from "../../model/summary.ts";
+import { usageOnce } from "../../model/usage-once.ts";
+import { type BadLineRun, SessionPage } from "../../render/html/page.ts";
+import type { Session } from "../../store/session.ts";
+import { ChunkedOutput } from "../chunked-output.ts";
+import type { Run } from "../command.ts";
+import { writeWhole } from "../output-file.ts";
+import { BadLines, tellNotUnderstood, tellTornTail, tellUnshown, tornBytesOf } from "./reading.ts";
+
+/** Bad lines that follow each other are listed up to this; beyond it they are counted. */
+export const BAD_LINES_IN_A_ROW_MAX = 100;
+
+export interface HtmlPageOptions {
+  /** Where the page goes; null prints it. */
+  readonly file: string | null;
+  /** How many of the last entries; null for all. */
+  readonly last: number | null;
+}
+
+/** Writes or prints the session as a page, and tells what it does not show. */
+export async function giveHtmlPage(
+  session: Session,
+  { options, io }: Run,
+  { file, last }: HtmlPageOptions,
+): Promise<void> {
+  const badLines = new BadLines();
+  const lastItems = last === null ? null : await itemsFromEnd(session, last, badLines.add);
+  const summary = lastItems ? await summaryOfLast(session, lastItems) : await summarise(session);
+  const { id, dialect } = session;
+  const notice = await tellNotUnderstood(session, io);
+  const facts = { ...summary, session: id, dialect: dialect.name, last, notice };
+  const page = new SessionPage(lastItems ? { ...facts, turns: null, lines: null } : facts, {
+    thinking: options.thinking === true,
+    tools: options.tools !== false,
+  });
+  const items = lastItems ?? itemsInOrder(session, badLines.add);
+  const pieces = piecesOf(page, items, session);
+  if (file === null) {
+    const output = new ChunkedOutput(io);
+    for await (const piece of pieces) await output.add(piece);
+    await output.flush();
+  } else {
+    await writeWhole(file, pieces, session.path);
+  }
+  tellUnshown(page.unshown, io);
+  badLines.tell(io);
+  await tellTornTail(session, io);
+}
+
+type Item = StoredEntry | BadLineRun;
+type Items = AsyncIterable<Item> | readonly Item[];
+
+async function* piecesOf(page: SessionPage, items: Items, session: Session) {
+  yield page.head();
+  for await (const item of usageOnce<Item>(items)) {
+    yield "kind" in item ? page.entry(item) : page.badLines(item);
+  }
+  yield page.foot({ tornBytes: await tornBytesOf(session) });
+}
+
+/** The session's entries, and what stands between them and is none. */
+async function* itemsInOrder(
+  session: Session,
+  onBadLine: (bad: BadEntry) => void,
+): AsyncGenerator<Item> {
+  const run = new BadRun();
+  const take = (bad: BadEntry) => {
+    onBadLine(bad);
+    run.add(bad);
+  };
+  for await (const entry of session.entries({ onBadLine: take })) {
+    if (run.count > 0) yield run.take();
+    yield entry;
+  }
+  if (run.count > 0) yield run.take();
+}
+
+/** The same for the last entries, which are read from the end and held. */
+async function itemsFromEnd(
+  session: Session,
+  last: number,
+  onBadLine: (bad: BadEntry) => void,
+): Promise<Item[]> {
+  const run = new BadRun();
+  const take = (bad: BadEntry) => {
+    onBadLine(bad);
+    run.add(bad);
+  };
+  const entries = await session.last(last, { onBadLine: take });
+  const { listed, more } = run.take();
+  const badLines = listed.map((bad) => ({ at: bad.offset, item: { listed: [bad], more: 0 } }));
+  const ordered: Item[] = [...badLines, ...entries.map((item) => ({ at: item.start, item }))]
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+  // Those that were only counted stand before the others.
+  return more > 0 ? [{ listed: [], more }, ...ordered] : ordered;
+}
+
+/** Bad lines one after the other, however many. */
+class BadRun {
+  #listed: BadEntry[] = [];
+  count = 0;
+
+  add(bad: BadEntry): void {
+    if (bad.reason === "blank") return; // An empty line; nothing stood in it.
+    if (this.count++ < BAD_LINES_IN_A_ROW_MAX) this.#listed.push(bad);
+  }
+
+  take(): BadLineRun & { readonly listed: readonly BadEntry[] } {
+    const run = { listed: this.#listed, more: this.count - this.#listed.length };
+    this.#listed = [];
+    this.count = 0;
+    return run;
+  }
+}
+
+async function summarise(session: Session): Promise<Summary> {
+  const fold = new SummaryFold();
+  let directive: string | null = null;
+  for await (const entry of session.entries({ onBadLine: () => fold.addBadLine() })) {
+    const mark = session.dialect.signing.turnMark(entry.native, session.id);
+    fold.add(entry, listedAside(session.dialect, entry.native, session.id), mark);
+    if (typeof entry.native.directive === "string") directive ??= entry.native.directive;
+  }
+  return fold.summary({ agent: agentOf(session, directive), status: await standing(session) });
+}
+
+/** What is true of the session although only its end was read. */
+async function summaryOfLast(session: Session, items: readonly Item[]): Promise<Summary> {
+  const fold = new SummaryFold();
+  let directive: string | null = null;
+  for (const item of items) {
+    if (!("kind" in item)) continue;
+    fold.add(item, listedAside(session.dialect, item.native, session.id));
+    if (typeof item.native.directive === "string") directive ??= item.native.directive;
+  }
+  const known = { agent: agentOf(session, directive), status: await standing(session) };
+  const { agent, model, status, updatedAt } = fold.summary(known);
+  return { ...NOTHING_KNOWN, agent, model, status, updatedAt };
+}
+
+/** HomeAgent: the first half of the id. rye: what the events say. Others do not say it. */
+function agentOf({ id, dialect }: Session, directive: string | null): string | null {
+  if (dialect.name === "rye") return directive;
+  return dialect.name === "homeagent" && id.includes("/") ? id.slice(0, id.indexOf("/")) : null;
+}
+
+/** How a thread stands that has not ended, as thread.json has it. */
+async function standing({ root, logId }: Session): Promise<"running" | "paused" | null> {
+  const id = rye.idAt(logId.split("/"));
+  if (id === null) return null;
+  const status = (await readStoredMeta(nodeHost, root, id))?.status;
+  return status === "running" || status === "paused" ? status : null;
+}

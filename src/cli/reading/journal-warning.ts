@@ -1,0 +1,24 @@
+/** Journal warning: readers of streams are told of what a killed server left in its journal. */
+
+import type { FoundStore } from "../../listing/find-stores.ts";
+import type { Io } from "../command.ts";
+
+/** Warns once for each data directory among the stores. */
+export async function warnOfJournal(stores: readonly FoundStore[], io: Io): Promise<void> {
+  const roots = new Set(stores.filter(({ dialect }) => dialect === "streams").map(rootOf));
+  if (roots.size === 0) return;
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const { bytesLeftInJournal } = await import("../../streams/journal/journal-left.ts");
+  for (const root of roots) {
+    const left = await bytesLeftInJournal(nodeHost, root);
+    if (left === 0) continue;
+    io.err(
+      `warning: ${left} bytes that a server acknowledged are still in the journal of ${root}, and ` +
+        `are not shown; start a server there to recover them: verbatim serve --data ${root}`,
+    );
+  }
+}
+
+function rootOf({ root }: FoundStore): string {
+  return root;
+}

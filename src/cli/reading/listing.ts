@@ -1,0 +1,272 @@
+/**
+ * Listing: the sessions of the stores found from somewhere, printed for people or for programs.
+ *
+ * LI1  Loaded for each `verbatim ls`, so it loads little itself: what reads sessions comes only
+ *      when one has to be read (store/list.ts, LS1).
+ * LI2  All that is printed is escaped here, whatever the catalog says.
+ * LI3  What was printed of many sessions is kept as it was printed (catalog/kept-text.ts). Not when it
+ *      may be otherwise the next time although no log has changed: a thread that is running, and
+ *      a terminal is told how long ago something was; and only as long as the live ones are live.
+ *      Nor when something could not be looked at, which is told each time.
+ */
+
+import { catalogPath, headsPath, keptListingPath } from "../../base/node-places.ts";
+import { eachLog } from "../../catalog/find.ts";
+import { keepText, keptText } from "../../catalog/kept-text.ts";
+import {
+  type FoundLog,
+  lineOf,
+  type RowLine,
+  type SessionSort,
+  sortLines,
+} from "../../catalog/session-row.ts";
+import { CATALOG_VERSION } from "../../catalog/table.ts";
+import { type FoundStore, findStores, statOf, type Where } from "../../listing/find-stores.ts";
+import { safeText } from "../../render/safe-text.ts";
+import { LAYOUTS } from "../../store/layouts.ts";
+import {
+  type Listed,
+  listLines,
+  mayStandOtherwise,
+  placeOf,
+  type SessionLine,
+  type SessionSummary,
+  summaryOf,
+  unclosedJson,
+} from "../../store/list.ts";
+import type { Io } from "../command.ts";
+import { type Column, formatTable } from "../table.ts";
+import { warnOfJournal } from "./journal-warning.ts";
+
+export interface ListingOptions {
+  readonly sort: SessionSort;
+  readonly limit: number;
+  /** One session a line, as JSON. */
+  readonly isJson: boolean;
+}
+
+/** A session counts as live when it was appended to within this time. */
+const LIVE_MS = 60_000;
+
+/** A session that changed so recently will change again: what was printed is not worth keeping. */
+const REST_MS = 2000;
+
+/** Fewer take no time worth a file. */
+const KEPT_FROM_SESSIONS = 1000;
+
+/** About 64 KB: few writes, and no text so large that the collector treats it apart. */
+const LINES_PER_PRINT = 120;
+
+export async function printListing(where: Where, options: ListingOptions, io: Io): Promise<void> {
+  const { sort, limit, isJson } = options;
+  const stores = findStores(where);
+  await warnOfJournal(stores, io);
+  const nowMs = Date.now();
+  const question = isKept(options, io) ? questionOf(stores, options) : null;
+  let isWhole = true;
+  if (question !== null) {
+    const onUnreadable = () => {
+      isWhole = false;
+    };
+    const logs = logsOf(stores, onUnreadable);
+    const kept = keptText(keptListingPath(), { question, nowMs }, logs);
+    if (kept !== null && isWhole) return io.print(kept);
+  }
+
+  let found: SessionLine[] = [];
+  const onWarning = (warning: string) => {
+    isWhole = false;
+    io.err(`warning: ${warning}`);
+  };
+  for (const store of stores) {
+    const onProgress = (done: number, total: number) =>
+      io.progress(`${store.dialect}: ${done} of ${total} sessions read`);
+    found = found.concat(await listLines(listed(store, onWarning), { sort, onProgress }));
+  }
+  io.progress(null);
+  const gone = await goneLines(where, sort);
+  if (gone.length > 0) isWhole = false; // Said each time.
+  found = found.concat(gone);
+  const sessions = sortLines(found).slice(0, limit);
+  const pieces: string[] = [];
+  for (const piece of textOf(sessions, isJson, nowMs, io)) {
+    pieces.push(piece);
+    await io.print(piece);
+  }
+  const isMany = found.length >= KEPT_FROM_SESSIONS;
+  if (
+    question !== null &&
+    isMany &&
+    isWhole &&
+    found.every((session) => isAtRest(session, nowMs))
+  ) {
+    const untilMs = endOfLife(found, nowMs);
+    keepText(keptListingPath(), { question, untilMs }, found.map(logOf), pieces.join(""));
+  }
+  if (gone.length > 0) io.err(missingWarning(gone));
+  if (found.length === 0) {
+    const places = stores.map(({ root }) => root).join(" and ");
+    io.err(
+      places
+        ? `no sessions in ${places}`
+        : "no session store was found from here; name one with --root",
+    );
+  }
+}
+
+/** The ids alone, for completions and scripts. */
+export async function printIds(where: Where, io: Io): Promise<void> {
+  const ids = Array.from(
+    logsOf(findStores(where), () => {}),
+    ({ id }) => `${id}\n`,
+  );
+  await io.print(safeText(ids.join("")));
+}
+
+/** Sessions whose head is pinned and whose log is gone; without pins nothing is loaded (LI1). */
+async function goneLines(where: Where, sort: SessionSort): Promise<SessionLine[]> {
+  if (pinsStamp() === null) return [];
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const { goneSessions } = await import("../../listing/gone-sessions.ts");
+  return (await goneSessions(nodeHost, [where])).map(({ store, row }) => {
+    const line = lineOf(row, sort);
+    const place = placeOf(store.dialect, store.root);
+    return { id: line.id, key: line.key, line, place, isMissing: true };
+  });
+}
+
+function missingWarning(gone: readonly SessionLine[]): string {
+  const [first] = gone;
+  const are = gone.length === 1 ? "1 session is" : `${gone.length} sessions are`;
+  return safeText(
+    `warning: ${are} missing: signed before, and the log is gone (rollback). If it was deleted on ` +
+      `purpose: verbatim head forget ${first?.id}`,
+  );
+}
+
+/** How the file of pins stands: which sessions are missing depends on it; null for no file. */
+function pinsStamp(): string | null {
+  const stats = statOf(headsPath());
+  return stats === undefined ? null : `${stats.size} ${stats.mtimeMs}`;
+}
+
+/** The logs of all stores, each when it is asked for. */
+function* logsOf(stores: readonly FoundStore[], onUnreadable: () => void): Generator<FoundLog> {
+  for (const { dialect, root } of stores) {
+    yield* eachLog(root, LAYOUTS[dialect], { onUnreadable });
+  }
+}
+
+/** The log as it was when its line was made; lines come in the order in which logs are found. */
+function logOf({ line: { id, size, mtimeMs, logPathJson } }: SessionLine): FoundLog {
+  return { id, path: JSON.parse(logPathJson) as string, size, mtimeMs };
+}
+
+/** A terminal is told how long ago something was: another text each time. */
+function isKept({ limit }: ListingOptions, io: Io): boolean {
+  return limit === Infinity && !io.isTerminal;
+}
+
+/** Whether it is likely, and of those not at their end possible, that the same is true again. */
+function isAtRest({ line: { status, mtimeMs }, place }: SessionLine, nowMs: number): boolean {
+  return !mayStandOtherwise(place.dialect, status) && nowMs - mtimeMs >= REST_MS;
+}
+
+/** When the first of those that are live no longer is; null when none is. */
+function endOfLife(sessions: readonly SessionLine[], nowMs: number): number | null {
+  let endMs = Infinity;
+  for (const { line } of sessions) {
+    if (isLive(line, nowMs)) endMs = Math.min(endMs, line.mtimeMs + LIVE_MS);
+  }
+  return endMs === Infinity ? null : endMs;
+}
+
+/** All that an answer depends on but for the logs (LI3). */
+function questionOf(stores: readonly FoundStore[], { sort, isJson }: ListingOptions): string {
+  const places = stores.map(({ dialect, root }) => [dialect, root]);
+  return JSON.stringify([CATALOG_VERSION, places, sort, isJson, pinsStamp()]);
+}
+
+function* textOf(
+  sessions: readonly SessionLine[],
+  isJson: boolean,
+  nowMs: number,
+  io: Io,
+): Generator<string> {
+  if (!isJson) {
+    if (sessions.length > 0) yield `${describe(sessions, nowMs, io).join("\n")}\n`;
+    return;
+  }
+  for (let at = 0; at < sessions.length; at += LINES_PER_PRINT) {
+    const lines = sessions
+      .slice(at, at + LINES_PER_PRINT)
+      .map((session) => `${unclosedJson(session)},${flagsOf(session, nowMs)}}\n`);
+    yield safeText(lines.join(""));
+  }
+}
+
+function flagsOf({ line, isMissing }: SessionLine, nowMs: number): string {
+  return isMissing ? '"live":false,"missing":true' : `"live":${isLive(line, nowMs)}`;
+}
+
+/** The store, with what reads its sessions loaded when it is asked for (LI1). */
+function listed({ dialect, root }: FoundStore, onWarning: Listed["onWarning"]): Listed {
+  const summaries = async () => {
+    const { nodeHost } = await import("../../base/node-host.ts");
+    const { Store } = await import("../../store/store.ts");
+    return new Store(nodeHost, { dialect, root, onWarning }).summaries();
+  };
+  return { dialect, root, catalogPath: catalogPath(), summaries, onWarning };
+}
+
+const COLUMNS: readonly Column[] = [
+  { heading: "ID", widthMin: 16 },
+  { heading: "AGENT", widthMin: 8 },
+  { heading: "MODEL", widthMin: 8 },
+  { heading: "STATUS" },
+  { heading: "TURNS", align: "right" },
+  { heading: "TOKENS", align: "right" },
+  { heading: "COST", align: "right" },
+  { heading: "UPDATED" },
+];
+
+function describe(sessions: readonly SessionLine[], nowMs: number, io: Io): string[] {
+  const rows = sessions.map((line) => {
+    const session = summaryOf(line);
+    return [
+      session.id,
+      session.agent ?? "–",
+      session.model ?? "–",
+      line.isMissing ? "missing" : statusOf(session, nowMs),
+      String(session.turns),
+      session.totalTokens === null ? "–" : String(session.totalTokens),
+      session.spend === null ? "–" : `$${session.spend.toFixed(4)}`,
+      updated(session, io.isTerminal ? nowMs : null),
+    ];
+  });
+  return formatTable(COLUMNS, rows, io.isTerminal ? io.columns : null);
+}
+
+function statusOf(session: SessionSummary, nowMs: number): string {
+  const isNow = isLive(session, nowMs);
+  return [session.status, isNow ? "live" : null].filter(Boolean).join(" ") || "–";
+}
+
+function isLive({ mtimeMs }: Pick<RowLine, "mtimeMs">, nowMs: number): boolean {
+  return nowMs - mtimeMs < LIVE_MS;
+}
+
+/** How long ago, or with null when exactly. */
+function updated({ updatedAt, mtimeMs }: SessionSummary, nowMs: number | null): string {
+  const at = updatedAt ?? new Date(mtimeMs).toISOString();
+  if (nowMs === null) return at;
+  const seconds = Math.max(0, Math.round((nowMs - Date.parse(at)) / 1000));
+  for (const [unit, length] of [
+    ["d", 86_400],
+    ["h", 3_600],
+    ["min", 60],
+  ] as const) {
+    if (seconds >= length) return `${Math.floor(seconds / length)} ${unit} ago`;
+  }
+  return `${seconds} s ago`;
+}

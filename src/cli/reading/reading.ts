@@ -1,0 +1,180 @@
+/**
+ * Reading: what the commands that read one session have in common: naming it, printing its
+ * entries, and saying at the end what could not be read.
+ */
+
+import type { DialectName } from "../../dialects/dialect.ts";
+import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
+import type { FoundSession } from "../../listing/find-session.ts";
+import type { Where } from "../../listing/find-stores.ts";
+import { type EntryMarkdownOptions, renderEntry } from "../../render/entry-markdown.ts";
+import { jsonText } from "../../render/json-text.ts";
+import { safeText } from "../../render/safe-text.ts";
+import { colourMarkdown } from "../../render/terminal.ts";
+import type { Session } from "../../store/session.ts";
+import { ChunkedOutput } from "../chunked-output.ts";
+import type { CommandArgument, CommandOption, Io, Run } from "../command.ts";
+import { textOption, UsageError } from "../command.ts";
+import { warnOfJournal } from "./journal-warning.ts";
+
+export const SESSION_ARGUMENT: CommandArgument = {
+  name: "<session>",
+  summary: "an id, the beginning of one, the path of a log, or `last`",
+};
+
+export const WHERE_OPTIONS: readonly CommandOption[] = [
+  { flags: "--root <dir>", summary: "store to look in: a project, or HomeAgent's base" },
+  {
+    flags: "--dialect <name>",
+    summary: "only sessions of this dialect, the on-disk layout",
+    choices: ["verbatim", "rye", "homeagent", "entire", "claude", "sdk", "streams"],
+  },
+];
+
+/** How entries are printed; `--json` gives them whole. */
+export const VIEW_OPTIONS: readonly CommandOption[] = [
+  { flags: "--json", summary: "print one JSON object per entry" },
+  { flags: "--thinking", summary: "also show the model's thinking" },
+  { flags: "--no-tools", summary: "show only tool names, without input and output" },
+];
+
+/** Where to look, as the options say it. */
+export function whereOf(options: Run["options"]): Where {
+  return {
+    cwd: process.cwd(),
+    root: textOption("--root", options.root),
+    dialect: options.dialect as DialectName | undefined,
+  };
+}
+
+/** The session that a person means; says so when nobody can tell which one it is. */
+export async function openNamed(name: string, run: Run): Promise<Session> {
+  const { openFound } = await import("../../listing/find-session.ts");
+  const { nodeHost } = await import("../../base/node-host.ts");
+  return openFound(nodeHost, await findNamed(name, run));
+}
+
+/** The same where it must be known whose it is: its lines may say so. */
+export async function openIdentifiedNamed(name: string, run: Run): Promise<Session> {
+  const { openIdentified } = await import("../../listing/find-session.ts");
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const found = await findNamed(name, run);
+  const session = await openIdentified(nodeHost, found);
+  if (found.id === null)
+    run.io.err(`its lines name the session ${session.id}, so it is shown as that`);
+  return session;
+}
+
+async function findNamed(name: string, { options, io }: Run): Promise<FoundSession> {
+  if (name === "") throw new UsageError("name a session: the name given is empty");
+  const { findSession } = await import("../../listing/find-session.ts");
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const found = await findSession(nodeHost, name, whereOf(options));
+  await warnOfJournal([found], io);
+  if (found.id === null) {
+    io.err(`identity: unknown; ${found.path} is not in a store and is read as ${found.dialect}`);
+  }
+  return found;
+}
+
+/** A value as one line that no terminal acts on, and that is the same JSON. */
+export function jsonLine(value: unknown): string {
+  return `${safeText(jsonText(value))}\n`;
+}
+
+/** Markdown as people see it: always escaped, coloured where there is colour. */
+export function shownMarkdown(markdown: string, io: Io): string {
+  const safe = safeText(markdown);
+  return io.hasColour ? colourMarkdown(safe) : safe;
+}
+
+/** Prints entries as the options ask, and counts those of which nothing was shown. */
+export class EntryPrinter {
+  readonly #io: Io;
+  readonly #output: ChunkedOutput;
+  readonly #isJson: boolean;
+  readonly #options: EntryMarkdownOptions;
+  #unshown = 0;
+
+  constructor({ options, io }: Run) {
+    this.#io = io;
+    this.#output = new ChunkedOutput(io);
+    this.#isJson = options.json === true;
+    this.#options = { thinking: options.thinking === true, tools: options.tools !== false };
+  }
+
+  /** Prints the entry, now or with those that follow. */
+  add(entry: StoredEntry): Promise<void> {
+    return this.#output.add(this.#isJson ? jsonLine(entry) : this.#shown(entry));
+  }
+
+  flush(): Promise<void> {
+    return this.#output.flush();
+  }
+
+  #shown(entry: StoredEntry): string {
+    const markdown = renderEntry(entry, this.#options);
+    if (markdown !== "") return shownMarkdown(markdown, this.#io);
+    if (entry.kind === "other") this.#unshown++;
+    return "";
+  }
+
+  tellUnshown(): void {
+    tellUnshown(this.#unshown, this.#io);
+  }
+}
+
+/** Says when no line of the session is a message, and whose file it is. Returns what it said. */
+export async function tellNotUnderstood(session: Session, io: Io): Promise<string | null> {
+  const { notUnderstood, notUnderstoodText } = await import("../../listing/not-understood.ts");
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const found = await notUnderstood(nodeHost, session);
+  const text = found && notUnderstoodText(found);
+  if (text !== null) io.err(text);
+  return text;
+}
+
+/** Nothing is passed over in silence. */
+export function tellUnshown(count: number, io: Io): void {
+  if (count === 0) return;
+  const entries = count === 1 ? "1 entry says" : `${count} entries say`;
+  io.err(`${entries} nothing to show; --json prints them`);
+}
+
+const BAD_LINES_LISTED_MAX = 5;
+
+/** Bad lines that were passed over, to be told at the end. */
+export class BadLines {
+  readonly #listed: string[] = [];
+  #count = 0;
+
+  readonly add = ({ line, offset, reason }: BadEntry): void => {
+    if (reason === "blank") return; // An empty line; nothing stood in it.
+    this.#count++;
+    if (this.#count > BAD_LINES_LISTED_MAX) return;
+    this.#listed.push(`${line === null ? `at byte ${offset}` : `line ${line}`} (${reason})`);
+  };
+
+  tell(io: Io): void {
+    if (this.#count === 0) return;
+    const more = this.#count - this.#listed.length;
+    const lines = this.#count === 1 ? "1 bad line was" : `${this.#count} bad lines were`;
+    const listed = [...this.#listed, ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
+    io.err(`${lines} skipped: ${listed}`);
+  }
+}
+
+/** How many bytes a crash left after the log's last line. */
+export async function tornBytesOf(session: Session): Promise<number> {
+  const reader = session.reader({ onBadLine: "skip" });
+  // Reading one line from the end is looking at the end.
+  for await (const _ of reader.backward()) break;
+  return reader.report.tornBytes;
+}
+
+/** Says when the log ends in bytes that a crash left. */
+export async function tellTornTail(session: Session, io: Io): Promise<void> {
+  const tornBytes = await tornBytesOf(session);
+  if (tornBytes === 0) return;
+  io.err(`the log ends with ${tornBytes} torn bytes that a crash left; they are not shown`);
+}

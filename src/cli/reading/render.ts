@@ -1,0 +1,90 @@
+/** `verbatim render`: a session as a document: Markdown in its dialect's own words, or HTML. */
+
+import { ChunkedOutput } from "../chunked-output.ts";
+import { type CliCommand, type Run, textOption, UsageError } from "../command.ts";
+import {
+  BadLines,
+  openNamed,
+  shownMarkdown,
+  tellNotUnderstood,
+  tellTornTail,
+  WHERE_OPTIONS,
+  whereOf,
+} from "./reading.ts";
+
+export const render: CliCommand = {
+  name: "render",
+  summary: "Render a session as a document, in Markdown or HTML",
+  args: [{ name: "[session]", summary: "an id, the beginning of one, or the path of a log" }],
+  options: [
+    { flags: "--thread-id <id>", summary: "rye thread with exactly this id" },
+    { flags: "--thinking", summary: "also print the model's thinking" },
+    { flags: "--no-tools", summary: "print only tool names" },
+    { flags: "--no-metadata", summary: "rye: no heading above assistant messages" },
+    { flags: "--html", summary: "print an HTML page, like show --html" },
+    { flags: "--output <file>", summary: "write to this file (replaced atomically)" },
+    ...WHERE_OPTIONS,
+  ],
+  examples: [
+    "verbatim render hello_world-1739012630 > transcript.md",
+    "verbatim render --thread-id hello_world-1739012630 --root ~/project",
+    "verbatim render hello --thinking --output transcript.md",
+    "verbatim render hello --html --output transcript.html",
+  ],
+
+  async run(run) {
+    const { options, io } = run;
+    const output = textOption("--output", options.output);
+    if (options.html && options.metadata === false) {
+      throw new UsageError("--no-metadata works only for rye's Markdown, not with --html");
+    }
+    const session = await openGiven(run);
+    if (options.html) {
+      const { giveHtmlPage } = await import("./html-page.ts");
+      await giveHtmlPage(session, run, { file: output ?? null, last: null });
+      return 0;
+    }
+    const { documentOf } = await import("./document.ts");
+    const badLines = new BadLines();
+    const pieces = documentOf(session, {
+      thinking: options.thinking === true,
+      toolDetails: options.tools !== false,
+      assistantMetadata: options.metadata !== false,
+      onBadLine: badLines.add,
+    });
+    if (output === undefined) {
+      // A person gets what is safe to look at, a program or a file the document to the letter.
+      const document = new ChunkedOutput(io);
+      try {
+        for await (const piece of pieces) {
+          await document.add(io.isTerminal ? shownMarkdown(piece, io) : piece);
+        }
+      } finally {
+        await document.flush();
+      }
+    } else {
+      const { writeWhole } = await import("../output-file.ts");
+      await writeWhole(output, pieces, session.path);
+    }
+    await tellNotUnderstood(session, io);
+    badLines.tell(io);
+    await tellTornTail(session, io);
+    return 0;
+  },
+};
+
+async function openGiven(run: Run) {
+  const { args, options } = run;
+  const threadId = textOption("--thread-id", options.threadId);
+  const [name] = args;
+  if ((threadId === undefined) === (name === undefined)) {
+    throw new UsageError("name one session, by itself or with --thread-id");
+  }
+  if (threadId === undefined) return openNamed(name ?? "", run);
+  if (options.dialect === "homeagent") throw new UsageError("--thread-id names a rye thread");
+  const { findStores } = await import("../../listing/find-stores.ts");
+  const { nodeHost } = await import("../../base/node-host.ts");
+  const { Store } = await import("../../store/store.ts");
+  const [store] = findStores({ ...whereOf(options), dialect: "rye" });
+  return new Store(nodeHost, { dialect: "rye", root: store?.root ?? "." }).open(threadId);
+}

@@ -1,0 +1,159 @@
+/**
+ * Searching: the search index brought up to date, a query put to it, and what it found printed.
+ *
+ * SR1  All that is printed is escaped here, whatever the sessions say.
+ */
+
+import { VerbatimError } from "../../base/errors.ts";
+import { nodeHost } from "../../base/node-host.ts";
+import { catalogPath, searchPathBeside } from "../../base/node-places.ts";
+import type { FindOptions } from "../../catalog/search/find-entries.ts";
+import { IndexBegunAnew, SearchIndex } from "../../catalog/search/search-index.ts";
+import type { SnippetPiece } from "../../catalog/search/snippet.ts";
+import { type FoundStore, findStores, type Where } from "../../listing/find-stores.ts";
+import { freshenIndex, HURRIED } from "../../listing/indexing.ts";
+import { notUnderstood, notUnderstoodText } from "../../listing/not-understood.ts";
+import {
+  type HitPage,
+  type SearchHit,
+  type SearchQuery,
+  searchPage,
+  understandQuery,
+} from "../../listing/searching.ts";
+import { safeLine } from "../../render/safe-text.ts";
+import { Store } from "../../store/store.ts";
+import { type Io, UsageError } from "../command.ts";
+import { warnOfJournal } from "./journal-warning.ts";
+import { jsonLine } from "./reading.ts";
+
+export interface SearchAsked {
+  /** Null: only the index is brought up to date. */
+  readonly query: string | null;
+  readonly limit: number;
+  readonly isJson: boolean;
+  readonly isRebuilt: boolean;
+}
+
+const EXIT_NOTHING_FOUND = 1;
+const NOTHING_FOUND = "nothing found; try fewer words, or a beginning with * (`conn*`)";
+/** Entries of a page, which are shown before the next one is looked for. */
+const PAGE = 50;
+/** Sessions of a store that are looked at and named because nothing of them can be found. */
+const WORDLESS_MAX = 20;
+/** Entries that are looked at before somebody who waits is told so. */
+const EXAMINED = 50_000;
+
+export async function runSearch(where: Where, asked: SearchAsked, io: Io): Promise<number> {
+  const query = asked.query === null ? null : understood(asked.query);
+  const stores = findStores(where);
+  if (stores.length === 0) io.err("no session store was found from here; name one with --root");
+  await warnOfJournal(stores, io);
+  const index = await SearchIndex.open(searchPathBeside(catalogPath()));
+  try {
+    if (asked.isRebuilt) await index.clear();
+    try {
+      await freshen(index, stores, io);
+    } catch (cause) {
+      if (!(cause instanceof IndexBegunAnew)) throw cause;
+      await freshen(index, stores, io);
+    }
+    if (query === null) return 0;
+    const found = await printHits(index, query, stores, asked, io);
+    for (const store of stores) await tellWordless(index, store, io);
+    if (found === 0 && io.isTerminal) io.err(NOTHING_FOUND);
+    return found > 0 ? 0 : EXIT_NOTHING_FOUND;
+  } finally {
+    io.progress(null);
+    index.close();
+  }
+}
+
+function understood(text: string): SearchQuery {
+  try {
+    return understandQuery(text, Date.now());
+  } catch (cause) {
+    if (!(cause instanceof VerbatimError && cause.code === "SEARCH_QUERY")) throw cause;
+    throw new UsageError(cause.message);
+  }
+}
+
+async function freshen(index: SearchIndex, stores: readonly FoundStore[], io: Io): Promise<void> {
+  let unreadable = 0;
+  const all = stores.map(
+    ({ dialect, root }) => new Store(nodeHost, { dialect, root, onWarning: () => {} }),
+  );
+  await freshenIndex(nodeHost, index, all, {
+    pace: HURRIED,
+    onProgress: (done, total) => io.progress(`${done} of ${total} sessions indexed`),
+    onFailure: () => {
+      unreadable++;
+    },
+  });
+  io.progress(null);
+  const sessions = unreadable === 1 ? "1 session" : `${unreadable} sessions`;
+  if (unreadable > 0) io.err(`warning: ${sessions} could not be read and searched`);
+}
+
+/** Says which sessions cannot be found because no message of theirs was understood. */
+async function tellWordless(index: SearchIndex, place: FoundStore, io: Io): Promise<void> {
+  const store = new Store(nodeHost, { ...place, onWarning: () => {} });
+  for (const id of await index.wordless(place, WORDLESS_MAX)) {
+    const session = store.session(id);
+    try {
+      const found = await notUnderstood(nodeHost, session);
+      if (found) io.err(`warning: ${safeLine(id)} is not searched: ${notUnderstoodText(found)}`);
+    } catch (cause) {
+      if (!(cause instanceof VerbatimError)) throw cause; // Unreadable: told when it was indexed.
+    }
+  }
+}
+
+async function printHits(
+  index: SearchIndex,
+  query: SearchQuery,
+  places: readonly FoundStore[],
+  { limit, isJson }: SearchAsked,
+  io: Io,
+): Promise<number> {
+  let found = 0;
+  let after: number | null = null;
+  for (;;) {
+    const room = Math.min(PAGE, limit - found);
+    const options: FindOptions<FoundStore> = { places, after, limit: room, examinedMax: EXAMINED };
+    const { hits, next }: HitPage = await searchPage(nodeHost, index, query, options);
+    const texts = hits.map((hit) => (isJson ? jsonLine(hitJson(hit)) : hitText(hit, io)));
+    if (texts.length > 0) await io.print(texts.join(""));
+    found += hits.length;
+    if (next === null || found >= limit) {
+      if (next !== null && !isJson) io.err(`there may be more; --limit ${2 * limit} shows them`);
+      return found;
+    }
+    after = next;
+  }
+}
+
+function hitJson({ place, id, start, end, role, at, tools, snippet }: SearchHit) {
+  const { dialect, root } = place;
+  return { session: id, dialect, root, start, end, role, at, tools, snippet };
+}
+
+function hitText({ id, role, at, tools, snippet }: SearchHit, io: Io): string {
+  const about = [role, tools.length > 0 ? tools.join(", ") : null, at].filter(Boolean).join("  ");
+  const head = safeLine(`${id}  ${about}`.trimEnd());
+  const line = snippet.map((piece) => pieceText(piece, io)).join("");
+  return `${io.hasColour ? bold(head) : head}\n    ${line}\n`;
+}
+
+/** Where there is no colour, hits stand out by nothing: the words are known to who asked. */
+function pieceText({ text, isHit }: SnippetPiece, io: Io): string {
+  const safe = safeLine(text);
+  return isHit && io.hasColour ? hitColour(safe) : safe;
+}
+
+function bold(text: string): string {
+  return `\u001b[1m${text}\u001b[0m`;
+}
+
+function hitColour(text: string): string {
+  return `\u001b[1;31m${text}\u001b[0m`;
+}

@@ -1,0 +1,71 @@
+/** `verbatim show`: a session for people, or entry by entry for programs. */
+
+import { resolve } from "node:path";
+import { usageOnce } from "../../model/usage-once.ts";
+import { type CliCommand, textOption, UsageError, wholeNumber } from "../command.ts";
+import {
+  BadLines,
+  EntryPrinter,
+  openNamed,
+  SESSION_ARGUMENT,
+  tellNotUnderstood,
+  tellTornTail,
+  VIEW_OPTIONS,
+  WHERE_OPTIONS,
+} from "./reading.ts";
+
+/** They are held in memory, to be shown in order. */
+const LAST_MAX = 100_000;
+
+export const show: CliCommand = {
+  name: "show",
+  summary: "Show a session",
+  args: [SESSION_ARGUMENT],
+  options: [
+    ...VIEW_OPTIONS,
+    { flags: "--last <n>", summary: "only the last n entries" },
+    { flags: "--html <file>", summary: "write an HTML page to this file; - prints it" },
+    ...WHERE_OPTIONS,
+  ],
+  examples: [
+    "verbatim show last",
+    "verbatim show hello_world-1739012630",
+    "verbatim show hello --last 20 --thinking",
+    "verbatim show .ai/threads/hello_world-1739012630 --no-tools | less",
+    "verbatim show hello --html hello.html",
+    "verbatim show kitchen/2026-11-15 --json | jq 'select(.role == \"user\")'",
+  ],
+
+  async run(run) {
+    const { args, options, io } = run;
+    const last =
+      options.last === undefined ? null : wholeNumber("--last", options.last, 1, LAST_MAX);
+    const html = textOption("--html", options.html);
+    if (html !== undefined && options.json) throw new UsageError("choose --html or --json");
+    const session = await openNamed(args[0] ?? "", run);
+    if (html !== undefined) {
+      const { giveHtmlPage } = await import("./html-page.ts");
+      const file = html === "-" ? null : resolve(html);
+      await giveHtmlPage(session, run, { file, last });
+      if (file !== null) io.err(`wrote ${file}`);
+      return 0;
+    }
+    const printer = new EntryPrinter(run);
+    const badLines = new BadLines();
+    const reading = { onBadLine: badLines.add };
+    const entries = last === null ? session.entries(reading) : await session.last(last, reading);
+    try {
+      // Programs get what each line says, people the usage of a message once.
+      for await (const entry of options.json ? entries : usageOnce(entries)) {
+        await printer.add(entry);
+      }
+    } finally {
+      await printer.flush(); // Also when reading fails: what came before is shown.
+    }
+    printer.tellUnshown();
+    await tellNotUnderstood(session, io);
+    badLines.tell(io);
+    await tellTornTail(session, io);
+    return 0;
+  },
+};

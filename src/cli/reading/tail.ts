@@ -1,0 +1,163 @@
+/** `verbatim tail`: the end of a session, and what any process appends to it from now on. */
+
+import { type ByteOffset, START } from "../../base/offset.ts";
+import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
+import { HeldEntries, usageOnce } from "../../model/usage-once.ts";
+import { jsonText } from "../../render/json-text.ts";
+import type { Session } from "../../store/session.ts";
+import { type CliCommand, type Io, wholeNumber } from "../command.ts";
+import {
+  BadLines,
+  EntryPrinter,
+  openNamed,
+  SESSION_ARGUMENT,
+  VIEW_OPTIONS,
+  WHERE_OPTIONS,
+} from "./reading.ts";
+
+const LAST_MAX = 100_000;
+/** How long an entry waits for the next line of its message. */
+const HOLD_MS = 500;
+
+export const tail: CliCommand = {
+  name: "tail",
+  summary: "Show the end of a session and follow it until interrupted",
+  args: [SESSION_ARGUMENT],
+  options: [
+    ...VIEW_OPTIONS,
+    { flags: "--last <n>", summary: "start with the last n entries", default: "10" },
+    ...WHERE_OPTIONS,
+  ],
+  examples: [
+    "verbatim tail hello_world-1739012630",
+    "verbatim tail hello --last 0 --json | jq -c '.parts[]'",
+  ],
+
+  async run(run) {
+    const { args, options, io } = run;
+    const last = wholeNumber("--last", options.last, 0, LAST_MAX);
+    const session = await openNamed(args[0] ?? "", run);
+    const printer = new EntryPrinter(run);
+    const badLines = new BadLines();
+    const signal = io.interruption();
+    try {
+      const isOnce = options.json !== true;
+      const { resumed, countedTo } = await showEnd(session, last, { printer, badLines, isOnce });
+      const from = resumed?.start ?? START;
+      const followed = following(session, { from, signal }, { badLines, countedTo, io });
+      const live = new LivePrinter(printer, isOnce);
+      let expected = resumed;
+      try {
+        for await (const entry of followed) {
+          const isShown = expected !== null && isSame(entry, expected);
+          expected = null;
+          if (!isShown) await live.add(entry);
+        }
+      } finally {
+        await live.end();
+      }
+    } catch (cause) {
+      if (!signal.aborted) throw cause;
+    }
+    printer.tellUnshown();
+    badLines.tell(io);
+    return 0;
+  },
+};
+
+interface Showing {
+  readonly printer: EntryPrinter;
+  readonly badLines: BadLines;
+  /** The usage of a message is shown once: people want that, programs what each line says. */
+  readonly isOnce: boolean;
+}
+
+/**
+ * Prints entries as they come. Those of a message that may go on wait HOLD_MS for its next line,
+ * which repeats the usage; a message that pauses for longer shows its usage so far.
+ */
+class LivePrinter {
+  readonly #printer: EntryPrinter;
+  readonly #isOnce: boolean;
+  readonly #held = new HeldEntries<StoredEntry>();
+  #printing: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(printer: EntryPrinter, isOnce: boolean) {
+    this.#printer = printer;
+    this.#isOnce = isOnce;
+  }
+
+  async add(entry: StoredEntry): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#print(this.#isOnce ? [...this.#held.add(entry)] : [entry]);
+    if (this.#held.isEmpty) return;
+    this.#timer = setTimeout(
+      () => void this.#print([...this.#held.end()]).catch(() => {}),
+      HOLD_MS,
+    );
+  }
+
+  /** Prints what waits; rejects when printing has failed. */
+  async end(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#print([...this.#held.end()]);
+  }
+
+  /** One after the other: a timer may print while an entry comes. A failure stays for the next. */
+  #print(entries: readonly StoredEntry[]): Promise<void> {
+    this.#printing = this.#printing.then(async () => {
+      for (const entry of entries) await this.#printer.add(entry);
+      await this.#printer.flush();
+    });
+    return this.#printing;
+  }
+}
+
+/** Prints the last entries; says which was the last, and up to where bad lines were counted. */
+async function showEnd(
+  session: Session,
+  last: number,
+  { printer, badLines, isOnce }: Showing,
+): Promise<{ resumed: StoredEntry | null; countedTo: number }> {
+  let countedTo = -1;
+  const onBadLine = (bad: BadEntry) => {
+    countedTo = Math.max(countedTo, bad.offset);
+    badLines.add(bad);
+  };
+  // One at the least: it is where following goes on.
+  const shown = await session.last(Math.max(last, 1), { onBadLine });
+  const printed = isOnce ? usageOnce(shown) : shown;
+  if (last > 0) for await (const entry of printed) await printer.add(entry);
+  await printer.flush();
+  return { resumed: shown.at(-1) ?? null, countedTo };
+}
+
+/** What is appended; bad lines that were counted are not counted again, and a cut is told. */
+function following(
+  session: Session,
+  reading: { readonly from: ByteOffset; readonly signal: AbortSignal },
+  told: { readonly badLines: BadLines; countedTo: number; readonly io: Io },
+): AsyncGenerator<StoredEntry> {
+  return session.follow({
+    ...reading,
+    onBadLine: (bad) => {
+      if (bad.offset > told.countedTo) told.badLines.add(bad);
+    },
+    onRewound: ({ from, to }) => {
+      told.countedTo = -1;
+      told.io.err(
+        `the log was cut back from byte ${from} to ${to}, or replaced: entries from byte ${to} on ` +
+          "no longer stand; what stands in their place follows",
+      );
+    },
+  });
+}
+
+/**
+ * Following begins with the last line that was shown, not after it: that line may lack its LF as
+ * yet, and only the follower can tell whether it still stands when it has one.
+ */
+function isSame(entry: StoredEntry, shown: StoredEntry): boolean {
+  return entry.start === shown.start && jsonText(entry.native) === jsonText(shown.native);
+}

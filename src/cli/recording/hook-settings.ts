@@ -1,0 +1,178 @@
+/**
+ * Hook settings: the entries by which Claude Code and Codex start `verbatim record` for their hooks, put
+ * into their settings and taken out again.
+ *
+ * HI1  Only our own entries are touched: every other byte of the file stays as it was.
+ * HI2  To install is to remove and to add, unless it is done already: twice is the same as once, and
+ *      other options take the place of the earlier ones.
+ * HI3  A file that is not JSON, or whose `hooks` are not an object of lists, is refused and left alone.
+ */
+
+import type { HookSource } from "../../dialects/claude/hook-spool.ts";
+import { isObject } from "../../dialects/fields.ts";
+import {
+  afterSpace,
+  applied,
+  type Edit,
+  type Item,
+  itemsAt,
+  type Span,
+  unitOf,
+  withItem,
+  withoutItems,
+} from "./json-spans.ts";
+
+/** Why a file is refused (HI3). */
+export class SettingsFault extends Error {
+  override readonly name = "SettingsFault";
+}
+
+const TOOLS = ["PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionDenied"];
+/** An agent gives up on a hook later than the hook itself does. */
+const TIMEOUT_S = 15;
+/** Codex waits no longer than this for `SessionEnd`. */
+const CODEX_END_TIMEOUT_S = 3;
+
+/**
+ * The hooks that are asked for. Not WorktreeCreate, which expects an answer; not MessageDisplay, which
+ * is called for each few lines that are shown; not PostToolBatch, which tells what PostToolUse told.
+ */
+export const HOOK_EVENTS: Readonly<Record<HookSource, readonly string[]>> = {
+  "claude-code-hooks": [
+    ...["SessionStart", "UserPromptSubmit", ...TOOLS, "Notification", "Stop", "StopFailure"],
+    ...["SubagentStart", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd"],
+  ],
+  "codex-hooks": [
+    ...["SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse"],
+    ...["Stop", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd"],
+  ],
+};
+
+/** The settings with our hooks; null: there are none yet. */
+export function withHooks(given: string | null, from: HookSource, command: string): string {
+  if (given !== null && isInstalled(given, from, command)) return given;
+  const text = withoutHooks(given ?? "{}\n", from);
+  const groups = HOOK_EVENTS[from].map(
+    (event) => [event, [groupOf(from, event, command)]] as const,
+  );
+  const root = rootOf(text);
+  const unit = unitOf(text);
+  const hooks = memberOf(text, root, "hooks");
+  if (hooks === null) {
+    const json = indented(Object.fromEntries(groups), unit, unit);
+    return applied(text, [withItem(text, root, `"hooks": ${json}`, unit)]);
+  }
+  return groups.reduce((so, [event, [group]]) => {
+    const at = memberOf(so, rootOf(so), "hooks") ?? hooks;
+    const list = memberOf(so, at, event);
+    const inList = unit.repeat(3);
+    if (list) return applied(so, [withItem(so, list, indented(group, unit, inList), inList)]);
+    const json = indented([group], unit, unit.repeat(2));
+    return applied(so, [withItem(so, at, `${JSON.stringify(event)}: ${json}`, unit.repeat(2))]);
+  }, text);
+}
+
+/** Whether all of our hooks are there, with these options, and no others of ours. */
+function isInstalled(text: string, from: HookSource, command: string): boolean {
+  const hooks = checkedHooks(text);
+  const wanted = HOOK_EVENTS[from].map((event) => JSON.stringify(groupOf(from, event, command)));
+  const ours = Object.values(hooks)
+    .flat()
+    .map((group) => JSON.stringify(group))
+    .filter((group) => group.includes(` record --from ${from}`));
+  const events = HOOK_EVENTS[from].filter((event, n) =>
+    hooks[event]?.some((group) => JSON.stringify(group) === wanted[n]),
+  );
+  return events.length === wanted.length && ours.length === wanted.length;
+}
+
+/** The settings without our hooks, whatever options they were installed with. */
+export function withoutHooks(text: string, from: HookSource): string {
+  checkedHooks(text);
+  const root = rootOf(text);
+  const { items } = itemsAt(text, root.start);
+  const hooks = items.find(({ key }) => key === "hooks");
+  if (hooks === undefined) return text;
+  const events = itemsAt(text, hooks.value.start).items;
+  const edits: Edit[] = [];
+  const emptied = new Set<Item>();
+  for (const event of events) {
+    const within = removals(text, event, from);
+    if (within === "all") emptied.add(event);
+    else edits.push(...within);
+  }
+  const isAll = emptied.size > 0 && emptied.size === events.length;
+  if (isAll)
+    return applied(
+      text,
+      withoutItems(root, items, (item) => item === hooks),
+    );
+  if (emptied.size > 0) edits.push(...withoutItems(hooks.value, events, (e) => emptied.has(e)));
+  return applied(text, edits);
+}
+
+/** What is to be taken out of an event's list; `all` when nothing of it would be left. */
+function removals(text: string, event: Item, from: HookSource): Edit[] | "all" {
+  const groups = itemsAt(text, event.value.start).items;
+  const edits: Edit[] = [];
+  const emptied = new Set<Item>();
+  for (const group of groups) {
+    const handlers = memberOf(text, group.value, "hooks");
+    if (handlers === null || text[handlers.start] !== "[") continue;
+    const { items } = itemsAt(text, handlers.start);
+    const ours = items.filter(({ value }) => isOurs(text.slice(value.start, value.end), from));
+    if (ours.length === 0) continue;
+    if (ours.length === items.length) emptied.add(group);
+    else edits.push(...withoutItems(handlers, items, (item) => ours.includes(item)));
+  }
+  if (emptied.size === 0) return edits;
+  if (emptied.size === groups.length) return "all";
+  return [...edits, ...withoutItems(event.value, groups, (group) => emptied.has(group))];
+}
+
+function isOurs(handler: string, from: HookSource): boolean {
+  const value: unknown = JSON.parse(handler);
+  const command = isObject(value) ? value.command : undefined;
+  return typeof command === "string" && command.includes(` record --from ${from}`);
+}
+
+function groupOf(from: HookSource, event: string, command: string): object {
+  const isCodexEnd = from === "codex-hooks" && event === "SessionEnd";
+  const timeout = isCodexEnd ? CODEX_END_TIMEOUT_S : TIMEOUT_S;
+  const hooks = [{ type: "command", command, timeout }];
+  return TOOLS.includes(event) ? { matcher: "*", hooks } : { hooks };
+}
+
+/** HI3 */
+function checkedHooks(text: string): Readonly<Record<string, readonly unknown[]>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new SettingsFault("it is not JSON");
+  }
+  if (!isObject(value)) throw new SettingsFault("it is not a JSON object");
+  const { hooks = {} } = value;
+  if (!isObject(hooks)) throw new SettingsFault("its `hooks` are not an object");
+  const odd = Object.entries(hooks).find(([, groups]) => !isListOfObjects(groups));
+  if (odd) throw new SettingsFault(`its \`hooks.${odd[0]}\` is not a list of objects`);
+  return hooks as Record<string, readonly unknown[]>;
+}
+
+function isListOfObjects(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isObject);
+}
+
+function rootOf(text: string): Span {
+  const start = afterSpace(text, 0);
+  return { start, end: itemsAt(text, start).end };
+}
+
+function memberOf(text: string, { start }: Span, key: string): Span | null {
+  return itemsAt(text, start).items.findLast((item) => item.key === key)?.value ?? null;
+}
+
+/** JSON for the place where it stands: its first line is behind a key or in a list. */
+function indented(value: unknown, unit: string, at: string): string {
+  return JSON.stringify(value, null, unit).replaceAll("\n", `\n${at}`);
+}

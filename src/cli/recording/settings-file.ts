@@ -1,0 +1,54 @@
+/**
+ * Settings file: another program's settings, replaced whole or not at all. Where they are a link, as those who keep
+ * their settings under version control have it, what it leads to is replaced and the link stays.
+ */
+
+import { randomUUID } from "node:crypto";
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { errnoOf, ioError } from "../../base/errors.ts";
+
+/** The text; null when there is no such file. */
+export function readSettings(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") return null;
+    throw ioError(path, "reading", cause);
+  }
+}
+
+/** Durable when it resolves. Rights stay those of the old file; a new one is its user's alone. */
+export async function replaceSettings(path: string, text: string): Promise<void> {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    const stats = statSync(path, { throwIfNoEntry: false });
+    const target = stats ? realpathSync(path) : path;
+    const draft = `${target}.${randomUUID()}`;
+    try {
+      writeFileSync(draft, text, { flag: "wx", mode: 0o600, flush: true });
+      if (stats) chmodSync(draft, stats.mode & 0o777);
+      renameSync(draft, target);
+    } catch (cause) {
+      rmSync(draft, { force: true });
+      throw cause;
+    }
+    const directory = openSync(dirname(target), "r");
+    fsyncSync(directory);
+    closeSync(directory);
+  } catch (cause) {
+    throw ioError(path, "writing", cause);
+  }
+}

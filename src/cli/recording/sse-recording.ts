@@ -1,0 +1,84 @@
+/**
+ * SSE recording: a provider's responses on stdin, as server-sent events, into entries of a session.
+ *
+ * SC1  Each response becomes one entry, appended when its message has ended. One that is not whole is
+ *      kept as partial, reported with its number, and no hindrance to the next.
+ */
+
+import type { Readable } from "node:stream";
+import { VerbatimError } from "../../base/errors.ts";
+import { captureAnthropic } from "../../capture/anthropic.ts";
+import type { CaptureSession } from "../../capture/capture.ts";
+import { captureOpenAI } from "../../capture/openai.ts";
+import { Responses } from "../../capture/responses.ts";
+import type { Native } from "../../dialects/dialect.ts";
+import type { Session } from "../../store/session.ts";
+import type { Io } from "../command.ts";
+import { chunksOf } from "./input-lines.ts";
+import type { Outcome } from "./recording.ts";
+
+export type SseSource = "anthropic-sse" | "openai-sse";
+
+export interface SseRecordingOptions {
+  readonly from: SseSource;
+  readonly input: Readable;
+  readonly signal: AbortSignal;
+  /** Prints `{"offset":N}` for every entry, once it is durable. */
+  readonly isAcknowledging: boolean;
+  /** Written before the first entry; null when the log has it. */
+  readonly start: Native | null;
+  readonly io: Io;
+}
+
+/** What is wrong with a response, and not with the log: the next one can be recorded. */
+const FAULTS: readonly string[] = [
+  "BAD_STREAM",
+  "PROVIDER_ERROR",
+  "STREAM_INCOMPLETE",
+  "STREAM_TOO_LARGE",
+  "INVALID_ENTRY",
+];
+
+export async function recordResponses(
+  session: Session,
+  options: SseRecordingOptions,
+): Promise<Outcome> {
+  const { from, input, signal, io } = options;
+  const isAnthropic = from === "anthropic-sse";
+  const responses = new Responses(isAnthropic ? "anthropic" : "openai", chunksOf(input, signal));
+  const sink = entrySink(session, options);
+  let outcome: Outcome = "recorded";
+  let count = 0;
+  for (let isMore = true; isMore; ) {
+    try {
+      const events = await responses.next();
+      isMore = events !== null;
+      if (events === null) continue;
+      count++;
+      const captured = isAnthropic ? captureAnthropic(events, sink) : captureOpenAI(events, sink);
+      for await (const _ of captured); // To its end: what follows is the next one's.
+      await captured.result;
+    } catch (error) {
+      const isFault = error instanceof VerbatimError && FAULTS.includes(error.code);
+      io.err(`response ${count}: ${error instanceof Error ? error.message : String(error)}`);
+      if (!isFault) return "failed";
+      outcome = "malformed";
+    }
+  }
+  if (count > 0) return outcome;
+  io.err(`stdin has no event of a ${from} stream; nothing is recorded`);
+  return "malformed";
+}
+
+/** A session as capturing needs it, with what goes before the first entry and after each. */
+function entrySink(session: Session, options: SseRecordingOptions): CaptureSession {
+  let { start } = options;
+  return {
+    append: async (entry) => {
+      if (start) await session.appendNative(start);
+      start = null;
+      const offset = await session.append(entry);
+      if (options.isAcknowledging) options.io.out(JSON.stringify({ offset }));
+    },
+  };
+}

@@ -1,0 +1,48 @@
+/**
+ * Waiting hooks: commands that read sessions first put recorded hooks into them that wait in a spool, and
+ * commands that keep reading do so again and again.
+ */
+
+import { nodeHost } from "../../base/node-host.ts";
+import { bringInHooks } from "../../listing/bring-in-hooks.ts";
+import type { Run } from "../command.ts";
+
+/** Commands that read sessions. `verify` and `doctor` only look: they report what waits. */
+const READERS: readonly string[] = [
+  ...["ls", "search", "show", "tail", "render", "export", "stats", "resume", "handoff"],
+  "repair",
+];
+/** Those of them that run until they are stopped and do not drain by themselves. */
+const LASTING: readonly string[] = ["tail"];
+const AGAIN_AFTER_MS = 500;
+
+/** Resolves when what waits is in, or cannot be; call what it resolves to when the command is over. */
+export async function hooksFirst(command: string, run: Run): Promise<() => void> {
+  if (!READERS.includes(command)) return () => {};
+  let told = "";
+  const onWarning = (warning: string) => {
+    if (warning !== told) run.io.err(`warning: ${warning}`);
+    told = warning;
+  };
+  await drainAll(run, onWarning);
+  if (!LASTING.includes(command) && run.options.follow !== true) return () => {};
+  let isAtWork = false;
+  const timer = setInterval(async () => {
+    if (isAtWork) return;
+    isAtWork = true;
+    await drainAll(run, onWarning);
+    isAtWork = false;
+  }, AGAIN_AFTER_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+async function drainAll(
+  { args, options }: Run,
+  onWarning: (warning: string) => void,
+): Promise<void> {
+  const roots = Array.isArray(options.root) ? options.root : [options.root];
+  for (const root of roots) {
+    await bringInHooks(nodeHost, { cwd: process.cwd(), root }, args, onWarning);
+  }
+}

@@ -1,0 +1,135 @@
+/** `verbatim serve`: the viewer, the API and the Durable Streams protocol, until interrupted. */
+
+import { once } from "node:events";
+import { resolve } from "node:path";
+import {
+  type CliCommand,
+  type Io,
+  textOption,
+  textOptions,
+  UsageError,
+  wholeNumber,
+} from "../command.ts";
+import { ACCESS_OPTIONS, accessSettings } from "./server-access.ts";
+
+const PORT_MAX = 65_535;
+const TIMEOUT_MS_MAX = 600_000;
+const BODY_BYTES_MAX = 1024 * 1024 * 1024;
+
+export const serve: CliCommand = {
+  name: "serve",
+  summary: "Serve the session viewer, the API and durable streams until interrupted",
+  options: [
+    {
+      flags: "--host <address>",
+      summary: "address to listen on; other machines need a token",
+      default: "127.0.0.1",
+    },
+    { flags: "--port <number>", summary: "port to listen on; 0: any free port", default: "4437" },
+    { flags: "--open", summary: "open the viewer in your browser" },
+    {
+      flags: "--data <directory>",
+      summary: "directory of the streams; default: $XDG_DATA_HOME/verbatim",
+    },
+    {
+      flags: "--root <dir>",
+      summary: "store whose sessions are served; repeatable; default: those that ls finds",
+      isRepeatable: true,
+    },
+    {
+      flags: "--long-poll-timeout <ms>",
+      summary: "how long a read waits for new data",
+      default: "20000",
+    },
+    { flags: "--max-body <bytes>", summary: "maximum size of an append", default: "16777216" },
+    { flags: "--sign", summary: "sign appends with your key" },
+    {
+      flags: "--check <directory>",
+      summary: "only check this data directory and write nothing; exits with 1 if it is damaged",
+    },
+    {
+      flags: "--json",
+      summary: "with --check: print one JSON object per finding, and a summary last",
+    },
+    {
+      flags: "--allow-local-webhooks",
+      summary: "let subscriptions call programs on this machine",
+    },
+    ...ACCESS_OPTIONS,
+  ],
+  examples: [
+    "verbatim serve --open",
+    "verbatim serve --port 0 --data ./streams",
+    "verbatim serve --root ~/project --root ~/.homeagent",
+    "verbatim serve --allow-origin https://app.example.com",
+    "verbatim serve --check ./streams",
+  ],
+
+  async run({ options, io }) {
+    const checked = textOption("--check", options.check);
+    if (checked !== undefined) {
+      const { checkData } = await import("../caring/check-data.ts");
+      return checkData(checked, options.json === true, io);
+    }
+    if (options.json === true) throw new UsageError("--json needs --check");
+    const port = wholeNumber("--port", options.port, 0, PORT_MAX);
+    const timeout = options.longPollTimeout;
+    const longPollTimeoutMs = wholeNumber("--long-poll-timeout", timeout, 1, TIMEOUT_MS_MAX);
+    const bodyBytesMax = wholeNumber("--max-body", options.maxBody, 1, BODY_BYTES_MAX);
+    const host = textOption("--host", options.host);
+    const roots = textOptions("--root", options.root) ?? "found";
+    const access = accessSettings(options);
+    const logPath = textOption("--request-log", options.requestLog);
+    const { dataDirectory } = await import("../../base/node-places.ts");
+    const directory = resolve(textOption("--data", options.data) ?? dataDirectory());
+    const { startServer } = await import("../../server/start.ts");
+    const { HOST_DEFAULT, isOwnAddress } = await import("../../server/serve.ts");
+    const { RequestLog } = await import("./request-log.ts");
+    const onLogFault = (cause: unknown) => io.err(`fault: the request log: ${faultText(cause)}`);
+    const log = logPath === undefined ? null : RequestLog.open(logPath, onLogFault);
+    const server = await startServer({
+      dataDirectory: directory,
+      port,
+      longPollTimeoutMs,
+      bodyBytesMax,
+      roots,
+      demo: roots === "found",
+      sign: options.sign === true,
+      allowLocalWebhooks: options.allowLocalWebhooks === true,
+      ...access,
+      ...(host === undefined ? {} : { host }),
+      ...(log === null ? {} : { onRequest: (record) => log.write(record) }),
+      onFault: (what, cause) => io.err(`fault: ${what}: ${faultText(cause)}`),
+    });
+    const signal = io.interruption();
+    welcome(io, server.url, directory);
+    if (options.open === true) {
+      const { openInBrowser } = await import("./open-browser.ts");
+      openInBrowser(server.url, (why) => io.err(`no browser was opened: ${why}`));
+    }
+    if (!isOwnAddress(host ?? HOST_DEFAULT) && !server.url.startsWith("https:")) {
+      io.err("warning: tokens travel unencrypted; give --tls-key and --tls-cert, or use a proxy");
+    }
+    if (!signal.aborted) await once(signal, "abort");
+    io.err("stopping after requests under way are finished");
+    await server.close();
+    await log?.close();
+    return 0;
+  },
+};
+
+function welcome(io: Io, url: string, directory: string): void {
+  const stream = `${url}/v1/stream/chat/1`;
+  io.out(`verbatim listens on ${url}`);
+  io.out("open that in a browser to read, watch and check your sessions");
+  io.out(`streams are kept in ${directory}`);
+  io.out("try:");
+  io.out(`  curl -X PUT ${stream} -H 'Content-Type: application/json'`);
+  io.out(`  curl -X POST ${stream} -H 'Content-Type: application/json' -d '{"hello":"world"}'`);
+  io.out(`  curl -N '${stream}?offset=-1&live=sse'`);
+  io.out(`programs read sessions at ${url}/v1/sessions`);
+}
+
+function faultText(cause: unknown): string {
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+}

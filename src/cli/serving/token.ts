@@ -1,0 +1,182 @@
+/** `verbatim token`: who may use the server, and for what. */
+
+import { resolve } from "node:path";
+import { momentOf } from "../../base/moment.ts";
+import type { Scope, TokenEntry } from "../../server/auth/token-file.ts";
+import {
+  type CliCommand,
+  type CommandGroup,
+  type CommandOption,
+  type Run,
+  textOption,
+  UsageError,
+} from "../command.ts";
+import { jsonLine } from "../reading/reading.ts";
+import { type Column, printTable } from "../table.ts";
+
+const DATA_OPTION: CommandOption = {
+  flags: "--data <directory>",
+  summary: "the server's data directory; default: $XDG_DATA_HOME/verbatim",
+};
+
+const create: CliCommand = {
+  name: "create",
+  summary: "Create a token and print it once; a running server accepts it at once",
+  options: [
+    {
+      flags: "--scope <scopes>",
+      summary: "comma-separated scopes: read, append, admin (includes all)",
+      default: "read,append",
+    },
+    {
+      flags: "--path <globs>",
+      summary: "comma-separated stream paths: * is one segment, ** any number",
+      default: "**",
+    },
+    { flags: "--name <text>", summary: "name for the token", default: "" },
+    { flags: "--expires <when>", summary: "30d, 12h, 15m, or a time: 2027-01-31T00:00:00Z" },
+    DATA_OPTION,
+    { flags: "--json", summary: "print JSON" },
+  ],
+  examples: [
+    "verbatim token create --name laptop",
+    "verbatim token create --scope read --path 'chat/**' --expires 30d",
+    'curl -H "Authorization: Bearer $TOKEN" https://streams.example.com/v1/stream/chat/1',
+  ],
+
+  async run({ options, io }) {
+    const name = typeof options.name === "string" ? options.name : "";
+    const { createToken, host, path, nameFault } = await parts(options);
+    const fault = nameFault(name);
+    if (fault !== null) throw new UsageError(`--name is refused: ${fault}`);
+    const nowMs = Date.now();
+    const request = {
+      name,
+      scopes: await scopesOf(textOption("--scope", options.scope) ?? ""),
+      paths: await globsOf(textOption("--path", options.path) ?? ""),
+      expiresAtMs: expiryOf(textOption("--expires", options.expires), nowMs),
+    };
+    const { token, entry } = await createToken(host, path, request, nowMs);
+    if (options.json) {
+      await io.print(jsonLine({ token, ...jsonOf(entry, "valid") }));
+    } else {
+      io.err(`token ${entry.id}: ${entry.scopes.join(", ")} for ${entry.paths.join(", ")}`);
+      io.err("it is not stored: copy it now");
+      io.out(token);
+    }
+    return 0;
+  },
+};
+
+const list: CliCommand = {
+  name: "list",
+  summary: "List the tokens by id; the tokens themselves are not stored",
+  options: [DATA_OPTION, { flags: "--json", summary: "print one JSON object per token" }],
+  examples: ["verbatim token list", "verbatim token list --json | jq -r .id"],
+
+  async run({ options, io }) {
+    const { readTokenFile, tokenState, path } = await parts(options);
+    const nowMs = Date.now();
+    const entries = readTokenFile(path);
+    if (entries.length === 0) io.err(`no tokens in ${path}`);
+    if (options.json) {
+      for (const entry of entries) {
+        await io.print(jsonLine(jsonOf(entry, tokenState(entry, nowMs))));
+      }
+    } else if (entries.length > 0) {
+      const rows = entries.map((entry) => rowOf(entry, tokenState(entry, nowMs)));
+      await printTable(io, COLUMNS, rows);
+    }
+    return 0;
+  },
+};
+
+const revoke: CliCommand = {
+  name: "revoke",
+  summary: "Revoke a token for good; a running server refuses it within a second",
+  args: [{ name: "<id>", summary: "as `verbatim token list` shows it" }],
+  options: [DATA_OPTION, { flags: "--json", summary: "print JSON" }],
+  examples: ["verbatim token revoke 3f9a1c07"],
+
+  async run({ args, options, io }) {
+    const { revokeToken, host, path } = await parts(options);
+    const nowMs = Date.now();
+    const entry = await revokeToken(host, path, args[0] ?? "", nowMs);
+    if (options.json) await io.print(jsonLine(jsonOf(entry, "revoked")));
+    else io.err(`revoked: ${entry.id} (since ${entry.revokedAt})`);
+    return 0;
+  },
+};
+
+export const token: CommandGroup = {
+  name: "token",
+  summary: "Manage the server's access tokens",
+  commands: [create, list, revoke],
+};
+
+/** Not loaded to print help (C1). */
+async function parts(options: Run["options"]) {
+  const { dataDirectory } = await import("../../base/node-places.ts");
+  const { nodeHost: host } = await import("../../base/node-host.ts");
+  const file = await import("../../server/auth/token-file.ts");
+  const directory = resolve(textOption("--data", options.data) ?? dataDirectory());
+  const path = file.tokenFilePath(directory);
+  return { ...file, ...(await import("../../server/auth/tokens.ts")), host, path };
+}
+
+async function scopesOf(text: string): Promise<readonly Scope[]> {
+  const { SCOPES } = await import("../../server/auth/token-file.ts");
+  const asked = new Set(text.split(",").map((each) => each.trim()));
+  for (const each of asked) {
+    if (SCOPES.includes(each as Scope)) continue;
+    throw new UsageError(`--scope takes ${SCOPES.join(", ")}, comma-separated, not ${each}`);
+  }
+  return SCOPES.filter((scope) => asked.has(scope));
+}
+
+async function globsOf(text: string): Promise<readonly string[]> {
+  const { globFault } = await import("../../subscriptions/glob.ts");
+  return text.split(",").map((each) => {
+    const glob = each.trim().replace(/^\//, "");
+    const fault = globFault(glob);
+    if (fault === null) return glob;
+    throw new UsageError(`--path takes globs such as chat/*, not ${each}: ${fault}`);
+  });
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/;
+
+function expiryOf(text: string | undefined, nowMs: number): number | null {
+  if (text === undefined) return null;
+  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  const at = unit ? nowMs + Number(count) * (UNIT_MS[unit] ?? 0) : timeOf(text);
+  if (at > nowMs) return at;
+  throw new UsageError(`--expires takes 30d, 12h, 15m or a time in the future, not ${text}`);
+}
+
+function timeOf(text: string): number {
+  return TIME.test(text) ? momentOf(text) : Number.NaN;
+}
+
+const COLUMNS: readonly Column[] = [
+  { heading: "ID" },
+  { heading: "NAME", widthMin: 8 },
+  { heading: "SCOPES" },
+  { heading: "PATHS", widthMin: 8 },
+  { heading: "CREATED" },
+  { heading: "STATE" },
+];
+
+function rowOf(entry: TokenEntry, state: string): string[] {
+  const { id, name, scopes, paths, createdAt, expiresAt, revokedAt } = entry;
+  const since = state === "revoked" ? revokedAt : expiresAt && `until ${expiresAt}`;
+  const told = [state, since].filter(Boolean).join(" ");
+  return [id, name, scopes.join(", "), paths.join(", "), createdAt, told];
+}
+
+/** Every field is there, or null. */
+function jsonOf(entry: TokenEntry, state: string) {
+  const { id, name, scopes, paths, createdAt, expiresAt = null, revokedAt = null } = entry;
+  return { id, name, scopes, paths, createdAt, expiresAt, revokedAt, state };
+}

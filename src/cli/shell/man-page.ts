@@ -1,0 +1,149 @@
+/**
+ * Man page: `verbatim.1`, from what the commands declare. Built with the package, so that
+ * `man verbatim` says what this version does.
+ */
+
+import type { CliCommand, CommandGroup, CommandOption } from "../command.ts";
+
+export interface ManPageFacts {
+  readonly version: string;
+}
+
+const EXIT_CODES: readonly (readonly [string, string])[] = [
+  ["0", "Well."],
+  ["1", "The command looked for something bad and found it, or (search) found nothing."],
+  ["2", "Wrong usage."],
+  ["3\u20136", "A verdict, of the commands that judge signatures; their documentation has them."],
+  ["7", "Not found, ambiguous, held by another, or the disk refused."],
+];
+
+const ENVIRONMENT: readonly (readonly [string, string])[] = [
+  ["NO_COLOR", "When it is set to something, nothing is coloured."],
+  [
+    "VERBATIM_KEY_DIR",
+    "Where your own keys are kept, an absolute path, in place of verbatim/keys.",
+  ],
+  [
+    "VERBATIM_TRANSCRIPT_INTEGRITY",
+    "strict or lenient: whether a session may be gone on with whose last lines nobody has signed.",
+  ],
+  [
+    "XDG_CONFIG_HOME",
+    "Where your settings, trust and keys are kept, in verbatim/; default: ~/.config.",
+  ],
+  ["XDG_STATE_HOME", "Where head pins are kept, in verbatim/; default: ~/.local/state."],
+  ["XDG_DATA_HOME", "Where a server keeps its streams, in verbatim/; default: ~/.local/share."],
+  [
+    "XDG_CACHE_HOME",
+    "Where the index of sessions is kept, in verbatim/catalog.db and search.db; default: ~/.cache.",
+  ],
+  ["CLAUDE_PROJECT_DIR", "Below which directory the hooks of Claude Code are recorded."],
+  [
+    "CLAUDE_CONFIG_DIR",
+    "Where hooks install finds settings.json of Claude Code; default: ~/.claude.",
+  ],
+  ["CODEX_HOME", "Where hooks install finds hooks.json of Codex; default: ~/.codex."],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "What export --otlp sends with each request: name=value,..."],
+];
+
+/** The page as troff with the macros of man(7). */
+export function manPage(
+  commands: readonly (CliCommand | CommandGroup)[],
+  { version }: ManPageFacts,
+): string {
+  return [
+    // No date: the same sources make the same page.
+    `.TH VERBATIM 1 "" ${quoted(`verbatim-log ${version}`)} "Verbatim"`,
+    ".SH NAME",
+    String.raw`verbatim \- the record of what AI agents said and did`,
+    ".SH SYNOPSIS",
+    ".B verbatim",
+    ".I command",
+    String.raw`[\fIoption\fR ...] [\fIargument\fR ...]`,
+    ".SH DESCRIPTION",
+    text("Records sessions of AI agents as append-only JSONL, and reads, checks and mends them."),
+    text("Results go to stdout, everything else to stderr. A session is named by its id, by the"),
+    text("beginning of one, or by the path of its log."),
+    ".SH COMMANDS",
+    ...commands.flatMap((command) => sections(command, "verbatim")),
+    ".SH EXIT STATUS",
+    ...EXIT_CODES.flatMap(([code, means]) => item(bold(code), means)),
+    ".SH ENVIRONMENT",
+    ...ENVIRONMENT.flatMap(([name, means]) => item(bold(name), means)),
+    "",
+  ].join("\n");
+}
+
+function sections(command: CliCommand | CommandGroup, above: string): string[] {
+  const names = `${above} ${command.name}`;
+  if ("commands" in command) {
+    return command.commands.flatMap((each) => sections(each, names));
+  }
+  const { args = [], options, summary, examples } = command;
+  const usage = [names, ...(options.length > 0 ? ["[options]"] : []), ...args.map((a) => a.name)];
+  return [
+    `.SS ${quoted(usage.join(" "))}`,
+    `${text(summary)}.`,
+    ...args.flatMap(({ name, summary }) => item(italic(name), summary)),
+    ...options.flatMap((option) => item(flagsOf(option), optionText(option))),
+    ".PP",
+    "Examples:",
+    ".PP",
+    ".in +4n",
+    ".nf",
+    ...examples.map(text),
+    ".fi",
+    ".in",
+  ];
+}
+
+/** A word that is explained, with what explains it. */
+function item(word: string, explained: string): string[] {
+  return [".TP", word, text(explained)];
+}
+
+function flagsOf({ flags }: CommandOption): string {
+  return flags
+    .split(" ")
+    .map((word) => (word.startsWith("-") ? bold(word) : italic(word.replace(/[<>]/g, ""))))
+    .join(" ");
+}
+
+function optionText({ summary, choices, default: byDefault }: CommandOption): string {
+  const values = choices ? `; one of ${choices.join(", ")}` : "";
+  return `${summary}${values}${byDefault === undefined ? "" : `; default: ${byDefault}`}`;
+}
+
+function bold(word: string): string {
+  return `\\fB${text(word)}\\fR`;
+}
+
+function italic(word: string): string {
+  return `\\fI${text(word)}\\fR`;
+}
+
+/** As text that troff prints and does not obey: no escape, no request at the start of a line. */
+function text(line: string): string {
+  return line
+    .replace(/[\\\-'`~^]/g, (character) => ESCAPES[character] ?? character)
+    .replace(/[^ -~]/gu, (character) => `\\[u${codeOf(character)}]`)
+    .replace(/^\./, "\\&.");
+}
+
+/** What troff would make something else of: an escape, a hyphen, a curly quote, an accent. */
+const ESCAPES: Readonly<Record<string, string>> = {
+  "\\": "\\e",
+  "-": "\\-",
+  "'": "\\(aq",
+  "`": "\\(ga",
+  "~": "\\(ti",
+  "^": "\\(ha",
+};
+
+function codeOf(character: string): string {
+  return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+}
+
+function quoted(argument: string): string {
+  return `"${text(argument).replaceAll('"', "\\(dq")}"`;
+}

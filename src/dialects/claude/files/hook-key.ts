@@ -1,0 +1,65 @@
+/**
+ * Hook key: a secret of the user's, by which a hook that is to be signed is known as their own.
+ *
+ * The spool is in the project, and a project may come from elsewhere: without this, whoever sends one
+ * could have lines signed in the user's name (HQ3 in hook-spool.ts).
+ *
+ *   ~/.local/state/verbatim/hooks.key     32 random bytes, for nobody else to read
+ */
+
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { errnoOf } from "../../../base/errors.ts";
+import { userPlaces } from "../../../base/node-places.ts";
+
+const KEY_BYTES = 32;
+
+/** The code of a text, under a key that is made when there is none. */
+export function macOf(text: string): string {
+  return mac(readKey() ?? makeKey(), text);
+}
+
+/** Whether the code is this user's, of this text. */
+export function isOurs(text: string, code: string | null): boolean {
+  const key = code === null ? null : readKey();
+  if (key === null || code === null) return false;
+  const [ours, theirs] = [mac(key, text), code].map((each) => Buffer.from(each));
+  return !!ours && !!theirs && ours.length === theirs.length && timingSafeEqual(ours, theirs);
+}
+
+function mac(key: Buffer, text: string): string {
+  return createHmac("sha256", key).update(text).digest("hex");
+}
+
+function keyPath(): string {
+  return join(userPlaces().stateDirectory, "hooks.key");
+}
+
+function readKey(): Buffer | null {
+  try {
+    const key = readFileSync(keyPath());
+    return key.length === KEY_BYTES ? key : null;
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") return null;
+    throw cause;
+  }
+}
+
+/** Written whole, then given its name, so that two who make one at once have the same. */
+function makeKey(): Buffer {
+  const path = keyPath();
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${process.pid}-${randomBytes(8).toString("hex")}`;
+  writeFileSync(draft, randomBytes(KEY_BYTES), { mode: 0o600, flag: "wx", flush: true });
+  try {
+    linkSync(draft, path);
+  } catch (cause) {
+    if (errnoOf(cause) !== "EEXIST") throw cause;
+  } finally {
+    unlinkSync(draft);
+  }
+  const key = readKey();
+  if (key === null) throw new Error(`${path} is not a key of ${KEY_BYTES} bytes; remove it`);
+  return key;
+}

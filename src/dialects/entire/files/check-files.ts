@@ -1,0 +1,103 @@
+/**
+ * Entire derived: whether prompt.txt and context.md of a session of ours are there, and context.md
+ * is what the log makes of it. A session that died gets both from repair.
+ *
+ * ED1  Sessions that Entire itself wrote are not ours: beside their logs is no lock file. Nothing
+ *      of theirs is judged or mended, nor anything else in the project's `.entire`.
+ * ED2  As in writing (entire-files.ts, EF1): a prompt.txt that is there is right, whoever wrote it,
+ *      and a context.md in another program's words is left alone.
+ */
+
+import { readSmallFile } from "../../../base/replace.ts";
+import { type Finding, finding } from "../../../findings/finding.ts";
+import { troubleOf } from "../../../findings/trouble.ts";
+import type { Entry } from "../../../model/entry.ts";
+import { copyAside } from "../../files/aside.ts";
+import {
+  type DerivedKind,
+  type DerivedLook,
+  keptIn,
+  type Patient,
+  placeOf,
+} from "../../files/derived.ts";
+import { ContextFold, isOurContext } from "../context.ts";
+import { entire } from "../dialect.ts";
+import { promptIn } from "../prompt.ts";
+import { CONTEXT_NAME, LOG_NAME, PROMPT_NAME } from "../session-id.ts";
+import { entireTexts, hasPrompt, writeContext, writePrompt } from "./session-files.ts";
+
+export const entireDerived: DerivedKind = {
+  logName: LOG_NAME,
+  names: [PROMPT_NAME, CONTEXT_NAME],
+  isOwn: (name) => /^[\w-]+\.\d+\.spill$/.test(name),
+  isOurs: (files) => files.some(({ name }) => name === `${LOG_NAME}.lock`),
+  look: async (patient) => new EntireLook(patient),
+  mend: (patient, { path }) =>
+    path.endsWith(`/${PROMPT_NAME}`) ? mendPrompt(patient) : mendContext(patient),
+};
+
+class EntireLook implements DerivedLook {
+  readonly #patient: Patient;
+  readonly #context = new ContextFold();
+  #hasEntries = false;
+  #hasPrompt = false;
+
+  constructor(patient: Patient) {
+    this.#patient = patient;
+  }
+
+  add(value: unknown, entry: Entry | null): undefined {
+    this.#hasPrompt ||= promptIn(value) !== null;
+    if (!entry) return;
+    this.#hasEntries = true;
+    this.#context.add(entry);
+  }
+
+  async findings(mayBeLive: boolean): Promise<Finding[]> {
+    // context.md comes when a session is put down, and prompt.txt with the first thing said.
+    const context = mayBeLive ? null : await this.#contextFinding();
+    return [this.#promptFinding(), context].filter((each) => each !== null);
+  }
+
+  close(): void {}
+
+  #promptFinding(): Finding | null {
+    if (!this.#hasPrompt || hasPrompt(this.#patient.directory)) return null;
+    const at = placeOf(this.#patient, PROMPT_NAME);
+    return finding("DERIVED_MISSING", at, `${PROMPT_NAME} is missing`);
+  }
+
+  async #contextFinding(): Promise<Finding | null> {
+    const { id, directory } = this.#patient;
+    const at = placeOf(this.#patient, CONTEXT_NAME);
+    if (!this.#hasEntries) return null;
+    try {
+      const text = await readSmallFile(directory, CONTEXT_NAME);
+      if (text === null) {
+        return finding("DERIVED_MISSING", at, `${CONTEXT_NAME} is missing: the session died`);
+      }
+      if (!isOurContext(text) || this.#context.isSaidBy(text, id)) return null;
+      return finding("DERIVED_STALE", at, `${CONTEXT_NAME} is not what the log makes of it`);
+    } catch (cause) {
+      return troubleOf(at, cause);
+    }
+  }
+}
+
+async function mendPrompt(patient: Patient): Promise<string> {
+  const { prompt } = await textsOf(patient);
+  if (prompt !== null) await writePrompt(patient.directory, prompt);
+  return `made ${PROMPT_NAME} from the log`;
+}
+
+async function mendContext(patient: Patient): Promise<string> {
+  const { id, directory } = patient;
+  const { context } = await textsOf(patient);
+  const aside = await copyAside(directory, CONTEXT_NAME);
+  await writeContext(directory, context.text(id, null), "disk");
+  return `made ${CONTEXT_NAME} from the log${keptIn(aside)}`;
+}
+
+function textsOf({ host, root, id, directory }: Patient) {
+  return entireTexts({ host, root, logId: entire.logPath(id).join("/") }, directory);
+}

@@ -1,0 +1,131 @@
+/**
+ * Entire beside: `prompt.txt` and `context.md`, kept in step with a session's log.
+ *
+ * prompt.txt is written once, before the row that has the first prompt is acknowledged. context.md
+ * is written when a session ends into which we have written. Both can be rebuilt from the log (B1),
+ * and nothing else in the project's `.entire` is touched.
+ */
+
+import { dirname } from "node:path";
+import type { Directory } from "../../../base/files.ts";
+import { type ByteOffset, START } from "../../../base/offset.ts";
+import type { Durability } from "../../../log/log-options.ts";
+import type { Native } from "../../dialect.ts";
+import type { Beside } from "../../files/beside.ts";
+import { ExpectedLines } from "../../files/expected-lines.ts";
+import { promptIn } from "../prompt.ts";
+import { CONTEXT_NAME, PROMPT_NAME } from "../session-id.ts";
+import {
+  type EntireLog,
+  entireTexts,
+  firstPrompt,
+  hasPrompt,
+  writeContext,
+  writePrompt,
+  writePromptNow,
+} from "./session-files.ts";
+
+export interface EntireBesideParts extends EntireLog {
+  readonly sessionId: string;
+  readonly durability: Durability;
+  /** Named in context.md when no row names one. */
+  readonly model: string | null;
+  readonly onWarning: (warning: string) => void;
+}
+
+export class EntireBeside implements Beside {
+  readonly pausesShared = true;
+  readonly #parts: EntireBesideParts;
+  readonly #expected = new ExpectedLines();
+  #directory: Directory | null = null;
+  /** No row need be looked at any more. */
+  #isPrompted = false;
+  /** Found, and not written yet. */
+  #prompt: string | null = null;
+  /** Up to where the log was searched for a prompt. */
+  #searchedTo: ByteOffset = START;
+  #hasAppended = false;
+
+  constructor(parts: EntireBesideParts) {
+    this.#parts = parts;
+  }
+
+  expect(line: Uint8Array, native: Native): void {
+    if (!this.#isPrompted) this.#expected.add(line, native);
+  }
+
+  async caughtUp(end: ByteOffset): Promise<void> {
+    try {
+      const { host, root, logId } = this.#parts;
+      const path = `${root}/${dirname(logId)}`;
+      this.#directory ??= await host.files.openDirectory(path, { create: true, root });
+      this.#isPrompted ||= hasPrompt(this.#directory);
+      if (this.#isPrompted) return;
+      const from = this.#searchedTo;
+      this.#searchedTo = end;
+      this.#prompt = await firstPrompt(this.#parts, this.#directory, from, end);
+      if (this.#parts.durability === "disk") await this.madeDurable();
+      else this.#writeNow();
+    } catch (cause) {
+      this.#warn(PROMPT_NAME, cause);
+    }
+  }
+
+  appended(lines: Uint8Array, length: number, start: ByteOffset): void {
+    this.#hasAppended = true;
+    this.#searchedTo = (start + length) as ByteOffset;
+    if (this.#isPrompted) return;
+    for (const native of this.#expected.take(lines, length)) this.#prompt ??= promptIn(native);
+    if (this.#parts.durability === "os") this.#writeNow();
+  }
+
+  async madeDurable(): Promise<void> {
+    const [directory, prompt] = [this.#directory, this.#prompt];
+    if (this.#isPrompted || prompt === null || !directory) return;
+    this.#isPrompted = true;
+    try {
+      await writePrompt(directory, prompt);
+    } catch (cause) {
+      this.#warn(PROMPT_NAME, cause);
+    }
+  }
+
+  #writeNow(): void {
+    const [directory, prompt] = [this.#directory, this.#prompt];
+    if (this.#isPrompted || prompt === null || !directory) return;
+    this.#isPrompted = true;
+    try {
+      writePromptNow(directory, prompt);
+    } catch (cause) {
+      this.#warn(PROMPT_NAME, cause);
+    }
+  }
+
+  async pause(): Promise<void> {
+    if (!this.#hasAppended || !this.#directory) return;
+    const { sessionId, model, durability } = this.#parts;
+    try {
+      const { context } = await entireTexts(this.#parts, this.#directory);
+      await writeContext(this.#directory, context.text(sessionId, model), durability);
+    } catch (cause) {
+      this.#warn(CONTEXT_NAME, cause);
+    }
+  }
+
+  notPaused(cause: unknown): void {
+    if (this.#hasAppended) this.#warn(CONTEXT_NAME, cause);
+  }
+
+  close(): void {
+    this.#directory?.close();
+    this.#directory = null;
+  }
+
+  #warn(name: string, cause: unknown): void {
+    const { sessionId, onWarning } = this.#parts;
+    onWarning(
+      `${name} of ${sessionId} could not be written; \`verbatim repair\` makes it from the log: ` +
+        String(cause),
+    );
+  }
+}

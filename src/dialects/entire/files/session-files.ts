@@ -1,0 +1,157 @@
+/**
+ * Entire files: what `prompt.txt` and `context.md` of a session should be, from its log, and writing
+ * them. Whoever writes holds the log's lock.
+ *
+ * EF1  A prompt.txt that is there stays as it is, whoever wrote it. A context.md is replaced only
+ *      when it is one of ours.
+ */
+
+import { errnoOf } from "../../../base/errors.ts";
+import type { Directory } from "../../../base/files.ts";
+import type { Host } from "../../../base/host.ts";
+import { type ByteOffset, START } from "../../../base/offset.ts";
+import { readSmallFile, replaceFile, replaceFileDurably } from "../../../base/replace.ts";
+import type { Durability } from "../../../log/log-options.ts";
+import { LogReader } from "../../../log/reader.ts";
+import type { Native } from "../../dialect.ts";
+import { restoreSpilled } from "../../files/spill-files.ts";
+import { ContextFold, isOurContext } from "../context.ts";
+import { entire } from "../dialect.ts";
+import { promptIn } from "../prompt.ts";
+import { CONTEXT_NAME, PROMPT_NAME } from "../session-id.ts";
+import { spilling } from "../spill.ts";
+
+/** Whose files, and where its log is. */
+export interface EntireLog {
+  readonly host: Host;
+  readonly root: string;
+  /** The log, below the root. */
+  readonly logId: string;
+}
+
+/** What the two files should hold. */
+export interface EntireTexts {
+  /** Null when no user has said anything yet. */
+  readonly prompt: string | null;
+  readonly context: ContextFold;
+}
+
+/** Both texts, from the log in one pass. Reads spilled strings in `directory`. */
+export async function entireTexts(log: EntireLog, directory: Directory): Promise<EntireTexts> {
+  const context = new ContextFold();
+  let prompt: string | null = null;
+  for await (const { value } of rowsOf(log, START)) {
+    const { entry } = entire.decode(value);
+    if (entry) context.add(entry);
+    prompt ??= await wholePrompt(directory, value);
+  }
+  return { prompt, context };
+}
+
+/** The first prompt in the log from `from` on, or null. */
+export async function firstPrompt(
+  log: EntireLog,
+  directory: Directory,
+  from: ByteOffset,
+  to: ByteOffset,
+): Promise<string | null> {
+  if (from >= to) return null;
+  for await (const { value } of rowsOf(log, from, to)) {
+    const prompt = await wholePrompt(directory, value);
+    if (prompt !== null) return prompt;
+  }
+  return null;
+}
+
+function rowsOf({ host, root, logId }: EntireLog, from: ByteOffset, to?: ByteOffset) {
+  const options = { root, onBadLine: "skip", takesUnterminated: true } as const;
+  const range = to === undefined ? { from } : { from, to };
+  return new LogReader(host, logId, options).forward(range);
+}
+
+/** What a row says as a prompt, its spilled strings put back where they can be. */
+async function wholePrompt(directory: Directory, value: unknown): Promise<string | null> {
+  const prompt = promptIn(value);
+  if (prompt === null || spilling.referencesOf(value).length === 0) return prompt;
+  const restored = await restoreSpilled(directory, spilling, value as Native);
+  return "native" in restored ? promptIn(restored.native) : prompt;
+}
+
+/** Whether there is a prompt.txt, whoever put it there and whatever it is. */
+export function hasPrompt(directory: Directory): boolean {
+  try {
+    directory.open(PROMPT_NAME, "read").close();
+    return true;
+  } catch (cause) {
+    return errnoOf(cause) !== "ENOENT"; // A link, or not ours to read: not ours to replace either.
+  }
+}
+
+/** Writes prompt.txt unless there is one (EF1). */
+export async function writePrompt(directory: Directory, prompt: string): Promise<void> {
+  if (!hasPrompt(directory)) await replaceFileDurably(directory, PROMPT_NAME, prompt);
+}
+
+/** The same without waiting for the disk. */
+export function writePromptNow(directory: Directory, prompt: string): void {
+  if (!hasPrompt(directory)) replaceFile(directory, PROMPT_NAME, prompt);
+}
+
+/** Writes context.md, unless what is there is right already or not ours (EF1). */
+export async function writeContext(
+  directory: Directory,
+  text: string,
+  durability: Durability,
+): Promise<void> {
+  const there = await readSmallFile(directory, CONTEXT_NAME);
+  if (there === text || (there !== null && !isOurContext(there))) return;
+  if (durability === "disk") await replaceFileDurably(directory, CONTEXT_NAME, text);
+  else replaceFile(directory, CONTEXT_NAME, text);
+}
+
+/** Which of the two files of a session are not as they should be, for whoever looks. */
+export interface EntireFilesState {
+  /** `missing`: the log has a prompt, and there is no prompt.txt. One that is there is never judged. */
+  readonly prompt: "right" | "missing";
+  /** `foreign`: another program's, which is not judged either. */
+  readonly context: "right" | "missing" | "stale" | "foreign";
+}
+
+/** Looks at both files, and writes nothing. */
+export async function examineEntireFiles(
+  { prompt, context }: EntireTexts,
+  directory: Directory,
+  sessionId: string,
+): Promise<EntireFilesState> {
+  const there = await readSmallFile(directory, CONTEXT_NAME);
+  return {
+    prompt: prompt === null || hasPrompt(directory) ? "right" : "missing",
+    context: contextState(context, there, sessionId),
+  };
+}
+
+function contextState(
+  context: ContextFold,
+  there: string | null,
+  sessionId: string,
+): EntireFilesState["context"] {
+  if (there === null) return "missing";
+  if (!isOurContext(there)) return "foreign";
+  return context.isSaidBy(there, sessionId) ? "right" : "stale";
+}
+
+/** Writes what is missing or stale of both, durably; answers what was not as it should be. */
+export async function mendEntireFiles(
+  texts: EntireTexts,
+  directory: Directory,
+  sessionId: string,
+): Promise<EntireFilesState> {
+  const found = await examineEntireFiles(texts, directory, sessionId);
+  if (found.prompt === "missing" && texts.prompt !== null) {
+    await writePrompt(directory, texts.prompt);
+  }
+  if (found.context === "missing" || found.context === "stale") {
+    await writeContext(directory, texts.context.text(sessionId), "disk");
+  }
+  return found;
+}

@@ -1,0 +1,34 @@
+/**
+ * Beside: what a dialect keeps beside its log (rye's markdown and thread.json, entire's prompt.txt
+ * and context.md), in step with it.
+ *
+ * B1  Everything beside a log can be rebuilt from it. So a failure to write it is told as a
+ *     warning and never fails an append that the log has taken.
+ */
+
+import type { Companion } from "../../log/companion.ts";
+import type { Sync } from "../../log/composed.ts";
+import type { Native } from "../dialect.ts";
+
+export interface Beside extends Companion {
+  /** A line that is about to be appended, and what it says: saves parsing it again. */
+  expect(line: Uint8Array, native: Native): void;
+  /**
+   * The session ends here for now, cleanly. Called with the lock held, before the log closes; `sync`
+   * makes what stands in the log durable.
+   */
+  pause(sync: Sync): Promise<void>;
+  /** Whether it wants to be told also in `shared` mode, where others may go on. Default: no. */
+  readonly pausesShared?: true;
+  /** rye: the revision of thread.json, where that is signed. */
+  readonly rev?: number;
+  /** The same, once what was appended last is written there, too. */
+  readonly revAhead?: number;
+  /**
+   * Signed sessions: what was appended stands, its checkpoints too. With the lock held. What is to be
+   * done `meanwhile` is done when the disk is at work on it, if it is at all.
+   */
+  sealed?(sync: Sync, meanwhile?: () => void): Promise<void>;
+  /** In `shared` mode the lock could not be had for that. */
+  notPaused?(cause: unknown): void;
+}

@@ -1,0 +1,56 @@
+/**
+ * Expected lines: what the lines about to be appended say, so that nobody parses them again.
+ *
+ * Lines land in the order in which they were given; one that was refused never lands, and is
+ * known by not being what landed next.
+ */
+
+import type { Native } from "../dialect.ts";
+
+const LF = 0x0a;
+
+export class ExpectedLines {
+  #expected: { readonly line: Uint8Array; readonly native: Native }[] = [];
+
+  add(line: Uint8Array, native: Native): void {
+    this.#expected.push({ line, native });
+  }
+
+  /** What the first `length` bytes of `lines` say, line by line. */
+  take(lines: Uint8Array, length: number): Native[] {
+    const bytes = Buffer.from(lines.buffer, lines.byteOffset, length);
+    const [only] = this.#expected;
+    if (this.#expected.length === 1 && only && isLine(bytes, 0, length - 1, only.line)) {
+      this.#expected = [];
+      return [only.native];
+    }
+    const natives: Native[] = [];
+    let used = 0;
+    for (let from = 0; from < length; ) {
+      const to = bytes.indexOf(LF, from);
+      let at = used;
+      for (; at < this.#expected.length; at++) {
+        const line = this.#expected[at]?.line;
+        if (line && isLine(bytes, from, to, line)) break;
+      }
+      const expected = this.#expected[at];
+      natives.push(expected ? expected.native : parse(bytes.subarray(from, to)));
+      if (expected) used = at + 1; // Else nobody expected it: a checkpoint.
+      from = to + 1;
+    }
+    this.#expected = used >= this.#expected.length ? [] : this.#expected.slice(used);
+    return natives;
+  }
+}
+
+function isLine(bytes: Buffer, from: number, to: number, line: Uint8Array): boolean {
+  return line.length === to - from && bytes.compare(line, 0, line.length, from, to) === 0;
+}
+
+function parse(line: Buffer): Native {
+  try {
+    return JSON.parse(line.toString("utf8")) as Native;
+  } catch {
+    return {}; // No event; it stands in the log all the same.
+  }
+}

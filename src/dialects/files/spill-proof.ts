@@ -1,0 +1,85 @@
+/**
+ * Spill proof: whether the files beside a signed log, to which its lines refer, are what they were.
+ *
+ * A line that is signed states the hash of each, so that they are as good as signed themselves.
+ * Takes the bytes that are judged, and looks at the files when all lines are known.
+ */
+
+import { dirname } from "node:path";
+import type { Host } from "../../base/host.ts";
+import { decodeLine } from "../../log/json.ts";
+import type { Finding } from "../../proof/verdict.ts";
+import { WholeLines } from "../../proof/whole-lines.ts";
+import type { BesideProof } from "../../signing/judging/verify-options.ts";
+import type { SessionLog } from "../../signing/session-log.ts";
+import type { Spilling, SpillReference } from "../dialect.ts";
+import { readSpill } from "./spill-files.ts";
+
+const LF = 0x0a;
+/** Nearly no line refers to a file, and parsing all of them would take longer than hashing. */
+const MARK = Buffer.from('"spill"');
+
+interface Referring {
+  readonly reference: SpillReference;
+  /** Where its line starts. */
+  readonly at: number;
+}
+
+export class SpillProof implements BesideProof {
+  readonly #host: Host;
+  readonly #log: SessionLog;
+  readonly #spilling: Spilling;
+  readonly #whole = new WholeLines((lines) => this.#lines(lines));
+  readonly #referring: Referring[] = [];
+  #end = 0;
+
+  constructor(host: Host, log: SessionLog, spilling: Spilling) {
+    this.#host = host;
+    this.#log = log;
+    this.#spilling = spilling;
+  }
+
+  onBytes(bytes: Uint8Array): void {
+    this.#whole.feed(bytes);
+  }
+
+  async findings(): Promise<readonly Finding[]> {
+    if (this.#referring.length === 0) return [];
+    const { root, logId } = this.#log;
+    const path = `${root}/${dirname(logId)}`;
+    const directory = await this.#host.files.openDirectory(path, { create: false, root });
+    try {
+      const findings: Finding[] = [];
+      for (const { reference, at } of this.#referring) {
+        const read = await readSpill(directory, reference);
+        if (!("fault" in read)) continue;
+        const message = `${reference.path}, to which a signed line refers, is ${read.fault}`;
+        findings.push({
+          code: "SPILL_CHANGED",
+          verdict: "tampered",
+          byteOffset: at,
+          turn: null,
+          message,
+        });
+      }
+      return findings;
+    } finally {
+      directory.close();
+    }
+  }
+
+  #lines(bytes: Uint8Array): void {
+    const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    for (let mark = lines.indexOf(MARK); mark !== -1; ) {
+      const start = lines.lastIndexOf(LF, mark) + 1;
+      const end = lines.indexOf(LF, mark);
+      const { value } = decodeLine(lines, start, end);
+      const at = this.#end + start;
+      for (const reference of this.#spilling.referencesOf(value)) {
+        this.#referring.push({ reference, at });
+      }
+      mark = lines.indexOf(MARK, end);
+    }
+    this.#end += lines.length;
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Signed thread: whether a rye thread is signed, by a look at it and not by a verdict.
+ *
+ * Looks at what a signer leaves: a checkpoint near either end of the log, fields in thread.json, a
+ * pinned head. To hide all three is to strip the thread, which only a pin can tell.
+ */
+
+import type { Host } from "../../../base/host.ts";
+import { readStretch } from "../../../log/bytes.ts";
+import { openPlace, openToRead } from "../../../log/place.ts";
+import type { UserJudging } from "../../../verifying/user-judging.ts";
+import { rye } from "../dialect.ts";
+
+const LOOK_BYTES = 64 * 1024;
+/** Stands in every checkpoint of this format, and inside no JSON string: quotes are escaped there. */
+const MARK = Buffer.from('"sig2":"');
+const META_FIELDS = ["_signature2", "rev", "head"];
+
+export async function isSignedThread(
+  host: Host,
+  judging: UserJudging,
+  root: string,
+  thread: { readonly id: string; readonly meta: unknown },
+): Promise<boolean> {
+  const { id, meta } = thread;
+  if (typeof meta === "object" && meta !== null) {
+    if (META_FIELDS.some((name) => Object.hasOwn(meta, name))) return true;
+  }
+  const logId = rye.logPath(id).join("/");
+  const whose = await judging.whose({ dialect: "rye", root, logId, id });
+  return judging.remembered(whose).here !== null || (await bearsCheckpoint(host, root, logId));
+}
+
+async function bearsCheckpoint(host: Host, root: string, logId: string): Promise<boolean> {
+  try {
+    const place = await openPlace(host, logId, { create: false, root });
+    try {
+      const log = openToRead(place);
+      try {
+        const size = log.size();
+        const first = await readStretch(log, 0, Math.min(size, LOOK_BYTES));
+        if (Buffer.from(first).includes(MARK)) return true;
+        const last = await readStretch(log, Math.max(0, size - LOOK_BYTES), size);
+        return Buffer.from(last).includes(MARK);
+      } finally {
+        log.close();
+      }
+    } finally {
+      place.directory.close();
+    }
+  } catch {
+    return false; // There is no log that could be read: nothing in it is signed.
+  }
+}

@@ -1,0 +1,237 @@
+/**
+ * Transcript signer: signing and verifying for runners that write a thread's log by other means, in
+ * the words of the transcript-integrity document.
+ *
+ * TG1  Asking for a checkpoint is answering for the lines that stand there: they are stated as found,
+ *      and vouched for by the caller (`vouched`). What was signed before is verified first, and
+ *      nothing is signed on top of what does not verify.
+ * TG2  Bytes that were never written, which a power cut leaves as NULs, are nobody's lines: they are
+ *      stated as found, and a person vouches for them or takes them out.
+ * TG3  What is vouched for was looked at: the bytes that are signed and those that were looked at
+ *      have one hash.
+ */
+
+import { randomUUID } from "node:crypto";
+import { join, resolve } from "node:path";
+import { badOption, checkChoice, checkKind } from "../../../base/choice.ts";
+import { VerbatimError } from "../../../base/errors.ts";
+import type { OpenFile } from "../../../base/files.ts";
+import { nodeHost } from "../../../base/node-host.ts";
+import { packageVersion } from "../../../base/node-package.ts";
+import { NUL } from "../../../log/bytes.ts";
+import { openPlace, openToRead } from "../../../log/place.ts";
+import type { Found } from "../../../proof/checkpoint.ts";
+import { CLAIM_NEEDLE } from "../../../proof/claims.ts";
+import { WholeLines } from "../../../proof/whole-lines.ts";
+import { changedWhileRead } from "../../../signing/judging/read-counted.ts";
+import type { VerifyReport } from "../../../signing/judging/report.ts";
+import { readCovered, within } from "../../../signing/judging/shown.ts";
+import { verifyLog } from "../../../signing/judging/verify.ts";
+import { nodeCrypto } from "../../../signing/keys/node-crypto.ts";
+import type { SessionLog } from "../../../signing/session-log.ts";
+import type { Covered } from "../../../signing/writing/log-signer.ts";
+import { Session } from "../../../store/session.ts";
+import { StoreSigning } from "../../../store/store-signing.ts";
+import { UserJudging } from "../../../verifying/user-judging.ts";
+import { type Envelope, ryeDialect } from "../dialect.ts";
+import { readEnvelope } from "../envelope.ts";
+import { LOG_NAME, THREADS_PATH, threadSegments } from "../thread-id.ts";
+
+/** What `verify` found, in the document's words. */
+export interface TranscriptIntegrity {
+  /** Every byte is under a trusted signature, and nothing that was seen before is missing. */
+  readonly valid: boolean;
+  readonly checkpoints: number;
+  /** Why it is not valid. */
+  readonly error?: string;
+  readonly failed_at_turn?: number;
+  readonly byte_offset?: number;
+  /** How much stands after the last checkpoint. */
+  readonly unsigned_bytes?: number;
+  /** Nothing in it is signed, or there is no transcript. Not valid: signatures can be stripped. */
+  readonly unsigned?: true;
+  /** All that is known; null when the user's keys, trust or pins cannot be read. */
+  readonly report: VerifyReport | null;
+}
+
+export interface TranscriptSignerOptions {
+  /** Read checkpoints of the Python original, too, by keys that the user allowed that format. */
+  readonly profile?: "rye";
+}
+
+/**
+ * Signs and verifies the transcript of a rye thread, whoever wrote its events.
+ *
+ * @example
+ * const signer = new TranscriptSigner(threadId, `${project}/.ai/threads/${threadId}`);
+ * if (turn > 1) await signer.checkpoint(turn - 1); // all events of that turn are written
+ * const integrity = await signer.verify();
+ * if (!integrity.valid) throw new Error(integrity.error);
+ */
+export class TranscriptSigner {
+  readonly #log: SessionLog & { readonly id: string };
+  readonly #isLegacyProfile: boolean;
+
+  constructor(threadId: string, threadDir: string, { profile }: TranscriptSignerOptions = {}) {
+    checkKind("threadDir", threadDir, "text");
+    checkChoice("profile", profile, ["rye"]);
+    this.#log = placeOfThread(threadId, resolve(threadDir));
+    this.#isLegacyProfile = profile === "rye";
+  }
+
+  /**
+   * Signs the transcript up to its current end, with the user's key, which is made when there is
+   * none. Does nothing when there is no transcript, or no line since the last checkpoint. Refuses
+   * with CHECKPOINT_MISMATCH when what was signed before does not verify, or a line is such that
+   * readers disagree on it, and with BAD_SETTING a turn that is no whole number from 0 on.
+   */
+  async checkpoint(turn: number): Promise<void> {
+    if (!Number.isSafeInteger(turn) || turn < 0) {
+      throw badOption("turn", `is a whole number from 0 on, and not ${String(turn)}`);
+    }
+    if (!(await this.#isThere())) return;
+    const warnings: string[] = [];
+    const signing = new StoreSigning(nodeHost, (warning) => warnings.push(warning));
+    const session = this.#session(signing);
+    try {
+      await session.seal(async ({ toVouch: { found, covered } }) => {
+        if (!found) return [];
+        const isOthers = await this.#isOthers(found, covered);
+        return isOthers ? ["recovery"] : [{ vouches: null, turn }];
+      });
+    } finally {
+      await session.close();
+      await signing.close();
+    }
+    for (const warning of warnings) process.emitWarning(warning, "VerbatimWarning");
+  }
+
+  /** Whether the transcript is as it was signed. Never throws. */
+  async verify(): Promise<TranscriptIntegrity> {
+    try {
+      const onWarning = () => {}; // The report says so too (PIN_MAY_BE_MISSING).
+      const judging = await UserJudging.load(nodeHost, { onWarning });
+      const judged = await judging.optionsFor(this.#log);
+      const options = { ...judged, isLegacyProfile: this.#isLegacyProfile };
+      return integrityOf(await verifyLog(nodeHost, this.#log, options));
+    } catch (cause) {
+      const error = cause instanceof Error ? cause.message : String(cause);
+      return { valid: false, checkpoints: 0, error, report: null };
+    }
+  }
+
+  async #isThere(): Promise<boolean> {
+    try {
+      return await this.#look(async (file) => file.size() > 0);
+    } catch (cause) {
+      if (cause instanceof VerbatimError && cause.code === "LOG_NOT_FOUND") return false;
+      throw cause;
+    }
+  }
+
+  /**
+   * Whether what was found has NULs (TG2), or signatures of the older format: whether those are to be
+   * believed is for a person (`repair --vouch`). They can only be where nothing of this format is
+   * signed. Asked of the very bytes that are signed, or refused with CHANGED_WHILE_READ (TG3).
+   */
+  async #isOthers(found: Found, covered: Covered): Promise<boolean> {
+    let isOthers = false;
+    const looksForLegacy = this.#isLegacyProfile && found[0] === 0;
+    const whole = new WholeLines((lines) => {
+      isOthers ||= nodeCrypto.indexOf(lines, CLAIM_NEEDLE, 0) !== -1;
+    });
+    const isSigned = await readCovered(nodeHost, this.#log, covered, (chunk, at) => {
+      const part = within(found, chunk, at);
+      isOthers ||= part.includes(NUL);
+      if (looksForLegacy) whole.feed(part);
+    });
+    if (!isSigned) throw changedWhileRead(`${this.#log.root}/${this.#log.logId}`, found[0]);
+    return isOthers;
+  }
+
+  async #look<T>(at: (file: OpenFile) => Promise<T>): Promise<T> {
+    const { logId, root } = this.#log;
+    const place = await openPlace(nodeHost, logId, { create: false, root });
+    try {
+      const file = openToRead(place);
+      try {
+        return await at(file);
+      } finally {
+        file.close();
+      }
+    } finally {
+      place.directory.close();
+    }
+  }
+
+  #session(signing: StoreSigning): Session {
+    const { id, root, logId } = this.#log;
+    const dialectOf = (envelope: Envelope) => ({
+      ...ryeDialect({ envelope }),
+      logPath: () => logId.split("/"),
+    });
+    return new Session({
+      host: nodeHost,
+      id,
+      root,
+      dialect: dialectOf("flat"),
+      agent: null,
+      newId: randomUUID,
+      nowMs: Date.now,
+      cwd: root,
+      version: packageVersion(),
+      model: null,
+      // Others may be appending to it, and hold the lock only while they do.
+      logOptions: { mode: "shared" },
+      adopt: (first) => dialectOf(readEnvelope(first).event?.envelope ?? "flat"),
+      openBeside: null,
+      openSealing: async (session, facts) => {
+        const sealing = await signing.open({
+          log: this.#log,
+          placeRoot: root,
+          signing: () => session.dialect.signing,
+          facts,
+          isLegacyProfile: this.#isLegacyProfile,
+          isEveryAppend: true,
+          rev: () => sealing.newest?.rev ?? 0,
+        });
+        return sealing;
+      },
+      onClosed: () => {},
+    });
+  }
+}
+
+/** The log in a thread's directory; a project's when it lies where a project has its threads. */
+function placeOfThread(id: string, threadDir: string): SessionLog & { readonly id: string } {
+  const segments = threadSegments(id);
+  for (const above of [join(...THREADS_PATH, ...segments), join(...segments)]) {
+    if (!threadDir.endsWith(`/${above}`)) continue;
+    const root = threadDir.slice(0, -above.length - 1) || "/";
+    return { dialect: "rye", root, logId: join(above, LOG_NAME), id };
+  }
+  return { dialect: "rye", root: threadDir, logId: LOG_NAME, id };
+}
+
+function integrityOf(report: VerifyReport): TranscriptIntegrity {
+  const { verdict, checkpoints, findings, bad_range: bad, signed_through: through, tail } = report;
+  const said = { checkpoints: checkpoints.total, report };
+  if (verdict === "verified") return { valid: true, ...said };
+  const why = findings.find((finding) => finding.verdict === verdict);
+  const turn = bad?.turns[0] ?? why?.turn ?? (tail.bytes > 0 ? through?.turn : undefined) ?? null;
+  const offset = why?.byte_offset ?? null;
+  const isUnsigned = verdict === "unsigned" || (verdict === "unreadable" && isMissing(report));
+  return {
+    valid: false,
+    ...said,
+    error: why?.message ?? verdict,
+    ...(turn === null ? {} : { failed_at_turn: turn }),
+    ...(offset === null ? {} : { byte_offset: offset }),
+    ...(tail.bytes > 0 ? { unsigned_bytes: tail.bytes } : {}),
+    ...(isUnsigned ? { unsigned: true } : {}),
+  };
+}
+
+function isMissing({ findings }: VerifyReport): boolean {
+  return findings.some(({ code }) => code === "NOT_FOUND");
+}

@@ -1,0 +1,64 @@
+/**
+ * Verified meta: a thread's `thread.json`, for whoever grants something because of what it says.
+ *
+ * VM1  There is no default and no second source: capabilities and limits come from a file that
+ *      verifies, or from nowhere. What was rebuilt from the log, however well, is refused.
+ * VM2  The file must be as new as the log says it is: a checkpoint names its revision, so that an
+ *      older file cannot be put back. So the log is verified too.
+ * VM3  The file must be of this very log: it names one of its checkpoints. A thread of the same name,
+ *      elsewhere or before this one, is another thread, and signed by the same key.
+ */
+
+import { VerbatimError } from "../../../base/errors.ts";
+import type { Host } from "../../../base/host.ts";
+import { verifyLog } from "../../../signing/judging/verify.ts";
+import { threadKeys } from "../../../signing/trust/trusted-keys.ts";
+import { UserJudging } from "../../../verifying/user-judging.ts";
+import { rye } from "../dialect.ts";
+import { FoundMeta } from "../files/found-meta.ts";
+import { threadPath } from "../files/thread-files.ts";
+import { META_NAME } from "../thread-id.ts";
+import type { StoredThreadMeta } from "../thread-meta.ts";
+
+/** A thread.json is written a few times in all; who finds it changed so often is being played with. */
+const READS_MAX = 3;
+
+/** Refuses with NOT_VERIFIED. */
+export async function readVerifiedMeta(
+  host: Host,
+  projectPath: string,
+  threadId: string,
+  judgedBy?: UserJudging,
+): Promise<StoredThreadMeta> {
+  const path = `${threadPath(projectPath, threadId)}/${META_NAME}`;
+  const judging = judgedBy ?? (await UserJudging.load(host, { onWarning: () => {} }));
+  const { found, report } = await readBoth(host, judging, projectPath, threadId);
+  if (!found) throw notVerified(path, "unsigned", "there is none");
+  const keys = threadKeys(judging.trust, threadId);
+  const { meta, doubt } = found.judge({ threadId, keys, report });
+  if (!meta) throw notVerified(path, doubt.verdict, doubt.why);
+  return meta;
+}
+
+/** The file and the verdict on the log as they belong together, also while a writer goes on. */
+async function readBoth(host: Host, judging: UserJudging, root: string, threadId: string) {
+  const logId = rye.logPath(threadId).join("/");
+  const log = { dialect: "rye", root, logId, id: threadId } as const;
+  for (let tries = READS_MAX; ; tries--) {
+    const found = await FoundMeta.read(host, log);
+    const onCheckpoint = found?.onCheckpoint ?? (() => {});
+    // Of the log alone: the file is judged here, by more than a verdict asks of it.
+    const options = { ...(await judging.optionsFor(log)), beside: null, onCheckpoint };
+    const report = await verifyLog(host, log, options);
+    const isSame = found?.text === (await FoundMeta.read(host, log))?.text;
+    if (isSame || tries === 1) return { found, report };
+  }
+}
+
+function notVerified(path: string, verdict: string, why: string): VerbatimError {
+  return new VerbatimError(
+    "NOT_VERIFIED",
+    `${path} is not verified (${verdict}): ${why}; grant nothing because of it`,
+    { path, verdict },
+  );
+}

@@ -1,0 +1,52 @@
+/**
+ * Write meta: replaces a thread's `thread.json` by what a caller answers for, signed where the thread
+ * is: an unsigned file next to a signed log would count as tampering.
+ */
+
+import { badOption } from "../../../base/choice.ts";
+import type { Host } from "../../../base/host.ts";
+import { Store } from "../../../store/store.ts";
+import { UserJudging } from "../../../verifying/user-judging.ts";
+import { RyeBeside } from "../files/thread-beside.ts";
+import { readStoredMeta, writeThreadMeta as writeUnsignedMeta } from "../files/thread-files.ts";
+import { isThreadMeta, type StoredThreadMeta } from "../thread-meta.ts";
+import { isSignedThread } from "./signed-thread.ts";
+
+export async function writeThreadMeta(
+  host: Host,
+  projectPath: string,
+  threadId: string,
+  meta: StoredThreadMeta,
+): Promise<void> {
+  const judging = await UserJudging.load(host, { onWarning: () => {} });
+  const thread = { id: threadId, meta: await readStoredMeta(host, projectPath, threadId) };
+  const isSigned = await isSignedThread(host, judging, projectPath, thread);
+  const write = isSigned ? writeSignedMeta : writeUnsignedMeta;
+  await write(host, projectPath, threadId, meta);
+}
+
+/**
+ * Replaces the `thread.json` of a signed thread, with the log's lock held: signed, in a higher
+ * revision. Refuses with NOT_VERIFIED, CHECKPOINT_MISMATCH, UNSIGNABLE_JSON, LOG_LOCKED, BAD_SETTING.
+ */
+async function writeSignedMeta(
+  host: Host,
+  projectPath: string,
+  threadId: string,
+  meta: StoredThreadMeta,
+): Promise<void> {
+  if (!isThreadMeta(meta) || meta.thread_id !== threadId) {
+    throw badOption("meta", "must be a thread.json of this thread, with thread_id and status");
+  }
+  const store = new Store(host, { dialect: "rye", root: projectPath, sign: true });
+  const session = store.session(threadId);
+  try {
+    await session.seal(async () => []); // Refuses a log that does not verify.
+    await session.changeBeside(async (beside, sync) => {
+      if (beside instanceof RyeBeside) await beside.replaceMeta(meta, sync);
+    });
+  } finally {
+    await session.release(); // Not closed: whether the thread goes on is not ours to say.
+    await store.close();
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * Rye derived: whether a thread's transcript.md and thread.json are what its log makes of them.
+ *
+ * transcript.md is the log's rendering, byte for byte (markdown-file.ts, M1). thread.json may know
+ * more than the log, and is stale where the two disagree (rye-meta-replay.ts).
+ */
+
+import type { OpenFile } from "../../../base/files.ts";
+import { readSmallFile } from "../../../base/replace.ts";
+import { type Finding, finding } from "../../../findings/finding.ts";
+import { troubleOf } from "../../../findings/trouble.ts";
+import { copyAside, moveAside, openIfThere, replaceWith } from "../../files/aside.ts";
+import {
+  type DerivedKind,
+  type DerivedLook,
+  keptIn,
+  type Patient,
+  placeOf,
+} from "../../files/derived.ts";
+import { TextComparison } from "../../files/text-comparison.ts";
+import { type RyeEvent, readEnvelope } from "../envelope.ts";
+import { DOCUMENT_OPTIONS, isOriginalsMarkdown, LIVE_OPTIONS, renderEvent } from "../markdown.ts";
+import { MetaRebuilder } from "../rebuild-meta.ts";
+import { LOG_NAME, MARKDOWN_NAME, META_NAME } from "../thread-id.ts";
+import type { StoredThreadMeta } from "../thread-meta.ts";
+import { RyeMetaReplay } from "./meta-replay.ts";
+import { MARKDOWN_HEAD_BYTES, parseMeta } from "./thread-beside.ts";
+import { renderThread, threadEvents, writeThreadMeta } from "./thread-files.ts";
+
+/** A thread.json beyond this is no thread.json: a line's worth of inputs, indented, is in it. */
+const META_BYTES_MAX = 64 * 1024 * 1024;
+
+export const ryeDerived: DerivedKind = {
+  logName: LOG_NAME,
+  names: [MARKDOWN_NAME, META_NAME],
+  look: async (patient) => new RyeLook(patient, await readMeta(patient)),
+  mend: (patient, { path }) =>
+    path.endsWith(`/${META_NAME}`) ? mendMeta(patient) : mendMarkdown(patient),
+};
+
+/** thread.json as it was found. */
+type FoundMeta =
+  | { readonly state: "usable"; readonly meta: StoredThreadMeta }
+  | { readonly state: "missing" | "corrupt" }
+  | { readonly state: "refused"; readonly error: unknown };
+
+class RyeLook implements DerivedLook {
+  readonly #patient: Patient;
+  readonly #meta: FoundMeta;
+  readonly #replay: RyeMetaReplay | null;
+  readonly #markdown: OpenFile | null;
+  readonly #comparison: TextComparison | null;
+  /** With the text as the document's Python writes it. */
+  readonly #documents: TextComparison | null;
+  /** Why transcript.md cannot be read; undefined when it can, or is missing. */
+  readonly #refusal: unknown;
+  #hasEvents = false;
+  #hasText = false;
+
+  constructor(patient: Patient, meta: FoundMeta) {
+    this.#patient = patient;
+    this.#meta = meta;
+    this.#replay = meta.state === "usable" ? new RyeMetaReplay(patient.id, meta.meta) : null;
+    let markdown: OpenFile | null = null;
+    try {
+      markdown = openIfThere(patient.directory, MARKDOWN_NAME);
+    } catch (cause) {
+      this.#refusal = cause;
+    }
+    this.#markdown = markdown;
+    this.#comparison = markdown && new TextComparison(markdown);
+    this.#documents = markdown && new TextComparison(markdown);
+  }
+
+  add(value: unknown): Promise<void> | undefined {
+    const { event } = readEnvelope(value);
+    if (!event) return undefined;
+    this.#hasEvents = true;
+    this.#replay?.add(event);
+    return this.#compare(event);
+  }
+
+  #compare(event: RyeEvent): Promise<void> | undefined {
+    // Missing, or known to differ: whether there is any text at all is all that matters.
+    const hasDiffered = this.#comparison?.hasDiffered !== false;
+    if (this.#hasText && hasDiffered && this.#documents?.hasDiffered !== false) return undefined;
+    const text = renderEvent(event, LIVE_OPTIONS);
+    this.#hasText ||= text !== "";
+    const comparing = this.#comparison?.add(text);
+    const documents = this.#documents?.add(renderEvent(event, DOCUMENT_OPTIONS));
+    return documents ? Promise.all([comparing, documents]).then(() => {}) : comparing;
+  }
+
+  async findings(): Promise<Finding[]> {
+    return [await this.#markdownFinding(), this.#metaFinding()].filter((each) => each !== null);
+  }
+
+  close(): void {
+    this.#markdown?.close();
+  }
+
+  async #markdownFinding(): Promise<Finding | null> {
+    const at = placeOf(this.#patient, MARKDOWN_NAME);
+    if (this.#refusal !== undefined) return troubleOf(at, this.#refusal);
+    if (!this.#comparison) {
+      // Nothing to print: whether the file is there makes no difference to a reader.
+      if (!this.#hasText) return null;
+      return finding("DERIVED_MISSING", at, `${MARKDOWN_NAME} is missing`);
+    }
+    const offset = await this.#comparison.differsAt();
+    if (offset === null || (await this.#documents?.differsAt()) === null) return null;
+    const head = Buffer.alloc(MARKDOWN_HEAD_BYTES);
+    const count = (await this.#markdown?.read(head, 0)) ?? 0;
+    if (isOriginalsMarkdown(head.toString("utf8", 0, count))) return null;
+    const detail = `${MARKDOWN_NAME} is not the rendering of its log from byte ${offset} on`;
+    return finding("DERIVED_STALE", { ...at, offset }, detail);
+  }
+
+  #metaFinding(): Finding | null {
+    const at = placeOf(this.#patient, META_NAME);
+    switch (this.#meta.state) {
+      case "refused":
+        return troubleOf(at, this.#meta.error);
+      case "missing":
+        // An id is won, and a log opened, before the first event says anything to keep.
+        if (!this.#hasEvents) return null;
+        return finding("DERIVED_MISSING", at, `${META_NAME} is missing`);
+      case "corrupt":
+        return finding("DERIVED_STALE", at, `${META_NAME} is corrupt`);
+      case "usable":
+        return this.#staleMeta(this.#meta.meta);
+    }
+  }
+
+  #staleMeta(meta: StoredThreadMeta): Finding | null {
+    const at = placeOf(this.#patient, META_NAME);
+    const stale = this.#replay?.staleFields() ?? [];
+    if (stale.length > 0) {
+      const detail = `${META_NAME} disagrees with its log in ${stale.join(", ")}`;
+      if (!isSigned(meta)) return finding("DERIVED_STALE", at, detail);
+      const signed = `${detail}; it is signed, and only its signer can change it`;
+      return finding("DERIVED_STALE", { ...at, mends: false }, signed);
+    }
+    if (meta.reconstructed !== true) return null;
+    return finding("DERIVED_REBUILT", at, `${META_NAME} was rebuilt from its log`);
+  }
+}
+
+async function readMeta({ directory }: Patient): Promise<FoundMeta> {
+  try {
+    const file = openIfThere(directory, META_NAME);
+    if (file === null) return { state: "missing" };
+    const size = file.size();
+    file.close();
+    if (size > META_BYTES_MAX) return { state: "corrupt" };
+    const meta = parseMeta(await readSmallFile(directory, META_NAME));
+    return meta ? { state: "usable", meta } : { state: "corrupt" };
+  } catch (error) {
+    return { state: "refused", error };
+  }
+}
+
+/** What was signed is left to whoever can sign: any change would make it invalid. */
+function isSigned(meta: StoredThreadMeta): boolean {
+  return Object.hasOwn(meta, "_signature");
+}
+
+async function mendMarkdown({ host, root, id, directory }: Patient): Promise<string> {
+  const aside = await copyAside(directory, MARKDOWN_NAME);
+  await replaceWith(directory, MARKDOWN_NAME, renderThread(host, root, id, LIVE_OPTIONS));
+  return `made ${MARKDOWN_NAME} from the log${keptIn(aside)}`;
+}
+
+async function mendMeta(patient: Patient): Promise<string> {
+  const { host, root, id, directory } = patient;
+  const found = await readMeta(patient);
+  if (found.state === "refused") throw found.error;
+  const stored = found.state === "usable" ? found.meta : await rebuiltMeta(patient);
+  // Without an event there is nothing to say, and what cannot be read is better out of the way.
+  if (!stored) return `moved ${META_NAME} to ${await moveAside(directory, META_NAME)}`;
+  // What is rebuilt counts the first start and any error, as the thread-transcripts document has
+  // it. It is mended like any other: what repair writes, the next look must not call stale.
+  const replay = new RyeMetaReplay(id, stored);
+  for await (const event of threadEvents(host, root, id)) replay.add(event);
+  const aside = await copyAside(directory, META_NAME);
+  await writeThreadMeta(host, root, id, replay.mended());
+  const did = found.state === "usable" ? `set ${replay.staleFields().join(", ")} of` : "rebuilt";
+  return `${did} ${META_NAME} from the log${keptIn(aside)}`;
+}
+
+async function rebuiltMeta({ host, root, id }: Patient): Promise<StoredThreadMeta | null> {
+  const rebuilder = new MetaRebuilder(id);
+  for await (const event of threadEvents(host, root, id)) rebuilder.add(event);
+  return rebuilder.meta();
+}

@@ -1,0 +1,113 @@
+/**
+ * Found meta: a thread.json as it was read, and whether what it says is to be believed.
+ *
+ * VM1 to VM3 of verified-meta.ts are checked here.
+ */
+
+import { dirname } from "node:path";
+import type { Host } from "../../../base/host.ts";
+import { readSmallFile } from "../../../base/replace.ts";
+import type { Keys } from "../../../proof/keys.ts";
+import { judgeThread } from "../../../proof/thread-signature.ts";
+import type { VerifyReport } from "../../../signing/judging/report.ts";
+import { nodeCrypto } from "../../../signing/keys/node-crypto.ts";
+import type { SessionLog } from "../../../signing/session-log.ts";
+import { META_NAME } from "../thread-id.ts";
+import type { StoredThreadMeta } from "../thread-meta.ts";
+import { namedSeqIn, parseMeta } from "./thread-beside.ts";
+import { META_BYTES_MAX } from "./threads.ts";
+
+/** Verdicts on a log that say nothing against what is signed in it. */
+const HOLDS: readonly VerifyReport["verdict"][] = ["verified", "incomplete"];
+
+export interface MetaJudge {
+  readonly threadId: string;
+  readonly keys: Keys;
+  /** The verdict on the thread's log. */
+  readonly report: VerifyReport;
+}
+
+type JudgedMeta =
+  | { readonly meta: StoredThreadMeta; readonly doubt: null }
+  | {
+      readonly meta: null;
+      readonly doubt: { readonly verdict: VerifyReport["verdict"]; readonly why: string };
+    };
+
+/**
+ * A thread.json as it was read. To be read before its log is verified, and told of the checkpoints
+ * of that log: it names one of them (VM3).
+ */
+export class FoundMeta {
+  readonly text: string;
+  readonly #namedSeq: number | null;
+  #namedLine: string | null = null;
+
+  constructor(text: string) {
+    this.text = text;
+    this.#namedSeq = namedSeqIn(text);
+  }
+
+  /** What stands beside a thread's log; null when there is none. */
+  static async read(host: Host, { root, logId }: SessionLog): Promise<FoundMeta | null> {
+    try {
+      const path = dirname(`${root}/${logId}`);
+      const directory = await host.files.openDirectory(path, { create: false, root });
+      try {
+        const file = directory.open(META_NAME, "read");
+        const isTooLong = file.size() > META_BYTES_MAX;
+        file.close();
+        // Then it is damaged, as every reader of it holds.
+        const text = isTooLong ? "" : await readSmallFile(directory, META_NAME);
+        return text === null ? null : new FoundMeta(text);
+      } finally {
+        directory.close();
+      }
+    } catch (cause) {
+      if ((cause as { code?: unknown } | null)?.code === "ENOENT") return null;
+      throw cause;
+    }
+  }
+
+  readonly onCheckpoint = (seq: number, line: string): void => {
+    if (seq === this.#namedSeq) this.#namedLine = line;
+  };
+
+  /** What it says, if it is to be believed (VM1, VM2, VM3). */
+  judge({ threadId, keys, report }: MetaJudge): JudgedMeta {
+    const verdict = judgeThread(this.text, { crypto: nodeCrypto, keys, threadId });
+    if (!verdict.ok) return doubted(DOUBTS[verdict.reason] ?? "tampered", verdict.reason);
+    const meta = parseMeta(this.text);
+    if (!meta) return doubted("unreadable", "it is no thread.json");
+    if (Object.hasOwn(meta, "reconstructed")) {
+      return doubted("untrusted", "it was rebuilt from the log, and is nobody's word");
+    }
+    if (!HOLDS.includes(report.verdict)) return doubted(report.verdict, "its log does not verify");
+    const { rev, head } = verdict;
+    const known = report.signed_through;
+    if (!known || rev < known.rev || head.seq > known.seq) {
+      const which = `it is revision ${rev}, and the log knows of ${known?.rev ?? "none"}`;
+      return doubted("rollback", which);
+    }
+    if (head.seq !== this.#namedSeq || head.line !== this.#namedLine) {
+      return doubted(
+        "tampered",
+        "it is of another log: it names a checkpoint that is not in this one",
+      );
+    }
+    return { meta, doubt: null };
+  }
+}
+
+function doubted(verdict: VerifyReport["verdict"], why: string): JudgedMeta {
+  return { meta: null, doubt: { verdict, why } };
+}
+
+/** What it means for the file that its signature is doubted; all others: it was altered. */
+const DOUBTS: Readonly<Record<string, VerifyReport["verdict"]>> = {
+  malformed: "unreadable",
+  unsigned: "unsigned",
+  "signed as version 1": "untrusted",
+  "unknown key": "untrusted",
+  "untrusted key": "untrusted",
+};

@@ -1,0 +1,194 @@
+/**
+ * Meta proof: what is wrong with the thread.json of a signed rye thread, as findings of a verdict on
+ * its log. Page: docs/formats/checkpoint.md, "thread.json".
+ *
+ * MP1  The file is read after the log. A writer has thread.json on the disk before a checkpoint names
+ *      its revision, and a checkpoint before thread.json names it as head. So the file of an honest
+ *      writer is never older than the log that was read before it, whenever that writer was killed.
+ * MP2  A head is looked for in the log itself, at the byte that it names, also past what was judged:
+ *      a writer may have gone on since.
+ * MP3  The log's own statements decide whether the file had to be signed, never the file's alone.
+ */
+
+import type { OpenFile } from "../../../base/files.ts";
+import type { Host } from "../../../base/host.ts";
+import { readStretch } from "../../../log/bytes.ts";
+import { LF, toHex } from "../../../proof/bytes.ts";
+import type { Keys } from "../../../proof/keys.ts";
+import { withSuccessors } from "../../../proof/rotations.ts";
+import {
+  judgeThread,
+  type ThreadDoubt,
+  type ThreadFacts,
+  type ThreadHead,
+} from "../../../proof/thread-signature.ts";
+import type { Finding, FindingCode, SignedThrough, Verdict } from "../../../proof/verdict.ts";
+import type { BesideProof, JudgedLog } from "../../../signing/judging/verify-options.ts";
+import { nodeCrypto } from "../../../signing/keys/node-crypto.ts";
+import type { SessionLog } from "../../../signing/session-log.ts";
+import type { StoredThreadMeta } from "../thread-meta.ts";
+import { FoundMeta } from "./found-meta.ts";
+import { parseMeta } from "./thread-beside.ts";
+
+/** No checkpoint is nearly as long. */
+const HEAD_BYTES_MAX = 64 * 1024;
+
+type Doubted = Extract<ReturnType<typeof judgeThread>, { readonly ok: false }>;
+
+/** What the log says that its thread.json is held against. */
+interface Stated {
+  readonly through: SignedThrough;
+  /** Whoever signs this log signs thread.json too, or did (MP3). */
+  readonly isSigned: boolean;
+  /** Every line is signed, by whoever writes them. */
+  readonly isComplete: boolean;
+}
+
+export class MetaProof implements BesideProof {
+  readonly #host: Host;
+  readonly #target: SessionLog & { readonly id: string };
+  /** Whom the user trusts with threads, and the keys that those handed the log over to. */
+  #keys: Keys;
+
+  constructor(host: Host, target: SessionLog & { readonly id: string }, keys: Keys) {
+    this.#host = host;
+    this.#target = target;
+    this.#keys = keys;
+  }
+
+  onBytes(): void {}
+
+  async findings({ log, judge, tailBytes }: JudgedLog): Promise<readonly Finding[]> {
+    const through = judge.signedThrough;
+    if (!through) return []; // Nothing in the log holds, and the verdict says so.
+    this.#keys = withSuccessors(this.#keys, judge.keys, judge.handOvers);
+    const found = await FoundMeta.read(this.#host, this.#target);
+    const stated = {
+      through,
+      isSigned: through.rev > 0 || judge.isSignedFromStart,
+      isComplete: tailBytes === 0 && judge.found.length === 0,
+    };
+    const finding = found ? await this.#judge(found.text, log, stated) : missing(through);
+    return finding ? [this.#counted(finding, through)] : [];
+  }
+
+  async #judge(text: string, log: OpenFile, stated: Stated): Promise<Finding | null> {
+    const threadId = this.#target.id;
+    const meta = parseMeta(text);
+    const verdict = judgeThread(text, { crypto: nodeCrypto, keys: this.#keys, threadId });
+    if (!verdict.ok) return this.#doubted(verdict, meta, stated);
+    if (!meta) return altered("is signed, and is no thread.json");
+    if (Object.hasOwn(meta, "reconstructed")) return reconstructed();
+    return compared(verdict, log, stated.through);
+  }
+
+  #doubted(doubt: Doubted, meta: StoredThreadMeta | null, stated: Stated): Finding | null {
+    const { reason } = doubt;
+    if (ALTERED.has(reason)) return altered(`was altered: ${reason}`);
+    const isOurs = stated.isSigned || bearsOurs(meta);
+    if (meta && meta.thread_id !== this.#target.id) return otherLog("names another thread");
+    if (reason === "unknown key" || reason === "untrusted key") {
+      return isOurs ? this.#untrusted(doubt, stated) : unsigned(null);
+    }
+    if (!isOurs) return unsigned(null); // Others wrote it, and the log says nothing of it.
+    if (!meta) return altered("is damaged");
+    const isBare = !Object.hasOwn(meta, "_signature") && !Object.hasOwn(meta, "_signature2");
+    if (!isBare) return altered("has lost one of its two signatures");
+    if (Object.hasOwn(meta, "reconstructed")) return reconstructed();
+    // What JSON cannot carry safely our own writer leaves unsigned; so does a writer that signs nothing.
+    const isHonest = reason === "malformed" || !stated.isComplete;
+    const wasSigned = stated.through.rev > 0 || bearsOurs(meta);
+    return wasSigned && !isHonest ? stripped() : unsigned("incomplete");
+  }
+
+  /** A key that may sign this log, and was not trusted with more, says nothing against the file. */
+  #untrusted({ fp, keyRefusal }: Doubted, { through }: Stated): Finding {
+    const isOfLog = fp !== null && this.#keys.byFp(fp).kid === through.kid;
+    const isLimited = isOfLog && keyRefusal === "KEY_OF_OTHER_PURPOSE";
+    const why = isLimited
+      ? "is signed by the log's key, which is not trusted with it (purpose thread)"
+      : "is signed by a key that is not trusted with it";
+    return finding("META_UNTRUSTED", isLimited ? null : "untrusted", why);
+  }
+
+  /**
+   * What a user does not trust the log's key with is never verified for them, and that it is missing
+   * or unsigned changes nothing: it is only said. What was altered counts in any case.
+   */
+  #counted(found: Finding, { kid, ts }: SignedThrough): Finding {
+    const isTrusted = this.#keys.byKid(kid, ts).refusal === null;
+    const isLack = LACKS.has(found.code) || found.code === "META_STRIPPED";
+    return isTrusted || !isLack ? found : { ...found, verdict: null };
+  }
+}
+
+const ALTERED: ReadonlySet<ThreadDoubt> = new Set(["altered", "bad signature", "another thread"]);
+const LACKS: ReadonlySet<FindingCode> = new Set([
+  "META_MISSING",
+  "META_UNSIGNED",
+  "META_RECONSTRUCTED",
+]);
+
+/** Fields that only a signed write adds. */
+function bearsOurs(meta: StoredThreadMeta | null): boolean {
+  return ["rev", "head", "_signature2"].some((key) => meta !== null && Object.hasOwn(meta, key));
+}
+
+/** Both signatures hold: is it as new as the log says, and of this very log? */
+async function compared(
+  { rev, head }: ThreadFacts,
+  log: OpenFile,
+  through: SignedThrough,
+): Promise<Finding | null> {
+  if (rev < through.rev) {
+    const message = `is revision ${rev}, and the log knows of revision ${through.rev}`;
+    return finding("META_BEHIND", "rollback", message);
+  }
+  if (head.byteOffset >= log.size()) {
+    const message = `names a checkpoint at byte ${head.byteOffset}, and the log ends before it`;
+    return finding("META_AHEAD", "rollback", message);
+  }
+  const isThere = (await lineHashAt(log, head)) === head.line;
+  return isThere ? null : otherLog("names a checkpoint that is not in the log");
+}
+
+async function lineHashAt(log: OpenFile, { byteOffset }: ThreadHead): Promise<string | null> {
+  const bytes = await readStretch(
+    log,
+    byteOffset,
+    Math.min(byteOffset + HEAD_BYTES_MAX, log.size()),
+  );
+  const end = bytes.indexOf(LF) + 1;
+  return end === 0 ? null : toHex(nodeCrypto.sha256(bytes.subarray(0, end)));
+}
+
+function missing({ rev }: SignedThrough): Finding | null {
+  if (rev === 0) return null; // A writer may have been killed before it wrote the first.
+  return finding("META_MISSING", "incomplete", `is missing, and the log knows of revision ${rev}`);
+}
+
+function altered(what: string): Finding {
+  return finding("META_ALTERED", "tampered", what);
+}
+
+function otherLog(what: string): Finding {
+  return finding("META_OTHER_LOG", "tampered", `${what}: it is not of this thread`);
+}
+
+function stripped(): Finding {
+  return finding("META_STRIPPED", "tampered", "has lost its signatures");
+}
+
+function unsigned(verdict: Verdict | null): Finding {
+  const message = "is not signed as the log is, and nothing vouches for what it says";
+  return finding("META_UNSIGNED", verdict, message);
+}
+
+function reconstructed(): Finding {
+  const message = "was rebuilt from the log, because it was missing or damaged";
+  return finding("META_RECONSTRUCTED", "incomplete", message);
+}
+
+function finding(code: FindingCode, verdict: Verdict | null, what: string): Finding {
+  return { code, verdict, byteOffset: null, turn: null, message: `its thread.json ${what}` };
+}

@@ -1,0 +1,75 @@
+/**
+ * Registrar: brings rye's registry up to what its threads' thread.json say, behind their backs.
+ *
+ * The registry follows; nobody waits for it but whoever closes the store. It is opened with the
+ * first thread that changes, and filled from the directories when it is empty.
+ */
+
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { InFlight } from "../../../base/in-flight.ts";
+import { type RegisteredThread, Registry } from "../../../catalog/registry.ts";
+import { REGISTRY_NAME } from "../thread-id.ts";
+import { isThreadMeta } from "../thread-meta.ts";
+import { findThreadMetas } from "./threads.ts";
+
+/** Threads that start and end in quick succession share a transaction. */
+const GATHER_MS = 250;
+
+export class Registrar {
+  readonly #projectPath: string;
+  readonly #threadsPath: string;
+  readonly #onWarning: (warning: string) => void;
+  readonly #work = new InFlight();
+  #waiting = new Map<string, RegisteredThread>();
+  #writing: Promise<void> | null = null;
+  #registry: Registry | null | undefined;
+  readonly #hurry = new AbortController();
+
+  /** `threadsPath` is the directory of threads, `projectPath` the project it belongs to. */
+  constructor(projectPath: string, threadsPath: string, onWarning: (warning: string) => void) {
+    this.#projectPath = projectPath;
+    this.#threadsPath = threadsPath;
+    this.#onWarning = onWarning;
+  }
+
+  /** A thread's meta has changed. */
+  note(thread: RegisteredThread): void {
+    this.#waiting.set(thread.thread_id, thread);
+    this.#writing ??= this.#work.track(this.#write());
+  }
+
+  /** Resolves when everything noted is in the registry. */
+  async close(): Promise<void> {
+    this.#hurry.abort();
+    while (this.#writing) await this.#work.ended();
+    this.#registry?.close();
+    this.#registry = undefined;
+  }
+
+  async #write(): Promise<void> {
+    try {
+      // Rejects when somebody closes and is in a hurry, and then it is time all the same.
+      await sleep(GATHER_MS, undefined, { signal: this.#hurry.signal }).catch(() => {});
+      if (this.#registry === undefined) {
+        this.#registry = await Registry.open(join(this.#threadsPath, REGISTRY_NAME));
+        if (this.#registry?.isEmpty) await this.#fill(this.#registry);
+      }
+      const threads = this.#waiting;
+      this.#waiting = new Map();
+      this.#registry?.put(threads.values());
+    } catch (cause) {
+      this.#onWarning(`${REGISTRY_NAME} could not be written: ${String(cause)}`);
+    }
+    this.#writing = null;
+    if (this.#waiting.size > 0 && this.#registry) this.#writing = this.#work.track(this.#write());
+  }
+
+  async #fill(registry: Registry): Promise<void> {
+    const threads: RegisteredThread[] = [];
+    for await (const { meta } of findThreadMetas(this.#projectPath)) {
+      if (isThreadMeta(meta)) threads.push(meta);
+    }
+    registry.put(threads);
+  }
+}

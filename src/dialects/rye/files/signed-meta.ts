@@ -1,0 +1,136 @@
+/**
+ * Signed meta: the `thread.json` of a signed thread: what it says of its revision and of the log's
+ * head, and whether one that was found may be gone on from. Does not touch the file itself.
+ *
+ * ME1  What was found and does not verify, or is of another log than this one, is never signed over:
+ *      the file goes on unsigned, and that is told. Otherwise whoever altered it, or put another
+ *      thread's in its place, would have it signed by the next writer.
+ * ME2  A revision is above all that the file and the log's checkpoints have named, and counts once
+ *      the file is written: a checkpoint never names one that is not there.
+ */
+
+import { VerbatimError } from "../../../base/errors.ts";
+import { formatPythonJson, jsonTree } from "../../../proof/canonical-json.ts";
+import type { ProofCrypto } from "../../../proof/crypto.ts";
+import { isJsonMap, type JsonMap, parseJson } from "../../../proof/json-tree.ts";
+import type { Keys } from "../../../proof/keys.ts";
+import { judgeThread, signThread } from "../../../proof/thread-signature.ts";
+import type { Signer } from "../../../signing/keys/signer.ts";
+import type { NamedCheckpoint, Newest } from "../../../signing/writing/checkpoint-draft.ts";
+import { formatThreadMeta, type StoredThreadMeta, withoutSignatures } from "../thread-meta.ts";
+
+export interface SignedMetaParts {
+  readonly threadId: string;
+  readonly signer: Signer;
+  readonly crypto: ProofCrypto;
+  /** Whom the user trusts with this thread's metadata now. */
+  readonly keys: () => Promise<Keys>;
+  readonly nowMs: () => number;
+  /** The newest checkpoint that stands in the log; null when there is none. */
+  readonly newest: () => Newest | null;
+  /** The checkpoint that the file named when the log was last read; null: it does not stand there. */
+  readonly named: () => NamedCheckpoint | null;
+  readonly onWarning: (warning: string) => void;
+}
+
+export class SignedMeta {
+  readonly #parts: SignedMetaParts;
+  /** As it was read or written, with its numbers as they are spelt there. */
+  #was: JsonMap | null = null;
+  #rev = 0;
+  /** The head in what was read or written last. */
+  #head: NamedCheckpoint | null = null;
+  /** Why what was found is not signed on; null when it may be. */
+  #doubt: string | null = null;
+  #toldDoubt: string | null = null;
+
+  constructor(parts: SignedMetaParts) {
+    this.#parts = parts;
+  }
+
+  /** The revision that stands. */
+  get rev(): number {
+    return Math.max(this.#rev, this.#parts.newest()?.rev ?? 0);
+  }
+
+  /** What stands there now; null when there is none that can be used, and it is made anew. */
+  async found(text: string | null): Promise<void> {
+    this.#doubt = null;
+    this.#was = null;
+    if (text === null) return;
+    const { tree } = parseJson(text);
+    this.#was = isJsonMap(tree) ? tree : null;
+    const { crypto, threadId } = this.#parts;
+    const verdict = judgeThread(text, { crypto, keys: await this.#parts.keys(), threadId });
+    if (!verdict.ok) {
+      this.#doubt = verdict.reason;
+    } else if (verdict.rev < this.rev) {
+      this.#doubt = "an older revision than the log knows of";
+    } else if (!isNamed(verdict.head, [this.#head, this.#parts.named()])) {
+      this.#doubt = "it names a checkpoint that is not in the log";
+    } else {
+      this.#rev = verdict.rev;
+      this.#head = verdict.head;
+    }
+  }
+
+  /** Why what was found is not signed on; null when it may be. */
+  get doubt(): string | null {
+    return this.#doubt;
+  }
+
+  /** As `write`, of what a caller answers for: refuses with UNSIGNABLE_JSON what cannot be signed. */
+  async writeSigned(meta: StoredThreadMeta, put: (text: string) => Promise<void>): Promise<void> {
+    jsonTree({ ...withoutSignatures(meta) }, this.#was ?? undefined);
+    await this.write(meta, put);
+  }
+
+  /** Has the meta written, signed unless it cannot be; `put` replaces the file. */
+  async write(meta: StoredThreadMeta, put: (text: string) => Promise<void>): Promise<void> {
+    const rev = this.rev + 1;
+    const head = this.#parts.newest();
+    const signed = await this.#signed(meta, rev, head);
+    if (!signed) return put(formatThreadMeta(withoutSignatures(meta)));
+    await put(formatPythonJson(signed));
+    this.#rev = rev; // ME2
+    this.#was = signed;
+    this.#head = head;
+  }
+
+  async #signed(
+    meta: StoredThreadMeta,
+    rev: number,
+    stands: Newest | null,
+  ): Promise<JsonMap | null> {
+    const { signer, crypto, nowMs } = this.#parts;
+    if (this.#doubt) return this.#unsigned(`what was found there is not verified: ${this.#doubt}`);
+    if (!stands) return null; // Nothing of the log is signed yet either.
+    const { seq, byteOffset: byte_offset, line } = stands;
+    const value = { ...withoutSignatures(meta), rev, head: { seq, byte_offset, line } };
+    try {
+      const tree = jsonTree(value, this.#was ?? undefined);
+      const { kid, fp } = signer;
+      const sign = (message: Uint8Array) => signer.sign(message);
+      return await signThread(tree as JsonMap, { sign, kid, fp, crypto, nowMs });
+    } catch (cause) {
+      if (!(cause instanceof VerbatimError && cause.code === "UNSIGNABLE_JSON")) throw cause;
+      return this.#unsigned(cause.message);
+    }
+  }
+
+  #unsigned(why: string): null {
+    if (why !== this.#toldDoubt) {
+      const { threadId, onWarning } = this.#parts;
+      onWarning(
+        `thread.json of ${threadId} is written without a signature: ${why}; where its content is ` +
+          "not right, delete it, and it is made anew from the log",
+      );
+    }
+    this.#toldDoubt = why;
+    return null;
+  }
+}
+
+function isNamed({ seq, line }: NamedCheckpoint, known: readonly (NamedCheckpoint | null)[]) {
+  return known.some((each) => each?.seq === seq && each.line === line);
+}

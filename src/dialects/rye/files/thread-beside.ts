@@ -1,0 +1,360 @@
+/**
+ * Rye beside: `transcript.md` and `thread.json`, kept in step with a thread's log.
+ *
+ * The markdown grows by each event's rendering, in log order, under the log's lock. thread.json
+ * is made when the first event lands, and replaced at a start, a completion or an error and when a
+ * paused thread goes on.
+ * Both are views (B1): what a crash or another program did to them is mended on opening.
+ *
+ * B2  With `os` and the log to ourselves, they are written once per turn of the event loop, not
+ *     once per event: nobody else can write meanwhile, and `os` promises nothing to them. In all
+ *     other cases they are written before the event is acknowledged. A thread.json that is signed
+ *     always is, and durably: a checkpoint may name its revision next (signed-meta.ts, ME2). The
+ *     checkpoint that it names itself is durable before it: one that names another is not believed.
+ */
+
+import { dirname } from "node:path";
+import { assert } from "../../../base/assert.ts";
+import { VerbatimError } from "../../../base/errors.ts";
+import type { Directory } from "../../../base/files.ts";
+import type { Host } from "../../../base/host.ts";
+import { type ByteOffset, START, toByteOffset } from "../../../base/offset.ts";
+import { readSmallFile, replaceFile, replaceFileDurably } from "../../../base/replace.ts";
+import type { Sync } from "../../../log/composed.ts";
+import type { Durability, LogMode } from "../../../log/log-options.ts";
+import { LogReader } from "../../../log/reader.ts";
+import type { Native } from "../../dialect.ts";
+import { copyAside } from "../../files/aside.ts";
+import type { Beside } from "../../files/beside.ts";
+import { ExpectedLines } from "../../files/expected-lines.ts";
+import { type RyeEvent, readEnvelope } from "../envelope.ts";
+import {
+  DOCUMENT_OPTIONS,
+  type EventOptions,
+  isOriginalsMarkdown,
+  LIVE_OPTIONS,
+  renderEvent,
+} from "../markdown.ts";
+import { MetaRebuilder } from "../rebuild-meta.ts";
+import { MARKDOWN_NAME, META_NAME } from "../thread-id.ts";
+import {
+  formatThreadMeta,
+  isThreadMeta,
+  metaAfter,
+  pausedMeta,
+  resumedMeta,
+  type StoredThreadMeta,
+  withoutSignatures,
+} from "../thread-meta.ts";
+import { MarkdownFile } from "./markdown-file.ts";
+import type { SignedMeta } from "./signed-meta.ts";
+
+/** The original's heading is in these bytes of its text. */
+export const MARKDOWN_HEAD_BYTES = 4096;
+/** Beyond this a log's markdown is believed when its end is right; reading all would take long. */
+const CHECKED_WHOLE_BYTES_MAX = 4 * 1024 * 1024;
+const CHECKED_EVENTS = 50;
+/** How much text is compared or written at once while mending. */
+const MEND_CHARS = 64 * 1024;
+/** Events with which a thread goes on that had ended; others may trail behind an end. */
+export const GOES_ON: ReadonlySet<string> = new Set(["thread_start", "user_message", "step_start"]);
+
+export interface RyeBesideParts {
+  readonly host: Host;
+  readonly threadId: string;
+  /** The log, below the root. */
+  readonly logId: string;
+  readonly root: string;
+  readonly durability: Durability;
+  readonly mode: LogMode;
+  readonly hasMarkdown: boolean;
+  readonly nowMs: () => number;
+  readonly onMeta: (meta: StoredThreadMeta) => void;
+  readonly onWarning: (warning: string) => void;
+}
+
+export class RyeBeside implements Beside {
+  readonly #parts: RyeBesideParts;
+  readonly #expected = new ExpectedLines();
+  #directory: Directory | null = null;
+  #markdown: MarkdownFile | null = null;
+  #meta: StoredThreadMeta | null = null;
+  #unsavedMeta: StoredThreadMeta | null = null;
+  /** Null where thread.json is not signed. */
+  #signed: SignedMeta | null = null;
+  #unsavedText = "";
+  /** The coming turn of the event loop in which both are written (B2). */
+  #turn: NodeJS.Immediate | null = null;
+  #logEnd: ByteOffset | null = null;
+
+  constructor(parts: RyeBesideParts) {
+    this.#parts = parts;
+  }
+
+  /** From now on thread.json is signed. To be called before the log is opened. */
+  signWith(signed: SignedMeta): void {
+    this.#signed = signed;
+  }
+
+  get rev(): number {
+    return this.#signed?.rev ?? 0;
+  }
+
+  get revAhead(): number {
+    return this.#signed && this.#unsavedMeta ? this.rev + 1 : this.rev;
+  }
+
+  /** Which checkpoint thread.json names as its head, true or not; null: none, or nobody can say. */
+  async namedSeq(): Promise<number | null> {
+    try {
+      return namedSeqIn(await readSmallFile(await this.#openDirectory(), META_NAME));
+    } catch {
+      return null; // Then what it names is not found, and the file is not signed on.
+    }
+  }
+
+  expect(line: Uint8Array, native: Native): void {
+    this.#expected.add(line, native);
+  }
+
+  async caughtUp(end: ByteOffset): Promise<void> {
+    try {
+      const directory = await this.#openDirectory();
+      await this.#mendMarkdown(directory, end);
+      this.#meta = await this.#readMeta(directory, end);
+    } catch (cause) {
+      this.#dropMarkdown(cause);
+    }
+    this.#logEnd = end;
+  }
+
+  appended(lines: Uint8Array, length: number, start: ByteOffset): void {
+    for (const native of this.#expected.take(lines, length)) {
+      const { event } = readEnvelope(native);
+      if (!event) continue;
+      if (this.#markdown) this.#unsavedText += renderEvent(event, LIVE_OPTIONS);
+      this.#follow(event);
+    }
+    this.#logEnd = toByteOffset(start + length);
+    const { durability, mode } = this.#parts;
+    if (durability === "os" && mode === "exclusive") {
+      this.#turn ??= setImmediate(() => this.#writeOut());
+    } else {
+      this.#writeOut();
+    }
+  }
+
+  /** Brings both files up to date; with `disk`, thread.json waits for `madeDurable`. */
+  #writeOut(): void {
+    if (this.#turn) clearImmediate(this.#turn);
+    this.#turn = null;
+    const text = this.#unsavedText;
+    this.#unsavedText = "";
+    try {
+      if (text !== "") this.#markdown?.append(text);
+    } catch (cause) {
+      this.#dropMarkdown(cause);
+    }
+    if (this.#signed || this.#parts.durability === "disk" || !this.#unsavedMeta) return;
+    const meta = this.#unsavedMeta;
+    this.#unsavedMeta = null;
+    try {
+      if (this.#directory) replaceFile(this.#directory, META_NAME, formatThreadMeta(meta));
+      this.#parts.onMeta(meta);
+    } catch (cause) {
+      this.#warn(META_NAME, cause);
+    }
+  }
+
+  async madeDurable(): Promise<void> {
+    if (this.#signed || !this.#unsavedMeta) return;
+    await this.#writeMeta((meta, put) => put(formatThreadMeta(meta)));
+  }
+
+  /** Only now the head that thread.json names is known. */
+  async sealed(sync: Sync, meanwhile?: () => void): Promise<void> {
+    const signed = this.#signed;
+    if (!signed || !this.#unsavedMeta) return;
+    await this.#writeMeta(async (meta, put) => {
+      await sync();
+      await signed.write(meta, (text) => {
+        const written = put(text);
+        meanwhile?.();
+        return written;
+      });
+    });
+  }
+
+  async #writeMeta(
+    write: (meta: StoredThreadMeta, put: (text: string) => Promise<void>) => Promise<void>,
+  ): Promise<void> {
+    const [meta, directory] = [this.#unsavedMeta, this.#directory];
+    if (!meta || !directory) return;
+    try {
+      await write(meta, (text) => replaceFileDurably(directory, META_NAME, text));
+      this.#parts.onMeta(meta);
+    } catch (cause) {
+      this.#warn(META_NAME, cause);
+    } finally {
+      if (this.#unsavedMeta === meta) this.#unsavedMeta = null;
+    }
+  }
+
+  async pause(sync: Sync): Promise<void> {
+    if (!this.#meta) return;
+    // Nothing was appended: a writer that cannot sign it leaves a signed file as it is.
+    if (!this.#signed && withoutSignatures(this.#meta) !== this.#meta) return;
+    const paused = pausedMeta(this.#meta, this.#parts.nowMs());
+    if (paused !== this.#meta) this.#save(paused);
+    this.#writeOut();
+    await this.madeDurable();
+    await this.sealed(sync);
+  }
+
+  /**
+   * Replaces thread.json, signed, by what a caller answers for. Refuses with NOT_VERIFIED where what
+   * stands there was altered: the next signature would hide that (signed-meta.ts, ME1).
+   */
+  async replaceMeta(meta: StoredThreadMeta, sync: Sync): Promise<void> {
+    const [signed, directory] = [this.#signed, this.#directory];
+    assert(signed && directory, "a thread.json is replaced while a signed log is open");
+    const { root, logId, threadId } = this.#parts;
+    if (signed.doubt !== null) {
+      const path = `${root}/${dirname(logId)}/${META_NAME}`;
+      throw new VerbatimError(
+        "NOT_VERIFIED",
+        `${path} does not verify (${signed.doubt}) and is not replaced; ` +
+          `\`verbatim verify ${threadId}\` says more. Where you know why, delete it first`,
+        { path, verdict: "tampered" },
+      );
+    }
+    await sync();
+    const given = withoutSignatures(meta);
+    await signed.writeSigned(given, (text) => replaceFileDurably(directory, META_NAME, text));
+    this.#meta = given;
+    this.#parts.onMeta(given);
+  }
+
+  close(): void {
+    this.#writeOut();
+    this.#markdown?.close();
+    this.#directory?.close();
+  }
+
+  #follow(event: RyeEvent): void {
+    let meta = metaAfter(this.#parts.threadId, this.#meta, event);
+    if (meta !== null && meta === this.#meta) {
+      const goesOn = meta.status === "paused" || GOES_ON.has(event.meaning ?? "");
+      if (goesOn) meta = resumedMeta(meta, this.#parts.nowMs());
+    }
+    if (meta !== null && meta !== this.#meta) this.#save(meta);
+  }
+
+  #save(changed: StoredThreadMeta): void {
+    this.#meta = withoutSignatures(changed);
+    this.#unsavedMeta = this.#meta;
+  }
+
+  async #openDirectory(): Promise<Directory> {
+    const { host, logId, root } = this.#parts;
+    const path = `${root}/${dirname(logId)}`;
+    this.#directory ??= await host.files.openDirectory(path, { create: true, root });
+    return this.#directory;
+  }
+
+  async #mendMarkdown(directory: Directory, end: ByteOffset): Promise<void> {
+    if (!this.#parts.hasMarkdown) return;
+    const isFirst = this.#markdown === null;
+    this.#markdown ??= MarkdownFile.open(directory, MARKDOWN_NAME);
+    if (!isFirst && this.#logEnd !== null) {
+      await this.#markdown.mend(this.#markdown.size, this.#render(this.#logEnd, end));
+    } else if (end <= CHECKED_WHOLE_BYTES_MAX || !(await this.#endsRight(this.#markdown))) {
+      const markdown = this.#markdown;
+      const mayReplace = () => this.#mayReplace(directory, markdown, end);
+      await markdown.mend(0, this.#render(START, end), mayReplace);
+    }
+  }
+
+  /** Not what the original wrote; and what else says something other is kept aside first. */
+  async #mayReplace(directory: Directory, markdown: MarkdownFile, end: ByteOffset) {
+    if (isOriginalsMarkdown(await markdown.beginning(MARKDOWN_HEAD_BYTES))) return false;
+    if (await markdown.is(this.#render(START, end, DOCUMENT_OPTIONS))) return false;
+    await copyAside(directory, MARKDOWN_NAME);
+    return true;
+  }
+
+  /** The events of a stretch of the log as markdown, some at a time. */
+  async *#render(
+    from: ByteOffset,
+    to: ByteOffset,
+    options: EventOptions = LIVE_OPTIONS,
+  ): AsyncGenerator<string> {
+    let text = "";
+    if (from === to) return;
+    for await (const event of this.#events(from, to)) {
+      text += renderEvent(event, options);
+      if (text.length < MEND_CHARS) continue;
+      yield text;
+      text = "";
+    }
+    if (text !== "") yield text;
+  }
+
+  async #endsRight(markdown: MarkdownFile): Promise<boolean> {
+    const last = await this.#reader().last(CHECKED_EVENTS);
+    const events = last.map(({ value }) => readEnvelope(value).event);
+    const text = events.map((event) => (event ? renderEvent(event, LIVE_OPTIONS) : "")).join("");
+    return text !== "" && (await markdown.endsWith(text));
+  }
+
+  /** thread.json, or what the log says when that is missing or corrupt. */
+  async #readMeta(directory: Directory, end: ByteOffset): Promise<StoredThreadMeta | null> {
+    const text = await readSmallFile(directory, META_NAME);
+    const stored = parseMeta(text);
+    await this.#signed?.found(stored && text);
+    if (stored || end === 0) return stored;
+    const rebuilder = new MetaRebuilder(this.#parts.threadId);
+    for await (const event of this.#events(START, end)) rebuilder.add(event);
+    return rebuilder.meta();
+  }
+
+  async *#events(from: ByteOffset, to: ByteOffset): AsyncGenerator<RyeEvent> {
+    for await (const { value } of this.#reader().forward({ from, to })) {
+      const { event } = readEnvelope(value);
+      if (event) yield event;
+    }
+  }
+
+  #reader(): LogReader {
+    const { host, logId, root } = this.#parts;
+    return new LogReader(host, logId, { root, onBadLine: "skip" });
+  }
+
+  #dropMarkdown(cause: unknown): void {
+    this.#markdown?.close();
+    this.#markdown = null;
+    this.#warn(MARKDOWN_NAME, cause);
+  }
+
+  #warn(name: string, cause: unknown): void {
+    const { threadId, onWarning } = this.#parts;
+    onWarning(`${name} of ${threadId} could not be written and is mended later: ${String(cause)}`);
+  }
+}
+
+/** Which checkpoint a thread.json's text names as its head, true or not; null: none. */
+export function namedSeqIn(text: string | null): number | null {
+  const { seq } = (parseMeta(text)?.head ?? {}) as { readonly seq?: unknown };
+  return typeof seq === "number" ? seq : null;
+}
+
+/** A thread.json's text as meta; null when it is missing or corrupt. */
+export function parseMeta(text: string | null): StoredThreadMeta | null {
+  if (text === null) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isThreadMeta(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,116 @@
+/** Thread files: reading and replacing a thread's `thread.json`, and rendering its log. */
+
+import { join } from "node:path";
+import { VerbatimError } from "../../../base/errors.ts";
+import type { Host } from "../../../base/host.ts";
+import { readSmallFile, replaceFileDurably } from "../../../base/replace.ts";
+import { LogReader } from "../../../log/reader.ts";
+import type { BadEntry } from "../../files/stored-entries.ts";
+import { rye } from "../dialect.ts";
+import { type RyeEvent, readEnvelope } from "../envelope.ts";
+import { type MarkdownOptions, renderEvent } from "../markdown.ts";
+import { MetaRebuilder } from "../rebuild-meta.ts";
+import { META_NAME, THREADS_PATH, threadSegments } from "../thread-id.ts";
+import { formatThreadMeta, type StoredThreadMeta } from "../thread-meta.ts";
+import { parseMeta } from "./thread-beside.ts";
+
+/** The events of a thread in order; other lines are skipped, and `onBadLine` is called for each. */
+export async function* threadEvents(
+  host: Host,
+  projectPath: string,
+  threadId: string,
+  onBadLine: (bad: BadEntry) => void = () => {},
+): AsyncGenerator<RyeEvent> {
+  const logId = rye.logPath(threadId).join("/");
+  const options = { root: projectPath, onBadLine, takesUnterminated: true };
+  for await (const { value, number, start } of new LogReader(host, logId, options)) {
+    const { event, fault } = readEnvelope(value);
+    if (event) yield event;
+    else onBadLine({ line: number === null ? null : number + 1, offset: start, reason: fault });
+  }
+}
+
+/**
+ * A thread's `thread.json`; rebuilt from its log, and marked `reconstructed`, when that is
+ * missing or corrupt; null when there is neither. Writes nothing.
+ */
+export async function readThreadMeta(
+  host: Host,
+  projectPath: string,
+  threadId: string,
+): Promise<StoredThreadMeta | null> {
+  try {
+    const stored = await readStoredMeta(host, projectPath, threadId);
+    if (stored) return stored;
+    const rebuilder = new MetaRebuilder(threadId);
+    for await (const event of threadEvents(host, projectPath, threadId)) rebuilder.add(event);
+    return rebuilder.meta();
+  } catch (cause) {
+    if (isMissing(cause)) return null;
+    throw cause;
+  }
+}
+
+/** A thread's `thread.json` as it is; null when it is missing or corrupt. */
+export async function readStoredMeta(
+  host: Host,
+  projectPath: string,
+  threadId: string,
+): Promise<StoredThreadMeta | null> {
+  try {
+    const directory = await host.files.openDirectory(threadPath(projectPath, threadId), {
+      create: false,
+      root: projectPath,
+    });
+    try {
+      return parseMeta(await readSmallFile(directory, META_NAME));
+    } finally {
+      directory.close();
+    }
+  } catch (cause) {
+    if (isMissing(cause)) return null;
+    throw cause;
+  }
+}
+
+/** Replaces a thread's `thread.json`, whole and durably, by what is not signed. */
+export async function writeThreadMeta(
+  host: Host,
+  projectPath: string,
+  threadId: string,
+  meta: StoredThreadMeta,
+): Promise<void> {
+  const directory = await host.files.openDirectory(threadPath(projectPath, threadId), {
+    create: true,
+    root: projectPath,
+  });
+  try {
+    await replaceFileDurably(directory, META_NAME, formatThreadMeta(meta));
+  } finally {
+    directory.close();
+  }
+}
+
+/** A thread's log as markdown, one event at a time. */
+export async function* renderThread(
+  host: Host,
+  projectPath: string,
+  threadId: string,
+  options: MarkdownOptions,
+  onBadLine?: (bad: BadEntry) => void,
+): AsyncGenerator<string> {
+  for await (const event of threadEvents(host, projectPath, threadId, onBadLine)) {
+    const text = renderEvent(event, options);
+    if (text !== "") yield text;
+  }
+}
+
+/** The directory of a thread. */
+export function threadPath(projectPath: string, threadId: string): string {
+  return join(projectPath, ...THREADS_PATH, ...threadSegments(threadId));
+}
+
+function isMissing(cause: unknown): boolean {
+  if (cause instanceof VerbatimError) return cause.code === "LOG_NOT_FOUND";
+  return (cause as { code?: unknown } | null)?.code === "ENOENT";
+}

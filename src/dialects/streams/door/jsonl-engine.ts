@@ -1,0 +1,317 @@
+/**
+ * JSONL engine: the engine of the JSONL-logger document, over the local store.
+ *
+ * Bytes go to `logs/`, one line a message; where they stand goes to `streams.db`. What the
+ * document leaves to chance is the store's: an append is durable when it resolves, and a read
+ * gives what was appended or says that it cannot.
+ *
+ * JE1  One append is one message, also when it is a JSON array.
+ * JE2  No message is kept in memory: every read is one of the file.
+ */
+
+import {
+  badArgument,
+  badOption,
+  checkBytes,
+  checkKind,
+  checkOptions,
+  checkStretch,
+  notByNew,
+  type OptionKinds,
+  requireChoice,
+} from "../../../base/choice.ts";
+import { VerbatimError } from "../../../base/errors.ts";
+import { nodeHost } from "../../../base/node-host.ts";
+import { encodeLine } from "../../../log/json.ts";
+import type { Stored } from "../../../log/log-file.ts";
+import { asOneMessage } from "../../../streams/json-messages.ts";
+import {
+  LocalStore,
+  type LocalStoreOptions,
+  openLocalStore,
+} from "../../../streams/local-store.ts";
+import { formatOffset, type OffsetToken, parseOffset } from "../../../streams/offset-token.ts";
+import type { StreamSigner } from "../../../streams/signing/stream-signing.ts";
+import type { Lifetime, StreamHead, StreamMessage } from "../../../streams/stream-store.ts";
+
+/**
+ * One message: its bytes without the newline, the offset after it, and when it was appended. As a
+ * pointer, it says where these bytes stand in the stream: `readAt` gives them again.
+ */
+export interface JsonlMessage extends StreamMessage, Stored {}
+
+type StoreChoices = Pick<
+  LocalStoreOptions,
+  "openFilesMax" | "checkpointBytes" | "checkpointMs" | "keepDeletedMs" | "now" | "onRebuild"
+>;
+
+export interface JsonlEngineOptions extends StoreChoices {
+  /**
+   * Signs every stream that is appended to, some time after the append and at the latest when the
+   * engine closes. The user's key is made when there is none. Default: false.
+   */
+  readonly sign?: boolean;
+  /** Told of streams that could not be signed. Default: a process warning. */
+  readonly onWarning?: (warning: string) => void;
+}
+
+const OPTIONS: OptionKinds<JsonlEngineOptions> = {
+  openFilesMax: "count",
+  checkpointBytes: "count",
+  checkpointMs: "count",
+  keepDeletedMs: "count",
+  now: "function",
+  onRebuild: "function",
+  sign: "boolean",
+  onWarning: "function",
+};
+
+export interface CreateStreamOptions {
+  /** Default: `application/json`, one value a line. Any other type is kept byte by byte. */
+  readonly contentType?: string;
+  readonly lifetime?: Lifetime;
+}
+
+const CREATE_OPTIONS: OptionKinds<CreateStreamOptions> = { contentType: "text", lifetime: "any" };
+const LISTED_TOGETHER = 1000;
+const NOTHING = new Uint8Array(0);
+
+function notAppended(path: string, outcome: string): VerbatimError<"STREAM_CONFLICT"> {
+  return new VerbatimError(
+    "STREAM_CONFLICT",
+    `nothing was appended to ${path}: it is ${outcome}; append to another stream`,
+    { stream: path, reason: outcome },
+  );
+}
+
+/** What is journaled is read at every opening: a time that is none would keep the store shut. */
+function checkLifetime(lifetime: Lifetime): void {
+  requireChoice("lifetime.kind", lifetime?.kind, ["forever", "ttl", "until"]);
+  if (lifetime.kind === "ttl" && !(Number.isFinite(lifetime.seconds) && lifetime.seconds >= 0)) {
+    throw badOption("lifetime.seconds", "is no number of seconds; give one from 0 on");
+  }
+  if (lifetime.kind !== "until") return;
+  if (!Number.isFinite(lifetime.atMs)) {
+    throw badOption("lifetime.atMs", "is no time; give milliseconds since 1970");
+  }
+  if (typeof lifetime.text !== "string") {
+    throw badOption("lifetime.text", "is no text; give the time as you would read it again");
+  }
+}
+
+export class JsonlEngine {
+  readonly #store: LocalStore;
+
+  private constructor(store: LocalStore) {
+    if (!(store instanceof LocalStore)) {
+      throw notByNew("JsonlEngine", "await JsonlEngine.open(directory)");
+    }
+    this.#store = store;
+  }
+
+  /** Opens the streams below a directory, making it when it is missing. One process at a time. */
+  static async open(dataDirectory: string, options: JsonlEngineOptions = {}): Promise<JsonlEngine> {
+    checkKind("dataDirectory", dataDirectory, "text");
+    checkOptions("JsonlEngine.open", options, OPTIONS);
+    const { sign = false, onWarning = processWarning, ...choices } = options;
+    const signing = sign ? await loadSigning(onWarning) : undefined;
+    return new JsonlEngine(await openLocalStore({ ...choices, dataDirectory, signing }));
+  }
+
+  /** Makes a stream; one that is there already is left as it is, when the same is asked for. */
+  async createStream(path: string, options: CreateStreamOptions = {}): Promise<StreamHead> {
+    checkOptions("createStream", options, CREATE_OPTIONS);
+    const { contentType = "application/json", lifetime } = options;
+    if (lifetime !== undefined) checkLifetime(lifetime);
+    const body = new Uint8Array();
+    const request = { contentType, lifetime, body, isClosed: false };
+    return (await this.#store.create(path, request)).head;
+  }
+
+  /** Null when there is none, or it was deleted. */
+  async getStream(path: string): Promise<StreamHead | null> {
+    try {
+      return await this.#head(path);
+    } catch (cause) {
+      const isAbsence =
+        cause instanceof VerbatimError &&
+        (cause.code === "STREAM_NOT_FOUND" || cause.code === "STREAM_GONE");
+      if (isAbsence) return null;
+      throw cause;
+    }
+  }
+
+  /** All streams there are, in order of path. */
+  async listStreams(): Promise<StreamHead[]> {
+    const heads: StreamHead[] = [];
+    for (let after: string | undefined; ; after = heads.at(-1)?.path) {
+      const page = await this.#store.list({ after, limit: LISTED_TOGETHER });
+      heads.push(...page);
+      if (page.length < LISTED_TOGETHER) return heads;
+    }
+  }
+
+  /** Appends one message. Resolves, once it is durable, to the offset after it. */
+  async append(path: string, data: Uint8Array): Promise<OffsetToken> {
+    checkBytes("append", data);
+    const { isJson } = await this.#head(path);
+    const body = isJson ? asOneMessage(data, path) : data;
+    const appended = await this.#store.append(path, { body, close: false });
+    if (appended.outcome === "appended") return appended.head.end;
+    throw notAppended(path, appended.outcome);
+  }
+
+  /**
+   * Appends JSON values as one thing, each a message, and closes the stream after them when told to.
+   * Resolves once that is durable; to false, with nothing changed, when it was closed before.
+   */
+  async appendAll(
+    path: string,
+    messages: readonly unknown[],
+    options: { readonly closes?: boolean } = {},
+  ): Promise<boolean> {
+    if (!Array.isArray(messages)) throw badArgument("appendAll", "takes its messages as a list");
+    checkOptions("appendAll", options, { closes: "boolean" });
+    const { closes = false } = options;
+    if (messages.length === 0 && !closes) return !(await this.#head(path)).isClosed;
+    checkKind("path", path, "text");
+    const body = messages.length === 0 ? NOTHING : asJsonArray(messages);
+    const { outcome } = await this.#store.append(path, { body, close: closes });
+    if (outcome === "appended") return true;
+    // To close what is closed changes nothing either.
+    if (outcome === "closed" || outcome === "duplicate") return false;
+    throw notAppended(path, outcome);
+  }
+
+  /** The messages after an offset, all of them when none is given. */
+  async read(path: string, afterOffset?: OffsetToken): Promise<JsonlMessage[]> {
+    const messages: JsonlMessage[] = [];
+    for await (const message of this.messages(path, afterOffset)) messages.push(message);
+    return messages;
+  }
+
+  /**
+   * The same one by one, in constant memory. What is damaged is an error (STREAM_DAMAGED), unless
+   * `onDamaged` is given: then it is told the offset after it, and the next message follows.
+   */
+  async *messages(
+    path: string,
+    afterOffset?: OffsetToken,
+    onDamaged?: (offset: OffsetToken) => void,
+  ): AsyncGenerator<JsonlMessage> {
+    const lfBytes = (await this.#head(path)).isJson ? 1 : 0;
+    const from = afterOffset ?? "start";
+    checkKind("afterOffset", from, "text");
+    const found = this.#store.messages(path, from, onDamaged);
+    for await (const { data, offset, timestamp } of found) {
+      const { length } = data;
+      yield { data, offset, timestamp, bytePos: placeOf(offset) - lfBytes - length, length };
+    }
+  }
+
+  /** The `length` bytes at `bytePos` of the stream, as the pointer of a message has them. */
+  async readAt(path: string, bytePos: number, length: number): Promise<Uint8Array> {
+    checkStretch(bytePos, length);
+    const { start } = await this.#head(path);
+    const readSeq = parseOffset(start)?.readSeq ?? 0;
+    const parts: Uint8Array[] = [];
+    let at = bytePos;
+    while (at < bytePos + length) {
+      const from = formatOffset(readSeq, at);
+      const { bytes, head } = await this.#store.read(path, from, bytePos + length - at);
+      if (bytes.length === 0) throw outOfRange({ bytePos, length }, head);
+      parts.push(bytes);
+      at += bytes.length;
+    }
+    return Buffer.concat(parts).subarray(0, length);
+  }
+
+  /**
+   * The messages after an offset and then those that come, until the stream is closed, or `signal`
+   * ends the waiting, without an error.
+   */
+  async *follow(
+    path: string,
+    options: { readonly after?: OffsetToken | undefined; readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<JsonlMessage> {
+    checkOptions("follow", options, { after: "text", signal: "object" });
+    let { after } = options;
+    const { signal = new AbortController().signal } = options;
+    checkKind("path", path, "text");
+    let wake = () => {};
+    signal.addEventListener("abort", () => wake(), { once: true });
+    const unwatch = this.#store.watch(path, () => wake());
+    try {
+      while (!signal.aborted) {
+        // Watched before it is read, and closed before all is read: nothing is missed.
+        const change = new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        const { isClosed } = await this.#store.head(path);
+        for await (const message of this.messages(path, after)) {
+          yield message;
+          after = message.offset;
+          if (signal.aborted) return;
+        }
+        if (isClosed) return;
+        if (!signal.aborted) await change;
+      }
+    } finally {
+      unwatch();
+    }
+  }
+
+  /** Where the next message goes. */
+  async getCurrentOffset(path: string): Promise<OffsetToken> {
+    return (await this.#head(path)).end;
+  }
+
+  async messageCount(path: string): Promise<number> {
+    checkKind("path", path, "text");
+    return this.#store.messageCount(path);
+  }
+
+  /** Deletes a stream. Its bytes are kept for a while; made again, it is another stream. */
+  async deleteStream(path: string): Promise<void> {
+    checkKind("path", path, "text");
+    return this.#store.remove(path);
+  }
+
+  /** Finishes what was accepted, then lets go of every file. */
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  #head(path: string): Promise<StreamHead> {
+    checkKind("path", path, "text");
+    return this.#store.head(path);
+  }
+}
+
+/** Not all at once: in a list, JSON has null for what has no JSON of its own. */
+function asJsonArray(messages: readonly unknown[]): Uint8Array {
+  return Buffer.from(`[${messages.map((message) => encodeLine(message)).join(",")}]`);
+}
+
+/** Loaded only when asked for: most engines sign nothing. */
+async function loadSigning(onWarning: (warning: string) => void): Promise<StreamSigner> {
+  const { loadStreamSigner } = await import("../../../streams/signing/signing-user.ts");
+  return loadStreamSigner(nodeHost, onWarning);
+}
+
+function processWarning(warning: string): void {
+  process.emitWarning(warning, "VerbatimWarning");
+}
+
+function placeOf(offset: OffsetToken): number {
+  return parseOffset(offset)?.byteOffset ?? 0;
+}
+
+function outOfRange({ bytePos, length }: Stored, head: StreamHead): VerbatimError {
+  const end = placeOf(head.end);
+  return new VerbatimError(
+    "OUT_OF_RANGE",
+    `${length} bytes at ${bytePos} are not all in ${head.path}, which ends at ${end}`,
+    { path: head.path, offset: bytePos, length, end },
+  );
+}

@@ -1,0 +1,170 @@
+/**
+ * Examine session: all that can be found wrong with one session and the files around its log.
+ *
+ * X1  Nothing is written, anywhere: no lock file made, no file opened to write, no cache freshened.
+ * X2  Beside a writer at work nothing is told that is only half done: what follows the log (its
+ *     tail, calls without results, derived files, temporary files) is judged at rest or not at all.
+ * X3  One pass over the log, in memory that does not grow with it.
+ */
+
+import type { Directory, OpenFile } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+import type { Seen, Surroundings } from "../base/node-surroundings.ts";
+import type { Dialect } from "../dialects/dialect.ts";
+import { clipped, type Finding, type FoundAt, finding } from "../findings/finding.ts";
+import { troubleOf } from "../findings/trouble.ts";
+import { type FoundSession, openFound } from "../listing/find-session.ts";
+import { openPlace, openToRead } from "../log/place.ts";
+import { DERIVED_KINDS } from "./derived-kinds.ts";
+import { findLogEnd, isHeld, type LogEnd, lastWriter } from "./log-end.ts";
+import { LogReading } from "./log-reading.ts";
+import { isOurs, isTemporary } from "./own-names.ts";
+
+/** As long after its last line a session may be live though nobody holds its log (`verbatim ls`). */
+export const LIVE_MS = 60_000;
+
+export interface Doctor {
+  readonly host: Host;
+  readonly surroundings: Surroundings;
+  readonly nowMs: () => number;
+  /** How far a log has been read, now and then. */
+  readonly onProgress?: (session: FoundSession, offset: number, end: number) => void;
+}
+
+/** A log, open to be looked at, and how it ended when that began. */
+interface Opened {
+  readonly dialect: Dialect;
+  readonly directory: Directory;
+  readonly name: string;
+  readonly file: OpenFile;
+  readonly size: number;
+  readonly end: LogEnd;
+  readonly wasHeld: boolean;
+}
+
+/** `files` are those in the log's directory that belong to it, the log itself among them. */
+export async function* examineSession(
+  doctor: Doctor,
+  found: FoundSession,
+  files: readonly Seen[],
+): AsyncGenerator<Finding> {
+  const at: FoundAt = { session: found.id, path: found.path };
+  const session = openFound(doctor.host, found);
+  let directory: Directory | null = null;
+  let file: OpenFile | null = null;
+  try {
+    const { host } = doctor;
+    const place = await openPlace(host, session.logId, { create: false, root: session.root });
+    directory = place.directory;
+    file = openToRead(place);
+    const { name } = place;
+    const wasHeld = isHeld(directory, name);
+    const size = file.size();
+    const end = await findLogEnd(directory, name, file);
+    const opened = { directory, name, file, size, end, wasHeld, dialect: session.dialect };
+    yield* examineOpened(doctor, found, opened, files);
+  } catch (cause) {
+    const trouble = troubleOf(at, cause);
+    if (trouble) yield trouble;
+  } finally {
+    file?.close();
+    directory?.close();
+  }
+}
+
+async function* examineOpened(
+  doctor: Doctor,
+  found: FoundSession,
+  opened: Opened,
+  files: readonly Seen[],
+): AsyncGenerator<Finding> {
+  const { host } = doctor;
+  const { directory, file, end, dialect } = opened;
+  const { id, root, path } = found;
+  const at: FoundAt = { session: id, path };
+  const isOurOwn = id === null || isOurs(dialect.name, files);
+  const kind = isOurOwn ? DERIVED_KINDS[dialect.name] : undefined;
+  const derived = (id !== null && (await kind?.look({ host, id, root, directory }))) || null;
+  try {
+    const onProgress = (offset: number, to: number) => doctor.onProgress?.(found, offset, to);
+    const reading = new LogReading({ ...at, dialect, directory, file, end, derived, onProgress });
+    yield* reading.findings();
+    const mayGoOn = await isShared(doctor, reading, opened, files);
+    const followers = derived ? await derived.findings(mayGoOn) : [];
+    if (isLive(opened)) {
+      yield finding("BEING_WRITTEN", at, "a writer is at work");
+      yield* callFindings(reading, at, true);
+      return;
+    }
+    yield* tailFindings(end, at, isOurOwn);
+    yield* callFindings(reading, at, mayGoOn);
+    // A link was told when the files were listed.
+    yield* followers.filter(({ code }) => code !== "SYMLINK_REFUSED");
+    yield* leftoverFindings(doctor, at, reading, opened, files);
+  } finally {
+    derived?.close();
+  }
+}
+
+/** X2: somebody held the log before or after the reading, or it changed meanwhile. */
+function isLive({ directory, name, file, size, end, wasHeld }: Opened): boolean {
+  if (wasHeld || end.isAtWork || !file.endsAt(size) || !file.isLinked()) return true;
+  return isHeld(directory, name);
+}
+
+/** Whoever shares a log lets it go between two appends; a tool may be at work meanwhile. */
+async function isShared(
+  { nowMs }: Doctor,
+  { hasEnded }: LogReading,
+  { directory, name, end }: Opened,
+  files: readonly Seen[],
+): Promise<boolean> {
+  if (hasEnded || (await lastWriter(directory, name, end.end)) !== "shares") return false;
+  const log = files.find((each) => each.name === name);
+  return log !== undefined && nowMs() - log.mtimeMs < LIVE_MS;
+}
+
+/** Files of other programs often lack their last LF; that is how they are, and theirs to change. */
+function* tailFindings(
+  { end, tornBytes, lacksOnlyLf }: LogEnd,
+  place: FoundAt,
+  isOurOwn: boolean,
+): Generator<Finding> {
+  const at = { ...place, offset: end, ...(!isOurOwn && { mends: false as const }) };
+  if (tornBytes === 0 || (lacksOnlyLf && !isOurOwn)) return;
+  if (lacksOnlyLf) {
+    yield finding("MISSING_LF", at, "the last line lacks its LF");
+  } else {
+    const detail = `${tornBytes} bytes after the last whole line`;
+    yield finding("TORN_TAIL", { ...at, bytes: tornBytes }, detail);
+  }
+}
+
+function* callFindings({ calls }: LogReading, at: FoundAt, mayBeLive: boolean): Generator<Finding> {
+  for (const { callId, at: line } of calls.open()) {
+    const which = callId === null ? "a call without an id" : `call ${clipped(callId)}`;
+    const code = mayBeLive ? "OPEN_CALL" : "DANGLING_CALL";
+    yield finding(code, { ...at, line }, `${which} has no result`);
+  }
+  if (calls.forgotten === 0) return;
+  yield finding("CALLS_UNTOLD", at, `${calls.forgotten} calls were not followed`);
+}
+
+/** Files that nobody needs: they stood there before the reading, and stand there still. */
+function* leftoverFindings(
+  { surroundings }: Doctor,
+  at: FoundAt,
+  { spills }: LogReading,
+  { directory, dialect }: Opened,
+  files: readonly Seen[],
+): Generator<Finding> {
+  for (const { name, kind, identity } of files) {
+    const isUnused = dialect.spilling !== undefined && name.endsWith(".spill") && !spills.has(name);
+    if (kind !== "file" || !(isTemporary(name) || isUnused)) continue;
+    const path = `${directory.path}/${name}`;
+    if (surroundings.look(path)?.identity !== identity) continue;
+    yield isUnused
+      ? finding("SPILL_UNUSED", { ...at, path }, `no line refers to ${name}`)
+      : finding("TEMP_LEFT", { ...at, path }, `${name} was left by a process that was killed`);
+  }
+}

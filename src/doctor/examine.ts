@@ -1,0 +1,142 @@
+/**
+ * Examine: looks at a session, or at a whole store, and tells what it finds, as it finds it.
+ *
+ * Writes nothing anywhere (examine-session.ts, X1). Mending is `mend.ts`.
+ */
+
+import { basename, dirname, join } from "node:path";
+import type { Seen } from "../base/node-surroundings.ts";
+import { type Finding, finding } from "../findings/finding.ts";
+import { troubleOf } from "../findings/trouble.ts";
+import type { FoundSession } from "../listing/find-session.ts";
+import type { FoundStore } from "../listing/find-stores.ts";
+import { LAYOUTS } from "../store/layouts.ts";
+import { hooksOf } from "./claude-hooks.ts";
+import { DERIVED_KINDS } from "./derived-kinds.ts";
+import { directoryFindings, fileFindings } from "./examine-files.ts";
+import { type Doctor, examineSession } from "./examine-session.ts";
+import { byLog, isBeside, isDerived, isOurs, logNameOf } from "./own-names.ts";
+import { STORE_CHECKS } from "./store-checks.ts";
+import { type WalkedDirectory, walkStore } from "./store-walk.ts";
+
+/** A session that is about to be looked at, or what was found. */
+export type Examined = { readonly session: FoundSession } | { readonly finding: Finding };
+
+/** One session. */
+export async function* examineOne(doctor: Doctor, found: FoundSession): AsyncGenerator<Examined> {
+  yield { session: found };
+  const { id, path } = found;
+  const directory = dirname(path);
+  yield* told(networkFindings(doctor, id, directory));
+  let entries: readonly Seen[] = [];
+  try {
+    entries = doctor.surroundings.list(directory);
+  } catch (cause) {
+    // Its names are nobody's to list, and yet the log may open.
+    const trouble = troubleOf({ session: id, path: directory }, cause);
+    if (trouble) yield { finding: trouble };
+  }
+  const name = basename(path);
+  const files =
+    id === null
+      ? entries.filter((each) => isBeside(name, each.name))
+      : (byLog(found.dialect, entries).get(name) ?? []);
+  const isOurOwn = id === null || isOurs(found.dialect, files);
+  if (id !== null && isOurOwn) {
+    const seen = doctor.surroundings.look(directory);
+    yield* told(directoryFindings({ session: id, path: directory }, seen));
+  }
+  yield* told(fileFindings(directory, id, files, isOurOwn));
+  const log = files.find((each) => each.name === name);
+  if (log === undefined || log.kind === "file") yield* told(examineSession(doctor, found, files));
+  if (found.dialect === "claude" && id !== null) yield* told(hooksOf(found.root, id));
+}
+
+/** Every session of a store, and what the store itself keeps. */
+export async function* examineStore(doctor: Doctor, store: FoundStore): AsyncGenerator<Examined> {
+  yield* examineSessions(doctor, store);
+  yield* examineStoresOwn(doctor, store);
+}
+
+/** Every session of a store. */
+export async function* examineSessions(
+  doctor: Doctor,
+  store: FoundStore,
+): AsyncGenerator<Examined> {
+  const { dialect, root } = store;
+  yield* told(networkFindings(doctor, null, root));
+  const isFile = (name: string) => logNameOf(dialect, name) !== null;
+  for (const step of walkStore(doctor.surroundings, root, LAYOUTS[dialect], isFile)) {
+    if ("finding" in step) yield step;
+    else yield* examineDirectory(doctor, store, step.directory);
+  }
+}
+
+/** What a store keeps of its sessions. Nothing is asked behind a link. */
+export async function* examineStoresOwn(
+  doctor: Doctor,
+  store: FoundStore,
+): AsyncGenerator<Examined> {
+  const { under } = LAYOUTS[store.dialect];
+  for (let depth = 1; depth <= under.length; depth++) {
+    const seen = doctor.surroundings.look(join(store.root, ...under.slice(0, depth)));
+    if (seen?.kind !== "directory") return;
+  }
+  const check = STORE_CHECKS[store.dialect];
+  if (check) yield* told(check.look(doctor, store));
+}
+
+async function* examineDirectory(
+  doctor: Doctor,
+  { dialect, root }: FoundStore,
+  { path: directory, below, entries }: WalkedDirectory,
+): AsyncGenerator<Examined> {
+  let isJudged = false;
+  for (const [name, files] of byLog(dialect, entries)) {
+    const id = LAYOUTS[dialect].idAt([...below, name]);
+    if (id === null) continue; // No session can have such a name: it is somebody else's file.
+    const path = join(directory, name);
+    const log = files.find((each) => each.name === name);
+    if (!log) {
+      if (!isOurs(dialect, files)) continue;
+      if (!files.some((each) => isDerived(dialect, each.name))) continue;
+      yield { finding: finding("LOG_MISSING", { session: id, path }, `${name} is missing`) };
+      continue;
+    }
+    const session = { dialect, root, id, path };
+    yield { session };
+    const isOurOwn = isOurs(dialect, files);
+    if (!isJudged && isOurOwn) {
+      // A directory is one session's own, or shared by many and so nobody's in particular.
+      const at = { session: DERIVED_KINDS[dialect] ? id : null, path: directory };
+      yield* told(directoryFindings(at, doctor.surroundings.look(directory)));
+      isJudged = true;
+    }
+    yield* told(fileFindings(directory, id, files, isOurOwn));
+    if (log.kind === "file") yield* told(examineSession(doctor, session, files));
+  }
+}
+
+async function* networkFindings(
+  { host }: Doctor,
+  session: string | null,
+  path: string,
+): AsyncGenerator<Finding> {
+  try {
+    const directory = await host.files.openDirectory(path, { create: false });
+    const { networkFileSystem } = directory;
+    directory.close();
+    if (networkFileSystem === null) return;
+    const detail = `it lies on ${networkFileSystem}: durability is the server's`;
+    yield finding("NETWORK_FILE_SYSTEM", { session, path }, detail);
+  } catch (cause) {
+    const trouble = troubleOf({ session, path }, cause);
+    if (trouble) yield trouble;
+  }
+}
+
+async function* told(
+  findings: AsyncIterable<Finding> | Iterable<Finding>,
+): AsyncGenerator<Examined> {
+  for await (const each of findings) yield { finding: each };
+}

@@ -1,0 +1,129 @@
+/**
+ * Log reading: one pass over a log, telling of each line that is bad, each result that answers no
+ * call and each spill file that is not as recorded, and remembering what is judged at the end.
+ *
+ * Line by line with its caller, unlike `LogReader`, which calls back for bad lines: a log of a
+ * million of them must not gather in memory.
+ */
+
+import type { Directory, OpenFile } from "../base/files.ts";
+import { LOG_LIMITS } from "../base/limits.ts";
+import type { Dialect } from "../dialects/dialect.ts";
+import type { DerivedLook } from "../dialects/files/derived.ts";
+import { recognise } from "../dialects/recognise.ts";
+import { clipped, type Finding, type FoundAt, finding } from "../findings/finding.ts";
+import { readStretch } from "../log/bytes.ts";
+import { decodeLine } from "../log/json.ts";
+import { type Span, spansForward } from "../log/spans.ts";
+import type { Entry } from "../model/entry.ts";
+import { CallPairing } from "../model/pairing.ts";
+import { HEAD_BYTES, RECOGNISED_LINES } from "../store/foreign-log.ts";
+import { isCheckpoint } from "../store/mapping.ts";
+import type { LogEnd } from "./log-end.ts";
+import { checkSpill } from "./spill-check.ts";
+
+export interface ReadParts {
+  readonly session: string | null;
+  readonly path: string;
+  readonly dialect: Dialect;
+  readonly directory: Directory;
+  readonly file: OpenFile;
+  readonly end: LogEnd;
+  /** What is made from the log, told of each line; null when there is nothing to judge. */
+  readonly derived: DerivedLook | null;
+  readonly onProgress: (offset: number, end: number) => void;
+}
+
+export class LogReading {
+  /** Calls, each with the line it stands in, counted from 1. */
+  readonly calls = new CallPairing<number>();
+  /** The files that lines refer to. */
+  readonly spills = new Set<string>();
+  readonly #parts: ReadParts;
+  #hasEnded = false;
+  #lines = 0;
+  #isAnyUnderstood = false;
+  /** The first lines, to recognise another program's file. */
+  readonly #values: unknown[] = [];
+
+  constructor(parts: ReadParts) {
+    this.#parts = parts;
+  }
+
+  /** The session came to an end, and nothing went on after it. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  async *findings(): AsyncGenerator<Finding> {
+    const { file, end, onProgress } = this.#parts;
+    const lacksLastLf = end.lacksOnlyLf && !end.isAtWork;
+    const to = lacksLastLf ? end.end + end.tornBytes : end.end;
+    const { lineBytesMax } = LOG_LIMITS;
+    const stretch = { from: 0, to, lineBytesMax, signal: undefined, lacksLastLf };
+    let line = 0;
+    for await (const spans of spansForward(file, stretch)) {
+      for (const span of spans) yield* this.#judge(span, ++line);
+      onProgress(spans.at(-1)?.start ?? 0, to);
+    }
+    if (this.#lines === 0 || this.#isAnyUnderstood) return;
+    const { session, path, dialect } = this.#parts;
+    const found = recognise({ values: this.#values, head: await this.#head() });
+    const detail =
+      `${this.#lines} lines, and none is a message of the dialect ${dialect.name}` +
+      (found ? `: this is ${found}` : "");
+    yield finding("NOTHING_UNDERSTOOD", { session, path }, detail);
+  }
+
+  async *#judge(span: Span, line: number): AsyncGenerator<Finding> {
+    const { session, path, dialect, directory, derived } = this.#parts;
+    const at: FoundAt = { session, path, line, offset: span.start };
+    if (span.bytes === null) {
+      yield badLine({ ...at, bytes: span.length }, "too long");
+      return;
+    }
+    const { value, fault } = decodeLine(span.bytes, span.from, span.to);
+    if (fault !== null) {
+      if (fault !== "blank" && fault !== "holds NUL") this.#lines++;
+      yield badLine({ ...at, bytes: span.length }, fault);
+      return;
+    }
+    if (!this.#isAnyUnderstood && this.#values.length < RECOGNISED_LINES) this.#values.push(value);
+    const understood = dialect.decode(value);
+    const comparing = derived?.add(value, understood.entry);
+    if (comparing) await comparing;
+    if (understood.entry) yield* this.#follow(understood.entry, at);
+    else {
+      this.#lines++;
+      yield badLine({ ...at, bytes: span.length }, understood.fault);
+    }
+    for (const reference of dialect.spilling?.referencesOf(value) ?? []) {
+      this.spills.add(reference.path);
+      const spill = await checkSpill(directory, reference, { session, path, line });
+      if (spill) yield spill;
+    }
+  }
+
+  async #head(): Promise<string> {
+    const { file } = this.#parts;
+    return (await readStretch(file, 0, Math.min(file.size(), HEAD_BYTES))).toString("latin1");
+  }
+
+  *#follow(entry: Entry, at: FoundAt): Generator<Finding> {
+    if (!isCheckpoint(entry.native)) this.#lines++;
+    this.#isAnyUnderstood ||= entry.kind !== "other";
+    if (entry.kind === "end") this.#hasEnded = true;
+    else if (entry.kind !== "other" && entry.kind !== "turn_end") this.#hasEnded = false;
+    for (const { callId, fit } of this.calls.add(entry, at.line ?? 0)) {
+      const of = callId === null ? "a call without an id" : `call ${clipped(callId)}`;
+      yield fit === "duplicate"
+        ? finding("DUPLICATE_RESULT", at, `a second result of ${of}`)
+        : finding("UNKNOWN_CALL_RESULT", at, `a result of ${of}, which is not in the log`);
+    }
+  }
+}
+
+function badLine(at: FoundAt, reason: string): Finding {
+  if (reason === "blank") return finding("BLANK_LINE", at, "an empty line");
+  return finding(reason === "holds NUL" ? "NUL_LINE" : "BAD_LINE", at, reason);
+}

@@ -1,0 +1,119 @@
+/**
+ * Mend: does something about a finding, and says what.
+ *
+ * ME1  The log's bytes are never altered. All that is done to a log is what opening it to append
+ *      does: a torn tail is kept aside and cut, a last line gets its LF (log/repair.ts).
+ * ME2  What follows a log is mended with the log's lock held, after looking once more: meanwhile
+ *      another may have mended it, or the tail's repair have changed what is right.
+ */
+
+import { moveAside } from "../dialects/files/aside.ts";
+import type { DerivedKind, Patient } from "../dialects/files/derived.ts";
+import type { Finding, FindingCode } from "../findings/finding.ts";
+import { type FoundSession, openFound } from "../listing/find-session.ts";
+import { holdLog } from "../log/held-log.ts";
+import type { Place } from "../log/place.ts";
+import { LogReader } from "../log/reader.ts";
+import { LogWriter } from "../log/writer.ts";
+import { DERIVED_KINDS } from "./derived-kinds.ts";
+import { DIRECTORY_MODE, FILE_MODE } from "./examine-files.ts";
+import type { Doctor } from "./examine-session.ts";
+
+/** What was done about which finding. */
+export interface Mended {
+  readonly finding: Finding;
+  readonly did: string;
+}
+
+const TAIL_CODES: readonly FindingCode[] = ["TORN_TAIL", "MISSING_LF"];
+
+/** Mends what there is to mend of one session, in an order in which each step helps the next. */
+export async function* mendSession(
+  doctor: Doctor,
+  found: FoundSession,
+  findings: readonly Finding[],
+): AsyncGenerator<Mended> {
+  // First: a log whose owner may not write to it could not be opened.
+  for (const finding of findings.filter(({ code }) => code === "WRONG_MODE")) {
+    yield mendMode(doctor, finding, found.root);
+  }
+  const tail = findings.find(({ code }) => TAIL_CODES.includes(code));
+  if (tail) yield await mendTail(doctor, found, tail);
+  const followers = findings.filter(
+    ({ code }) => code !== "WRONG_MODE" && !TAIL_CODES.includes(code),
+  );
+  if (followers.length > 0 || (tail && DERIVED_KINDS[found.dialect])) {
+    yield* holding(doctor, found, (place) => mendFollowers(doctor, found, place, followers));
+  }
+}
+
+export function mendMode({ surroundings }: Doctor, finding: Finding, root: string): Mended {
+  const { path } = finding;
+  const mode = surroundings.look(path)?.kind === "directory" ? DIRECTORY_MODE : FILE_MODE;
+  surroundings.setMode(path, root, mode);
+  return { finding, did: `set ${path} to 0${mode.toString(8)}` };
+}
+
+async function mendTail(doctor: Doctor, found: FoundSession, finding: Finding): Promise<Mended> {
+  const { logId, root } = openFound(doctor.host, found);
+  const writer = await LogWriter.open(doctor.host, logId, { root, lockWaitMs: 0 });
+  const { cutBytes, cutKeptAt, addedLf } = writer.recovery;
+  await writer.close();
+  if (cutKeptAt !== null)
+    return { finding, did: `cut ${cutBytes} torn bytes, kept in ${cutKeptAt}` };
+  return { finding, did: addedLf ? "gave the last line its LF" : "found it mended by another" };
+}
+
+async function* mendFollowers(
+  doctor: Doctor,
+  found: FoundSession,
+  place: Place,
+  findings: readonly Finding[],
+): AsyncGenerator<Mended> {
+  const { directory } = place;
+  for (const finding of findings.filter(({ code }) => code === "TEMP_LEFT")) {
+    const name = finding.path.slice(finding.path.lastIndexOf("/") + 1);
+    if (!doctor.surroundings.look(finding.path)) continue; // A writer came and took it over.
+    yield { finding, did: `moved ${name} to ${await moveAside(directory, name)}` };
+  }
+  const kind = DERIVED_KINDS[found.dialect];
+  if (!kind || found.id === null) return;
+  const patient = { host: doctor.host, id: found.id, root: found.root, directory };
+  for (const finding of await lookAgain(kind, patient, found)) {
+    if (finding.mends) yield { finding, did: await kind.mend(patient, finding) };
+  }
+}
+
+/** What is wrong with the derived files now that nobody can change anything (ME2). */
+async function lookAgain(
+  kind: DerivedKind,
+  patient: Patient,
+  found: FoundSession,
+): Promise<readonly Finding[]> {
+  const { logId, root, dialect } = openFound(patient.host, found);
+  const look = await kind.look(patient);
+  try {
+    const options = { root, onBadLine: "skip", takesUnterminated: true } as const;
+    for await (const { value } of new LogReader(patient.host, logId, options)) {
+      await look.add(value, dialect.decode(value).entry);
+    }
+    return await look.findings(false);
+  } finally {
+    look.close();
+  }
+}
+
+/** Does the work with the log's lock held, as a writer holds it; refuses with LOG_LOCKED. */
+async function* holding<T>(
+  { host }: Doctor,
+  found: FoundSession,
+  work: (place: Place) => AsyncGenerator<T>,
+): AsyncGenerator<T> {
+  const { logId, root } = openFound(host, found);
+  const held = await holdLog(host, logId, root);
+  try {
+    yield* work(held.place);
+  } finally {
+    held.close();
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * Repair: mends what doctor finds, and says what it did and what it could not do.
+ *
+ * RP1  A session is examined, mended, and examined again: what is told as left was seen afterwards.
+ *      Where there is nothing to mend nothing is opened to write, so a second run changes nothing.
+ *      A file without any line of its dialect is refused with FOREIGN_FILE (foreign-log.ts).
+ * RP2  One session's failure is its own: it is told, and the others go on.
+ */
+
+import { VerbatimError } from "../base/errors.ts";
+import type { Finding, FindingCode } from "../findings/finding.ts";
+import { errnoIn } from "../findings/trouble.ts";
+import { type FoundSession, openFound } from "../listing/find-session.ts";
+import type { FoundStore } from "../listing/find-stores.ts";
+import { refuseForeign } from "../store/foreign-log.ts";
+import { type Examined, examineOne, examineSessions, examineStoresOwn } from "./examine.ts";
+import type { Doctor } from "./examine-session.ts";
+import { mendMode, mendSession } from "./mend.ts";
+import { STORE_CHECKS } from "./store-checks.ts";
+
+export interface RepairOptions {
+  /** Says what would be done, and does nothing. */
+  readonly isDryRun: boolean;
+}
+
+export type RepairStep =
+  /** A session is looked at. */
+  | { readonly kind: "session"; readonly session: FoundSession }
+  | { readonly kind: "mended"; readonly finding: Finding; readonly did: string }
+  | { readonly kind: "would"; readonly finding: Finding }
+  /** So many findings of one code remain; the first of them stands for all. */
+  | { readonly kind: "left"; readonly finding: Finding; readonly count: number }
+  /** Something could not be done, though it should have been possible. */
+  | {
+      readonly kind: "failed";
+      readonly session: string | null;
+      readonly path: string;
+      readonly code: string;
+      readonly message: string;
+    };
+
+/** Repairs one session; and what its store keeps of it, when that has changed. */
+export async function* repairOne(
+  doctor: Doctor,
+  found: FoundSession,
+  options: RepairOptions,
+): AsyncGenerator<RepairStep> {
+  let hasChanged = false;
+  for await (const step of repairExamined(doctor, found, examineOne(doctor, found), options)) {
+    hasChanged ||= step.kind === "mended" && step.finding.code.startsWith("DERIVED_");
+    yield step;
+  }
+  if (hasChanged) yield* repairExamined(doctor, found, examineStoresOwn(doctor, found), options);
+}
+
+/** Repairs every session of a store, and what the store itself keeps. */
+export async function* repairStore(
+  doctor: Doctor,
+  store: FoundStore,
+  options: RepairOptions,
+): AsyncGenerator<RepairStep> {
+  yield* repairExamined(doctor, store, examineSessions(doctor, store), options);
+  // Only now: what the store keeps is made from what its sessions are after repair.
+  yield* repairExamined(doctor, store, examineStoresOwn(doctor, store), options);
+}
+
+async function* repairExamined(
+  doctor: Doctor,
+  store: FoundStore,
+  examined: AsyncIterable<Examined>,
+  options: RepairOptions,
+): AsyncGenerator<RepairStep> {
+  let current: FoundSession | null = null;
+  let gathered = new Gathered();
+  for await (const step of examined) {
+    if ("session" in step) {
+      if (current) yield* repairSession(doctor, current, gathered, options);
+      current = step.session;
+      gathered = new Gathered();
+      yield { kind: "session", session: current };
+    } else if (current && (current.id === null || step.finding.session === current.id)) {
+      gathered.add(step.finding); // A log that is nobody's is examined by itself: all is its own.
+    } else {
+      yield* repairStoresOwn(doctor, store, step.finding, options);
+    }
+  }
+  if (current) yield* repairSession(doctor, current, gathered, options);
+}
+
+async function* repairSession(
+  doctor: Doctor,
+  session: FoundSession,
+  gathered: Gathered,
+  { isDryRun }: RepairOptions,
+): AsyncGenerator<RepairStep> {
+  const { id, path } = session;
+  if (gathered.isBeingWritten) {
+    const message = `${path} is being written by another; run repair when that is done`;
+    yield { kind: "failed", session: id, path, code: "LOG_LOCKED", message };
+    return;
+  }
+  if (gathered.mendable.length === 0) {
+    yield* gathered.untouched();
+    return;
+  }
+  try {
+    const { logId, root, dialect } = openFound(doctor.host, session);
+    await refuseForeign(doctor.host, { logId, root }, dialect, id !== null);
+  } catch (error) {
+    yield failure(id, path, error);
+    yield* gathered.left();
+    return;
+  }
+  if (isDryRun) {
+    yield* gathered.untouched();
+    return;
+  }
+  try {
+    for await (const mended of mendSession(doctor, session, gathered.mendable)) {
+      yield { kind: "mended", ...mended };
+    }
+  } catch (error) {
+    yield failure(id, path, error);
+  }
+  const after = new Gathered();
+  for await (const step of examineOne(doctor, session)) {
+    if ("finding" in step) after.add(step.finding);
+  }
+  yield* after.remains();
+}
+
+/**
+ * What belongs to no session: directories that many share, and what the store keeps of all. At
+ * once, so that each session is examined afterwards in a directory that is in order.
+ */
+async function* repairStoresOwn(
+  doctor: Doctor,
+  store: FoundStore,
+  finding: Finding,
+  { isDryRun }: RepairOptions,
+): AsyncGenerator<RepairStep> {
+  if (isDryRun || !finding.mends) {
+    const found = new Gathered();
+    found.add(finding);
+    yield* found.untouched();
+    return;
+  }
+  try {
+    const mended =
+      finding.code === "WRONG_MODE"
+        ? mendMode(doctor, finding, store.root)
+        : { finding, did: (await STORE_CHECKS[store.dialect]?.mend?.(doctor, store)) ?? "" };
+    yield { kind: "mended", ...mended };
+  } catch (error) {
+    yield failure(finding.session, finding.path, error);
+  }
+}
+
+/** What was found, without keeping a million bad lines. */
+class Gathered {
+  readonly mendable: Finding[] = [];
+  readonly #left = new Map<FindingCode, { readonly finding: Finding; count: number }>();
+  isBeingWritten = false;
+
+  add(finding: Finding): void {
+    if (finding.code === "BEING_WRITTEN") this.isBeingWritten = true;
+    if (finding.mends) this.mendable.push(finding);
+    else if (finding.severity !== "note") this.#count(finding);
+  }
+
+  /** What repair cannot mend. */
+  *left(): Generator<RepairStep> {
+    for (const each of this.#left.values()) yield { kind: "left", ...each };
+  }
+
+  /** What would be mended, and what not. */
+  *untouched(): Generator<RepairStep> {
+    for (const finding of this.mendable) yield { kind: "would", finding };
+    yield* this.left();
+  }
+
+  /** All that is there after mending, whether it could be mended or not. */
+  *remains(): Generator<RepairStep> {
+    for (const finding of this.mendable) this.#count(finding);
+    yield* this.left();
+  }
+
+  #count(finding: Finding): void {
+    const known = this.#left.get(finding.code);
+    if (known) known.count++;
+    else this.#left.set(finding.code, { finding, count: 1 });
+  }
+}
+
+function failure(session: string | null, path: string, error: unknown): RepairStep {
+  if (error instanceof VerbatimError) {
+    return { kind: "failed", session, path, code: error.code, message: error.message };
+  }
+  const errno = errnoIn(error);
+  if (errno === "UNKNOWN") throw error; // A fault of ours, not of the disk.
+  return { kind: "failed", session, path, code: errno, message: `${path}: ${String(error)}` };
+}

@@ -1,0 +1,150 @@
+/**
+ * Rye registry: whether `registry.db` lists a project's threads as their thread.json say, and
+ * filling it anew.
+ *
+ * The registry follows the threads, a moment later (`registrar.ts`). So a difference counts when it
+ * is there twice, with time in between for whoever is about to write it down.
+ */
+
+import { join } from "node:path";
+import type { Directory } from "../base/files.ts";
+import type { Seen } from "../base/node-surroundings.ts";
+import { type RegisteredThread, Registry, rowOf } from "../catalog/registry.ts";
+import { moveAside, openAside } from "../dialects/files/aside.ts";
+import { keptIn } from "../dialects/files/derived.ts";
+import { findThreadMetas } from "../dialects/rye/files/threads.ts";
+import { REGISTRY_NAME, THREADS_PATH } from "../dialects/rye/thread-id.ts";
+import { isThreadMeta } from "../dialects/rye/thread-meta.ts";
+import { type Finding, finding } from "../findings/finding.ts";
+import type { FoundStore } from "../listing/find-stores.ts";
+import { fileFindings } from "./examine-files.ts";
+import type { Doctor } from "./examine-session.ts";
+
+/** Several times what the registrar gathers for. */
+const SETTLES_MS = 1000;
+/** The database, and what SQLite keeps beside it. */
+const FILES = ["", "-wal", "-shm"].map((ending) => REGISTRY_NAME + ending);
+
+export async function* lookAtRegistry(doctor: Doctor, store: FoundStore): AsyncGenerator<Finding> {
+  const directory = threadsPath(store);
+  const files = FILES.map((name) => doctor.surroundings.look(join(directory, name)));
+  const present: Seen[] = files.filter((each) => each !== null);
+  if (present.some(({ kind }) => kind !== "file")) {
+    yield* fileFindings(directory, null, present);
+    return;
+  }
+  let found = await judge(store);
+  if (found && found.code !== "DERIVED_FOREIGN") {
+    await doctor.host.clock.sleep(SETTLES_MS);
+    found = await judge(store);
+  }
+  // Permissions of what another program made are that program's.
+  if (found?.code !== "DERIVED_FOREIGN") yield* fileFindings(directory, null, present);
+  if (found) yield found;
+}
+
+export async function mendRegistry(doctor: Doctor, store: FoundStore): Promise<string> {
+  const path = threadsPath(store);
+  const { files } = doctor.host;
+  const directory = await files.openDirectory(path, { create: false, root: store.root });
+  try {
+    const { state } = await Registry.look(join(path, REGISTRY_NAME));
+    const moved = state === "damaged" ? await moveAllAside(doctor, directory) : null;
+    const registry = await Registry.open(join(path, REGISTRY_NAME));
+    if (!registry) throw Object.assign(new Error("it cannot be opened"), { code: "EIO" });
+    try {
+      const kept = moved ?? (state === "ours" ? await copyOf(registry, directory) : null);
+      const threads = await threadsOf(store);
+      registry.replaceAll(threads.values());
+      const threadsTold = threads.size === 1 ? "1 thread" : `${threads.size} threads`;
+      return `listed ${threadsTold} in ${REGISTRY_NAME}${keptIn(kept)}`;
+    } finally {
+      registry.close();
+    }
+  } finally {
+    directory.close();
+  }
+}
+
+async function moveAllAside({ surroundings }: Doctor, directory: Directory): Promise<string> {
+  const names: string[] = [];
+  for (const name of FILES) {
+    if (surroundings.look(join(directory.path, name))) names.push(await moveAside(directory, name));
+  }
+  return names.join(", ");
+}
+
+/** By SQLite itself: a copy of the file's bytes could be half of a change. */
+async function copyOf(registry: Registry, directory: Directory): Promise<string> {
+  const { asideName, file } = openAside(directory, REGISTRY_NAME);
+  try {
+    registry.copyTo(join(directory.path, asideName));
+    await file.sync();
+  } finally {
+    file.close();
+  }
+  await directory.sync();
+  return asideName;
+}
+
+/** What is wrong with the registry; null when all is well, or there is nothing to list. */
+async function judge(store: FoundStore): Promise<Finding | null> {
+  const threads = await threadsOf(store);
+  const at = { session: null, path: join(threadsPath(store), REGISTRY_NAME) };
+  const look = await Registry.look(at.path);
+  switch (look.state) {
+    case "missing":
+      if (threads.size === 0) return null;
+      return finding("DERIVED_MISSING", at, `${REGISTRY_NAME} is missing`);
+    case "foreign":
+      return finding("DERIVED_FOREIGN", at, `${REGISTRY_NAME} is another program's`);
+    case "damaged":
+      return finding("DERIVED_STALE", at, `${REGISTRY_NAME} is damaged: ${look.problem}`);
+    case "unreadable":
+      return finding("UNREADABLE", at, `it cannot be read: ${look.problem}`);
+    case "ours": {
+      const difference = differences(threads, look.seen);
+      return difference === "" ? null : finding("DERIVED_STALE", at, difference);
+    }
+  }
+}
+
+/** How the registry differs from the threads that are there, in words; "" when it does not. */
+function differences(
+  threads: ReadonlyMap<string, RegisteredThread>,
+  listed: readonly RegisteredThread[],
+): string {
+  let [lacking, wrong, gone] = [threads.size, 0, 0];
+  for (const row of listed) {
+    const thread = threads.get(row.thread_id);
+    if (!thread) {
+      gone++;
+      continue;
+    }
+    lacking--;
+    if (JSON.stringify(rowOf(row)) !== JSON.stringify(rowOf(thread))) wrong++;
+  }
+  const said = [
+    ...(lacking > 0 ? [`lacks ${lacking} of ${threads.size} threads`] : []),
+    ...(wrong > 0 ? [`has ${wrong} not as they are`] : []),
+    ...(gone > 0 ? [`lists ${gone} that are gone`] : []),
+  ];
+  return said.length === 0 ? "" : `${REGISTRY_NAME} ${said.join(", ")}`;
+}
+
+/** What the registry would list: every thread with a usable thread.json. */
+async function threadsOf({ root }: FoundStore): Promise<Map<string, RegisteredThread>> {
+  const threads = new Map<string, RegisteredThread>();
+  for await (const { meta } of findThreadMetas(root)) {
+    if (!isThreadMeta(meta)) continue;
+    const { thread_id, directive, status, parent_thread_id, created_at, updated_at } = meta;
+    // Not the whole file: ten thousand of them may hold much.
+    const row = { thread_id, directive, status, parent_thread_id, created_at, updated_at };
+    threads.set(thread_id, row as RegisteredThread);
+  }
+  return threads;
+}
+
+function threadsPath({ root }: FoundStore): string {
+  return join(root, ...THREADS_PATH);
+}

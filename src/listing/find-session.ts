@@ -1,0 +1,326 @@
+/**
+ * Find session: which session a person means by an id, the beginning of one, or a path.
+ *
+ *   an id          exactly, in the stores that are found from where the person stands
+ *   a path         of a log, or of the directory of a rye thread or an Entire session
+ *   a beginning    of an id, or of its last part, when only one session has it
+ *
+ * FS1  Finding reads directories, and of logs at most the first and last lines of one whose path was
+ *      given.
+ * FS2  No link is followed below a store's root.
+ * FS3  What may be one of several is never guessed: SESSION_NOT_FOUND, with what it may be.
+ */
+
+import { randomUUID } from "node:crypto";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import { packageVersion } from "../base/node-package.ts";
+import { eachLog, type Unreadable } from "../catalog/find.ts";
+import { claude } from "../dialects/claude/dialect.ts";
+import type { Dialect, DialectName } from "../dialects/dialect.ts";
+import { isRow } from "../dialects/entire/decode.ts";
+import { entire } from "../dialects/entire/dialect.ts";
+import { LOG_NAME as ENTIRE_LOG_NAME } from "../dialects/entire/session-id.ts";
+import { homeagent } from "../dialects/homeagent/dialect.ts";
+import { DIALECT_NAMES } from "../dialects/names.ts";
+import { isOthersLine, SUPPORTED } from "../dialects/recognise.ts";
+import { rye } from "../dialects/rye/dialect.ts";
+import { LOG_NAME as RYE_LOG_NAME } from "../dialects/rye/thread-id.ts";
+import { sdk } from "../dialects/sdk/dialect.ts";
+import { verbatim } from "../dialects/verbatim/dialect.ts";
+import { LogReader } from "../log/reader.ts";
+import { recogniseFile } from "../store/foreign-log.ts";
+import { LAYOUTS } from "../store/layouts.ts";
+import { Session } from "../store/session.ts";
+import { Store } from "../store/store.ts";
+import { streams } from "../store/streams.ts";
+import { type FoundStore, findStores, statOf, type Where } from "./find-stores.ts";
+
+export interface FoundSession extends FoundStore {
+  /** Null for a log that lies in no store: who it is, nobody can say. */
+  readonly id: string | null;
+  /** The log file. */
+  readonly path: string;
+}
+
+/** The dialects by their names; rye in the envelope that is written by default. */
+export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
+  rye,
+  homeagent,
+  entire,
+  claude,
+  sdk,
+  verbatim,
+  streams,
+};
+/** What the log is called in a directory that is one session's. */
+const LOG_NAMES: readonly (readonly [string, DialectName])[] = [
+  [RYE_LOG_NAME, "rye"],
+  [ENTIRE_LOG_NAME, "entire"],
+];
+const CANDIDATES_LISTED_MAX = 10;
+/** Names the session that changed last, unless one is called so. */
+const LATEST = "last";
+/** A file whose first lines belong to no dialect is none's; whose last ones name nobody, nobody's. */
+const JUDGED_LINES_MAX = 20;
+
+/** The one session that `name` means; refuses with SESSION_NOT_FOUND. */
+export async function findSession(host: Host, name: string, where: Where): Promise<FoundSession> {
+  const stores = findStores(where);
+  const exact = await sessionsOf(host, stores, name);
+  if (exact.length > 0) return theOnly(exact, name, stores);
+  const atPath = await sessionAtPath(host, name, where);
+  if (atPath) return atPath;
+  const latest = name === LATEST ? latestOf(stores) : null;
+  return latest ?? theOnly(beginningWith(stores, name), name, stores);
+}
+
+/** The session whose log changed last; null when there is none. */
+function latestOf(stores: readonly FoundStore[]): FoundSession | null {
+  let latest: { readonly session: FoundSession; readonly mtimeMs: number } | null = null;
+  for (const store of stores) {
+    for (const { id, mtimeMs } of eachLog(store.root, LAYOUTS[store.dialect])) {
+      if (latest && latest.mtimeMs >= mtimeMs) continue;
+      latest = { session: sessionIn(store, id), mtimeMs };
+    }
+  }
+  return latest?.session ?? null;
+}
+
+/** The same by ids alone, for those who may see these stores and no other file: no path counts. */
+export async function findSessionById(
+  host: Host,
+  name: string,
+  where: Where,
+): Promise<FoundSession> {
+  const stores = findStores(where);
+  const exact = await sessionsOf(host, stores, name);
+  return theOnly(exact.length > 0 ? exact : beginningWith(stores, name), name, stores);
+}
+
+async function sessionsOf(
+  host: Host,
+  stores: readonly FoundStore[],
+  id: string,
+): Promise<FoundSession[]> {
+  const found: FoundSession[] = [];
+  for (const store of stores) {
+    if (await hasSession(host, store, id)) found.push(sessionIn(store, id));
+  }
+  return found;
+}
+
+/** The session, to read. One whose identity is unknown is read by its path. */
+export function openFound(host: Host, found: FoundSession): Session {
+  const { dialect, root, id, path } = found;
+  if (id !== null) return new Store(host, { dialect, root }).session(id);
+  return openAtPath(host, found, basename(path));
+}
+
+/**
+ * The same for those who tell others whose session it is: a log that lies in no store is whose its
+ * last lines say; refuses with SESSION_NOT_FOUND where they do not.
+ */
+export async function openIdentified(host: Host, found: FoundSession): Promise<Session> {
+  if (found.id !== null) return openFound(host, found);
+  const id = await idSaidIn(host, found);
+  if (id === null) throw ofNobody(found.path);
+  return openAtPath(host, found, id);
+}
+
+export function ofNobody(path: string): VerbatimError<"SESSION_NOT_FOUND"> {
+  return new VerbatimError(
+    "SESSION_NOT_FOUND",
+    `${path} lies in no store, and whose session it is nobody can say; copy it into one`,
+    { session: path },
+  );
+}
+
+/** By the last lines: a fork begins with those of the session it left. */
+async function idSaidIn(host: Host, { dialect, path }: FoundSession): Promise<string | null> {
+  const { sessionOf, logPath } = DIALECTS[dialect];
+  if (!sessionOf) return null;
+  const reader = new LogReader(host, path, { onBadLine: "skip", takesUnterminated: true });
+  let judged = 0;
+  for await (const { value } of reader.backward()) {
+    const id = sessionOf(value);
+    if (id !== null) return isId(id, logPath) ? id : null;
+    if (++judged === JUDGED_LINES_MAX) break;
+  }
+  return null;
+}
+
+function isId(id: string, logPath: Dialect["logPath"]): boolean {
+  try {
+    logPath(id);
+    return true;
+  } catch {
+    return false; // BAD_ID: no session can have it.
+  }
+}
+
+function openAtPath(host: Host, { dialect, root, path }: FoundSession, id: string): Session {
+  const name = basename(path);
+  return new Session({
+    host,
+    id,
+    root: dirname(path),
+    dialect: { ...DIALECTS[dialect], logPath: () => [name] },
+    agent: null,
+    newId: randomUUID,
+    nowMs: Date.now,
+    cwd: root,
+    version: packageVersion(),
+    model: null,
+    logOptions: {},
+    openBeside: null,
+    adopt: null,
+    onClosed: () => {},
+  });
+}
+
+async function hasSession(host: Host, { dialect, root }: FoundStore, id: string): Promise<boolean> {
+  try {
+    return await new Store(host, { dialect, root }).hasLog(id);
+  } catch (cause) {
+    // What can be no id, or lies below a file, is not there under that name.
+    const { code, details } = cause instanceof VerbatimError ? cause : { code: "", details: {} };
+    if (code === "BAD_ID") return false;
+    if (code === "IO_ERROR" && "errno" in details && details.errno === "ENOTDIR") return false;
+    throw cause;
+  }
+}
+
+function sessionIn({ dialect, root }: FoundStore, id: string): FoundSession {
+  return { dialect, root, id, path: join(root, ...DIALECTS[dialect].logPath(id)) };
+}
+
+/** The best matches by name: the last part of an id as a whole, else beginnings of either. */
+function beginningWith(stores: readonly FoundStore[], name: string): FoundSession[] {
+  const whole: FoundSession[] = [];
+  const begun: FoundSession[] = [];
+  for (const store of stores) {
+    for (const id of idsIn(store)) {
+      const lastPart = id.slice(id.lastIndexOf("/") + 1);
+      if (lastPart === name) whole.push(sessionIn(store, id));
+      if (id.startsWith(name) || lastPart.startsWith(name)) begun.push(sessionIn(store, id));
+    }
+  }
+  return whole.length > 0 ? whole : begun;
+}
+
+/** Also of logs that the disk refuses: whoever means one is told so when it is opened. */
+function idsIn(
+  { dialect, root }: FoundStore,
+  onHidden: (unreadable: Unreadable) => void = () => {},
+): string[] {
+  const ids: string[] = [];
+  const onUnreadable = (unreadable: Unreadable) => {
+    const { id, cause } = unreadable;
+    if (id !== null && cause.code === "IO_ERROR") ids.push(id);
+    else onHidden(unreadable);
+  };
+  for (const { id } of eachLog(root, LAYOUTS[dialect], { onUnreadable })) ids.push(id);
+  return ids;
+}
+
+function theOnly(
+  matches: readonly FoundSession[],
+  name: string,
+  stores: readonly FoundStore[],
+): FoundSession {
+  const [first, ...others] = matches;
+  if (first && others.length === 0) return first;
+  const details = { session: name };
+  if (!first) {
+    // A project may be the root of several, of one dialect each.
+    const places = [...new Set(stores.map(({ root }) => root))].join(" and ");
+    const hidden: Unreadable[] = [];
+    for (const store of stores) idsIn(store, (each) => hidden.push(each));
+    const doubt = hidden[0]
+      ? `. It may be where nobody could look: ${hidden[0].cause.message}`
+      : "";
+    throw new VerbatimError(
+      "SESSION_NOT_FOUND",
+      `there is no session ${name}, neither as a path nor in ` +
+        `${places || "a store, since none was found from here"}; \`verbatim ls\` lists them${doubt}`,
+      details,
+    );
+  }
+  const listed = matches.map(({ id, dialect }) => `  ${id}  (${dialect})`).sort();
+  const more = listed.length - CANDIDATES_LISTED_MAX;
+  throw new VerbatimError(
+    "SESSION_NOT_FOUND",
+    [
+      `${name} may be one of ${matches.length} sessions; say more of its id, or --dialect:`,
+      ...listed.slice(0, CANDIDATES_LISTED_MAX),
+      ...(more > 0 ? [`  and ${more} more`] : []),
+    ].join("\n"),
+    details,
+  );
+}
+
+async function sessionAtPath(host: Host, name: string, where: Where): Promise<FoundSession | null> {
+  const { cwd, root } = where;
+  const places = [resolve(cwd, name), ...(root === undefined ? [] : [resolve(cwd, root, name)])];
+  for (const place of places) {
+    const path = logIn(place);
+    if (path === null) continue;
+    const shaped = sessionByShape(path, where);
+    if (shaped) return shaped;
+    const dialect = where.dialect ?? (await dialectOf(host, path));
+    return { dialect, root: dirname(path), id: null, path };
+  }
+  return null;
+}
+
+/** The log that a path means: itself, or the one in that directory. */
+function logIn(place: string): string | null {
+  const names = statOf(place)?.isDirectory()
+    ? LOG_NAMES.map(([name]) => join(place, name))
+    : [place];
+  return names.find((path) => statOf(path)?.isFile()) ?? null;
+}
+
+/** What a log's path says about it, when it lies where a store has its logs. */
+function sessionByShape(path: string, { cwd, root, dialect }: Where): FoundSession | null {
+  const segments = path.split("/");
+  const roots = segments.map((_, at) => segments.slice(0, at + 1).join("/") || "/").reverse();
+  // The given root first, then the nearest one above the log.
+  if (root !== undefined) roots.unshift(resolve(cwd, root));
+  for (const above of roots) {
+    const below = relative(above, path).split("/");
+    for (const name of dialect === undefined ? DIALECT_NAMES : [dialect]) {
+      const id = DIALECTS[name].idAt(below);
+      if (id !== null) return { dialect: name, root: above, id, path };
+    }
+  }
+  return null;
+}
+
+/** Whose lines a file holds, by the first that are anybody's. */
+async function dialectOf(host: Host, path: string): Promise<DialectName> {
+  const reader = new LogReader(host, path, { onBadLine: "skip", takesUnterminated: true });
+  let judged = 0;
+  for await (const { value } of reader) {
+    // A turn record is the most particular of them: nothing else has its three fields.
+    if (homeagent.decode(value).entry) return "homeagent";
+    if (verbatim.isOwn?.(value)) return "verbatim";
+    if (sdk.decode(value).entry) return "sdk";
+    if (rye.decode(value).entry) return "rye";
+    if (isRow(value) && !isOthersLine(value)) return "entire";
+    if (++judged === JUDGED_LINES_MAX) break;
+  }
+  const named = LOG_NAMES.find(([name]) => name === basename(path));
+  if (named) return named[1];
+  const found = await recogniseFile(host, { logId: path, root: undefined });
+  throw new VerbatimError(
+    "SESSION_NOT_FOUND",
+    found === null
+      ? `${path} begins with no line of a dialect we know. ${SUPPORTED}. If it is one of these, say ` +
+          "which with --dialect"
+      : `${path} is not a session that can be read: this is ${found}. ${SUPPORTED}`,
+    { session: path },
+  );
+}

@@ -1,0 +1,278 @@
+/**
+ * Indexing: brings the search index in line with the logs of stores, reading only what is new.
+ *
+ * IG1  A session that grew is gone on with where it was left, when the bytes up to there still look as
+ *      they did; one that was rewritten is indexed again. Looked at are its beginning and the end of
+ *      what was indexed: a log only grows, and who edits one by hand rebuilds the index.
+ * IG2  Done in pieces: between two of them others have their turn, and what was done is kept.
+ * IG3  Oldest first, over all stores, so that what is found last was said last, as far as that can be
+ *      told by when a log last changed (catalog/search/index-table.ts, IT1).
+ */
+
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import { eachLog, type Unreadable } from "../catalog/find.ts";
+import { IndexFold } from "../catalog/search/index-fold.ts";
+import type { IndexedPlace, IndexedSession } from "../catalog/search/index-table.ts";
+import { isIndexed, type NewPiece, type SearchIndex } from "../catalog/search/search-index.ts";
+import type { FoundLog } from "../catalog/session-row.ts";
+import type { LogState } from "../catalog/table.ts";
+import { listedAside } from "../dialects/listed-aside.ts";
+import { LAYOUTS } from "../store/layouts.ts";
+import type { Session } from "../store/session.ts";
+import type { Store } from "../store/store.ts";
+import { SessionWindow } from "./session-window.ts";
+
+/** How much is done at once. */
+export interface IndexPace {
+  /** Lines that are read and written before others have their turn, and their bytes: one at least. */
+  readonly lines: number;
+  readonly bytes: number;
+  /** Pages of the index that are put in order after each piece. */
+  readonly mergePages: number;
+}
+
+/** For a command that somebody waits for. */
+export const HURRIED: IndexPace = { lines: 8_192, bytes: 2 ** 22, mergePages: 256 };
+/** For a server that has other things to do: a piece takes a few milliseconds. */
+export const PATIENT: IndexPace = { lines: 32, bytes: 2 ** 15, mergePages: 4 };
+
+export interface IndexOptions {
+  readonly pace: IndexPace;
+  readonly signal?: AbortSignal;
+  /** Sessions that have been read, of those that have changed. */
+  readonly onProgress?: (done: number, total: number) => void;
+  /** A session, or a place by its path, that cannot be read; it is tried again the next time. */
+  readonly onFailure: (id: string, cause: unknown) => void;
+}
+
+/** Logs that are looked at before others have their turn. */
+const LOOKED_AT = 128;
+const REMOVED_AT_ONCE = 256;
+/** How often a session is begun again that another process is indexing at the same time. */
+const ATTEMPTS_MAX = 8;
+/** How much of a log's beginning, and of the end of what was indexed, is looked at (IG1). */
+const MARK_BYTES = 1_024;
+const READ_AGAIN_BYTES = 2 ** 20;
+
+/** Whether it came to its end. */
+export async function freshenIndex(
+  host: Host,
+  index: SearchIndex,
+  stores: readonly Store[],
+  options: IndexOptions,
+): Promise<boolean> {
+  const { signal, onProgress = () => {}, onFailure } = options;
+  const onUnreadable = ({ id, path, cause }: Unreadable) => onFailure(id ?? path, cause);
+  const stale: { store: Store; log: FoundLog }[] = [];
+  for (const store of stores) {
+    const found = await changes(index, store, onUnreadable, signal);
+    if (found.isNew) await forgetGonePlaces(index);
+    for (const id of found.gone) {
+      if (signal?.aborted) return false;
+      await removeSession(index, store, id);
+    }
+    for (const log of found.stale) stale.push({ store, log });
+  }
+  stale.sort((a, b) => a.log.mtimeMs - b.log.mtimeMs);
+  const batch = new PieceBatch(index, options.pace);
+  for (const [done, { store, log }] of stale.entries()) {
+    if (signal?.aborted) break;
+    onProgress(done, stale.length);
+    try {
+      await indexSession(host, batch, store, log, signal);
+    } catch (cause) {
+      if (!isOfSession(cause)) throw cause;
+      onFailure(log.id, cause);
+    }
+  }
+  await batch.flush();
+  if (stale.length > 0) onProgress(stale.length, stale.length);
+  return signal?.aborted !== true;
+}
+
+/** Which logs are not in the index as they stand, and which sessions of it have none any more. */
+async function changes(
+  index: SearchIndex,
+  { dialect, root }: Store,
+  onUnreadable: (unreadable: Unreadable) => void,
+  signal: AbortSignal | undefined,
+): Promise<{ stale: FoundLog[]; gone: Iterable<string>; isNew: boolean }> {
+  const known = new Map<string, LogState>();
+  for await (const piece of index.known({ dialect, root })) {
+    for (const [id, state] of piece) known.set(id, state);
+    await nextTurn();
+  }
+  const isNew = known.size === 0;
+  const stale: FoundLog[] = [];
+  let looked = 0;
+  for (const log of eachLog(root, LAYOUTS[dialect], { onUnreadable })) {
+    if (!isIndexed(known.get(log.id), log)) stale.push(log);
+    known.delete(log.id);
+    if (++looked % LOOKED_AT === 0) await nextTurn();
+    if (signal?.aborted) return { stale: [], gone: [], isNew: false };
+  }
+  return { stale, gone: known.keys(), isNew };
+}
+
+/** A new place is the time to forget those that are gone: the index grows no further than the disk. */
+async function forgetGonePlaces(index: SearchIndex): Promise<void> {
+  for (const place of await index.places()) {
+    if (existsSync(place.root)) continue;
+    for await (const known of index.known(place)) {
+      for (const id of known.keys()) await removeSession(index, place, id);
+    }
+    await index.removePlace(place);
+  }
+}
+
+/** Brings one session up to date, as far as nobody else does (SI2). */
+async function indexSession(
+  host: Host,
+  batch: PieceBatch,
+  store: Store,
+  log: FoundLog,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { index } = batch;
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const session = store.session(log.id);
+    const window = await SessionWindow.open(host, session);
+    try {
+      const kept = await index.session(store, log.id);
+      if (kept !== null && isIndexed(kept, log)) return; // Another process has done it.
+      const isSame = kept !== null && (await isGrown(window, kept, log));
+      if (kept !== null && !isSame) await removeSession(index, store, log.id);
+      const open = { store, session, window };
+      if (await indexFrom(batch, open, isSame ? kept : null, log, signal)) return;
+    } finally {
+      window.close();
+      await session.release();
+    }
+  }
+}
+
+interface Indexed {
+  readonly store: Store;
+  readonly session: Session;
+  readonly window: SessionWindow;
+}
+
+/** Whether it was done, or given up; false: another process was faster. */
+async function indexFrom(
+  batch: PieceBatch,
+  { store, session, window }: Indexed,
+  from: IndexedSession | null,
+  log: FoundLog,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const { pace } = batch;
+  let before = from;
+  let indexedTo = from?.indexedTo ?? 0;
+  const fold = new IndexFold(from?.state ?? undefined);
+  const memory = session.dialect.remembers?.(from?.state?.memory);
+  const limits = { entriesMax: pace.lines, bytesMax: pace.bytes };
+  for (;;) {
+    const start = indexedTo;
+    const lines = start < window.end ? await window.after(start, limits, memory) : [];
+    for (const { entry, start: at, end } of lines) {
+      if (entry !== null) {
+        const { dialect } = session;
+        const mark = dialect.signing.turnMark(entry.native, log.id);
+        fold.add(entry, at, listedAside(dialect, entry.native, log.id), mark);
+      }
+      indexedTo = end;
+    }
+    const isDone = indexedTo >= window.end || lines.length === 0;
+    const state = { ...fold.state(), ...(memory && { memory: memory.state() }) };
+    const progress = {
+      indexedTo,
+      mark: await markOf(window, indexedTo),
+      agent: isDone ? await store.summaries().agent(log.id, state.directive) : null,
+      state,
+      log: isDone ? log : null,
+    };
+    const piece = { place: store, id: log.id, before, piece: fold.take(), progress };
+    if (isDone) {
+      await batch.add(piece, indexedTo - start); // With those of others: most sessions are short.
+      return true;
+    }
+    before = await batch.addNow(piece);
+    if (before === null) return false;
+    if (signal?.aborted) return true;
+  }
+}
+
+/**
+ * Pieces of several sessions that are written together. One that another process has overtaken is
+ * dropped: its session has changed, or is in the index; if not, the next look finds it (SI2).
+ */
+class PieceBatch {
+  readonly index: SearchIndex;
+  readonly pace: IndexPace;
+  #pieces: NewPiece[] = [];
+  #bytes = 0;
+
+  constructor(index: SearchIndex, pace: IndexPace) {
+    this.index = index;
+    this.pace = pace;
+  }
+
+  async add(piece: NewPiece, bytes: number): Promise<void> {
+    this.#pieces.push(piece);
+    this.#bytes += bytes;
+    const isFull = this.#bytes >= this.pace.bytes || this.#pieces.length >= this.pace.lines;
+    if (isFull) await this.flush();
+  }
+
+  /** How its session stands then; null when another process was faster. */
+  async addNow(piece: NewPiece): Promise<IndexedSession | null> {
+    this.#pieces.push(piece);
+    return (await this.flush()).at(-1) ?? null;
+  }
+
+  async flush(): Promise<(IndexedSession | null)[]> {
+    if (this.#pieces.length === 0) return [];
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    this.#bytes = 0;
+    const results = await this.index.add(pieces);
+    await this.index.merge(this.pace.mergePages);
+    await nextTurn();
+    return results;
+  }
+}
+
+async function removeSession(index: SearchIndex, place: IndexedPlace, id: string): Promise<void> {
+  while (!(await index.remove(place, id, REMOVED_AT_ONCE))) await nextTurn();
+}
+
+/**
+ * Whether what was indexed is still there, as far as one can see (IG1). A short log that changed and
+ * did not grow is read again; of a long one the same is true each time it is opened to append.
+ */
+async function isGrown(
+  window: SessionWindow,
+  { indexedTo, mark, size }: IndexedSession,
+  log: FoundLog,
+): Promise<boolean> {
+  if (indexedTo > window.end || mark === "") return false;
+  if (log.size === size && size <= READ_AGAIN_BYTES) return false;
+  return (await markOf(window, indexedTo)) === mark;
+}
+
+function isOfSession(cause: unknown): boolean {
+  return cause instanceof VerbatimError && cause.code !== "CATALOG_UNAVAILABLE";
+}
+
+/** The last line may still be without its LF, which is left out. */
+async function markOf({ log }: SessionWindow, end: number): Promise<string> {
+  const last = Math.max(0, end - 1);
+  const hash = createHash("sha256").update(String(end));
+  hash.update(await log.bytes(0, Math.min(MARK_BYTES, last)));
+  hash.update(await log.bytes(Math.max(0, last - MARK_BYTES), last));
+  return hash.digest("base64url").slice(0, 22);
+}

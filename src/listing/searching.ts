@@ -1,0 +1,92 @@
+/**
+ * Searching: what a query finds, with the text around it, cut from the logs themselves.
+ *
+ * SC1  What is shown is read from the log now: an entry that is no longer where it was found is left
+ *      out. Lines are read one at a time, and a page ends early when they were long.
+ */
+
+import type { Host } from "../base/host.ts";
+import { type FindOptions, type FoundEntry, findEntries } from "../catalog/search/find-entries.ts";
+import { parseQuery, type SearchQuery } from "../catalog/search/query.ts";
+import type { SearchIndex } from "../catalog/search/search-index.ts";
+import { searchableText } from "../catalog/search/searchable.ts";
+import { type SnippetPiece, snippetOf } from "../catalog/search/snippet.ts";
+import { DIALECT_NAMES } from "../dialects/names.ts";
+import type { Role } from "../model/entry.ts";
+import { Store } from "../store/store.ts";
+import type { FoundStore } from "./find-stores.ts";
+import { isAbsence, SessionWindow } from "./session-window.ts";
+
+export type { SearchQuery };
+
+/** An entry that was found, as it stands in its log. */
+export interface SearchHit<P extends FoundStore = FoundStore> extends FoundEntry<P> {
+  readonly end: number;
+  readonly role: Role | null;
+  readonly at: string | null;
+  readonly snippet: readonly SnippetPiece[];
+}
+
+export interface HitPage<P extends FoundStore = FoundStore> {
+  readonly hits: readonly SearchHit<P>[];
+  readonly next: number | null;
+}
+
+/** Of lines that are read to show a page. */
+const PAGE_BYTES_MAX = 8 * 2 ** 20;
+
+/** A query as somebody typed it; refuses with SEARCH_QUERY. */
+export function understandQuery(text: string, nowMs: number, isTyping = false): SearchQuery {
+  return parseQuery(text, { nowMs, isTyping, dialects: DIALECT_NAMES });
+}
+
+export async function searchPage<P extends FoundStore>(
+  host: Host,
+  index: SearchIndex,
+  query: SearchQuery,
+  options: FindOptions<P>,
+): Promise<HitPage<P>> {
+  const { entries, next } = await index.attempt((cache) => findEntries(cache, query, options));
+  const hits: SearchHit<P>[] = [];
+  let bytes = 0;
+  for (const found of entries) {
+    const hit = await readHit(host, found, query);
+    if (hit === null) continue;
+    hits.push(hit);
+    bytes += hit.end - hit.start;
+    if (bytes > PAGE_BYTES_MAX && found !== entries.at(-1)) return { hits, next: found.entry };
+  }
+  return { hits, next };
+}
+
+/** The entry as it stands in the log; null when it does not any more. */
+async function readHit<P extends FoundStore>(
+  host: Host,
+  found: FoundEntry<P>,
+  { terms }: SearchQuery,
+): Promise<SearchHit<P> | null> {
+  const { dialect, root } = found.place;
+  const session = new Store(host, { dialect, root, onWarning: () => {} }).session(found.id);
+  try {
+    const window = await SessionWindow.open(host, session);
+    try {
+      const [line] = await window.after(found.start, { entriesMax: 1, bytesMax: 1 });
+      if (!line?.entry) return null;
+      const { entry, end } = line;
+      const { role, at } = entry;
+      return { ...found, end, role, at, snippet: snippetOf(searchableText(entry), terms) };
+    } finally {
+      window.close();
+      await session.release();
+    }
+  } catch (cause) {
+    if (isAbsence(cause) || isMoved(cause)) return null;
+    throw cause;
+  }
+}
+
+/** The log is shorter than it was, or other lines stand in it. */
+function isMoved(cause: unknown): boolean {
+  const code = (cause as { code?: unknown } | null)?.code;
+  return code === "LOG_REWOUND" || code === "OUT_OF_RANGE";
+}

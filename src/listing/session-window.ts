@@ -1,0 +1,162 @@
+/**
+ * Session window: a session in pieces, for those who show it: entries around a place, raw bytes,
+ * and what comes. Reads only.
+ *
+ * SW1  No line is left out. One that is no entry comes in its place, with what is wrong with it.
+ * SW2  A piece costs what is in it, however long the session (log/window.ts, WI1).
+ */
+
+import { VerbatimError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
+import type { ByteOffset } from "../base/offset.ts";
+import type { Dialect, LineMemory } from "../dialects/dialect.ts";
+import { LogWindow, type WindowLine } from "../log/window.ts";
+import type { Entry } from "../model/entry.ts";
+import type { Session } from "../store/session.ts";
+import { hostOf } from "../store/streams.ts";
+
+/** A line of a session: the entry that it is, or why it is none. */
+export interface PlacedEntry {
+  readonly start: number;
+  /** The offset after its line. */
+  readonly end: number;
+  readonly entry: Entry | null;
+  readonly fault: string | null;
+}
+
+/** How much is taken at once; at least one entry is, however long its line. */
+export interface PieceLimits {
+  readonly entriesMax: number;
+  /** Of lines, as they stand in the log. */
+  readonly bytesMax: number;
+}
+
+export class SessionWindow {
+  /** The log. */
+  readonly log: LogWindow;
+  readonly #dialect: Dialect;
+
+  private constructor(log: LogWindow, dialect: Dialect) {
+    this.log = log;
+    this.#dialect = dialect;
+  }
+
+  /** Refuses with LOG_NOT_FOUND. Close it: it holds files open. */
+  static async open(host: Host, { logId, root, dialect }: Session): Promise<SessionWindow> {
+    const disk = hostOf(host, { dialect: dialect.name, root });
+    return new SessionWindow(await LogWindow.open(disk, logId, root), dialect);
+  }
+
+  get end(): number {
+    return this.log.end;
+  }
+
+  /** The entries from `offset` on; `memory` is that of the lines before, where it is known. */
+  async after(
+    offset: number,
+    limits: PieceLimits,
+    memory = this.#dialect.remembers?.(),
+  ): Promise<PlacedEntry[]> {
+    await this.log.check(offset);
+    return remembered(await this.#take(this.log.forward(offset), limits), memory);
+  }
+
+  /** The entries that end at `offset` or before it, in order. */
+  async before(offset: number, limits: PieceLimits): Promise<PlacedEntry[]> {
+    await this.log.check(offset);
+    const entries = (await this.#take(this.log.backward(offset), limits)).reverse();
+    return remembered(entries, this.#dialect.remembers?.());
+  }
+
+  close(): void {
+    this.log.close();
+  }
+
+  async #take(
+    lines: AsyncGenerator<WindowLine>,
+    { entriesMax, bytesMax }: PieceLimits,
+  ): Promise<PlacedEntry[]> {
+    const entries: PlacedEntry[] = [];
+    if (entriesMax === 0) return entries;
+    let bytes = 0;
+    for await (const { value, fault, start, end } of lines) {
+      // A line too long to be held takes nothing of what may be held.
+      bytes += fault === null ? end - start : 0;
+      if (bytes > bytesMax && entries.length > 0) break;
+      entries.push(placed(this.#dialect, value, fault, start, end));
+      if (entries.length === entriesMax) break;
+    }
+    return entries;
+  }
+}
+
+function remembered(entries: PlacedEntry[], memory: LineMemory | undefined): PlacedEntry[] {
+  if (!memory) return entries;
+  return entries.map((placed) => {
+    return placed.entry === null ? placed : { ...placed, entry: memory.read(placed.entry) };
+  });
+}
+
+export interface SessionFollower {
+  /** Each line once and in order; the next one is read when this has resolved. */
+  entry(entry: PlacedEntry): Promise<void>;
+  /** One that is not JSON, in its place. Not waited for: there is little in it to pile up. */
+  badLine(line: PlacedEntry): void;
+  /** Lines that were given, from `to` on, are no longer there. */
+  rewound(to: number): void;
+}
+
+/** Gives the entries from `from` on and then those that any process appends, until the signal. */
+export async function followSession(
+  session: Session,
+  from: number,
+  follower: SessionFollower,
+  signal: AbortSignal,
+): Promise<void> {
+  const { dialect } = session;
+  const reader = session.reader({
+    signal,
+    onBadLine: ({ offset, reason }, end) => {
+      follower.badLine({ start: offset, end, entry: null, fault: reason });
+    },
+  });
+  const lines = reader.follow({
+    from: from as ByteOffset,
+    onRewound: ({ to }) => follower.rewound(to),
+  });
+  try {
+    for await (const { value, start, end } of lines) {
+      if (signal.aborted) return;
+      await follower.entry(placed(dialect, value, null, start, end));
+    }
+  } catch (cause) {
+    if (!signal.aborted) throw cause;
+  }
+}
+
+function placed(
+  dialect: Dialect,
+  value: unknown,
+  fault: string | null,
+  start: number,
+  end: number,
+): PlacedEntry {
+  if (fault !== null) return { start, end, entry: null, fault };
+  return { start, end, ...dialect.decode(value) };
+}
+
+/** Whether an error says that a session is not there, whatever it was asked for by. */
+export function isAbsence(cause: unknown): boolean {
+  if (!(cause instanceof VerbatimError)) return false;
+  const { code, details } = cause;
+  if (code !== "IO_ERROR") return ABSENCES.has(code);
+  return "errno" in details && (details.errno === "ENOTDIR" || details.errno === "ELOOP");
+}
+
+/** What can be no id, is not there, or could only be reached through a link. */
+const ABSENCES: ReadonlySet<string> = new Set([
+  "BAD_ID",
+  "LOG_NOT_FOUND",
+  "SESSION_NOT_FOUND",
+  "UNSAFE_PATH",
+]);

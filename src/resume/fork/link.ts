@@ -1,0 +1,50 @@
+/**
+ * Link: a signed session names the session that goes on from it, in a checkpoint of kind `link`.
+ *
+ * LK1  Only where the session is ours to write: its newest checkpoint is by one of the user's own
+ *      keys, it is verified to its end, and no other process holds its lock.
+ * LK2  It never fails its caller: the new session is there, and names its parent by itself. Why there
+ *      is no link is answered.
+ */
+
+import { VerbatimError } from "../../base/errors.ts";
+import type { Due, LinkTo } from "../../signing/writing/sealing.ts";
+import type { Store } from "../../store/store.ts";
+
+/** Adds the link; answers null, or why the session could not be linked. */
+export async function linkSession(
+  store: Store,
+  id: string,
+  to: LinkTo["linkTo"],
+  /** The log that is meant; null: whichever stands there. */
+  log: string | null,
+): Promise<string | null> {
+  if (!store.isSigning) return "the store does not sign";
+  let reason: string | null = null;
+  try {
+    if (!(await store.has(id))) return `there is no session ${id} in ${store.root}`;
+  } catch (cause) {
+    return reasonOf(cause);
+  }
+  const session = store.session(id, undefined, null, true);
+  try {
+    await session.seal(async (sealing): Promise<readonly Due[]> => {
+      if (log !== null && sealing.log !== log) reason = "another log stands in its place";
+      else if (!sealing.isOurs) reason = "it is not signed by your own key";
+      else if (sealing.mustState) reason = "not all of it is signed";
+      return reason === null ? [{ linkTo: to }] : [];
+    });
+  } catch (cause) {
+    reason = reasonOf(cause);
+  }
+  try {
+    await session.release();
+  } catch {
+    // Opening it has failed, and is told above.
+  }
+  return reason;
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof VerbatimError ? `${cause.message} (${cause.code})` : String(cause);
+}

@@ -1,0 +1,183 @@
+/**
+ * Install: a session that was verified elsewhere, put into a store byte for byte; and taking back what
+ * was written of one that could not be finished.
+ *
+ * IN1  The id is won first (session-ids.ts), the log comes last and at once, by renaming: whoever reads
+ *      meanwhile, and whoever is killed, finds no part of a log. Everything else is durable before.
+ * IN2  What is written has the hash that was stated, or nothing of it stays.
+ * IN3  Taking back removes what we made and nothing else.
+ */
+
+import { createHash } from "node:crypto";
+import { rmdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { ioError, isNoSpace, VerbatimError } from "../../base/errors.ts";
+import type { Directory, OpenFile } from "../../base/files.ts";
+import type { Host } from "../../base/host.ts";
+import type { DialectName } from "../../dialects/dialect.ts";
+import { DIALECTS } from "../../listing/find-session.ts";
+import { LogLock } from "../../log/lock.ts";
+import { SessionIds, sessionExists } from "../../store/session-ids.ts";
+
+/** A file of the session, by its name in the log's directory. */
+export interface InstalledFile {
+  readonly name: string;
+  readonly sha256: string;
+  readonly chunks: () => AsyncIterable<Uint8Array>;
+}
+
+export interface InstallParts {
+  readonly dialect: DialectName;
+  readonly root: string;
+  readonly id: string;
+  readonly log: Omit<InstalledFile, "name">;
+  readonly beside: readonly InstalledFile[];
+}
+
+/**
+ * Refuses with SESSION_EXISTS, NO_SPACE, IO_ERROR; then nothing of it is there. Answers by what it can be
+ * taken back.
+ */
+export async function installSession(host: Host, parts: InstallParts): Promise<Traces> {
+  const { dialect, root, id, log, beside } = parts;
+  const pathOf = (each: string) => join(root, ...DIALECTS[dialect].logPath(each));
+  const path = pathOf(id);
+  const traces = await Traces.before(host, { dialect, root, path });
+  if (!(await new SessionIds(host, { dialect, root, pathOf }).win(id))) throw sessionExists(id);
+  try {
+    const directory = await host.files.openDirectory(dirname(path), { create: false, root });
+    const lock = new LogLock(host, directory, basename(path));
+    try {
+      await lock.acquire(0);
+      for (const file of beside) await writeNew(directory, file);
+      const name = basename(path);
+      const bytes = await writeNew(directory, { ...log, name: `${name}.tmp` });
+      directory.rename(`${name}.tmp`, name);
+      await directory.sync();
+      lock.saySynced(bytes);
+      return traces;
+    } finally {
+      lock.close();
+      directory.close();
+    }
+  } catch (cause) {
+    await traces.remove();
+    throw installError(path, cause);
+  }
+}
+
+async function writeNew(
+  directory: Directory,
+  { name, sha256, chunks }: InstalledFile,
+): Promise<number> {
+  const file = directory.open(name, "new");
+  try {
+    const hash = createHash("sha256");
+    let bytes = 0;
+    for await (const chunk of chunks()) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      writeAll(file, chunk);
+    }
+    if (hash.digest("hex") !== sha256) throw changed(`${directory.path}/${name}`, bytes); // IN2
+    await file.sync();
+    return bytes;
+  } finally {
+    file.close();
+  }
+}
+
+/** A write may be short; what a full disk refuses, it refuses of the rest. */
+function writeAll(file: OpenFile, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; ) {
+    const taken = file.write(bytes.subarray(at));
+    if (taken === 0) throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
+    at += taken;
+  }
+}
+
+/** What lies where a session is to be, before it is there. */
+export class Traces {
+  readonly #host: Host;
+  readonly #root: string;
+  readonly #path: string;
+  /** Null when there was no such directory. */
+  readonly #before: ReadonlySet<string> | null;
+  readonly #isShared: boolean;
+
+  private constructor(host: Host, place: TracedPlace, before: ReadonlySet<string> | null) {
+    this.#host = host;
+    this.#root = place.root;
+    this.#path = place.path;
+    this.#before = before;
+    // Where sessions share a directory, others may make theirs meanwhile.
+    this.#isShared = place.dialect === "homeagent";
+  }
+
+  static async before(host: Host, place: TracedPlace): Promise<Traces> {
+    const directory = await openIfThere(host, place.root, dirname(place.path));
+    const before = directory && new Set(directory.names());
+    directory?.close();
+    return new Traces(host, place, before);
+  }
+
+  /** Of a session whose id nobody can have had before. */
+  static ofNew(host: Host, place: TracedPlace): Traces {
+    return new Traces(host, place, null);
+  }
+
+  /** Removes what has come since (IN3). What cannot be removed stays; doctor lists it. */
+  async remove(): Promise<void> {
+    const logName = basename(this.#path);
+    const directory = await openIfThere(this.#host, this.#root, dirname(this.#path));
+    if (!directory) return;
+    for (const name of directory.names()) {
+      if (this.#before?.has(name) || (this.#isShared && !name.startsWith(logName))) continue;
+      try {
+        directory.remove(name);
+      } catch {
+        // A directory, or not ours to remove.
+      }
+    }
+    directory.close();
+    if (this.#before) return;
+    try {
+      rmdirSync(dirname(this.#path));
+    } catch {
+      // Somebody has put something there: it is theirs now.
+    }
+  }
+}
+
+interface TracedPlace {
+  readonly dialect: DialectName;
+  readonly root: string;
+  /** The log's. */
+  readonly path: string;
+}
+
+async function openIfThere(host: Host, root: string, path: string): Promise<Directory | null> {
+  try {
+    return await host.files.openDirectory(path, { create: false, root });
+  } catch {
+    return null; // Not there; or not to be opened, which whoever writes is told.
+  }
+}
+
+function changed(path: string, offset: number): VerbatimError {
+  return new VerbatimError(
+    "CHANGED_WHILE_READ",
+    `what was to become ${path} changed since it was verified; nothing of it was kept`,
+    { path, offset },
+  );
+}
+
+function installError(path: string, cause: unknown): VerbatimError {
+  if (!isNoSpace(cause)) return ioError(path, "writing", cause);
+  return new VerbatimError(
+    "NO_SPACE",
+    `there is no room for ${path}; nothing of it was kept, and it can be unpacked when there is room`,
+    { path, end: 0, bytes: 0 },
+    { cause },
+  );
+}

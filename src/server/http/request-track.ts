@@ -1,0 +1,73 @@
+/**
+ * Request track: what is known of one request for metrics and the request log.
+ *
+ * RT1  Ids, counts, durations; never a query, a header or a body, and of a token its id alone.
+ */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ErrorCode } from "../../base/errors.ts";
+import type { RouteName, ServerMetrics } from "../metrics/server-metrics.ts";
+
+/** One line of the request log. */
+export interface RequestRecord {
+  readonly time: string;
+  readonly method: string;
+  readonly route: RouteName;
+  /** The stream's path, where the request was about one. */
+  readonly stream: string | null;
+  /** Null: the connection was gone before the answer began. */
+  readonly status: number | null;
+  /** Why it was refused. */
+  readonly code: string | null;
+  readonly ms: number;
+  /** Of the body, as its sender said; null when it did not say. */
+  readonly bytesIn: number | null;
+  readonly bytesOut: number;
+  /** The id of the token that allowed it. */
+  readonly token: string | null;
+}
+
+export class RequestTrack {
+  route: RouteName = "other";
+  stream: string | null = null;
+  token: string | null = null;
+  code: ErrorCode | "INTERNAL" | null = null;
+  readonly #request: IncomingMessage;
+  readonly #startedMs: number;
+  /** Of the connection, when this began; counting them takes time, and only the log tells them. */
+  readonly #writtenBefore: number;
+
+  constructor(request: IncomingMessage, nowMs: number, isLogged: boolean) {
+    this.#request = request;
+    this.#startedMs = nowMs;
+    this.#writtenBefore = isLogged ? request.socket.bytesWritten : 0;
+  }
+
+  /** Counts it, and tells `onRequest`. */
+  finish(
+    response: ServerResponse,
+    metrics: ServerMetrics,
+    nowMs: number,
+    onRequest: ((record: RequestRecord) => void) | null,
+  ): void {
+    const { method = "", socket, headers } = this.#request;
+    const ms = nowMs - this.#startedMs;
+    const status = response.headersSent ? response.statusCode : null;
+    if (status === null) metrics.broken("broken-off");
+    else metrics.request(this.route, method, status, ms / 1000);
+    if (onRequest === null) return;
+    const length = headers["content-length"];
+    onRequest({
+      time: new Date(Date.now() - ms).toISOString(),
+      method,
+      route: this.route,
+      stream: this.stream,
+      status,
+      code: this.code,
+      ms: Math.round(ms * 1000) / 1000,
+      bytesIn: length === undefined ? null : Number(length),
+      bytesOut: Math.max(0, socket.bytesWritten - this.#writtenBefore),
+      token: this.token,
+    });
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * Event feeds: what is new in a stream, read and encoded once for all readers who have caught up.
+ *
+ * Readers catch up by themselves (`events.ts`) and join when they stand where the feed stands.
+ *
+ * FE1  All readers of a feed stand at its place; a frame goes to every one of them or the reader is
+ *      cut. So none misses or repeats a message.
+ * FE2  The feed watches before it reads, and reads again after each change: nothing falls between.
+ */
+
+import { setImmediate } from "node:timers/promises";
+import { VerbatimError } from "../../base/errors.ts";
+import type { OffsetToken } from "../../streams/offset-token.ts";
+import type { StreamStore } from "../../streams/stream-store.ts";
+import { currentCursor } from "./cursor.ts";
+import { controlEvent, type EventFrame, eventFrame } from "./event-frame.ts";
+
+const KEEP_ALIVE_MS = 15_000;
+
+/** One who has caught up. */
+export interface FeedReader {
+  /** `shared` is the frame with the control event that most readers get. */
+  send(frame: EventFrame, shared: Uint8Array): void;
+  keepAlive(): void;
+  end(): void;
+  cut(): void;
+  /** `work` is called once, when nothing is sent any more. */
+  onOver(work: () => void): void;
+}
+
+export interface FeedOptions {
+  readonly store: StreamStore;
+  readonly chunkBytes: number;
+  readonly nowMs: () => number;
+  readonly onFault: (what: string, cause: unknown) => void;
+}
+
+export class EventFeeds {
+  readonly #options: FeedOptions;
+  readonly #feeds = new Map<string, EventFeed>();
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+  }
+
+  /** Streams that are read live. */
+  get count(): number {
+    return this.#feeds.size;
+  }
+
+  /** Whether the reader, who has read up to `at`, is served from here on. */
+  join(path: string, reader: FeedReader, at: OffsetToken): boolean {
+    let feed = this.#feeds.get(path);
+    if (feed === undefined) {
+      feed = new EventFeed(this.#options, path, at, () => this.#feeds.delete(path));
+      this.#feeds.set(path, feed);
+    }
+    return feed.join(reader, at);
+  }
+
+  /**
+   * Resolves when the stream's feed has no read under way; never at once, since whoever asks again
+   * and again must leave room for the change that it waits for.
+   */
+  async settled(path: string): Promise<void> {
+    await (this.#feeds.get(path)?.settled ?? setImmediate());
+  }
+}
+
+/** The frame with the control event, for readers who gave no cursor of their own. */
+export function sharedFrame(frame: EventFrame, nowMs: number): Uint8Array {
+  const control = Buffer.from(controlEvent(frame, currentCursor(nowMs)));
+  return frame.data.length === 0 ? control : Buffer.concat([frame.data, control]);
+}
+
+class EventFeed {
+  readonly #options: FeedOptions;
+  readonly #path: string;
+  readonly #readers = new Set<FeedReader>();
+  readonly #unwatch: () => void;
+  readonly #keepAlive: NodeJS.Timeout;
+  readonly #onEmpty: () => void;
+  #at: OffsetToken;
+  #hasChanged = false;
+  #pumping: Promise<void> | null = null;
+
+  constructor(options: FeedOptions, path: string, at: OffsetToken, onEmpty: () => void) {
+    this.#options = options;
+    this.#path = path;
+    this.#at = at;
+    this.#onEmpty = onEmpty;
+    this.#unwatch = options.store.watch(path, () => this.#changed());
+    this.#keepAlive = setInterval(() => {
+      for (const reader of this.#readers) reader.keepAlive();
+    }, KEEP_ALIVE_MS);
+    this.#changed(); // What came between the first reader's read and our watching.
+  }
+
+  get settled(): Promise<void> | null {
+    return this.#pumping;
+  }
+
+  join(reader: FeedReader, at: OffsetToken): boolean {
+    if (at !== this.#at) return false;
+    this.#readers.add(reader);
+    reader.onOver(() => this.#leave(reader));
+    return true;
+  }
+
+  #leave(reader: FeedReader): void {
+    this.#readers.delete(reader);
+    if (this.#readers.size > 0) return;
+    clearInterval(this.#keepAlive);
+    this.#unwatch();
+    this.#onEmpty();
+  }
+
+  #changed(): void {
+    this.#hasChanged = true;
+    this.#pumping ??= this.#pump().finally(() => {
+      this.#pumping = null;
+      if (this.#hasChanged && this.#readers.size > 0) this.#changed();
+    });
+  }
+
+  async #pump(): Promise<void> {
+    try {
+      while (this.#hasChanged) {
+        this.#hasChanged = false;
+        while (!(await this.#sendNext()));
+      }
+    } catch (error) {
+      // A reader that comes again is told what it is. Unless it is over, it is reset first (ER2).
+      const isOurs = error instanceof VerbatimError;
+      if (!isOurs) this.#options.onFault(`events of ${this.#path}`, error);
+      const isDeleted = isOurs && DELETED.has(error.code);
+      for (const reader of this.#readers) isDeleted ? reader.end() : reader.cut();
+    }
+  }
+
+  /** Whether nothing stands behind what was sent. */
+  async #sendNext(): Promise<boolean> {
+    const { store, chunkBytes, nowMs } = this.#options;
+    const chunk = await store.read(this.#path, this.#at, chunkBytes);
+    const frame = eventFrame(chunk);
+    this.#at = chunk.next;
+    if (frame.data.length > 0 || frame.isFinal) {
+      const shared = sharedFrame(frame, nowMs());
+      for (const reader of this.#readers) reader.send(frame, shared);
+    }
+    return chunk.isAtEnd || this.#readers.size === 0;
+  }
+}
+
+const DELETED: ReadonlySet<string> = new Set(["STREAM_NOT_FOUND", "STREAM_GONE", "OFFSET_GONE"]);

@@ -1,0 +1,118 @@
+/**
+ * Event reader: one connection that is sent events.
+ *
+ * ER1  Nothing is buffered for a reader without bound. One that has more than the limit waiting when
+ *      the next frame comes is cut; it comes again and goes on from the last place it was told.
+ * ER2  Cut is not ended: a connection that breaks off in the middle of an event is reset, so that
+ *      no client takes half an event for a whole one.
+ */
+
+import type { ServerResponse } from "node:http";
+import type { StreamHead } from "../../streams/stream-store.ts";
+import type { Pass } from "../auth/gate.ts";
+import type { ServerContext } from "../context.ts";
+import { newHeaders } from "../http/answer.ts";
+import { currentCursor, cursorAfter } from "./cursor.ts";
+import type { FeedReader } from "./event-feed.ts";
+import { controlEvent, type EventFrame, isBase64 } from "./event-frame.ts";
+import { keepTouched } from "./live-wait.ts";
+
+const LIFETIME_SPREAD = 0.1;
+
+export class EventReader implements FeedReader {
+  readonly #context: ServerContext;
+  readonly #response: ServerResponse;
+  /** What the client's own cursor demands; below it none is told. */
+  readonly #cursorMin: number;
+  readonly #cleanup: (() => void)[] = [];
+  #onDrain: () => void = () => {};
+  #isOver = false;
+
+  constructor(
+    context: ServerContext,
+    response: ServerResponse,
+    cursor: string | undefined,
+    pass: Pass | null,
+  ) {
+    this.#context = context;
+    this.#response = response;
+    this.#cursorMin = cursorAfter(cursor, context.nowMs(), context.random);
+    this.#cleanup.push(context.readers.add(() => this.end(), pass));
+    response.on("close", () => this.#finish());
+    if (response.destroyed) this.#finish(); // It left before we listened.
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  onOver(work: () => void): void {
+    if (this.#isOver) work();
+    else this.#cleanup.push(work);
+  }
+
+  begin(head: StreamHead): void {
+    if (this.#isOver) return; // Nobody would stop what begins here.
+    const { settings, random, store, readers } = this.#context;
+    const headers = newHeaders();
+    headers.push("Content-Type", "text/event-stream", "Cache-Control", "no-cache, no-transform");
+    if (isBase64(head)) headers.push("Stream-SSE-Data-Encoding", "base64");
+    this.#response.writeHead(200, headers);
+    // Not all at once: those who came together would come again together.
+    const spread = 1 + LIFETIME_SPREAD * (2 * random() - 1);
+    const timer = setTimeout(() => this.end(), settings.eventStreamMs * spread);
+    this.#cleanup.push(() => clearTimeout(timer), keepTouched(store, head));
+    if (readers.isStopping) this.end();
+  }
+
+  send(frame: EventFrame, shared: Uint8Array): void {
+    if (this.#isOver) return;
+    const response = this.#response;
+    if (response.writableLength > this.#context.settings.readerBufferBytesMax) {
+      this.cut();
+      return;
+    }
+    if (this.#cursorMin <= currentCursor(this.#context.nowMs())) {
+      response.write(shared);
+    } else {
+      response.cork();
+      if (frame.data.length > 0) response.write(frame.data);
+      response.write(controlEvent(frame, this.#cursorMin));
+      response.uncork();
+    }
+    if (frame.isFinal) this.end();
+  }
+
+  /** A line that says nothing, lest something on the way take the silence for an end. */
+  keepAlive(): void {
+    if (!this.#isOver && this.#response.writableLength === 0) this.#response.write(":\n\n");
+  }
+
+  /** Resolves when what was sent is on its way, or never will be. */
+  async drained(): Promise<void> {
+    const response = this.#response;
+    if (this.#isOver || !response.writableNeedDrain) return;
+    await new Promise<void>((resolve) => {
+      this.#onDrain = resolve;
+      response.once("drain", resolve);
+    });
+  }
+
+  end(): void {
+    if (this.#isOver) return;
+    this.#finish();
+    this.#response.end();
+  }
+
+  cut(): void {
+    this.#finish();
+    this.#response.destroy();
+  }
+
+  #finish(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    for (const work of this.#cleanup.splice(0)) work();
+    this.#onDrain();
+  }
+}

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { thrownRefusal } from "../../../test/support/refusal.ts";
+import { LOOK_MS, type Pass } from "../auth/gate.ts";
+import { LiveReaders } from "./live-readers.ts";
+
+const PASS: Pass = { token: "0123abcd", sha256: "0".repeat(64), needs: [] };
+
+function timers(): number {
+  return process.getActiveResourcesInfo().filter((each) => each === "Timeout").length;
+}
+
+test("as many readers as the limit says are taken, and one more is refused", () => {
+  const readers = new LiveReaders(2, () => true);
+  const leave = readers.add(() => {}, null);
+  readers.add(() => {}, PASS)();
+  readers.add(() => {}, null);
+  thrownRefusal(() => readers.add(() => {}, null), "TOO_MANY_READERS");
+  leave();
+  leave(); // Again, which changes nothing.
+  assert.equal(readers.count, 1);
+});
+
+test("nothing is looked at again and again unless somebody reads by a token", async () => {
+  let looks = 0;
+  const readers = new LiveReaders(10, () => {
+    looks++;
+    return true;
+  });
+  const leave: (() => void)[] = [];
+  /** How many timers more there are for it; the runner's own come and go between two of these. */
+  const began = (work: () => void) => {
+    const before = timers();
+    work();
+    return timers() - before;
+  };
+  assert.equal(
+    began(() => readers.add(() => {}, null)),
+    0,
+  );
+  for (const more of [1, 0]) {
+    assert.equal(
+      began(() => leave.push(readers.add(() => {}, PASS))),
+      more,
+      "one is for all of them",
+    );
+  }
+  while (looks < 4) await new Promise((later) => setTimeout(later, LOOK_MS / 5));
+  const [first = () => {}, second = () => {}] = leave;
+  assert.deepEqual([first, first, second, second].map(began), [0, 0, -1, 0]);
+  assert.equal(
+    began(() => readers.add(() => {}, PASS)()),
+    0,
+  );
+});
+
+test("who ends when told is let go of, and all are told when the server stops", async () => {
+  const readers = new LiveReaders(10, ({ token }) => token !== "revoked");
+  const ended: string[] = [];
+  const add = (name: string, pass: Pass | null) => {
+    const leave = readers.add(() => {
+      ended.push(name);
+      leave();
+    }, pass);
+  };
+  add("a", null);
+  add("b", PASS);
+  add("c", { ...PASS, token: "revoked" });
+  add("d", { ...PASS, token: "revoked" });
+  while (ended.length < 2) await new Promise((later) => setTimeout(later, LOOK_MS / 5));
+  assert.deepEqual(ended, ["c", "d"]);
+  readers.stop();
+  assert.deepEqual([ended, readers.count, readers.isStopping], [["c", "d", "a", "b"], 0, true]);
+});

@@ -1,0 +1,31 @@
+/** Producer headers: the three by which a writer's retry is recognised; all of them or none. */
+
+import type { IncomingHttpHeaders } from "node:http";
+import type { ProducerTurn } from "../../streams/stream-store.ts";
+import { badRequest } from "../http/answer.ts";
+
+/** Stored with every append of theirs, so they have a limit. */
+export const PRODUCER_ID_CHARS_MAX = 256;
+
+export function producerTurn(headers: IncomingHttpHeaders): ProducerTurn | undefined {
+  const id = headers["producer-id"];
+  const epoch = headers["producer-epoch"];
+  const seq = headers["producer-seq"];
+  if (id === undefined && epoch === undefined && seq === undefined) return undefined;
+  if (typeof id !== "string" || epoch === undefined || seq === undefined) {
+    throw badRequest("Producer-Id, -Epoch, -Seq", "are given together or not at all");
+  }
+  if (id === "") throw badRequest("Producer-Id", "is empty");
+  if (id.length > PRODUCER_ID_CHARS_MAX) {
+    throw badRequest("Producer-Id", `is longer than ${PRODUCER_ID_CHARS_MAX} characters`);
+  }
+  return { id, epoch: count("Producer-Epoch", epoch), seq: count("Producer-Seq", seq) };
+}
+
+function count(header: string, text: string | string[]): number {
+  const number = typeof text === "string" && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(number)) {
+    throw badRequest(header, "is no whole number from 0 to 2^53-1");
+  }
+  return number;
+}

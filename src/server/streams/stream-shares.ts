@@ -1,0 +1,62 @@
+/**
+ * Stream shares: how much of what waits for the disk may be one stream's.
+ *
+ * SH1  All appends stand in one queue. A stream past its share is refused (STREAM_BUSY) and not
+ *      queued, so what another stream's append waits for is bounded, whatever one stream is sent.
+ *      A stream's first append is never past it, however large.
+ */
+
+import { VerbatimError } from "../../base/errors.ts";
+
+interface Share {
+  appends: number;
+  bytes: number;
+}
+
+export interface ShareLimits {
+  readonly streamAppendsMax: number;
+  readonly streamBytesMax: number;
+}
+
+export class StreamShares {
+  readonly #limits: ShareLimits;
+  readonly #shares = new Map<string, Share>();
+
+  constructor(limits: ShareLimits) {
+    this.#limits = limits;
+  }
+
+  /** Throws STREAM_BUSY; else it must be given back. */
+  take(path: string, bytes: number): void {
+    const share = this.#shares.get(path);
+    if (share === undefined) {
+      this.#shares.set(path, { appends: 1, bytes });
+      return;
+    }
+    const { streamAppendsMax, streamBytesMax } = this.#limits;
+    if (share.appends >= streamAppendsMax) throw busy(path, "streamAppendsMax", streamAppendsMax);
+    if (share.bytes + bytes > streamBytesMax) throw busy(path, "streamBytesMax", streamBytesMax);
+    share.appends++;
+    share.bytes += bytes;
+  }
+
+  giveBack(path: string, bytes: number): void {
+    const share = this.#shares.get(path);
+    if (share === undefined) return;
+    share.bytes -= bytes;
+    if (--share.appends === 0) this.#shares.delete(path);
+  }
+
+  /** Streams with appends under way. */
+  get count(): number {
+    return this.#shares.size;
+  }
+}
+
+function busy(stream: string, limit: string, max: number): VerbatimError<"STREAM_BUSY"> {
+  return new VerbatimError(
+    "STREAM_BUSY",
+    `${stream} is sent more than its share (${limit} is ${max}); send it again in a moment`,
+    { stream, limit, max },
+  );
+}

@@ -1,0 +1,85 @@
+/**
+ * Head export: pins as they travel to another machine: the lines of `heads.jsonl` that count.
+ *
+ * HE1  A file from elsewhere is read strictly and whole: one line that is no pin, and nothing of it
+ *      is taken. `heads.jsonl` itself is read more mildly, since its owner wrote it (HF3).
+ */
+
+import { basename, dirname, resolve } from "node:path";
+import { ioError, VerbatimError } from "../../base/errors.ts";
+import type { Host } from "../../base/host.ts";
+import { LF, readStretch } from "../../log/bytes.ts";
+import { decodeLine } from "../../log/json.ts";
+import { type Pin, readPin } from "../../proof/pin.ts";
+import type { PinBook } from "../../proof/pins.ts";
+import { lineOf, PIN_LINE_BYTES_MAX } from "./head-file.ts";
+
+/** Pins of some hundred thousand sessions. */
+export const PIN_FILE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** The lines of everything that is pinned; not of what was forgotten, or given up. */
+export function* exportLines(book: PinBook): Generator<string> {
+  for (const pin of book.pins()) yield lineOf(pin);
+}
+
+/** The pins in a file that was exported; refuses it with BAD_LINE or PIN_FILE_TOO_LARGE. */
+export async function readPinFile(host: Host, path: string): Promise<Pin[]> {
+  const full = resolve(path);
+  try {
+    const directory = await host.files.openDirectory(dirname(full), { create: false });
+    try {
+      const file = directory.open(basename(full), "read");
+      try {
+        const bytes = file.size();
+        if (bytes > PIN_FILE_BYTES_MAX) throw pinFileTooLarge(full, bytes);
+        return parsePins(await readStretch(file, 0, bytes), full);
+      } finally {
+        file.close();
+      }
+    } finally {
+      directory.close();
+    }
+  } catch (cause) {
+    throw ioError(full, "reading", cause);
+  }
+}
+
+/** The same of bytes that came some other way; `name` is what messages call them. */
+export function parsePins(bytes: Buffer, name: string): Pin[] {
+  if (bytes.length > PIN_FILE_BYTES_MAX) throw pinFileTooLarge(name, bytes.length);
+  const pins: Pin[] = [];
+  let line = 0;
+  for (let from = 0; from < bytes.length; line++) {
+    const lf = bytes.indexOf(LF, from);
+    const to = lf === -1 ? bytes.length : lf;
+    const { pin, fault } = parsePin(bytes, from, to);
+    if (pin === null) throw notAPin(name, line + 1, from, fault);
+    pins.push(pin);
+    from = to + 1;
+  }
+  return pins;
+}
+
+function parsePin(bytes: Buffer, from: number, to: number): ReturnType<typeof readPin> {
+  if (to - from > PIN_LINE_BYTES_MAX) return { pin: null, fault: "too long" };
+  const { value, fault } = decodeLine(bytes, from, to);
+  return fault === null ? readPin(value) : { pin: null, fault };
+}
+
+function notAPin(path: string, line: number, offset: number, reason: string): VerbatimError {
+  return new VerbatimError(
+    "BAD_LINE",
+    `line ${line} of ${path} is no head pin: ${reason}; nothing of it was taken. ` +
+      "Export the pins anew with `verbatim head export`",
+    { path, line, offset, reason },
+  );
+}
+
+export function pinFileTooLarge(path: string, bytes: number): VerbatimError {
+  return new VerbatimError(
+    "PIN_FILE_TOO_LARGE",
+    `${path} is larger than ${PIN_FILE_BYTES_MAX} bytes, and so no file of head pins; ` +
+      "check which file it is",
+    { path, bytes, bytesMax: PIN_FILE_BYTES_MAX },
+  );
+}

@@ -1,0 +1,74 @@
+/**
+ * Head merge: which pins of another machine say more than ours do.
+ *
+ * HM1  Only adds, and never takes a pin back: what is behind ours is known, and what contradicts
+ *      ours is a conflict, which is told and left to a person.
+ */
+
+import type { Pin } from "../../proof/pin.ts";
+import type { PinBook, Rollback } from "../../proof/pins.ts";
+
+/** The other machine's pin cannot be of the same log as ours, or of the same course of it. */
+export interface Conflict {
+  readonly theirs: Pin;
+  readonly ours: Pin;
+  readonly why: Exclude<Rollback, "BEHIND">;
+}
+
+export interface Merged {
+  readonly added: readonly Pin[];
+  /** How many said nothing new, those among them that were forgotten there. */
+  readonly known: number;
+  readonly conflicts: readonly Conflict[];
+}
+
+/** Adds to `book` what it lacks, and answers what that was. */
+export function merge(book: PinBook, pins: readonly Pin[]): Merged {
+  const added: Pin[] = [];
+  const conflicts: Conflict[] = [];
+  // All are held against ours as they were: one log may have taken another's place there, too.
+  const ofLog = new Map(book.pins().map((pin) => [keyOf(pin), pin]));
+  const before = pins.map((theirs) => {
+    const same = ofLog.get(keyOf(theirs));
+    return same && same.seq >= theirs.seq ? same : (book.lookup(theirs)?.pin ?? null);
+  });
+  for (const [n, theirs] of pins.entries()) {
+    if (theirs.why === "forgotten") continue; // What is forgotten there may be at work here.
+    const ours = before[n] ?? null;
+    const why = ours && conflictOf(ours, theirs);
+    if (ours && why) conflicts.push({ theirs, ours, why });
+    if (why || (ours && ours.seq >= theirs.seq)) continue;
+    // There a person gave up something; here nothing is lost by it.
+    const pin: Pin = theirs.why === "accepted" ? { ...theirs, why: "verified" } : theirs;
+    book.add(pin);
+    added.push(pin);
+  }
+  return { added, known: pins.length - added.length - conflicts.length, conflicts };
+}
+
+function keyOf({ place, id, log }: Pin): string {
+  return `${place}\0${id}\0${log}`;
+}
+
+/** Null when the one may be a later state of the other. */
+function conflictOf(ours: Pin, theirs: Pin): Conflict["why"] | null {
+  if (ours.log !== theirs.log) return "REPLACED";
+  return ours.seq === theirs.seq && ours.line !== theirs.line ? "FORK" : null;
+}
+
+/** A conflict, for people. */
+export function describeConflict({ theirs, ours, why }: Conflict): string {
+  return (
+    `conflict: ${theirs.id} (${theirs.place}): there ${placeInLog(theirs)}, ` +
+    `here ${placeInLog(ours)}: ${WHYS[why]}; ours stays`
+  );
+}
+
+function placeInLog({ log, seq }: Pin): string {
+  return `checkpoint ${seq} of log ${log.slice(0, 8)}`;
+}
+
+const WHYS: Readonly<Record<Conflict["why"], string>> = {
+  REPLACED: "they are of two logs",
+  FORK: "they differ where they should be the same",
+};

@@ -1,0 +1,339 @@
+/**
+ * Heads: the user's head pins. A signer remembers here, outside the log, how far the log has come;
+ * whoever verifies it learns here whether that is still so. The file is `head-file.ts`, what its
+ * lines come to `proof/pins.ts`. Format: docs/formats/heads.md.
+ *
+ * HP1  A pin is given only after its checkpoint is durable, and nobody waits for it: a pin behind
+ *      is harmless, a pin ahead would be a false alarm.
+ * HP2  Pinning never fails an append. What could not be written is told and tried again with the
+ *      next pin; only the newest pin of each session waits.
+ * HP3  What a person asked for (pin, accept, forget, import) is durable when it is answered, or refused.
+ */
+
+import { readlinkSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import type { Host } from "../../base/host.ts";
+import { userDirectoryFault, userFileFault } from "../../base/node-user-files.ts";
+import { type Head, type Pin, pinFields, readPin } from "../../proof/pin.ts";
+import { concerns, PinBook, type Pinned, type Whose } from "../../proof/pins.ts";
+import type { Remembered } from "../judging/verify-options.ts";
+import { type BadPins, HeadFile } from "./head-file.ts";
+import { type Merged, merge } from "./head-merge.ts";
+
+/** Checkpoints in quick succession share an opening of the file. */
+const GATHER_MS = 100;
+/** How many sessions' pins wait at most while the file cannot be written. */
+export const PINS_WAITING_MAX = 10_000;
+
+export interface HeadsOptions {
+  readonly host: Host;
+  /** The user's own (base/node-places.ts); made 0700 with the first pin. */
+  readonly stateDirectory: string;
+  readonly onWarning: (warning: string) => void;
+}
+
+/** What was found for a session, or for all of them. */
+export interface Found<T> {
+  readonly found: T;
+  /** A sentence to be told: lines are no pins, or not ours alone, so that a pin may be missing. */
+  readonly problem: string | null;
+}
+
+/** `lost` is for whoever signs the session next: a head that a person gave up. */
+export interface RememberedHead extends Remembered {
+  readonly lost: Pin | null;
+}
+
+/** What a store may be called in pins (root-names.ts). */
+export interface RootNames {
+  /** By its real path: pins are written under this. */
+  readonly place: string;
+  /** By other paths that lead there. */
+  readonly others: readonly string[];
+  /** Where the root leads, when it is a link itself. */
+  readonly leadsTo: string | null;
+}
+
+/** A session as pins know it; `names`: what its store is called, when that is known (root-names.ts). */
+export interface NamedSession extends Omit<Whose, "log"> {
+  readonly names?: Pick<RootNames, "others" | "leadsTo">;
+}
+
+/** What is pinned for one session, among all that was read. */
+export function rememberedIn(
+  { found: book, problem }: Found<PinBook>,
+  { place, id, names = { others: [], leadsTo: null } }: NamedSession,
+): RememberedHead {
+  const pinned = [place, ...names.others].flatMap((each) => {
+    return book.lookup({ place: each, id, log: null }) ?? [];
+  });
+  const here = pinned.reduce<Pinned | null>((so, each) => (so ? further(so, each) : each), null);
+  const conflict = pinned.map(({ pin }) => here && contradiction(here.pin, pin)).find(Boolean);
+  return {
+    here: here?.pin ?? null,
+    ofLog: (log) => book.lookup({ place, id, log })?.pin ?? null,
+    isDamaged: problem !== null,
+    conflict: conflict ?? null,
+    leadsTo: names.leadsTo,
+    otherPlaces: pinned.map(({ pin }) => pin.place).filter((each) => each !== place),
+    lost: here?.lost ?? null,
+  };
+}
+
+/** Of two pins of one session the one that is further on; of two logs the first. */
+function further(one: Pinned, other: Pinned): Pinned {
+  return one.pin.log === other.pin.log && other.pin.seq > one.pin.seq ? other : one;
+}
+
+/** What no one log can have. */
+function contradiction(one: Pin, other: Pin): "REPLACED" | "FORK" | null {
+  if (one.log !== other.log) return "REPLACED";
+  return one.seq === other.seq && one.line !== other.line ? "FORK" : null;
+}
+
+/** What a store is called in pins: its dialect, and the real path of its root. */
+export async function placeOf(
+  host: Host,
+  { dialect, root }: { readonly dialect: string; readonly root: string },
+): Promise<string> {
+  const directory = await host.files.openDirectory(root, { create: false });
+  directory.close();
+  return `${dialect}:${directory.path}`;
+}
+
+/** As many links as Linux follows in one path. */
+const LINKS_MAX = 40;
+
+/**
+ * The same of a store that may be gone: what it was called, by what is left of the way to it. A
+ * dangling link still says where it led.
+ */
+export async function placeThatWas(
+  host: Host,
+  { dialect, root }: { readonly dialect: string; readonly root: string },
+  linksMax = LINKS_MAX,
+): Promise<string> {
+  const path = resolve(root);
+  try {
+    return await placeOf(host, { dialect, root: path });
+  } catch {
+    const above = dirname(path);
+    const target = linksMax > 0 ? linkTarget(path) : null;
+    if (target !== null) {
+      return placeThatWas(host, { dialect, root: resolve(above, target) }, linksMax - 1);
+    }
+    if (above === path) return `${dialect}:${path}`;
+    return join(await placeThatWas(host, { dialect, root: above }, linksMax), basename(path));
+  }
+}
+
+/** Where a link leads, there or not; null for what is no link. */
+function linkTarget(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
+}
+
+export class Heads {
+  readonly path: string;
+  readonly #host: Host;
+  readonly #file: HeadFile;
+  readonly #onWarning: (warning: string) => void;
+  /** By session and log, the one that was given last at the end. */
+  readonly #waiting = new Map<string, Pin>();
+  #writing: Promise<void> | null = null;
+  #lastWriteMs = Number.NEGATIVE_INFINITY;
+  #hurry = new AbortController();
+  #isUnsynced = false;
+  /** The failure that was told last, so that it is told once and not at every pin. */
+  #toldFailure: string | null = null;
+
+  constructor({ host, stateDirectory, onWarning }: HeadsOptions) {
+    this.#host = host;
+    this.#file = new HeadFile(host, stateDirectory);
+    this.#onWarning = onWarning;
+    this.path = this.#file.path;
+  }
+
+  /** Remembers a head whose checkpoint is durable (HP1, HP2). */
+  pin(head: Head, why: "signed" | "verified"): void {
+    const pin: Pin = { ...head, why };
+    const key = `${pin.place}\0${pin.id}\0${pin.log}`;
+    const waiting = this.#waiting.get(key);
+    if (waiting && waiting.seq >= pin.seq) return; // proof/pins.ts, P1
+    this.#waiting.delete(key);
+    this.#waiting.set(key, pin);
+    this.#dropSurplus();
+    this.#writing ??= this.#write(false);
+  }
+
+  /** Resolves when everything pinned is on the disk, or was told not to be. Never rejects. */
+  async flush(): Promise<void> {
+    this.#hurry.abort();
+    while (this.#writing) await this.#writing;
+    this.#hurry = new AbortController();
+    if (this.#waiting.size === 0 && !this.#isUnsynced) return;
+    this.#writing = this.#write(true);
+    await this.#writing;
+  }
+
+  /**
+   * What is pinned for a session. To be asked before the log's end is looked at: a writer that is
+   * at work would otherwise seem to have been rolled back.
+   */
+  async lookup(whose: Whose): Promise<Found<Pinned | null>> {
+    const book = new PinBook();
+    const bad = await this.#file.read((pin) => concerns(pin, whose) && book.add(pin));
+    return { found: book.lookup(whose), problem: this.#problemOf(bad) };
+  }
+
+  /** What verifying a session asks. For many sessions: `read` once, and `rememberedIn` for each. */
+  async remembered(session: NamedSession): Promise<RememberedHead> {
+    return rememberedIn(await this.read(), session);
+  }
+
+  /** All pins, as they are now. */
+  async read(): Promise<Found<PinBook>> {
+    const book = new PinBook();
+    const bad = await this.#file.read((pin) => book.add(pin));
+    return { found: book, problem: this.#problemOf(bad) };
+  }
+
+  /** Pins heads that a person asked to be pinned (HP3); `pin` is for those who do not wait. */
+  pinNow(heads: readonly Head[]): Promise<void> {
+    return this.#record(heads.map((head) => ({ ...head, why: "verified" })));
+  }
+
+  /** Pins a head in the place of a later one that is lost: a person has decided so (HP3). */
+  accept(head: Head): Promise<void> {
+    return this.#record([{ ...head, why: "accepted" }]);
+  }
+
+  /** Unpins a session that is meant to be gone (HP3); answers what was pinned, null for nothing. */
+  async forget(session: { readonly place: string; readonly id: string }): Promise<Pin | null> {
+    await this.flush();
+    return this.#file.locked(async (heads) => {
+      const pinned = (await heads.readBook()).lookup({ ...session, log: null });
+      if (!pinned) return null;
+      await heads.append([{ ...pinned.pin, why: "forgotten" }], { isDurable: true });
+      return pinned.pin;
+    });
+  }
+
+  /**
+   * Unpins sessions of one place that are meant to be gone, by id, each unless what is pinned was
+   * signed after the time given: then it is another that came in its place. Answers the lines.
+   */
+  async forgetAll(place: string, ids: ReadonlyMap<string, number>): Promise<readonly Pin[]> {
+    await this.flush();
+    return this.#file.locked(async (heads) => {
+      const book = await heads.readBook();
+      const forgotten: Pin[] = [];
+      for (const [id, untilMs] of ids) {
+        const pinned = book.lookup({ place, id, log: null });
+        if (!pinned || Date.parse(pinned.pin.ts) > untilMs) continue;
+        forgotten.push({ ...pinned.pin, why: "forgotten" });
+      }
+      if (forgotten.length > 0) await heads.append(forgotten, { isDurable: true });
+      return forgotten;
+    });
+  }
+
+  /** Adds what another machine pinned (HP3), as far as it says more than we know. */
+  async import(pins: readonly Pin[]): Promise<Merged> {
+    await this.flush();
+    return this.#file.locked(async (heads) => {
+      const merged = merge(await heads.readBook(), pins);
+      if (merged.added.length > 0) await heads.append(merged.added, { isDurable: true });
+      return merged;
+    });
+  }
+
+  async #record(pins: readonly Pin[]): Promise<void> {
+    await this.flush();
+    await this.#file.locked((heads) => heads.append(pins, { isDurable: true }));
+  }
+
+  /** Writes what waits, some time after the last time; or at once and durably, for `flush`. */
+  async #write(forFlush: boolean): Promise<void> {
+    // Waits in any case: `#writing` is this very promise, and set only once we have waited.
+    await (forFlush ? null : this.#gather());
+    const isDurable = forFlush || this.#hurry.signal.aborted; // Somebody flushes by now.
+    this.#dropUnwritable();
+    const batch = new Map(this.#waiting);
+    if (batch.size === 0 && !(isDurable && this.#isUnsynced)) {
+      this.#writing = null;
+      return;
+    }
+    try {
+      await this.#file.locked((heads) => heads.append([...batch.values()], { isDurable }));
+      for (const [key, pin] of batch) {
+        if (this.#waiting.get(key) === pin) this.#waiting.delete(key);
+      }
+      this.#isUnsynced = !isDurable;
+      this.#toldFailure = null;
+      this.#lastWriteMs = this.#host.clock.monotonicMs();
+    } catch (cause) {
+      if (isDurable) this.#isUnsynced = false; // A sync that failed is not tried again.
+      this.#tellFailure(cause);
+      this.#writing = null;
+      return;
+    }
+    this.#writing = this.#waiting.size > 0 ? this.#write(false) : null;
+  }
+
+  async #gather(): Promise<void> {
+    const { clock } = this.#host;
+    const restMs = this.#lastWriteMs + GATHER_MS - clock.monotonicMs();
+    // Rejects when somebody flushes and is in a hurry, and then it is time all the same.
+    if (restMs > 0) await clock.sleep(restMs, this.#hurry.signal).catch(() => {});
+  }
+
+  /** What would not be read back as a pin is not written as one. */
+  #dropUnwritable(): void {
+    for (const [key, pin] of this.#waiting) {
+      const { fault } = readPin(pinFields(pin));
+      if (fault === null) continue;
+      this.#waiting.delete(key);
+      this.#onWarning(`a head of ${pin.id} cannot be pinned (${fault}); a rollback may be missed`);
+    }
+  }
+
+  #dropSurplus(): void {
+    for (const [key, { id }] of this.#waiting) {
+      if (this.#waiting.size <= PINS_WAITING_MAX) return;
+      this.#waiting.delete(key);
+      this.#onWarning(
+        `${this.path} cannot be written and too many pins wait; the head of ${id} is not pinned, ` +
+          "and a rollback of it may be missed",
+      );
+    }
+  }
+
+  #tellFailure(cause: unknown): void {
+    const failure = cause instanceof Error ? cause.message : String(cause);
+    if (failure === this.#toldFailure) return;
+    this.#toldFailure = failure;
+    this.#onWarning(
+      `heads could not be pinned, and rollbacks may be missed; tried again at the next ` +
+        `checkpoint: ${failure}`,
+    );
+  }
+
+  #problemOf(bad: BadPins | null): string | null {
+    if (bad) {
+      const lines = bad.count === 1 ? "1 line" : `${bad.count} lines`;
+      return (
+        `${lines} of ${this.path} cannot be read, and a pin may be missing: line ${bad.line} is ` +
+        `bad (${bad.reason}); mend or delete it by hand`
+      );
+    }
+    const directory = dirname(this.path);
+    const directoryFault = userDirectoryFault(directory);
+    const fault = directoryFault ?? userFileFault(this.path);
+    const which = directoryFault ? directory : this.path;
+    return fault && `a pin may be missing, or not ours: of ${which}, ${fault}`;
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * Session head: the newest checkpoint of a session, as a head to be pinned. Only after the session
+ * was verified: a pin says that somebody vouches for what stands there.
+ *
+ * SH1  Everything that is signed must hold, under a key that is trusted. Lines after it do not
+ *      matter; a pin that the log contradicts, and checkpoints beside it that cover more than it
+ *      holds, are answered and not judged: `verbatim head` asks a person about them.
+ */
+
+import { VerbatimError } from "../../base/errors.ts";
+import type { Host } from "../../base/host.ts";
+import type { ByteOffset } from "../../base/offset.ts";
+import { LogReader } from "../../log/reader.ts";
+import { concat, LF, toHex } from "../../proof/bytes.ts";
+import { type Checkpoint, readCheckpoint } from "../../proof/checkpoint.ts";
+import type { Head } from "../../proof/pin.ts";
+import type { Rollback } from "../../proof/pins.ts";
+import type { Verdict } from "../../proof/verdict.ts";
+import type { VerifyReport } from "../judging/report.ts";
+import { verifyLog } from "../judging/verify.ts";
+import type { VerifyOptions } from "../judging/verify-options.ts";
+import { hasSidecar, type SignedLog, sidecarOf } from "../session-log.ts";
+import { placeOf } from "./heads.ts";
+
+/** A session of a store, or a stream. */
+export interface StoredLog extends SignedLog {
+  readonly id: string;
+}
+
+export interface SessionHead {
+  readonly head: Head;
+  /** In which way the log contradicts what is pinned for it; null when it does not. */
+  readonly rollback: Rollback | null;
+  /** The newest checkpoint beside a log that has lost bytes which it covers; null when none has. */
+  readonly surplus: Checkpoint | null;
+}
+
+/** Verdicts that say nothing against what is signed. */
+const HOLDS: ReadonlySet<Verdict> = new Set(["verified", "incomplete", "unpinned", "rollback"]);
+const ROLLBACKS: ReadonlySet<string> = new Set<Rollback>(["REPLACED", "BEHIND", "FORK"]);
+
+/** The head of a session that holds; refuses with NOT_VERIFIED. */
+export async function readHead(
+  host: Host,
+  session: StoredLog,
+  options: VerifyOptions,
+): Promise<SessionHead> {
+  const report = await verifyLog(host, session, options);
+  const { log, signed_through: through, findings } = report;
+  const against = findings.find(({ verdict }) => verdict !== null && !HOLDS.has(verdict));
+  if (against || !log || !through) throw notVerified(report, session, against?.message);
+  const isShorter = findings.some(({ code }) => code === "LOG_SHORTER_THAN_SIDECAR");
+  const surplus = isShorter ? await newestBeside(host, session) : null;
+  const checkpoint = await findCheckpoint(host, session, through, options.crypto);
+  if (!checkpoint || (isShorter && !surplus)) {
+    throw notVerified(report, session, "it was changed while it was verified");
+  }
+  const { seq, byteOffset, kind, kid, ts } = checkpoint;
+  const place = await placeOf(host, session);
+  const found = findings.find(({ code }) => ROLLBACKS.has(code))?.code as Rollback | undefined;
+  const pin = options.remembered?.here ?? options.remembered?.ofLog(log) ?? null;
+  // The pinned one may stand beside the log, and the bytes that it covers be gone all the same.
+  const rollback = found ?? (surplus && pin && pin.seq > seq ? "BEHIND" : null);
+  const head = { place, id: session.id, log, seq, byteOffset, line: through.line, kind, kid, ts };
+  return { head, rollback, surplus };
+}
+
+/** The last checkpoint that stands beside a log. */
+async function newestBeside(host: Host, { root, logId }: SignedLog): Promise<Checkpoint | null> {
+  const reader = new LogReader(host, sidecarOf(logId), { root, onBadLine: "skip" });
+  for await (const { bytes } of reader.backward()) return readCheckpoint(bytes, "sidecar");
+  return null;
+}
+
+/** The checkpoint that was found good, known by the hash of its line. */
+async function findCheckpoint(
+  host: Host,
+  { root, logId, dialect }: SignedLog,
+  through: NonNullable<VerifyReport["signed_through"]>,
+  crypto: VerifyOptions["crypto"],
+): Promise<Checkpoint | null> {
+  const isBeside = hasSidecar(dialect);
+  const path = isBeside ? sidecarOf(logId) : logId;
+  const reader = new LogReader(host, path, { root, onBadLine: "skip" });
+  const range = isBeside ? {} : { to: through.end as ByteOffset };
+  for await (const { bytes } of reader.backward(range)) {
+    if (toHex(crypto.sha256(concat(bytes, Uint8Array.of(LF)))) !== through.line) continue;
+    const envelopes = isBeside ? ENVELOPES.beside : ENVELOPES.inside;
+    return envelopes.map((name) => readCheckpoint(bytes, name)).find((found) => found) ?? null;
+  }
+  return null;
+}
+
+/** It was verified: which of them it has is only a matter of reading it. */
+const ENVELOPES = {
+  beside: ["sidecar"],
+  inside: ["rye", "entire"],
+} as const;
+
+function notVerified(
+  { path, verdict }: VerifyReport,
+  { dialect }: SignedLog,
+  why: string | undefined,
+): VerbatimError {
+  const begun = `\`verbatim head forget\`${hasSidecar(dialect) ? `, and move ${sidecarOf(path)} away` : ""}`;
+  const nothing =
+    verdict === "rollback"
+      ? `no checkpoint is left that holds: restore it from a copy, or start over: ${begun}`
+      : "nothing in it is signed";
+  const reason = why ?? nothing;
+  return new VerbatimError(
+    "NOT_VERIFIED",
+    `${path} is ${verdict}, and its head is not pinned: ${reason}; \`verbatim verify\` says more`,
+    { path, verdict },
+  );
+}

@@ -1,0 +1,165 @@
+/**
+ * Inspect beside: holds the checkpoints that lie beside a log against its bytes.
+ *
+ * The sidecar is read first: its writer syncs the log before it adds a checkpoint, so that whatever
+ * a checkpoint covers is in a log that is opened later. Otherwise as inspect.ts.
+ */
+
+import type { OpenFile } from "../../base/files.ts";
+import { LOG_LIMITS } from "../../base/limits.ts";
+import { NUL } from "../../log/bytes.ts";
+import { fromHex, LF } from "../../proof/bytes.ts";
+import { type Checkpoint, readCheckpoint } from "../../proof/checkpoint.ts";
+import { claimOf } from "../../proof/claims.ts";
+import { DeepJudge } from "../../proof/deep.ts";
+import { Judge } from "../../proof/judge.ts";
+import { Ledger } from "../../proof/ledger.ts";
+import { WholeLines } from "../../proof/whole-lines.ts";
+import { sidecarOf } from "../session-log.ts";
+import { type Inspection, type InspectOptions, lineTooLong } from "./inspect.ts";
+import { readCounted } from "./read-counted.ts";
+import { newTail } from "./tail-keeper.ts";
+
+/** A sidecar's checkpoints in order, and what else it holds. */
+export interface SidecarLines {
+  readonly checkpoints: AsyncGenerator<{ checkpoint: Checkpoint; line: Uint8Array }>;
+  /** Where the first bytes stand that are no checkpoint line, though they end like one. */
+  foreignAt: number | null;
+  /** Where the first checkpoint stands that is of a version this program does not know. */
+  newerAt: number | null;
+  /** Bytes of a line that a crash cut short, or left as NULs. */
+  tornBytes: number;
+}
+
+/** Reads a sidecar, up to the size it has now. */
+export function readSidecar(sidecar: OpenFile, path: string): SidecarLines {
+  const end = sidecar.size();
+  const lines: SidecarLines = {
+    checkpoints: read(),
+    foreignAt: null,
+    newerAt: null,
+    tornBytes: 0,
+  };
+  async function* read(): SidecarLines["checkpoints"] {
+    let ready: Uint8Array[] = [];
+    let at = 0;
+    const whole = new WholeLines((bytes) => {
+      for (let start = 0; start < bytes.length; ) {
+        const next = bytes.indexOf(LF, start) + 1;
+        ready.push(bytes.slice(start, next));
+        start = next;
+      }
+    });
+    for await (const chunk of readCounted(sidecar, 0, end, path)) {
+      whole.feed(chunk);
+      for (const line of ready) {
+        const checkpoint = readCheckpoint(line.subarray(0, -1), "sidecar");
+        if (checkpoint && lines.tornBytes === 0) yield { checkpoint, line };
+        // A power cut leaves NULs where bytes never came to be, but only at the very end.
+        else if (line.includes(NUL) && lines.foreignAt === null) lines.tornBytes += line.length;
+        else if (isNewer(line)) lines.newerAt ??= at;
+        else lines.foreignAt ??= at;
+        at += line.length;
+      }
+      ready = [];
+      if (whole.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(at);
+    }
+    lines.tornBytes += whole.restBytes;
+  }
+  return lines;
+}
+
+function isNewer(line: Uint8Array): boolean {
+  return claimOf(line.subarray(0, -1), "sidecar")?.is === "newer";
+}
+
+export interface SidecarInspection extends Inspection {
+  readonly sidecar: SidecarLines;
+  /** A checkpoint of this log covers more than it holds: from this byte on it is gone. */
+  readonly lostAt: number | null;
+}
+
+/** Holds the checkpoints beside a log against its bytes. The sidecar was opened before the log. */
+export async function inspectBeside(
+  log: OpenFile,
+  sidecar: OpenFile,
+  options: InspectOptions,
+  upTo?: number,
+): Promise<SidecarInspection> {
+  const { crypto, content, path, onProgress, onBytes } = options;
+  const lines = readSidecar(sidecar, sidecarOf(path));
+  // Only now: what a checkpoint covers was in the log before it.
+  const bytes = upTo ?? log.size();
+  const isRaw = content === "bytes";
+  const hash = crypto.runningSha256();
+  const judge = new Judge(options, hash);
+  let deep: DeepJudge | null = null;
+  let [at, lostAt] = [0, null as number | null];
+  let lastByte: number = LF;
+  /** Reads on, once: what is hashed is what the leaves are made of, and what is handed on (V5). */
+  const readOn = async (
+    to: number,
+    leaves: DeepJudge | null,
+    take: (chunk: Uint8Array) => void,
+  ) => {
+    const whole = new WholeLines((ready) => leaves?.lines(ready));
+    for await (const chunk of readCounted(log, at, to, path)) {
+      take(chunk);
+      if (isRaw) leaves?.lines(chunk);
+      else if (leaves) whole.feed(chunk);
+      if (whole.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(to);
+      lastByte = chunk.at(-1) ?? lastByte;
+      onBytes?.(chunk);
+      onProgress?.(chunk.length);
+    }
+    at = Math.max(at, to);
+  };
+  for await (const { checkpoint, line } of lines.checkpoints) {
+    const { byteOffset: place } = checkpoint;
+    if (judge.total === 0 && checkpoint.kind === "genesis") {
+      const salt = fromHex(checkpoint.salt);
+      hash.update(salt);
+      const { parts } = checkpoint;
+      const ledger = Ledger.begin({ crypto, salt, parts, isSidecar: true, isRaw });
+      if (options.isDeep) deep = new DeepJudge(ledger);
+    }
+    if (place > bytes && judge.isOwn(checkpoint)) lostAt ??= bytes;
+    await readOn(Math.min(place, bytes), place <= bytes ? deep : null, (chunk) => {
+      hash.update(chunk);
+    });
+    const isBoundary = isRaw || lastByte === LF;
+    const actual = isBoundary && place === at ? hash.hex() : "";
+    const found = place > bytes ? null : actual;
+    judge.checkpoint(checkpoint, line, { place, end: place }, found);
+    deep?.beside(checkpoint);
+  }
+  judge.finish();
+  const tailBytes = bytes - at;
+  const tail = isRaw ? null : newTail("sidecar", null, at, { isData: content === "messages" });
+  if (tail || deep || onBytes) {
+    await readOn(bytes, deep, (chunk) => {
+      tail?.feed(chunk);
+      if (tail && tail.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(tail.end);
+    });
+  }
+  tail?.finish();
+  return { judge, deep, envelope: "sidecar", bytes, tail, tailBytes, sidecar: lines, lostAt };
+}
+
+/** A log beside which there is nothing. Its lines, if it has any, are data and claim nothing. */
+export async function inspectBare(
+  log: OpenFile,
+  options: InspectOptions,
+  upTo?: number,
+): Promise<Inspection> {
+  const judge = new Judge(options);
+  judge.finish();
+  const bytes = upTo ?? log.size();
+  const { onBytes, onProgress, path } = options;
+  // Only for whoever goes on to read these bytes: there is nothing in them to be judged.
+  for await (const chunk of onBytes ? readCounted(log, 0, bytes, path) : []) {
+    onBytes?.(chunk);
+    onProgress?.(chunk.length);
+  }
+  return { judge, deep: null, envelope: "sidecar", bytes, tail: null, tailBytes: 0 };
+}

@@ -1,0 +1,153 @@
+/**
+ * Inspect: reads a log once or twice through the judges of `proof`, from one open file.
+ *
+ * V1  Everything is read from one descriptor and up to the size it had at first, so that a writer
+ *     who goes on meanwhile changes nothing.
+ * V2  Memory does not grow with the log: chunks, one line, and what the judges keep.
+ * V5  One pass judges: checkpoints, leaves and tail see the same bytes. Where a second pass is needed,
+ *     it must have read the same, or the log is CHANGED_WHILE_READ.
+ */
+
+import { VerbatimError } from "../../base/errors.ts";
+import type { OpenFile } from "../../base/files.ts";
+import { LOG_LIMITS } from "../../base/limits.ts";
+import { fromHex, toHex } from "../../proof/bytes.ts";
+import type { EnvelopeName } from "../../proof/checkpoint.ts";
+import type { ProofCrypto } from "../../proof/crypto.ts";
+import { DeepJudge } from "../../proof/deep.ts";
+import { Judge, type JudgeOptions } from "../../proof/judge.ts";
+import { Ledger } from "../../proof/ledger.ts";
+import type { TailJudge } from "../../proof/tail.ts";
+import { Walk, type WalkHandler } from "../../proof/walk.ts";
+import type { Content } from "../session-log.ts";
+import { changedWhileRead, readCounted } from "./read-counted.ts";
+import { newTail, TailKeeper } from "./tail-keeper.ts";
+import type { OnProgress } from "./verify-options.ts";
+
+/** Where a genesis mostly is, after the first lines, and how far else it is looked for at first. */
+const GENESIS_BYTES = 8 * 1024;
+const FIRST_LINES_BYTES = 1024 * 1024;
+
+export interface Inspection {
+  readonly judge: Judge;
+  /** What the leaves say; null when they were not asked for, or there is no genesis. */
+  readonly deep: DeepJudge | null;
+  readonly envelope: EnvelopeName;
+  /** What was looked at: the size of the log when it began. */
+  readonly bytes: number;
+  /** What stands after the last checkpoint; null when there is none, or it is no lines. */
+  readonly tail: TailJudge | null;
+  readonly tailBytes: number;
+}
+
+export interface InspectOptions extends JudgeOptions {
+  /** Hold every line against the segments and trees, too. */
+  readonly isDeep: boolean;
+  readonly content: Content;
+  /** The log's, for what is refused. */
+  readonly path: string;
+  readonly onProgress?: OnProgress | undefined;
+  readonly onBytes?: ((bytes: Uint8Array) => void) | undefined;
+}
+
+/** Holds the checkpoints in a log against its bytes, up to `bytes` of them. */
+export async function inspectLog(
+  log: OpenFile,
+  envelope: EnvelopeName,
+  options: InspectOptions,
+  bytes = log.size(),
+): Promise<Inspection> {
+  const { crypto, isDeep, path, onProgress = () => {}, onBytes } = options;
+  const judge = new Judge(options);
+  const tail = new TailKeeper((start) => newTail(envelope, judge.session, start));
+  const reading = { log, bytes, envelope, crypto, path };
+  const genesis = isDeep ? await peekGenesis(reading) : null;
+  let deep = genesis && deepJudge(crypto, genesis);
+  const rest = await walk(reading, all(judge, tail, ...(deep ? [deep] : [])), (chunk) => {
+    onBytes?.(chunk);
+    onProgress(chunk.length);
+  });
+  judge.finish();
+  if (genesis && !isSame(genesis, judge.genesis)) throw changedWhileRead(path, 0);
+  if (isDeep && !deep && judge.genesis) {
+    // Signed late: the salt of the first line was found far behind it.
+    deep = deepJudge(crypto, judge.genesis);
+    await walk(reading, deep, (chunk) => onProgress(chunk.length));
+    if (deep.ledger.hash() !== judge.bytesHash) throw changedWhileRead(path, 0); // V5
+  }
+  const tailBytes = bytes - judge.claimsEnd;
+  const isSigned = judge.total > 0;
+  return { judge, deep, envelope, bytes, tail: isSigned ? tail.finish(rest) : null, tailBytes };
+}
+
+function deepJudge(crypto: ProofCrypto, genesis: Genesis): DeepJudge {
+  return new DeepJudge(Ledger.begin({ crypto, ...genesis, isSidecar: false }));
+}
+
+type Genesis = NonNullable<Judge["genesis"]>;
+
+/** A log that is walked, up to so many bytes. */
+interface Reading {
+  readonly log: OpenFile;
+  readonly bytes: number;
+  readonly envelope: EnvelopeName;
+  readonly crypto: ProofCrypto;
+  readonly path: string;
+}
+
+/** The genesis of a log that was signed from its beginning, as nearly all are. */
+async function peekGenesis(reading: Reading): Promise<Genesis | null> {
+  let genesis: Genesis | null = null;
+  const handler: WalkHandler = {
+    lines: () => {},
+    claim: (_line, _start, claim) => {
+      if (genesis || claim.is !== "checkpoint" || claim.checkpoint.kind !== "genesis") return;
+      const { salt, parts } = claim.checkpoint;
+      genesis = { salt: fromHex(salt), parts };
+    },
+  };
+  for (const first of [GENESIS_BYTES, FIRST_LINES_BYTES]) {
+    if (genesis) break;
+    await walk({ ...reading, bytes: Math.min(reading.bytes, first) }, handler, () => {});
+  }
+  return genesis;
+}
+
+function isSame(one: Genesis, other: Genesis | null): boolean {
+  return other !== null && one.parts === other.parts && toHex(one.salt) === toHex(other.salt);
+}
+
+function all(...handlers: readonly WalkHandler[]): WalkHandler {
+  return {
+    lines: (bytes) => {
+      for (const handler of handlers) handler.lines(bytes);
+    },
+    claim: (line, start, claim) => {
+      for (const handler of handlers) handler.claim(line, start, claim);
+    },
+  };
+}
+
+/** Answers the bytes after the last whole line. */
+async function walk(
+  { log, bytes, envelope, crypto, path }: Reading,
+  handler: WalkHandler,
+  onChunk: (chunk: Uint8Array) => void,
+): Promise<Uint8Array> {
+  const steps = new Walk(crypto, envelope, handler);
+  for await (const chunk of readCounted(log, 0, bytes, path)) {
+    steps.feed(chunk);
+    if (steps.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(steps.end);
+    onChunk(chunk);
+  }
+  return steps.rest;
+}
+
+export function lineTooLong(at: number): VerbatimError {
+  const bytesMax = LOG_LIMITS.lineBytesMax;
+  return new VerbatimError(
+    "LINE_TOO_LONG",
+    `the line at byte ${at} is longer than ${bytesMax} bytes; no log of ours holds such a line`,
+    { path: "", bytes: bytesMax + 1, bytesMax },
+  );
+}

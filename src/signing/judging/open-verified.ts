@@ -1,0 +1,293 @@
+/**
+ * Open verified: lines from the very bytes that were judged.
+ *
+ * Verifying a file and then opening it again would trust whoever writes between the two. So both
+ * passes read one descriptor, which follows no link: the first judges and keeps a digest of every
+ * piece, the second uses a piece only when it has the same digest.
+ *
+ * N1  No byte is used that differs from the judged ones, whatever happens to the file.
+ * N2  Strict hands out no line that nobody signed, whatever the verdict was made of.
+ */
+
+import { VerbatimError } from "../../base/errors.ts";
+import type { OpenFile } from "../../base/files.ts";
+import type { Host } from "../../base/host.ts";
+import type { ByteOffset } from "../../base/offset.ts";
+import { type Readable, readStretch } from "../../log/bytes.ts";
+import { openPlace, openToRead } from "../../log/place.ts";
+import { repairedEnd } from "../../log/repair.ts";
+import { findTail } from "../../log/tail.ts";
+import { LF, toHex } from "../../proof/bytes.ts";
+import type { ProofCrypto, RunningHash } from "../../proof/crypto.ts";
+import { WholeLines } from "../../proof/whole-lines.ts";
+import type { SessionLog } from "../session-log.ts";
+import { changedWhileRead, readCounted } from "./read-counted.ts";
+import type { VerifyReport } from "./report.ts";
+import { judgeOpen } from "./verify.ts";
+import type { VerifyOptions } from "./verify-options.ts";
+
+/** How much is compared at once, and so held in memory. */
+const PIECE_BYTES = 1024 * 1024;
+
+export interface VerifiedLine {
+  /** Without its LF. */
+  readonly line: Uint8Array;
+  readonly start: number;
+  /**
+   * Whether somebody answers for it by a trusted signature: true but for an unsigned tail, and lines
+   * that a signer only found, read leniently.
+   */
+  readonly isVerified: boolean;
+}
+
+export interface VerifiedLog {
+  readonly report: VerifyReport;
+  /** Where the judged bytes end for whoever appends, what a crash left of a line mended. */
+  readonly end: ByteOffset;
+  /** The lines, checkpoints included. Ends the reading of the file; to be taken once. */
+  readonly lines: AsyncGenerator<VerifiedLine>;
+  /** SHA-256 of what ends at `end`, in hex, once all lines were taken; null before. */
+  hash(): string | null;
+  close(): void;
+}
+
+export interface OpenVerifiedOptions extends VerifyOptions {
+  /** Takes an unsigned tail too, marked as such; nothing else that strict refuses. */
+  readonly isLenient?: boolean;
+  /** Takes a log in which nothing is signed, all of it marked as such. */
+  readonly admitsUnsigned?: boolean;
+  /** Gives a last line without its LF too, as unsigned as it is. */
+  readonly takesUnterminated?: boolean;
+}
+
+/** Opens a log whose verdict is good; refuses all others with NOT_VERIFIED. */
+export async function openVerifiedLog(
+  host: Host,
+  target: SessionLog,
+  options: OpenVerifiedOptions,
+): Promise<VerifiedLog> {
+  const place = await openPlace(host, target.logId, { create: false, root: target.root });
+  let log: OpenFile | null = null;
+  try {
+    log = openToRead(place);
+    const pieces = new Pieces(options.crypto);
+    const onBytes = (bytes: Uint8Array) => pieces.add(bytes);
+    const report = await judgeOpen(place, log, target, { ...options, onBytes });
+    pieces.end();
+    if (pieces.bytes !== report.file.bytes) throw changedWhileRead(report.path, pieces.bytes);
+    return await openJudged(log, pieces, report, options);
+  } catch (cause) {
+    log?.close();
+    throw cause;
+  } finally {
+    place.directory.close();
+  }
+}
+
+/** Where the log's own bytes begin that were judged; what is before is another's, and judged too. */
+export interface Inherited {
+  readonly bytes: number;
+  readonly isVerified: boolean;
+}
+
+/** Lines of a log that was judged piece by piece; refuses as `openVerifiedLog` does. */
+export async function openJudged(
+  log: OpenFile,
+  pieces: Pieces,
+  report: VerifyReport,
+  options: OpenVerifiedOptions,
+  inherited: Inherited = { bytes: 0, isVerified: true },
+): Promise<VerifiedLog> {
+  const isFit =
+    report.verdict === "verified" ||
+    (options.isLenient === true && report.verdict === "incomplete") ||
+    (options.admitsUnsigned === true && report.verdict === "unsigned");
+  if (!isFit) throw notVerified(report);
+  const judged = new JudgedBytes(log, pieces, report.path);
+  const end = repairedEnd(await findTail(judged));
+  const mended = new MendedHash(options.crypto, end);
+  const lines = readAgain(judged, report, options, mended, inherited);
+  return { report, end, lines, hash: () => mended.hex, close: () => log.close() };
+}
+
+interface Piece {
+  readonly start: number;
+  readonly bytes: number;
+  readonly digest: Uint8Array;
+}
+
+/** The digests of what was judged, piece by piece. */
+export class Pieces {
+  readonly #crypto: ProofCrypto;
+  readonly list: Piece[] = [];
+  #hash: RunningHash;
+  #start = 0;
+  /** How many bytes were judged so far. */
+  bytes = 0;
+
+  constructor(crypto: ProofCrypto) {
+    this.#crypto = crypto;
+    this.#hash = crypto.runningSha256();
+  }
+
+  add(bytes: Uint8Array): void {
+    this.#hash.update(bytes);
+    this.bytes += bytes.length;
+    if (this.bytes - this.#start >= PIECE_BYTES) this.end();
+  }
+
+  end(): void {
+    const start = this.#start;
+    if (this.bytes === start) return;
+    this.list.push({ start, bytes: this.bytes - start, digest: this.#hash.digest() });
+    this.#hash = this.#crypto.runningSha256();
+    this.#start = this.bytes;
+  }
+
+  /** Puts what was judged after this one's bytes. */
+  append(other: Pieces): void {
+    this.end();
+    for (const piece of other.list) this.list.push({ ...piece, start: this.bytes + piece.start });
+    this.bytes += other.bytes;
+    this.#start = this.bytes;
+  }
+
+  isSame({ digest }: Piece, bytes: Uint8Array): boolean {
+    return Buffer.compare(this.#crypto.sha256(bytes), digest) === 0;
+  }
+}
+
+/** The hash of a log's bytes up to an end that repair gives it: cut there, or with an LF more. */
+class MendedHash {
+  readonly #hash: RunningHash;
+  #left: number;
+  /** Null until all was added. */
+  hex: string | null = null;
+
+  constructor(crypto: ProofCrypto, end: number) {
+    this.#hash = crypto.runningSha256();
+    this.#left = end;
+  }
+
+  add(bytes: Uint8Array): void {
+    const taken = bytes.subarray(0, this.#left);
+    this.#hash.update(taken);
+    this.#left -= taken.length;
+  }
+
+  end(): void {
+    if (this.#left > 0) this.#hash.update(Uint8Array.of(LF));
+    this.hex = toHex(this.#hash.digest());
+  }
+}
+
+/** Where a log ends once it is repaired, and the hash of its bytes up to there. Writes nothing. */
+export async function mendedLog(
+  host: Host,
+  { root, logId }: Pick<SessionLog, "root" | "logId">,
+  crypto: ProofCrypto,
+): Promise<{ readonly end: number; readonly hash: string | null }> {
+  const place = await openPlace(host, logId, { create: false, root });
+  try {
+    const log = openToRead(place);
+    try {
+      const end = repairedEnd(await findTail(log));
+      const mended = new MendedHash(crypto, end);
+      const size = Math.min(end, log.size());
+      for await (const chunk of readCounted(log, 0, size, place.path)) mended.add(chunk);
+      mended.end();
+      return { end, hash: mended.hex };
+    } finally {
+      log.close();
+    }
+  } finally {
+    place.directory.close();
+  }
+}
+
+/** What was judged, read again: a piece that is not as it was is CHANGED_WHILE_READ (N1). */
+class JudgedBytes implements Readable {
+  readonly log: OpenFile;
+  readonly pieces: Pieces;
+  readonly path: string;
+
+  constructor(log: OpenFile, pieces: Pieces, path: string) {
+    this.log = log;
+    this.pieces = pieces;
+    this.path = path;
+  }
+
+  size(): number {
+    return this.pieces.bytes;
+  }
+
+  async piece(piece: Piece): Promise<Uint8Array> {
+    const bytes = await readStretch(this.log, piece.start, piece.start + piece.bytes);
+    const isSame = bytes.length === piece.bytes && this.pieces.isSame(piece, bytes);
+    if (!isSame) throw changedWhileRead(this.path, piece.start);
+    return bytes;
+  }
+
+  async read(into: Uint8Array, at: number): Promise<number> {
+    const to = Math.min(at + into.length, this.pieces.bytes);
+    for (const piece of this.pieces.list) {
+      const { start, bytes } = piece;
+      if (start >= to || start + bytes <= at) continue;
+      const from = Math.max(at, start);
+      const part = (await this.piece(piece)).subarray(from - start, to - start);
+      into.set(part, from - at);
+    }
+    return Math.max(0, to - at);
+  }
+}
+
+async function* readAgain(
+  judged: JudgedBytes,
+  { path, found, signed_through: through, verdict }: VerifyReport,
+  { takesUnterminated }: OpenVerifiedOptions,
+  mended: MendedHash,
+  inherited: Inherited,
+): AsyncGenerator<VerifiedLine> {
+  const { log, pieces } = judged;
+  const identity = log.identity();
+  let ready: Uint8Array[] = [];
+  const whole = new WholeLines((bytes) => ready.push(bytes));
+  let start = 0;
+  const judgedLine = (line: Uint8Array, isWhole: boolean): VerifiedLine => {
+    const at = start - inherited.bytes;
+    const isFound = found.some(([first, past]) => at >= first && at < past);
+    const isOwnVerified = at < (through?.end ?? 0) && !isFound;
+    const isVerified = isWhole && (at < 0 ? inherited.isVerified : isOwnVerified);
+    if (!isVerified && verdict === "verified") throw changedWhileRead(path, start); // N2
+    return { line, start, isVerified };
+  };
+  for (const piece of pieces.list) {
+    const bytes = await judged.piece(piece);
+    mended.add(bytes);
+    whole.feed(bytes);
+    for (const lines of ready) {
+      for (let from = 0; from < lines.length; ) {
+        const lf = lines.indexOf(LF, from);
+        const line = lines.subarray(from, lf);
+        yield judgedLine(line, true);
+        start += line.length + 1;
+        from = lf + 1;
+      }
+    }
+    ready = [];
+  }
+  if (takesUnterminated && whole.restBytes > 0) yield judgedLine(whole.rest, false);
+  if (log.identity() !== identity || log.size() < pieces.bytes) {
+    throw changedWhileRead(path, pieces.bytes);
+  }
+  mended.end();
+}
+
+function notVerified({ path, verdict, findings }: VerifyReport): VerbatimError {
+  const why = findings.find((finding) => finding.verdict === verdict);
+  return new VerbatimError(
+    "NOT_VERIFIED",
+    `${path} is ${verdict}${why ? `: ${why.message}` : ""}; nothing of it was used`,
+    { path, verdict },
+  );
+}

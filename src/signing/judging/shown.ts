@@ -1,0 +1,207 @@
+/**
+ * Shown: what of a log nobody has signed, shown to somebody who then may vouch for it.
+ *
+ * VO1  What is signed is what was shown, to the byte. With the log held, all of it is read once
+ *      more; that one reading must give both the hash of what was shown and the hash that is about
+ *      to be signed. What came meanwhile is not signed.
+ * VO2  Only what is merely unsigned can be vouched for. What was altered, cut back or is by an
+ *      unknown key is refused: signing it would hide that.
+ */
+
+import { createHash } from "node:crypto";
+import { VerbatimError } from "../../base/errors.ts";
+import type { Host } from "../../base/host.ts";
+import { LOG_LIMITS } from "../../base/limits.ts";
+import { LF } from "../../log/bytes.ts";
+import { openPlace, openToRead } from "../../log/place.ts";
+import type { Found } from "../../proof/checkpoint.ts";
+import type { Verdict } from "../../proof/verdict.ts";
+import { WholeLines } from "../../proof/whole-lines.ts";
+import { contentOf, type SignedLog } from "../session-log.ts";
+import type { Covered } from "../writing/log-signer.ts";
+import { lineTooLong } from "./inspect.ts";
+import { readCounted } from "./read-counted.ts";
+import type { VerifyReport } from "./report.ts";
+
+const CAN_BE_VOUCHED: readonly Verdict[] = ["incomplete", "unsigned", "unpinned"];
+
+export interface Unsigned {
+  /** Stated as found before, in their order, and what stands after the last checkpoint. */
+  readonly found: readonly Found[];
+  readonly tail: Found | null;
+}
+
+/** What nobody has vouched for, by the report on a log; refuses with NOT_VERIFIED (VO2). */
+export function unsignedIn(report: VerifyReport): Unsigned {
+  const { verdict, found, tail, file, path } = report;
+  // In the older format nothing is signed in this one yet: all of it is to be looked at.
+  if (report.profile === "rye" && ["verified", "incomplete"].includes(verdict)) {
+    return { found: [], tail: [0, file.bytes] };
+  }
+  if (verdict === "verified") return { found: [], tail: null };
+  if (!CAN_BE_VOUCHED.includes(verdict)) {
+    throw new VerbatimError(
+      "NOT_VERIFIED",
+      `${path} is ${verdict}, and nobody can vouch for that; \`verbatim verify\` says more`,
+      { path, verdict },
+    );
+  }
+  const tailBytes = verdict === "unsigned" ? file.bytes : tail.bytes;
+  return { found, tail: tailBytes > 0 ? [file.bytes - tailBytes, file.bytes] : null };
+}
+
+/** A log that was opened to sign: what was found unsigned, and what the next checkpoint signs. */
+export interface ToVouch {
+  readonly found: Found | null;
+  readonly covered: Covered;
+}
+
+/** A line that is shown, and where it stands; of a log without lines, a piece of it. */
+export interface ShownLine {
+  readonly start: number;
+  /** Without its LF; a torn one has none. */
+  readonly bytes: Uint8Array;
+}
+
+/** What was shown of a log: to be vouched for, or left. */
+export class Shown {
+  readonly #host: Host;
+  readonly #log: SignedLog;
+  readonly #isRaw: boolean;
+  readonly #unsigned: Unsigned;
+  readonly #hash = createHash("sha256");
+  #wholeEnd: number;
+  /** What stands after it, without an LF. */
+  #rest: Uint8Array = new Uint8Array(0);
+
+  constructor(host: Host, log: SignedLog, unsigned: Unsigned) {
+    this.#host = host;
+    this.#log = log;
+    this.#isRaw = contentOf(log) === "bytes";
+    this.#unsigned = unsigned;
+    this.#wholeEnd = unsigned.tail?.[0] ?? 0;
+  }
+
+  /** Every line that is to be vouched for, in order. To be taken once, to its end. */
+  async *lines(): AsyncGenerator<ShownLine> {
+    const { found, tail } = this.#unsigned;
+    for (const range of [...found, ...(tail ? [tail] : [])]) {
+      yield* this.#isRaw ? this.#pieces(range) : this.#range(range);
+    }
+  }
+
+  async *#range([from, to]: Found): AsyncGenerator<ShownLine> {
+    let ready: Uint8Array[] = [];
+    const whole = new WholeLines((lines) => ready.push(lines));
+    let start = from;
+    for await (const chunk of readRange(this.#host, this.#log, from, to)) {
+      whole.feed(chunk);
+      if (whole.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(start);
+      for (const lines of ready) {
+        this.#hash.update(lines);
+        for (let at = 0; at < lines.length; ) {
+          const end = lines.indexOf(LF, at);
+          yield { start: start + at, bytes: lines.subarray(at, end) };
+          at = end + 1;
+        }
+        start += lines.length;
+      }
+      ready = [];
+    }
+    this.#wholeEnd = start;
+    this.#rest = whole.rest;
+    if (whole.restBytes > 0) yield { start, bytes: whole.rest };
+  }
+
+  async *#pieces([from, to]: Found): AsyncGenerator<ShownLine> {
+    for await (const bytes of readRange(this.#host, this.#log, from, to)) {
+      this.#hash.update(bytes);
+      yield { start: from, bytes };
+      from += bytes.length;
+    }
+    this.#wholeEnd = from;
+  }
+
+  /**
+   * The stretches that were stated as found before, if what is about to be signed is what was
+   * shown; else refuses with CHANGED_WHILE_READ (VO1). To be asked once.
+   */
+  async agreed({ found: foundNow, covered }: ToVouch): Promise<readonly Found[]> {
+    const { found, tail } = this.#unsigned;
+    const end = this.#endAfterOpening(foundNow);
+    const shownTail = tail && tail[0] < end ? ([tail[0], end] as const) : null;
+    const ranges = [...found, ...(shownTail ? [shownTail] : [])];
+    const shown = createHash("sha256");
+    const isSigned = await readCovered(this.#host, this.#log, covered, (chunk, at) => {
+      for (const range of ranges) shown.update(within(range, chunk, at));
+    });
+    const isTail = String(foundNow) === String(shownTail);
+    const isShown = shown.digest().equals(this.#hash.digest());
+    if (!isTail || !isSigned || !isShown) throw this.#changed();
+    return found;
+  }
+
+  /**
+   * Where what was shown ends, now that the log was opened to append: a torn last line was kept aside
+   * and cut, one that lacked nothing but its LF has it.
+   */
+  #endAfterOpening(found: Found | null): number {
+    const withLf = this.#wholeEnd + this.#rest.length + 1;
+    if (this.#rest.length === 0 || found?.[1] !== withLf) return this.#wholeEnd;
+    this.#hash.update(this.#rest).update(Uint8Array.of(LF));
+    return withLf;
+  }
+
+  #changed(): VerbatimError {
+    const path = `${this.#log.root}/${this.#log.logId}`;
+    return new VerbatimError(
+      "CHANGED_WHILE_READ",
+      `${path} has changed since it was shown; nothing was signed, look at it again`,
+      { path, offset: this.#unsigned.tail?.[0] ?? 0 },
+    );
+  }
+}
+
+/**
+ * Reads what the next checkpoint is about to sign, once. Whether it is that: what `take` got counts
+ * only then (VO1).
+ */
+export async function readCovered(
+  host: Host,
+  log: SignedLog,
+  { prefix, bytes, hash }: Covered,
+  take: (chunk: Uint8Array, at: number) => void,
+): Promise<boolean> {
+  const whole = createHash("sha256").update(prefix);
+  let at = 0;
+  for await (const chunk of readRange(host, log, 0, bytes)) {
+    whole.update(chunk);
+    take(chunk, at);
+    at += chunk.length;
+  }
+  return whole.digest("hex") === hash;
+}
+
+/** The part of a chunk, which begins at `at`, that is within a range. */
+export function within([from, to]: Found, chunk: Uint8Array, at: number): Uint8Array {
+  return chunk.subarray(Math.max(0, from - at), Math.max(0, to - at));
+}
+
+async function* readRange(
+  host: Host,
+  { root, logId }: SignedLog,
+  from: number,
+  to: number,
+): AsyncGenerator<Uint8Array> {
+  const place = await openPlace(host, logId, { create: false, root });
+  try {
+    const log = openToRead(place);
+    try {
+      yield* readCounted(log, from, to, place.path);
+    } finally {
+      log.close();
+    }
+  } finally {
+    place.directory.close();
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Surplus: checkpoints beside a log that cover more than the log holds, put aside once a person has
+ * given up what is lost. Until then nothing can be signed after them.
+ *
+ * SU1  The log's own bytes stay as they are, and what is cut is kept (log/repair.ts, R1).
+ * SU2  Only what was shown is given up: with the log held, it must still be as it was.
+ */
+
+import { VerbatimError } from "../../base/errors.ts";
+import type { OpenFile } from "../../base/files.ts";
+import type { Host } from "../../base/host.ts";
+import { openPlace } from "../../log/place.ts";
+import { keepAside } from "../../log/repair.ts";
+import { toHex } from "../../proof/bytes.ts";
+import type { Head } from "../../proof/pin.ts";
+import { readHead, type StoredLog } from "../heads/session-head.ts";
+import { sidecarOf } from "../session-log.ts";
+import { readSidecar } from "./inspect-beside.ts";
+import type { VerifyOptions } from "./verify-options.ts";
+
+/**
+ * Keeps the checkpoints after `shown` in a file beside them, and cuts them; answers its path. The
+ * caller holds the log. Refuses with CHANGED_WHILE_READ (SU2).
+ */
+export async function putSurplusAside(
+  host: Host,
+  session: StoredLog,
+  shown: Head,
+  options: VerifyOptions,
+): Promise<string> {
+  const { head, surplus } = await readHead(host, session, options);
+  if (!surplus || head.line !== shown.line) throw changed(session);
+  const place = await openPlace(host, sidecarOf(session.logId), {
+    create: false,
+    root: session.root,
+  });
+  try {
+    const file = place.directory.open(place.name, "append");
+    try {
+      const end = await endOf(file, place.path, head.line, options.crypto);
+      if (end === null) throw changed(session);
+      const keptAt = await keepAside(place, file, end, file.size());
+      file.truncate(end);
+      await file.sync();
+      return keptAt;
+    } finally {
+      file.close();
+    }
+  } finally {
+    place.directory.close();
+  }
+}
+
+/** Where the line of a checkpoint ends; null when it is not there. */
+async function endOf(
+  sidecar: OpenFile,
+  path: string,
+  hash: string,
+  { sha256 }: VerifyOptions["crypto"],
+): Promise<number | null> {
+  let end = 0;
+  for await (const { line } of readSidecar(sidecar, path).checkpoints) {
+    end += line.length;
+    if (toHex(sha256(line)) === hash) return end;
+  }
+  return null;
+}
+
+function changed({ root, logId }: StoredLog): VerbatimError {
+  const path = `${root}/${logId}`;
+  return new VerbatimError(
+    "CHANGED_WHILE_READ",
+    `${path} has changed since what it lacks was shown; nothing was given up, look at it again`,
+    { path, offset: 0 },
+  );
+}

@@ -1,0 +1,175 @@
+/**
+ * Verify: the verdict on one session's log, with everything that led to it.
+ *
+ * V3  Total: whatever the files hold, and whatever the disk says, the answer is a report. Nothing
+ *     is written, no key is made.
+ * V4  The pin is asked for before the log is opened: a writer who goes on meanwhile can only be
+ *     ahead of it.
+ */
+
+import { errnoOf } from "../../base/errors.ts";
+import type { OpenFile } from "../../base/files.ts";
+import type { Host } from "../../base/host.ts";
+import { openPlace, openToRead, type Place } from "../../log/place.ts";
+import type { Finding } from "../../proof/verdict.ts";
+import {
+  contentOf,
+  envelopeOf,
+  hasSidecar,
+  type SignedLog,
+  sidecarOf,
+  signedName,
+} from "../session-log.ts";
+import { besideFindings, type Inspected, reportOf, unreadableReport } from "./assemble.ts";
+import { type Inspection, type InspectOptions, inspectLog } from "./inspect.ts";
+import { inspectBare, inspectBeside } from "./inspect-beside.ts";
+import { withLineEndings } from "./line-endings.ts";
+import { changedWhileRead } from "./read-counted.ts";
+import type { VerifyReport } from "./report.ts";
+import { NOTHING_REMEMBERED, type VerifyOptions } from "./verify-options.ts";
+
+/** Files up to this size are always checked in depth. */
+export const DEEP_BYTES = 64 * 1024 * 1024;
+
+/** The verdict on a session. Never throws. */
+export async function verifyLog(
+  host: Host,
+  target: SignedLog,
+  options: VerifyOptions,
+): Promise<VerifyReport> {
+  let hasCheckpoints = false;
+  try {
+    const place = await openPlace(host, target.logId, { create: false, root: target.root });
+    try {
+      hasCheckpoints = hasSidecar(target.dialect) && isThere(besideOf(place));
+      const log = openToRead(place);
+      try {
+        return await judgeOpen(place, log, target, options);
+      } finally {
+        log.close();
+      }
+    } finally {
+      place.directory.close();
+    }
+  } catch (cause) {
+    return unreadableReport(target, options, cause, hasCheckpoints);
+  }
+}
+
+/** As `verifyLog`, on a log that is already open; what the disk says is thrown. */
+export async function judgeOpen(
+  place: Place,
+  log: OpenFile,
+  target: SignedLog,
+  options: VerifyOptions,
+): Promise<VerifyReport> {
+  if (!hasSidecar(target.dialect)) {
+    const inspected = await inspectInside(log, target, options);
+    return withLineEndings(reportOf(target, options, inspected), [log]);
+  }
+  const sidecar = openIfThere(besideOf(place));
+  try {
+    const inspected = await inspectSidecar(log, sidecar, target, options);
+    const files = sidecar ? [log, sidecar] : [log];
+    return await withLineEndings(reportOf(target, options, inspected), files);
+  } finally {
+    sidecar?.close();
+  }
+}
+
+async function inspectInside(
+  log: OpenFile,
+  target: SignedLog,
+  options: VerifyOptions,
+): Promise<Inspected> {
+  const envelope = envelopeOf(target.dialect);
+  const inspecting = inspectOptions(target, options, log.size());
+  const inspection = await inspectLog(log, envelope, inspecting);
+  const extra = await fileFindings(log, inspection, options);
+  const isFalse = inspection.judge.findings.some(({ code }) => code === "SIGNATURE_FALSE");
+  if (inspecting.isEverySignature || !isFalse) return { inspection, extra };
+  // Which older one still holds, only checking each of them tells.
+  const every = { ...inspecting, isEverySignature: true, onBytes: undefined };
+  const { judge, bytes } = inspection;
+  const again = await inspectLog(log, envelope, every, bytes);
+  const isSame = again.judge.bytesHash === judge.bytesHash;
+  if (!isSame) throw changedWhileRead(inspecting.path, 0); // inspect.ts, V5
+  return { inspection: again, extra };
+}
+
+async function inspectSidecar(
+  log: OpenFile,
+  sidecar: OpenFile | null,
+  target: SignedLog,
+  options: VerifyOptions,
+): Promise<Inspected> {
+  const inspecting = inspectOptions(target, options, log.size());
+  if (!sidecar && inspecting.content !== "lines") {
+    return { inspection: await inspectBare(log, inspecting), extra: [] };
+  }
+  if (!sidecar) return { inspection: await inspectLog(log, "sidecar", inspecting), extra: [] };
+  const inspection = await inspectBeside(log, sidecar, inspecting);
+  return { inspection, extra: besideFindings(inspection) };
+}
+
+/** What is wrong with the files that belong to a signed log. */
+export async function fileFindings(
+  log: OpenFile,
+  { judge, tailBytes }: Inspection,
+  { beside }: VerifyOptions,
+): Promise<readonly Finding[]> {
+  return beside && judge.total > 0 ? beside.findings({ log, judge, tailBytes }) : [];
+}
+
+function besideOf(place: Place): Place {
+  return { ...place, name: sidecarOf(place.name) };
+}
+
+/** Whether anything stands in a file. */
+function isThere(place: Place): boolean {
+  const file = openIfThere(place);
+  const isThere = file !== null && file.size() > 0;
+  file?.close();
+  return isThere;
+}
+
+function openIfThere(place: Place) {
+  try {
+    return place.directory.open(place.name, "read");
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") return null;
+    throw cause;
+  }
+}
+
+/** How a session's log is to be looked at. */
+export function inspectOptions(
+  target: SignedLog,
+  options: VerifyOptions,
+  bytes: number,
+): InspectOptions {
+  const remembered = options.remembered ?? NOTHING_REMEMBERED;
+  const isDeep = options.isDeep === true || bytes <= DEEP_BYTES;
+  return {
+    crypto: options.crypto,
+    keys: options.keys,
+    session: signedName(target),
+    content: contentOf(target),
+    path: `${target.root}/${target.logId}`,
+    isDeep,
+    isEverySignature: isDeep,
+    isLegacyProfile: options.isLegacyProfile === true,
+    pinnedSeqOf: (log) => (remembered.here ?? remembered.ofLog(log))?.seq ?? null,
+    onProgress: options.onProgress,
+    onBytes: onBytesOf(options),
+    onCheckpoint: options.onCheckpoint,
+  };
+}
+
+function onBytesOf({ onBytes, beside }: VerifyOptions): VerifyOptions["onBytes"] {
+  if (!beside) return onBytes;
+  return (bytes) => {
+    onBytes?.(bytes);
+    beside.onBytes(bytes);
+  };
+}

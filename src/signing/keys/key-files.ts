@@ -1,0 +1,113 @@
+/**
+ * Key files: one key pair as two PEM files in a directory, as rye keeps its own, so that copying
+ * them in is importing them. Format: docs/formats/keys.md.
+ *
+ * KF1  A private key that others can read, or that is not plainly ours, is not used at all: whoever
+ *      read it can sign as we do.
+ * KF2  The private file decides; the public one says again what follows from it. It may be missing
+ *      (whoever wrote the pair was killed), and where it contradicts, nothing is used.
+ * KF3  Written whole or not at all, 0600 from the first byte, the private file first.
+ */
+
+import type { KeyObject } from "node:crypto";
+import { join } from "node:path";
+import { VerbatimError } from "../../base/errors.ts";
+import type { Directory } from "../../base/files.ts";
+import { readUserFile, type UserFileRules } from "../../base/node-user-files.ts";
+import { replaceFileDurably } from "../../base/replace.ts";
+import { publicKeyPem } from "../../proof/ed25519-keys.ts";
+import {
+  type Parsed,
+  PEM_BYTES_MAX,
+  parsePrivatePem,
+  parsePublicPem,
+  privateKeyPem,
+  rawPublicKey,
+} from "./pem.ts";
+
+export const PRIVATE_NAME = "private_key.pem";
+export const PUBLIC_NAME = "public_key.pem";
+
+export interface KeyPair {
+  readonly publicKey: Uint8Array;
+  /** Null for a key of which only the public part was kept. */
+  readonly privateKey: KeyObject | null;
+}
+
+type Read = typeof readUserFile;
+
+/** The pair in this directory; null when there is none. Refuses with KEY_REFUSED. */
+export function readKeyPair(directory: string, read: Read = readUserFile): KeyPair | null {
+  const [privatePath, publicPath] = [join(directory, PRIVATE_NAME), join(directory, PUBLIC_NAME)];
+  for (;;) {
+    const privateKey = readKey(privatePath, "secret", parsePrivatePem, read);
+    const given = readKey(publicPath, "own", parsePublicPem, read);
+    if (privateKey === null) {
+      if (given === null) return null;
+      // The private key is written first; one that came between the two reads is there by now.
+      if (readKey(privatePath, "secret", parsePrivatePem, read) !== null) continue;
+      return { publicKey: given, privateKey };
+    }
+    const publicKey = rawPublicKey(privateKey);
+    if (given === null || isSame(given, publicKey)) return { publicKey, privateKey };
+    // Between the two reads the pair may have been replaced by another, and then we look again.
+    const now = readKey(privatePath, "secret", parsePrivatePem, read);
+    if (now !== null && isSame(rawPublicKey(now), publicKey)) {
+      throw keyRefused(publicPath, `it is not the public key of ${privatePath}; remove it`);
+    }
+  }
+}
+
+/** Puts a pair in place of the one that is there. Killed on the way, one of the two is there. */
+export async function writeKeyPair(directory: Directory, privateKey: KeyObject): Promise<void> {
+  await removePublicKey(directory); // Before the private key changes: it would contradict (KF2).
+  await replaceFileDurably(directory, PRIVATE_NAME, privateKeyPem(privateKey));
+  await replaceFileDurably(directory, PUBLIC_NAME, publicKeyPem(rawPublicKey(privateKey)));
+}
+
+/** A private key from a file that a person names; KEY_REFUSED also when there is none. */
+export function readPrivateKeyFile(path: string): KeyObject {
+  const key = readKey(path, "secret", parsePrivatePem);
+  if (key !== null) return key;
+  throw keyRefused(path, "there is no such file");
+}
+
+/** A public key from a file that a person names, whoever it belongs to. */
+export function readPublicKeyFile(path: string): Uint8Array {
+  const key = readKey(path, "anyone", parsePublicPem);
+  if (key !== null) return key;
+  throw keyRefused(path, "there is no such file");
+}
+
+export function keyRefused(path: string | null, reason: string): VerbatimError<"KEY_REFUSED"> {
+  const what = path === null ? "the key" : path;
+  return new VerbatimError("KEY_REFUSED", `${what} is refused: ${reason}`, { path, reason });
+}
+
+function readKey<T>(
+  path: string,
+  access: UserFileRules["access"],
+  parse: (text: string) => Parsed<T>,
+  read: Read = readUserFile,
+): T | null {
+  const file = read(path, { access, bytesMax: PEM_BYTES_MAX });
+  if (file === null) return null;
+  if (file.fault !== null) throw keyRefused(path, file.fault);
+  const { value, fault } = parse(file.text);
+  if (fault !== null) throw keyRefused(path, fault);
+  return value;
+}
+
+async function removePublicKey(directory: Directory): Promise<void> {
+  try {
+    directory.remove(PUBLIC_NAME);
+  } catch (cause) {
+    if ((cause as { code?: unknown }).code === "ENOENT") return;
+    throw cause;
+  }
+  await directory.sync();
+}
+
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  return Buffer.compare(one, other) === 0;
+}

@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { thrownRefusal } from "../../../test/support/refusal.ts";
+import { inGroups, KEY_PREFIX_MIN, namedKey } from "./key-names.ts";
+
+const KEYS = [
+  { kid: `${"a".repeat(20)}${"1".repeat(44)}`, fp: "0011223344556677" },
+  { kid: `${"a".repeat(20)}${"2".repeat(44)}`, fp: "8899aabbccddeeff" },
+  { kid: "b".repeat(64), fp: "0123456789abcdef" },
+];
+const [first, second, third] = KEYS;
+
+test("a key is named by its id, by enough of its beginning, in groups, or by its fp", () => {
+  assert.ok(first && second && third);
+  assert.equal(namedKey(first.kid, KEYS), first);
+  assert.equal(namedKey(inGroups(second.kid), KEYS), second);
+  assert.equal(namedKey(second.kid.slice(0, 21), KEYS), second);
+  assert.equal(namedKey(third.kid.slice(0, KEY_PREFIX_MIN), KEYS), third);
+  assert.equal(namedKey("BBBBBBBB", KEYS), third);
+  assert.equal(namedKey(second.fp, KEYS), second);
+});
+
+test("what names none or several is refused, and those it may be are told", () => {
+  assert.ok(first && second && third);
+  for (const name of [
+    "",
+    "b".repeat(KEY_PREFIX_MIN - 1),
+    "cccccccc",
+    "../../keys",
+    `${third.kid}b`,
+  ]) {
+    assert.equal(thrownRefusal(() => namedKey(name, KEYS), "KEY_NOT_FOUND").details.key, name);
+  }
+  const { message } = thrownRefusal(() => namedKey("aaaaaaaa", KEYS), "KEY_NOT_FOUND");
+  assert.ok(message.includes(first.kid) && message.includes(second.kid));
+});
+
+test("an id is shown in sixteen groups of four", () => {
+  assert.equal(inGroups("0123456789abcdef".repeat(4)).split(" ").length, 16);
+  assert.ok(inGroups("0123456789abcdef".repeat(4)).startsWith("0123 4567 89ab cdef 0123"));
+});

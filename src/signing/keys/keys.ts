@@ -1,0 +1,231 @@
+/**
+ * Keys: a user's own. One is current and signs; those before it are retired and stay, to verify what
+ * they signed and to hand a session over to the key that follows.
+ *
+ *     <key directory>/private_key.pem, public_key.pem         the current key
+ *     <key directory>/retired/<kid>/private_key.pem, …        each one before it
+ *
+ * KY1  Only signing makes a key, and only where there is none. Looking never writes.
+ * KY2  Processes that make, change or import keys at once do so in turn, and so agree on the key.
+ * KY3  A key is kept among the retired, durably, before another takes its place: no signature that
+ *      was trusted becomes unknown, whenever we are killed.
+ */
+
+import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { errnoOf, ioError, VerbatimError } from "../../base/errors.ts";
+import type { Host } from "../../base/host.ts";
+import type { UserPlaces } from "../../base/node-places.ts";
+import { userDirectoryFault } from "../../base/node-user-files.ts";
+import { fpOf, isKid, kidOf } from "../../proof/ed25519-keys.ts";
+import { readTrustFile } from "../trust/trust-file.ts";
+import { type KeyPair, keyRefused, readKeyPair, writeKeyPair } from "./key-files.ts";
+import { withLockedDirectory } from "./locked-directory.ts";
+import { nodeCrypto } from "./node-crypto.ts";
+import { rawPublicKey } from "./pem.ts";
+import type { Signer } from "./signer.ts";
+
+const RETIRED = "retired";
+/** `keys.lock`: held while keys are made or changed. */
+const LOCK_NAME = "keys";
+
+/** Where a user's own keys are, and what they trust beside them. */
+export type TrustPlaces = Pick<UserPlaces, "keyDirectory" | "trustPath">;
+
+export interface OwnKey {
+  readonly kid: string;
+  readonly fp: string;
+  readonly publicKey: Uint8Array;
+  readonly state: "current" | "retired";
+  /** The directory of its two files. */
+  readonly directory: string;
+  /** Null when only its public part was kept: it verifies, and signs no more. */
+  readonly signer: Signer | null;
+}
+
+/** The user's own keys, the current one first. Makes none, and writes nothing (KY1). */
+export async function loadOwnKeys({ keyDirectory }: TrustPlaces): Promise<readonly OwnKey[]> {
+  refuseOpenDirectory(keyDirectory);
+  // The current one first: a key that is retired meanwhile is then found twice, never missed.
+  const current = currentKey(keyDirectory);
+  const found = current === null ? [] : [current];
+  for (const kid of retiredKids(keyDirectory)) {
+    const directory = join(keyDirectory, RETIRED, kid);
+    const pair = readKeyPair(directory);
+    if (pair === null || kid === current?.kid) continue;
+    const key = ownKey(pair, "retired", directory);
+    if (key.kid !== kid) throw keyRefused(directory, "it holds another key than its name says");
+    found.push(key);
+  }
+  return found;
+}
+
+/**
+ * The current key, ready to sign; made when there is none. Refuses one that was revoked.
+ *
+ * @example const signer = await loadSigner(nodeHost, userPlaces());
+ */
+export async function loadSigner(host: Host, places: TrustPlaces): Promise<Signer> {
+  refuseOpenDirectory(places.keyDirectory);
+  const { kid, signer } = currentKey(places.keyDirectory) ?? (await makeFirstKey(host, places)).key;
+  const entry = readTrustFile(places.trustPath).find((each) => each.kid === kid);
+  if (entry?.revokedAt !== undefined) {
+    throw keyRefused(
+      places.keyDirectory,
+      `your key ${kid} was revoked on ${entry.revokedAt}; make another: verbatim keys rotate`,
+    );
+  }
+  if (signer === null) throw new TypeError("a current key has its private part");
+  return signer;
+}
+
+/** The keys of a user that can sign: what a session that goes on needs to hand over (log-signer.ts). */
+export interface OwnKeys {
+  readonly current: Signer;
+  /** All of them by `kid`, retired ones too. None that was revoked: its word counts for nothing. */
+  readonly signers: ReadonlyMap<string, Signer>;
+}
+
+/**
+ * The user's keys as they are now; `before` signs when there are none any more. Makes none (KY1). A
+ * current key that was revoked is given: what is signed on top of it is judged by its own trust.
+ */
+export async function loadOwnSigners(places: TrustPlaces, before: Signer): Promise<OwnKeys> {
+  const own = await loadOwnKeys(places);
+  const revoked = new Set(
+    readTrustFile(places.trustPath).flatMap((each) => (each.revokedAt ? [each.kid] : [])),
+  );
+  const usable = own.filter(({ kid, signer }) => signer !== null && !revoked.has(kid));
+  const signers = new Map(usable.flatMap(({ kid, signer }) => (signer ? [[kid, signer]] : [])));
+  const current = own.find(({ state }) => state === "current")?.signer ?? before;
+  return { current, signers };
+}
+
+/** Makes the first key, unless there is a current one by then. */
+export function makeFirstKey(
+  host: Host,
+  places: TrustPlaces,
+): Promise<{ readonly key: OwnKey; readonly isNew: boolean }> {
+  return change(host, places, async (put) => {
+    const present = currentKey(places.keyDirectory);
+    if (present !== null) return { key: present, isNew: false };
+    return { key: await put(newPrivateKey(), "current"), isNew: true };
+  });
+}
+
+/** Puts a new key in place of the current one, which is retired. */
+export function rotateKey(
+  host: Host,
+  places: TrustPlaces,
+): Promise<{ readonly key: OwnKey; readonly retired: OwnKey }> {
+  return change(host, places, async (put) => {
+    const retired = currentKey(places.keyDirectory);
+    if (retired === null) throw noKey(places.keyDirectory);
+    return { key: await put(newPrivateKey(), "current"), retired };
+  });
+}
+
+/** Takes a key in as the current one, which retires the one before it, or as a retired one. */
+export function importKey(
+  host: Host,
+  places: TrustPlaces,
+  privateKey: KeyObject,
+  state: OwnKey["state"],
+): Promise<OwnKey> {
+  return change(host, places, async (put) => {
+    const kid = kidOf(nodeCrypto, rawPublicKey(privateKey));
+    const present = currentKey(places.keyDirectory);
+    if (present?.kid === kid) return present; // It is there, and a current key does more.
+    return put(privateKey, state);
+  });
+}
+
+/** Refuses with KEY_NOT_FOUND, saying how to get a key. */
+export function noKey(directory: string): VerbatimError<"KEY_NOT_FOUND"> {
+  return new VerbatimError(
+    "KEY_NOT_FOUND",
+    `there is no key in ${directory}; make one: verbatim keys init`,
+    { key: "current" },
+  );
+}
+
+/** Puts a key on the disk, in the state that is asked for. */
+type Put = (privateKey: KeyObject, state: OwnKey["state"]) => Promise<OwnKey>;
+
+/** One process at a time (KY2). */
+async function change<T>(
+  host: Host,
+  { keyDirectory }: TrustPlaces,
+  work: (put: Put) => Promise<T>,
+): Promise<T> {
+  refuseOpenDirectory(keyDirectory);
+  const keep = async (privateKey: KeyObject, kid: string): Promise<string> => {
+    const path = join(keyDirectory, RETIRED, kid);
+    const directory = await host.files.openDirectory(path, { create: true, root: keyDirectory });
+    try {
+      await writeKeyPair(directory, privateKey);
+    } finally {
+      directory.close();
+    }
+    return path;
+  };
+  return withLockedDirectory(host, keyDirectory, LOCK_NAME, (directory) =>
+    work(async (privateKey, state) => {
+      const pair = { publicKey: rawPublicKey(privateKey), privateKey };
+      if (state === "retired") {
+        return ownKey(pair, state, await keep(privateKey, kidOf(nodeCrypto, pair.publicKey)));
+      }
+      const before = readKeyPair(keyDirectory);
+      if (before?.privateKey) {
+        await keep(before.privateKey, kidOf(nodeCrypto, before.publicKey)); // KY3
+      }
+      await writeKeyPair(directory, privateKey);
+      return ownKey(pair, state, keyDirectory);
+    }),
+  );
+}
+
+function newPrivateKey(): KeyObject {
+  return generateKeyPairSync("ed25519").privateKey;
+}
+
+function currentKey(keyDirectory: string): OwnKey | null {
+  const pair = readKeyPair(keyDirectory);
+  if (pair === null) return null;
+  if (pair.privateKey !== null) return ownKey(pair, "current", keyDirectory);
+  // Making a key here would overwrite the only trace of the one before, and orphan what it signed.
+  const kid = kidOf(nodeCrypto, pair.publicKey);
+  throw keyRefused(
+    keyDirectory,
+    `it holds a public key without its private key; bring that back, ` +
+      `or move public_key.pem to ${join(RETIRED, kid)}/`,
+  );
+}
+
+function ownKey(pair: KeyPair, state: OwnKey["state"], directory: string): OwnKey {
+  const { publicKey, privateKey } = pair;
+  const names = { kid: kidOf(nodeCrypto, publicKey), fp: fpOf(nodeCrypto, publicKey), publicKey };
+  const signer = privateKey && {
+    ...names,
+    // In this thread: it takes 50 µs, and having another one do it takes longer.
+    sign: async (message: Uint8Array) => new Uint8Array(sign(null, message, privateKey)),
+  };
+  return { ...names, state, directory, signer };
+}
+
+/** What is named otherwise is none of ours. Sorted, so that every listing is the same. */
+function retiredKids(keyDirectory: string): string[] {
+  const path = join(keyDirectory, RETIRED);
+  try {
+    return readdirSync(path).filter(isKid).sort();
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") return [];
+    throw ioError(path, "listing", cause);
+  }
+}
+
+function refuseOpenDirectory(keyDirectory: string): void {
+  const fault = userDirectoryFault(keyDirectory);
+  if (fault !== null) throw keyRefused(keyDirectory, fault);
+}

@@ -1,0 +1,61 @@
+/**
+ * Node crypto: what judging and signing need of a crypto library, from node:crypto alone.
+ *
+ * NC1  No signature holds under a key that is none (parsed-keys.ts), whatever OpenSSL says.
+ */
+
+import { createCipheriv, createHash, type Hash, hash, verify } from "node:crypto";
+import { assert } from "../../base/assert.ts";
+import type { ProofCrypto, RunningHash } from "../../proof/crypto.ts";
+import { ParsedKeys } from "./parsed-keys.ts";
+
+const SIGNATURE_BYTES = 64;
+const BLOCK_BYTES = 16;
+const HASH_BYTES = 32;
+
+const parsedKeys = new ParsedKeys();
+
+export const nodeCrypto: ProofCrypto = {
+  sha256,
+  runningSha256: () => running(createHash("sha256")),
+  aes256,
+  verifyEd25519,
+  indexOf: (bytes, needle, from) => view(bytes).indexOf(needle, from),
+};
+
+function sha256(bytes: Uint8Array): Uint8Array {
+  // By way of a text: for Node to make a buffer takes longer than to hash a line.
+  const text = hash("sha256", bytes, "binary");
+  const digest = new Uint8Array(HASH_BYTES);
+  for (let at = 0; at < HASH_BYTES; at++) digest[at] = text.charCodeAt(at);
+  return digest;
+}
+
+function running(state: Hash): RunningHash {
+  return {
+    update: (bytes) => void state.update(bytes),
+    copy: () => running(state.copy()),
+    hex: () => state.copy().digest("hex"),
+    digest: () => state.digest(),
+  };
+}
+
+function aes256(key: Uint8Array): (blocks: Uint8Array) => Uint8Array {
+  // Without padding and in ECB every call gives just the blocks it took, and none waits inside.
+  const cipher = createCipheriv("aes-256-ecb", key, null).setAutoPadding(false);
+  return (blocks) => {
+    assert(blocks.length % BLOCK_BYTES === 0, "AES takes whole blocks");
+    return cipher.update(blocks);
+  };
+}
+
+function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  if (signature.length !== SIGNATURE_BYTES) return false;
+  const key = parsedKeys.get(publicKey);
+  return key !== null && verify(null, message, key, signature);
+}
+
+/** The same bytes, with Node's own search, which is several times as fast. */
+function view(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}

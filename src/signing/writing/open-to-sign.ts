@@ -1,0 +1,133 @@
+/**
+ * Open to sign: opening to sign is verifying. One pass over a log, before its first checkpoint by
+ * this process, that judges it and gathers what the next checkpoint needs.
+ *
+ * O1  A log whose verdict is bad is not signed on: CHECKPOINT_MISMATCH. Signing whatever is found
+ *     would launder it.
+ * O2  Lines after the last checkpoint are taken, and stated as found (log-signer.ts, S3). So are all
+ *     lines of a log that is signed for the first time; but what would be tampering in a signed log
+ *     is not signed there either, or it would be `verified` from then on (walk.ts, K2).
+ */
+
+import { VerbatimError } from "../../base/errors.ts";
+import type { OpenFile } from "../../base/files.ts";
+import { LOG_LIMITS } from "../../base/limits.ts";
+import type { Ledger } from "../../proof/ledger.ts";
+import type { TailFault } from "../../proof/tail.ts";
+import type { Verdict } from "../../proof/verdict.ts";
+import { WholeLines } from "../../proof/whole-lines.ts";
+import { besideFindings, reportOf } from "../judging/assemble.ts";
+import { type Inspection, inspectLog, lineTooLong } from "../judging/inspect.ts";
+import { inspectBare, inspectBeside, type SidecarInspection } from "../judging/inspect-beside.ts";
+import { readCounted } from "../judging/read-counted.ts";
+import { newTail } from "../judging/tail-keeper.ts";
+import { fileFindings, inspectOptions } from "../judging/verify.ts";
+import type { VerifyOptions } from "../judging/verify-options.ts";
+import { contentOf, envelopeOf, hasSidecar, type SignedLog } from "../session-log.ts";
+import { nothingSigned, type SignedSoFar } from "./log-signer.ts";
+
+/** Verdicts on which one may go on: all is well, or all that is signed is. */
+const GOES_ON: ReadonlySet<Verdict> = new Set(["verified", "incomplete", "unsigned", "unpinned"]);
+
+export interface OpenToSign {
+  readonly target: SignedLog;
+  readonly log: OpenFile;
+  /** Null when there is none. */
+  readonly sidecar: OpenFile | null;
+  /** The log's end: whole lines, all of them, unless it is raw. */
+  readonly end: number;
+  /** Bytes that opening cut off as torn. */
+  readonly cut: number;
+  /** A new salt, should the log have none. */
+  readonly newSalt: () => Uint8Array;
+  readonly options: VerifyOptions;
+  /** A head that a person gave up, and that was not stated yet. */
+  readonly lost: SignedSoFar["lost"];
+}
+
+/** What a log comes to, once it was judged fit to be signed on. */
+export async function openToSign(opening: OpenToSign): Promise<SignedSoFar> {
+  const { target, log, sidecar, end, cut, newSalt, options, lost } = opening;
+  const isSidecar = hasSidecar(target.dialect);
+  const isRaw = target.content === "bytes";
+  if (end === 0 && !sidecar && !options.remembered?.here) {
+    return nothingSigned(options.crypto, newSalt(), isSidecar, isRaw);
+  }
+  const inspecting = { ...inspectOptions(target, options, end), isDeep: true };
+  let inspection: Inspection | SidecarInspection;
+  if (sidecar) inspection = await inspectBeside(log, sidecar, inspecting, end);
+  else if (inspecting.content !== "lines") inspection = await inspectBare(log, inspecting, end);
+  else inspection = await inspectLog(log, envelopeOf(target.dialect), inspecting, end);
+  await refuseUnlessFit(opening, inspection);
+
+  const { judge, deep } = inspection;
+  if (!judge.genesis || !deep) return beginLate(opening, isSidecar, isRaw);
+  const signedEnd = sidecar ? end - inspection.tailBytes : judge.claimsEnd;
+  const found = signedEnd < end ? ([signedEnd, end] as const) : null;
+  const { seq, prev, turn } = judge.next;
+  const { signedThrough: newest, handOvers, isInTurn, from } = judge;
+  const known = { seq, prev, turn, isInTurn, found, cut, lost, newest, handOvers, from };
+  return { ledger: deep.ledger, ...judge.genesis, ...known };
+}
+
+async function refuseUnlessFit(
+  { target, options, log }: OpenToSign,
+  inspection: Inspection,
+): Promise<void> {
+  const beside = "sidecar" in inspection ? besideFindings(inspection as SidecarInspection) : [];
+  const extra = [...beside, ...(await fileFindings(log, inspection, options))];
+  const report = reportOf(target, options, { inspection, extra });
+  if (GOES_ON.has(report.verdict)) return;
+  const why = report.findings.find(({ verdict }) => verdict === report.verdict);
+  throw new VerbatimError(
+    "CHECKPOINT_MISMATCH",
+    `${report.path} is ${report.verdict} and is not signed on: ${why?.message ?? report.verdict}; ` +
+      "`verbatim verify` says more",
+    { path: report.path, offset: why?.byte_offset ?? 0, verdict: report.verdict },
+  );
+}
+
+/** A log that is signed for the first time: every line in it was found. */
+async function beginLate(
+  opening: OpenToSign,
+  isSidecar: boolean,
+  isRaw: boolean,
+): Promise<SignedSoFar> {
+  const { end, cut, newSalt, options, lost } = opening;
+  const begun = nothingSigned(options.crypto, newSalt(), isSidecar, isRaw);
+  await addSignable(begun.ledger, opening, isRaw);
+  return { ...begun, found: end > 0 ? [0, end] : null, cut, lost };
+}
+
+/** Adds all lines, or raw bytes; refuses lines that would be tampering in a signed log (O2). */
+async function addSignable(
+  ledger: Ledger,
+  { target, log, end, options }: OpenToSign,
+  isRaw: boolean,
+): Promise<void> {
+  const { dialect, root, logId } = target;
+  const path = `${root}/${logId}`;
+  const whole = new WholeLines((lines) => ledger.addLines(lines));
+  // Entire's logs are begun by other programs, whose lines go by a name of their own.
+  const id = dialect === "entire" ? null : target.id;
+  // What the Python original signed is found like any line: whose it is, only a person can say.
+  const admitsLegacy = options.isLegacyProfile === true;
+  const isData = contentOf(target) === "messages";
+  const tail = newTail(envelopeOf(dialect), id, 0, { isData, admitsLegacy });
+  for await (const chunk of readCounted(log, 0, end, path)) {
+    if (isRaw) ledger.addLines(chunk);
+    else for (const taker of [tail, whole]) taker.feed(chunk);
+    if (whole.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(ledger.bytes);
+  }
+  if (tail.fault) throw unsignable(path, tail.fault);
+}
+
+/** What stands there is no line of ours, and nothing is signed on top of it. */
+export function unsignable(path: string, { byteOffset, message }: TailFault): VerbatimError {
+  return new VerbatimError(
+    "CHECKPOINT_MISMATCH",
+    `${path} is not signed on: at byte ${byteOffset} ${message}. Keep a copy, take that line out of ` +
+      "the log, and open the session again",
+    { path, offset: byteOffset, verdict: "tampered" },
+  );
+}

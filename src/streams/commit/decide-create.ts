@@ -1,0 +1,143 @@
+/**
+ * Deciding on creation: what is there already, what a path was before, and forks.
+ *
+ * CR1  Asking again for what is there is answered with it; asking for something else is refused.
+ * CR2  A path that was used before gets a larger readSeq, so that no old offset fits. A fork's is
+ *      at least its source's, so that the source's offsets fit it wherever that is possible.
+ */
+
+import { DEFAULT_CONTENT_TYPE, isJsonType, sameType } from "../content-type.ts";
+import type { StreamIndex } from "../lookup/stream-index.ts";
+import { resolveFork } from "../reading/forks.ts";
+import { logFileName } from "../stream-path.ts";
+import type { Created, CreateRequest, Lifetime } from "../stream-store.ts";
+import { conflict, type Deciding, livingStream, messagesOf, notFound } from "./decide.ts";
+import { lookupIn } from "./message-lookup.ts";
+import { type ForkPoint, headOf, type StreamState } from "./stream-state.ts";
+
+export interface Creating extends Deciding {
+  readonly index: StreamIndex;
+  newStreamId(): string;
+}
+
+/** What a stream begins with. */
+interface Beginning {
+  readonly contentType: string;
+  readonly lifetime: Lifetime;
+  readonly inheritsLifetime: boolean;
+  readonly fork: ForkPoint | null;
+  readonly base: number;
+  readonly readSeq: number;
+}
+
+const FOR_EVER: Lifetime = { kind: "forever" };
+
+export function decideCreate(creating: Creating, path: string, request: CreateRequest): Created {
+  const { batch, nowMs } = creating;
+  const before = batch.state(path);
+  const isTaken = before !== null && before.status !== "deleted" && !isOver(creating, before);
+  if (isTaken) return answerTaken(before, request);
+  const beginning = beginningOf(creating, before, request);
+  const { fork, base, readSeq, contentType, lifetime, inheritsLifetime } = beginning;
+  const isJson = isJsonType(contentType);
+  const { bytes, lengths } = messagesOf(isJson, path, request.body);
+  // Nothing is refused from here on (DC2).
+  if (before?.status === "live") batch.add(batch.deletion(before, nowMs));
+  batch.add({
+    op: "create",
+    path,
+    at: nowMs,
+    streamId: creating.newStreamId(),
+    readSeq,
+    file: logFileName(path, readSeq, isJson),
+    pos: 0,
+    from: base,
+    contentType,
+    isJson,
+    lifetime,
+    inheritsLifetime,
+    fork,
+    lengths,
+    bytes,
+    close: request.isClosed,
+  });
+  return { isNew: true, head: headOf(batch.state(path) as StreamState) };
+}
+
+/** Its lifetime has ended and no fork holds it: as good as deleted. */
+function isOver(creating: Creating, state: StreamState): boolean {
+  return state.status === "live" && state.forks === 0 && creating.isExpired(state);
+}
+
+function answerTaken(state: StreamState, request: CreateRequest): Created {
+  const { path } = state;
+  if (state.status === "held") throw conflict(path, "forks still read from the one deleted here");
+  const differing = difference(state, request);
+  if (differing !== null) throw conflict(path, `it exists with another ${differing}`);
+  return { isNew: false, head: headOf(state) };
+}
+
+/** What is asked for that is otherwise; null when nothing is. */
+function difference(state: StreamState, request: CreateRequest): string | null {
+  const { contentType, lifetime, fork, isClosed } = request;
+  const isFork = state.fork !== null;
+  if (contentType !== undefined || !isFork) {
+    if (!sameType(contentType ?? DEFAULT_CONTENT_TYPE, state.contentType)) return "content type";
+  }
+  const isSameLifetime =
+    lifetime === undefined && isFork
+      ? state.inheritsLifetime
+      : sameLifetime(lifetime ?? FOR_EVER, state.lifetime);
+  if (!isSameLifetime) return "lifetime";
+  if (isClosed !== state.isClosed) return "closure";
+  if (fork?.source !== state.fork?.source) return "source";
+  if (fork?.at !== undefined && fork.at !== state.fork?.at) return "fork offset";
+  return (fork?.subOffset ?? 0) === (state.fork?.subOffset ?? 0) ? null : "fork sub-offset";
+}
+
+function sameLifetime(a: Lifetime, b: Lifetime): boolean {
+  if (a.kind === "ttl") return b.kind === "ttl" && a.seconds === b.seconds;
+  if (a.kind === "until") return b.kind === "until" && a.atMs === b.atMs;
+  return b.kind === "forever";
+}
+
+function beginningOf(
+  creating: Creating,
+  before: StreamState | null,
+  request: CreateRequest,
+): Beginning {
+  const readSeq = before === null ? 0 : before.readSeq + 1;
+  if (request.fork === undefined) {
+    return {
+      contentType: request.contentType ?? DEFAULT_CONTENT_TYPE,
+      lifetime: request.lifetime ?? FOR_EVER,
+      inheritsLifetime: false,
+      fork: null,
+      base: 0,
+      readSeq,
+    };
+  }
+  const source = sourceOf(creating, request.fork.source);
+  const contentType = request.contentType ?? source.contentType;
+  if (!sameType(contentType, source.contentType)) {
+    throw conflict(request.fork.source, "its content type is another than the fork's");
+  }
+  const stateOf = (path: string) => creating.batch.state(path);
+  const lookup = lookupIn(creating.index, creating.batch);
+  const { point, base } = resolveFork(lookup, stateOf, source, request.fork);
+  return {
+    contentType,
+    lifetime: request.lifetime ?? source.lifetime,
+    inheritsLifetime: request.lifetime === undefined,
+    fork: point,
+    base,
+    readSeq: Math.max(readSeq, source.readSeq),
+  };
+}
+
+function sourceOf(creating: Creating, path: string): StreamState {
+  const state = creating.batch.state(path);
+  if (state === null) throw notFound(path);
+  if (state.status === "held") throw conflict(path, "it was deleted, and cannot be forked again");
+  return livingStream(path, state, creating.isExpired);
+}

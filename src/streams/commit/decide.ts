@@ -1,0 +1,175 @@
+/**
+ * Decide: whether an append, a closure or a deletion may be, in the order in which requests are
+ * taken.
+ *
+ * Judges drafts of one batch and adds to it; writes nothing. Creating is `decide-create.ts`.
+ *
+ * DC1  Closed comes before the type, the type before the producer, the producer before
+ *      `streamSeq`, and the message last: a retry of what is there already is told so, whatever
+ *      else is wrong with it.
+ * DC2  What is refused has added nothing.
+ */
+
+import { VerbatimError } from "../../base/errors.ts";
+import { sameType } from "../content-type.ts";
+import { jsonMessages } from "../json-messages.ts";
+import type { Appended, AppendRequest, ProducerTurn } from "../stream-store.ts";
+import type { Batch } from "./batch.ts";
+import { headOf, type StreamState } from "./stream-state.ts";
+
+/** What a decision goes by. */
+export interface Deciding {
+  readonly batch: Batch;
+  readonly nowMs: number;
+  /** Whether its lifetime has ended. */
+  isExpired(state: StreamState): boolean;
+  /** Refuses when the stream's file is not what it should be. */
+  checkFile(path: string): void;
+}
+
+export interface Content {
+  readonly bytes: Uint8Array;
+  readonly lengths: readonly number[];
+}
+
+/** The stream that is to be used; refuses when there is none. */
+export function livingStream(
+  path: string,
+  state: StreamState | null,
+  isExpired: (state: StreamState) => boolean,
+): StreamState {
+  if (state === null || state.status === "deleted") throw notFound(path);
+  if (state.status === "live" && !isExpired(state)) return state;
+  throw state.forks > 0 ? gone(path) : notFound(path);
+}
+
+export function decideAppend(deciding: Deciding, path: string, request: AppendRequest): Appended {
+  const { batch, nowMs } = deciding;
+  const state = livingStream(path, batch.state(path), deciding.isExpired);
+  const refused = refusal(batch, state, request);
+  if (refused !== null) return refused;
+  deciding.checkFile(path);
+  const { bytes, lengths } = contentOf(state.isJson, path, request);
+  const producer = request.producer ?? null;
+  batch.add({
+    op: "append",
+    path,
+    at: nowMs,
+    file: state.file,
+    pos: state.end - state.base,
+    from: state.end,
+    lengths,
+    bytes,
+    producer,
+    streamSeq: request.streamSeq ?? null,
+    close: request.close,
+  });
+  const head = headOf(batch.state(path) ?? state);
+  return { outcome: "appended", head, lastSeq: producer?.seq ?? null };
+}
+
+export function decideRemove(deciding: Deciding, path: string): void {
+  const { batch, nowMs } = deciding;
+  const state = livingStream(path, batch.state(path), deciding.isExpired);
+  batch.add(batch.deletion(state, nowMs));
+}
+
+/** Deletes a stream that has outlived its lifetime; whether it had. */
+export function decideExpire(deciding: Deciding, path: string): boolean {
+  const { batch, nowMs } = deciding;
+  const state = batch.state(path);
+  if (state?.status !== "live" || !deciding.isExpired(state)) return false;
+  batch.add(batch.deletion(state, nowMs));
+  return true;
+}
+
+/** The messages of one request, as they are stored. */
+export function messagesOf(isJson: boolean, path: string, body: Uint8Array): Content {
+  if (body.length === 0) return { bytes: body, lengths: [] };
+  return isJson ? jsonMessages(body, path) : { bytes: body, lengths: [body.length] };
+}
+
+export function notFound(stream: string): VerbatimError<"STREAM_NOT_FOUND"> {
+  return new VerbatimError("STREAM_NOT_FOUND", `there is no stream ${stream}; create it first`, {
+    stream,
+  });
+}
+
+export function conflict(stream: string, reason: string): VerbatimError<"STREAM_CONFLICT"> {
+  return new VerbatimError(
+    "STREAM_CONFLICT",
+    `${stream} cannot be created: ${reason}; ask for what is there, or choose another path`,
+    { stream, reason },
+  );
+}
+
+function gone(stream: string): VerbatimError<"STREAM_GONE"> {
+  return new VerbatimError(
+    "STREAM_GONE",
+    `${stream} was deleted, and forks still read from it; delete them, or choose another path`,
+    { stream },
+  );
+}
+
+/** What speaks against an append, in order (DC1). */
+function refusal(batch: Batch, state: StreamState, request: AppendRequest): Appended | null {
+  if (state.isClosed) return whenClosed(state, request);
+  const { body, contentType, producer, streamSeq } = request;
+  if (body.length > 0 && contentType !== undefined && !sameType(contentType, state.contentType)) {
+    return { outcome: "type-differs", head: headOf(state) };
+  }
+  const turn = producer === undefined ? null : refusedTurn(batch, state, producer);
+  if (turn !== null) return turn;
+  if (streamSeq !== undefined && state.streamSeq !== null && !isAfter(streamSeq, state.streamSeq)) {
+    return { outcome: "seq-not-greater", head: headOf(state) };
+  }
+  return null;
+}
+
+function whenClosed(state: StreamState, { body, producer, close }: AppendRequest): Appended {
+  const head = headOf(state);
+  if (producer === undefined) {
+    const isClosedAgain = close && body.length === 0;
+    return isClosedAgain
+      ? { outcome: "duplicate", head, lastSeq: null }
+      : { outcome: "closed", head };
+  }
+  const { closedBy } = state;
+  const isRetry =
+    closedBy?.id === producer.id &&
+    closedBy.epoch === producer.epoch &&
+    closedBy.seq === producer.seq;
+  return isRetry
+    ? { outcome: "duplicate", head, lastSeq: producer.seq }
+    : { outcome: "closed", head };
+}
+
+function refusedTurn(batch: Batch, state: StreamState, turn: ProducerTurn): Appended | null {
+  const last = batch.producer(state, turn.id);
+  const expected = last === null ? 0 : last.seq + 1;
+  if (last !== null && turn.epoch < last.epoch) {
+    return { outcome: "stale-epoch", head: headOf(state), epoch: last.epoch };
+  }
+  if (last !== null && turn.epoch > last.epoch) {
+    return turn.seq === 0 ? null : { outcome: "new-epoch-not-at-0", head: headOf(state) };
+  }
+  if (last !== null && turn.seq <= last.seq) {
+    return { outcome: "duplicate", head: headOf(state), lastSeq: last.seq };
+  }
+  return turn.seq === expected ? null : { outcome: "gap", head: headOf(state), expected };
+}
+
+function contentOf(isJson: boolean, path: string, request: AppendRequest): Content {
+  const content = messagesOf(isJson, path, request.body);
+  if (content.lengths.length > 0 || (request.close && request.body.length === 0)) return content;
+  throw new VerbatimError(
+    "BAD_MESSAGE",
+    `nothing was sent to ${path}; an append holds at least one message`,
+    { stream: path, reason: "empty" },
+  );
+}
+
+/** By bytes, as the protocol asks; for ASCII that is how strings compare. */
+function isAfter(seq: string, last: string): boolean {
+  return Buffer.compare(Buffer.from(seq), Buffer.from(last)) > 0;
+}

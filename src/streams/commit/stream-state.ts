@@ -1,0 +1,133 @@
+/**
+ * Stream state: all that is known of a stream but its messages and its producers.
+ *
+ * One object per stream and commit; never changed once it was published, so that whoever holds
+ * one (a reader, a checkpoint) holds one moment. `streams.db` has it as a row, `meta.jsonl` as a
+ * line.
+ *
+ * SS1  There is one per path, for ever: what was deleted is remembered, so that a stream made
+ *      again gets a larger readSeq, and with it a file of its own.
+ * SS2  A byte at `byteOffset` stands in `file` at `byteOffset - base`. Bytes before `base` are the
+ *      source's.
+ */
+
+import type { Draft } from "../../base/draft.ts";
+import { formatOffset, type OffsetToken } from "../offset-token.ts";
+import type { Lifetime, ProducerTurn, StreamHead } from "../stream-store.ts";
+
+/** `held`: deleted, but forks read from it. */
+export type StreamStatus = "live" | "held" | "deleted";
+
+/** Where a fork begins, and what was asked for. */
+export interface ForkPoint {
+  readonly source: string;
+  /** As asked for, or the source's end at the time. */
+  readonly at: OffsetToken;
+  readonly subOffset: number;
+}
+
+export interface StreamState {
+  readonly path: string;
+  readonly streamId: string;
+  readonly status: StreamStatus;
+  readonly readSeq: number;
+  /** The name of its log file, which is made with the first byte. */
+  readonly file: string;
+  readonly contentType: string;
+  readonly isJson: boolean;
+  readonly lifetime: Lifetime;
+  /** Nobody asked for the lifetime: it is the source's. */
+  readonly inheritsLifetime: boolean;
+  readonly base: number;
+  readonly end: number;
+  readonly isClosed: boolean;
+  /** The request that closed it, when a producer did. */
+  readonly closedBy: ProducerTurn | null;
+  readonly streamSeq: string | null;
+  readonly createdAtMs: number;
+  /** When it was last used, as far as that was written down. */
+  readonly touchedAtMs: number;
+  readonly deletedAtMs: number | null;
+  readonly fork: ForkPoint | null;
+  /** How many forks read from it. */
+  readonly forks: number;
+  /** Where the run of messages begins that no block covers yet, and its crc32. */
+  readonly blockStart: number;
+  readonly blockCrc: number;
+}
+
+/** What a batch works on before it is published. */
+export type StreamDraft = Draft<StreamState>;
+
+/** One message, as an index keeps it. */
+export interface MessagePointer {
+  /** Where it ends in the stream, its LF counted. */
+  readonly end: number;
+  readonly length: number;
+  readonly timestamp: number;
+  readonly crc: number;
+}
+
+/** A run of whole messages, checked in one go. */
+export interface Block {
+  readonly start: number;
+  readonly end: number;
+  readonly crc: number;
+}
+
+export interface ProducerState {
+  readonly epoch: number;
+  readonly seq: number;
+}
+
+/** By hand: a spread costs several times as much, and this is once per stream and batch. */
+export function draftOf(state: StreamState): StreamDraft {
+  return {
+    path: state.path,
+    streamId: state.streamId,
+    status: state.status,
+    readSeq: state.readSeq,
+    file: state.file,
+    contentType: state.contentType,
+    isJson: state.isJson,
+    lifetime: state.lifetime,
+    inheritsLifetime: state.inheritsLifetime,
+    base: state.base,
+    end: state.end,
+    isClosed: state.isClosed,
+    closedBy: state.closedBy,
+    streamSeq: state.streamSeq,
+    createdAtMs: state.createdAtMs,
+    touchedAtMs: state.touchedAtMs,
+    deletedAtMs: state.deletedAtMs,
+    fork: state.fork,
+    forks: state.forks,
+    blockStart: state.blockStart,
+    blockCrc: state.blockCrc,
+  };
+}
+
+export function headOf(state: StreamState): StreamHead {
+  return {
+    path: state.path,
+    streamId: state.streamId,
+    contentType: state.contentType,
+    isJson: state.isJson,
+    lifetime: state.lifetime,
+    start: formatOffset(state.readSeq, 0),
+    end: formatOffset(state.readSeq, state.end),
+    isClosed: state.isClosed,
+    createdAtMs: state.createdAtMs,
+    fork: state.fork === null ? null : { source: state.fork.source, at: state.fork.at },
+  };
+}
+
+/**
+ * When it ends unless it is used before; null for never. No later than numbers are exact: SQLite
+ * would keep a later time, and its driver would not give it back.
+ */
+export function expiresAtMs(lifetime: Lifetime, touchedAtMs: number): number | null {
+  if (lifetime.kind === "until") return lifetime.atMs;
+  if (lifetime.kind === "forever") return null;
+  return Math.min(touchedAtMs + lifetime.seconds * 1000, Number.MAX_SAFE_INTEGER);
+}

@@ -1,0 +1,264 @@
+/**
+ * Backup: a copy of a data directory, taken while a server goes on writing there.
+ *
+ * The server hardly notices: nothing in the directory is ever changed but by adding to it, and the
+ * journal says what was added since `meta.jsonl` was. So the copy is of one moment when its parts
+ * are taken in this order:
+ *
+ *   1. a hold on `meta.jsonl`: as long as it lasts, no segment of the journal is deleted
+ *   2. `meta.jsonl`, up to its last checkpoint
+ *   3. the files of streams: they have all that the checkpoint covers, and maybe more
+ *   4. the journal, to its end: it has all that the files have more
+ *
+ * BK1  Everything that was acknowledged before it began is in it, and nothing that a server with
+ *      the same journal would not have shown.
+ * BK2  The hold is a kernel lock: it ends with this process, however that ends.
+ * BK3  When it resolves, the copy is durable, was opened, and its journal is carried out.
+ * BK4  Nothing whose name begins with a dot is in it. Where the directory is also the home of the
+ *      server's user, as under systemd, the key that signs streams and the pins are in there: a copy
+ *      of both with the data would let whoever holds the copy sign, and forget what is missing.
+ */
+
+import { readdirSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
+import { errnoOf, ioError, VerbatimError } from "../../base/errors.ts";
+import type { Directory, OpenFile } from "../../base/files.ts";
+import type { Host } from "../../base/host.ts";
+import { readChunks } from "../../log/bytes.ts";
+import { openLocalStore } from "../local-store.ts";
+import type { StreamHead } from "../stream-store.ts";
+import { scanJournal } from "./journal-scan.ts";
+import { MetaFile } from "./meta-file.ts";
+
+export interface BackupOptions {
+  readonly host: Host;
+  /** The data directory, in use or not. */
+  readonly from: string;
+  /** Made when it is missing; refused when anything is in it. */
+  readonly to: string;
+  /** How many bytes were copied so far. */
+  readonly onProgress?: ((bytes: number) => void) | undefined;
+}
+
+export interface BackupReport {
+  readonly streams: number;
+  readonly bytes: number;
+}
+
+const HOLD_POLL_MS = 1;
+const SYNCS_AT_ONCE = 3;
+const COUNTED_TOGETHER = 1000;
+const [META, LOGS, JOURNAL] = ["meta.jsonl", "logs", "journal"];
+/** What is one process's, what can be made anew, what was copied before, and what is a home's (BK4). */
+const NOT_COPIED = /^(?:streams\.(?:lock|db|mark).*|meta\.jsonl|logs|journal|\..*)$/;
+
+export async function backUp(options: BackupOptions): Promise<BackupReport> {
+  const { host, from, to, onProgress = () => {} } = options;
+  const source = new Tree(host, from, false);
+  const target = new Tree(host, to, true);
+  const copying = new Copying(source, target, onProgress);
+  try {
+    await copying.run();
+  } catch (cause) {
+    throw errnoOf(cause) === "UNKNOWN" ? cause : ioError(from, "backup", cause);
+  } finally {
+    source.close();
+    target.close();
+  }
+  return { streams: await carriedOut(host, to), bytes: copying.bytes };
+}
+
+/** A directory and those in it, each opened once; by its path below the first. */
+class Tree {
+  readonly path: string;
+  readonly #host: Host;
+  readonly #create: boolean;
+  readonly #opened = new Map<string, Directory>();
+
+  constructor(host: Host, path: string, create: boolean) {
+    this.path = path;
+    this.#host = host;
+    this.#create = create;
+  }
+
+  async open(below: string): Promise<Directory> {
+    const known = this.#opened.get(below);
+    if (known !== undefined) return known;
+    const path = below === "" ? this.path : `${this.path}/${below}`;
+    const directory = await this.#host.files.openDirectory(path, { create: this.#create });
+    this.#opened.set(below, directory);
+    return directory;
+  }
+
+  close(): void {
+    for (const directory of this.#opened.values()) directory.close();
+  }
+}
+
+class Copying {
+  readonly #from: Tree;
+  readonly #to: Tree;
+  readonly #onProgress: (bytes: number) => void;
+  /** By directory and name: how much of each file is copied. */
+  readonly #copied = new Map<string, Map<string, number>>();
+  bytes = 0;
+
+  constructor(from: Tree, to: Tree, onProgress: (bytes: number) => void) {
+    this.#from = from;
+    this.#to = to;
+    this.#onProgress = onProgress;
+  }
+
+  async run(): Promise<void> {
+    await this.#refuse();
+    await this.#copyGrowthOf(LOGS); // Nearly all, so that the hold is short.
+    await this.#copyWhatChanges();
+    await this.#copyOthers("");
+    await this.#sync();
+  }
+
+  async #refuse(): Promise<void> {
+    (await this.#openMeta()).close();
+    if (`${this.#to.path}/`.startsWith(`${this.#from.path}/`)) {
+      throw refused(this.#to.path, "it is in what is to be copied");
+    }
+    if ((await this.#to.open("")).names().length > 0) {
+      throw refused(this.#to.path, "something is in it; name one that is empty or not there");
+    }
+  }
+
+  async #openMeta(): Promise<MetaFile> {
+    const directory = await this.#from.open("");
+    const isThere = directory.names().includes(META);
+    const meta = isThere ? await MetaFile.openToRead(directory) : null;
+    if (meta !== null) return meta;
+    const state = isThere ? "its meta.jsonl was never begun" : "it has no meta.jsonl";
+    throw refused(directory.path, `${state}; name the directory where a server keeps its streams`);
+  }
+
+  /** From the first of the four parts to the last. */
+  async #copyWhatChanges(): Promise<void> {
+    const hold = await this.#openMeta();
+    try {
+      while (!hold.tryHold()) await setTimeout(HOLD_POLL_MS);
+      const meta = await this.#openMeta(); // As it is now.
+      meta.close();
+      await this.#copyGrowth("", META, meta.end);
+      await this.#copyGrowthOf(LOGS);
+      await this.#copyGrowthOf(JOURNAL);
+      await scanJournal(await this.#to.open(JOURNAL), meta.storeId, meta.checkpointLsn);
+    } finally {
+      hold.close();
+    }
+  }
+
+  /** In the order of names, which is the order in which segments of the journal are begun. */
+  async #copyGrowthOf(below: string): Promise<void> {
+    const directory = await this.#from.open(below);
+    for (const name of directory.names().sort()) await this.#copyGrowth(below, name);
+  }
+
+  /** What a file has grown by since it was last copied, up to `end`. */
+  async #copyGrowth(below: string, name: string, end?: number): Promise<void> {
+    const file = openIfThere(await this.#from.open(below), name);
+    if (file === null) return; // Its stream was deleted long ago.
+    try {
+      const done = this.#copied.get(below)?.get(name);
+      const to = end ?? file.size();
+      if (done === undefined || to > done) await this.#copy(file, done ?? 0, to, below, name);
+    } finally {
+      file.close();
+    }
+  }
+
+  async #copy(
+    file: OpenFile,
+    from: number,
+    to: number,
+    below: string,
+    name: string,
+  ): Promise<void> {
+    const copy = (await this.#to.open(below)).open(name, "update");
+    let at = from;
+    try {
+      for await (const chunk of readChunks(file, from, to)) {
+        if (copy.writeAt(chunk, at) !== chunk.length) {
+          throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
+        }
+        at += chunk.length;
+        this.bytes += chunk.length;
+        this.#onProgress(this.bytes);
+      }
+    } finally {
+      copy.close();
+    }
+    const copied = this.#copied.get(below) ?? new Map<string, number>();
+    this.#copied.set(below, copied.set(name, at));
+  }
+
+  /** What the server keeps there besides: tokens, keys of webhooks. Each is replaced as a whole. */
+  async #copyOthers(below: string): Promise<void> {
+    const { path } = await this.#from.open(below);
+    for (const entry of readdirSync(path, { withFileTypes: true })) {
+      const name = below === "" ? entry.name : `${below}/${entry.name}`;
+      if (NOT_COPIED.test(name)) continue;
+      if (entry.isDirectory()) await this.#copyOthers(name);
+      if (entry.isFile()) await this.#copyGrowth(below, entry.name);
+    }
+  }
+
+  async #sync(): Promise<void> {
+    for (const [below, files] of this.#copied) {
+      const directory = await this.#to.open(below);
+      const there = new Set(directory.names());
+      const left = [...files.keys()].filter((name) => there.has(name)).values();
+      const syncSome = async () => {
+        for (const name of left) await syncFile(directory, name);
+      };
+      await Promise.all(Array.from({ length: SYNCS_AT_ONCE }, syncSome));
+      await directory.sync();
+    }
+    const root = await this.#to.open("");
+    await root.sync();
+    await root.syncAncestors();
+  }
+}
+
+/** Opens the copy once, which carries its journal out, and counts what is in it (BK3). */
+async function carriedOut(host: Host, path: string): Promise<number> {
+  const store = await openLocalStore({ dataDirectory: path, host });
+  try {
+    let count = 0;
+    for (let after: string | undefined = ""; after !== undefined; ) {
+      const heads: readonly StreamHead[] = await store.list({ after, limit: COUNTED_TOGETHER });
+      count += heads.length;
+      after = heads.at(-1)?.path;
+    }
+    return count;
+  } finally {
+    await store.close();
+  }
+}
+
+async function syncFile(directory: Directory, name: string): Promise<void> {
+  const file = directory.open(name, "read");
+  try {
+    await file.sync();
+  } finally {
+    file.close();
+  }
+}
+
+function openIfThere(directory: Directory, name: string): OpenFile | null {
+  try {
+    return directory.open(name, "read");
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") return null;
+    throw cause;
+  }
+}
+
+function refused(path: string, reason: string): VerbatimError {
+  const message = `nothing is backed up: of ${path}, ${reason}`;
+  return new VerbatimError("BACKUP_REFUSED", message, { path, reason });
+}

@@ -1,0 +1,126 @@
+/**
+ * Data directory: its lock, its files, and opening them in the order that recovery needs.
+ *
+ * DD1  One process has it open. The kernel's lock decides, and goes with its holder.
+ */
+
+import { errnoOf, ioError, VerbatimError } from "../../base/errors.ts";
+import type { Directory } from "../../base/files.ts";
+import type { Host } from "../../base/host.ts";
+import { LogLock } from "../../log/lock.ts";
+import type { StreamIndex } from "../lookup/stream-index.ts";
+import { Journal } from "./journal.ts";
+import { JournalMark } from "./journal-mark.ts";
+import type { ScannedJournal } from "./journal-scan.ts";
+import { MetaFile } from "./meta-file.ts";
+import { recover } from "./recovery.ts";
+
+export interface DataDirectoryOptions {
+  readonly path: string;
+  readonly indexPath: string;
+  readonly host: Host;
+  readonly newId: () => string;
+  readonly onRebuild: (done: number, of: number) => void;
+}
+
+export interface DataDirectory {
+  readonly path: string;
+  readonly logs: Directory;
+  readonly journals: Directory;
+  readonly meta: MetaFile;
+  readonly index: StreamIndex;
+  readonly journal: Journal;
+  readonly mark: JournalMark;
+  close(): void;
+}
+
+export interface OpenedDirectory {
+  readonly directory: DataDirectory;
+  /** What was found in the journal. All of it is in memory: not to be kept. */
+  readonly scanned: ScannedJournal;
+}
+
+/** The file whose lock is the directory's is `streams.lock`. */
+const LOCKED_NAME = "streams";
+
+export async function openDataDirectory(options: DataDirectoryOptions): Promise<OpenedDirectory> {
+  const opened: { close(): void }[] = [];
+  const close = () => {
+    for (const part of opened.splice(0).reverse()) part.close();
+  };
+  const keep = <T extends { close(): void }>(part: T): T => {
+    opened.push(part);
+    return part;
+  };
+  try {
+    return await openParts(options, keep, close);
+  } catch (cause) {
+    close();
+    throw errnoOf(cause) === "UNKNOWN" ? cause : ioError(options.path, "opening", cause);
+  }
+}
+
+async function openParts(
+  { path, indexPath, host, newId, onRebuild }: DataDirectoryOptions,
+  keep: <T extends { close(): void }>(part: T) => T,
+  close: () => void,
+): Promise<OpenedDirectory> {
+  const directory = keep(await host.files.openDirectory(path, { create: true }));
+  const lock = keep(new LogLock(host, directory, LOCKED_NAME));
+  await acquire(lock, path);
+  const logs = keep(await host.files.openDirectory(`${path}/logs`, { create: true }));
+  const journals = keep(await host.files.openDirectory(`${path}/journal`, { create: true }));
+  const meta = keep(await MetaFile.open(directory, newId()));
+  const onProgress = onRebuild;
+  const recovered = await recover({ directory, journals, logs, meta, indexPath, onProgress });
+  const index = keep(recovered.index);
+  const scanned = withoutSpent(journals, meta, recovered.journal);
+  const next = scanned.lastLsn + 1;
+  const journal = keep(await Journal.begin(journals, meta.storeId, next, newId));
+  takeIndex(index, meta, scanned.lastLsn);
+  const mark = keep(new JournalMark(directory, meta.storeId));
+  mark.set(scanned.lastLsn);
+  return { directory: { path, logs, journals, meta, index, journal, mark, close }, scanned };
+}
+
+/** A new index says whose it is before anything is in it: an empty one is one that was lost. */
+function takeIndex(index: StreamIndex, { end, storeId }: MetaFile, lsn: number): void {
+  if (index.applied().storeId === storeId) return;
+  index.transaction(() => index.setApplied({ lsn, metaBytes: end, storeId }));
+}
+
+/**
+ * Segments that hold nothing new are of no use: a checkpoint has it all. One that holds nothing at
+ * all has the name of the next, and so must not be among those that a checkpoint will delete.
+ */
+function withoutSpent(
+  journals: Directory,
+  meta: MetaFile,
+  scanned: ScannedJournal,
+): ScannedJournal {
+  const { segments, records, lastLsn } = scanned;
+  const isRemoved =
+    records.length === 0 &&
+    meta.unlessHeld(() => {
+      for (const { name } of segments) journals.remove(name);
+    });
+  if (isRemoved) return { ...scanned, segments: [], bytes: 0 };
+  return { ...scanned, segments: segments.filter(({ firstLsn }) => firstLsn <= lastLsn) };
+}
+
+async function acquire(lock: LogLock, path: string): Promise<void> {
+  try {
+    await lock.acquire(0);
+  } catch (cause) {
+    if (!(cause instanceof VerbatimError && cause.code === "LOG_LOCKED")) throw cause;
+    const { holder } = (cause as VerbatimError<"LOG_LOCKED">).details;
+    const who = holder === "unknown" ? "another process" : `process ${holder.pid}`;
+    throw new VerbatimError(
+      "LOG_LOCKED",
+      `${path} is in use by ${who}; stop it, or choose another data directory`,
+      { path, holder },
+      { cause },
+    );
+  }
+  lock.sayHeld();
+}

@@ -1,0 +1,63 @@
+/**
+ * Journal left: what a server that was killed, or lost power, had acknowledged and not yet written
+ * to the streams' own files. Readers do not see it before a server recovers the directory.
+ */
+
+import type { Directory } from "../../base/files.ts";
+import type { Host } from "../../base/host.ts";
+import type { JournalRecord } from "./journal-record.ts";
+import { scanJournal } from "./journal-scan.ts";
+import { MetaFile } from "./meta-file.ts";
+import { lockUnused } from "./unused-directory.ts";
+
+/**
+ * How many bytes of streams only the journal has. 0 while a server is at work, and where the files
+ * cannot be read: whoever reads them reports that.
+ */
+export async function bytesLeftInJournal(host: Host, root: string): Promise<number> {
+  const opened: { close(): void }[] = [];
+  const keep = <T extends { close(): void }>(part: T): T => {
+    opened.push(part);
+    return part;
+  };
+  const open = async (path: string) => {
+    return keep(await host.files.openDirectory(path, { create: false }));
+  };
+  try {
+    const directory = await open(root);
+    keep(lockUnused(directory));
+    const meta = await MetaFile.openToRead(directory);
+    if (meta === null) return 0;
+    keep(meta);
+    const journal = await open(`${root}/journal`);
+    const { records } = await scanJournal(journal, meta.storeId, meta.checkpointLsn);
+    return records.length === 0 ? 0 : bytesNotIn(await open(`${root}/logs`), records);
+  } catch {
+    return 0;
+  } finally {
+    for (const each of opened.reverse()) each.close();
+  }
+}
+
+/** The bytes of records that the streams' files do not reach to. */
+export function bytesNotIn(logs: Directory, records: readonly JournalRecord[]): number {
+  const ends = new Map<string, number>();
+  for (const { op } of records) {
+    if (op.op === "create" || op.op === "append") ends.set(op.file, op.pos + op.bytes.length);
+    if (op.op === "delete") for (const file of op.files) ends.delete(file);
+  }
+  let left = 0;
+  for (const [file, end] of ends) left += Math.max(0, end - sizeOf(logs, file));
+  return left;
+}
+
+function sizeOf(logs: Directory, name: string): number {
+  try {
+    const file = logs.open(name, "read");
+    const size = file.size();
+    file.close();
+    return size;
+  } catch {
+    return 0; // Made with its first byte.
+  }
+}

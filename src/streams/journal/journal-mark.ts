@@ -1,0 +1,57 @@
+/**
+ * Journal mark: `streams.mark`, up to which number the journal was synced.
+ *
+ * A witness and nothing else. A journal whose last records are damaged looks like one whose last
+ * write was torn; the mark knows better. Format: docs/formats/streams.md, "streams.mark".
+ *
+ * JM1  It is written after the sync of the journal and before the answer, and is never synced: it
+ *      may say less than was acknowledged, never more than is durable.
+ * JM2  One that is missing, torn or another store's says nothing.
+ */
+
+import type { Directory, OpenFile } from "../../base/files.ts";
+import { crcOf, hex } from "./crc.ts";
+
+export const MARK_NAME = "streams.mark";
+const LSN = /"lsn":"(\d{16})"/;
+
+/** The mark's only line, of always the same length. */
+function markLine(storeId: string, lsn: number): string {
+  const line = `{"mark":1,"store":"${storeId}","lsn":"${String(lsn).padStart(16, "0")}"`;
+  return `${line},"crc":"${hex(crcOf(line))}"}\n`;
+}
+
+/** What the mark of a data directory says; 0 when that is nothing. */
+export async function readMark(directory: Directory, storeId: string): Promise<number> {
+  if (!directory.names().includes(MARK_NAME)) return 0;
+  const file = directory.open(MARK_NAME, "read");
+  try {
+    const bytes = Buffer.alloc(markLine(storeId, 0).length);
+    const text = bytes.toString("latin1", 0, await file.read(bytes, 0));
+    const lsn = Number(LSN.exec(text)?.[1] ?? 0);
+    return text === markLine(storeId, lsn) ? lsn : 0;
+  } finally {
+    file.close();
+  }
+}
+
+export class JournalMark {
+  readonly #file: OpenFile;
+  readonly #storeId: string;
+
+  constructor(directory: Directory, storeId: string) {
+    this.#file = directory.open(MARK_NAME, "update");
+    this.#storeId = storeId;
+  }
+
+  /** Everything up to this number is durable. */
+  set(lsn: number): void {
+    const line = Buffer.from(markLine(this.#storeId, lsn), "latin1");
+    if (this.#file.writeAt(line, 0) === line.length) return;
+    throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+}

@@ -1,0 +1,329 @@
+/**
+ * Meta file: `meta.jsonl`, all that the bytes in `logs/` cannot say, and from which `streams.db`
+ * is rebuilt.
+ *
+ * Lines of JSON, each with its crc, written in groups: a group counts once its last line, the
+ * checkpoint, is there. Format: docs/formats/streams.md, "meta.jsonl".
+ *
+ * MF1  What follows the last checkpoint was not finished, and its records are still in the
+ *      journal: it is cut off, once the journal was seen to be whole. The same goes for the last
+ *      group, its checkpoint included, when one of its lines is bad: its pages may arrive in any
+ *      order before it is synced.
+ * MF2  A line before it that is bad is damage, and is said (STORE_DAMAGED).
+ * MF3  The last group is written again in place and synced before it is gone by: after a failed
+ *      sync the kernel may show bytes that it will never write (log/repair.ts, R2), and on the
+ *      strength of a group journal segments are deleted.
+ * MF4  Whoever copies the store holds this file (a shared kernel lock), and nobody deletes a segment
+ *      of the journal meanwhile (`unlessHeld`).
+ */
+
+import { ioError, isNoSpace, VerbatimError } from "../../base/errors.ts";
+import type { Directory, OpenFile } from "../../base/files.ts";
+import { LF, readChunks, readStretch } from "../../log/bytes.ts";
+import type { Block, StreamState } from "../commit/stream-state.ts";
+import type { ProducerTurn } from "../stream-store.ts";
+import { crcOf, hex } from "./crc.ts";
+
+/** What a checkpoint says of one stream; of one with many messages, in several lines. */
+export interface StreamLine {
+  readonly kind: "stream";
+  readonly state: StreamState;
+  /** Nothing that was said of this path before holds. */
+  readonly isNew: boolean;
+  /** Where the first of `messages` begins. */
+  readonly from: number;
+  /** Per message three numbers: length, milliseconds after the one before, crc32. */
+  readonly messages: readonly number[];
+  readonly blocks: readonly Block[];
+  readonly producers: readonly ProducerTurn[];
+}
+
+export type MetaLine =
+  | { readonly kind: "store"; readonly storeId: string }
+  | StreamLine
+  | { readonly kind: "record"; readonly key: string; readonly value: string | null }
+  | { readonly kind: "removal"; readonly file: string; readonly deletedAtMs: number }
+  /** `start` is where the group begins that it ends. */
+  | { readonly kind: "checkpoint"; readonly lsn: number; readonly start: number };
+
+const NAME = "meta.jsonl";
+const CHECKPOINT_START = Buffer.from('\n{"kind":"checkpoint"');
+const WINDOW_BYTES = 64 * 1024;
+/** As long as every id of a store. */
+const STORE_ID_EXAMPLE = "0123456789abcdef";
+const CRC = /,"crc":"([0-9a-f]{8})"\}$/;
+const CRC_LENGTH = ',"crc":"00000000"}'.length;
+
+export class MetaFile {
+  readonly path: string;
+  readonly storeId: string;
+  readonly #directory: Directory;
+  readonly #file: OpenFile;
+  #groupStart: number;
+  #end: number;
+  #checkpointLsn: number;
+
+  private constructor(directory: Directory, file: OpenFile, found: Found) {
+    this.path = `${directory.path}/${NAME}`;
+    this.#directory = directory;
+    this.#file = file;
+    this.storeId = found.storeId;
+    this.#groupStart = found.groupStart;
+    this.#end = found.end;
+    this.#checkpointLsn = found.checkpointLsn;
+  }
+
+  /** Opens the file, or makes it for a store of this id. */
+  static async open(directory: Directory, newStoreId: string): Promise<MetaFile> {
+    const path = `${directory.path}/${NAME}`;
+    try {
+      const file = directory.open(NAME, "update");
+      try {
+        const found = (await look(path, file)) ?? begin(file, newStoreId);
+        return new MetaFile(directory, file, found);
+      } catch (cause) {
+        file.close();
+        throw cause;
+      }
+    } catch (cause) {
+      throw ioError(path, "opening", cause);
+    }
+  }
+
+  /** The file as it stands, to look at `lines` only; null when its making was not finished. */
+  static async openToRead(directory: Directory): Promise<MetaFile | null> {
+    const path = `${directory.path}/${NAME}`;
+    try {
+      const file = directory.open(NAME, "read");
+      try {
+        const found = await look(path, file);
+        if (found !== null) return new MetaFile(directory, file, found);
+      } catch (cause) {
+        file.close();
+        throw cause;
+      }
+      file.close();
+      return null;
+    } catch (cause) {
+      throw ioError(path, "opening", cause);
+    }
+  }
+
+  /** Cuts off what was not finished, and makes sure of what was (MF1, MF3). */
+  async settle(): Promise<void> {
+    try {
+      if (this.#file.size() > this.#end) this.#file.truncate(this.#end);
+      for await (const { bytes, at } of stretches(this.#file, this.#groupStart, this.#end)) {
+        writeAll(this.#file, bytes, at);
+      }
+      await this.#file.sync();
+      await this.#directory.sync(); // Whoever made the file may not have come to that.
+    } catch (cause) {
+      throw ioError(this.path, "recovery", cause);
+    }
+  }
+
+  /** How many bytes stand after the last checkpoint: they were not finished (MF1). */
+  get bytesLeft(): number {
+    return this.#file.size() - this.#end;
+  }
+
+  /** After the last checkpoint. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** Everything up to this number is in here. */
+  get checkpointLsn(): number {
+    return this.#checkpointLsn;
+  }
+
+  /** Adds a group of lines, the checkpoint last, durably; a piece at a time, so others can work. */
+  async append(pieces: AsyncIterable<Uint8Array>, checkpointLsn: number): Promise<void> {
+    const start = this.#end;
+    let at = start;
+    const add = (bytes: Uint8Array) => {
+      writeAll(this.#file, bytes, at);
+      at += bytes.length;
+    };
+    try {
+      for await (const piece of pieces) add(piece);
+      add(encodeMetaLine({ kind: "checkpoint", lsn: checkpointLsn, start }));
+    } catch (cause) {
+      if (isNoSpace(cause)) this.#file.truncate(start);
+      throw cause;
+    }
+    await this.#sync();
+    this.#groupStart = start;
+    this.#end = at;
+    this.#checkpointLsn = checkpointLsn;
+  }
+
+  /** A sync that failed is never tried again (log/appender.ts, W2), be it that the disk was full. */
+  async #sync(): Promise<void> {
+    try {
+      await this.#file.sync();
+    } catch (cause) {
+      throw ioError(this.path, "syncing", cause);
+    }
+  }
+
+  /** The lines from `from` to the last checkpoint, each with where it ends. */
+  async *lines(from: number): AsyncGenerator<{ line: MetaLine; end: number }> {
+    for await (const { text, start, end } of soundLines(this.#file, from, this.#end)) {
+      if (text === null) throw damaged(this.path, start);
+      yield { line: JSON.parse(text) as MetaLine, end };
+    }
+  }
+
+  /** Takes hold until `close` (MF4). False: a segment is being deleted just now. */
+  tryHold(): boolean {
+    return this.#file.tryLock("shared");
+  }
+
+  /** Does what must not happen to a store that is being copied (MF4); whether it could. */
+  unlessHeld(work: () => void): boolean {
+    if (!this.#file.tryLock("exclusive")) return false;
+    try {
+      work();
+    } finally {
+      this.#file.unlock();
+    }
+    return true;
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+}
+
+export function encodeMetaLine(line: MetaLine): Buffer {
+  const json = JSON.stringify(line).slice(0, -1);
+  return Buffer.from(`${json},"crc":"${hex(crcOf(json))}"}\n`);
+}
+
+function decodeMetaLine(bytes: Buffer): MetaLine | null {
+  const text = soundText(bytes);
+  return text === null ? null : (JSON.parse(text) as MetaLine);
+}
+
+/** The JSON of a line, without its crc; null when that is wrong. */
+function soundText(bytes: Buffer): string | null {
+  const crc = CRC.exec(bytes.toString("latin1", bytes.length - CRC_LENGTH))?.[1];
+  if (crc === undefined || hex(crcOf(bytes.subarray(0, -CRC_LENGTH))) !== crc) return null;
+  return `${bytes.toString("utf8", 0, bytes.length - CRC_LENGTH)}}`;
+}
+
+/** Every line of a stretch; `text` is null for what is no line, or a bad one. */
+async function* soundLines(
+  file: OpenFile,
+  from: number,
+  to: number,
+): AsyncGenerator<{ text: string | null; start: number; end: number }> {
+  let rest: Buffer = Buffer.alloc(0);
+  let at = from;
+  for await (const { bytes } of stretches(file, from, to)) {
+    const chunk = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
+    let start = 0;
+    for (let lf = chunk.indexOf(LF); lf !== -1; lf = chunk.indexOf(LF, start)) {
+      const end = at + lf + 1 - start;
+      yield { text: soundText(chunk.subarray(start, lf)), start: at, end };
+      at = end;
+      start = lf + 1;
+    }
+    rest = chunk.subarray(start);
+  }
+  if (rest.length > 0) yield { text: null, start: at, end: to };
+}
+
+interface Found {
+  readonly storeId: string;
+  readonly checkpointLsn: number;
+  readonly groupStart: number;
+  readonly end: number;
+}
+
+/** Null in a file whose making was not finished. */
+async function look(path: string, file: OpenFile): Promise<Found | null> {
+  const size = file.size();
+  const start = await readStretch(file, 0, Math.min(size, WINDOW_BYTES));
+  const lf = start.indexOf(LF);
+  const first = lf === -1 ? null : decodeMetaLine(start.subarray(0, lf));
+  if (first?.kind !== "store") {
+    // Nothing follows the first line before that is durable.
+    if (size > encodeMetaLine({ kind: "store", storeId: STORE_ID_EXAMPLE }).length) {
+      throw damaged(path, 0);
+    }
+    return null;
+  }
+  const { storeId } = first;
+  let last = await lastCheckpoint(file, lf, size);
+  // Only the last group can be unfinished, and its pages may have arrived in any order: its
+  // checkpoint alone proves nothing (MF1).
+  if (last !== null && !(await isWhole(file, last.start, last.end))) {
+    last = await lastCheckpoint(file, lf, last.start);
+  }
+  return last === null
+    ? { storeId, checkpointLsn: 0, groupStart: 0, end: lf + 1 }
+    : { storeId, checkpointLsn: last.lsn, groupStart: last.start, end: last.end };
+}
+
+/** Whether every line of a group is what was written. */
+async function isWhole(file: OpenFile, start: number, end: number): Promise<boolean> {
+  for await (const { text } of soundLines(file, start, end)) if (text === null) return false;
+  return true;
+}
+
+/** Looks from behind, in windows that grow: usually it is the last line. */
+async function lastCheckpoint(
+  file: OpenFile,
+  from: number,
+  size: number,
+): Promise<{ lsn: number; start: number; end: number } | null> {
+  for (let window = WINDOW_BYTES; ; window *= 8) {
+    const at = Math.max(from, size - window);
+    const bytes = await readStretch(file, at, size);
+    for (let lf = bytes.length; lf > 0; ) {
+      lf = bytes.lastIndexOf(CHECKPOINT_START, lf - 1);
+      if (lf === -1) break;
+      const end = bytes.indexOf(LF, lf + 1);
+      const line = end === -1 ? null : decodeMetaLine(bytes.subarray(lf + 1, end));
+      if (line?.kind === "checkpoint") return { ...line, end: at + end + 1 };
+    }
+    if (at === from) return null;
+  }
+}
+
+/** Durable once it was settled. */
+function begin(file: OpenFile, storeId: string): Found {
+  const line = encodeMetaLine({ kind: "store", storeId });
+  file.truncate(0);
+  writeAll(file, line, 0);
+  return { storeId, checkpointLsn: 0, groupStart: 0, end: line.length };
+}
+
+async function* stretches(
+  file: OpenFile,
+  from: number,
+  to: number,
+): AsyncGenerator<{ bytes: Buffer; at: number }> {
+  let at = from;
+  for await (const bytes of readChunks(file, from, to)) {
+    yield { bytes, at };
+    at += bytes.length;
+  }
+}
+
+function writeAll(file: OpenFile, bytes: Uint8Array, at: number): void {
+  if (file.writeAt(bytes, at) === bytes.length) return;
+  throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
+}
+
+function damaged(path: string, offset: number): VerbatimError<"STORE_DAMAGED"> {
+  return new VerbatimError(
+    "STORE_DAMAGED",
+    `${path} is damaged at byte ${offset}, and streams.db cannot be rebuilt from it; put it back ` +
+      "from a copy",
+    { path, offset, reason: "a line is not what was written" },
+  );
+}

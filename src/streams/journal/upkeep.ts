@@ -1,0 +1,110 @@
+/**
+ * Upkeep: what a store does besides: checkpoints when they are due, and deleting the files of
+ * streams that were deleted long ago.
+ *
+ * UP1  A checkpoint begins between batches and ends whenever it does; one at a time. While one is
+ *      under way the journal grows only so far, then appends wait for it.
+ * UP2  Once one has failed there is no other: its sync is not to be tried again. A batch that was
+ *      under way then still ends.
+ */
+
+import { errnoOf, isNoSpace } from "../../base/errors.ts";
+import { sidecarOf } from "../../signing/session-log.ts";
+import type { Batch } from "../commit/batch.ts";
+import type { HandlePool } from "../reading/handle-pool.ts";
+import type { Checkpoints } from "./checkpoint.ts";
+import type { DataDirectory } from "./data-directory.ts";
+
+export interface UpkeepParts {
+  readonly directory: DataDirectory;
+  readonly pool: HandlePool;
+  readonly checkpoints: Checkpoints;
+  readonly checkpointBytes: number;
+  readonly checkpointMs: number;
+  /** Milliseconds that only go forward. */
+  monotonicMs(): number;
+  /** Whether nothing has failed that ends the store's writing. */
+  isWritable(): boolean;
+  /** A checkpoint failed: no more is to be taken. */
+  onFailure(cause: unknown): void;
+}
+
+/** How far the journal may outgrow what begins a checkpoint, while one is under way. */
+const JOURNAL_TIMES_MAX = 4;
+
+/** Files that are looked at together. */
+const FILES_TOGETHER = 1000;
+
+export class Upkeep {
+  readonly #parts: UpkeepParts;
+  #checkpointedAtMs: number;
+  #finishing: Promise<void> | null = null;
+
+  constructor(parts: UpkeepParts) {
+    this.#parts = parts;
+    this.#checkpointedAtMs = parts.monotonicMs();
+  }
+
+  get isCheckpointDue(): boolean {
+    const { checkpoints, checkpointBytes, checkpointMs, monotonicMs, isWritable } = this.#parts;
+    if (this.#finishing !== null || !checkpoints.isDue || !isWritable()) return false;
+    const isOld = monotonicMs() - this.#checkpointedAtMs >= checkpointMs;
+    return isOld || checkpoints.journalBytes >= checkpointBytes;
+  }
+
+  /** Called between batches. */
+  async afterBatch(batch: Batch, lastLsn: number): Promise<void> {
+    const { checkpoints, checkpointBytes } = this.#parts;
+    checkpoints.note(batch);
+    if (checkpoints.journalBytes > JOURNAL_TIMES_MAX * checkpointBytes) await this.#finishing;
+    if (!this.isCheckpointDue) return;
+    await this.#begin(lastLsn);
+    this.#finishing = this.#finish();
+  }
+
+  /** The last checkpoint, unless there is nothing to write down; when nothing is taken any more. */
+  async close(lastLsn: number): Promise<void> {
+    await this.#finishing;
+    // Asked only now: the one that was under way may have failed, and is not to be tried again.
+    if (!this.#parts.isWritable() || !this.#parts.checkpoints.isDue) return;
+    await this.#begin(lastLsn);
+    await this.#parts.checkpoints.finish();
+  }
+
+  /** Files of streams that were deleted by then, and that no record is about any more. */
+  removeFiles(untilMs: number): void {
+    const { directory, pool, checkpoints } = this.#parts;
+    const { index, logs } = directory;
+    for (const file of index.removals(untilMs, FILES_TOGETHER)) {
+      const beside = sidecarOf(file);
+      if (checkpoints.isAbout(file) || checkpoints.isAbout(beside)) continue;
+      for (const name of [file, beside]) {
+        pool.close(name);
+        try {
+          logs.remove(name);
+        } catch (cause) {
+          if (errnoOf(cause) !== "ENOENT") throw cause;
+        }
+      }
+      index.dropRemoval(file);
+    }
+  }
+
+  async #begin(lastLsn: number): Promise<void> {
+    this.#checkpointedAtMs = this.#parts.monotonicMs();
+    try {
+      await this.#parts.checkpoints.begin(lastLsn);
+    } catch (cause) {
+      if (!isNoSpace(cause)) throw cause; // When there is room again.
+    }
+  }
+
+  async #finish(): Promise<void> {
+    try {
+      await this.#parts.checkpoints.finish();
+    } catch (cause) {
+      this.#parts.onFailure(cause);
+    }
+    this.#finishing = null;
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * Index backlog: what was published and is not in `streams.db` yet. Many batches become one
+ * transaction there: one for each took a quarter of the processor time of single appends.
+ *
+ * It is in the journal and in memory meanwhile; a crash leaves an index that is behind, which
+ * recovery brings up (recovery.ts, RC1).
+ *
+ * IB1  Nobody sees that the index is behind. Whoever looks up what waits here has it written
+ *      first; streams and producers are found here as they will be there.
+ * IB2  What waits is bounded: past `rowsMax` rows it is written along with the next batch, while
+ *      the disk is at work for that one.
+ * IB3  Once writing has failed, nothing is written any more: the store has failed. Lookups of what
+ *      waits are refused from then on; all others go on.
+ * IB4  Nothing waits longer than WAITING_MS_MAX, whatever else happens: another program that opens
+ *      the database sees every message soon after it was acknowledged.
+ */
+
+import type { VerbatimError } from "../../base/errors.ts";
+import type { Clock } from "../../base/host.ts";
+import { isDamage } from "../../catalog/sqlite.ts";
+import type { Batch, StreamChange } from "../commit/batch.ts";
+import type { StreamState } from "../commit/stream-state.ts";
+import type { ProducerTurn } from "../stream-store.ts";
+import type { Applied, StreamIndex } from "./stream-index.ts";
+import { dropSome, type IndexChange, type Leftovers, writeToIndex } from "./write-index.ts";
+
+/** Writing so many takes about a millisecond. */
+export const ROWS_WAITING_MAX = 256;
+/** Two transactions a second cost nothing that can be measured. */
+export const WAITING_MS_MAX = 500;
+
+export interface BacklogParts {
+  readonly index: StreamIndex;
+  readonly rowsMax: number;
+  readonly clock: Clock;
+  /** What the index says of itself once everything up to this number is in it. */
+  applied(lsn: number): Applied;
+  /** Writing failed; the answer is what everybody is told from now on. */
+  onFailure(cause: unknown): VerbatimError;
+}
+
+interface Waiting extends IndexChange {
+  /** All messages that end by this place are in the index. */
+  readonly from: number;
+}
+
+export class IndexBacklog {
+  readonly #parts: BacklogParts;
+  readonly #leftovers: Leftovers = new Map();
+  #changes = new Map<string, Waiting>();
+  #records = new Map<string, string | null>();
+  #removals = new Map<string, number>();
+  #rows = 0;
+  /** Of the last batch that was added; null when nothing waits. */
+  #lsn: number | null = null;
+  #failure: VerbatimError | null = null;
+  /** The write that is due by WAITING_MS_MAX; null when none is. */
+  #soon: Promise<void> | null = null;
+  readonly #stopping = new AbortController();
+
+  constructor(parts: BacklogParts) {
+    this.#parts = parts;
+    parts.index.beforeLooking = (path, upTo) => this.#bringUp(path, upTo);
+  }
+
+  get isLong(): boolean {
+    return this.#rows >= this.#parts.rowsMax;
+  }
+
+  /** Adds a batch that is durable; `lsn` is its last number. */
+  add(batch: Batch, lsn: number): void {
+    for (const [path, change] of batch.changes) this.#addChange(path, change);
+    for (const [key, value] of batch.records) this.#records.set(key, value);
+    for (const [file, atMs] of batch.removals) this.#removals.set(file, atMs);
+    this.#rows += batch.records.size + batch.removals.size;
+    this.#lsn = lsn;
+    this.#soon ??= this.#writeSoon();
+  }
+
+  /** Before the index is closed: nothing is written any more unless `write` is called. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  /** Null for a path that was never taken. */
+  stream(path: string): StreamState | null {
+    return this.#changes.get(path)?.state ?? this.#parts.index.stream(path);
+  }
+
+  producer(path: string, id: string): ProducerTurn | null {
+    const change = this.#changes.get(path);
+    const turn = change?.producers.get(id);
+    if (turn !== undefined) return turn;
+    return change?.dropsContents === true ? null : this.#parts.index.producer(path, id);
+  }
+
+  /** Writes what waits; throws the store's failure when that is not possible (IB3). */
+  write(): void {
+    if (this.#failure !== null) throw this.#failure;
+    const lsn = this.#lsn;
+    if (lsn === null) return;
+    const { index, applied, onFailure } = this.#parts;
+    try {
+      index.transaction(() => {
+        const [changes, records, removals] = [this.#changes, this.#records, this.#removals];
+        writeToIndex(index, { changes, records, removals }, this.#leftovers);
+        dropSome(index, this.#leftovers);
+        index.setApplied(applied(lsn));
+      });
+    } catch (cause) {
+      if (isDamage(cause)) index.spoil(); // So that the next opening rebuilds it.
+      this.#failure = onFailure(cause);
+      throw this.#failure;
+    }
+    this.#changes = new Map();
+    this.#records = new Map();
+    this.#removals = new Map();
+    this.#rows = 0;
+    this.#lsn = null;
+  }
+
+  /** IB4. */
+  async #writeSoon(): Promise<void> {
+    const { signal } = this.#stopping;
+    try {
+      await this.#parts.clock.sleep(WAITING_MS_MAX, signal);
+      if (!signal.aborted) this.write();
+    } catch {
+      // Stopped, or writing failed: then the store has failed and says so itself (IB3).
+    }
+    this.#soon = null;
+  }
+
+  #addChange(path: string, change: StreamChange): void {
+    const { state, dropsContents, pointers, blocks, producers } = change;
+    this.#rows += pointers.length;
+    const waiting = dropsContents ? undefined : this.#changes.get(path);
+    if (waiting === undefined) {
+      this.#rows++;
+      this.#changes.set(path, {
+        ...{ state, dropsContents, pointers: [...pointers], blocks: [...blocks] },
+        producers: new Map(producers),
+        // What the index has of a stream that was replaced is not to be found any more.
+        from: dropsContents ? -1 : change.from,
+      });
+      return;
+    }
+    waiting.state = state;
+    for (const pointer of pointers) waiting.pointers.push(pointer);
+    for (const block of blocks) waiting.blocks.push(block);
+    for (const [id, turn] of producers) waiting.producers.set(id, turn);
+  }
+
+  /** Before messages of a stream are looked up that end by `upTo`; with null, anything else. */
+  #bringUp(path: string | null, upTo: number): void {
+    if (path !== null) {
+      const waiting = this.#changes.get(path);
+      if (waiting === undefined || upTo <= waiting.from) return;
+    }
+    this.write();
+  }
+}

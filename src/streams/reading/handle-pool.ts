@@ -1,0 +1,154 @@
+/**
+ * Handle pool: the log files that are open at the moment, of all there are.
+ *
+ * P1  At most `handlesMax` stay open. The one that was not used for longest is closed for the
+ *     next; when all are in use, readers wait their turn, and only a writer goes one over.
+ * P2  None is closed while in use, and so no descriptor is ever another file's by the time a
+ *     read is carried out.
+ * P3  Reading makes no file. A handle that was opened to read is replaced when bytes are to be
+ *     appended.
+ */
+
+import { assert } from "../../base/assert.ts";
+import { VerbatimError } from "../../base/errors.ts";
+import type { Directory } from "../../base/files.ts";
+import { InFlight } from "../../base/in-flight.ts";
+import { LogFile } from "./log-file.ts";
+
+interface Handle {
+  readonly log: LogFile;
+  readonly canAppend: boolean;
+  uses: number;
+  /** No longer in the pool: closed with its last use. */
+  isRetired: boolean;
+}
+
+export class HandlePool {
+  readonly #directory: Directory;
+  readonly #handlesMax: number;
+  /** The one used last is the last in order. */
+  readonly #handles = new Map<string, Handle>();
+  /** Readers that wait for a handle to be free. */
+  readonly #waiting: (() => void)[] = [];
+  readonly #closings = new InFlight();
+  #openCount = 0;
+  #isClosed = false;
+  #onEmpty: (() => void) | null = null;
+
+  constructor(directory: Directory, handlesMax: number) {
+    assert(Number.isSafeInteger(handlesMax) && handlesMax > 0, "a pool holds at least one file");
+    this.#directory = directory;
+    this.#handlesMax = handlesMax;
+  }
+
+  /** How many files are open. */
+  get openCount(): number {
+    return this.#openCount;
+  }
+
+  /** Appends or looks, without waiting. The file is made when it is missing. */
+  useNow<T>(name: string, work: (log: LogFile) => T): T {
+    const handle = this.#take(name, "append");
+    try {
+      return work(handle.log);
+    } finally {
+      this.#giveBack(handle);
+    }
+  }
+
+  /** Reads or syncs. Waits while all handles are in use. */
+  async use<T>(name: string, work: (log: LogFile) => Promise<T>): Promise<T> {
+    while (!this.#isClosed && !this.#hasRoomFor(name)) {
+      await new Promise<void>((go) => this.#waiting.push(go));
+    }
+    const handle = this.#take(name, "read");
+    // Whoever was woken for a handle may have found its own file open instead.
+    if (this.#waiting.length > 0 && this.#hasRoom()) this.#waiting.shift()?.();
+    try {
+      return await work(handle.log);
+    } finally {
+      this.#giveBack(handle);
+    }
+  }
+
+  /** Lets go of a file, at once or with its last use: it is to be deleted or written otherwise. */
+  close(name: string): void {
+    const handle = this.#handles.get(name);
+    if (handle !== undefined) this.#retire(name, handle);
+  }
+
+  /** Resolves when every file is let go: those in use, after that. Whoever waits is refused. */
+  async closeAll(): Promise<void> {
+    this.#isClosed = true;
+    for (const go of this.#waiting.splice(0)) go();
+    for (const [name, handle] of this.#handles) this.#retire(name, handle);
+    if (this.#openCount > 0) await new Promise<void>((done) => (this.#onEmpty = done));
+    await this.#closings.ended();
+  }
+
+  #hasRoomFor(name: string): boolean {
+    return this.#handles.has(name) || this.#hasRoom();
+  }
+
+  #hasRoom(): boolean {
+    if (this.#openCount < this.#handlesMax) return true;
+    // In order of use, so that the first is mostly an idle one.
+    for (const { uses } of this.#handles.values()) if (uses === 0) return true;
+    return false;
+  }
+
+  #take(name: string, mode: "append" | "read"): Handle {
+    if (this.#isClosed) throw this.#closed();
+    let handle = this.#handles.get(name);
+    if (handle !== undefined && mode === "append" && !handle.canAppend) {
+      this.#retire(name, handle);
+      handle = undefined;
+    }
+    if (handle === undefined) handle = this.#open(name, mode);
+    else this.#handles.delete(name);
+    this.#handles.set(name, handle);
+    handle.uses++;
+    return handle;
+  }
+
+  #closed(): VerbatimError<"LOG_CLOSED"> {
+    const { path } = this.#directory;
+    return new VerbatimError("LOG_CLOSED", `${path} was closed; open it again to go on`, { path });
+  }
+
+  #open(name: string, mode: "append" | "read"): Handle {
+    while (this.#openCount >= this.#handlesMax && this.#closeOneIdle());
+    const log = LogFile.open(this.#directory, name, mode);
+    this.#openCount++;
+    return { log, canAppend: mode === "append", uses: 0, isRetired: false };
+  }
+
+  #closeOneIdle(): boolean {
+    for (const [name, handle] of this.#handles) {
+      if (handle.uses > 0) continue;
+      this.#retire(name, handle);
+      return true;
+    }
+    return false;
+  }
+
+  #giveBack(handle: Handle): void {
+    handle.uses--;
+    if (handle.uses > 0) return;
+    if (handle.isRetired) this.#shut(handle);
+    else if (this.#openCount > this.#handlesMax) this.#closeOneIdle();
+    this.#waiting.shift()?.();
+  }
+
+  #retire(name: string, handle: Handle): void {
+    this.#handles.delete(name);
+    handle.isRetired = true;
+    if (handle.uses === 0) this.#shut(handle);
+  }
+
+  #shut(handle: Handle): void {
+    this.#openCount--;
+    this.#closings.track(handle.log.close());
+    if (this.#openCount === 0) this.#onEmpty?.();
+  }
+}

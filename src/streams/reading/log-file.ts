@@ -1,0 +1,136 @@
+/**
+ * Log file: the bytes of one stream, on disk as they were appended.
+ *
+ * Knows neither messages nor streams: bytes in, a position out, positioned reads back. It takes
+ * no lock and acknowledges nothing: the data directory is locked as a whole, and what is here is
+ * durable because the journal is (docs/formats/streams.md). The log file of `verbatim-log/log`
+ * answers for itself instead.
+ *
+ * LF1  `size` is where the next bytes go. An append that failed leaves it as it was, and takes
+ *      back what part of the bytes was written.
+ * LF2  The file is opened O_RDWR | O_CREAT | O_APPEND ("append" of the seam), and every append is
+ *      one write.
+ */
+
+import { assert } from "../../base/assert.ts";
+import { ioError, VerbatimError } from "../../base/errors.ts";
+import type { Directory, OpenFile } from "../../base/files.ts";
+import { InFlight } from "../../base/in-flight.ts";
+import { readStretch } from "../../log/bytes.ts";
+
+/** Where bytes stand in a log file. */
+export interface Stored {
+  readonly bytePos: number;
+  readonly length: number;
+}
+
+export class LogFile {
+  readonly path: string;
+  readonly #file: OpenFile;
+  readonly #inFlight = new InFlight();
+  #size: number;
+  #closing: Promise<void> | null = null;
+
+  private constructor(path: string, file: OpenFile) {
+    this.path = path;
+    this.#file = file;
+    this.#size = file.size();
+  }
+
+  /** `append` makes the file when it is missing; `read` does not. */
+  static open(directory: Directory, name: string, mode: "append" | "read" = "append"): LogFile {
+    const path = `${directory.path}/${name}`;
+    try {
+      const file = directory.open(name, mode);
+      try {
+        return new LogFile(path, file);
+      } catch (cause) {
+        file.close();
+        throw cause;
+      }
+    } catch (cause) {
+      throw ioError(path, "opening", cause);
+    }
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Writes the bytes at the end, verbatim: the caller has put an LF behind each line. */
+  append(bytes: Uint8Array): Stored {
+    this.#refuseWhenClosed();
+    const bytePos = this.#size;
+    let written = 0;
+    try {
+      written = this.#file.write(bytes);
+      if (written !== bytes.length) throw Object.assign(new Error("short"), { code: "ENOSPC" });
+    } catch (cause) {
+      if (written > 0) this.#file.truncate(bytePos);
+      throw ioError(this.path, "writing", cause);
+    }
+    this.#size = bytePos + bytes.length;
+    return { bytePos, length: bytes.length };
+  }
+
+  /** The `length` bytes at `bytePos`, which must lie within the file. */
+  async readAt(bytePos: number, length: number): Promise<Buffer> {
+    assert(Number.isSafeInteger(bytePos) && bytePos >= 0, "a position is a whole number");
+    assert(Number.isSafeInteger(length) && length >= 0, "a length is a whole number");
+    this.#refuseWhenClosed();
+    if (bytePos + length > this.#size) throw this.#outOfRange(bytePos, length);
+    const bytes = await this.#read(bytePos, bytePos + length);
+    // The file was cut behind our back.
+    if (bytes.length < length) throw this.#outOfRange(bytePos, length);
+    return bytes;
+  }
+
+  /** The bytes of several places, in the order asked. */
+  readRange(entries: readonly Stored[]): Promise<Buffer[]> {
+    return Promise.all(entries.map(({ bytePos, length }) => this.readAt(bytePos, length)));
+  }
+
+  /** Everything from `bytePos` to the end. */
+  readFrom(bytePos: number): Promise<Buffer> {
+    return this.readAt(bytePos, Math.max(0, this.#size - bytePos));
+  }
+
+  /** Makes everything appended so far durable. */
+  async sync(): Promise<void> {
+    this.#refuseWhenClosed();
+    try {
+      await this.#inFlight.track(this.#file.sync());
+    } catch (cause) {
+      throw ioError(this.path, "syncing", cause);
+    }
+  }
+
+  /** Resolves once reads under way have ended and the file is let go. May be called again. */
+  close(): Promise<void> {
+    this.#closing ??= this.#inFlight.ended().then(() => this.#file.close());
+    return this.#closing;
+  }
+
+  async #read(from: number, to: number): Promise<Buffer> {
+    try {
+      return await this.#inFlight.track(readStretch(this.#file, from, to));
+    } catch (cause) {
+      throw ioError(this.path, "reading", cause);
+    }
+  }
+
+  #refuseWhenClosed(): void {
+    if (this.#closing === null) return;
+    throw new VerbatimError("LOG_CLOSED", `${this.path} was closed; open it again to go on`, {
+      path: this.path,
+    });
+  }
+
+  #outOfRange(offset: number, length: number): VerbatimError<"OUT_OF_RANGE"> {
+    return new VerbatimError(
+      "OUT_OF_RANGE",
+      `${length} bytes at ${offset} are not all in ${this.path}, which ends at ${this.#size}`,
+      { path: this.path, offset, length, end: this.#size },
+    );
+  }
+}

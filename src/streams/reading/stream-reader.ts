@@ -1,0 +1,228 @@
+/**
+ * Stream reader: bytes out of the log files, checked against what was appended.
+ *
+ * SR1  Every byte given was part of a run whose crc32 was right: a block, the run after the last
+ *      block, or single messages where a read begins or ends inside a block.
+ * SR2  What is to be read is settled before the first wait, on one state of the stream; the bytes
+ *      before a published end never change.
+ */
+
+import { errnoOf, VerbatimError } from "../../base/errors.ts";
+import type { Block, MessagePointer, StreamState } from "../commit/stream-state.ts";
+import { crcOf } from "../journal/crc.ts";
+import type { StreamIndex } from "../lookup/stream-index.ts";
+import { formatOffset, type OffsetToken } from "../offset-token.ts";
+import type { StreamMessage } from "../stream-store.ts";
+import { badOffset, ownerAt, type StateOf } from "./forks.ts";
+import type { HandlePool } from "./handle-pool.ts";
+
+/** Runs of one file that stand one behind the other, and which part of them was asked for. */
+interface Plan {
+  readonly owner: StreamState;
+  readonly runs: readonly Block[];
+  readonly from: number;
+  readonly to: number;
+  /** All that the owner has of the stream: what follows is in another file. */
+  readonly isToTheEnd: boolean;
+}
+
+/** A message, or that what stands in its place is not what was appended. */
+export type FoundMessage =
+  | (StreamMessage & { readonly damage: null })
+  | { readonly offset: OffsetToken; readonly damage: VerbatimError<"STREAM_DAMAGED"> };
+
+const MESSAGES_TOGETHER = 256;
+const MESSAGE_BYTES_TOGETHER = 1024 * 1024;
+
+export class StreamReader {
+  readonly #index: StreamIndex;
+  readonly #pool: HandlePool;
+  readonly #directoryPath: string;
+  readonly #stateOf: StateOf;
+
+  constructor(index: StreamIndex, pool: HandlePool, directoryPath: string, stateOf: StateOf) {
+    this.#index = index;
+    this.#pool = pool;
+    this.#directoryPath = directoryPath;
+    this.#stateOf = stateOf;
+  }
+
+  /** At least one message from `from` on, where there is one, then up to `bytesMax`. */
+  async read(stream: StreamState, from: number, bytesMax: number): Promise<Buffer> {
+    const plans: Plan[] = [];
+    let place = from;
+    while (place < stream.end) {
+      const room = bytesMax - (place - from);
+      const plan = this.#plan(stream, place, room, plans.length === 0);
+      if (plan === null) break;
+      plans.push(plan);
+      place = plan.to;
+      // What is left of the room is less than a block: to fill it by single messages would cost
+      // more than all the rest, here and where the next read begins.
+      if (!plan.isToTheEnd) break;
+    }
+    const [first, ...rest] = plans;
+    if (first === undefined) return Buffer.alloc(0);
+    const bytes = await this.#readPlan(stream, first);
+    if (rest.length === 0) return bytes;
+    const parts = await Promise.all(rest.map((plan) => this.#readPlan(stream, plan)));
+    return Buffer.concat([bytes, ...parts]);
+  }
+
+  /** The messages from `from` on that fit a moderate amount of memory, at least one. */
+  async messages(stream: StreamState, from: number): Promise<FoundMessage[]> {
+    const { state: owner, upTo } = ownerAt(this.#stateOf, stream, from);
+    const pointers = this.#fitting(this.#index.messages(owner, from, owner.end, MESSAGES_TOGETHER));
+    const [first] = pointers;
+    const last = pointers.at(-1);
+    if (first === undefined || last === undefined) throw this.#damaged(stream, owner, from);
+    this.#refuseInsideMessage(stream, from, first);
+    const start = first.end - first.length;
+    const bytes = await this.#readFile(stream, owner, start, last.end);
+    const found: FoundMessage[] = [];
+    for (const { end, length, timestamp, crc } of pointers) {
+      const place = Math.max(end - length, from);
+      if (place >= upTo) break; // The fork left its source before.
+      const stop = Math.min(end, upTo);
+      const offset = formatOffset(stream.readSeq, stop);
+      if (crcOf(bytes.subarray(end - length - start, end - start)) !== crc) {
+        found.push({ offset, damage: this.#damaged(stream, owner, end - length) });
+        continue;
+      }
+      const data = bytes.subarray(place - start, (stream.isJson ? stop - 1 : stop) - start);
+      found.push({ data, offset, timestamp, damage: null });
+    }
+    return found;
+  }
+
+  /** How many messages there are, those of the chain included. */
+  count(stream: StreamState): number {
+    let count = 0;
+    for (let place = 0; place < stream.end; ) {
+      const { state, upTo } = ownerAt(this.#stateOf, stream, place);
+      count += this.#index.countMessages(state, place, upTo);
+      // A fork that begins inside a message has the first part of it.
+      if (this.#index.lastEnd(state, place, upTo) !== upTo) count++;
+      place = upTo;
+    }
+    return count;
+  }
+
+  /** Null when nothing more fits. */
+  #plan(stream: StreamState, from: number, room: number, mustTake: boolean): Plan | null {
+    const { state: owner, upTo } = ownerAt(this.#stateOf, stream, from);
+    const last = Math.min(upTo, from + room);
+    const runs = room > 0 ? this.#runs(owner, from, last, upTo) : [];
+    if (runs.length === 0 && mustTake) {
+      const [message] = this.#index.messages(owner, from, owner.end, 1);
+      if (message === undefined) throw this.#damaged(stream, owner, from);
+      runs.push(runOf(message));
+    }
+    const [first] = runs;
+    const end = runs.at(-1)?.end;
+    if (first === undefined || end === undefined) return null;
+    if (stream.isJson && first.start !== from) {
+      throw badOffset(stream.path, formatOffset(stream.readSeq, from), "it is inside a message");
+    }
+    return { owner, runs, from, to: Math.min(end, upTo), isToTheEnd: end >= upTo };
+  }
+
+  /** Runs that cover `from` and end by `last`, as few as can be. */
+  #runs(owner: StreamState, from: number, last: number, upTo: number): Block[] {
+    const runs: Block[] = [];
+    if (from < owner.blockStart) {
+      const blocks = this.#index.blocks(owner.path, from, last);
+      const firstStart = blocks[0]?.start ?? Math.min(last, owner.blockStart);
+      if (firstStart > from) {
+        runs.push(...this.#index.messages(owner, from, firstStart).map(runOf));
+      }
+      runs.push(...blocks);
+    }
+    const place = runs.at(-1)?.end ?? from;
+    if (place >= last) return runs;
+    if (place === owner.blockStart && upTo === owner.end && owner.end <= last) {
+      runs.push({ start: place, end: owner.end, crc: owner.blockCrc });
+    } else if (runs.length === 0 || place >= owner.blockStart) {
+      runs.push(...this.#index.messages(owner, place, last).map(runOf));
+    }
+    return this.#withCutMessage(owner, runs, place, last, upTo);
+  }
+
+  /** Where a fork left its source inside a message, that message is needed whole. */
+  #withCutMessage(
+    owner: StreamState,
+    runs: Block[],
+    from: number,
+    last: number,
+    upTo: number,
+  ): Block[] {
+    const place = runs.at(-1)?.end ?? from;
+    if (upTo === owner.end || last < upTo || place >= upTo) return runs;
+    const [message] = this.#index.messages(owner, place, owner.end, 1);
+    if (message !== undefined && message.end > upTo) runs.push(runOf(message));
+    return runs;
+  }
+
+  async #readPlan(stream: StreamState, { owner, runs, from, to }: Plan): Promise<Buffer> {
+    const start = runs[0]?.start ?? from;
+    const end = runs.at(-1)?.end ?? to;
+    const bytes = await this.#readFile(stream, owner, start, end);
+    for (const run of runs) {
+      if (crcOf(bytes.subarray(run.start - start, run.end - start)) === run.crc) continue;
+      throw this.#damaged(stream, owner, run.start);
+    }
+    return bytes.subarray(from - start, to - start);
+  }
+
+  async #readFile(
+    stream: StreamState,
+    owner: StreamState,
+    start: number,
+    end: number,
+  ): Promise<Buffer> {
+    try {
+      return await this.#pool.use(owner.file, (log) => log.readAt(start - owner.base, end - start));
+    } catch (cause) {
+      const isShort = cause instanceof VerbatimError && cause.code === "OUT_OF_RANGE";
+      const errno = cause instanceof VerbatimError ? errnoOf(cause.cause) : errnoOf(cause);
+      if (!isShort && errno !== "ENOENT") throw cause;
+      throw this.#damaged(stream, owner, start, cause);
+    }
+  }
+
+  #fitting(pointers: readonly MessagePointer[]): MessagePointer[] {
+    let bytes = 0;
+    const isOver = ({ length }: MessagePointer) => {
+      bytes += length;
+      return bytes > MESSAGE_BYTES_TOGETHER;
+    };
+    const over = pointers.findIndex(isOver);
+    return over === -1 ? [...pointers] : pointers.slice(0, Math.max(1, over));
+  }
+
+  #refuseInsideMessage(stream: StreamState, from: number, first: MessagePointer): void {
+    if (!stream.isJson || first.end - first.length === from) return;
+    throw badOffset(stream.path, formatOffset(stream.readSeq, from), "it is inside a message");
+  }
+
+  #damaged(
+    stream: StreamState,
+    owner: StreamState,
+    at: number,
+    cause?: unknown,
+  ): VerbatimError<"STREAM_DAMAGED"> {
+    const path = `${this.#directoryPath}/${owner.file}`;
+    const offset = at - owner.base;
+    return new VerbatimError(
+      "STREAM_DAMAGED",
+      `${path} does not hold what was appended to ${stream.path}, at byte ${offset} or after; ` +
+        "put the file back from a copy",
+      { stream: stream.path, offset, path },
+      { cause },
+    );
+  }
+}
+
+function runOf({ end, length, crc }: MessagePointer): Block {
+  return { start: end - length, end, crc };
+}

@@ -1,0 +1,67 @@
+/**
+ * Genesis: the first checkpoint of a stream's sidecar, made for the empty log and added to the same
+ * batch as the stream's first bytes.
+ *
+ * One journal write makes both durable, so no crash leaves acknowledged bytes without a checkpoint
+ * before them. A fork is not begun here: its genesis needs a signed head of its source first
+ * (`signed-stream.ts`, SN5).
+ */
+
+import type { RememberedHead } from "../../signing/heads/heads.ts";
+import { nodeCrypto } from "../../signing/keys/node-crypto.ts";
+import { sidecarOf } from "../../signing/session-log.ts";
+import { LogSigner, nothingSigned } from "../../signing/writing/log-signer.ts";
+import type { Batch } from "../commit/batch.ts";
+import type { StreamState } from "../commit/stream-state.ts";
+import type { HandlePool } from "../reading/handle-pool.ts";
+import { checkpointOpening } from "./signed-log.ts";
+import type { SigningParts } from "./signed-stream.ts";
+
+type GenesisParts = Pick<
+  SigningParts,
+  "pool" | "signer" | "own" | "newSalt" | "nowMs" | "rememberedOf"
+>;
+
+/** Adds the geneses of `states`, whose first bytes are in `batch`. */
+export async function addGeneses(
+  parts: GenesisParts,
+  batch: Batch,
+  states: readonly StreamState[],
+): Promise<void> {
+  for (const state of states) {
+    if (wasSigned(parts.rememberedOf(state.path))) continue;
+    const file = sidecarOf(state.file);
+    if (batch.beside.has(file) || !isEmpty(parts.pool, file)) continue;
+    const bytes = await genesisOf(parts, state);
+    batch.add({ op: "sign", path: state.path, file, pos: 0, bytes });
+  }
+}
+
+/** The streams, forks apart, whose first bytes are in `batch`. */
+export function beginningIn(batch: Batch): StreamState[] {
+  const states: StreamState[] = [];
+  for (const op of batch.ops) {
+    if (op.op !== "append" && op.op !== "create") continue;
+    if (op.bytes.length === 0 || op.pos > 0 || op.from > 0) continue;
+    const state = batch.state(op.path);
+    if (state?.file === op.file && state.status !== "deleted") states.push(state);
+  }
+  return states;
+}
+
+/** A pinned head says that checkpoints are missing here; opening the stream to sign reports it. */
+function wasSigned({ here, lost }: RememberedHead): boolean {
+  return here !== null || lost !== null;
+}
+
+function isEmpty(pool: HandlePool, file: string): boolean {
+  return pool.useNow(file, ({ size }) => size === 0);
+}
+
+function genesisOf(parts: GenesisParts, { path, isJson }: StreamState): Promise<Uint8Array> {
+  const { signer, own = new Map(), newSalt, nowMs } = parts;
+  const nowIso = () => new Date(nowMs()).toISOString();
+  const nothing = nothingSigned(nodeCrypto, newSalt(), true, !isJson);
+  const log = new LogSigner(nothing, { crypto: nodeCrypto, signer, own, isSidecar: true, nowIso });
+  return log.draft().checkpoint("batch", checkpointOpening(nowMs(), path), { turn: 0, rev: 0 });
+}

@@ -1,0 +1,26 @@
+/** Signed log: a stream's file, as those who sign and verify call it. */
+
+import { asciiJson } from "../../proof/checkpoint.ts";
+import type { SignedLog } from "../../signing/session-log.ts";
+import type { StreamState } from "../commit/stream-state.ts";
+
+export interface SignedStreamLog extends SignedLog {
+  readonly dialect: "streams";
+  /** The stream's path. */
+  readonly id: string;
+}
+
+/** `root` is the data directory's path. */
+export function signedLogOf(
+  root: string,
+  { path, file, isJson }: Pick<StreamState, "path" | "file" | "isJson">,
+): SignedStreamLog {
+  const content = isJson ? "messages" : "bytes";
+  return { dialect: "streams", content, root, logId: `logs/${file}`, id: path };
+}
+
+/** The opening fields of a checkpoint line in a stream's sidecar. */
+export function checkpointOpening(nowMs: number, path: string): string {
+  const fields = { timestamp: new Date(nowMs).toISOString(), thread_id: `streams:${path}` };
+  return `${asciiJson(fields).slice(0, -1)},`;
+}

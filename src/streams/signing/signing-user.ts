@@ -1,0 +1,31 @@
+/** Signing user: the user's own key, trust and pins, for the streams that their server signs. */
+
+import type { Host } from "../../base/host.ts";
+import { userPlaces } from "../../base/node-places.ts";
+import { Heads, type RootNames } from "../../signing/heads/heads.ts";
+import { rootNames } from "../../signing/heads/root-names.ts";
+import { loadOwnSigners, loadSigner } from "../../signing/keys/keys.ts";
+import { Trust } from "../../signing/trust/trust.ts";
+import { transcriptKeys } from "../../signing/trust/trusted-keys.ts";
+import type { StreamSigner } from "./stream-signing.ts";
+
+/** Makes a key when the user has none. Refuses with what is wrong with keys, trust or pins. */
+export async function loadStreamSigner(
+  host: Host,
+  onWarning: (warning: string) => void,
+): Promise<StreamSigner> {
+  const places = userPlaces();
+  const signer = await loadSigner(host, places);
+  const { signers: own } = await loadOwnSigners(places, signer);
+  const trust = await Trust.load(places);
+  const heads = new Heads({ host, stateDirectory: places.stateDirectory, onWarning });
+  const book = await heads.read();
+  if (book.problem !== null) onWarning(book.problem);
+  const keysFor = (path: string) => transcriptKeys(trust, path);
+  return { signer, own, keysFor, heads, book, onWarning };
+}
+
+/** What a data directory is called in pins; it may be gone. */
+export function namesOfData(host: Host, path: string): Promise<RootNames> {
+  return rootNames(host, { dialect: "streams", root: path });
+}

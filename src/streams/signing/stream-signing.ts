@@ -1,0 +1,384 @@
+/**
+ * Stream signing: which streams have something unsigned, and when it is signed: at closing, after
+ * 1 MiB or 1,000 appends, 1 s after the last append, and when the store closes.
+ *
+ * Appends do not wait for it, except a stream's first (SG5). What could not be signed is reported
+ * as a warning, and by `verbatim verify`.
+ *
+ * SG1  A stream that cannot be signed on (SN1, and what opening refuses) is told of once and left
+ *      alone until the store is opened again. Its appends are taken all the same.
+ * SG2  Few are signed at a time, and few that are idle are kept: one that comes again is verified
+ *      again.
+ * SG3  The pin of a deleted stream is forgotten, also when a crash came in between: the pin is as
+ *      old as the deletion that the journal has. Pins count, and are forgotten, under every name of
+ *      the data directory (signing/heads/root-names.ts).
+ * SG4  A fork is signed at once, and its source before it, as far as the fork goes (SN5). What a
+ *      server that was killed did not come to of that, and of closings, the next one does.
+ * SG5  No crash leaves acknowledged bytes of a stream without a checkpoint before them: the genesis
+ *      is in the same journal write as the first bytes (genesis.ts). Creating a fork is answered
+ *      after its genesis, and appends to a fork that has none yet wait for it.
+ */
+
+import { randomBytes } from "node:crypto";
+import { VerbatimError } from "../../base/errors.ts";
+import type { Clock } from "../../base/host.ts";
+import type { ForeignHead } from "../../proof/checkpoint.ts";
+import type { Keys } from "../../proof/keys.ts";
+import type { PinBook } from "../../proof/pins.ts";
+import { type Found, type Heads, rememberedIn } from "../../signing/heads/heads.ts";
+import type { Signer } from "../../signing/keys/signer.ts";
+import type { Head, OwnSigners } from "../../signing/writing/checkpoint-draft.ts";
+import type { Batch } from "../commit/batch.ts";
+import type { StreamState } from "../commit/stream-state.ts";
+import type { AppendOp, CreateOp, DeleteOp, JournalRecord } from "../journal/journal-record.ts";
+import { addGeneses, beginningIn } from "./genesis.ts";
+import { type Agree, type Signable, SignedStream, type SigningParts } from "./signed-stream.ts";
+
+export interface SigningCadence {
+  readonly bytesMax: number;
+  readonly appendsMax: number;
+  readonly idleMs: number;
+}
+
+export const SIGNING_CADENCE: SigningCadence = {
+  bytesMax: 1024 * 1024,
+  appendsMax: 1000,
+  idleMs: 1000,
+};
+
+/** Whose signatures they are, and how they are judged. */
+export interface StreamSigner {
+  readonly signer: Signer;
+  /** The user's own keys that can still sign, to hand over from a retired one; none by default. */
+  readonly own?: OwnSigners;
+  /** By which keys a stream's older checkpoints are judged. */
+  keysFor(path: string): Keys;
+  readonly heads: Heads;
+  /** What is pinned, as of now. */
+  readonly book: Found<PinBook>;
+  onWarning(warning: string): void;
+}
+
+type StoreParts = Pick<SigningParts, "root" | "logs" | "pool" | "nowMs" | "isInJournal" | "commit">;
+
+export interface StreamSigningParts extends StoreParts, StreamSigner {
+  /** What the data directory is called in pins, by its real path and by others that lead there. */
+  readonly names: readonly string[];
+  /** How a stream is, as published; null for a path that was never taken. */
+  stateOf(path: string): StreamState | null;
+  readonly clock: Clock;
+  readonly cadence: SigningCadence;
+}
+
+/** A fork that was created and has no genesis yet. */
+interface NewFork {
+  readonly begun: Promise<void>;
+  readonly resolve: () => void;
+}
+
+/** How often is looked for streams that have become idle, in parts of what that takes. */
+const LOOKS_PER_IDLE = 4;
+const SIGNED_AT_ONCE = 4;
+const KEPT_MAX = 4096;
+/** It passes: there is room again, or less to do. */
+const PASSING: ReadonlySet<string> = new Set(["NO_SPACE", "QUEUE_FULL"]);
+
+export class StreamSigning {
+  readonly #parts: StreamSigningParts;
+  readonly #signing: SigningParts;
+  readonly #place: string;
+  readonly #others: readonly string[];
+  /** By path, those signed longest ago first. */
+  readonly #streams = new Map<string, SignedStream>();
+  readonly #unsigned = new Set<SignedStream>();
+  readonly #due = new Set<SignedStream>();
+  readonly #atWork = new Map<SignedStream, Promise<void>>();
+  readonly #refused = new Set<SignedStream>();
+  /** Forks without a genesis yet, by path (SG5). */
+  readonly #newForks = new Map<string, NewFork>();
+  readonly #stopping = new AbortController();
+  #looking: Promise<void> | null = null;
+  #forgetting: Promise<void> = Promise.resolve();
+  #hasEnded = false;
+
+  constructor(parts: StreamSigningParts) {
+    this.#parts = parts;
+    const { root, logs, pool, nowMs, isInJournal, commit, signer, own, book } = parts;
+    this.#place = `streams:${root}`;
+    this.#others = parts.names.filter((name) => name !== this.#place);
+    const names = { others: this.#others, leadsTo: null };
+    this.#signing = {
+      ...{ root, logs, pool, nowMs, isInJournal, commit, signer, own },
+      keysFor: (path) => parts.keysFor(path),
+      rememberedOf: (path) => rememberedIn(book, { place: this.#place, id: path, names }),
+      newSalt: () => randomBytes(32),
+      sourceHead: (fork) => this.#sourceHead(fork),
+    };
+  }
+
+  /** Adds the geneses that a batch needs before it is written (SG5); null when it needs none. */
+  begin(batch: Batch): Promise<void> | null {
+    const states = beginningIn(batch);
+    if (states.length === 0) return null;
+    return this.#forgetting
+      .then(() => addGeneses(this.#signing, batch, states))
+      .catch((cause: unknown) => {
+        this.#parts.onWarning(`streams begin unsigned, and are signed later: ${String(cause)}`);
+      });
+  }
+
+  /** Resolves when the genesis of a new fork is durable, or has failed; null for other streams. */
+  forkBegun(path: string): Promise<void> | null {
+    return this.#newForks.get(path)?.begun ?? null;
+  }
+
+  /** Remembers what a batch did, which is durable and in the files. */
+  note({ ops, changes }: Batch): void {
+    if (this.#hasEnded) return;
+    const nowMs = this.#parts.clock.monotonicMs();
+    for (const op of ops) {
+      if (op.op === "delete") this.#forget([op]);
+      if (op.op !== "append" && op.op !== "create") continue;
+      const begins = isForkOf(op);
+      if (op.bytes.length === 0 && !op.close && !begins) continue;
+      const state = changes.get(op.path)?.state;
+      if (state === undefined || state.file !== op.file || state.status === "deleted") continue;
+      const stream = this.#streamOf(state, op.pos);
+      if (this.#refused.has(stream)) continue;
+      if (op.bytes.length > 0) stream.came(op.bytes, nowMs);
+      if (begins) this.#beginFork(stream);
+      if (op.close) stream.close();
+      if (!stream.isUnsigned) continue;
+      this.#unsigned.add(stream);
+      if (this.#isDue(stream, nowMs)) this.#due.add(stream);
+    }
+    this.#work();
+    if (this.#unsigned.size > 0) this.#looking ??= this.#look();
+  }
+
+  /** What the journal says was deleted, forked or closed before this process began (SG3, SG4). */
+  recovered(records: readonly JournalRecord[]): void {
+    const deletions: DeleteOp[] = [];
+    for (const { op } of records) {
+      if (op.op === "delete") deletions.push(op);
+      if (op.op !== "append" && op.op !== "create") continue;
+      if (!op.close && !isForkOf(op)) continue;
+      const state = this.#parts.stateOf(op.path);
+      if (state === null || state.file !== op.file || state.status === "deleted") continue;
+      const stream = this.#streamOf(state, state.end - state.base);
+      if (isForkOf(op)) this.#beginFork(stream);
+      if (op.close) stream.close();
+      if (!stream.isUnsigned) continue;
+      this.#unsigned.add(stream);
+      this.#due.add(stream);
+    }
+    this.#forget(deletions);
+    this.#work();
+    if (this.#unsigned.size > 0) this.#looking ??= this.#look();
+  }
+
+  /** Signs what was found in a stream, up to `end` of its file, as somebody has seen it (SN4). */
+  async vouch(of: Signable, end: number, agree: Agree): Promise<void> {
+    const stream = new SignedStream(this.#signing, signableOf(of), end);
+    this.#pin(of.path, await stream.vouch(agree));
+  }
+
+  /** Signs all that is unsigned, and resolves when its heads are pinned. */
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    await this.#looking;
+    while (!this.#hasEnded && this.#unsigned.size > 0) {
+      for (const stream of this.#unsigned) this.#due.add(stream);
+      this.#work();
+      await Promise.race(this.#atWork.values());
+    }
+    await Promise.all(this.#atWork.values());
+    this.#hasEnded = true;
+    await this.#forgetting;
+    await this.#parts.heads.flush();
+  }
+
+  #beginFork(stream: SignedStream): void {
+    stream.begin();
+    let resolve = () => {};
+    const begun = new Promise<void>((settle) => {
+      resolve = settle;
+    });
+    this.#newForks.set(stream.of.path, { begun, resolve });
+  }
+
+  #forkHasBegun(path: string): void {
+    const fork = this.#newForks.get(path);
+    if (fork === undefined) return;
+    fork.resolve();
+    // Appends that arrive before those waiting were submitted must queue behind them.
+    setImmediate(() => {
+      if (this.#newForks.get(path) === fork) this.#newForks.delete(path);
+    });
+  }
+
+  #streamOf(state: SignedStream["of"], start: number): SignedStream {
+    const known = this.#streams.get(state.path);
+    if (known?.of.streamId === state.streamId) return known;
+    if (known !== undefined) this.#drop(known);
+    const stream = new SignedStream(this.#signing, signableOf(state), start);
+    this.#streams.set(state.path, stream);
+    return stream;
+  }
+
+  /** Signs a fork's source first, as far as the fork goes (SG4). */
+  async #sourceHead({ path, fork, base }: Signable): Promise<ForeignHead> {
+    const { stateOf } = this.#parts;
+    const state = fork === null ? null : stateOf(fork.source);
+    if (state === null || state.status === "deleted" || comesFrom(stateOf, state, path)) {
+      throw sourceMissing(path, fork?.source ?? null);
+    }
+    const source = this.#streamOf(state, state.end - state.base);
+    if (this.#refused.has(source)) throw sourceMissing(path, state.path);
+    const { made, ...head } = await source.headCovering(Math.max(0, base - state.base));
+    this.#pin(state.path, made);
+    if (!source.isUnsigned) this.#unsigned.delete(source);
+    return { ...head, at: base };
+  }
+
+  #pin(id: string, head: Head | null): void {
+    if (head !== null) this.#parts.heads.pin({ ...head, place: this.#place, id }, "signed");
+  }
+
+  #isDue(stream: SignedStream, nowMs: number): boolean {
+    const { bytesMax, appendsMax, idleMs } = this.#parts.cadence;
+    const { bytes, appends, lastMs, isUrgent } = stream;
+    const isMuch = bytes >= bytesMax || appends >= appendsMax;
+    return isMuch || isUrgent || nowMs - lastMs >= idleMs;
+  }
+
+  /** Finds the streams that have become idle. */
+  async #look(): Promise<void> {
+    const { clock, cadence } = this.#parts;
+    const { signal } = this.#stopping;
+    while (this.#unsigned.size > 0 && !signal.aborted && !this.#hasEnded) {
+      // Rejects when the store closes, and then all of it is signed.
+      await clock.sleep(cadence.idleMs / LOOKS_PER_IDLE, signal).catch(() => {});
+      const nowMs = clock.monotonicMs();
+      for (const stream of this.#unsigned) if (this.#isDue(stream, nowMs)) this.#due.add(stream);
+      this.#work();
+    }
+    this.#looking = null;
+  }
+
+  #work(): void {
+    for (const stream of this.#due) {
+      if (this.#atWork.size >= SIGNED_AT_ONCE || this.#hasEnded) return;
+      if (this.#atWork.has(stream)) continue;
+      this.#due.delete(stream);
+      if (stream.isUnsigned) this.#atWork.set(stream, this.#sign(stream));
+    }
+  }
+
+  async #sign(stream: SignedStream): Promise<void> {
+    const { path, streamId } = stream.of;
+    try {
+      const head = await stream.sign();
+      if (head === "gone") this.#drop(stream);
+      else this.#pin(path, head);
+    } catch (cause) {
+      this.#failed(stream, cause);
+    }
+    this.#atWork.delete(stream);
+    this.#forkHasBegun(path);
+    const isCurrent = this.#streams.get(path)?.of.streamId === streamId;
+    if (!stream.isUnsigned || !isCurrent) this.#unsigned.delete(stream);
+    if (isCurrent) this.#usedLast(stream);
+    this.#work();
+  }
+
+  #failed(stream: SignedStream, cause: unknown): void {
+    const code = cause instanceof VerbatimError ? cause.code : "";
+    if (code === "STORE_FAILED") {
+      this.#hasEnded = true; // The store says so itself.
+      for (const path of this.#newForks.keys()) this.#forkHasBegun(path);
+      return;
+    }
+    stream.lastMs = this.#parts.clock.monotonicMs(); // Not before it was idle again.
+    if (PASSING.has(code) && !this.#stopping.signal.aborted) return;
+    this.#unsigned.delete(stream);
+    this.#due.delete(stream);
+    if (this.#streams.get(stream.of.path) !== stream) return; // Deleted meanwhile.
+    this.#refused.add(stream); // SG1
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    this.#parts.onWarning(`${stream.of.path} is not signed any further: ${reason}`);
+  }
+
+  #usedLast(stream: SignedStream): void {
+    const { path } = stream.of;
+    this.#streams.delete(path);
+    this.#streams.set(path, stream);
+    if (this.#streams.size <= KEPT_MAX) return;
+    for (const oldest of this.#streams.values()) {
+      if (oldest.isUnsigned || oldest.isBusy || this.#refused.has(oldest)) continue;
+      this.#streams.delete(oldest.of.path); // SG2
+      return;
+    }
+  }
+
+  #drop(stream: SignedStream): void {
+    this.#forkHasBegun(stream.of.path);
+    this.#streams.delete(stream.of.path);
+    this.#unsigned.delete(stream);
+    this.#due.delete(stream);
+    this.#refused.delete(stream);
+  }
+
+  #forget(deletions: readonly DeleteOp[]): void {
+    const gone = new Map<string, number>();
+    for (const { ended, at } of deletions) {
+      for (const path of ended) {
+        gone.set(path, at);
+        const stream = this.#streams.get(path);
+        if (stream !== undefined) this.#drop(stream);
+      }
+    }
+    if (gone.size === 0) return;
+    const { heads, book, onWarning } = this.#parts;
+    this.#forgetting = this.#forgetting
+      .then(async () => {
+        for (const place of [this.#place, ...this.#others]) {
+          for (const pin of await heads.forgetAll(place, gone)) book.found.add(pin);
+        }
+      })
+      .catch((cause: unknown) => onWarning(`pins of deleted streams stay: ${String(cause)}`));
+  }
+}
+
+function signableOf(of: Signable): Signable {
+  const { path, streamId, file, isJson, base, fork, isClosed } = of;
+  return { path, streamId, file, isJson, base, fork, isClosed };
+}
+
+/** Whether a record makes a fork that has something from its source. */
+function isForkOf(op: AppendOp | CreateOp): boolean {
+  return op.op === "create" && op.fork !== null && op.from > op.pos;
+}
+
+/** Whether a stream has, by any number of forks, something from `path`: no stream has from itself. */
+function comesFrom(
+  stateOf: (path: string) => StreamState | null,
+  stream: StreamState,
+  path: string,
+): boolean {
+  const seen = new Set<string>();
+  for (let each: StreamState | null = stream; each !== null && !seen.has(each.path); ) {
+    if (each.path === path) return true;
+    seen.add(each.path);
+    each = each.fork === null ? null : stateOf(each.fork.source);
+  }
+  return false;
+}
+
+function sourceMissing(path: string, source: string | null): VerbatimError {
+  return new VerbatimError(
+    "CHECKPOINT_MISMATCH",
+    `${path} is not signed: it begins in ${source ?? "no stream"}, which is not there or does not verify`,
+    { path, offset: 0, verdict: "tampered" },
+  );
+}

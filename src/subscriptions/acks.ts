@@ -1,0 +1,110 @@
+/**
+ * Acks: who may move a subscription's cursors, and where to.
+ *
+ * AK1  A cursor never moves back within a stream, and never past its end.
+ * AK2  An ack for a stream that was deleted, made anew or let go of during the wake is passed over:
+ *      the worker could not know, and the rest of what it did must count.
+ */
+
+import { type OffsetToken, parseOffset } from "../streams/offset-token.ts";
+import type { Link, LinkChanges, LinkedStream } from "./links.ts";
+import { expired } from "./phase.ts";
+import { refused } from "./refusal.ts";
+import type { Subscription } from "./subscription.ts";
+import { judgeToken } from "./tokens.ts";
+
+/** What shows that one holds the current wake. */
+export interface Fence {
+  readonly token: string;
+  readonly wakeId: string;
+  readonly generation: number;
+}
+
+/** Processed up to this place, inclusive. */
+export interface Ack {
+  /** As it goes over the wire: without the slash. */
+  readonly stream: string;
+  readonly offset: string;
+}
+
+export interface AckRequest extends Fence {
+  readonly acks: readonly Ack[];
+  readonly isDone: boolean;
+}
+
+/** Refuses whoever does not hold the current wake. */
+export function requireHolder(subscription: Subscription, fence: Fence, nowMs: number): void {
+  const { id, secret } = subscription;
+  const verdict = judgeToken(secret, fence.token, id, nowMs);
+  if (!verdict.isValid) {
+    const what = verdict.reason === "TOKEN_EXPIRED" ? "has expired" : "is not valid";
+    throw refused(id, verdict.reason, `the bearer token ${what}; use the one of the latest wake`);
+  }
+  const { generation, wake } = expired(subscription.phase, nowMs);
+  const isCurrent =
+    wake !== null &&
+    verdict.generation === generation &&
+    fence.generation === generation &&
+    fence.wakeId === wake.id;
+  if (isCurrent) return;
+  throw refused(id, "FENCED", `this wake of subscription ${id} is over; wait for its next one`);
+}
+
+/** The links as acknowledged; `refresh` looks up a stream's end when an ack is past the known one. */
+export async function ackedLinks(
+  subscription: Subscription,
+  acks: readonly Ack[],
+  refresh: (path: string) => Promise<unknown>,
+): Promise<LinkChanges> {
+  const { id, links, droppedInWake } = subscription;
+  const changes = new Map<string, Link>();
+  for (const { stream, offset } of acks) {
+    const path = followedPath(subscription, stream);
+    const place = parseOffset(offset);
+    if (place === null) throw invalid(id, stream, "it is no offset of a stream");
+    if (path === null) {
+      if (droppedInWake.has(`/${stream}`) || droppedInWake.has(stream)) continue; // AK2
+      throw invalid(id, stream, "the subscription does not follow this stream");
+    }
+    const token = offset as OffsetToken; // It was parsed.
+    if (token > links.describe(path).tail) await refresh(path);
+    const { acked, tail } = links.describe(path);
+    if (token > tail) {
+      if (droppedInWake.has(path)) continue;
+      throw invalid(id, stream, "it is past the stream's end");
+    }
+    const isOfThisStream = place.readSeq === parseOffset(acked)?.readSeq;
+    if (token < (changes.get(path)?.cursor ?? acked)) {
+      if (!isOfThisStream) continue; // AK2
+      throw invalid(id, stream, "it is before what was acknowledged already");
+    }
+    changes.set(path, { isExplicit: links.isExplicit(path), cursor: token });
+  }
+  return changes;
+}
+
+/** The links after all that a wake told of was processed. */
+export function acknowledged(
+  { links }: Subscription,
+  streams: readonly LinkedStream[],
+): LinkChanges {
+  const changes = new Map<string, Link>();
+  for (const { path, tail } of streams) {
+    const now = links.describe(path);
+    // One that was deleted meanwhile, or let go of, has nothing to acknowledge.
+    if (!links.follows(path) || tail > now.tail || tail <= now.acked) continue;
+    changes.set(path, { isExplicit: links.isExplicit(path), cursor: tail });
+  }
+  return changes;
+}
+
+/** The path that a worker means; a slash in front is passed over. */
+function followedPath({ links }: Subscription, stream: string): string | null {
+  if (links.follows(`/${stream}`)) return `/${stream}`;
+  return stream.startsWith("/") && links.follows(stream) ? stream : null;
+}
+
+function invalid(id: string, stream: string, reason: string) {
+  const named = JSON.stringify(stream.slice(0, 200));
+  return refused(id, "INVALID_OFFSET", `the ack of ${named} is refused: ${reason}`);
+}

@@ -1,0 +1,165 @@
+/**
+ * Followed streams: keeps every subscription's links in step with what happens to streams.
+ *
+ * FS1  A subscription is added before its streams are looked up: what changes meanwhile is told, and
+ *      wins over what the lookup found (EN1). So no append falls between the two.
+ * FS2  Ends are kept of followed streams alone, and given up with the last follower: an end that
+ *      nobody keeps in step would be taken for the present one later.
+ */
+
+import { VerbatimError } from "../base/errors.ts";
+import type { StreamHead, StreamStore } from "../streams/stream-store.ts";
+import { type StreamEnd, StreamEnds } from "./ends.ts";
+import { Followers } from "./followers.ts";
+import type { Subscription } from "./subscription.ts";
+
+export interface FollowedListener {
+  readonly onGrew: (subscription: Subscription) => void;
+  readonly onDeleted: (subscription: Subscription, path: string) => void;
+  /** The stream that the subscription's wakes are written to was made, or grew. */
+  readonly onWakeStream: (subscription: Subscription) => void;
+}
+
+const LIST_LIMIT = 1000;
+
+export class FollowedStreams {
+  readonly ends = new StreamEnds();
+  readonly #store: StreamStore;
+  readonly #listener: FollowedListener;
+  readonly #followers = new Followers();
+  readonly #byWakeStream = new Map<string, Set<Subscription>>();
+  /** Only while there are subscriptions: without any, appends cost nothing here. */
+  #unwatch: (() => void) | null = null;
+
+  constructor(store: StreamStore, listener: FollowedListener) {
+    this.#store = store;
+    this.#listener = listener;
+  }
+
+  /** How many subscriptions there are. */
+  get count(): number {
+    return this.#followers.count;
+  }
+
+  close(): void {
+    this.#unwatch?.();
+    this.#unwatch = null;
+  }
+
+  add(subscription: Subscription): void {
+    this.#unwatch ??= this.#store.watchAll((path, head) => this.#onChange(path, head));
+    this.#followers.add(subscription);
+    const { wakeStream } = subscription.config;
+    if (wakeStream === null) return;
+    const others = this.#byWakeStream.get(wakeStream) ?? new Set();
+    this.#byWakeStream.set(wakeStream, others.add(subscription));
+  }
+
+  remove(subscription: Subscription): void {
+    const { links, config } = subscription;
+    this.#followers.remove(subscription);
+    for (const path of links.paths()) this.#forgetUnfollowed(path);
+    const others = this.#byWakeStream.get(config.wakeStream ?? "");
+    others?.delete(subscription);
+    if (others?.size === 0) this.#byWakeStream.delete(config.wakeStream ?? "");
+    if (this.count === 0) this.close();
+  }
+
+  /** Finds out where the streams end that these subscriptions follow. */
+  async lookUp(subscriptions: readonly Subscription[]): Promise<void> {
+    const named = new Set(subscriptions.flatMap(({ links }) => links.paths()));
+    await this.#lookUpNamed([...named]);
+    if (subscriptions.some(({ config }) => config.pattern !== null)) await this.#lookUpAll();
+  }
+
+  /** A link was made or removed: who follows the stream has changed. */
+  async relink(paths: readonly string[]): Promise<void> {
+    for (const path of paths) {
+      this.#followers.changed(path);
+      this.#forgetUnfollowed(path);
+    }
+    await this.#lookUpNamed(paths.filter((path) => this.#followers.of(path).length > 0));
+  }
+
+  /** Looks where a stream ends, when what we were told does not explain a request. */
+  async refresh(path: string): Promise<StreamEnd | undefined> {
+    const head = await this.headOf(path);
+    if (head !== null && head.end > (this.ends.get(path)?.end ?? "")) {
+      this.ends.changed(path, head);
+      this.#refreshLinks(path);
+    }
+    return this.ends.get(path);
+  }
+
+  async headOf(path: string): Promise<StreamHead | null> {
+    try {
+      return await this.#store.head(path);
+    } catch (cause) {
+      if (isMissing(cause)) return null;
+      throw cause;
+    }
+  }
+
+  async #lookUpNamed(paths: readonly string[]): Promise<void> {
+    await this.ends.lookUp(async (learn) => {
+      for (const path of paths) {
+        const head = await this.headOf(path);
+        if (head !== null) learn(head);
+        this.#refreshLinks(path);
+      }
+    });
+  }
+
+  async #lookUpAll(): Promise<void> {
+    await this.ends.lookUp(async (learn) => {
+      let after: string | undefined;
+      for (;;) {
+        const heads = await this.#store.list({ after, limit: LIST_LIMIT });
+        for (const head of heads) {
+          if (this.#followers.of(head.path).length === 0) continue;
+          learn(head);
+          this.#refreshLinks(head.path);
+        }
+        after = heads.at(-1)?.path;
+        if (heads.length < LIST_LIMIT) return;
+      }
+    });
+  }
+
+  #refreshLinks(path: string): void {
+    for (const { links } of this.#followers.of(path)) links.refresh(path);
+  }
+
+  #forgetUnfollowed(path: string): void {
+    if (this.#followers.of(path).length === 0) this.ends.forget(path); // FS2
+  }
+
+  /** Every append of every stream comes by here: as little as possible is done (FO1). */
+  #onChange(path: string, head: StreamHead | null): void {
+    const followers = this.#followers.of(path);
+    if (head === null) {
+      this.ends.deleted(path);
+      for (const subscription of followers) this.#listener.onDeleted(subscription, path);
+      return;
+    }
+    if (followers.length > 0) {
+      this.ends.changed(path, head);
+      for (const subscription of followers) {
+        subscription.links.grew(path);
+        this.#listener.onGrew(subscription);
+      }
+    }
+    if (this.#byWakeStream.size === 0) return;
+    for (const subscription of this.#byWakeStream.get(path) ?? []) {
+      this.#listener.onWakeStream(subscription);
+    }
+  }
+}
+
+/** Whether a stream is not there, for whatever reason. */
+export function isMissing(cause: unknown): boolean {
+  return (
+    cause instanceof VerbatimError &&
+    (cause.code === "STREAM_NOT_FOUND" || cause.code === "STREAM_GONE")
+  );
+}

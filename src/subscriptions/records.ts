@@ -1,0 +1,173 @@
+/**
+ * Records: subscriptions as the store keeps them, and the only writer of these.
+ *
+ *     subscription/<uid>/config       what it is, and its secret
+ *     subscription/<uid>/phase        generation, wake, retry
+ *     subscription/<uid>/link<path>   [isExplicit, cursor] of one stream
+ *     subscription/<uid>/tails/<n>    [[path, cursor], …]: where streams stood when it was made
+ *
+ * RE1  `config` is written last and removed first: what has none is left over, and is removed.
+ * RE2  Links are written before the phase. A crash in between has moved cursors of which the worker
+ *      was not told; its retry is accepted, and without one the wake goes out again.
+ * RE3  `link` wins over `tails`. Where neither link nor stream is left, a cursor in `tails` is of an
+ *      earlier stream and counts for nothing (LK2).
+ */
+
+import type { OffsetToken } from "../streams/offset-token.ts";
+import type { StreamStore } from "../streams/stream-store.ts";
+import type { SubscriptionConfig } from "./config.ts";
+import type { StreamEnds } from "./ends.ts";
+import type { Link, LinkChanges } from "./links.ts";
+import type { Phase } from "./phase.ts";
+import { Subscription } from "./subscription.ts";
+
+const PREFIX = "subscription/";
+const TAILS_PER_RECORD = 1000;
+/** Few enough to leave room in the store's queue for others. */
+const WRITES_AT_ONCE = 256;
+
+/** What a turn decided. */
+export interface Change {
+  readonly phase?: Phase;
+  readonly links?: LinkChanges;
+}
+
+type RecordStore = Pick<StreamStore, "putRecord" | "records">;
+
+export class SubscriptionRecords {
+  readonly #store: RecordStore;
+
+  constructor(store: RecordStore) {
+    this.#store = store;
+  }
+
+  /** All there are, without what streams they follow: `ends` is still to be filled. */
+  async load(ends: StreamEnds): Promise<Subscription[]> {
+    const byUid = new Map<string, Map<string, string>>();
+    for (const [key, value] of await this.#store.records(PREFIX)) {
+      const slash = key.indexOf("/", PREFIX.length);
+      const uid = key.slice(PREFIX.length, slash);
+      const parts = byUid.get(uid) ?? new Map<string, string>();
+      byUid.set(uid, parts.set(key.slice(slash + 1), value));
+    }
+    const subscriptions: Subscription[] = [];
+    for (const [uid, parts] of byUid) {
+      const config = parts.get("config");
+      if (config === undefined)
+        await this.#removeAll(uid, [...parts.keys()]); // RE1
+      else subscriptions.push(loaded(uid, config, parts, ends));
+    }
+    return subscriptions;
+  }
+
+  /** Makes a new subscription durable, with its links; then they are its own. */
+  async create(subscription: Subscription, links: LinkChanges): Promise<void> {
+    const { id, uid, config, createdAtMs, secret } = subscription;
+    const writes: [string, string][] = [];
+    const tails: [string, OffsetToken][] = [];
+    for (const [path, link] of links) {
+      if (link?.isExplicit === true) writes.push([`link${path}`, linkText(link)]);
+      else if (link?.cursor != null) tails.push([path, link.cursor]);
+    }
+    for (let at = 0; at < tails.length; at += TAILS_PER_RECORD) {
+      const some = tails.slice(at, at + TAILS_PER_RECORD);
+      writes.push([`tails/${at / TAILS_PER_RECORD}`, JSON.stringify(some)]);
+    }
+    await this.#put(uid, writes);
+    const secretText = Buffer.from(secret).toString("base64url");
+    const text = JSON.stringify({ id, createdAtMs, secret: secretText, config });
+    await this.#put(uid, [["config", text]]);
+    subscription.links.apply(links);
+  }
+
+  /** Makes a change durable, then takes it over. To be called in a turn. */
+  async commit(subscription: Subscription, change: Change): Promise<void> {
+    const writes: [string, string | null][] = [];
+    for (const [path, link] of change.links ?? []) {
+      writes.push([`link${path}`, link === null ? null : linkText(link)]);
+    }
+    if (change.phase !== undefined) writes.push(["phase", JSON.stringify(change.phase)]);
+    await this.#put(subscription.uid, writes);
+    if (change.links !== undefined) subscription.links.apply(change.links);
+    if (change.phase !== undefined) {
+      if (change.phase.wake?.id !== subscription.phase.wake?.id) subscription.droppedInWake.clear();
+      subscription.phase = change.phase;
+    }
+  }
+
+  /** On resolving, the subscription is gone for good; the rest of its records may follow later. */
+  async remove(uid: string): Promise<void> {
+    await this.#put(uid, [["config", null]]);
+  }
+
+  /** Removes what is left over of a subscription that is gone. */
+  async removeRest(uid: string): Promise<void> {
+    const start = `${PREFIX}${uid}/`;
+    const keys = [...(await this.#store.records(start)).keys()];
+    await this.#removeAll(
+      uid,
+      keys.map((key) => key.slice(start.length)),
+    );
+  }
+
+  #removeAll(uid: string, parts: readonly string[]): Promise<void> {
+    return this.#put(
+      uid,
+      parts.map((part) => [part, null]),
+    );
+  }
+
+  /**
+   * Many at once and in order, so that they share a sync, and a crash leaves the first ones of them.
+   * When one fails, the others' ends are waited for: nothing of this turn may land in the next.
+   */
+  async #put(uid: string, writes: readonly (readonly [string, string | null])[]): Promise<void> {
+    for (let at = 0; at < writes.length; at += WRITES_AT_ONCE) {
+      const some = writes.slice(at, at + WRITES_AT_ONCE);
+      const ends = await Promise.allSettled(
+        some.map(([part, value]) => this.#store.putRecord(`${PREFIX}${uid}/${part}`, value)),
+      );
+      for (const end of ends) if (end.status === "rejected") throw end.reason;
+    }
+  }
+}
+
+function linkText({ isExplicit, cursor }: Link): string {
+  return JSON.stringify([isExplicit, cursor]);
+}
+
+interface ConfigRecord {
+  readonly id: string;
+  readonly createdAtMs: number;
+  readonly secret: string;
+  readonly config: SubscriptionConfig;
+}
+
+function loaded(
+  uid: string,
+  configText: string,
+  parts: ReadonlyMap<string, string>,
+  ends: StreamEnds,
+): Subscription {
+  // As `create` and `commit` wrote them: the store answers for its records as for its streams.
+  const { secret, ...rest } = JSON.parse(configText) as ConfigRecord;
+  const bytes = Buffer.from(secret, "base64url");
+  const subscription = new Subscription({ ...rest, uid, secret: bytes }, ends);
+  const links = new Map<string, Link>();
+  for (const [part, text] of parts) {
+    if (!part.startsWith("tails/")) continue;
+    for (const [path, cursor] of JSON.parse(text) as [string, OffsetToken][]) {
+      links.set(path, { isExplicit: false, cursor });
+    }
+  }
+  for (const [part, text] of parts) {
+    if (!part.startsWith("link/")) continue;
+    const [isExplicit, cursor] = JSON.parse(text) as [boolean, OffsetToken | null];
+    links.set(part.slice("link".length), { isExplicit, cursor }); // RE3
+  }
+  subscription.links.apply(links);
+  const phase = parts.get("phase");
+  if (phase !== undefined) subscription.phase = JSON.parse(phase) as Phase;
+  subscription.state = "made";
+  return subscription;
+}

@@ -1,0 +1,293 @@
+/**
+ * Waking: carries out what a subscription's phase asks for, and moves it on with time.
+ *
+ * One look at a subscription does whatever is due: a lease that ran out, a wake to issue, one to
+ * deliver. Appends, acknowledgements, timers and a start of the server all just ask for a look, so a
+ * server that was killed goes on where it was without any code of its own.
+ *
+ * WK1  A wake is durable before anybody is told of it, so no generation is ever told twice with
+ *      different ids. Killed before it knew that it had told, it tells again: the same wake.
+ * WK2  A pull-wake's event is appended with the generation as the epoch of a producer, so however
+ *      often it is tried, the wake stream holds it once.
+ * WK3  What a webhook's `done` acknowledges is what its own request said, and nothing later.
+ */
+
+import { InFlight } from "../base/in-flight.ts";
+import { SUBSCRIPTION_LIMITS } from "../base/limits.ts";
+import type { StreamStore } from "../streams/stream-store.ts";
+import { acknowledged } from "./acks.ts";
+import type { LinkChanges, LinkedStream } from "./links.ts";
+import {
+  dueAtMs,
+  expired,
+  extended,
+  finished,
+  issued,
+  mayTell,
+  type Phase,
+  told,
+  undelivered,
+} from "./phase.ts";
+import type { SubscriptionRecords } from "./records.ts";
+import type { Attempt, Subscription, SubscriptionIdentity } from "./subscription.ts";
+import { mintToken, TOKEN_MS_MAX } from "./tokens.ts";
+import { appendWakeEvent } from "./wake-event.ts";
+
+/** What one is told who is woken. */
+export interface WakeNotice {
+  readonly subscription: SubscriptionIdentity;
+  readonly wakeId: string;
+  readonly generation: number;
+  readonly streams: readonly LinkedStream[];
+  readonly token: string;
+}
+
+/** `done`: all of it was processed. `accepted`: a callback will follow. */
+export type DeliveryOutcome = "done" | "accepted" | "failed";
+
+/** Sends a webhook's request. Must end soon after the signal. */
+export type Deliver = (notice: WakeNotice, signal: AbortSignal) => Promise<DeliveryOutcome>;
+
+/** Time and chance, which a test owns. */
+export interface SubscriptionHost {
+  readonly nowMs: () => number;
+  /** Calls back once, after `ms`; returns how to prevent that. */
+  readonly setTimer: (ms: number, onTime: () => void) => () => void;
+  readonly randomBytes: (count: number) => Uint8Array;
+  /** From 0 to 1. */
+  readonly random: () => number;
+}
+
+export interface WakingOptions {
+  readonly store: Pick<StreamStore, "head" | "append" | "touch">;
+  readonly records: SubscriptionRecords;
+  readonly host: SubscriptionHost;
+  readonly deliver: Deliver;
+  readonly deliveriesMax: number;
+  /** What went wrong where nobody waits for an answer. */
+  readonly onFault: (what: string, cause: unknown) => void;
+}
+
+const NO_CHANGES: LinkChanges = new Map();
+/** With this many waiting streams or more, a wake tells of no others. */
+const OTHERS_MAX = 100;
+const TIMER_MS_MAX = 2 ** 31 - 1;
+const AFTER_FAULT_MS = 5000;
+
+export class Waking {
+  readonly #options: WakingOptions;
+  readonly #attempts = new Set<Attempt>();
+  /** Those that wait until fewer webhook requests are under way. */
+  readonly #waiting = new Set<Subscription>();
+  readonly #inFlight = new InFlight();
+  /** Before it has begun, what is due waits; then `begin` looks at everything. */
+  #state: "waiting" | "running" | "stopped" = "waiting";
+
+  constructor(options: WakingOptions) {
+    this.#options = options;
+  }
+
+  begin(subscriptions: Iterable<Subscription>): void {
+    this.#state = "running";
+    for (const subscription of subscriptions) this.look(subscription);
+  }
+
+  /** Does what is due, soon; asked for again meanwhile, once. */
+  look(subscription: Subscription): void {
+    if (subscription.isLookDue || this.#state !== "running") return;
+    subscription.isLookDue = true;
+    const looked = subscription.turn(() => {
+      subscription.isLookDue = false;
+      return this.#look(subscription);
+    });
+    this.#inFlight.track(
+      looked.catch((cause: unknown) => {
+        this.#options.onFault(`waking of subscription ${subscription.id}`, cause);
+        this.#setTimer(subscription, AFTER_FAULT_MS);
+      }),
+    );
+  }
+
+  /** One that waits for room, if there is some. Each look asks for the next, so none is left out. */
+  #lookAtWaiting(): void {
+    const [first] = this.#waiting;
+    const hasRoom = this.#attempts.size < this.#options.deliveriesMax;
+    if (first !== undefined && hasRoom) this.look(first);
+  }
+
+  /** The phase after a wake was acknowledged or given back: the next wake, if streams still wait. */
+  next(subscription: Subscription, links: LinkChanges = NO_CHANGES): Phase {
+    const phase = finished(subscription.phase);
+    return subscription.links.isPendingAfter(links) ? this.issue(subscription, phase) : phase;
+  }
+
+  issue(subscription: Subscription, phase: Phase): Phase {
+    const { host } = this.#options;
+    const id = `w_${Buffer.from(host.randomBytes(12)).toString("hex")}`;
+    return issued(phase, id, subscription.isWebhook ? this.leaseEndMs(subscription) : null);
+  }
+
+  /** When a lease that begins now runs out. */
+  leaseEndMs({ config }: SubscriptionIdentity): number {
+    return this.#options.host.nowMs() + config.leaseTtlMs;
+  }
+
+  /** What the one who has the current wake is given. */
+  notice(subscription: Subscription, wakeId: string): WakeNotice {
+    const { id, secret, phase, links } = subscription;
+    const { generation } = phase;
+    const expiresAtMs = this.#options.host.nowMs() + TOKEN_MS_MAX;
+    return {
+      subscription,
+      wakeId,
+      generation,
+      streams: links.snapshot(SUBSCRIPTION_LIMITS.wakeStreamsMax, OTHERS_MAX),
+      token: mintToken(secret, { subscription: id, generation, expiresAtMs }),
+    };
+  }
+
+  /** Nothing is to be done for it any more: it was deleted. */
+  drop(subscription: Subscription): void {
+    subscription.cancelTimer();
+    subscription.attempt?.abort.abort();
+    this.#waiting.delete(subscription);
+  }
+
+  /** Breaks off what is under way, as if the process ended: the next start takes it up again. */
+  async stop(subscriptions: Iterable<Subscription>): Promise<void> {
+    this.#state = "stopped";
+    for (const subscription of subscriptions) subscription.cancelTimer();
+    for (const { abort } of this.#attempts) abort.abort();
+    await this.#inFlight.ended();
+  }
+
+  async #look(subscription: Subscription): Promise<void> {
+    this.#waiting.delete(subscription);
+    if (subscription.state !== "made" || this.#state !== "running") return;
+    const { host, records } = this.#options;
+    const nowMs = host.nowMs();
+    const phase = this.#step(subscription, nowMs);
+    if (expired(subscription.phase, nowMs) !== subscription.phase) {
+      subscription.attempt?.abort.abort(); // Its answer would come too late.
+    }
+    if (phase !== subscription.phase) await records.commit(subscription, { phase });
+    const { wake } = subscription.phase;
+    const mayGo = subscription.isRetryEarly || mayTell(subscription.phase, nowMs);
+    if (wake !== null && !wake.isTold && mayGo && subscription.attempt?.wakeId !== wake.id) {
+      if (!subscription.isWebhook) await this.#announce(subscription);
+      else if (this.#hasRoom(subscription)) this.#begin(subscription, wake.id);
+    }
+    const dueMs = dueAtMs(subscription.phase);
+    if (dueMs === null) subscription.cancelTimer();
+    else this.#setTimer(subscription, dueMs - host.nowMs());
+    this.#lookAtWaiting();
+  }
+
+  /** The phase as it should be now. */
+  #step(subscription: Subscription, nowMs: number): Phase {
+    const { links, attempt, isWebhook } = subscription;
+    let phase = expired(subscription.phase, nowMs);
+    if (phase !== subscription.phase && attempt?.wakeId === subscription.phase.wake?.id) {
+      phase = undelivered(phase, nowMs, this.#options.host.random()); // It never answered.
+    }
+    const { wake, retry } = phase;
+    const isInFlight = wake !== null && attempt?.wakeId === wake.id;
+    if (links.firstPending === null) {
+      // A stream that waited was deleted or let go of, before anybody was told.
+      const isMoot = !isInFlight && (wake === null ? retry !== null : !wake.isTold);
+      return isMoot ? finished(phase) : phase;
+    }
+    if (isInFlight || wake?.isTold === true) return phase;
+    if (!subscription.isRetryEarly && !mayTell(phase, nowMs)) return phase;
+    if (isWebhook && !this.#hasRoom(subscription)) return phase; // Its lease would run meanwhile.
+    if (wake === null) return this.issue(subscription, phase);
+    return isWebhook && retry !== null ? extended(phase, this.leaseEndMs(subscription)) : phase;
+  }
+
+  #hasRoom(subscription: Subscription): boolean {
+    const hasRoom = this.#attempts.size < this.#options.deliveriesMax;
+    if (!hasRoom) this.#waiting.add(subscription);
+    return hasRoom;
+  }
+
+  #setTimer(subscription: Subscription, ms: number): void {
+    subscription.cancelTimer();
+    if (this.#state !== "running") return;
+    const wait = Math.min(Math.max(ms, 0), TIMER_MS_MAX);
+    subscription.cancelTimer = this.#options.host.setTimer(wait, () => this.look(subscription));
+  }
+
+  /** Writes a pull-wake's event to its wake stream (WK2). */
+  async #announce(subscription: Subscription): Promise<void> {
+    const { host, records, store, onFault } = this.#options;
+    subscription.isRetryEarly = false;
+    let isTold = false;
+    try {
+      isTold = await appendWakeEvent(store, subscription, host.nowMs());
+    } catch (cause) {
+      onFault(`the wake event of subscription ${subscription.id}`, cause);
+    }
+    if (isTold) {
+      // Not durable: after a restart it is appended again, which changes nothing.
+      subscription.phase = told(subscription.phase);
+    } else {
+      const phase = undelivered(subscription.phase, host.nowMs(), host.random());
+      await records.commit(subscription, { phase });
+    }
+  }
+
+  #begin(subscription: Subscription, wakeId: string): void {
+    const attempt: Attempt = { wakeId, abort: new AbortController() };
+    subscription.attempt = attempt;
+    this.#attempts.add(attempt);
+    const notice = this.notice(subscription, wakeId);
+    this.#inFlight.track(this.#deliver(subscription, attempt, notice));
+  }
+
+  async #deliver(subscription: Subscription, attempt: Attempt, notice: WakeNotice): Promise<void> {
+    const { deliver, onFault } = this.#options;
+    const what = `the webhook of subscription ${subscription.id}`;
+    let outcome: DeliveryOutcome = "failed";
+    try {
+      outcome = await deliver(notice, attempt.abort.signal);
+    } catch (cause) {
+      onFault(what, cause);
+    }
+    this.#attempts.delete(attempt);
+    if (this.#state !== "running") return; // Broken off: nothing is known of how it went.
+    try {
+      await subscription.turn(() => this.#delivered(subscription, attempt, notice, outcome));
+    } catch (cause) {
+      onFault(what, cause);
+      // Not durable: all the same, do not send it again and again while nothing can be written.
+      const { host } = this.#options;
+      subscription.phase = undelivered(subscription.phase, host.nowMs(), host.random());
+    }
+    this.look(subscription);
+    this.#lookAtWaiting();
+  }
+
+  async #delivered(
+    subscription: Subscription,
+    attempt: Attempt,
+    notice: WakeNotice,
+    outcome: DeliveryOutcome,
+  ): Promise<void> {
+    if (subscription.attempt === attempt) subscription.attempt = null;
+    const { host, records } = this.#options;
+    const nowMs = host.nowMs();
+    // A callback was faster, or the lease has run out: this wake is over.
+    if (subscription.state !== "made" || subscription.phase.wake?.id !== attempt.wakeId) return;
+    if (outcome === "failed") {
+      const phase = undelivered(subscription.phase, nowMs, host.random());
+      await records.commit(subscription, { phase });
+    } else if (expired(subscription.phase, nowMs).wake === null) {
+      return;
+    } else if (outcome === "accepted") {
+      await records.commit(subscription, { phase: told(subscription.phase) });
+    } else {
+      const links = acknowledged(subscription, notice.streams);
+      await records.commit(subscription, { links, phase: this.next(subscription, links) });
+    }
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * Covering: the checkpoints that cover a stretch of a log, as they stand, for whoever verifies by
+ * themselves. Nothing is judged here: a line that is spelled like a checkpoint is given.
+ *
+ * CV1  What is searched and what is given is bounded. Where a search ended early, it says so.
+ */
+
+import type { OpenFile } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+import { LOG_LIMITS } from "../base/limits.ts";
+import { NUL, readChunks } from "../log/bytes.ts";
+import type { LogWindow } from "../log/window.ts";
+import { LF } from "../proof/bytes.ts";
+import type { Checkpoint, EnvelopeName } from "../proof/checkpoint.ts";
+import { Walk } from "../proof/walk.ts";
+import { nodeCrypto } from "../signing/keys/node-crypto.ts";
+import { envelopeOf, hasSidecar } from "../signing/session-log.ts";
+import { SidecarFile } from "../signing/writing/sidecar-file.ts";
+import type { Session } from "../store/session.ts";
+
+export interface StandingCheckpoint {
+  /** Its line without the LF; ASCII. */
+  readonly line: string;
+  /** Where the line stands, in the log or in the file beside it. */
+  readonly start: number;
+  readonly end: number;
+  readonly seq: number;
+  readonly kind: Checkpoint["kind"];
+  readonly keyId: string;
+  /** What its `hash` is over: the log's bytes up to `to`. */
+  readonly covers: { readonly from: 0; readonly to: number };
+}
+
+export interface Covering {
+  /** Where checkpoints of this session stand. */
+  readonly place: "log" | "sidecar";
+  /** The first checkpoint, whose salt the leaves need; null when none was found. */
+  readonly genesis: StandingCheckpoint | null;
+  /** Those inside the stretch, and the first that covers all of it, with any at the same place. */
+  readonly checkpoints: readonly StandingCheckpoint[];
+  /** Lines of the sidecar that are no checkpoints, where nothing else belongs. */
+  readonly foreignLines: number;
+  /** Lines of the sidecar that are checkpoints of a version which this program does not know. */
+  readonly newerLines: number;
+  /** The stretch is covered to its end. */
+  readonly isCovered: boolean;
+  /** Everything that could be a checkpoint of it was looked at. */
+  readonly isComplete: boolean;
+}
+
+export interface CoveringLimits {
+  readonly checkpointsMax: number;
+  /** How far is looked, past the stretch or in the file beside the log. */
+  readonly searchedBytesMax: number;
+}
+
+/** How far a genesis is looked for: it stands after the first lines, and one may be long. */
+const FIRST_LINES_BYTES = LOG_LIMITS.lineBytesMax + 1024 * 1024;
+
+export async function coveringCheckpoints(
+  host: Host,
+  session: Session,
+  log: LogWindow,
+  stretch: { readonly from: number; readonly to: number },
+  limits: CoveringLimits,
+): Promise<Covering> {
+  const { logId, root, id, dialect } = session;
+  const search = new Search(stretch.from, stretch.to, limits);
+  if (!hasSidecar(dialect.name)) {
+    const envelope = envelopeOf(dialect.name);
+    await search.genesisIn(log.chunks(0, FIRST_LINES_BYTES), envelope);
+    const until = stretch.to + limits.searchedBytesMax;
+    await search.walk(log.chunks(stretch.from, until), stretch.from, envelope);
+    return search.found("log", until >= log.bytesEnd);
+  }
+  const signed = { dialect: dialect.name, root, logId, id };
+  const sidecar = await SidecarFile.openToRead(host, signed);
+  if (sidecar === null) return search.found("sidecar", true);
+  try {
+    return await searchSidecar(sidecar, search, limits);
+  } finally {
+    sidecar.close();
+  }
+}
+
+async function searchSidecar(
+  sidecar: OpenFile,
+  search: Search,
+  { searchedBytesMax }: CoveringLimits,
+): Promise<Covering> {
+  const size = sidecar.size();
+  await search.genesisIn(readChunks(sidecar, 0, Math.min(size, FIRST_LINES_BYTES)), "sidecar");
+  await search.walk(readChunks(sidecar, 0, Math.min(size, searchedBytesMax)), 0, "sidecar");
+  return search.found("sidecar", size <= searchedBytesMax);
+}
+
+class Search {
+  readonly #from: number;
+  readonly #to: number;
+  readonly #checkpointsMax: number;
+  readonly #checkpoints: StandingCheckpoint[] = [];
+  #genesis: StandingCheckpoint | null = null;
+  #isFull = false;
+  #foreignLines = 0;
+  #newerLines = 0;
+  #hasTornEnd = false;
+
+  constructor(from: number, to: number, { checkpointsMax }: CoveringLimits) {
+    this.#from = from;
+    this.#to = to;
+    this.#checkpointsMax = checkpointsMax;
+  }
+
+  async genesisIn(chunks: AsyncIterable<Uint8Array>, envelope: EnvelopeName): Promise<void> {
+    const take = (found: StandingCheckpoint) => {
+      if (found.kind === "genesis") this.#genesis ??= found;
+    };
+    await eachCheckpoint(chunks, 0, envelope, take, () => this.#genesis !== null);
+  }
+
+  async walk(
+    chunks: AsyncIterable<Uint8Array>,
+    base: number,
+    envelope: EnvelopeName,
+  ): Promise<void> {
+    const take = (found: StandingCheckpoint) => {
+      const last = this.#checkpoints.at(-1);
+      if (found.covers.to <= this.#from) return;
+      if (this.#isCovered && found.covers.to !== last?.covers.to) return;
+      if (this.#checkpoints.length < this.#checkpointsMax) this.#checkpoints.push(found);
+      else this.#isFull = true;
+    };
+    if (envelope !== "sidecar") {
+      const isOver = () => this.#isFull || this.#isCovered;
+      return eachCheckpoint(chunks, base, envelope, take, isOver);
+    }
+    // To its end: several may stand at one place, and what is none tells that it was touched.
+    const takeBeside = (found: StandingCheckpoint) => {
+      if (this.#hasTornEnd) this.#foreignLines++;
+      else take(found);
+    };
+    const onOther = (lines: Uint8Array, isNewer: boolean) => {
+      if (isNewer) this.#newerLines++;
+      else this.#countForeign(lines);
+    };
+    await eachCheckpoint(chunks, base, envelope, takeBeside, () => this.#isFull, onOther);
+  }
+
+  /** As signing/judging/inspect-beside.ts: a power cut leaves NULs, but only at the very end. */
+  #countForeign(lines: Uint8Array): void {
+    for (let start = 0; start < lines.length; ) {
+      const next = lines.indexOf(LF, start) + 1;
+      const hasNul = lines.subarray(start, next).includes(NUL);
+      if (hasNul && this.#foreignLines === 0) this.#hasTornEnd = true;
+      else this.#foreignLines++;
+      start = next;
+    }
+  }
+
+  found(place: Covering["place"], isAllSearched: boolean): Covering {
+    const isCovered = this.#isCovered;
+    return {
+      place,
+      genesis: this.#genesis,
+      checkpoints: this.#checkpoints,
+      foreignLines: this.#foreignLines,
+      newerLines: this.#newerLines,
+      isCovered,
+      isComplete: isCovered || (isAllSearched && !this.#isFull),
+    };
+  }
+
+  get #isCovered(): boolean {
+    const last = this.#checkpoints.at(-1);
+    return last !== undefined && last.covers.to >= this.#to;
+  }
+}
+
+async function eachCheckpoint(
+  chunks: AsyncIterable<Uint8Array>,
+  base: number,
+  envelope: EnvelopeName,
+  take: (found: StandingCheckpoint) => void,
+  isOver: () => boolean,
+  onOther: (lines: Uint8Array, isNewer: boolean) => void = () => {},
+): Promise<void> {
+  const walk = new Walk(nodeCrypto, envelope, {
+    lines: (lines) => onOther(lines, false),
+    claim: (line, start, claim) => {
+      if (claim.is !== "checkpoint") return onOther(line, claim.is === "newer");
+      const { seq, kind, kid, byteOffset } = claim.checkpoint;
+      take({
+        line: Buffer.from(line.subarray(0, -1)).toString("latin1"),
+        start: base + start,
+        end: base + start + line.length,
+        seq,
+        kind,
+        keyId: kid,
+        covers: { from: 0, to: byteOffset },
+      });
+    },
+  });
+  for await (const chunk of chunks) {
+    walk.feed(chunk);
+    if (isOver() || walk.restBytes > LOG_LIMITS.lineBytesMax) return;
+  }
+}

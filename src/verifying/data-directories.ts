@@ -1,0 +1,73 @@
+/** Data directories: which names mean one, and the user's own trust and pins for their streams. */
+
+import { type Stats, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Host } from "../base/host.ts";
+import type { PinBook } from "../proof/pins.ts";
+import type { Found, NamedSession, RootNames } from "../signing/heads/heads.ts";
+import type { Remembered, VerifyOptions } from "../signing/judging/verify-options.ts";
+import { nodeCrypto } from "../signing/keys/node-crypto.ts";
+import type { Trust } from "../signing/trust/trust.ts";
+import { transcriptKeys } from "../signing/trust/trusted-keys.ts";
+import { namesOfData } from "../streams/signing/signing-user.ts";
+import type { StreamJudging } from "./judge-streams.ts";
+
+/** Whether a server keeps its streams there. */
+export function isDataDirectory(name: string): boolean {
+  const path = resolve(name);
+  const isOurs = ["journal", "logs"].some((each) => statOf(join(path, each))?.isDirectory());
+  return isOurs && (statOf(join(path, "meta.jsonl"))?.isFile() ?? false);
+}
+
+/**
+ * Those of the names that mean data directories. One that is gone, as a whole or but for what else
+ * lies in it, is one all the same while heads of its streams are pinned.
+ */
+export async function dataDirectoriesAmong(
+  host: Host,
+  names: readonly string[],
+  judging: StreamJudging,
+): Promise<string[]> {
+  const directories: string[] = [];
+  for (const name of names) {
+    const pinned = judging.pinnedIn(await namesOfData(host, name));
+    if (isDataDirectory(name) || pinned.length > 0) directories.push(name);
+  }
+  return directories;
+}
+
+/** What a user trusts and remembers. */
+export interface UserTrust {
+  readonly trust: Trust;
+  readonly book: Found<PinBook>;
+  remembered(session: NamedSession): Remembered;
+}
+
+export function streamJudgingBy(
+  user: UserTrust,
+  flags: Pick<VerifyOptions, "isDeep" | "requiresPin">,
+): StreamJudging {
+  return {
+    optionsFor: ({ id }, names): VerifyOptions => {
+      const remembered = user.remembered({ place: names.place, id, names });
+      return { crypto: nodeCrypto, keys: transcriptKeys(user.trust, id), remembered, ...flags };
+    },
+    pinnedIn: (names) => pinnedUnder(user.book.found, names),
+  };
+}
+
+/** The ids of which a head is pinned, under any of the names. */
+export function pinnedUnder(book: PinBook, { place, others }: RootNames): string[] {
+  const places = new Set([place, ...others]);
+  const pins = book.current().filter(({ pin }) => places.has(pin.place));
+  return [...new Set(pins.map(({ pin }) => pin.id))];
+}
+
+/** Null for what is not there, and for what can be no path at all. */
+function statOf(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
+}

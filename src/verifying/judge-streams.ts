@@ -1,0 +1,266 @@
+/**
+ * Judge streams: the report on each stream of a data directory, and on what it has from others.
+ *
+ * What `meta.jsonl` says of a stream is held against its checkpoints (signed-claims.ts). What a fork
+ * has from its source is as good as the source's own bytes up to the checkpoint that the fork's
+ * genesis names, and so on to the first stream of the chain.
+ *
+ * JS1  A fork is verified only when every byte that a server gives out for it is: its own, and those
+ *      of its sources. Only what is after the fork, in a source, is the source's own affair.
+ */
+
+import { errnoOf, VerbatimError } from "../base/errors.ts";
+import type { Directory, OpenFile } from "../base/files.ts";
+import type { Finding, FindingCode, Verdict } from "../proof/verdict.ts";
+import { worse } from "../proof/verdict.ts";
+import type { RootNames } from "../signing/heads/heads.ts";
+import { unreadableReport } from "../signing/judging/assemble.ts";
+import { readSidecar } from "../signing/judging/inspect-beside.ts";
+import type { VerifyReport } from "../signing/judging/report.ts";
+import { judgeOpen } from "../signing/judging/verify.ts";
+import type { VerifyOptions } from "../signing/judging/verify-options.ts";
+import { sidecarOf } from "../signing/session-log.ts";
+import type { StreamState } from "../streams/commit/stream-state.ts";
+import { openOrEmpty } from "../streams/journal/empty-file.ts";
+import { contradictions, forkFault } from "../streams/signing/signed-claims.ts";
+import { type SignedStreamLog, signedLogOf } from "../streams/signing/signed-log.ts";
+
+/** By what streams are judged. */
+export interface StreamJudging {
+  /** `names`: what the data directory is called in pins. */
+  optionsFor(log: SignedStreamLog, names: RootNames): VerifyOptions;
+  /** The streams of which a head is pinned, under any of the directory's names. */
+  pinnedIn(names: RootNames): readonly string[];
+}
+
+/** What verifying needs to know of a stream. */
+export type Known = Pick<
+  StreamState,
+  "path" | "file" | "isJson" | "status" | "base" | "end" | "isClosed" | "fork"
+>;
+
+export interface JudgeParts {
+  readonly root: string;
+  readonly names: RootNames;
+  /** Null for none, which is as good as an empty one. */
+  readonly logs: Directory | null;
+  readonly streams: ReadonlyMap<string, Known>;
+  readonly judging: StreamJudging;
+  /** Every byte of a stream's own file that is judged, in order. */
+  readonly onBytes?: (stream: Known, bytes: Uint8Array) => void;
+}
+
+/** A checkpoint of a source that a fork names. */
+interface Named {
+  readonly line: string;
+  /** Where what it covers ends, in the stream. */
+  readonly upTo: number;
+}
+
+interface Judged {
+  readonly report: VerifyReport;
+  readonly isFinal: boolean;
+  readonly named: ReadonlyMap<number, Named>;
+}
+
+export class StreamJudge {
+  readonly #parts: JudgeParts;
+  /** By source, the checkpoints that forks name: no others are remembered. */
+  readonly #wanted = new Map<string, Set<number>>();
+  /** Sources are asked about by each of their forks. */
+  readonly #sources = new Map<string, Promise<Judged>>();
+
+  private constructor(parts: JudgeParts) {
+    this.#parts = parts;
+  }
+
+  static async of(parts: JudgeParts): Promise<StreamJudge> {
+    const judge = new StreamJudge(parts);
+    await judge.#readForks();
+    return judge;
+  }
+
+  async report(stream: Known): Promise<VerifyReport> {
+    const judged = await this.#judged(stream);
+    const { report } = judged;
+    if (report.findings.some(({ code }) => NOT_LOOKED_AT.has(code))) return report;
+    const { signed_through: through } = report;
+    const signed = through && {
+      from: report.from,
+      isFinal: judged.isFinal,
+      bytes: through.byte_offset,
+    };
+    const found = contradictions(stream, signed, report.file.bytes).map(
+      ({ code, verdict, message }) => finding(code, verdict, message),
+    );
+    return withFindings(report, [...found, ...(await this.#inherited(stream, judged))]);
+  }
+
+  /** Which checkpoints of their sources the forks name. */
+  async #readForks(): Promise<void> {
+    const { logs, streams } = this.#parts;
+    for (const { file, fork, status } of streams.values()) {
+      if (fork === null || status === "deleted" || !logs) continue;
+      const from = await fromOf(logs, sidecarOf(file));
+      if (from === null) continue;
+      const wanted = this.#wanted.get(fork.source) ?? new Set();
+      this.#wanted.set(fork.source, wanted.add(from.seq));
+    }
+  }
+
+  #judged(stream: Known): Promise<Judged> {
+    const known = this.#sources.get(stream.path);
+    if (known !== undefined) return known;
+    const judged = this.#judge(stream);
+    if (this.#wanted.has(stream.path)) this.#sources.set(stream.path, judged);
+    return judged;
+  }
+
+  async #judge(stream: Known): Promise<Judged> {
+    const { root, names, logs, judging, onBytes } = this.#parts;
+    const target = signedLogOf(root, stream);
+    const wanted = this.#wanted.get(stream.path);
+    const named = new Map<number, Named>();
+    const finals: number[] = [];
+    const options = {
+      ...judging.optionsFor(target, names),
+      ...(onBytes ? { onBytes: (bytes: Uint8Array) => onBytes(stream, bytes) } : {}),
+      onCheckpoint: (seq: number, line: string, said: { kind: string; byteOffset: number }) => {
+        if (said.kind === "final") finals.push(seq);
+        if (wanted?.has(seq)) named.set(seq, { line, upTo: stream.base + said.byteOffset });
+      },
+    };
+    let hasCheckpoints = false;
+    try {
+      if (!logs) throw notThere(`${root}/${target.logId}`);
+      const place = { directory: logs, name: stream.file, path: `${logs.path}/${stream.file}` };
+      hasCheckpoints = isThere(logs, sidecarOf(stream.file));
+      const log = openLog(logs, stream);
+      try {
+        const report = await judgeOpen(place, log, target, options);
+        const through = report.signed_through?.seq ?? -1;
+        return { report, named, isFinal: finals.some((seq) => seq <= through) };
+      } finally {
+        log.close();
+      }
+    } catch (cause) {
+      const report = unreadableReport(target, options, cause, hasCheckpoints);
+      return { report, named, isFinal: false };
+    }
+  }
+
+  /** What keeps the bytes from being verified that a fork has from its sources (JS1). */
+  async #inherited(fork: Known, judged: Judged): Promise<Finding[]> {
+    const seen = new Set<string>();
+    let [child, of, upTo] = [fork, judged, fork.base];
+    while (child.base > 0 && of.report.signed_through !== null) {
+      seen.add(child.path);
+      const source = this.#parts.streams.get(child.fork?.source ?? "");
+      if (source === undefined || source.status === "deleted" || seen.has(source.path)) {
+        return [sourceFinding("rollback", child.fork?.source ?? "its source", "is not there")];
+      }
+      const parent = await this.#judged(source);
+      const { signed_through: through, from } = parent.report;
+      const other = through && forkFault(source, from);
+      if (other !== null) return [sourceFinding("tampered", source.path, `is another: ${other}`)];
+      const fault = sourceFault(child, of.report, source, parent, upTo);
+      if (fault !== null) return [fault];
+      [child, of, upTo] = [source, parent, Math.min(upTo, source.base)];
+    }
+    return [];
+  }
+}
+
+/** These reports are on what could not be read or is gone: there is nothing to hold against. */
+const NOT_LOOKED_AT: ReadonlySet<FindingCode> = new Set([
+  ...(["UNREADABLE", "NOT_FOUND", "TOO_LONG"] as const),
+]);
+
+/** What is wrong with the part of a source that a fork has, `upTo` a place in it; null if nothing. */
+function sourceFault(
+  child: Known,
+  { from }: VerifyReport,
+  source: Known,
+  { report, named }: Judged,
+  upTo: number,
+): Finding | null {
+  if (from === null) return null; // Said already: forkFault.
+  const { verdict, signed_through: through, found } = report;
+  const head = named.get(from.seq);
+  const isThere = report.log === from.log && head?.line === from.line;
+  if (!isThere || head === undefined || (through?.seq ?? -1) < from.seq) {
+    const isBad = BAD.has(verdict);
+    const message = "has not, under a trusted signature, the checkpoint that its genesis names";
+    return sourceFinding(isBad ? verdict : "rollback", source.path, message);
+  }
+  if (source.end < child.base) {
+    return sourceFinding("rollback", source.path, "ends before it, as meta.jsonl says");
+  }
+  if (head.upTo < Math.min(from.at, upTo)) {
+    return sourceFinding("incomplete", source.path, "was signed only in part when it was forked");
+  }
+  if (!found.some(([start]) => source.base + start < upTo)) return null;
+  return sourceFinding("incomplete", source.path, "has bytes before it that were found unsigned");
+}
+
+const BAD: ReadonlySet<Verdict> = new Set(["tampered", "unreadable", "rollback", "untrusted"]);
+
+function sourceFinding(verdict: Verdict, source: string, what: string): Finding {
+  return finding("SOURCE_NOT_VERIFIED", verdict, `what it begins with, in ${source}: that ${what}`);
+}
+
+function finding(code: FindingCode, verdict: Verdict, message: string): Finding {
+  return { code, verdict, byteOffset: null, turn: null, message };
+}
+
+/** A report with more in it, and the verdict that comes of that. */
+export function withFindings(report: VerifyReport, findings: readonly Finding[]): VerifyReport {
+  if (findings.length === 0) return report;
+  const said = findings.map(({ byteOffset, ...rest }) => ({ ...rest, byte_offset: byteOffset }));
+  const verdict = findings.reduce((so, each) => worse(so, each.verdict ?? so), report.verdict);
+  return { ...report, verdict, findings: [...report.findings, ...said] };
+}
+
+/** A stream's file is made with its first byte. */
+function openLog(logs: Directory, { file, base, end }: Known): OpenFile {
+  if (end === base) return openOrEmpty(logs, file);
+  try {
+    return logs.open(file, "read");
+  } catch (cause) {
+    throw errnoOf(cause) === "ENOENT" ? notThere(`${logs.path}/${file}`) : cause;
+  }
+}
+
+/** What a fork's genesis says it begins from, whether or not that holds; null for nothing. */
+async function fromOf(logs: Directory, name: string) {
+  try {
+    const sidecar = logs.open(name, "read");
+    try {
+      for await (const { checkpoint } of readSidecar(sidecar, `${logs.path}/${name}`).checkpoints) {
+        return checkpoint.kind === "genesis" ? checkpoint.from : null;
+      }
+    } finally {
+      sidecar.close();
+    }
+  } catch {
+    // Judging the fork says what is wrong with it.
+  }
+  return null;
+}
+
+/** Whether anything stands in a file. */
+function isThere(directory: Directory, name: string): boolean {
+  try {
+    const file = directory.open(name, "read");
+    const isThere = file.size() > 0;
+    file.close();
+    return isThere;
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") return false;
+    throw cause;
+  }
+}
+
+export function notThere(path: string): VerbatimError {
+  return new VerbatimError("LOG_NOT_FOUND", `there is no log at ${path}`, { path });
+}

@@ -1,0 +1,62 @@
+/**
+ * Signed JSON: objects with a `_signature`, signed by the user's key and judged by their trust.
+ *
+ * SJ1  What is signed is what JSON.stringify writes: it verifies, whether it is kept as an object, as
+ *      that text, or as a file that Python wrote from it.
+ */
+
+import { badArgument, checkData } from "../base/choice.ts";
+import type { Host } from "../base/host.ts";
+import { userPlaces } from "../base/node-places.ts";
+import { jsonTree } from "../proof/canonical-json.ts";
+import { judgeJson, SIGNATURE_FIELD, signJsonValue } from "../proof/json-signature.ts";
+import { isJsonMap, parseJson } from "../proof/json-tree.ts";
+import { loadSigner } from "../signing/keys/keys.ts";
+import { nodeCrypto } from "../signing/keys/node-crypto.ts";
+import { Trust } from "../signing/trust/trust.ts";
+import { threadKeys } from "../signing/trust/trusted-keys.ts";
+
+export interface JsonIntegrity {
+  /** Unaltered, and signed by a key that the user trusts. */
+  readonly valid: boolean;
+  /** Why it is not: `unsigned`, `altered`, `unknown key`, `untrusted key` and so on. */
+  readonly reason?: string;
+  /** The key that it names; null when it names none. */
+  readonly fp: string | null;
+  /** When it says that it was signed, which nothing proves; null when it is not valid. */
+  readonly ts: string | null;
+}
+
+/** The object with its `_signature`, which replaces one that is there; UNSIGNABLE_JSON. */
+export async function signJsonObject<T extends Readonly<Record<string, unknown>>>(
+  host: Host,
+  value: T,
+): Promise<T & { readonly _signature: string }> {
+  jsonTree(value); // Refuses what JSON.stringify would leave out or make something else of.
+  const { tree } = parseJson(JSON.stringify(value)); // SJ1
+  if (!isJsonMap(tree)) throw badArgument("signJson", "signs a JSON object, and nothing else");
+  const signer = await loadSigner(host, userPlaces());
+  const sign = (message: Uint8Array) => signer.sign(message);
+  const signed = await signJsonValue(tree, {
+    ...{ sign, fp: signer.fp, crypto: nodeCrypto, nowMs: Date.now },
+  });
+  return { ...value, [SIGNATURE_FIELD]: String(signed.get(SIGNATURE_FIELD)) };
+}
+
+/** How a text, or an object that was parsed from one, is judged by its signature. Never throws. */
+export async function inspectJsonObject(
+  value: string | Uint8Array | Readonly<Record<string, unknown>>,
+): Promise<JsonIntegrity> {
+  try {
+    const keys = threadKeys(await Trust.load(userPlaces()), null);
+    const isText = typeof value === "string" || value instanceof Uint8Array;
+    if (!isText) checkData("inspectJson", value, "JSON");
+    const verdict = judgeJson(isText ? value : JSON.stringify(value), { crypto: nodeCrypto, keys });
+    const { fp } = verdict;
+    if (verdict.ok) return { valid: true, fp, ts: verdict.ts };
+    return { valid: false, reason: verdict.reason, fp, ts: null };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    return { valid: false, reason, fp: null, ts: null };
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * User judging: by what a user judges sessions: the keys they trust, the heads they remember.
+ *
+ * Read once, before any log is opened: a writer who goes on meanwhile can only be ahead (verify.ts,
+ * V4). Writes nothing.
+ */
+
+import type { Host } from "../base/host.ts";
+import { type UserPlaces, userPlaces } from "../base/node-places.ts";
+import { SpillProof } from "../dialects/files/spill-proof.ts";
+import { MetaProof } from "../dialects/rye/files/meta-proof.ts";
+import { DIALECTS } from "../listing/find-session.ts";
+import type { PinBook } from "../proof/pins.ts";
+import { readPinFile } from "../signing/heads/head-export.ts";
+import { type Conflict, describeConflict, merge } from "../signing/heads/head-merge.ts";
+import {
+  type Found,
+  Heads,
+  type NamedSession,
+  type RootNames,
+  rememberedIn,
+} from "../signing/heads/heads.ts";
+import { rootNames } from "../signing/heads/root-names.ts";
+import type { BesideProof, Remembered, VerifyOptions } from "../signing/judging/verify-options.ts";
+import { nodeCrypto } from "../signing/keys/node-crypto.ts";
+import type { SessionLog } from "../signing/session-log.ts";
+import { Trust } from "../signing/trust/trust.ts";
+import { threadKeys, transcriptKeys } from "../signing/trust/trusted-keys.ts";
+
+export interface JudgingOptions {
+  /** A file of exported heads that count too. */
+  readonly against?: string | null;
+  readonly places?: UserPlaces;
+  readonly onWarning: (warning: string) => void;
+}
+
+export class UserJudging {
+  readonly trust: Trust;
+  readonly heads: Heads;
+  readonly book: Found<PinBook>;
+  readonly #host: Host;
+  readonly #names = new Map<string, Promise<RootNames>>();
+  /** What the file of heads says otherwise than ours do. */
+  readonly #conflicts: readonly Conflict[];
+
+  private constructor(
+    host: Host,
+    trust: Trust,
+    heads: Heads,
+    book: Found<PinBook>,
+    conflicts: readonly Conflict[],
+  ) {
+    this.#host = host;
+    this.trust = trust;
+    this.heads = heads;
+    this.book = book;
+    this.#conflicts = conflicts;
+  }
+
+  /** Refuses with what is wrong with the user's keys, trust or the file of heads. */
+  static async load(host: Host, options: JudgingOptions): Promise<UserJudging> {
+    const { places = userPlaces(), against = null, onWarning } = options;
+    const trust = await Trust.load(places);
+    const heads = new Heads({ host, stateDirectory: places.stateDirectory, onWarning });
+    const book = await heads.read();
+    if (book.problem !== null) onWarning(book.problem);
+    // Theirs add to ours and take nothing back (HM1): else the file could hide a rollback.
+    const pins = against === null ? [] : await readPinFile(host, against);
+    const { conflicts } = merge(book.found, pins);
+    for (const conflict of conflicts) onWarning(describeConflict(conflict));
+    return new UserJudging(host, trust, heads, book, conflicts);
+  }
+
+  /** What a session is judged by. For one verdict: a spill proof is used once. */
+  async optionsFor(target: SessionLog): Promise<VerifyOptions> {
+    return {
+      crypto: nodeCrypto,
+      keys: transcriptKeys(this.trust, target.id),
+      remembered: this.remembered(await this.whose(target)),
+      beside: this.#besideProof(target),
+    };
+  }
+
+  /** What judges the files that belong to a log; null where there are none. */
+  #besideProof(target: SessionLog): BesideProof | null {
+    const { dialect, id } = target;
+    const { spilling } = DIALECTS[dialect];
+    if (spilling) return new SpillProof(this.#host, target, spilling);
+    if (dialect !== "rye" || id === null) return null;
+    return new MetaProof(this.#host, { ...target, id }, threadKeys(this.trust, id));
+  }
+
+  /** What is remembered of a session. */
+  remembered(session: NamedSession): Remembered {
+    const { place, id, names } = session;
+    const theirs = this.#conflicts.find(({ theirs }) => {
+      return theirs.id === id && [place, ...(names?.others ?? [])].includes(theirs.place);
+    });
+    const { conflict, ...remembered } = rememberedIn(this.book, session);
+    return { ...remembered, conflict: theirs?.why ?? conflict ?? null };
+  }
+
+  /** Where pins remember a session; a file that lies in no store is known by its log alone. */
+  async whose({ dialect, root, id }: SessionLog): Promise<NamedSession> {
+    if (id === null) return { place: "", id: "" };
+    const names = await this.namesOf({ dialect, root });
+    return { place: names.place, id, names };
+  }
+
+  /** What a store is called in pins; found out once for all its sessions. */
+  namesOf(store: Pick<SessionLog, "dialect" | "root">): Promise<RootNames> {
+    const key = `${store.dialect}:${store.root}`;
+    const names = this.#names.get(key) ?? rootNames(this.#host, store);
+    this.#names.set(key, names);
+    return names;
+  }
+}

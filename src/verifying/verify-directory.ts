@@ -1,0 +1,298 @@
+/**
+ * Verify directory: a verdict on every stream of a data directory, from its files alone.
+ *
+ * `streams.db` is not asked: `meta.jsonl` says which streams there are. Streams without a byte have
+ * nothing to be signed, and are passed over unless a head of theirs is pinned.
+ *
+ * VD1  Total: whatever the files hold, there is a report. Nothing is written, and nothing is made.
+ * VD2  What the journal has and the files have not cannot be judged: NEEDS_RECOVERY, of the whole.
+ * VD3  A stream whose head is pinned and that no `meta.jsonl` names is gone, whatever lies in
+ *      `logs/`: no server has it. Also when `meta.jsonl` or the whole directory went with it.
+ * VD4  `meta.jsonl` is not signed: what it says of a stream is held against the checkpoints and the
+ *      files (judge-streams.ts), and a stream that it says was deleted against the pins.
+ */
+
+import { errnoOf, VerbatimError } from "../base/errors.ts";
+import type { Directory } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+import type { Finding, Verdict } from "../proof/verdict.ts";
+import type { RootNames } from "../signing/heads/heads.ts";
+import { unreadableReport } from "../signing/judging/assemble.ts";
+import type { VerifyReport } from "../signing/judging/report.ts";
+import type { VerifyOptions } from "../signing/judging/verify-options.ts";
+import { sidecarOf } from "../signing/session-log.ts";
+import { bytesNotIn } from "../streams/journal/journal-left.ts";
+import { scanJournal } from "../streams/journal/journal-scan.ts";
+import { MetaFile } from "../streams/journal/meta-file.ts";
+import { lockUnused } from "../streams/journal/unused-directory.ts";
+import { type SignedStreamLog, signedLogOf } from "../streams/signing/signed-log.ts";
+import { namesOfData } from "../streams/signing/signing-user.ts";
+import { logFileName } from "../streams/stream-path.ts";
+import {
+  type JudgeParts,
+  type Known,
+  notThere,
+  StreamJudge,
+  type StreamJudging,
+  withFindings,
+} from "./judge-streams.ts";
+
+/**
+ * The reports, in order of path; only one, on the directory, when it cannot be looked into, or when
+ * nothing is there and nothing is pinned.
+ */
+export async function* verifyDataDirectory(
+  host: Host,
+  path: string,
+  judging: StreamJudging,
+): AsyncGenerator<VerifyReport> {
+  const opened: { close(): void }[] = [];
+  const names = await namesOfData(host, path);
+  try {
+    const looked = await look(host, path, opened);
+    if ("report" in looked) {
+      const gone = looked.isGone ? goneFrom(names, judging) : [];
+      yield* gone.length > 0 ? gone : [looked.report];
+      return;
+    }
+    const { root, logs, streams, removals } = looked;
+    const pinned = new Set(judging.pinnedIn(names));
+    const files = new Set(logs?.names());
+    const judge = await StreamJudge.of({ root, names, logs, streams, judging });
+    for (const id of [...new Set([...streams.keys(), ...pinned])].sort()) {
+      const known = streams.get(id);
+      if (known === undefined) {
+        yield goneReport(names, id, judging, NOT_NAMED(root));
+      } else if (known.status === "deleted" && pinned.has(id)) {
+        yield goneReport(names, id, judging, DELETED(root));
+      } else if (pinned.has(id) || isToBeJudged(known, files, removals)) {
+        const report = await judge.report(known);
+        yield withFindings(report, deletionFindings(known, removals));
+      }
+    }
+  } finally {
+    for (const each of opened) each.close();
+  }
+}
+
+/** One stream, judged with its sources; `onBytes` as in JudgeParts. */
+export async function judgeStream(
+  host: Host,
+  path: string,
+  stream: string,
+  { judging, onBytes }: Required<Pick<JudgeParts, "judging" | "onBytes">>,
+): Promise<VerifyReport> {
+  const opened: { close(): void }[] = [];
+  try {
+    const names = await namesOfData(host, path);
+    const looked = await look(host, path, opened);
+    if ("report" in looked) throw notLookedInto(looked.report);
+    const { root, logs, streams, removals } = looked;
+    const known = streams.get(stream);
+    if (known === undefined || known.status === "deleted") throw noStream(path, stream);
+    const judge = await StreamJudge.of({ root, names, logs, streams, judging, onBytes });
+    return withFindings(await judge.report(known), deletionFindings(known, removals));
+  } finally {
+    for (const each of opened.reverse()) each.close();
+  }
+}
+
+/**
+ * Has `work` look at one stream of a directory that nobody has open. Refuses with LOG_LOCKED,
+ * STREAM_NOT_FOUND, and NOT_VERIFIED when the directory cannot be looked into.
+ */
+export async function withSignedStream<T>(
+  host: Host,
+  path: string,
+  stream: string,
+  work: (log: SignedStreamLog, names: RootNames) => Promise<T>,
+): Promise<T> {
+  const opened: { close(): void }[] = [];
+  try {
+    const directory = await host.files.openDirectory(path, { create: false });
+    opened.push(directory);
+    opened.push(lockUnused(directory));
+    const looked = await look(host, path, opened);
+    if ("report" in looked) throw notLookedInto(looked.report);
+    const known = looked.streams.get(stream);
+    if (known === undefined || known.status === "deleted") throw noStream(path, stream);
+    return await work(signedLogOf(looked.root, known), await namesOfData(host, path));
+  } finally {
+    for (const each of opened.reverse()) each.close();
+  }
+}
+
+type Looked =
+  /** `isGone`: there is no `meta.jsonl`, or none that was ever begun. */
+  | { readonly report: VerifyReport; readonly isGone: boolean }
+  | {
+      readonly root: string;
+      /** Null for none, which is as good as an empty one. */
+      readonly logs: Directory | null;
+      readonly streams: Map<string, Known>;
+      /** Files that were to be deleted. */
+      readonly removals: ReadonlySet<string>;
+    };
+
+async function look(host: Host, path: string, opened: { close(): void }[]): Promise<Looked> {
+  const keep = <T extends { close(): void }>(part: T): T => {
+    opened.push(part);
+    return part;
+  };
+  let isBegun = false;
+  try {
+    const directory = keep(await host.files.openDirectory(path, { create: false }));
+    const meta = await MetaFile.openToRead(directory);
+    if (meta === null) return { report: onDirectory(path, new Error(UNBEGUN)), isGone: true };
+    keep(meta);
+    isBegun = true;
+    const logs = await directoryIfThere(host, `${path}/logs`);
+    if (logs) keep(logs);
+    const journals = await directoryIfThere(host, `${path}/journal`);
+    if (journals) {
+      keep(journals);
+      const { records } = await scanJournal(journals, meta.storeId, meta.checkpointLsn);
+      if (records.length > 0) {
+        const left = logs ? bytesNotIn(logs, records) : 0;
+        return { report: needsRecovery(path, records.length, left), isGone: false };
+      }
+    }
+    return { root: directory.path, logs, ...(await streamsIn(meta)) };
+  } catch (cause) {
+    return { report: onDirectory(path, cause), isGone: !isBegun && isMissing(cause) };
+  }
+}
+
+async function directoryIfThere(host: Host, path: string): Promise<Directory | null> {
+  try {
+    return await host.files.openDirectory(path, { create: false });
+  } catch (cause) {
+    if (isMissing(cause)) return null;
+    throw cause;
+  }
+}
+
+function isMissing(cause: unknown): boolean {
+  return errnoOf(cause instanceof VerbatimError ? cause.cause : cause) === "ENOENT";
+}
+
+/** Each stream as the last line about it has it, and the files of those that were deleted. */
+async function streamsIn(
+  meta: MetaFile,
+): Promise<{ streams: Map<string, Known>; removals: Set<string> }> {
+  const streams = new Map<string, Known>();
+  const removals = new Set<string>();
+  for await (const { line } of meta.lines(0)) {
+    if (line.kind === "removal") removals.add(line.file);
+    if (line.kind !== "stream") continue;
+    const { path, file, isJson, status, base, end, isClosed, fork, readSeq } = line.state;
+    // A crc can be made by anybody, and what it is of must still name no other file.
+    if (logFileName(path, readSeq, isJson) !== file) {
+      throw new Error(`${meta.path} names a file that no stream has`);
+    }
+    streams.set(path, { path, file, isJson, status, base, end, isClosed, fork });
+  }
+  return { streams, removals };
+}
+
+/** Whether a stream of which no head is pinned has anything that could be signed. */
+function isToBeJudged(
+  { status, file, base, end }: Known,
+  names: ReadonlySet<string>,
+  removals: ReadonlySet<string>,
+): boolean {
+  const isThere = names.has(file) || names.has(sidecarOf(file));
+  if (status === "deleted") return isThere && !removals.has(file);
+  return base !== end || base > 0 || isThere;
+}
+
+/** What `meta.jsonl` says of deletions otherwise than its own removals, or the files, do. */
+function deletionFindings(
+  { status, file }: Known,
+  removals: ReadonlySet<string>,
+): readonly Finding[] {
+  if (status === "deleted") {
+    return [
+      mismatch("rollback", "meta.jsonl says that it was deleted, and its file is still kept"),
+    ];
+  }
+  if (!removals.has(file)) return [];
+  return [
+    mismatch("tampered", "meta.jsonl says that its file was to be deleted, and that it lives"),
+  ];
+}
+
+function mismatch(verdict: Verdict, message: string): Finding {
+  return { code: "DELETION_MISMATCH", verdict, byteOffset: null, turn: null, message };
+}
+
+const NOT_NAMED = (root: string) =>
+  `no meta.jsonl in ${root} names the stream, and its head was seen before`;
+const DELETED = (root: string) =>
+  `meta.jsonl in ${root} says that the stream was deleted, and its head is still pinned; ` +
+  "`verbatim head forget` if that was meant";
+
+/** The reports on all that is pinned in a directory of which nothing is left (VD3). */
+function goneFrom(names: RootNames, judging: StreamJudging): VerifyReport[] {
+  const ids = [...judging.pinnedIn(names)].sort();
+  return ids.map((id) => goneReport(names, id, judging, NOT_NAMED(rootOf(names))));
+}
+
+function rootOf({ place }: RootNames): string {
+  return place.slice("streams:".length);
+}
+
+/** A stream that no server would serve, wherever its file may be. */
+function goneReport(
+  names: RootNames,
+  id: string,
+  judging: StreamJudging,
+  message: string,
+): VerifyReport {
+  const root = rootOf(names);
+  const target: SignedStreamLog = { dialect: "streams", root, logId: "", id };
+  const options = judging.optionsFor(target, names);
+  const report = unreadableReport(target, options, notThere(`${root}/meta.jsonl`));
+  const findings = report.findings.map((each) =>
+    each.verdict === report.verdict ? { ...each, message } : each,
+  );
+  return { ...report, path: root, findings };
+}
+
+const UNBEGUN = "its meta.jsonl was never begun; a server that starts there begins it";
+
+function needsRecovery(path: string, records: number, left: number): VerifyReport {
+  const only = left === 0 ? "" : `, and ${left} bytes of streams are in the journal alone`;
+  const reason =
+    `${records} records of the journal are not carried out${only}: a server is at work there, or ` +
+    "was killed; stop it, or start one there and stop it; of a running one, verify a backup";
+  return onDirectory(path, new Error(reason), "NEEDS_RECOVERY");
+}
+
+function onDirectory(
+  path: string,
+  cause: unknown,
+  code?: "NEEDS_RECOVERY" | undefined,
+): VerifyReport {
+  const target = { dialect: "streams", root: path, logId: "", id: null } as const;
+  return { ...unreadableReport(target, NO_OPTIONS, cause, false, code), path };
+}
+
+function notLookedInto({ path, verdict, findings }: VerifyReport): VerbatimError {
+  const reason = findings[0]?.message ?? verdict;
+  return new VerbatimError("NOT_VERIFIED", `${path} cannot be looked into: ${reason}`, {
+    path,
+    verdict,
+  });
+}
+
+function noStream(path: string, stream: string): VerbatimError {
+  return new VerbatimError(
+    "STREAM_NOT_FOUND",
+    `${path} has no stream ${stream}; \`verbatim head forget\` gives up one that is gone`,
+    { stream },
+  );
+}
+
+/** Nothing is judged by them: there is no pin of a directory. */
+const NO_OPTIONS = {} as VerifyOptions;

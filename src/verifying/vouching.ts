@@ -1,0 +1,28 @@
+/** Vouching: lines of a session that nobody has signed, signed as somebody saw them (VO1, shown.ts). */
+
+import type { Host } from "../base/host.ts";
+import type { Shown } from "../signing/judging/shown.ts";
+import type { SessionLog } from "../signing/session-log.ts";
+import { Store } from "../store/store.ts";
+
+/** Signs what was shown of a session, by the user's key; refuses with CHANGED_WHILE_READ. */
+export async function vouchForSession(
+  host: Host,
+  { dialect, root, id }: SessionLog & { readonly id: string },
+  shown: Shown,
+  onWarning: (warning: string) => void,
+  profile?: "rye",
+): Promise<void> {
+  const options = { dialect, root, sign: true, onWarning, ...(profile && { profile }) };
+  const store = new Store(host, options);
+  const session = store.session(id);
+  try {
+    await session.seal(async (sealing) => {
+      const earlier = (await shown.agreed(sealing.toVouch)).map((range) => ({ vouches: range }));
+      return sealing.mustState ? [{ vouches: null }, ...earlier] : earlier;
+    });
+  } finally {
+    await session.release(); // Not closed: whether the session goes on is not ours to say.
+    await store.close();
+  }
+}
