@@ -1,7 +1,6 @@
 /** What the OpenAI Agents SDK's entry point does with any version of it: one test file for each. */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import { VerbatimSession } from "../../src/openai-agents.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -14,11 +13,6 @@ interface Sdk {
 }
 
 type New = new (...given: unknown[]) => Record<string, (...given: unknown[]) => Promise<unknown>>;
-
-export function versionOf(alias: string): string {
-  const manifest = new URL(`../../node_modules/${alias}/package.json`, import.meta.url);
-  return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
-}
 
 /** A second run of an agent sees what the first one said, from a session that was opened again. */
 export async function runsWith(sdk: Sdk): Promise<void> {

@@ -174,18 +174,21 @@ function isOffset(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** The SDK's own; it is there, since nobody else asks for summaries. */
+/** The SDK's own. A version that asks for summaries has it; versions before 0.2.118 do not. */
 export async function foldOfSdk(): Promise<FoldSummary> {
+  let reason = "this version of @anthropic-ai/claude-agent-sdk has no foldSessionSummary";
+  let cause: unknown;
   try {
-    const sdk = await import("@anthropic-ai/claude-agent-sdk");
-    return sdk.foldSessionSummary as FoldSummary;
-  } catch (cause) {
-    const reason = "@anthropic-ai/claude-agent-sdk cannot be imported from here";
-    throw new VerbatimError(
-      "BAD_SETTING",
-      `summaries of sessions cannot be made: ${reason}; give the SDK's foldSessionSummary`,
-      { setting: "foldSessionSummary", from: "options", reason },
-      { cause },
-    );
+    const sdk: { foldSessionSummary?: unknown } = await import("@anthropic-ai/claude-agent-sdk");
+    if (typeof sdk.foldSessionSummary === "function") return sdk.foldSessionSummary as FoldSummary;
+  } catch (error) {
+    cause = error;
+    reason = "@anthropic-ai/claude-agent-sdk cannot be imported from here";
   }
+  throw new VerbatimError(
+    "BAD_SETTING",
+    `cannot summarise sessions: ${reason}; install 0.2.118 or later, or pass foldSessionSummary`,
+    { setting: "foldSessionSummary", from: "options", reason },
+    { cause },
+  );
 }
