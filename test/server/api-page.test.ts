@@ -57,13 +57,13 @@ test("the page's program runs", async () => {
 
 test("the page's limits are those that hold", () => {
   const { sessionsDefault, sessionsMax, entriesDefault, entriesMax, bytesMax } = SESSION_LIMITS;
-  expect(page.text).toContain(`at most so many: ${sessionsDefault}, up to ${sessionsMax}`);
-  expect(page.text).toContain(`at most so many: ${entriesDefault}, up to ${entriesMax}`);
+  expect(page.text).toContain(`page size: ${sessionsDefault}, up to ${sessionsMax}`);
+  expect(page.text).toContain(`number of entries: ${entriesDefault}, up to ${entriesMax}`);
   expect(page.text).toContain(`about ${bytesMax / 2 ** 20} MiB of lines`);
   expect(page.text).toContain(`up to ${bytesMax / 2 ** 20} MiB at once`);
   expect(page.text).toContain(`more than ${SESSION_LIMITS.restingBytes / 2 ** 20} MiB`);
   const { hitsDefault, hitsMax } = SESSION_LIMITS;
-  expect(page.text).toContain(`at most so many entries: ${hitsDefault}, up to ${hitsMax}`);
+  expect(page.text).toContain(`number of entries: ${hitsDefault}, up to ${hitsMax}`);
   const { entriesExaminedMax, searchWaitMs, usageRowsMax, usageToolsMax } = SESSION_LIMITS;
   expect(page.text).toContain(`${entriesExaminedMax.toLocaleString("en")} entries at most`);
   expect([searchWaitMs, usageRowsMax]).toEqual([500, 5_000]); // Half a second; 5,000 rows.
