@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import type { SessionStore } from "@anthropic-ai/claude-agent-sdk";
 import { onTestFinished, test } from "vitest";
 import { refusal } from "../../../test/support/refusal.ts";
@@ -205,4 +207,30 @@ test("nothing is made of an empty batch, and a line that is no entry is told and
   writeFileSync(logOf(store.root), "no json\n[1]\n", { flag: "a" });
   assert.deepEqual(await store.load(KEY), [entry(1)]);
   assert.match(warnings.join(), /^2 lines of .* are no entries/);
+});
+
+test("an entry with a known uuid and other content is reported, and a retry is not", async () => {
+  const warnings: string[] = [];
+  const store = open({ onWarning: (warning) => warnings.push(warning) });
+  await store.append(KEY, [entry(1), entry(2)]);
+  await store.append(KEY, [entry(1), { ...entry(2), more: true }, entry(3)]);
+  const path = logOf(store.root);
+  const warning = `${path} has an entry with the uuid uuid-2 and other content; the first is kept`;
+  assert.deepEqual(warnings, [warning]);
+  assert.deepEqual(await store.load(KEY), [entry(1), entry(2), entry(3)]);
+  const again = open({ root: store.root, onWarning: (warning) => warnings.push(warning) });
+  await again.append(KEY, [{ ...entry(2), more: true }]);
+  assert.deepEqual(warnings, [warning, warning]);
+});
+
+test("without onWarning, other content under a known uuid is a warning of the process", async () => {
+  const program = `
+    import { claudeSessionStore } from "./src/claude-agent.ts";
+    const store = claudeSessionStore({ root: process.argv[1], durability: "os" });
+    const key = { projectKey: "p", sessionId: "s" };
+    for (const tag of ["a", "b"]) await store.append(key, [{ type: "tag", uuid: "u-1", tag }]);
+    await store.close();`;
+  const argv = ["--import", "tsx", "--input-type=module", "--eval", program, tempDirectory()];
+  const { stderr } = await promisify(execFile)(process.execPath, argv);
+  assert.match(stderr, /Warning: .*transcript\.jsonl has an entry with the uuid u-1 and other/);
 });
