@@ -248,3 +248,8 @@ export function unsafePath(
     { cause },
   );
 }
+
+/** Throws a TypeError when the programmer misused an API; bad input and I/O throw VerbatimError. */
+export function assert(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new TypeError(`Verbatim was misused: ${message}`);
+}

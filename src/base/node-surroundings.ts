@@ -20,6 +20,7 @@ import {
   readlinkSync,
   realpathSync,
   type Stats,
+  statfsSync,
   statSync,
 } from "node:fs";
 import { join, relative, resolve } from "node:path";
@@ -27,6 +28,12 @@ import { VerbatimError } from "./errors.ts";
 
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const PERMISSIONS = 0o777;
+/**
+ * `statfs` types (Linux's magic.h) of file systems where the `..` of each sub-directory counts as a
+ * link: ext, XFS, tmpfs, F2FS, overlay. There a link count of 2 means that a directory has no
+ * sub-directory. Elsewhere the count says nothing (Btrfs: always 1).
+ */
+const COUNTS_DIRECTORIES = new Set([0xef53, 0x58465342, 0x01021994, 0xf2f52010, 0x794c7630]);
 
 export interface Seen {
   readonly name: string;
@@ -110,4 +117,13 @@ function unsafePath(path: string, root: string): VerbatimError<"UNSAFE_PATH"> {
       "something that is no file; put the real file in its place",
     { path, root },
   );
+}
+
+/** The device of `path` when link counts there show sub-directories, so listing can be saved. */
+export function countingDevice(path: string): number | null {
+  try {
+    return COUNTS_DIRECTORIES.has(statfsSync(path).type) ? statSync(path).dev : null;
+  } catch {
+    return null; // Missing or unreadable.
+  }
 }

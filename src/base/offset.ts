@@ -4,8 +4,8 @@
  * O1  A `ByteOffset` is on a line boundary: 0, or one past an LF.
  */
 
-import { assert } from "./assert.ts";
 import { checkWhole } from "./choice.ts";
+import { assert } from "./errors.ts";
 
 declare const byteOffset: unique symbol;
 declare const lineNumber: unique symbol;

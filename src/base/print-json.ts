@@ -86,3 +86,22 @@ function printScalar(value: unknown, style: JsonStyle): string {
       return "null";
   }
 }
+
+/**
+ * A short id of a text: 64 bits, two FNV-1a hashes of its UTF-16 units, in hex. Not collision-resistant:
+ * never use it where an attacker may choose the text.
+ */
+export function fingerprint(text: string): string {
+  let a = 0x811c9dc5;
+  let b = 0x01000193;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    a = Math.imul(a ^ unit, 0x01000193);
+    b = Math.imul(b ^ unit, 0x85ebca6b) ^ (b >>> 13);
+  }
+  return hex(a) + hex(b);
+}
+
+function hex(bits: number): string {
+  return (bits >>> 0).toString(16).padStart(8, "0");
+}

@@ -12,9 +12,8 @@
  *      every event, as if nobody captured. That holds for our own mistakes, too.
  */
 
-import { assert } from "../base/assert.ts";
 import { badArgument, badOption, checkOptions, type OptionKinds } from "../base/choice.ts";
-import { type Provider, VerbatimError } from "../base/errors.ts";
+import { assert, type Provider, VerbatimError } from "../base/errors.ts";
 import { CAPTURE_LIMITS, type CaptureLimits } from "../base/limits.ts";
 import type { NewEntry } from "../model/entry.ts";
 import { Budget } from "./budget.ts";

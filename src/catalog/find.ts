@@ -17,7 +17,7 @@
 
 import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { errnoOf, ioError, unsafePath, type VerbatimError } from "../base/errors.ts";
-import { countingDevice } from "../base/node-link-counts.ts";
+import { countingDevice } from "../base/node-surroundings.ts";
 import type { FoundLog } from "./session-row.ts";
 
 interface LayoutBase {

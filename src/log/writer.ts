@@ -11,12 +11,11 @@
  * W5  Lines land in the order in which `append` was called, whether they waited or not.
  */
 
-import { callersHaveRun } from "../base/callers.ts";
 import { checkBytes } from "../base/choice.ts";
 import { ioError, VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
-import { InFlight } from "../base/in-flight.ts";
+import { callersHaveRun, InFlight } from "../base/in-flight.ts";
 import { DOUBTFUL_BYTES, LOG_LIMITS, type LogLimits } from "../base/limits.ts";
 import type { ByteOffset } from "../base/offset.ts";
 import { queueFull, refuseBesideName, refuseSharingOverNetwork, withinBatch } from "./admission.ts";

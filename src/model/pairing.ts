@@ -15,8 +15,7 @@
  * CP4  A turn begins where the log says so, and where a user has spoken.
  */
 
-import { fingerprint } from "../base/fingerprint.ts";
-import { compactJson } from "../base/print-json.ts";
+import { compactJson, fingerprint } from "../base/print-json.ts";
 import type { Entry, Part } from "./entry.ts";
 
 /** Calls that may be open at once. Beyond it the oldest is no longer followed. */

@@ -8,7 +8,7 @@
  * C3  Numbers are plain integers up to 2^53 - 1, without sign or leading zeros.
  */
 
-import { assert } from "../base/assert.ts";
+import { assert } from "../base/errors.ts";
 import { asAscii, concat, fromBase64url, toBase64url, utf8 } from "./bytes.ts";
 
 /** What a signature is made over begins with this, so that it can be taken for nothing else. */

@@ -14,7 +14,7 @@
  *      months.
  */
 
-import { assert } from "../base/assert.ts";
+import { assert } from "../base/errors.ts";
 import { fromBase64url, toBase64url, toHex, utf8 } from "./bytes.ts";
 import { canonicalTree, jsonTree } from "./canonical-json.ts";
 import type { Sign } from "./checkpoint.ts";

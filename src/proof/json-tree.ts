@@ -10,7 +10,7 @@
  * JT3  Whatever is accepted, Python's json.loads accepts too, and reads the same.
  */
 
-import { assert } from "../base/assert.ts";
+import { assert } from "../base/errors.ts";
 import { utf8 } from "./bytes.ts";
 
 /** What a text that is to be signed or judged may hold at most. */

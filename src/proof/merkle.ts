@@ -9,7 +9,7 @@
  * MT2  Judging a proof never throws: whatever is malformed is false.
  */
 
-import { assert } from "../base/assert.ts";
+import { assert } from "../base/errors.ts";
 import type { ProofCrypto } from "./crypto.ts";
 
 const HASH_BYTES = 32;

@@ -6,7 +6,7 @@
  * double.
  */
 
-import { assert } from "../base/assert.ts";
+import { assert } from "../base/errors.ts";
 
 /** What `json.dumps(json.loads(text))` prints for a JSON number. */
 export function canonicalNumber(text: string): string {

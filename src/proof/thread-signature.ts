@@ -20,7 +20,7 @@
  * TS2  In such an object `_signature` is padded, `rev` a plain integer, `head` whole: one spelling.
  */
 
-import { assert } from "../base/assert.ts";
+import { assert } from "../base/errors.ts";
 import { idSegments } from "../base/ids.ts";
 import { fromBase64url, toBase64url, utf8 } from "./bytes.ts";
 import { jsonTree } from "./canonical-json.ts";

@@ -9,10 +9,9 @@
  * CA3  A group that is refused is refused to everybody in it, and those after it go on.
  */
 
-import { assert } from "../base/assert.ts";
-import { callersHaveRun } from "../base/callers.ts";
-import { type ErrorCode, VerbatimError } from "../base/errors.ts";
+import { assert, type ErrorCode, VerbatimError } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
+import { callersHaveRun } from "../base/in-flight.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
 import { type ByteOffset, toByteOffset } from "../base/offset.ts";
 import type { Native, SpillFile } from "../dialects/dialect.ts";

@@ -10,8 +10,7 @@
  * SB2  When it cannot find out what the log ends in, it composes nothing.
  */
 
-import { assert } from "../base/assert.ts";
-import { ioError } from "../base/errors.ts";
+import { assert, ioError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { type ByteOffset, START, toByteOffset } from "../base/offset.ts";
 import type { Chain, Dialect, Native, SpillFile } from "../dialects/dialect.ts";

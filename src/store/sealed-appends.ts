@@ -8,7 +8,7 @@
  * One write at a time: its caller waits for it.
  */
 
-import { callersHaveRun } from "../base/callers.ts";
+import { callersHaveRun } from "../base/in-flight.ts";
 import { toByteOffset } from "../base/offset.ts";
 import type { Beside } from "../dialects/files/beside.ts";
 import { type More, type Sync, Unsettled } from "../log/composed.ts";

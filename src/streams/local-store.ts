@@ -8,7 +8,7 @@
 
 import { randomBytes } from "node:crypto";
 import { dirname } from "node:path";
-import { assert } from "../base/assert.ts";
+import { assert } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { OPEN_LOG_FILES_MAX } from "../base/limits.ts";
 import { nodeHost } from "../base/node-host.ts";

@@ -11,8 +11,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { assert } from "../base/assert.ts";
-import { badStreamPath } from "../base/errors.ts";
+import { assert, badStreamPath } from "../base/errors.ts";
 import { STREAM_PATH_BYTES_MAX } from "../base/limits.ts";
 
 /** The first segment that is the protocol's own: subscriptions and the like. */

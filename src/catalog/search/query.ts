@@ -9,8 +9,8 @@
  *      fewer would be the beginning of half of all words.
  */
 
+import { momentOf } from "../../base/choice.ts";
 import { VerbatimError } from "../../base/errors.ts";
-import { momentOf } from "../../base/moment.ts";
 import type { Role } from "../../model/entry.ts";
 import { spelt, wordsOf } from "./words.ts";
 

@@ -1,7 +1,7 @@
 /** `verbatim token`: who may use the server, and for what. */
 
 import { resolve } from "node:path";
-import { momentOf } from "../../base/moment.ts";
+import { momentOf } from "../../base/choice.ts";
 import type { Scope, TokenEntry } from "../../server/auth/token-file.ts";
 import {
   type CliCommand,

@@ -10,8 +10,7 @@
  *      same input. It is never another call's: what came of a call must not be told of the next.
  */
 
-import { fingerprint } from "../../base/fingerprint.ts";
-import { compactJson } from "../../base/print-json.ts";
+import { compactJson, fingerprint } from "../../base/print-json.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
 import type { Native } from "../dialect.ts";
 import { get, getObject, getString, has, isObject, type JsonObject } from "../fields.ts";

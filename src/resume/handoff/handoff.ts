@@ -8,9 +8,8 @@
  */
 
 import { basename, dirname, relative, resolve } from "node:path";
-import { assert } from "../../base/assert.ts";
 import { checkChoice } from "../../base/choice.ts";
-import { VerbatimError } from "../../base/errors.ts";
+import { assert, VerbatimError } from "../../base/errors.ts";
 import type { Directory, OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { packageVersion } from "../../base/node-package.ts";

@@ -12,9 +12,8 @@
  */
 
 import { basename, dirname, join, resolve } from "node:path";
-import { assert } from "../../base/assert.ts";
 import { checkChoice } from "../../base/choice.ts";
-import { ioError, VerbatimError } from "../../base/errors.ts";
+import { assert, ioError, VerbatimError } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { homeagentRoot } from "../../base/node-places.ts";

@@ -1,7 +1,7 @@
 /** Server metrics: what is counted, under which name. docs/server.md has the list; a test compares. */
 
 import type { ErrorCode } from "../../base/errors.ts";
-import { openDescriptorCount } from "../../base/node-process.ts";
+import { openDescriptorCount } from "../../base/node-host.ts";
 import type { BatchReport } from "../../streams/commit/committer.ts";
 import { Counter, Gauge, Histogram, type Metric, metricsText } from "./registry.ts";
 

@@ -5,7 +5,7 @@
  *      not look like one that matched everything.
  */
 
-import { momentOf } from "../../base/moment.ts";
+import { momentOf } from "../../base/choice.ts";
 import { badRequest } from "../http/answer.ts";
 
 const OFFSET_MAX = Number.MAX_SAFE_INTEGER;

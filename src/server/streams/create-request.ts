@@ -1,7 +1,7 @@
 /** Create request: what the headers of a PUT ask for. */
 
 import type { IncomingHttpHeaders } from "node:http";
-import { momentOf } from "../../base/moment.ts";
+import { momentOf } from "../../base/choice.ts";
 import { type OffsetToken, parseOffset } from "../../streams/offset-token.ts";
 import type { ForkRequest, Lifetime } from "../../streams/stream-store.ts";
 import { badRequest } from "../http/answer.ts";

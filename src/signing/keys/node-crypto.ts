@@ -5,7 +5,7 @@
  */
 
 import { createCipheriv, createHash, type Hash, hash, verify } from "node:crypto";
-import { assert } from "../../base/assert.ts";
+import { assert } from "../../base/errors.ts";
 import type { ProofCrypto, RunningHash } from "../../proof/crypto.ts";
 import { ParsedKeys } from "./parsed-keys.ts";
 

@@ -6,7 +6,7 @@
  *      only appended is hashed once it is written, while the disk is at work, and without a fork.
  */
 
-import { assert } from "../../base/assert.ts";
+import { assert } from "../../base/errors.ts";
 import type { Ledger } from "../../proof/ledger.ts";
 
 type Added =

@@ -13,8 +13,8 @@
  *      no more (STORE_FAILED), and opening it again carries the batch out.
  */
 
-import { callersHaveRun } from "../../base/callers.ts";
 import { VerbatimError } from "../../base/errors.ts";
+import { callersHaveRun } from "../../base/in-flight.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { JournalMark } from "../journal/journal-mark.ts";
 import { RecordBuffer } from "../journal/journal-record.ts";

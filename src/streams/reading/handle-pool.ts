@@ -9,8 +9,7 @@
  *     appended.
  */
 
-import { assert } from "../../base/assert.ts";
-import { VerbatimError } from "../../base/errors.ts";
+import { assert, VerbatimError } from "../../base/errors.ts";
 import type { Directory } from "../../base/files.ts";
 import { InFlight } from "../../base/in-flight.ts";
 import { LogFile } from "./log-file.ts";

@@ -12,8 +12,7 @@
  *      one write.
  */
 
-import { assert } from "../../base/assert.ts";
-import { ioError, VerbatimError } from "../../base/errors.ts";
+import { assert, ioError, VerbatimError } from "../../base/errors.ts";
 import type { Directory, OpenFile } from "../../base/files.ts";
 import { InFlight } from "../../base/in-flight.ts";
 import { readStretch } from "../../log/bytes.ts";

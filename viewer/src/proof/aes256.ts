@@ -5,7 +5,7 @@
  * WebCrypto has no AES that answers at once, and the judges of src/proof ask for a salt per line.
  */
 
-import { assert } from "../../../src/base/assert.ts";
+import { assert } from "../../../src/base/errors.ts";
 
 const BLOCK = 16;
 const ROUNDS = 14;

@@ -14,8 +14,7 @@
  */
 
 import { dirname } from "node:path";
-import { assert } from "../../../base/assert.ts";
-import { VerbatimError } from "../../../base/errors.ts";
+import { assert, VerbatimError } from "../../../base/errors.ts";
 import type { Directory } from "../../../base/files.ts";
 import type { Host } from "../../../base/host.ts";
 import { type ByteOffset, START, toByteOffset } from "../../../base/offset.ts";

@@ -23,7 +23,7 @@ import {
 } from "node:fs";
 import { setImmediate as othersRun } from "node:timers/promises";
 import { errnoOf, ioError, type VerbatimError } from "../../../base/errors.ts";
-import { countingDevice } from "../../../base/node-link-counts.ts";
+import { countingDevice } from "../../../base/node-surroundings.ts";
 import { LOG_NAME, META_NAME, THREADS_PATH } from "../thread-id.ts";
 
 /** How long nobody else in this process gets a turn (TH2). */

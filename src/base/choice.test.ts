@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { momentOf } from "./moment.ts";
+import { momentOf } from "./choice.ts";
 
 test("every day that there is is a moment, and no other is", () => {
   for (const year of ["2023", "2024", "2100", "2000"]) {
