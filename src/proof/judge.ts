@@ -12,27 +12,25 @@
  */
 
 import { fromBase64url, fromHex, toHex, utf8 } from "./bytes.ts";
-import { type Checkpoint, type ForeignHead, type Found, turnBefore } from "./checkpoint.ts";
+import type { Checkpoint, ForeignHead, Found } from "./checkpoint.ts";
 import type { Claim, LegacyCheckpoint } from "./claims.ts";
 import type { ProofCrypto, RunningHash } from "./crypto.ts";
 import {
   FALSE_SIGNATURE,
+  Findings,
   NEWER,
   OLDER_AFTER_NEWER,
   OTHER_BYTES,
   otherSession,
   refused,
-} from "./finding-words.ts";
+} from "./findings.ts";
+import { History, type KeyChange, type Link } from "./history.ts";
 import type { KeyAnswer, Keys } from "./keys.ts";
 import { type HandOver, Rotations } from "./rotations.ts";
-import type { Finding, FindingCode, SignedThrough, Verdict } from "./verdict.ts";
+import type { Finding, FindingCode, SignedThrough } from "./verdict.ts";
 import type { WalkHandler } from "./walk.ts";
 
 const ZEROS = "0".repeat(64);
-/** Kinds that may stand with no line before them, and say nothing of turns. */
-const WITHOUT_LINES: ReadonlySet<string> = new Set(["rotate", "link"]);
-/** More are counted, not listed. */
-export const FINDINGS_MAX = 100;
 
 export interface JudgeOptions {
   readonly crypto: ProofCrypto;
@@ -70,27 +68,9 @@ interface Standing {
   readonly through: SignedThrough;
 }
 
-/** From one checkpoint on, another key signs. */
-export interface KeyChange {
-  readonly seq: number;
-  readonly from: string;
-  readonly to: string;
-  /** Whether the checkpoint before is a rotation that names this key. */
-  readonly isNamed: boolean;
-}
-
-/** A session that goes on from this log, as a checkpoint says. */
-export interface Link {
-  readonly seq: number;
-  readonly id: string;
-  readonly log: string;
-}
-
 export class Judge implements WalkHandler {
-  readonly findings: Finding[] = [];
-  /** The first of them, in order: see FINDINGS_MAX. */
-  readonly keyChanges: KeyChange[] = [];
-  readonly links: Link[] = [];
+  readonly #findings = new Findings();
+  readonly #history: History;
   readonly #options: JudgeOptions;
   readonly #rotations: Rotations;
   readonly #hash: RunningHash;
@@ -99,23 +79,12 @@ export class Judge implements WalkHandler {
   #seq = 0;
   #prev = ZEROS;
   #hasHashFault = false;
-  #isBroken = false;
-  #isFinal = false;
-  /** The last checkpoint that held. */
-  #last: Checkpoint | null = null;
-  /** Where its line ends, or of a sidecar what it covers. */
-  #lastEnd = 0;
-  /** How many turns there are, the one included that goes on. */
-  #turns = 0;
-  /** The last checkpoint, those that cover no line apart, ended a turn. */
-  #endsTurn = false;
   #pinnedSeq: number | null = null;
   /** The last checkpoint that held, its signature not yet checked. */
   #unchecked: Standing | null = null;
   #through: SignedThrough | null = null;
   #newest: { readonly turn: number; readonly offset: number; readonly key: KeyAnswer } | null =
     null;
-  readonly #found = new Map<string, { readonly range: Found; readonly turn: number }>();
   readonly #usedKeys = new Map<string, KeyAnswer>();
   /** How many checkpoints there are, of either format, and in how many nothing was wrong. */
   total = 0;
@@ -138,6 +107,29 @@ export class Judge implements WalkHandler {
     this.#rotations = new Rotations(options.crypto, options.keys);
     this.#hash = hash;
     this.#session = options.session;
+    this.#history = new History(options.crypto, this.#findings);
+  }
+
+  get findings(): readonly Finding[] {
+    return this.#findings.list;
+  }
+
+  get keyChanges(): readonly KeyChange[] {
+    return this.#history.keyChanges;
+  }
+
+  get links(): readonly Link[] {
+    return this.#history.links;
+  }
+
+  /** Byte ranges that a signer found unsigned, and that no later checkpoint vouches for. */
+  get found(): readonly Found[] {
+    return this.#history.found;
+  }
+
+  /** Whether the last checkpoint, rotations and links aside, ended no turn. */
+  get isInTurn(): boolean {
+    return this.#history.isInTurn;
   }
 
   /** Of whom the checkpoints speak. */
@@ -158,11 +150,6 @@ export class Judge implements WalkHandler {
   /** The last checkpoint's number; null when there is none. */
   get newestSeq(): number | null {
     return this.total === this.legacy ? null : this.#seq - 1;
-  }
-
-  /** The last checkpoint ended no turn. */
-  get isInTurn(): boolean {
-    return !this.#endsTurn;
   }
 
   /** The rotations that were followed. */
@@ -197,9 +184,9 @@ export class Judge implements WalkHandler {
       this.#legacy(claim.checkpoint, start, hash);
     } else if (claim.is === "newer") {
       this.total++;
-      this.#say("NEWER_FORMAT", "unreadable", start, null, NEWER(claim.version));
+      this.#findings.add("NEWER_FORMAT", "unreadable", start, null, NEWER(claim.version));
     } else {
-      this.#fault("NOT_A_CHECKPOINT", start, null, "a line claims to be a checkpoint");
+      this.#findings.fault("NOT_A_CHECKPOINT", start, null, "a line claims to be a checkpoint");
     }
   }
 
@@ -221,19 +208,18 @@ export class Judge implements WalkHandler {
     const fault = this.#faultOf(checkpoint, place, hash);
     if (fault) {
       this.#settle();
-      this.#fault(fault.code, place, turn, fault.message);
-    } else if (!this.#isBroken) {
+      this.#findings.fault(fault.code, place, turn, fault.message);
+    } else if (!this.#findings.isBroken) {
       this.sound++;
       this.#options.onCheckpoint?.(seq, lineHash, checkpoint);
-      this.#note(checkpoint, place);
-      const through = throughOf(checkpoint, place, end, lineHash, this.#turns);
+      this.#history.add(checkpoint, place, end);
+      const through = throughOf(checkpoint, place, end, lineHash, this.#history.turns);
       this.#unchecked = { checkpoint, through };
-      [this.#last, this.#lastEnd] = [checkpoint, end];
       if (this.#options.isEverySignature) this.#settle();
     }
     // What is not signed proves no loss: anybody can say that more stood there.
     if (hash === null && this.#isFalse(checkpoint)) {
-      this.#fault("SIGNATURE_FALSE", place, turn, FALSE_SIGNATURE(turn));
+      this.#findings.fault("SIGNATURE_FALSE", place, turn, FALSE_SIGNATURE(turn));
     }
     if (checkpoint.kind === "genesis" && !this.genesis) {
       this.genesis = { salt: fromHex(checkpoint.salt), parts: checkpoint.parts };
@@ -248,33 +234,24 @@ export class Judge implements WalkHandler {
   /** After the last byte. */
   finish(): void {
     this.#settle();
-    for (const { range, turn } of this.#found.values()) {
-      const [from, to] = range;
-      const message = `bytes ${from} to ${to} were found unsigned, and nobody has vouched for them`;
-      this.#say("FOUND_UNSIGNED", "incomplete", from, turn, message);
-    }
+    this.#history.finish();
     const { key, turn, offset } = this.#newest ?? {};
     if (key?.refusal) {
-      this.#say(key.refusal, "untrusted", offset ?? null, turn ?? null, refused(key));
+      this.#findings.add(key.refusal, "untrusted", offset ?? null, turn ?? null, refused(key));
     }
-  }
-
-  /** Bytes that nobody has vouched for, as the checkpoints tell it. */
-  get found(): readonly Found[] {
-    return [...this.#found.values()].map(({ range }) => range);
   }
 
   /** Checks the signature of the last checkpoint that held, and lets it vouch for the bytes. */
   #settle(): void {
     const standing = this.#unchecked;
     this.#unchecked = null;
-    if (!standing || this.#isBroken) return;
+    if (!standing || this.#findings.isBroken) return;
     const { checkpoint, through } = standing;
     const { publicKey, refusal } = this.#keyOf(checkpoint);
     if (!publicKey) return; // Unknown: nothing can be said, and nothing is vouched for.
     if (this.#isFalse(checkpoint)) {
       const { turn } = checkpoint;
-      this.#fault("SIGNATURE_FALSE", through.byteOffset, turn, FALSE_SIGNATURE(turn));
+      this.#findings.fault("SIGNATURE_FALSE", through.byteOffset, turn, FALSE_SIGNATURE(turn));
     } else if (!refusal) {
       this.#through = through;
       this.#rotations.holds(checkpoint);
@@ -333,52 +310,6 @@ export class Judge implements WalkHandler {
     return null;
   }
 
-  /** What a checkpoint that held says besides. */
-  #note(checkpoint: Checkpoint, place: number): void {
-    const { turn, kind } = checkpoint;
-    this.#noteTurn(checkpoint, place);
-    this.#noteKey(checkpoint);
-    if (kind === "link" && this.links.length < FINDINGS_MAX) {
-      const { id, log } = checkpoint.to;
-      this.links.push({ seq: checkpoint.seq, id, log });
-    }
-    if (kind === "genesis") {
-      const log = toHex(this.#options.crypto.sha256(fromHex(checkpoint.salt))).slice(0, 32);
-      if (log !== checkpoint.log) {
-        this.#fault("OTHER_LOG", place, turn, "the genesis names another log than its salt makes");
-      }
-    }
-    if (this.#isFinal && !WITHOUT_LINES.has(kind)) {
-      this.#say("REOPENED", null, place, turn, "the session went on after its end was signed");
-    }
-    if (!WITHOUT_LINES.has(kind)) this.#isFinal = kind === "final";
-    if (kind !== "genesis" && kind !== "recovery") return;
-    if (checkpoint.found === null) return;
-    const [from, to] = checkpoint.found;
-    if (from > to || to > place) {
-      this.#fault("CHAIN_BROKEN", place, turn, "a stretch of found bytes lies outside the log");
-    } else if (checkpoint.vouched) {
-      this.#found.delete(`${from}-${to}`);
-    } else {
-      this.#found.set(`${from}-${to}`, { range: checkpoint.found, turn });
-    }
-  }
-
-  #noteTurn(checkpoint: Checkpoint, place: number): void {
-    const { kind, turn } = checkpoint;
-    const hasLines = place > this.#lastEnd;
-    const turns = hasLines ? turnBefore(checkpoint) : turn;
-    this.#turns = Math.max(this.#turns, turns);
-    if (!WITHOUT_LINES.has(kind)) this.#endsTurn = kind === "turn" || kind === "final";
-  }
-
-  #noteKey({ seq, kid }: Checkpoint): void {
-    const last = this.#last;
-    if (!last || last.kid === kid || this.keyChanges.length >= FINDINGS_MAX) return;
-    const isNamed = last.kind === "rotate" && last.next === kid;
-    this.keyChanges.push({ seq, from: last.kid, to: kid, isNamed });
-  }
-
   #legacy(checkpoint: LegacyCheckpoint, start: number, hash: string): void {
     const { turn } = checkpoint;
     this.total++;
@@ -390,12 +321,12 @@ export class Judge implements WalkHandler {
       ? { code: "OLDER_FORMAT_AFTER_NEWER" as const, message: OLDER_AFTER_NEWER }
       : this.#legacyFaultOf(checkpoint, start, hash, key);
     if (fault) {
-      this.#fault(fault.code, start, turn, fault.message);
+      this.#findings.fault(fault.code, start, turn, fault.message);
       return;
     }
     this.sound++;
     this.#newest = { turn, offset: start, key };
-    if (!key.publicKey || key.refusal || this.#isBroken) return;
+    if (!key.publicKey || key.refusal || this.#findings.isBroken) return;
     const end = this.claimsEnd;
     const place = { byteOffset: start, end, turn, turns: turn, seq: this.legacy - 1 };
     this.#through = { ...place, line: "", rev: 0, kid: key.kid ?? "", kind: "legacy", ts: "" };
@@ -430,25 +361,6 @@ export class Judge implements WalkHandler {
     const key = this.#rotations.keyOf(checkpoint);
     this.#usedKeys.set(checkpoint.kid, key);
     return key;
-  }
-
-  #fault(code: FindingCode, offset: number, turn: number | null, message: string): void {
-    this.#isBroken = true;
-    this.#say(code, "tampered", offset, turn, message);
-  }
-
-  #say(
-    code: FindingCode,
-    verdict: Verdict | null,
-    byteOffset: number | null,
-    turn: number | null,
-    message: string,
-  ): void {
-    // The first of each kind is always listed; it is the one that decides.
-    if (this.findings.length >= FINDINGS_MAX && this.findings.some((said) => said.code === code)) {
-      return;
-    }
-    this.findings.push({ code, verdict, byteOffset, turn, message });
   }
 }
 

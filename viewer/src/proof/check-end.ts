@@ -222,7 +222,7 @@ class EndJudge implements WalkHandler {
   /** Bytes that were found unsigned and that no person has vouched for. */
   found(): Finding[] {
     return [...this.#found].map(([range, { byteOffset, turn }]) => {
-      const message = `bytes ${range} were found unsigned, and nobody has vouched for them`;
+      const message = `bytes ${range} were found unsigned, and no checkpoint vouches for them`;
       return { code: "FOUND_UNSIGNED", verdict: "incomplete", byteOffset, turn, message };
     });
   }

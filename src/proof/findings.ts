@@ -1,22 +1,54 @@
-/** Finding words: what the judge says of checkpoints, for people. No text of a log is in it. */
+/** Findings: the list of what is wrong with a log, and the messages. They repeat no text of a log. */
 
 import { asciiJson } from "./checkpoint.ts";
 import type { KeyAnswer } from "./keys.ts";
+import type { Finding, FindingCode, Verdict } from "./verdict.ts";
 
-/** A file can name a session as it likes: of a long name only the beginning is repeated. */
+/** Further findings are dropped, except the first of each code. */
+export const FINDINGS_MAX = 100;
+
+/** Messages shorten session names to this: a hostile file may hold any name. */
 const NAME_CHARS_MAX = 200;
+
+export class Findings {
+  readonly list: Finding[] = [];
+  #isBroken = false;
+
+  /** Whether a fault was found: bytes after it are not vouched for. */
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
+  /** Adds a finding that makes the log `tampered`. */
+  fault(code: FindingCode, byteOffset: number, turn: number | null, message: string): void {
+    this.#isBroken = true;
+    this.add(code, "tampered", byteOffset, turn, message);
+  }
+
+  /** The first of each code is listed even past FINDINGS_MAX, because it decides the verdict. */
+  add(
+    code: FindingCode,
+    verdict: Verdict | null,
+    byteOffset: number | null,
+    turn: number | null,
+    message: string,
+  ): void {
+    if (this.list.length >= FINDINGS_MAX && this.list.some((found) => found.code === code)) return;
+    this.list.push({ code, verdict, byteOffset, turn, message });
+  }
+}
 
 export const OTHER_BYTES = (turn: number) =>
   `bytes before turn ${turn}'s checkpoint are not those that were signed`;
 
 export const FALSE_SIGNATURE = (turn: number) => `the signature of turn ${turn} is false`;
 
-export const OLDER_AFTER_NEWER = "a checkpoint of the older format stands after one of this format";
+export const OLDER_AFTER_NEWER = "a checkpoint of the older format follows one of this format";
 
 export const NEWER = (version: number) =>
   `a checkpoint is of format ${version}, which this program does not know; update it`;
 
-/** Both names: who moved or renamed a session sees at once what was done. */
+/** Names both sessions, so that a move or a rename is plain at once. */
 export function otherSession(seq: number, said: string, expected: string): string {
   const [signed, here] = [said, expected].map((id) => asciiJson(id.slice(0, NAME_CHARS_MAX)));
   return (
@@ -25,7 +57,7 @@ export function otherSession(seq: number, said: string, expected: string): strin
   );
 }
 
-/** Why the newest checkpoint does not count, with the key that it is by. */
+/** Why the key of the newest checkpoint is refused. */
 export function refused({ refusal, kid, fp, owner }: KeyAnswer): string {
   const name = kid ?? `with the short name ${fp}`;
   const whose = owner === null ? "" : ` of ${owner}`;
