@@ -1,9 +1,8 @@
 /**
- * Choice: options and arguments, refused at the entry point when they are unknown or have a value that
- * they do not take.
+ * Choice: checks options and arguments where they enter, and refuses with BAD_SETTING.
  *
- * Callers in JavaScript have no compiler to tell them of a misspelt word; taken in silence it would
- * mean whatever the code does with what it does not know.
+ * JavaScript callers have no compiler to catch a misspelt option; ignored silently, it would change
+ * what the code does.
  */
 
 import { VerbatimError } from "./errors.ts";
@@ -11,12 +10,12 @@ import { oneLine } from "./one-line.ts";
 
 const SHOWN_CHARS_MAX = 40;
 
-/** Refuses with BAD_SETTING a value that is none of the choices; undefined is to choose nothing. */
+/** Refuses a value that is not one of the choices; undefined means that none was made. */
 export function checkChoice(option: string, value: unknown, choices: readonly unknown[]): void {
   if (value !== undefined) requireChoice(option, value, choices);
 }
 
-/** The same where something must be chosen. */
+/** Like `checkChoice`, for a value that is required. */
 export function requireChoice(option: string, value: unknown, choices: readonly unknown[]): void {
   if (choices.includes(value)) return;
   const allowed = choices.map(shown);
@@ -25,16 +24,18 @@ export function requireChoice(option: string, value: unknown, choices: readonly 
   throw badOption(option, `cannot be ${shown(value)}; choose ${all}`);
 }
 
-/** `reason` says what is wrong with the option's value, and what to give instead. */
+/** `reason`: what is wrong with the value, and what to pass instead. */
 export function badOption(option: string, reason: string): VerbatimError<"BAD_SETTING"> {
   const details = { setting: option, from: "options", reason };
   return new VerbatimError("BAD_SETTING", `the option ${option} ${reason}`, details);
 }
 
-/** What an option takes. `any`: another check judges its value. */
+/** The type of an option's value. `any`: checked elsewhere. */
 export type OptionKind = "string" | "text" | "boolean" | "count" | "function" | "object" | "any";
 
-/** Every option of an interface, and what it takes: none can be left out or misspelt here. */
+/**
+ * Every option of an interface with its type. The compiler reports one that is missing or misspelt.
+ */
 export type OptionKinds<Options> = Readonly<Record<keyof Options, OptionKind>>;
 
 const KINDS: Readonly<Record<OptionKind, readonly [string, (value: unknown) => boolean]>> = {
@@ -48,8 +49,8 @@ const KINDS: Readonly<Record<OptionKind, readonly [string, (value: unknown) => b
 };
 
 /**
- * Refuses with BAD_SETTING options that are not an object, an option that does not exist, and a value
- * of the wrong kind. `of` names who takes them: `JsonlEngine.open`.
+ * Refuses options that are not an object, an option that does not exist, and a value of the wrong
+ * type. `of` names the function that takes them: `JsonlEngine.open`.
  */
 export function checkOptions(of: string, options: unknown, kinds: OptionKinds<object>): void {
   const known = kinds as Readonly<Record<string, OptionKind>>;
@@ -62,13 +63,12 @@ export function checkOptions(of: string, options: unknown, kinds: OptionKinds<ob
   }
 }
 
-/** Refuses with BAD_SETTING a value that is not of its kind. */
 export function checkKind(option: string, value: unknown, kind: OptionKind): void {
   const [wanted, isOne] = KINDS[kind];
   if (!isOne(value)) throw badOption(option, `cannot be ${shown(value)}; give ${wanted}`);
 }
 
-/** The same where an argument has no name of an option. */
+/** Like `badOption`, for an argument that has no option name. */
 export function badArgument(
   of: string,
   reason: string,
@@ -79,33 +79,33 @@ export function badArgument(
   return new VerbatimError("BAD_SETTING", `${of} ${reason}`, details, because);
 }
 
-/** Refuses with BAD_SETTING what is not an object with fields. */
+/** Refuses a value that is not an object with fields. */
 export function checkData(of: string, given: unknown, name = "data"): void {
   if (typeof given === "object" && given !== null && !Array.isArray(given)) return;
   throw badArgument(of, `takes its ${name} as an object, not ${shown(given)}`);
 }
 
-/** Refuses with BAD_SETTING what is not bytes. */
+/** Refuses a value that is not bytes. */
 export function checkBytes(of: string, data: unknown): void {
   if (data instanceof Uint8Array) return;
-  throw badArgument(of, "takes bytes, a Uint8Array; encodeLine gives those of a JSON value");
+  throw badArgument(of, "takes bytes, a Uint8Array; encodeLine makes them from a JSON value");
 }
 
-/** Refuses with BAD_SETTING a stretch of a file whose place or length is not a whole number. */
+/** Refuses a byte range whose start or length is not a whole number. */
 export function checkStretch(bytePos: unknown, length: unknown): void {
   checkWhole("bytePos", bytePos);
   checkWhole("length", length);
 }
 
-/** Refuses with BAD_SETTING what is not a whole number from 0 on. */
+/** Refuses a value that is not a whole number from 0 up. */
 export function checkWhole(option: string, value: unknown): void {
   if (Number.isSafeInteger(value) && (value as number) >= 0) return;
   throw badOption(option, `cannot be ${shown(value)}; give a whole number from 0 on`);
 }
 
 /**
- * Milliseconds of `2026-11-15` or `2026-11-15T10:00:00Z`, NaN where there is no such time: by itself
- * `Date.parse` takes 30 February for 2 March, and 24:00 for the day after (V8 of Node 20).
+ * Milliseconds of `2026-11-15` or `2026-11-15T10:00:00Z`; NaN when no such time exists.
+ * `Date.parse` alone reads 30 February as 2 March, and 24:00 as the day after (V8 of Node 20).
  */
 export function momentOf(text: string): number {
   const day = text.slice(0, 10);
@@ -114,19 +114,19 @@ export function momentOf(text: string): number {
   return isDay && text.slice(11, 13) !== "24" ? Date.parse(text) : Number.NaN;
 }
 
-/** For the constructor of a class whose objects only its own `open` can make. */
+/** For the constructor of a class that is only made by its own `open`. */
 export function notByNew(name: string, instead: string): VerbatimError<"BAD_SETTING"> {
-  return badArgument(`new ${name}`, `makes nothing that works; use ${instead}`);
+  return badArgument(`new ${name}`, `cannot be called directly; use ${instead}`);
 }
 
 function unknownOption(of: string, name: string, known: readonly string[]): VerbatimError {
   const plain = (word: string) => word.replaceAll(/[_-]/g, "").toLowerCase();
   const meant = known.find((option) => plain(option) === plain(name));
   const hint = meant === undefined ? `it takes ${known.join(", ")}` : `did you mean ${meant}?`;
-  return badOption(oneLine(name, SHOWN_CHARS_MAX), `is not one of ${of}'s: ${hint}`);
+  return badOption(oneLine(name, SHOWN_CHARS_MAX), `is not an option of ${of}: ${hint}`);
 }
 
-/** Only what is short and says something: a caller may have put anything there. */
+/** Short and on one line: a caller may have passed anything. */
 function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(oneLine(value, SHOWN_CHARS_MAX));
   if (Array.isArray(value)) return "a list";

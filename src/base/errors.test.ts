@@ -8,7 +8,7 @@ test("a full disk, a used-up quota and a file-size limit are lack of space; othe
   assert.equal(isNoSpace(null), false);
 });
 
-test("what the operating system said is kept in the details, and what it gave as the cause", () => {
+test("an I/O error keeps the errno in its details and the original error as its cause", () => {
   const cause = Object.assign(new Error("boom"), { code: "EIO" });
   const error = ioError("/a.jsonl", "reading", cause);
 
@@ -17,12 +17,12 @@ test("what the operating system said is kept in the details, and what it gave as
   assert.equal(error.cause, cause);
 });
 
-test("an error of ours is passed on as it is", () => {
+test("a VerbatimError is passed on unchanged", () => {
   const ours = new VerbatimError("LOG_CLOSED", "closed", { path: "/a.jsonl" });
   assert.equal(ioError("/b.jsonl", "reading", ours), ours);
 });
 
-test("what has no errno is called unknown", () => {
+test("an error without an errno is UNKNOWN", () => {
   for (const error of [null, undefined, "EIO", new Error("EIO"), { code: 5 }]) {
     assert.equal(errnoOf(error), "UNKNOWN");
   }

@@ -1,20 +1,20 @@
 /**
- * Errors: every way Verbatim can refuse, and what it tells the caller.
+ * Errors: the one error class, its codes and their details.
  *
- * A code is public API. Add codes freely; never rename one or change its details.
- * Messages are for people (what failed, where, what to do next) and may change.
+ * A code is public API. Add codes freely; never rename one or change its details. Messages are for
+ * people (what failed, where, what to do next) and may change.
  */
 
-/** Who holds a lock, as the lock file's hint has it. `unknown` when it has none. */
+/** The process that holds a lock, as written in the lock file; `unknown` when nothing is. */
 export type LockHolder = { readonly pid: number; readonly started: string } | "unknown";
 
-/** Why a line cannot be taken or read. */
+/** Why a line is refused, or cannot be read. */
 export type LineFault = "holds LF" | "holds NUL" | "not UTF-8" | "not JSON" | "too long" | "blank";
 
-/** Whose stream is captured. */
+/** The provider of a captured stream. */
 export type Provider = "anthropic" | "openai";
 
-/** Why a request about a subscription was not carried out, in the protocol's own words. */
+/** Why a subscription request was refused, in the protocol's own codes. */
 export interface SubscriptionRefusal {
   readonly subscription: string;
   readonly reason:
@@ -29,12 +29,12 @@ export interface SubscriptionRefusal {
     | "ALREADY_CLAIMED"
     | "NO_PENDING_WORK"
     | "INVALID_OFFSET";
-  /** Who holds it, and which wake that is, when it is claimed already. */
+  /** When already claimed: the holder, and the generation of its wake. */
   readonly held?: { readonly by: string; readonly generation: number };
 }
 
 export interface ErrorDetails {
-  /** A line that would break the log's framing was given to `append`. */
+  /** A line passed to `append` would break the log's framing. */
   INVALID_LINE: { path: string; reason: LineFault | "ends without LF" };
   LINE_TOO_LONG: { path: string; bytes: number; bytesMax: number };
   BATCH_TOO_LARGE: { path: string; bytes: number; bytesMax: number };
@@ -45,124 +45,126 @@ export interface ErrorDetails {
   NO_SPACE: { path: string; end: number; bytes: number };
   LOG_WRITER_FAILED: { path: string; end: number };
   LOG_SUSPECT: { path: string; from: number; to: number };
-  /** A reader that was told to throw met a line it cannot vouch for. `line` counts from 1. */
+  /** A reader in `throw` mode met a line it cannot vouch for. `line` counts from 1. */
   BAD_LINE: { path: string; line: number | null; offset: number; reason: string };
-  /** A follower delivered lines that the log no longer holds. */
+  /** A follower delivered lines that the log no longer has. */
   LOG_REWOUND: { path: string; from: number; to: number };
   OUT_OF_RANGE: { path: string; offset: number; length: number; end: number };
-  /** An entry that its dialect does not allow; `field` names what is wrong with it. */
+  /** An entry that its dialect does not allow; `field` is the wrong field. */
   INVALID_ENTRY: { field: string; reason: string };
-  /** What stands in a log is not what was signed; nothing is signed on top of it. */
+  /** The log's bytes are not those that were signed; nothing more is signed. */
   CHECKPOINT_MISMATCH: { path: string; offset: number; verdict: string };
-  /** A session that was to be read verified is not. */
+  /** A session that must be verified to be read is not. */
   NOT_VERIFIED: { path: string; verdict: string };
   CHANGED_WHILE_READ: { path: string; offset: number };
   SESSION_NOT_FOUND: { session: string };
   SESSION_EXISTS: { session: string };
   /** Another process writes the session, or wrote to it since it was resumed. */
   SESSION_BUSY: { session: string; holder: LockHolder };
-  /** A change of a session's history that was made from another one than it has. */
+  /** A change of history was based on another history than the session has. */
   HISTORY_CONFLICT: { session: string; reason: string };
-  /** A file that is no bundle of a session, or is not what it says it is. */
+  /** A file that is not a session bundle, or contradicts its manifest. */
   BAD_BUNDLE: { path: string; reason: string };
-  /** What a bundle has no room for. */
+  /** Too large for a bundle. */
   BUNDLE_TOO_LARGE: { path: string; bytes: number; bytesMax: number };
-  /** The session has only so many turns. */
+  /** The session has fewer turns than asked for. */
   TURN_NOT_FOUND: { session: string; turn: number; turns: number };
-  /** More than resuming takes; `line` is where that was seen. */
+  /** The session is over a limit of resuming; `line` is where it was reached. */
   RESUME_TOO_LARGE: { line: number; what: "characters" | "parts"; max: number };
-  /** A session has lines, and none of them says anything that its dialect understands. */
+  /** A session has lines, but its dialect understands none of them. */
   NOTHING_UNDERSTOOD: { session: string; lines: number };
-  /** A file of which no line is of its dialect: it is never written to. */
+  /** No line of the file is of its dialect, so nothing is written to it. */
   FOREIGN_FILE: { path: string; dialect: string; lines: number };
-  /** No model of the provider's is known to send a session to; `model` is the session's own. */
+  /** No model is known for the provider; `model` is the session's own. */
   MODEL_UNKNOWN: { for: string; model: string | null };
   BAD_ID: { id: string; reason: string };
   UNSAFE_PATH: { path: string; root: string };
   UNSUPPORTED_FILE_SYSTEM: { path: string; fileSystem: string };
   UNSUPPORTED_PLATFORM: { platform: string };
   IO_ERROR: { path: string; operation: string; errno: string };
-  /** A JSON value that readers would not all read alike, or that has no JSON. */
+  /** A value that has no JSON, or whose JSON parsers read differently. */
   UNSIGNABLE_JSON: { reason: string };
-  /** A setting with a value it cannot have; `from` is its file, "environment", "flag" or "options". */
+  /**
+   * A setting has a value it cannot have; `from` is its file, "environment", "flag" or "options".
+   */
   BAD_SETTING: { setting: string; from: string; reason: string };
-  /** A key that must not be used: its file is not private, or it is no proper Ed25519 key. */
+  /** A key that must not be used: its file is not private, or it is not a proper Ed25519 key. */
   KEY_REFUSED: { path: string | null; reason: string };
   KEY_NOT_FOUND: { key: string };
-  /** The list of trusted keys, or a change to it, that we cannot go by. */
+  /** The list of trusted keys, or a change to it, is not valid. */
   TRUST_REFUSED: { path: string; reason: string };
   /** No head is pinned for the session. */
   PIN_NOT_FOUND: { session: string };
   PIN_FILE_TOO_LARGE: { path: string; bytes: number; bytesMax: number };
-  /** What a provider sent is no stream of its kind. */
+  /** The provider did not send a stream of its kind. */
   BAD_STREAM: { provider: Provider; reason: string };
-  /** A provider told of an error instead of going on; `type` is its own word for it. */
+  /** The provider sent an error; `type` is its own name for it. */
   PROVIDER_ERROR: { provider: Provider; type: string };
-  /** A message broke off: its stream ended too early, or nobody wanted the rest. */
+  /** A message is incomplete: its stream ended too early, or the caller stopped it. */
   STREAM_INCOMPLETE: { provider: Provider; reason: "ended" | "stopped" };
-  /** A message or one of its events is larger than what is captured. */
+  /** A message or one of its events is over the limit for capture. */
   STREAM_TOO_LARGE: { provider: Provider; what: "message" | "event"; max: number };
   BAD_STREAM_PATH: { stream: string; reason: string };
   STREAM_NOT_FOUND: { stream: string };
-  /** Deleted, but forks still hold its data; its path stays taken. */
+  /** Deleted, but forks still hold its data; its path stays reserved. */
   STREAM_GONE: { stream: string };
-  /** It exists otherwise than asked for; `reason` names what differs. */
+  /** The stream exists with other settings; `reason` names what differs. */
   STREAM_CONFLICT: { stream: string; reason: string };
-  /** What is on disk is not what was appended. */
+  /** The bytes on disk are not those that were appended. */
   STREAM_DAMAGED: { stream: string; offset: number; path: string };
-  /** No place in this stream: malformed, past its end, or inside a message. */
+  /** Not an offset of this stream: malformed, past its end, or inside a message. */
   BAD_OFFSET: { stream: string; offset: string; reason: string };
-  /** A place in an earlier stream of this path, which was deleted. */
+  /** An offset of an earlier stream at this path, which was deleted. */
   OFFSET_GONE: { stream: string; offset: string };
-  /** What was posted is no message of the stream's kind. */
+  /** The body is not a message of the stream's content type. */
   BAD_MESSAGE: { stream: string; reason: string };
-  /** One append held more messages than one may. */
+  /** One append has more messages than allowed. */
   TOO_MANY_MESSAGES: { stream: string; messagesMax: number };
-  /** The store takes no more writes until it is opened again. */
+  /** The store accepts no writes until it is reopened. */
   STORE_FAILED: { path: string; reason: string };
-  /** A file that others are rebuilt from is not what was written; `offset` is where. */
+  /** A file that others are rebuilt from was changed or damaged; `offset` is where. */
   STORE_DAMAGED: { path: string; offset: number; reason: string };
-  /** A directory that is not backed up, or not backed up to. */
+  /** A directory that cannot be backed up, or not to this target. */
   BACKUP_REFUSED: { path: string; reason: string };
-  /** A request over HTTP that cannot be understood; `part` says where: a header, the query. */
+  /** A malformed HTTP request; `part` names a header, or the query. */
   BAD_REQUEST: { part: string; reason: string };
-  /** What HTTP has and the server does not; `part` says where: a header. */
+  /** A part of HTTP that the server does not support; `part` names a header. */
   NOT_IMPLEMENTED: { part: string };
   BODY_TOO_LARGE: { bytesMax: number };
-  /** More requests wait for new data than the server keeps waiting. */
+  /** The server is at its limit of requests waiting for new data. */
   TOO_MANY_READERS: { readersMax: number };
-  /** A server refused what our client asked; `code` is the server's own. */
+  /** A server refused a request of our client; `code` is the server's own. */
   REQUEST_REFUSED: { status: number; code: string };
-  /** Sessions cannot be listed without their index; `problem` is why it cannot be had. */
+  /** Sessions cannot be listed without their index; `problem` is why it cannot be opened. */
   CATALOG_UNAVAILABLE: { path: string; problem: string };
-  /** What was to be searched for cannot be understood. */
+  /** A search query that cannot be parsed. */
   SEARCH_QUERY: { reason: string };
-  /** A web page that was not allowed to, or a name that is not this server's. */
+  /** A web page that is not allowed, or a host name that is not this server's. */
   ORIGIN_REFUSED: { header: "Origin" | "Host" };
-  /** The list of tokens, or a change to it, that we cannot go by. */
+  /** The list of tokens, or a change to it, is not valid. */
   TOKENS_REFUSED: { path: string; reason: string };
   TOKEN_NOT_FOUND: { token: string };
-  /** A request without a token that counts. */
+  /** A request without a valid token. */
   TOKEN_REQUIRED: { reason: "missing" | "unknown" | "expired" | "revoked" };
-  /** A token that is not for this; `token` is its id. */
+  /** A token without the needed scope; `token` is its id. */
   NOT_ALLOWED: { token: string; scope: string };
-  /** More is under way than the server takes at once; `limit` is its setting. */
+  /** The server is at a limit of concurrent work; `limit` is the name of the setting. */
   OVERLOADED: { limit: string; max: number };
-  /** One stream has more appends under way than its share. */
+  /** One stream is at its limit of concurrent appends. */
   STREAM_BUSY: { stream: string; limit: string; max: number };
-  /** The server listens, and is still putting in order what a crash left. */
+  /** The server listens, and is still recovering from a crash. */
   RECOVERING: { what: string };
-  /** Another program listens there. */
+  /** Another program listens on this port. */
   PORT_TAKEN: { host: string; port: number };
-  /** A collector of telemetry did not take what it was sent; its status, null when it gave none. */
+  /** A telemetry collector refused an export; its status, null when it sent none. */
   EXPORT_FAILED: { endpoint: string; status: number | null };
-  /** A request about a subscription that is not carried out; `reason` is the protocol's word. */
+  /** A refused subscription request; `reason` is the protocol's own code. */
   SUBSCRIPTION_REFUSED: SubscriptionRefusal;
 }
 
 export type ErrorCode = keyof ErrorDetails;
 
-/** The one error class. Tell errors apart by `code`; the facts are in `details`. */
+/** The one error class. `code` says which error, `details` has its facts. */
 export class VerbatimError<C extends ErrorCode = ErrorCode> extends Error {
   override readonly name = "VerbatimError";
   readonly code: C;
@@ -175,13 +177,13 @@ export class VerbatimError<C extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** The operating system's word for a failure ("ENOSPC"), or "UNKNOWN". */
+/** The errno name of a failure ("ENOSPC"), or "UNKNOWN". */
 export function errnoOf(error: unknown): string {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === "string" ? code : "UNKNOWN";
 }
 
-/** What the operating system refused and why, as a sentence; the code comes last. */
+/** What the operating system refused and why, in one sentence that ends with the code. */
 export function errnoSentence(error: Error): string {
   const errno = errnoOf(error);
   const { path } = error as NodeJS.ErrnoException;
@@ -205,12 +207,12 @@ const ERRNO_SENTENCES: Readonly<Record<string, string>> = {
   EMFILE: "too many files are open to open %; raise the limit (`ulimit -n`)",
 };
 
-/** The disk, a quota or a file-size limit is used up: it passes once there is room. */
+/** The disk, a quota or a file-size limit is full. Passes once there is room. */
 export function isNoSpace(error: unknown): boolean {
   return ["ENOSPC", "EDQUOT", "EFBIG"].includes(errnoOf(error));
 }
 
-/** Wraps what the operating system said of `operation` on `path`; our own errors pass through. */
+/** Wraps an operating-system error of `operation` on `path`; our own errors pass through. */
 export function ioError(path: string, operation: string, cause: unknown): VerbatimError {
   if (cause instanceof VerbatimError) return cause;
   const errno = errnoOf(cause);
@@ -234,7 +236,9 @@ export function badStreamPath(path: string, reason: string): VerbatimError<"BAD_
   );
 }
 
-/** What is not opened, because it leads out of where it must lie or could be anything. */
+/**
+ * A path that is not opened, because it leads outside its root or to something that is not a file.
+ */
 export function unsafePath(
   path: string,
   root: string,
@@ -242,7 +246,7 @@ export function unsafePath(
 ): VerbatimError<"UNSAFE_PATH"> {
   return new VerbatimError(
     "UNSAFE_PATH",
-    `${path} is refused: it is, or lies behind, a symbolic link or something that is no file; ` +
+    `${path} is refused: it is, or lies behind, a symbolic link or something that is not a file; ` +
       "put the real file in its place",
     { path, root },
     { cause },

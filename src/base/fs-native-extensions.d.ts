@@ -1,4 +1,4 @@
-/** The two calls we use of a package that ships no types. */
+/** Types of the two calls we use; the package has none. */
 declare module "fs-native-extensions" {
   interface LockOptions {
     readonly shared?: boolean;

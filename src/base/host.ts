@@ -1,17 +1,17 @@
-/** Host: what the log takes from the machine it runs on, as arguments, so that a test can own it. */
+/** Host: what the log needs from the machine, passed in so that a test can replace it. */
 
 import type { Files } from "./files.ts";
 
 export interface Clock {
-  /** Resolves after about `ms`; rejects with the signal's reason when that comes first. */
+  /** Resolves after about `ms`; rejects with the signal's reason if aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Milliseconds that only go forward; for measuring waits, not for dates. */
+  /** Monotonic milliseconds, for measuring waits; not a date. */
   monotonicMs(): number;
 }
 
 export interface Host {
   readonly files: Files;
   readonly clock: Clock;
-  /** Who we are, for the hint in lock files. */
+  /** Written into lock files as a hint. */
   readonly process: { readonly pid: number; readonly started: string };
 }

@@ -6,14 +6,14 @@ import { thrownRefusal } from "../../test/support/refusal.ts";
 import { idSegments, logSegments } from "./ids.ts";
 import { ID_SEGMENT_BYTES_MAX } from "./limits.ts";
 
-/** Refused, and the refusal names the id and says why. */
+/** Asserts that the id is refused, and that the error has the id and the reason. */
 function isRefused(id: string, reason: RegExp): void {
   const { details } = thrownRefusal(() => idSegments(id), "BAD_ID");
   assert.equal(details.id, id);
   assert.match(details.reason, reason);
 }
 
-/** What a bad part looks like at the start, in the middle and at the end of an id. */
+/** The part at the start, in the middle and at the end of an id. */
 function around(part: string): string[] {
   return [part, `${part}a`, `a${part}b`, `a${part}`, `a/${part}b/c`, `a/b${part}`];
 }
@@ -42,7 +42,7 @@ test("an id that holds a backslash is refused", () => {
   for (const id of around("\\")) isRefused(id, /backslash/);
 });
 
-test("an id that holds two dots in a row is refused, wherever they stand", () => {
+test("an id with two dots in a row anywhere is refused", () => {
   for (const id of [...around(".."), "../a", "a/..", "a/../b", "...", "a...b"]) {
     isRefused(id, /\.\./);
   }
@@ -58,7 +58,7 @@ test("an id with a segment that is only a dot is refused, and one that merely ha
   assert.deepEqual(idSegments("a.b/.c/d."), ["a.b", ".c", "d."]);
 });
 
-test("an id with half of a surrogate pair is refused, because no file name can say it", () => {
+test("an id with half of a surrogate pair is refused, because no file name can hold it", () => {
   for (const half of ["\ud83d", "\ude00", "\ude00\ud83d"]) {
     for (const id of around(half)) isRefused(id, /Unicode/);
   }
@@ -76,7 +76,7 @@ test("a segment of 200 bytes of UTF-8 is taken and one of 201 is refused, whatev
   }
 });
 
-test("in the path of a log 200 bytes count without what names it as one, and 201 do not", () => {
+test("a segment of a log's path may have 200 bytes before its ending, and not 201", () => {
   const longest = "x".repeat(ID_SEGMENT_BYTES_MAX);
   for (const ending of [".jsonl", ".jsonl.checkpoints"]) {
     assert.deepEqual(logSegments(`a/${longest}${ending}`), ["a", longest + ending]);
@@ -99,7 +99,7 @@ test("an id that is taken stays below its root and comes back unchanged", () => 
       try {
         segments = idSegments(id);
       } catch {
-        return; // What is refused is the other tests' business.
+        return; // Refusals have their own tests.
       }
       assert.equal(segments.join("/"), id);
       assert.ok(join(root, ...segments).startsWith(root + sep));

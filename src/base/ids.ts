@@ -1,8 +1,8 @@
 /**
  * Ids: which names may become part of a path.
  *
- * I1  An id that passes names a place below its root, whatever the file system makes of case
- *     or length: no `.` or `..`, no separator but `/`, no control character, no empty segment.
+ * I1  An accepted id names a place below its root, whatever the file system does with case or
+ *     length: no `.` or `..`, no separator but `/`, no control character, no empty segment.
  */
 
 import { VerbatimError } from "./errors.ts";
@@ -11,17 +11,17 @@ import { ID_SEGMENT_BYTES_MAX } from "./limits.ts";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** How logs end, and what stands beside them and is opened like one. */
+/** Endings of logs and of the sidecar files that are opened like logs. */
 const LOG_ENDING = /\.jsonl(?:\.checkpoints)?$/;
 
-/** As `idSegments`, for the path of a log: what is added to an id to name its log does not count. */
+/** Like `idSegments`, for the path of a log: its ending does not count towards the length. */
 export function logSegments(path: string): readonly string[] {
   return idSegments(path, LOG_ENDING);
 }
 
 /**
- * Splits an id at `/` into the segments of a path, or refuses it with BAD_ID. An `ending` of a
- * segment does not count as part of its length.
+ * Splits an id at `/` into path segments, or refuses it with BAD_ID. An `ending` of a segment does
+ * not count towards its length.
  */
 export function idSegments(id: string, ending: RegExp | null = null): readonly string[] {
   const refuse = (reason: string): never => {

@@ -1,13 +1,12 @@
 /**
- * In flight: work on a file that has begun and not ended.
+ * In flight: waiting for work that has begun.
  *
- * A descriptor that is closed while a call on it is under way may be another file's by the time
- * the call is carried out. So whoever closes waits for these first.
+ * A descriptor closed during a call may belong to another file by the time the call runs. So
+ * `close` waits for these calls first.
  */
 export class InFlight {
   readonly #work = new Set<Promise<unknown>>();
 
-  /** Remembers the work until it ends, and hands it on. */
   track<T>(work: Promise<T>): Promise<T> {
     this.#work.add(work);
     const forget = () => this.#work.delete(work);
@@ -15,16 +14,16 @@ export class InFlight {
     return work;
   }
 
-  /** Resolves when all of it has ended, well or not. */
+  /** Resolves when all of it has ended, failed or not. */
   async ended(): Promise<void> {
     await Promise.allSettled(this.#work);
   }
 }
 
 /**
- * Resolves after every promise callback that is due has run: callers who were just answered
- * have then made their next call, and share the coming work. To be called in a microtask: a
- * tick that is asked for there comes after all the others, elsewhere before them.
+ * Resolves after all pending promise callbacks have run. Callers that were just answered have then
+ * made their next call, and share the next batch. Call it in a microtask: a tick requested there
+ * runs after all pending microtasks, elsewhere before them.
  */
 export function callersHaveRun(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));

@@ -1,14 +1,14 @@
-/** Limits: everything has one, with a name and a default. Each has a test at the edge and one past it. */
+/** Limits: every limit has a name and a default, and tests at the limit and one past it. */
 
 const MIB = 1024 * 1024;
 
-/** What a log takes and holds at most. */
+/** Limits of a log. */
 export interface LogLimits {
   /** The longest line, LF not counted. */
   readonly lineBytesMax: number;
-  /** The most that one `appendLines` takes and one write carries, LFs counted. */
+  /** The most that one `appendLines` accepts and one write carries, LFs counted. */
   readonly batchBytesMax: number;
-  /** The most that waits in memory for its turn; past it `append` refuses with QUEUE_FULL. */
+  /** The most that waits in memory; past it `append` refuses with QUEUE_FULL. */
   readonly queueBytesMax: number;
 }
 
@@ -19,22 +19,24 @@ export const LOG_LIMITS: LogLimits = {
 };
 
 /**
- * How much of a log's end is written anew on opening when nobody knows how far it was synced.
- * A `disk` writer never has more than one batch un-synced, so this must hold a batch.
+ * How much of a log's end is rewritten on opening when it is unknown how far it was synced. A
+ * `disk` writer never has more than one batch unsynced, so this must hold a batch.
  */
 export const DOUBTFUL_BYTES = LOG_LIMITS.batchBytesMax;
 
 /** The longest segment of an id, in bytes of UTF-8: file systems stop at 255, and we add endings. */
 export const ID_SEGMENT_BYTES_MAX = 200;
 
-/** Bad lines a reader's report lists one by one; beyond it they are only counted. */
+/** Bad lines that a reader's report lists; further ones are only counted. */
 export const BAD_LINES_LISTED_MAX = 100;
 
-/** What capturing one message of a provider takes and holds at most. */
+/** Limits for capturing one message of a provider. */
 export interface CaptureLimits {
-  /** The message as JSON, and CAPTURED_BLOCK_BYTES for each block: it must fit one append. */
+  /** The message as JSON, plus CAPTURED_BLOCK_BYTES for each block: it must fit one append. */
   readonly messageBytesMax: number;
-  /** One event of the stream, in characters. The last one may repeat the message and its request. */
+  /**
+   * One event of the stream, in characters. The last one may repeat the message and its request.
+   */
   readonly eventCharsMax: number;
 }
 
@@ -43,10 +45,10 @@ export const CAPTURE_LIMITS: CaptureLimits = {
   eventCharsMax: 32 * MIB,
 };
 
-/** What a block counts besides its JSON: some dialects write a line around each. */
+/** Added for each block: some dialects write a line around it. */
 export const CAPTURED_BLOCK_BYTES = 4096;
 
-/** How deep a captured value may nest. Serialising one fails at some thousands (Node 20). */
+/** Nesting depth of a captured value. JSON.stringify fails at some thousands (Node 20). */
 export const CAPTURED_DEPTH_MAX = 500;
 
 /** The longest id, model or stop reason of a message, in characters. */
@@ -56,18 +58,18 @@ export const CAPTURED_NAME_CHARS_MAX = 1024;
 export const STREAM_PATH_BYTES_MAX = 4096;
 
 /**
- * How many messages one append to a JSON stream may hold. Each is a row of the index, so that a body
- * of millions would keep every other stream waiting for seconds.
+ * Messages in one append to a JSON stream. Each is an index row, so a body of millions would block
+ * every other stream for seconds.
  */
 export const APPEND_MESSAGES_MAX = 131_072;
 
-/** How deep a message of a JSON stream may nest. What nests far deeper takes seconds to parse. */
+/** Nesting depth of a message in a JSON stream. Far deeper ones take seconds to parse. */
 export const MESSAGE_DEPTH_MAX = 1000;
 
-/** How many streams' files are open at once, unless the store's options say otherwise. */
+/** Stream files open at once; a store option overrides it. */
 export const OPEN_LOG_FILES_MAX = 256;
 
-/** What the server keeps of subscriptions, and what one request about them may hold. */
+/** Limits of subscriptions and of requests about them. */
 export const SUBSCRIPTION_LIMITS = {
   subscriptionsMax: 1000,
   idCharsMax: 256,
@@ -79,38 +81,38 @@ export const SUBSCRIPTION_LIMITS = {
   streamsPerRequestMax: 1000,
   /** Streams that a subscription names one by one, all requests together. */
   explicitStreamsMax: 10_000,
-  /** Streams that one wake tells of; the others that wait are told of by the next. */
+  /** Streams named by one wake; the next wake names the rest. */
   wakeStreamsMax: 1000,
   requestBytesMax: 4 * MIB,
-  /** Webhook requests that are under way at once. */
+  /** Concurrent webhook requests. */
   deliveriesMax: 64,
-  /** How long a webhook may take to answer, and how much of its answer is read. */
+  /** Time for a webhook to respond, and how much of its response is read. */
   deliveryMsMax: 30_000,
   deliveryAnswerBytesMax: 64 * 1024,
 } as const;
 
-/** What resuming a session takes at most: more is no request that a provider takes. */
+/** Limits for resuming a session; no provider accepts a larger request. */
 export const RESUME_LIMITS = {
-  /** Characters of texts, thoughts, images and inputs of calls, all together. */
+  /** Characters of texts, thinking, images and call inputs together. */
   charsMax: 256 * MIB,
-  /** Parts of entries, and lines that are none. */
+  /** Parts of entries, plus lines that are not entries. */
   partsMax: 1_000_000,
-  /** Calls in one message: OpenAI's chat refuses more. */
+  /** Calls in one message: OpenAI's chat API refuses more. */
   messageCallsMax: 128,
 } as const;
 
-/** What a bundle holds (docs/formats/bundle.md). */
+/** Limits of a bundle (docs/formats/bundle.md). */
 export const BUNDLE_LIMITS = {
   /** Without the manifest. */
   membersMax: 4096,
-  /** What eleven octal digits say. */
+  /** The most that eleven octal digits can say. */
   memberBytesMax: 0o77777777777,
   memberNameMax: 100,
   manifestBytesMax: 2 * MIB,
 } as const;
 
-/** How deep a value in an entry may nest: a captured one, and what an entry puts around it. */
+/** Nesting depth of a value in an entry: a captured one plus the entry's own levels. */
 export const ENTRY_DEPTH_MAX = CAPTURED_DEPTH_MAX + 20;
 
-/** The values in one entry: the longest line cannot hold more, since each takes two bytes or more. */
+/** Values in one entry: the longest line cannot hold more, since each takes two bytes or more. */
 export const ENTRY_VALUES_MAX = LOG_LIMITS.lineBytesMax / 2;

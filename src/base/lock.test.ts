@@ -24,12 +24,12 @@ test("two handles of one process exclude each other, unless both only share", as
   }
 });
 
-test("a lock is free again after unlocking, and closing another handle does not free it", async () => {
+test("a lock is freed by unlocking, and not by closing another handle", async () => {
   const open = await opener();
   const [holder, other] = [open("append"), open("append")];
   assert.equal(holder.tryLock("exclusive"), true);
 
-  // Locks that belong to the process, as POSIX has them, are lost here.
+  // This would drop a POSIX process lock.
   open("read").close();
   open("update").close();
   assert.equal(other.tryLock("exclusive"), false);
@@ -38,7 +38,7 @@ test("a lock is free again after unlocking, and closing another handle does not 
   assert.equal(other.tryLock("exclusive"), true);
 });
 
-test("a handle that may only read can share a lock and is refused beside an exclusive one", async () => {
+test("a read-only handle can take a shared lock, but not while an exclusive one is held", async () => {
   const open = await opener();
   const holder = open("update");
   const reader = open("read");

@@ -1,8 +1,8 @@
 /**
- * Lock: kernel locks on open files. The only place that knows the native package.
+ * Lock: kernel locks on open files. The only place that uses the native package.
  *
- * On Linux these are open-file-description locks: they belong to the handle, exclude other
- * handles of this process too, and are gone the moment their holder is (docs/decisions/0003).
+ * On Linux these are open-file-description locks: they belong to the handle, exclude other handles
+ * of this process too, and end with their holder (docs/decisions/0003).
  */
 
 import native from "fs-native-extensions";

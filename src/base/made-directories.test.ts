@@ -1,7 +1,7 @@
 /**
- * New directories are durable: each is synced in its parent before anything is made in it.
- * Method: Node's own `mkdirSync` and `fsync` are let through and written down, because a sync
- * leaves no other trace short of a power cut.
+ * New directories are durable: each is synced in its parent before anything is made in it. Method:
+ * Node's own `mkdirSync` and `fsync` run and are recorded, because short of a power cut a sync
+ * leaves no other trace.
  */
 
 import assert from "node:assert/strict";

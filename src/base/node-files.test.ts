@@ -20,7 +20,7 @@ import { createNodeFiles } from "./node-files.ts";
 
 const MODES: readonly OpenMode[] = ["read", "append", "update", "new"];
 
-/** Both ways run everywhere: by descriptor as on Linux, by path as where there is no /proc. */
+/** Both ways run everywhere: by descriptor as on Linux, by path as on systems without /proc. */
 describe.each([
   { way: "by descriptor", byDescriptor: true },
   { way: "by path", byDescriptor: false },
@@ -51,13 +51,13 @@ describe.each([
     for (const made of ["..", ".", "z"]) assert.equal(modeOf(join(root, made)), 0o700);
   });
 
-  test("a missing directory is an error when nobody asked to make it, and is not made", async () => {
+  test("opening a missing directory fails and does not create it, unless asked to", async () => {
     const root = tempDirectory();
     await assert.rejects(openDirectory(files, join(root, "a"), false, root), { code: "ENOENT" });
     assert.deepEqual(readdirSync(root), []);
   });
 
-  test("a directory is made once: whoever makes it again is told that it was there", async () => {
+  test("making a directory again reports that it was there", async () => {
     const root = tempDirectory();
     assert.equal(await files.makeDirectory(join(root, "a/b"), { root }), true);
     assert.equal(await files.makeDirectory(join(root, "a/b"), { root }), false);
@@ -73,7 +73,7 @@ describe.each([
     assert.deepEqual(readdirSync(victim), []);
   });
 
-  test("a file put in the place of another replaces it whole", async () => {
+  test("renaming over a file replaces it whole", async () => {
     const root = tempDirectory();
     writeFileSync(join(root, "new"), "new");
     writeFileSync(join(root, "old"), "old");
@@ -179,7 +179,7 @@ describe.each([
   });
 });
 
-test("a file is read up to its end, in place, wherever reading starts", async () => {
+test("a file is read to its end from any position", async () => {
   const root = tempDirectory();
   writeFileSync(join(root, "file"), "0123456789");
   const file = (await openDirectory(createNodeFiles(), root, false)).open("file", "read");
@@ -210,7 +210,7 @@ test("a file opened to append is written at its end, one opened to update in pla
   update.close();
 });
 
-test("a file ends at its size and nowhere else", async () => {
+test("endsAt is true for the file's size only", async () => {
   const directory = await openDirectory(createNodeFiles(), tempDirectory(), false);
   const file = directory.open("file", "append");
   for (let size = 0; size <= 3; size++) {
@@ -220,7 +220,7 @@ test("a file ends at its size and nowhere else", async () => {
   file.close();
 });
 
-test("a file that was deleted or replaced has no name any more", async () => {
+test("a file that was deleted or replaced is no longer linked", async () => {
   const directory = await openDirectory(createNodeFiles(), tempDirectory(), false);
   const [deleted, replaced] = [directory.open("a", "append"), directory.open("b", "append")];
   const replacing = directory.open("c", "append");
@@ -258,7 +258,7 @@ test("two handles of one file agree on its identity, and a file that replaces it
   for (const file of [first, second, other]) file.close();
 });
 
-test("watching a file tells of changes, and watching a missing one is merely no help", async () => {
+test("watching a file reports changes, and watching a missing one does not fail", async () => {
   const root = tempDirectory();
   writeFileSync(join(root, "file"), "");
   const directory = await openDirectory(createNodeFiles(), root, false);

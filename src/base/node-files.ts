@@ -1,14 +1,14 @@
 /**
- * Node files: the seam of `files.ts` on the real disk.
+ * Node files: the interface of `files.ts` on the real disk.
  *
- * N1  On Linux every name is opened relative to a directory's descriptor, by way of
- *     `/proc/self/fd/<n>/<name>`, one segment at a time and never through a symbolic link.
- *     A parent swapped for a link after we looked is not followed: we hold the directory
- *     itself, not its path.
- * N2  Where there is no such place (macOS) a swap is looked for after opening, and the file is
- *     closed again unread. No single look can be relied on: the parent may be itself when its path
- *     is resolved and a link again when the file is found. So it is looked at LOOKS times, and
- *     whoever swaps it between every two of these calls is not noticed.
+ * N1  On Linux every name is opened relative to a directory's descriptor, through
+ *     `/proc/self/fd/<n>/<name>`, one segment at a time and never through a symbolic link. A parent
+ *     swapped for a link after we looked is not followed: we hold the directory itself, not its
+ *     path.
+ * N2  Without /proc (macOS) a swap is looked for after opening, and the file is closed again
+ *     unread. One look is not enough: the parent may be itself when its path is resolved and a link
+ *     again when the file is found. So it is checked LOOKS times. An attacker who swaps it between
+ *     every two of these calls is not noticed.
  */
 
 import {
@@ -40,7 +40,7 @@ import { tryLockDescriptor, unlockDescriptor } from "./lock.ts";
 
 const { O_RDONLY, O_RDWR, O_WRONLY, O_CREAT, O_EXCL, O_APPEND, O_DIRECTORY } = constants;
 
-/** Never through a link; and never waiting for the other end of a pipe somebody put there. */
+/** Never follow a link, and never wait for the other end of a pipe. */
 const SAFELY = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 const FLAGS: Record<OpenMode, number> = {
@@ -50,7 +50,7 @@ const FLAGS: Record<OpenMode, number> = {
   new: O_WRONLY | O_CREAT | O_EXCL | SAFELY,
 };
 
-/** `statfs` types of the file systems whose disk is on another machine (Linux's magic.h). */
+/** `statfs` types of network file systems (Linux's magic.h). */
 const NETWORK_FILE_SYSTEMS = new Map([
   [0x6969, "NFS"],
   [0x517b, "SMB"],
@@ -59,10 +59,10 @@ const NETWORK_FILE_SYSTEMS = new Map([
   [0x01021997, "9p"],
 ]);
 
-/** How often a file opened by path must be found in its place (N2). */
+/** How often a file opened by path must be found at its path (N2). */
 const LOOKS = 6;
 
-/** Its owner reads and writes a file, and no one else does anything with it. */
+/** Read and write for the owner only. */
 const OWN_RIGHTS = 0o600;
 
 const SCRATCH = new Uint8Array(2);
@@ -105,7 +105,7 @@ class NodeFile implements OpenFile {
   }
 
   endsAt(size: number): boolean {
-    // Two bytes asked for and one there: half the cost of fstat, whose answer is an object.
+    // Asks for two bytes where one must be: half the cost of fstat, which returns an object.
     if (size === 0) return readSync(this.#descriptor, SCRATCH, 0, 1, 0) === 0;
     return readSync(this.#descriptor, SCRATCH, 0, 2, size - 1) === 1;
   }
@@ -142,9 +142,9 @@ class NodeFile implements OpenFile {
 class NodeDirectory implements Directory {
   readonly path: string;
   readonly #descriptor: number;
-  /** How names in this directory are reached: through the descriptor, or by path. */
+  /** Prefix of names in this directory: through the descriptor, or by path. */
   readonly #reach: string;
-  /** By path and below a root: where the directory must still be after a file was opened. */
+  /** When opened by path below a root: where the directory must still be after opening a file. */
   readonly #mustBeAt: string | null;
 
   constructor(path: string, descriptor: number, byDescriptor: boolean, mustBeAt: string | null) {
@@ -165,7 +165,7 @@ class NodeDirectory implements Directory {
     try {
       descriptor = openSync(reached, FLAGS[mode], OWN_RIGHTS);
     } catch (cause) {
-      const isTaken = errnoOf(cause) === "EEXIST"; // By whatever it is; `new` asked just that.
+      const isTaken = errnoOf(cause) === "EEXIST"; // By anything: `new` requires that nothing is there.
       throw !isTaken && isSymbolicLink(reached) ? unsafePath(path, this.path, cause) : cause;
     }
     try {
@@ -189,7 +189,7 @@ class NodeDirectory implements Directory {
     renameSync(`${this.#reach}/${from}`, `${this.#reach}/${to}`);
   }
 
-  /** Whether it was not there before. */
+  /** Returns whether it was missing before. */
   makeDirectory(name: string): Promise<boolean> {
     return makeDirectory(`${this.#reach}/${name}`, this.#descriptor);
   }
@@ -205,7 +205,7 @@ class NodeDirectory implements Directory {
         descriptor = openSync(path, O_RDONLY | O_DIRECTORY);
       } catch (cause) {
         if (!["EACCES", "EPERM"].includes(errnoOf(cause))) throw cause;
-        return; // What we may not read we have not made, nor has a process like ours.
+        return; // Not readable, so not made by us or by a process like ours.
       }
       try {
         await settled((done) => fsync(descriptor, done));
@@ -219,10 +219,10 @@ class NodeDirectory implements Directory {
   watch(name: string, onChange: () => void): () => void {
     try {
       const watcher = watch(join(this.path, name), onChange);
-      watcher.on("error", () => watcher.close()); // A lost hint: whoever watches also polls.
+      watcher.on("error", () => watcher.close()); // Only a hint is lost: callers also poll.
       return () => watcher.close();
     } catch {
-      return () => {}; // No watches left on this machine; polling does the work.
+      return () => {}; // The system has no watches left; callers poll.
     }
   }
 
@@ -232,7 +232,7 @@ class NodeDirectory implements Directory {
 
   #refuseUnlessInPlace(descriptor: number, path: string): void {
     const opened = fstatSync(descriptor);
-    // A directory opens for reading, and a pipe or device would be taken for a log.
+    // A directory can be opened for reading, and a pipe or device would be taken for a log.
     if (!opened.isFile()) throw unsafePath(path, this.path, new Error("not a regular file"));
     if (this.#mustBeAt === null) return;
     for (let look = 0; look < LOOKS; look++) {
@@ -244,7 +244,7 @@ class NodeDirectory implements Directory {
 }
 
 export interface NodeFilesOptions {
-  /** Whether `/proc/self/fd` is used (N1). Found out when not said; tests say it. */
+  /** Whether to use `/proc/self/fd` (N1). Detected by default; tests set it. */
   readonly byDescriptor?: boolean;
 }
 
@@ -298,7 +298,7 @@ export function createNodeFiles(options: NodeFilesOptions = {}): Files {
   }
 }
 
-/** Makes one directory, durable in its parent; answers whether it was not there before. */
+/** Makes one directory, durable in its parent. Returns whether it was missing before. */
 async function makeDirectory(path: string, parentDescriptor: number): Promise<boolean> {
   try {
     mkdirSync(path, 0o700);
@@ -310,7 +310,7 @@ async function makeDirectory(path: string, parentDescriptor: number): Promise<bo
   return true;
 }
 
-/** Makes a directory and those above it that are missing. For the caller's own path: links count. */
+/** Makes a directory and its missing parents. For the caller's own path, so links are followed. */
 async function makeDirectories(path: string): Promise<void> {
   if (existsSync(path)) return;
   const parent = dirname(path);
@@ -327,7 +327,7 @@ function isSymbolicLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink();
   } catch {
-    return false; // It is not there to be a link; the caller reports the first error.
+    return false; // Not there, so not a link; the caller reports the first error.
   }
 }
 

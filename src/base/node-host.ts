@@ -12,7 +12,7 @@ export const nodeHost: Host = {
       try {
         await sleep(ms, undefined, signal ? { signal } : {});
       } catch (cause) {
-        signal?.throwIfAborted(); // The caller's reason, not the timer's wrapping of it.
+        signal?.throwIfAborted(); // The caller's reason, not the timer's AbortError.
         throw cause;
       }
     },

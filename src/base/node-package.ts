@@ -1,12 +1,12 @@
-/** Node package: what the package says of itself, read where it is installed. */
+/** Node package: the version of the installed package. */
 
 import { readFileSync } from "node:fs";
 
 let known: string | null = null;
 
 /**
- * The version in package.json: two levels above, compiled, bundled or as sources. "unknown" where
- * somebody's bundle has left that behind.
+ * The version in package.json: two levels up, whether compiled, bundled or run as sources.
+ * "unknown" when a bundler left it out.
  */
 export function packageVersion(): string {
   known ??= readVersion();
@@ -19,6 +19,6 @@ function readVersion(): string {
     const { name, version } = JSON.parse(text) as { name?: unknown; version?: unknown };
     return name === "verbatim-log" && typeof version === "string" ? version : "unknown";
   } catch {
-    return "unknown"; // No reason not to keep a transcript.
+    return "unknown"; // The version is not worth failing for.
   }
 }

@@ -4,7 +4,7 @@ import { onTestFinished, test } from "vitest";
 import { thrownRefusal } from "../../test/support/refusal.ts";
 import { dataDirectory, homeagentRoot, userPlaces } from "./node-places.ts";
 
-test("a user's files are where the XDG variables say, in a directory of our own", () => {
+test("a user's files are in a directory of ours below the XDG variables", () => {
   const environment = { XDG_CONFIG_HOME: "/c", XDG_STATE_HOME: "/s" };
   assert.deepEqual(userPlaces(environment), {
     configPath: "/c/verbatim/config.json",
@@ -14,14 +14,14 @@ test("a user's files are where the XDG variables say, in a directory of our own"
   });
 });
 
-test("without the variables, empty or relative, they are where XDG says by default", () => {
+test("XDG variables that are missing, empty or relative fall back to the XDG defaults", () => {
   for (const value of [undefined, "", "here", "./here", "../here"]) {
     const environment = { HOME: "/h", XDG_CONFIG_HOME: value, XDG_STATE_HOME: value };
     assert.deepEqual(userPlaces(environment), placesIn("/h"), String(value));
   }
 });
 
-test("a HOME that is missing, empty or relative is the one that the system lists (NP1)", () => {
+test("without an absolute HOME, the home directory comes from the system's user list (NP1)", () => {
   const { homedir } = userInfo();
   assert.deepEqual(userPlaces({}), placesIn(homedir));
   const before = process.env.HOME ?? "";
@@ -36,7 +36,7 @@ test("a HOME that is missing, empty or relative is the one that the system lists
   }
 });
 
-test("streams are in the user's data directory, wherever XDG has it", () => {
+test("streams are in the XDG data directory", () => {
   assert.equal(dataDirectory({ XDG_DATA_HOME: "/d" }), "/d/verbatim");
   for (const value of [undefined, "", "here"]) {
     const environment = { HOME: "/h", XDG_DATA_HOME: value };
@@ -44,7 +44,7 @@ test("streams are in the user's data directory, wherever XDG has it", () => {
   }
 });
 
-test("VERBATIM_KEY_DIR moves the keys alone, and is refused unless absolute", () => {
+test("VERBATIM_KEY_DIR moves only the keys, and is refused unless absolute", () => {
   const environment = { XDG_CONFIG_HOME: "/c", VERBATIM_KEY_DIR: "/elsewhere/keys" };
   const { keyDirectory, trustPath } = userPlaces(environment);
   assert.equal(keyDirectory, "/elsewhere/keys");

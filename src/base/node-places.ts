@@ -1,29 +1,29 @@
 /**
- * Node places: where a user's own files are, by the XDG rules (docs/architecture.md).
+ * Node places: the directories of a user's own files, by the XDG rules (docs/architecture.md).
  *
- * NP1  No place is ever taken from a project or a transcript: whoever could name it could bring
- *      keys and trust of their own.
+ * NP1  No place is ever taken from a project or a transcript: an attacker who could name it could
+ *      bring their own keys and trust.
  */
 
 import { userInfo } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { VerbatimError } from "./errors.ts";
 
-/** What a user keeps for Verbatim beside the sessions themselves. */
+/** Paths of a user's files, other than sessions. */
 export interface UserPlaces {
   /** Settings (`config.json`). */
   readonly configPath: string;
-  /** Whose keys are trusted, and for what (`trust.json`). */
+  /** Trusted keys, and what each is trusted for (`trust.json`). */
   readonly trustPath: string;
   /** The user's own keys. */
   readonly keyDirectory: string;
-  /** What must not be lost but is no setting, such as head pins. */
+  /** Data that must not be lost but is not a setting, such as head pins. */
   readonly stateDirectory: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The user's places; refuses a VERBATIM_KEY_DIR that is no absolute path. */
+/** Refuses a VERBATIM_KEY_DIR that is not an absolute path. */
 export function userPlaces(environment: Environment = process.env): UserPlaces {
   const config = join(xdg(environment, "XDG_CONFIG_HOME", ".config"), "verbatim");
   return {
@@ -44,17 +44,17 @@ export function headsPath(): string {
   return join(userPlaces().stateDirectory, "heads.jsonl");
 }
 
-/** What was last listed: a cache, safe to delete. */
+/** The last session listing: a cache, safe to delete. */
 export function keptListingPath(): string {
   return join(xdg(process.env, "XDG_CACHE_HOME", ".cache"), "verbatim", "last-listing");
 }
 
-/** The search index, beside the index of sessions: a cache as well. */
+/** The search index, next to the session index: a cache too. */
 export function searchPathBeside(catalog: string): string {
   return join(dirname(catalog), "search.db");
 }
 
-/** Sessions to look at for who has none: as safe to delete as the caches beside them. */
+/** Example sessions for users who have none: safe to delete. */
 export function demoRoot(): string {
   return join(xdg(process.env, "XDG_CACHE_HOME", ".cache"), "verbatim", "demo");
 }
@@ -70,28 +70,28 @@ export function homeagentRoot(): string {
 }
 
 /**
- * Relative, it would name another directory wherever we are started: in a project, that project's
- * keys. And to pass over it would be to sign with a key that was not meant.
+ * A relative path would depend on the working directory: in a project, it would use that project's
+ * keys. Ignoring it instead would sign with the wrong key.
  */
 function keyDirectory({ VERBATIM_KEY_DIR: path }: Environment): string | null {
   if (!path) return null;
   if (isAbsolute(path)) return path;
   throw new VerbatimError(
     "BAD_SETTING",
-    "VERBATIM_KEY_DIR is refused: it is no absolute path; give one that begins with /",
-    { setting: "VERBATIM_KEY_DIR", from: "environment", reason: "it is no absolute path" },
+    "VERBATIM_KEY_DIR is refused: it is not an absolute path; set one that begins with /",
+    { setting: "VERBATIM_KEY_DIR", from: "environment", reason: "it is not an absolute path" },
   );
 }
 
-/** The XDG rules say that a relative path in such a variable is to be ignored. */
+/** The XDG rules say to ignore a relative path in such a variable. */
 function xdg(environment: Environment, variable: string, fallback: string): string {
   const value = environment[variable];
   return value && isAbsolute(value) ? value : join(home(environment), fallback);
 }
 
 /**
- * As the environment says it, else the system's list of users. Empty or relative, HOME would name
- * another directory wherever we are started: in a project, what that project brings (NP1).
+ * HOME, else the home directory in the system's user list. An empty or relative HOME would depend
+ * on the working directory: in a project, it would use files of that project (NP1).
  */
 function home({ HOME }: Environment): string {
   if (HOME && isAbsolute(HOME)) return HOME;
@@ -99,9 +99,9 @@ function home({ HOME }: Environment): string {
   if (isAbsolute(listed)) return listed;
   throw new VerbatimError(
     "BAD_SETTING",
-    "HOME is refused: it is no absolute path, and the system knows no other; " +
-      "give one that begins with /",
-    { setting: "HOME", from: "environment", reason: "it is no absolute path" },
+    "HOME is refused: it is not an absolute path, and the system has no home directory for this user; " +
+      "set one that begins with /",
+    { setting: "HOME", from: "environment", reason: "it is not an absolute path" },
   );
 }
 
@@ -109,6 +109,6 @@ function listedHome(): string {
   try {
     return userInfo().homedir;
   } catch {
-    return ""; // A user who is in no list, as in a container.
+    return ""; // A user without an entry, as in a container.
   }
 }

@@ -35,7 +35,7 @@ test("a listing names kinds and permissions, and follows no link", () => {
   assert.throws(() => nodeSurroundings.list(join(directory, "none")), { code: "ENOENT" });
 });
 
-test("permissions are set on files and directories; what stands beside the nine bits stays", () => {
+test("setting permissions of files and directories keeps the bits above the nine", () => {
   const root = tempDirectory();
   const path = join(root, "inner");
   mkdirSync(path);

@@ -1,11 +1,11 @@
 /**
- * Node surroundings: what lies in a directory, of which kind and with which permissions, and
- * setting those. All that the seam of `files.ts` does not tell, because no log asks for it.
+ * Node surroundings: lists directories with kinds and permissions, and sets permissions. Operations
+ * that no log needs, so they are not in `files.ts`.
  *
  * SU1  Looking changes nothing and opens no file.
- * SU2  Permissions are set through a descriptor, after asking the kernel what was opened. So
- *      whatever is put in the place of a file or of a directory above it, by a link or by renaming,
- *      only what lies at its place below the root is touched.
+ * SU2  Permissions are set through a descriptor, after asking the kernel which file it is. So when
+ *      an attacker replaces a file or a directory above it, by a link or by renaming, only a file
+ *      at its real place below the root is changed.
  */
 
 import {
@@ -38,22 +38,24 @@ const COUNTS_DIRECTORIES = new Set([0xef53, 0x58465342, 0x01021994, 0xf2f52010, 
 export interface Seen {
   readonly name: string;
   readonly kind: "file" | "directory" | "link" | "other";
-  /** Who may do what: the nine bits of `ls -l`. */
+  /** The nine permission bits of `ls -l`. */
   readonly mode: number;
-  /** Tells a file from another that has taken its name. */
+  /** Differs for another file under the same name. */
   readonly identity: string;
   readonly mtimeMs: number;
 }
 
-/** Failures are thrown as the operating system gives them. */
+/** Failures are thrown as the operating system reports them. */
 export interface Surroundings {
-  /** What lies in a directory, by name; what is gone before it was looked at is not there. */
+  /** Entries of a directory; those deleted meanwhile are left out. */
   list(directory: string): readonly Seen[];
-  /** What lies at a path; null when nothing does. A link is looked at, not followed. */
+  /** What is at a path, or null. Does not follow links. */
   look(path: string): Seen | null;
-  /** The real path of the directory that a path leads to, by way of links; null when it is none. */
+  /**
+   * The real path of the directory that a path leads to, following links; null if there is none.
+   */
   directoryBehind(path: string): string | null;
-  /** Sets the nine bits of what lies at `path`, in or below `root` (SU2). */
+  /** Sets the nine permission bits of `path`, which is `root` or below it (SU2). */
   setMode(path: string, root: string, mode: number): void;
 }
 
@@ -69,7 +71,7 @@ export const nodeSurroundings: Surroundings = {
     try {
       return statSync(path).isDirectory() ? realpathSync(path) : null;
     } catch {
-      return null; // It leads nowhere, or where we may not look.
+      return null; // A dangling link, or no permission to follow it.
     }
   },
   setMode(path, root, mode) {
@@ -104,7 +106,9 @@ function kindOf(found: Stats): Seen["kind"] {
   return found.isSymbolicLink() ? "link" : "other";
 }
 
-/** Where an open file really is. Without /proc (macOS) its path is asked again, which is weaker. */
+/**
+ * The real path of an open file. Without /proc (macOS) the path is resolved again, which is weaker.
+ */
 function realPathOf(descriptor: number, path: string): string {
   const own = `/proc/self/fd/${descriptor}`;
   return existsSync(own) ? readlinkSync(own) : realpathSync(path);
@@ -114,7 +118,7 @@ function unsafePath(path: string, root: string): VerbatimError<"UNSAFE_PATH"> {
   return new VerbatimError(
     "UNSAFE_PATH",
     `the permissions of ${path} were not changed: it is, or lies behind, a symbolic link or ` +
-      "something that is no file; put the real file in its place",
+      "something that is not a file; put the real file in its place",
     { path, root },
   );
 }

@@ -44,7 +44,7 @@ test("a file may be as large as its limit, and not a byte larger", () => {
   assert.match(faultOf("/proc/self/environ", { bytesMax: 1, access: "anyone" }), /larger than 1/);
 });
 
-test("what is not UTF-8 is refused, not patched up", () => {
+test("a file that is not UTF-8 is refused", () => {
   assert.match(faultOf(fileWith(Uint8Array.of(0x61, 0xff)), ANYONE), /not UTF-8/);
   assert.match(faultOf(fileWith(Uint8Array.of(0xc3)), ANYONE), /not UTF-8/);
 });
@@ -63,7 +63,7 @@ test("links, directories, pipes and devices are refused without waiting for them
   assert.match(faultOf("/dev/null", ANYONE), /no regular file/);
 });
 
-test("of all modes, a secret takes those that are its user's alone, an own file those that nobody else can change", () => {
+test("a secret file must be private to its user, and an own file writable by its user only", () => {
   const path = fileWith("text");
   for (let others = 0; others <= 0o77; others++) {
     chmodSync(path, 0o600 | others);
@@ -76,7 +76,7 @@ test("of all modes, a secret takes those that are its user's alone, an own file 
   }
 });
 
-test("a directory that others can change is refused, one that they can look at is not", () => {
+test("a directory that others can write to is refused, one that they can read is not", () => {
   const path = tempDirectory();
   for (let others = 0; others <= 0o77; others++) {
     chmodSync(path, 0o700 | others);
@@ -88,7 +88,7 @@ test("a directory that others can change is refused, one that they can look at i
   assert.match(userDirectoryFault(fileWith("x")) ?? "", /no directory/);
 });
 
-test.skipIf(!isRoot)("what belongs to another user is refused, unless it may", () => {
+test.skipIf(!isRoot)("a file of another user is refused, unless access is anyone", () => {
   const path = fileWith("text");
   chownSync(path, 12345, 12345);
   assert.match(faultOf(path, OWN), /belongs to another user \(12345\)/);
@@ -96,7 +96,7 @@ test.skipIf(!isRoot)("what belongs to another user is refused, unless it may", (
   assert.equal(readUserFile(path, ANYONE)?.text, "text");
 });
 
-test("what the disk refuses is an I/O error", () => {
+test("an error of the disk is an IO_ERROR", () => {
   const name = "x".repeat(300);
   const { details } = thrownRefusal(() => readUserFile(`/tmp/${name}`, OWN), "IO_ERROR");
   assert.equal(details.errno, "ENAMETOOLONG");

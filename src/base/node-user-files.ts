@@ -1,9 +1,9 @@
 /**
- * Node user files: reads small files that people and other programs put there, with care.
+ * Node user files: safely reads small files written by people and other programs.
  *
- * UF1  No link is followed in the last part of a path unless that was asked for, nothing that is no regular file is read, and
- *      never more than was allowed, even of a file that grows meanwhile.
- * UF2  Who may read or change a file is asked of the very file that is read, not of its path.
+ * UF1  Unless asked to, no link is followed in the last part of a path. Only regular files are
+ *      read, and never more than the limit, even if the file grows meanwhile.
+ * UF2  Permissions are checked on the open file that is read, not on its path.
  */
 
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
@@ -11,27 +11,27 @@ import { errnoOf, ioError } from "./errors.ts";
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** Bits of a file's mode that let others in. */
+/** Mode bits that give others access. */
 const OTHERS_READ_OR_WRITE = 0o077;
 const OTHERS_WRITE = 0o022;
 
 export interface UserFileRules {
   readonly bytesMax: number;
   /**
-   * `secret`: nobody else may read it. `own`: nobody else may change it. `anyone`: whoever it
-   * belongs to, such as a file of a project.
+   * `secret`: only the user may read it. `own`: only the user may change it. `anyone`: it may
+   * belong to any user, such as a file of a project.
    */
   readonly access: "secret" | "own" | "anyone";
-  /** The path may end in a link: it was given by the user, and names what is behind it. */
+  /** The path may end in a link, because the user named it. */
   readonly followsLinks?: boolean;
 }
 
-/** The file's text, or why it is not to be used: what is wrong, and what to do. */
+/** The file's text, or why it is refused and what to do. */
 export type UserFile =
   | { readonly text: string; readonly fault: null }
   | { readonly text: null; readonly fault: string };
 
-/** Reads a small file of text; null when there is none. */
+/** Reads a small text file; null when it is missing. */
 export function readUserFile(path: string, rules: UserFileRules): UserFile | null {
   let descriptor: number;
   try {
@@ -40,13 +40,13 @@ export function readUserFile(path: string, rules: UserFileRules): UserFile | nul
   } catch (cause) {
     if (["ENOENT", "ENOTDIR"].includes(errnoOf(cause))) return null;
     if (errnoOf(cause) === "ELOOP") {
-      return refused("it is a symbolic link; put the file itself there");
+      return refused("it is a symbolic link; replace it with the file itself");
     }
     throw ioError(path, "opening", cause);
   }
   try {
     const stats = fstatSync(descriptor);
-    if (!stats.isFile()) return refused("it is no regular file; put one there");
+    if (!stats.isFile()) return refused("it is not a regular file; replace it with one");
     const fault = accessFault(path, stats, rules.access);
     return fault === null ? readText(descriptor, rules.bytesMax) : refused(fault);
   } catch (cause) {
@@ -56,7 +56,7 @@ export function readUserFile(path: string, rules: UserFileRules): UserFile | nul
   }
 }
 
-/** Differs when the file may have changed; null when there is none. */
+/** Changes when the file may have changed; null when it is missing. */
 export function userFileMark(path: string): string | null {
   try {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
@@ -66,15 +66,15 @@ export function userFileMark(path: string): string | null {
   }
 }
 
-/** Why what lies in this directory is not to be used: others could change it. Null: it may. */
+/** Why files in this directory are refused: others could change them. Null when they are not. */
 export function userDirectoryFault(path: string): string | null {
   const stats = statIfThere(path);
-  if (stats === undefined) return null; // It will be made, and will be ours alone.
-  if (!stats.isDirectory()) return "it is no directory; move it away";
+  if (stats === undefined) return null; // It will be created private.
+  if (!stats.isDirectory()) return "it is not a directory; move it away";
   return accessFault(path, stats, "own");
 }
 
-/** Why this file is not to be relied on: others could change it. Null: it may be, or is not there. */
+/** Why this file is refused: others could change it. Null when they cannot, or it is missing. */
 export function userFileFault(path: string): string | null {
   const stats = statIfThere(path);
   return stats === undefined ? null : accessFault(path, stats, "own");
@@ -96,10 +96,10 @@ function accessFault(path: string, stats: Stats, access: UserFileRules["access"]
   }
   const closed = stats.isDirectory() ? 700 : 600;
   if (access === "secret" && (stats.mode & OTHERS_READ_OR_WRITE) !== 0) {
-    return `others than you can read it (mode ${octal(stats.mode)}); chmod ${closed} '${path}'`;
+    return `other users can read it (mode ${octal(stats.mode)}); chmod ${closed} '${path}'`;
   }
   if ((stats.mode & OTHERS_WRITE) !== 0) {
-    return `others than you can change it (mode ${octal(stats.mode)}); chmod ${closed} '${path}'`;
+    return `other users can change it (mode ${octal(stats.mode)}); chmod ${closed} '${path}'`;
   }
   return null;
 }

@@ -1,5 +1,5 @@
 /**
- * Offsets and line numbers: numbers that must not be mixed have types.
+ * Offsets and line numbers: distinct types, so that they are not mixed up.
  *
  * O1  A `ByteOffset` is on a line boundary: 0, or one past an LF.
  */
@@ -10,7 +10,7 @@ import { assert } from "./errors.ts";
 declare const byteOffset: unique symbol;
 declare const lineNumber: unique symbol;
 
-/** A place in a log: bytes from the start of the file, always on a line boundary. */
+/** A position in a log: bytes from the start of the file, on a line boundary. */
 export type ByteOffset = number & { readonly [byteOffset]: true };
 
 /** Lines before this one, from 0. Shown to people from 1. */
@@ -24,6 +24,6 @@ export function toByteOffset(bytes: number): ByteOffset {
 }
 
 export function toLineNumber(lines: number): LineNumber {
-  assert(Number.isSafeInteger(lines) && lines >= 0, "a line number counts from 0");
+  assert(Number.isSafeInteger(lines) && lines >= 0, "a line number is a whole number from 0 up");
   return lines as LineNumber;
 }

@@ -1,23 +1,23 @@
 /**
- * One line: a text that anybody may have written, as one line that is safe to print.
+ * One line: untrusted text as one line that is safe to print.
  *
- * OL1  No control character, terminal escape, line separator or turner of the text's direction is
- *      left, runs of white space are one space, and the text is well-formed Unicode.
+ * No control character, terminal escape, line separator or bidirectional control is left, runs of
+ * white space become one space, and the result is well-formed Unicode.
  */
 
-/** How much of a text is looked at for each character wanted: escapes and blanks may fill some. */
+/** Input characters examined per output character: escapes and blanks may use some up. */
 const LOOKED_AT_FACTOR = 20;
 
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: they are what it looks for.
 /** CSI, the strings (OSC, DCS, SOS, PM, APC) up to their end or the text's, and the short ones. */
 const ESCAPES =
   /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]?/g;
-/** Controls, line and paragraph separators, and what turns the direction of the text around. */
+/** Controls, line and paragraph separators, and bidirectional controls. */
 const UNPRINTABLE =
   /[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]+/g;
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: as above.
 
-/** The text's beginning as one line of at most `charsMax` characters, "" when none is left. */
+/** The start of the text as one line of at most `charsMax` characters; "" when nothing is left. */
 export function oneLine(text: string, charsMax: number): string {
   const clean = text
     .trimStart()

@@ -1,12 +1,12 @@
 /**
- * Print JSON: writes a parsed value as text, in the style that is asked for.
+ * Print JSON: writes a parsed value as text, in a given style.
  *
  * Nothing here recurses: a line of 16 MiB can be nested eight million deep, and JSON.stringify
- * gives up at some thousands. Indenting such a line would take gigabytes, so there is a limit.
+ * fails at some thousands. Indenting such a line would take gigabytes, so there is a limit.
  */
 
 export interface JsonStyle {
-  /** What each level is indented by; null for one line without spaces. */
+  /** The indent of each level; null for one line without spaces. */
   readonly indent: string | null;
   readonly string: (text: string) => string;
   readonly number: (value: number) => string;
@@ -14,7 +14,7 @@ export interface JsonStyle {
 
 const COMPACT: JsonStyle = { indent: null, string: JSON.stringify, number: JSON.stringify };
 
-/** Compact JSON of a parsed value, however deep it is nested. */
+/** Compact JSON of a parsed value of any depth. */
 export function compactJson(value: unknown): string {
   try {
     return JSON.stringify(value);
@@ -24,14 +24,14 @@ export function compactJson(value: unknown): string {
   }
 }
 
-/** A list or object of which some is printed. */
+/** An array or object that is partly printed. */
 interface Open {
   readonly keys: readonly string[] | null;
   readonly values: readonly unknown[];
   next: number;
 }
 
-/** The value's JSON; null when that would be longer than `charsMax`. */
+/** The value's JSON; null when it would be longer than `charsMax`. */
 export function printJson(root: unknown, style: JsonStyle, charsMax: number): string | null {
   const stack: Open[] = [];
   let text = "";
@@ -61,7 +61,7 @@ export function printJson(root: unknown, style: JsonStyle, charsMax: number): st
   return text.length > charsMax ? null : text;
 }
 
-/** Null for what prints in one piece: scalars, and lists and objects with nothing in them. */
+/** Null for scalars and for empty arrays and objects. */
 function openIfNotEmpty(value: unknown): Open | null {
   if (typeof value !== "object" || value === null) return null;
   if (Array.isArray(value)) return value.length > 0 ? { keys: null, values: value, next: 0 } : null;

@@ -23,7 +23,7 @@ async function machineWithOld(seed: number, plan: (call: Call) => Fault | null =
   };
 }
 
-test("a file that was replaced durably is the new one after any power cut", async () => {
+test("a durably replaced file has the new contents after any power cut", async () => {
   for (let seed = 0; seed < 200; seed++) {
     const { machine, scheduler, directory, contents } = await machineWithOld(seed);
     await scheduler.finish(replaceFileDurably(directory, "file", NEW));
@@ -33,7 +33,7 @@ test("a file that was replaced durably is the new one after any power cut", asyn
   }
 });
 
-test("a replacement that fails at any call leaves the old file whole, and nothing beside it", async () => {
+test("a replacement that fails at any call leaves the old file whole, and no other file", async () => {
   const calls: Call[] = ["open", "write", "sync"];
   for (const failing of calls) {
     const plan = (call: Call): Fault | null => (call === failing ? { errno: "EIO" } : null);
@@ -47,7 +47,7 @@ test("a replacement that fails at any call leaves the old file whole, and nothin
   }
 });
 
-test("a write that the disk takes only in part replaces nothing", async () => {
+test("a short write replaces nothing", async () => {
   const plan = (call: Call): Fault | null =>
     call === "write" ? { lacks: 7, caller: "returns" } : null;
   const { machine, directory, contents } = await machineWithOld(1, plan);
@@ -56,7 +56,7 @@ test("a write that the disk takes only in part replaces nothing", async () => {
   assert.deepEqual(machine.names("/d"), ["file"]);
 });
 
-test("what a killed process left of a replacement is no hindrance", async () => {
+test("a temporary file left by a killed process does not block the next replacement", async () => {
   const { directory, machine } = await machineWithOld(1);
   directory.open("file.tmp", "new").write(Buffer.from("half a"));
   replaceFile(directory, "file", NEW);

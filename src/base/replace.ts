@@ -1,13 +1,13 @@
 /**
- * Replace: puts a small file's new contents in place of the old, whole or not at all.
+ * Replace: atomically replaces a small file.
  *
- * The callers hold a lock, so the temporary name is one that a later call may take over.
+ * Callers hold a lock, so a temporary file that is already there is left over and may be removed.
  */
 
 import { errnoOf } from "./errors.ts";
 import type { Directory, OpenFile } from "./files.ts";
 
-/** Replaces the file, not yet durable: a power cut may bring back the old one. */
+/** Replaces the file, not durably: a power cut may bring back the old one. */
 export function replaceFile(directory: Directory, name: string, text: string): void {
   try {
     openTemporary(directory, name, text).close();
@@ -18,7 +18,10 @@ export function replaceFile(directory: Directory, name: string, text: string): v
   }
 }
 
-/** Replaces the file; on resolving, a power cut brings back neither the old one nor half of it. */
+/**
+ * Replaces the file durably: once resolved, a power cut brings back neither the old nor half a
+ * file.
+ */
 export async function replaceFileDurably(
   directory: Directory,
   name: string,
@@ -39,16 +42,15 @@ export async function replaceFileDurably(
   await directory.sync();
 }
 
-/** Half a file is of no use to anybody. */
 function removeTemporary(directory: Directory, name: string): void {
   try {
     directory.remove(`${name}.tmp`);
   } catch {
-    // There is none, or it stays; why there was a failure is told by the caller.
+    // Missing, or it stays; the caller throws the original error.
   }
 }
 
-/** The contents of a small file; null when there is none. */
+/** The contents of a small file; null when it is missing. */
 export async function readSmallFile(directory: Directory, name: string): Promise<string | null> {
   try {
     const file = directory.open(name, "read");
@@ -66,8 +68,8 @@ export async function readSmallFile(directory: Directory, name: string): Promise
 }
 
 /**
- * Always a new file: emptying one that is there makes ext4 write it out on closing, which takes
- * several times as long as making a new one.
+ * Always creates a new file: truncating one makes ext4 flush it on close, which takes several times
+ * as long.
  */
 function openTemporary(directory: Directory, name: string, text: string): OpenFile {
   const file = openNew(directory, `${name}.tmp`);

@@ -1,7 +1,7 @@
 /**
- * A parent that is a symbolic link for the very moment in which a file is opened, and itself again
- * before and after. Method: Node's own calls are let through with the swap around them, because
- * no race can be relied on to hit that moment (swapped-parent.test.ts tries).
+ * A parent that is a symbolic link only while a file is opened, and a directory before and after.
+ * Method: Node's own calls run with the swap around them, because no race reliably hits that moment
+ * (swapped-parent.test.ts tries).
  */
 
 import assert from "node:assert/strict";
@@ -22,7 +22,7 @@ import { tempDirectory } from "../../test/support/temp-directory.ts";
 import type { Directory } from "./files.ts";
 import { createNodeFiles } from "./node-files.ts";
 
-/** What is done around a call; `lstats` says around how many of the looks after opening, too. */
+/** Hooks around a call; `lstats`: around how many of the checks after opening, too. */
 const around = vi.hoisted(() => ({ before: () => {}, after: () => {}, lstats: 0 }));
 
 vi.mock("node:fs", async (importOriginal) => {
@@ -54,9 +54,9 @@ test("by descriptor, a parent that is a link while a file is opened is not follo
   assert.equal(readFileSync(join(parent, "log"), "utf8"), "mine\n");
 });
 
-test("by path, a parent that is a link while a file is opened is noticed, and the file let go", async () => {
+test("by path, a parent that is a link while a file is opened is noticed, and the file closed", async () => {
   const { directory, victim, parent } = await scene(false);
-  // A file of the same name inside: what was opened must be told from what is found.
+  // A file of the same name inside: the opened file must be told apart from this one.
   writeFileSync(join(parent, "secret"), "");
   const held = openDescriptorsBelow(victim);
   swapped(parent, victim, () => {
@@ -68,7 +68,7 @@ test("by path, a parent that is a link while a file is opened is noticed, and th
   assert.equal(readFileSync(join(victim, "secret"), "utf8"), "secret");
 });
 
-test("by path, a parent that is a link again at the first looks after opening is noticed", async () => {
+test("by path, a parent that is a link again during the first checks after opening is noticed", async () => {
   const { directory, victim, parent } = await scene(false);
   writeFileSync(join(parent, "secret"), "");
   const held = openDescriptorsBelow(victim);

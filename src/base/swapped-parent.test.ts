@@ -1,6 +1,6 @@
 /**
- * A parent that somebody swaps for a symbolic link, over and over, while files are opened below
- * it. Whatever the moment, nothing behind the link is read or written.
+ * A parent that another process swaps for a symbolic link, over and over, while files are opened
+ * below it. At no moment is anything behind the link read or written.
  */
 
 import assert from "node:assert/strict";
@@ -23,7 +23,7 @@ import { createNodeFiles } from "./node-files.ts";
 
 const OPENINGS = 450;
 
-/** Puts `parent` away, a link to `victim` in its place, and a new directory in place of that. */
+/** Moves `parent` away, puts a link to `victim` in its place, then a new directory. */
 const SWAPPER = `
   const { workerData: { parent, attic, victim } } = require("node:worker_threads");
   const { renameSync, symlinkSync, unlinkSync, mkdirSync } = require("node:fs");
@@ -37,7 +37,7 @@ const SWAPPER = `
 `;
 
 interface Outcome {
-  /** Openings that gave a file; each got one line. */
+  /** Openings that succeeded; each file got one line. */
   readonly opened: number;
   /** Openings that were refused, by the error's code. */
   readonly refused: ReadonlyMap<string, number>;
@@ -52,7 +52,7 @@ test("by descriptor, a parent swapped for a link is never followed: nothing is m
 });
 
 test("by path, a parent swapped for a link is noticed: nothing behind it is read or written", async () => {
-  // A file may come into being behind the link before the swap is noticed, and it stays empty.
+  // A file may be created behind the link before the swap is noticed; it stays empty.
   const { root, victim } = scene();
   const outcome = await openWhileSwapped(createNodeFiles({ byDescriptor: false }), root, victim);
 
@@ -80,7 +80,7 @@ async function openWhileSwapped(files: Files, root: string, victim: string): Pro
   let opened = 0;
   const refused = new Map<string, number>();
   for (let n = 0; n < OPENINGS; n++) {
-    // "secret" is only behind the link, so that it must never open; "log" must open inside alone.
+    // "secret" exists only behind the link, so it must never open; "log" must open inside only.
     const name = n % 3 === 0 ? "secret" : "log";
     try {
       const directory = await files.openDirectory(join(parent, "sub"), { create: true, root });

@@ -177,7 +177,7 @@ test("a misspelt option is refused with the name that it is close to", () => {
   const { message, details } = thrownRefusal(make, "BAD_SETTING");
   assert.match(
     message,
-    /tool_details is not one of TranscriptRenderer's: did you mean toolDetails\?/,
+    /tool_details is not an option of TranscriptRenderer: did you mean toolDetails\?/,
   );
   assert.equal(details.setting, "tool_details");
 });

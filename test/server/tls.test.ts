@@ -114,6 +114,6 @@ test("a key that others can read, and what is no pair, is refused before anythin
   await start(join(tempDirectory(), "none"), mine.certPath);
   chmodSync(mine.keyPath, 0o640);
   const { message } = await start(mine.keyPath, mine.certPath);
-  assert.match(message, /others than you can read it.*chmod 600/);
+  assert.match(message, /other users can read it.*chmod 600/);
   assert.doesNotMatch(message, /PRIVATE KEY/);
 });

@@ -208,7 +208,7 @@ test("a directory that others can change is told: what is pinned may not be ours
   chmodSync(user.stateDirectory, 0o770);
   const { found, problem } = await user.heads().lookup(whose("a"));
   assert.deepEqual(found?.pin, pinOf("a", 1));
-  expect(problem).toMatch(/may be missing, or not ours.*others than you can change it.*chmod 700/);
+  expect(problem).toMatch(/may be missing, or not ours.*other users can change it.*chmod 700/);
   assert.equal((await user.heads().remembered(whose("a"))).isDamaged, true);
 });
 
@@ -220,7 +220,7 @@ test.for([0o620, 0o602, 0o666])(
     assert.equal((await user.heads().lookup(whose("a"))).problem, null);
     chmodSync(user.path, mode);
     const { problem } = await user.heads().lookup(whose("a"));
-    expect(problem).toMatch(/heads\.jsonl, others than you can change it \(mode 6..\); chmod 600/);
+    expect(problem).toMatch(/heads\.jsonl, other users can change it \(mode 6..\); chmod 600/);
     assert.equal((await user.heads().remembered(whose("a"))).isDamaged, true);
   },
 );
