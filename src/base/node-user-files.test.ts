@@ -58,9 +58,9 @@ test("links, directories, pipes and devices are refused without waiting for them
   execFileSync("mkfifo", [join(directory, "pipe")]);
   assert.match(faultOf(join(directory, "link"), ANYONE), /symbolic link/);
   assert.match(faultOf(join(directory, "dangling"), ANYONE), /symbolic link/);
-  assert.match(faultOf(join(directory, "directory"), ANYONE), /no regular file/);
-  assert.match(faultOf(join(directory, "pipe"), ANYONE), /no regular file/);
-  assert.match(faultOf("/dev/null", ANYONE), /no regular file/);
+  assert.match(faultOf(join(directory, "directory"), ANYONE), /not a regular file/);
+  assert.match(faultOf(join(directory, "pipe"), ANYONE), /not a regular file/);
+  assert.match(faultOf("/dev/null", ANYONE), /not a regular file/);
 });
 
 test("a secret file must be private to its user, and an own file writable by its user only", () => {
@@ -85,7 +85,7 @@ test("a directory that others can write to is refused, one that they can read is
     else assert.equal(fault, null);
   }
   assert.equal(userDirectoryFault(join(path, "none")), null);
-  assert.match(userDirectoryFault(fileWith("x")) ?? "", /no directory/);
+  assert.match(userDirectoryFault(fileWith("x")) ?? "", /not a directory/);
 });
 
 test.skipIf(!isRoot)("a file of another user is refused, unless access is anyone", () => {

@@ -1,23 +1,23 @@
-/** Admission: what a writer accepts: which places, which limits, how much at once. */
+/** Admission: what a writer accepts: file names, file systems, limits. */
 
 import { badOption } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import { DOUBTFUL_BYTES, type LogLimits } from "../base/limits.ts";
 import type { Place } from "./place.ts";
 
-/** A batch holds what recovery can write anew (writer.ts, W4), and a line fits into a batch. */
+/** Recovery can rewrite a whole batch (writer.ts, W4), and a batch can hold any line. */
 export function withinBatch(limits: LogLimits): LogLimits {
   const { batchBytesMax } = limits;
   if (batchBytesMax > DOUBTFUL_BYTES) {
-    throw badOption("limits.batchBytesMax", `is over ${DOUBTFUL_BYTES}, the most that a batch has`);
+    throw badOption("limits.batchBytesMax", `is over ${DOUBTFUL_BYTES}, the limit for a batch`);
   }
   return { ...limits, lineBytesMax: Math.min(limits.lineBytesMax, batchBytesMax - 1) };
 }
 
-/** A log with such a name would be taken for what another log keeps beside it, and emptied. */
+/** A log with such a name would be taken for a sidecar file of another log, and overwritten. */
 export function refuseBesideName({ name }: Place): void {
   if (!/\.(lock|checkpoints|torn-\d+|tmp)$/.test(name)) return;
-  const reason = "it ends like a file that stands beside a log";
+  const reason = "it ends like a sidecar file of a log";
   throw new VerbatimError("BAD_ID", `a log cannot be named ${name}: ${reason}; end it in .jsonl`, {
     id: name,
     reason,

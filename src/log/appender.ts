@@ -1,21 +1,21 @@
 /**
- * Appender: the open end of one log file: writing whole lines there, undoing what the disk
- * did not take, and knowing when to stop for good.
+ * Appender: the open end of one log file. Writes whole lines, undoes a write that the disk did not
+ * take whole, and stops for good after a failure it cannot undo.
  *
- * Knows nothing of queues or of who waits (`writer.ts`), nor of locks: its caller holds one.
+ * Queues and callers are in `writer.ts`. The caller holds the lock.
  *
- * W1  `end` moves only after a write was taken whole, `synced` only after a sync succeeded.
- *     Nobody is told of a byte before the one that covers it has moved.
- * W2  A failed sync leaves the file in a state nobody can know: the kernel may have dropped
- *     the dirty pages yet still show them to readers, and a later sync that succeeds proves
- *     nothing about them. So a sync is never retried. This appender is finished; opening the
- *     log again writes the doubtful stretch anew (repair.ts, R2).
- * W3  Where bytes were cut off, nothing is written before the cut is durable. Else a power
- *     cut could bring back the old size, with the new line's first page before the old
- *     one's remains: two lines fused into one that nobody wrote. In `shared` mode the cut is
- *     made durable before the lock is free: another writer cannot see that there was one.
- * W6  Nothing is durable in a file that has lost its name: somebody removed the log, or put another
- *     in its place, and what is written here goes when it is closed.
+ * W1  `end` moves only after a write was taken whole, `synced` only after a sync succeeded. No
+ *     caller learns of a byte before the one that covers it has moved.
+ * W2  A failed sync leaves the file in an unknown state: the kernel may have dropped the dirty
+ *     pages yet still show them to readers, and a later sync that succeeds proves nothing about
+ *     them. So a sync is never retried. This appender is finished; opening the log again rewrites
+ *     the bytes in doubt (repair.ts, R2).
+ * W3  After bytes were cut off, nothing is written before the cut is durable. Otherwise a power cut
+ *     could bring back the old size, with the first page of the new line followed by the rest of
+ *     the old one: two lines fused into one. In `shared` mode the cut is made durable before the
+ *     lock is released: another writer cannot see that there was one.
+ * W6  Nothing is durable in a file that lost its name: the log was removed or replaced, and bytes
+ *     written here vanish when it is closed.
  */
 
 import { isNoSpace, VerbatimError } from "../base/errors.ts";
@@ -39,7 +39,7 @@ export class Appender {
     this.#synced = end;
   }
 
-  /** After the last whole line that the kernel has. */
+  /** End of the last whole line that the kernel has. */
   get end(): ByteOffset {
     return this.#end;
   }
@@ -59,13 +59,13 @@ export class Appender {
     return this.#cuts !== this.#cutsSynced;
   }
 
-  /** Goes on after lines that another writer appended, and what it left torn was cut. */
+  /** Continues after lines of another writer, whose torn tail may have been cut. */
   moveTo(end: ByteOffset, wasCut: boolean): void {
     this.#end = end;
     if (wasCut) this.#cuts++;
   }
 
-  /** Appends the first `length` bytes, whole lines, in one write; answers where they start. */
+  /** Appends the first `length` bytes, whole lines, in one write. Returns where they start. */
   write(lines: Uint8Array, length: number): ByteOffset {
     if (this.#failure) throw this.#failure;
     const start = this.#end;
@@ -83,10 +83,11 @@ export class Appender {
   /** Cuts off whole lines that were written and not acknowledged. */
   takeBack(start: ByteOffset): void {
     try {
-      if (this.#file.size() !== this.#end) throw this.fail("someone else wrote");
+      if (this.#file.size() !== this.#end)
+        throw this.fail("another program wrote to it without the lock");
       this.#file.truncate(start);
     } catch (cause) {
-      throw this.fail("taking back what was refused failed", cause);
+      throw this.fail("undoing a refused append failed", cause);
     }
     this.#cuts++;
     this.#end = start;
@@ -102,11 +103,11 @@ export class Appender {
     } catch (cause) {
       throw this.fail("the sync failed", cause);
     }
-    // Of two syncs at once (a flush, and closing) the kernel tells only one of a failure; the
+    // Of two concurrent syncs (a flush, and closing) the kernel reports a failure to only one; the
     // other vouches for nothing either (W2).
     if (this.#failure) throw this.#failure;
     if (!this.#file.isLinked()) {
-      throw this.fail("someone removed the log, or put another in its place,");
+      throw this.fail("the log was removed or replaced");
     }
     if (end > this.#synced) this.#synced = end;
     this.#cutsSynced = cuts;
@@ -116,7 +117,7 @@ export class Appender {
   fail(what: string, cause?: unknown): VerbatimError {
     this.#failure ??= new VerbatimError(
       "LOG_WRITER_FAILED",
-      `${this.#path}: ${what} after byte ${this.#synced}; nothing after it was vouched for. ` +
+      `${this.#path}: ${what} after byte ${this.#synced}; later bytes may be lost. ` +
         "Close this writer and open the log again to recover",
       { path: this.#path, end: this.#synced },
       { cause },
@@ -127,17 +128,18 @@ export class Appender {
   /** Cuts a write that was not taken whole, so that no later line is fused to its remains. */
   #undo(start: ByteOffset, length: number, taken: number, cause: unknown): VerbatimError {
     try {
-      // Bytes of someone who does not ask for our lock are not ours to cut.
-      if (this.#file.size() !== start + taken) return this.fail("someone else wrote", cause);
+      // Bytes of a program that ignores our lock are not ours to cut.
+      if (this.#file.size() !== start + taken)
+        return this.fail("another program wrote to it without the lock", cause);
       this.#file.truncate(start);
       this.#cuts++;
     } catch (second) {
-      return this.fail("a write failed, and so did taking it back", second);
+      return this.fail("a write failed, and so did undoing it", second);
     }
     if (!isNoSpace(cause)) return this.fail("a write failed", cause);
     return new VerbatimError(
       "NO_SPACE",
-      `no room for ${length} bytes in ${this.#path}; the log is as it was before, and takes ` +
+      `no room for ${length} bytes in ${this.#path}; the log is unchanged, and accepts ` +
         "appends again when there is room",
       { path: this.#path, end: start, bytes: length },
       { cause },

@@ -1,24 +1,23 @@
 /**
- * Bad-line warning: what a reader can be told to do with bad lines, and one process warning for all
- * the bad lines of one reading, by number.
+ * Bad-line warning: what a reader does with bad lines, and one process warning that counts all bad
+ * lines of one read.
  */
 
 import { checkChoice } from "../base/choice.ts";
 
-/** A bad line is an error (BAD_LINE), or is skipped, or is skipped and given to a function. */
+/** Throw BAD_LINE, skip the line, or skip it and pass it to a function. */
 export type OnBadLine<Bad, More extends unknown[] = []> =
   | "throw"
   | "skip"
   | ((bad: Bad, ...more: More) => void);
 
-/** Refuses with BAD_SETTING what is none of these. */
 export function checkOnBadLine(onBadLine: unknown): void {
   if (typeof onBadLine !== "function") checkChoice("onBadLine", onBadLine, ["throw", "skip"]);
 }
 
-/** A line that was passed over, and where it is. */
+/** A skipped line and its position. */
 export interface PassedOver {
-  /** Counted from 1; null when the reading did not begin at the start. */
+  /** From 1; null when the read did not begin at the start. */
   readonly line: number | null;
   readonly offset: number | string;
   readonly reason: string;
@@ -34,7 +33,7 @@ export function badLineWarning(path: string): {
   let count = 0;
   return {
     add({ line, offset, reason }) {
-      if (reason === "blank") return; // Nothing was lost in it.
+      if (reason === "blank") return; // Nothing is lost.
       count++;
       const place = typeof offset === "number" ? `at byte ${offset}` : `at ${offset}`;
       if (count <= LISTED_MAX) listed.push(`${line ?? place} (${reason})`);

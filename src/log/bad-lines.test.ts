@@ -1,4 +1,4 @@
-/** Lines that a reader cannot vouch for: told apart, counted, never passed over in silence. */
+/** Lines that a reader cannot vouch for: told apart, counted, never skipped silently. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, truncateSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { nodeHost } from "../base/node-host.ts";
 import { toByteOffset } from "../base/offset.ts";
 import { type BadLine, LogReader, type ReadOptions } from "./reader.ts";
 
-/** A bad line of every sort, good ones between them. */
+/** A bad line of every kind, with good ones between them. */
 const PARTS: readonly (readonly [string | Buffer, BadLine["reason"] | null])[] = [
   ["1", null],
   ["oops", "not JSON"],
@@ -36,7 +36,7 @@ for (const [n, [part, reason]] of PARTS.entries()) {
   start += Buffer.byteLength(part) + 1;
 }
 
-test("told to skip bad lines, a reader gives the others and reports each bad one with its reason", async () => {
+test("with onBadLine skip, a reader yields the other lines and reports each bad one with its reason", async () => {
   const reader = read(LOG, { onBadLine: "skip" });
   assert.deepEqual(await valuesOf(reader), GOOD);
   assert.deepEqual(reader.report.badLinesListed, BAD);
@@ -61,7 +61,7 @@ test("backward the same lines are bad, and have no number", async () => {
   );
 });
 
-test("a function is told of each bad line as it comes", async () => {
+test("a function is called with each bad line as it comes", async () => {
   const seen: unknown[] = [];
   const reader = read(LOG, { onBadLine: (bad) => seen.push(bad) });
   for await (const line of reader) seen.push(line.value);
@@ -75,7 +75,7 @@ test("a function is told of each bad line as it comes", async () => {
   assert.equal(reader.report.badLines, BAD.length);
 });
 
-test("what that function throws ends the pass", async () => {
+test("an exception from that function ends the pass", async () => {
   const stop = new Error("stop");
   const onBadLine = () => {
     throw stop;
@@ -83,7 +83,7 @@ test("what that function throws ends the pass", async () => {
   await assert.rejects(collect(read(LOG, { onBadLine })), stop);
 });
 
-test("unless told otherwise a reader throws at the first bad line, after giving those before it", async () => {
+test("by default a reader throws at the first bad line, after yielding those before it", async () => {
   for (const options of [{}, { onBadLine: "throw" }] as const) {
     for (const [n, [part, reason]] of PARTS.entries()) {
       if (!reason) continue;
@@ -146,8 +146,8 @@ test("a line as long as the limit is read, and one a byte longer is too long, bo
   }
 });
 
-test("an endless line is passed over without being held in memory", async () => {
-  // Method: a quarter of a gigabyte that takes no room on the disk; the memory is looked at at each read.
+test("an endless line is skipped without being held in memory", async () => {
+  // Method: a sparse file of a quarter of a gigabyte; memory is checked at each read.
   const [path, endlessBytes] = [newLogPath(), 256 * 1024 * 1024];
   writeFileSync(path, "1\n");
   truncateSync(path, endlessBytes);

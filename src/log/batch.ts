@@ -1,7 +1,7 @@
 /**
- * Batch: lines that will share one write and one sync, and the callers who wait for them.
+ * Batch: lines that share one write and one sync, and the callers that wait for them.
  *
- * The bytes are copied on arrival: what a caller does to its buffer afterwards is its own affair.
+ * The bytes are copied on arrival, so a caller may reuse its buffer at once.
  */
 
 import type { ByteOffset } from "../base/offset.ts";
@@ -10,14 +10,14 @@ import { LF } from "./bytes.ts";
 const FIRST_BYTES = 4096;
 
 export class Batch {
-  /** Where the batch stands in the log, once it is as safe as was asked: one promise for all. */
+  /** The batch's offset in the log, once it is as durable as requested: one promise for all. */
   readonly #start: Promise<ByteOffset>;
   #resolve!: (start: ByteOffset) => void;
   #reject!: (error: unknown) => void;
   #bytes: Buffer;
   #length = 0;
 
-  /** Takes over the buffer of a batch that is done with, or null. */
+  /** Reuses the buffer of a finished batch, or null. */
   constructor(spare: Buffer | null) {
     this.#bytes = spare ?? Buffer.allocUnsafe(FIRST_BYTES);
     this.#start = new Promise((resolve, reject) => {
@@ -50,7 +50,7 @@ export class Batch {
     return this.#end(lines.length);
   }
 
-  /** Tells each caller where its lines end, now that the batch stands at `start`. */
+  /** Tells each caller where its lines end, now that the batch was written at `start`. */
   resolve(start: ByteOffset): void {
     this.#resolve(start);
   }
@@ -59,7 +59,7 @@ export class Batch {
     this.#reject(error);
   }
 
-  /** Where the lines just added end. `then` is half the price of a promise with its own `resolve`. */
+  /** Where the lines just added end. `then` costs half of a promise with its own `resolve`. */
   #end(added: number): Promise<ByteOffset> {
     this.#length += added;
     const endInBatch = this.#length;

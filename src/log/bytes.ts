@@ -1,4 +1,4 @@
-/** Bytes: the two that frame a log, and reading stretches of a file. */
+/** Bytes: LF and NUL, and reading ranges of a file. */
 
 import type { OpenFile } from "../base/files.ts";
 
@@ -9,10 +9,10 @@ export const NUL = 0x00;
 const CHUNK_BYTES = 256 * 1024;
 const BACKWARD_CHUNK_BYTES = 64 * 1024;
 
-/** A file, as far as its bytes are concerned. */
+/** The read-only part of a file. */
 export type Readable = Pick<OpenFile, "read" | "size">;
 
-/** The bytes of `[from, to)`, fewer where the file ends before `to`. */
+/** The bytes of `[from, to)`; fewer if the file ends before `to`. */
 export async function readStretch(file: Readable, from: number, to: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(to - from);
   const count = await file.read(bytes, from);
@@ -20,8 +20,8 @@ export async function readStretch(file: Readable, from: number, to: number): Pro
 }
 
 /**
- * The stretch `[from, to)` in chunks, in order; ends early where the file does. While the caller
- * is at work on a chunk, the next one is read.
+ * The range `[from, to)` in chunks, in order; ends early where the file does. The next chunk is
+ * read while the caller works on the current one.
  */
 export async function* readChunks(
   file: OpenFile,
@@ -31,7 +31,7 @@ export async function* readChunks(
 ): AsyncGenerator<Buffer> {
   const startReading = (at: number) => {
     const chunk = readStretch(file, at, Math.max(at, Math.min(at + CHUNK_BYTES, to)));
-    chunk.catch(() => {}); // Thrown where it is awaited; until then it is nobody's failure.
+    chunk.catch(() => {}); // Thrown when awaited; until then it is not unhandled.
     return chunk;
   };
   let next = startReading(from);
@@ -49,7 +49,7 @@ export async function* readChunks(
   }
 }
 
-/** The stretch `[from, to)` in chunks, last one first, each with the place it starts at. */
+/** The range `[from, to)` in chunks, last one first, each with its offset. */
 export async function* readChunksBackward(
   file: Readable,
   from: number,

@@ -1,26 +1,26 @@
 /**
- * Composed: lines that get their last shape with the lock held, right before they are written.
+ * Composed: lines that are built with the lock held, right before they are written.
  *
- * For whoever must know what stands before its lines: a chain of ids, a signature over all that
- * came before. Takes the place of a batch in the writer's queue, and is never merged with one.
+ * For lines that depend on the log before them: a chain of ids, a signature over everything before.
+ * Takes the place of a batch in the writer's queue, and is never merged with one.
  */
 
 import type { ByteOffset } from "../base/offset.ts";
 
-/** Whole lines, each with its LF, that are to stand at `end`; none when there is nothing to say. */
+/** Returns whole lines, each with its LF, to be written at `end`; may return none. */
 export type Compose = (end: ByteOffset) => Uint8Array;
 
-/** Makes everything that stands in the log durable, also with `os`. */
+/** Makes the whole log durable, also with `os`. */
 export type Sync = () => Promise<void>;
 
 /**
- * Makes whole lines that end an append, over lines of it that are written: they are written when
- * those are durable (`durable`), which is so also with `os`. When it throws, the append is refused
- * and nothing of it stays in the log; an `Unsettled` ends the writer instead.
+ * Builds the lines that end an append, after its first lines are written. They are written once
+ * those are durable (`durable`), also with `os`. If it throws, the append is refused and its lines
+ * are cut off; an `Unsettled` ends the writer instead.
  */
 export type More = (durable: Promise<void>) => Promise<Uint8Array>;
 
-/** What follows the lines may be there or not, and no write can find out. */
+/** It is unknown whether the lines were written, and no further write can tell. */
 export class Unsettled {
   readonly cause: unknown;
 
@@ -29,15 +29,15 @@ export class Unsettled {
   }
 }
 
-/** What is done around the write, with the lock held. */
+/** Steps around the write, with the lock held. */
 export interface Around {
-  /** Before the lines are composed: what they say of the log may take its time to make. */
+  /** Before composing, for work that takes time. */
   readonly beforehand?: (sync: Sync) => Promise<void>;
-  /** Asked when the lines are composed; null when nothing is to follow them. */
+  /** Called when the lines are composed; null when nothing follows them. */
   readonly more?: () => More | null;
-  /** When the lines stand, with `disk` while they are made durable. Synchronous; never throws. */
+  /** After the write; with `disk` during the sync. Synchronous; never throws. */
   readonly meanwhile?: () => void;
-  /** Once the lines are as safe as the log's durability says. */
+  /** Once the lines are as durable as the log's setting. */
   readonly afterwards?: (sync: Sync) => Promise<void>;
 }
 
@@ -50,12 +50,12 @@ export class Composed {
   readonly #compose: Compose;
   readonly #check: (lines: Uint8Array) => void;
   #bytes: Uint8Array = NOTHING;
-  /** What the composer itself threw: its caller's own error, and none of the disk's. */
+  /** What the composer threw: the caller's error, not the disk's. */
   #refusal: { readonly error: unknown } | null = null;
   #resolve!: (start: ByteOffset) => void;
   #reject!: (error: unknown) => void;
 
-  /** `check` refuses what may not be written. */
+  /** `check` refuses lines that may not be written. */
   constructor(compose: Compose, check: (lines: Uint8Array) => void, around: Around | null = null) {
     this.#compose = compose;
     this.#check = check;
@@ -74,7 +74,7 @@ export class Composed {
     return this.#bytes.length;
   }
 
-  /** Runs what comes before composing; its failure is the caller's own. */
+  /** Runs `beforehand`; its failure is the caller's. */
   async prepare(sync: Sync): Promise<void> {
     try {
       await this.around?.beforehand?.(sync);
@@ -84,7 +84,7 @@ export class Composed {
     }
   }
 
-  /** Gives the lines their last shape, now that they are to stand at `end`. */
+  /** Builds the lines, now that their offset is known. */
   composeAt(end: ByteOffset): void {
     try {
       const lines = this.#compose(end);
@@ -96,7 +96,7 @@ export class Composed {
     }
   }
 
-  /** What the caller made of its own append failed: the error is its own. */
+  /** A step of the caller's own append failed: the error is the caller's. */
   refuse(error: unknown): void {
     this.#refusal = { error };
   }

@@ -1,6 +1,6 @@
 /**
- * What an opening writes anew because nobody can vouch that the disk holds it (repair.ts, R2).
- * That the pages really were lost, and are there afterwards, is shown on the fault file system.
+ * What opening rewrites because it may not be on disk (repair.ts, R2). The fault file system's
+ * tests show that the pages really were lost, and are there afterwards.
  */
 
 import assert from "node:assert/strict";
@@ -21,7 +21,7 @@ import { DOUBTFUL_BYTES } from "../base/limits.ts";
 const LOG = "log.jsonl";
 
 test.for(WRITER_KINDS)(
-  "a log that was closed well is trusted: nothing is written anew (%s)",
+  "a cleanly closed log is trusted: nothing is rewritten (%s)",
   async ([, kind]) => {
     const path = newLogPath();
     const log = await openWriter(path, kind);
@@ -36,7 +36,7 @@ test.for(WRITER_KINDS)(
 );
 
 test.for(WRITER_KINDS)(
-  "after a failed sync, what it was to cover is written anew in place, and synced (%s)",
+  "after a failed sync, the bytes it was to cover are rewritten in place, and synced (%s)",
   async ([, kind]) => {
     const { path, synced } = await logWithFailedSync(kind);
     const end = contentOf(path).length;
@@ -53,7 +53,7 @@ test.for(WRITER_KINDS)(
   },
 );
 
-test("a log whose holder was killed is written anew from its start, when it is short", async () => {
+test("a short log whose holder was killed is rewritten from its start", async () => {
   const path = logHolding('{"n":1}\n{"n":2}\n{"torn');
   writeFileSync(`${path}.lock`, '{"pid":4711,"started":"2026-01-01T00:00:00.000Z"}\n');
   const disk = new WatchedFiles();
@@ -63,7 +63,7 @@ test("a log whose holder was killed is written anew from its start, when it is s
   assert.deepEqual(stretch(disk), [0, 16]);
 });
 
-test("of a long log that nobody vouches for, as much is written anew as a batch can hold", async () => {
+test("of a long log with an unknown synced offset, one batch is rewritten", async () => {
   const path = newLogPath();
   const line = `"${"x".repeat(1021)}"\n`;
   const content = Buffer.from(line.repeat(18 * 1024));
@@ -76,7 +76,7 @@ test("of a long log that nobody vouches for, as much is written anew as a batch 
   assert.ok(readFileSync(path).equals(content));
 });
 
-test("a lock file that says nothing sensible vouches for nothing", async () => {
+test("a lock file with garbage vouches for nothing", async () => {
   for (const hint of [
     "",
     "garbage",
@@ -110,7 +110,7 @@ test("a lock file vouches as far as it says, and its loss costs only time", asyn
 });
 
 test.for(WRITER_KINDS)(
-  "while a log is open nobody vouches for what is appended to it (%s)",
+  "while a log is open, its lock file vouches for no appended byte (%s)",
   async ([, kind]) => {
     const path = newLogPath();
     const first = await openWriter(path, kind);
@@ -125,7 +125,7 @@ test.for(WRITER_KINDS)(
 );
 
 test.for(WRITER_KINDS)(
-  "a stretch that cannot be written anew makes the log suspect, every time until it can (%s)",
+  "a log that cannot be rewritten is LOG_SUSPECT at every opening until it can (%s)",
   async ([, kind]) => {
     const { path, synced } = await logWithFailedSync(kind);
     const content = contentOf(path);
@@ -150,7 +150,7 @@ test.for(WRITER_KINDS)(
   },
 );
 
-test("a log that was swapped for another while it was opened is suspect, and the other is not written to", async () => {
+test("a log replaced while it is opened is LOG_SUSPECT, and the other file is not written to", async () => {
   const path = logHolding('{"n":1}\n');
   const disk = new WatchedFiles();
   disk.before = ({ call, mode, name }) => {
@@ -164,7 +164,7 @@ test("a log that was swapped for another while it was opened is suspect, and the
   assert.equal(contentOf(path), "other\n");
 });
 
-test("the torn tail is not part of what is written anew", async () => {
+test("the torn tail is not rewritten", async () => {
   const path = logHolding('{"n":1}\n{"torn');
   const disk = new WatchedFiles();
   await openWriter(path, {}, disk.host);
@@ -172,7 +172,7 @@ test("the torn tail is not part of what is written anew", async () => {
   assert.ok(existsSync(`${path}.torn-0`));
 });
 
-/** A log with lines on the disk up to `synced`, and more that a failed sync left in doubt. */
+/** A log with durable lines up to `synced`, and more that a failed sync left in doubt. */
 async function logWithFailedSync(kind: WriterKind): Promise<{ path: string; synced: number }> {
   const path = newLogPath();
   const disk = new WatchedFiles();
@@ -187,7 +187,7 @@ async function logWithFailedSync(kind: WriterKind): Promise<{ path: string; sync
   return { path, synced };
 }
 
-/** From where to where the log was written in place, which must be without a gap. */
+/** The range that was rewritten in place, which must have no gap. */
 function stretch(disk: WatchedFiles): [number, number] {
   const writes = disk.made("writeAt", LOG);
   const from = writes[0]?.at ?? 0;

@@ -1,7 +1,7 @@
 /**
- * Find end: where a log ends for those who read it, and whether a place in it is between two lines.
+ * Find end: where a log ends for readers, and whether an offset is on a line boundary.
  *
- * EN1  Bytes after the end are called torn only when no writer is at work on them.
+ * Bytes after the end are called torn only when no writer is at work on them.
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -12,9 +12,9 @@ import type { Place } from "./place.ts";
 import { findTail } from "./tail.ts";
 
 export interface LogEnd {
-  /** Where the last line ends; without its LF when it lacks that. */
+  /** End of the last line; without its LF when that is missing. */
   readonly end: number;
-  /** The last line is whole but for its LF. */
+  /** The last line is complete except for its LF. */
   readonly lacksLastLf: boolean;
   /** Bytes after the end that a crash left. */
   readonly tornBytes: number;
@@ -30,7 +30,7 @@ export async function findEnd(
 ): Promise<LogEnd> {
   const seen = await findTail(file);
   const isAtWork = seen.tornBytes > 0 && isBeingWritten(directory, name);
-  // The writer may have finished between our look and the question, so look again (EN1).
+  // The writer may have finished between the two checks, so look again.
   const tail = seen.tornBytes > 0 && !isAtWork ? await findTail(file) : seen;
   const lacksLastLf = takesUnterminated && tail.lacksOnlyLf && !isAtWork;
   return {
@@ -41,7 +41,7 @@ export async function findEnd(
   };
 }
 
-/** Refuses a place that is not between two lines with OUT_OF_RANGE. */
+/** Refuses an offset that is not on a line boundary with OUT_OF_RANGE. */
 export async function checkBoundary(
   file: OpenFile,
   path: string,
@@ -51,7 +51,7 @@ export async function checkBoundary(
   if (boundary === 0 || (await readStretch(file, boundary - 1, boundary))[0] === LF) return;
   throw new VerbatimError(
     "OUT_OF_RANGE",
-    `byte ${boundary} of ${path} is not between two lines; use a line's start or end`,
+    `byte ${boundary} of ${path} is not a line boundary; use a line's start or end`,
     { path, offset: boundary, length: 0, end },
   );
 }

@@ -23,7 +23,7 @@ import { type FollowOptions, type LogLine, LogReader, type ReadOptions } from ".
 
 type Rewound = { from: number; to: number };
 
-test("a follower gives the lines that are there, and then those that come, as they come", async () => {
+test("a follower yields the existing lines, and then new ones as they come", async () => {
   const path = logHolding("1\n2\n");
   const { take } = follow(path);
   assert.deepEqual(await take(2), [1, 2]);
@@ -50,7 +50,7 @@ test("a follower's lines carry offsets and numbers, as a reader's do", async () 
   ]);
 });
 
-test("a follower may start at a line's end, and gives what comes after it", async () => {
+test("a follower may start at a line's end, and yields the lines after it", async () => {
   const path = logHolding("1\n2\n");
   const { lines } = follow(path, { from: toByteOffset(4) });
   appendFileSync(path, "3\n");
@@ -90,14 +90,14 @@ test("lines of another process arrive in order, none twice, across its kill -9 a
   assert.ok(all.length >= 92);
 });
 
-test("a line without its LF is not given before it has it", async () => {
+test("a line without its LF is not yielded before it has it", async () => {
   const path = logHolding("1\n");
   const disk = new WatchedFiles();
   const { take } = follow(path, {}, {}, disk.host);
   assert.deepEqual(await take(1), [1]);
   const coming = take(1);
   for (const part of ['{"a', '":"é"}']) {
-    // It has looked twice: once at least after the part was written.
+    // It has looked twice: at least once after the part was written.
     const looked = disk.next(({ call, name }) => call === "open" && name === "log.jsonl", 2);
     appendFileSync(path, part);
     await looked;
@@ -106,7 +106,7 @@ test("a line without its LF is not given before it has it", async () => {
   assert.deepEqual(await coming, [{ a: "é" }]);
 });
 
-test("a torn tail that is cut when the writer returns was never given", async () => {
+test("a torn tail that is cut when the writer returns was never yielded", async () => {
   const path = logHolding('1\n{"torn":');
   const { take } = follow(path);
   assert.deepEqual(await take(1), [1]);
@@ -116,7 +116,7 @@ test("a torn tail that is cut when the writer returns was never given", async ()
   assert.deepEqual(await coming, [2]);
 });
 
-test("a follower without the help of watches finds new lines too", async () => {
+test("a follower without directory watches finds new lines too", async () => {
   const path = logHolding("1\n");
   const disk = new WatchedFiles();
   disk.hasWatches = false;
@@ -127,7 +127,7 @@ test("a follower without the help of watches finds new lines too", async () => {
   assert.deepEqual(await coming, [2]);
 });
 
-test("a follower ends when its signal says so, with the signal's reason, and leaves nothing open", async () => {
+test("an aborted follower throws the signal's reason, and leaves nothing open", async () => {
   const path = logHolding("1\n2\n");
   const reason = new Error("enough");
   const stop = new AbortController();
@@ -144,7 +144,7 @@ test("a follower ends when its signal says so, with the signal's reason, and lea
   assert.deepEqual(openDescriptorsBelow(dirname(path)), []);
 });
 
-test("lines that were given and then taken back, with nothing in their place, are reported", async () => {
+test("yielded lines that are undone, with nothing in their place, are reported", async () => {
   const path = logHolding("1\n2\n3\n");
   const { take, rewound } = followRewinding(path);
   await take(3);
@@ -157,7 +157,7 @@ test("lines that were given and then taken back, with nothing in their place, ar
   assert.deepEqual(await coming, [9]);
 });
 
-test("lines that were given and then replaced by others as long are reported, and the others given", async () => {
+test("yielded lines that are replaced by others as long are reported, and the others yielded", async () => {
   for (const [at, others, to] of [
     [4, "9\n", 4],
     [2, "8\n9\n", 2],
@@ -174,7 +174,7 @@ test("lines that were given and then replaced by others as long are reported, an
   }
 });
 
-test("lines that were given and then replaced by longer ones are reported, and those given", async () => {
+test("yielded lines that are replaced by longer ones are reported, and those yielded", async () => {
   const path = logHolding("1\n2\n3\n");
   const { lines, take, rewound } = followRewinding(path);
   await take(3);
@@ -185,7 +185,7 @@ test("lines that were given and then replaced by longer ones are reported, and t
   assert.deepEqual(placeOf(await coming), { start: 2, end: 23, number: 1 });
 });
 
-test("unless told otherwise, a follower whose lines were taken back throws", async () => {
+test("by default, a follower whose lines were undone throws", async () => {
   for (const change of [
     (path: string) => truncateSync(path, 2),
     (path: string) => overwrite(path, 2, "8\n9\n"),
@@ -202,8 +202,8 @@ test("unless told otherwise, a follower whose lines were taken back throws", asy
   }
 });
 
-test("a follower that began at the end of lines that were then taken back goes on at the new end", async () => {
-  // Nothing of them was given, but where it began is now past the end, or inside another line.
+test("a follower that began at the end of lines that are then undone continues at the new end", async () => {
+  // It yielded none of them, but where it began is now past the end, or inside another line.
   const path = logHolding("1\n2\n3\n");
   const { lines, rewound, timesRewound } = followRewinding(path, { from: toByteOffset(6) });
   const coming = lines.next();
@@ -216,7 +216,7 @@ test("a follower that began at the end of lines that were then taken back goes o
   assert.equal(timesRewound(), 1);
 });
 
-test("a follower remembers enough of a long log to go back a little, and else starts over", async () => {
+test("a follower can go back some lines in a long log, and otherwise starts over", async () => {
   const path = logHolding(Array.from({ length: 5000 }, (_, n) => `${1000 + n}\n`).join(""));
   const { take, rewound } = followRewinding(path);
   await take(5000);
@@ -234,7 +234,7 @@ test("a follower remembers enough of a long log to go back a little, and else st
   assert.deepEqual(await coming, [1, 2]);
 });
 
-test("a follower told to skip bad lines reports each of them once", async () => {
+test("a follower that skips bad lines reports each of them once", async () => {
   const path = logHolding("1\nbad\n");
   const disk = new WatchedFiles();
   const bad: (number | null)[] = [];
@@ -242,7 +242,7 @@ test("a follower told to skip bad lines reports each of them once", async () => 
   const { reader, take } = follow(path, {}, { onBadLine }, disk.host);
   assert.deepEqual(await take(1), [1]);
   const coming = take(2);
-  // It wakes for half a line, and reads the bad one that stands before it again.
+  // It wakes for half a line, and reads the bad line before it again.
   const looked = disk.next(({ call, name }) => call === "open" && name === "log.jsonl", 2);
   appendFileSync(path, '{"a');
   await looked;
@@ -255,7 +255,7 @@ test("a follower told to skip bad lines reports each of them once", async () => 
   assert.equal(reader.report.lines, 3);
 });
 
-test("a bad line ends a follower that was not told to skip it", async () => {
+test("a bad line ends a follower that does not skip them", async () => {
   const path = logHolding("1\n");
   const { lines, take } = follow(path);
   await take(1);
@@ -297,7 +297,7 @@ function follow(
   return { reader, lines, take };
 }
 
-/** A follower that goes on after lines were taken back, and tells of each time. */
+/** A follower that continues after lines were undone, and records each time. */
 function followRewinding(path: string, options: FollowOptions = {}) {
   let times = 0;
   let tell: (rewound: Rewound) => void = () => {};
@@ -321,7 +321,7 @@ function placeOf(next: IteratorResult<LogLine>) {
   return { start, end, number };
 }
 
-/** Puts `bytes` in place in one write, so that nobody sees the file without them. */
+/** Writes `bytes` in place in one call, so that no reader sees the file without them. */
 function overwrite(path: string, at: number, bytes: string): void {
   const descriptor = openSync(path, "r+");
   writeSync(descriptor, bytes, at);

@@ -1,12 +1,11 @@
 /**
- * Follow: what a follower has delivered, and whether it still stands.
+ * Follow: the lines that a follower has delivered, and whether they are still in the log.
  *
- * A writer takes back a write that the disk did not hold (appender.ts). A follower may have
- * delivered lines of it already, and new ones may stand in their place, as long or longer.
+ * A writer undoes a write that the disk did not take whole (appender.ts). A follower may have
+ * delivered lines of it already, and new lines may take their place, as long or longer.
  *
- * G1  Before it goes on, a follower reads its last line again. When it changed, the
- *     newest remembered line that still stands is where it goes on; when none does, nothing
- *     it delivered can be vouched for, and it starts over.
+ * G1  Before it continues, a follower reads its last line again. If that changed, it continues
+ *     after the newest remembered line that is still there; if none is, it starts over.
  */
 
 import { crc32 } from "node:zlib";
@@ -15,9 +14,9 @@ import type { Clock } from "../base/host.ts";
 import { LF, readStretch } from "./bytes.ts";
 import type { Span } from "./spans.ts";
 
-/** More than a write that was taken back can hold of lines that were also seen. */
+/** More lines than an undone write can have that were also delivered. */
 const REMEMBERED_LINES_MAX = 1000;
-/** A safety net under the directory's watch, which may miss changes. */
+/** A safety net: directory watches may miss changes. */
 const POLL_MS = 250;
 
 const BEGINNING = { offset: 0, nextNumber: 0 };
@@ -25,14 +24,14 @@ const BEGINNING = { offset: 0, nextNumber: 0 };
 interface Mark {
   readonly start: number;
   readonly length: number;
-  /** Null for a line too long to have been held: only its place can be checked. */
+  /** Null for a line too long to hold: only its position can be checked. */
   readonly crc: number | null;
   readonly nextNumber: number | null;
   readonly wasDelivered: boolean;
 }
 
 export class Delivered {
-  /** Where to go on when no mark is left: where following began, or the very start. */
+  /** Where to continue when no mark is left: where following began, or the start. */
   #begin: { readonly offset: number; readonly nextNumber: number | null } = BEGINNING;
   #marks: Mark[] = [];
 
@@ -41,13 +40,13 @@ export class Delivered {
     this.restartAt(offset);
   }
 
-  /** Goes on here, having no line to go back to. */
+  /** Continues here, with no line to go back to. */
   restartAt(offset: number): void {
     this.#begin = { offset, nextNumber: offset === 0 ? 0 : null };
     this.#marks = [];
   }
 
-  /** The next line, delivered or passed over as bad. */
+  /** The next line, delivered or skipped as bad. */
   add({ start, length, bytes, from, to }: Span, wasDelivered: boolean): void {
     const number = this.nextNumber;
     const nextNumber = number === null ? null : number + 1;
@@ -59,7 +58,7 @@ export class Delivered {
     }
   }
 
-  /** The end of the last line: where to go on. */
+  /** The end of the last line: where to continue. */
   get end(): number {
     const last = this.#marks.at(-1);
     return last ? last.start + last.length + 1 : this.#begin.offset;
@@ -69,7 +68,7 @@ export class Delivered {
     return (this.#marks.at(-1) ?? this.#begin).nextNumber;
   }
 
-  /** Forgets lines that no longer stand in the file; whether any of them had been delivered. */
+  /** Forgets lines that are no longer in the file. Returns whether one of them was delivered. */
   async forgetChanged(file: OpenFile): Promise<boolean> {
     let wasDelivered = false;
     for (let mark = this.#marks.at(-1); mark; mark = this.#marks.at(-1)) {
@@ -110,7 +109,7 @@ export class Alarm {
       const stop = () => done.abort();
       signal?.addEventListener("abort", stop, { once: true });
       this.#wake = stop;
-      // Rejects only because it was woken or told to stop, which is looked at next.
+      // Rejects only when woken or stopped, which is checked next.
       await this.#clock.sleep(POLL_MS, done.signal).catch(() => {});
       signal?.removeEventListener("abort", stop);
     }

@@ -1,4 +1,4 @@
-/** Held log: a log that is there, held as its one writer holds it, for who mends what lies beside it. */
+/** Held log: an existing log, locked like its writer does, for repairing its sidecar files. */
 
 import type { Host } from "../base/host.ts";
 import { LogLock } from "./lock.ts";
@@ -6,11 +6,14 @@ import { openPlace, openToRead, type Place } from "./place.ts";
 
 export interface HeldLog {
   readonly place: Place;
-  /** Gives it back. */
+  /** Releases the lock. */
   close(): void;
 }
 
-/** Refuses with LOG_LOCKED one that another writes, and with LOG_NOT_FOUND one that is gone. */
+/**
+ * Refuses with LOG_LOCKED when another process writes it, and with LOG_NOT_FOUND when it is
+ * missing.
+ */
 export async function holdLog(host: Host, logId: string, root: string): Promise<HeldLog> {
   const place = await openPlace(host, logId, { create: false, root });
   const opened: { close(): void }[] = [place.directory];
@@ -18,7 +21,7 @@ export async function holdLog(host: Host, logId: string, root: string): Promise<
     for (const handle of opened.reverse()) handle.close();
   };
   try {
-    openToRead(place).close(); // Refuses when the log is gone, which opening to append would make.
+    openToRead(place).close(); // Refuses a missing log, which opening to append would create.
     const lock = new LogLock(host, place.directory, place.name);
     opened.push(lock);
     await lock.acquire(0);

@@ -83,7 +83,7 @@ test("any JSON value comes back from its line, which is one line of safe UTF-8",
   );
 });
 
-test("a line that is no UTF-8 is bad for that, and no replacement character is passed on", () => {
+test("a line that is not UTF-8 is reported so, and no replacement character is passed on", () => {
   for (const bytes of [
     [0xff],
     [0xc3],
@@ -98,32 +98,32 @@ test("a line that is no UTF-8 is bad for that, and no replacement character is p
   }
 });
 
-test("a replacement character that stands in the line as such is read", () => {
+test("a replacement character in the file is read", () => {
   assert.deepEqual(decoded('"a\ufffdb"'), { value: "a\ufffdb", fault: null });
 });
 
-test("a line that holds NUL is bad for that, whatever else is wrong with it", () => {
+test("a line with NUL is reported so, whatever else is wrong with it", () => {
   for (const line of ["\0", '{"a":"\0"}', "{}\0", "\0{}", "not json\0"]) {
     assert.deepEqual(decoded(line), { value: undefined, fault: "holds NUL" });
   }
-  // A hole that begins inside a character.
+  // A hole of NULs that begins inside a character.
   const hole = Buffer.concat([Buffer.from('{"a":"'), Buffer.of(0xc3, 0, 0, 0)]);
   assert.deepEqual(decoded(hole), { value: undefined, fault: "holds NUL" });
 });
 
-test("a line of nothing but white space is bad for being blank", () => {
+test("a line of white space only is reported as blank", () => {
   for (const line of ["", " ", "\r", " \t\r"]) {
     assert.deepEqual(decoded(line), { value: undefined, fault: "blank" });
   }
 });
 
-test("a line that is no JSON is bad for that, a byte order mark included", () => {
+test("a line that is not JSON is reported so, a byte order mark included", () => {
   for (const line of ["{", "{}{}", "nul", "'a'", "\ufeff{}", "{}\u2028", "NaN"]) {
     assert.deepEqual(decoded(line), { value: undefined, fault: "not JSON" });
   }
 });
 
-test("a line is what JSON.stringify gives, but for what must be escaped, to the byte", () => {
+test("a line is the output of JSON.stringify, except for escapes", () => {
   const plain = fc.dictionary(
     fc.string(),
     fc.oneof(fc.string(), fc.double(), fc.boolean(), fc.constant(null), fc.object()),

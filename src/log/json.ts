@@ -1,8 +1,8 @@
 /**
- * JSON: what a line's bytes mean, and the bytes of the lines we serialise ourselves.
+ * JSON: parses lines, and encodes the lines that we serialise ourselves.
  *
- * J1  A line is UTF-8 JSON or it is bad, and the reason is said. Bytes that are not UTF-8
- *     are never patched up with replacement characters and passed on as if they were read.
+ * J1  A line is UTF-8 JSON, or it is bad and the reason is reported. Bytes that are not UTF-8 are
+ *     never replaced with replacement characters and passed on.
  */
 
 import { isUtf8 } from "node:buffer";
@@ -15,21 +15,21 @@ export type Decoded =
 
 const DEL = 0x7f;
 const REPLACEMENT = "\ufffd";
-/** What JSON.stringify leaves bare although terminals and script tags choke on it. */
+/** Characters that JSON.stringify leaves bare although they break terminals and script tags. */
 const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029]/g;
 
 /** Decodes the line `[from, to)` of `bytes`, LF not included. Never throws. */
 export function decodeLine(bytes: Buffer, from: number, to: number): Decoded {
   const text = bytes.toString("utf8", from, to);
-  // A replacement character is either in the file as such or stands for broken bytes. Looking
-  // for one costs nothing in the usual, ASCII case; only then are the bytes judged.
+  // A replacement character is either in the file or stands for broken bytes. Searching for one
+  // costs nothing for ASCII; only when found are the bytes checked.
   const line = () => bytes.subarray(from, to);
   const isBroken = text.includes(REPLACEMENT) && !isUtf8(line());
   if (!isBroken) {
     try {
       return { value: JSON.parse(text), fault: null };
     } catch {
-      // Which fault it is follows.
+      // The reason is found below.
     }
   }
   if (/^[ \t\r]*$/.test(text)) return bad("blank");
@@ -38,19 +38,19 @@ export function decodeLine(bytes: Buffer, from: number, to: number): Decoded {
 }
 
 /**
- * The line of a value: compact JSON, safe to print, without the LF that `append` adds.
+ * Compact JSON of a value, safe to print, without the LF that `append` adds.
  *
  * @example await log.append(encodeLine({ role: "user", content: "hello" }));
  */
 export function encodeLine(value: unknown): Uint8Array {
   const json = jsonOf(value);
   const line = Buffer.from(json, "utf8");
-  // As many bytes as characters: all ASCII, of which JSON leaves only DEL bare.
+  // As many bytes as characters means ASCII, of which JSON leaves only DEL bare.
   if (line.length === json.length && !line.includes(DEL)) return line;
   return Buffer.from(json.replace(UNPRINTABLE, escaped), "utf8");
 }
 
-/** A value that has no JSON (undefined, a function, a BigInt, one that holds itself) is refused. */
+/** Refuses a value without JSON: undefined, a function, a BigInt, a cycle. */
 function jsonOf(value: unknown): string {
   let cause: unknown;
   try {
@@ -59,8 +59,9 @@ function jsonOf(value: unknown): string {
   } catch (error) {
     cause = error;
   }
-  const details = { field: "(the whole)", reason: "it has no JSON" };
-  const message = "the value has no JSON, so it cannot be a line; nothing was written";
+  const details = { field: "(the whole)", reason: "it cannot be written as JSON" };
+  const message =
+    "the value cannot be written as JSON (undefined, a function, a BigInt or a cycle); nothing was written";
   throw new VerbatimError("INVALID_ENTRY", message, details, { cause });
 }
 

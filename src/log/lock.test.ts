@@ -15,7 +15,7 @@ import type { Clock } from "../base/host.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { LogReader } from "./reader.ts";
 
-test("a second opener is refused at once, and told who holds the log", async () => {
+test("a second opener is refused at once, with the holder's pid", async () => {
   const path = newLogPath();
   await openWriter(path);
   for (const mode of ["exclusive", "shared"] as const) {
@@ -25,7 +25,7 @@ test("a second opener is refused at once, and told who holds the log", async () 
   assert.equal(nodeHost.process.pid, process.pid);
 });
 
-test("an opener in another process is refused, and told this one's pid", async () => {
+test("an opener in another process is refused, with this one's pid", async () => {
   const path = newLogPath();
   const child = startChild("test/crash/writer-child.ts", JSON.stringify({ path }));
   child.say("go");
@@ -51,7 +51,7 @@ test("killing the holder with -9 frees the log at once, with all it acknowledged
   assert.equal(log.recovery.cutBytes, 0);
 });
 
-test("a holder whose lock file holds garbage is called unknown", async () => {
+test("a holder whose lock file is garbage is reported as unknown", async () => {
   const path = newLogPath();
   await openWriter(path);
   for (const garbage of [
@@ -86,8 +86,8 @@ test("an opener that waits gets the log after its holder has closed it", async (
   }
 });
 
-test("an opener that waits in vain is refused once its time is over", async () => {
-  // Method: a clock that a test owns, so that a minute takes no time.
+test("an opener is refused when its wait time is over", async () => {
+  // Method: a fake clock, so that a minute takes no time.
   const path = newLogPath();
   await openWriter(path);
   let now = 0;
@@ -101,7 +101,7 @@ test("an opener that waits in vain is refused once its time is over", async () =
   assert.ok(now >= 60_000 && now < 61_000, `waited ${now} ms`);
 });
 
-test("an opener that waits gives up when its signal says so, with the signal's reason", async () => {
+test("an opener that waits can be aborted, with the signal's reason", async () => {
   const path = newLogPath();
   await openWriter(path);
   const { host, slept } = hostWhoseWaitsAreSeen();
@@ -115,7 +115,7 @@ test("an opener that waits gives up when its signal says so, with the signal's r
   await assert.rejects(openWriter(path, { signal: AbortSignal.abort(reason) }), reason);
 });
 
-test("deleting the lock file of an exclusive writer lets nobody in", async () => {
+test("deleting the lock file of an exclusive writer lets no other writer in", async () => {
   const path = newLogPath();
   const log = await openWriter(path);
   for (const mode of ["exclusive", "shared"] as const) {
@@ -127,8 +127,8 @@ test("deleting the lock file of an exclusive writer lets nobody in", async () =>
   assert.equal(contentOf(path), "1\n");
 });
 
-test("two shared writers still take turns after somebody deleted their lock file", async () => {
-  // One must never write into the midst of the other's turn: lock, catch up, write, sync.
+test("two shared writers still take turns after their lock file was deleted", async () => {
+  // Neither may write during the other's turn: lock, catch up, write, sync.
   const path = newLogPath();
   const disk = new WatchedFiles();
   const first = await openWriter(path, { mode: "shared" }, disk.host);
@@ -160,7 +160,7 @@ test("once an exclusive writer has written, those who shared a deleted lock file
   }
 });
 
-test("a reader is not kept out by a writer, nor does it keep one out", async () => {
+test("readers and writers do not block each other", async () => {
   const path = logHolding("1\n{torn");
   const log = await openWriter(path);
   appendFileSync(path, "{unfinished");
@@ -169,8 +169,8 @@ test("a reader is not kept out by a writer, nor does it keep one out", async () 
   await log.close();
 });
 
-test("opening does not fail because a reader is just looking whether somebody writes", async () => {
-  // The reader's look is a shared lock of a moment. Here the moment lasts until the first refusal.
+test("opening does not fail because a reader probes for a writer", async () => {
+  // The probe is a brief shared lock. Here it lasts until the first refusal.
   const path = logHolding("1\n");
   writeFileSync(`${path}.lock`, "");
   const directory = await nodeHost.files.openDirectory(path.slice(0, path.lastIndexOf("/")), {
@@ -204,7 +204,7 @@ test("over a network file system sharing is refused, and exclusive writing is no
   }
 });
 
-/** The real host, and a promise that resolves when somebody begins to wait. */
+/** The real host, and a promise that resolves when an opener begins to wait. */
 function hostWhoseWaitsAreSeen() {
   let see = () => {};
   const slept = new Promise<void>((resolve) => {

@@ -1,28 +1,28 @@
 /**
  * Log lock: one writer at a time, across processes.
  *
- * The kernel's lock on `<log>.lock` decides, and goes with its holder. The file's text is a
- * hint for messages, and remembers how far the log is known to be durable.
+ * The kernel's lock on `<log>.lock` decides, and ends with its holder. The file's text is a hint
+ * for messages, and says how far the log is known to be durable.
  *
- * L1  Waiting is polling. A blocking lock call would sit in one of Node's four worker threads;
- *     four waiters would leave none for the sync of the holder they wait for.
- * L2  People delete lock files. So whoever holds `exclusive` also locks the log itself, and
- *     who shares goes over to the new lock file as soon as others turn out to have written.
- * L3  Readers never lock `<log>.lock` to read. One that finds bytes without an LF asks for a
- *     moment's shared lock to learn whether a writer is at work, so a first refusal is
- *     asked again before it is believed.
+ * L1  Waiting is polling. A blocking lock call would occupy one of Node's four worker threads; four
+ *     waiters would leave none for the sync of the holder they wait for.
+ * L2  People delete lock files. So an `exclusive` writer also locks the log itself, and a `shared`
+ *     writer switches to the new lock file as soon as it sees that others wrote.
+ * L3  Readers never lock `<log>.lock` to read. A reader that finds bytes without an LF briefly
+ *     takes a shared lock to learn whether a writer is at work, so a writer retries a first
+ *     refusal.
  */
 
 import { errnoOf, type LockHolder, VerbatimError } from "../base/errors.ts";
 import type { Directory, OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 
-/** Refusals that a reader's probe (L3) can explain, and the pause between them. */
+/** Refusals that a reader's probe (L3) can explain, and the pause between tries. */
 const PROBE_TRIES = 3;
 const PROBE_PAUSE_MS = 2;
 const POLL_MS_MAX = 8;
 
-/** What a lock file says. Every part may be missing or wrong: it is a hint. */
+/** The text of a lock file. Any part may be missing or wrong: it is a hint. */
 export interface LockHint {
   readonly holder: LockHolder;
   /** Everything before this was synced, and no later sync is known to have failed on it. */
@@ -44,7 +44,7 @@ export class LogLock {
     this.#file = this.#open();
   }
 
-  /** Takes the lock if it is free, without asking whether its file was deleted (L2). */
+  /** Takes the lock if it is free, without checking whether its file was deleted (L2). */
   tryAcquire(): boolean {
     return this.#file.tryLock("exclusive");
   }
@@ -77,12 +77,12 @@ export class LogLock {
     return hintIn(this.#file);
   }
 
-  /** Says who holds the lock. How far the log is durable is unknown while it is written. */
+  /** Writes the holder. While the log is written, how far it is durable is unknown. */
   sayHeld(): void {
     this.#write(this.#host.process);
   }
 
-  /** Says how far the log is durable, for whoever opens it next. */
+  /** Writes how far the log is durable, for the next process that opens it. */
   saySynced(synced: number): void {
     this.#write({ synced });
   }
@@ -97,7 +97,7 @@ export class LogLock {
       this.#file.truncate(0);
       this.#file.writeAt(Buffer.from(`${JSON.stringify(hint)}\n`), 0);
     } catch {
-      // A hint that is missing or cut short reads as "unknown", which is always safe.
+      // A missing or truncated hint reads as "unknown", which is always safe.
     }
   }
 
@@ -106,7 +106,7 @@ export class LogLock {
     const who = holder === "unknown" ? "unknown" : `pid ${holder.pid}, since ${holder.started}`;
     return new VerbatimError(
       "LOG_LOCKED",
-      `${this.#logPath} is being written by another (${who}); ` +
+      `${this.#logPath} is locked by another writer (${who}); ` +
         "wait for it, stop it, or open with a longer lockWaitMs",
       { path: this.#logPath, holder },
     );
@@ -129,14 +129,14 @@ export function isBeingWritten(directory: Directory, logName: string): boolean {
   }
 }
 
-/** Who is at work on the log right now, as far as its lock file knows; null when nobody is. */
+/** The current writer of the log, as its lock file names it; null when there is none. */
 export async function writerOf(directory: Directory, logName: string): Promise<LockHolder | null> {
   if (!isBeingWritten(directory, logName)) return null;
   let file: OpenFile;
   try {
     file = directory.open(`${logName}.lock`, "read");
   } catch {
-    return "unknown"; // People delete lock files (L2); the lock itself is held all the same.
+    return "unknown"; // The lock file was deleted (L2), but the lock is held.
   }
   try {
     return (await hintIn(file)).holder;

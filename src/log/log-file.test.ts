@@ -1,4 +1,4 @@
-/** The file of the JSONL-logger document: what it says, method by method. */
+/** The log file of the JSONL-logger document, method by method. */
 
 import assert from "node:assert/strict";
 import { pbkdf2 } from "node:crypto";
@@ -23,7 +23,7 @@ import type { LogOptions } from "./log-options.ts";
 const derive = promisify(pbkdf2);
 const decoder = new TextDecoder();
 
-test("append writes the data and a newline, and answers where the data stands", async () => {
+test("append writes the data and a newline, and returns the data's position", async () => {
   const path = newLogPath();
   const file = await open(path);
 
@@ -46,7 +46,7 @@ test("data and newline go out in one write", async () => {
   );
 });
 
-test("readAt gives the data that was appended, whatever it was", async () => {
+test("readAt returns the appended data, whatever it was", async () => {
   const file = await open(newLogPath(), { durability: "os" });
   const data = fc
     .uint8Array({ maxLength: 300 })
@@ -65,7 +65,7 @@ test("readAt gives the data that was appended, whatever it was", async () => {
   );
 });
 
-test("readRange gives the data of the entries in the order asked", async () => {
+test("readRange returns the data of the entries in the order asked", async () => {
   const file = await open(newLogPath());
   const stored = [];
   for (const data of ["one", "two", "three"]) stored.push(await file.append(bytesOf(data)));
@@ -80,7 +80,7 @@ test("readRange gives the data of the entries in the order asked", async () => {
   assert.deepEqual(await file.readRange([]), []);
 });
 
-test("readFrom gives everything from a position to the end, newlines included", async () => {
+test("readFrom returns everything from a position to the end, newlines included", async () => {
   const file = await open(logHolding("one\n"));
   await file.append(bytesOf("two"));
 
@@ -98,7 +98,7 @@ test("size is the file's, and grows with each append", async () => {
   assert.equal(statSync(path).size, 8);
 });
 
-test("what is not all within the file is out of range", async () => {
+test("a range that is not all within the file is OUT_OF_RANGE", async () => {
   const path = logHolding("one\n");
   const file = await open(path);
   assert.equal((await file.readAt(4, 0)).length, 0);
@@ -145,9 +145,9 @@ test("close may be called again, waits for appends, and leaves nothing open", as
   await openWriter(path, { lockWaitMs: 0 });
 });
 
-test("a read that is under way when the file is closed never gives another file's bytes", async () => {
-  // Method: Node's worker threads are busy, so that the read has not begun when close resolves,
-  // and files opened then get the descriptor that the read was to use.
+test("a read that is under way when the file is closed never returns another file's bytes", async () => {
+  // Method: Node's worker threads are busy, so that the read has not begun when close resolves, and
+  // files opened then get the descriptor that the read was to use.
   const path = logHolding('"mine"\n');
   const other = logHolding('"other"\n');
   const file = await open(path);
@@ -161,7 +161,7 @@ test("a read that is under way when the file is closed never gives another file'
   assert.equal(await reading, '"mine"');
 });
 
-test("a reopened file goes on where it ended, after a torn tail was kept aside", async () => {
+test("a reopened file continues where it ended, after a torn tail was copied aside", async () => {
   const path = logHolding('one\n{"torn');
   const file = await open(path);
   assert.equal(file.size, 4);
@@ -180,6 +180,6 @@ test("a file below a root takes an id, and another process's lock is respected",
 
 async function open(path: string, options: LogOptions = {}, disk?: WatchedFiles): Promise<LogFile> {
   const file = await LogFile.open(path, options, disk?.host);
-  onTestFinished(() => file.close().catch(() => {})); // A test that broke it looked at that itself.
+  onTestFinished(() => file.close().catch(() => {})); // A test that breaks it checks that itself.
   return file;
 }

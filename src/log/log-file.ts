@@ -1,6 +1,6 @@
 /**
- * Log file: the append-only file of the JSONL-logger document, over our writer: bytes in, a
- * position out, positioned reads back.
+ * Log file: the `LogFile` interface of the JSONL-logger document on top of our writer: bytes in, a
+ * position out, positioned reads.
  */
 
 import { badArgument, checkBytes, checkStretch, notByNew } from "../base/choice.ts";
@@ -13,7 +13,7 @@ import { checkLogOpening, type LogOptions } from "./log-options.ts";
 import { openPlace, openToRead } from "./place.ts";
 import { LogWriter } from "./writer.ts";
 
-/** Where data stands in a log file: `length` bytes from `bytePos`, its LF not counted. */
+/** Where data is in a log file: `length` bytes from `bytePos`, its LF not counted. */
 export interface Stored {
   readonly bytePos: number;
   readonly length: number;
@@ -49,12 +49,12 @@ export class LogFile {
     }
   }
 
-  /** The size of the file up to the last line that was acknowledged. */
+  /** The file's size up to the last acknowledged line. */
   get size(): number {
     return this.#writer.end;
   }
 
-  /** Writes the data and an LF in one write; resolves once it is as durable as was asked. */
+  /** Writes the data and an LF in one write; resolves once it is as durable as requested. */
   async append(data: Uint8Array): Promise<Stored> {
     checkBytes("append", data);
     const { length } = data;
@@ -79,7 +79,7 @@ export class LogFile {
 
   /** The data of several entries, in the order asked. */
   async readRange(entries: readonly Stored[]): Promise<Uint8Array[]> {
-    if (!Array.isArray(entries)) throw badArgument("readRange", "takes a list of pointers");
+    if (!Array.isArray(entries)) throw badArgument("readRange", "takes an array of pointers");
     return Promise.all(entries.map((entry) => this.readAt(entry?.bytePos, entry?.length)));
   }
 

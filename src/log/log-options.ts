@@ -1,10 +1,10 @@
-/** Log options: what whoever opens a log to append may choose. */
+/** Log options: the options of opening a log to append. */
 
 import { checkChoice, checkKind, checkOptions, type OptionKinds } from "../base/choice.ts";
 import type { LogLimits } from "../base/limits.ts";
 import type { Companion } from "./companion.ts";
 
-/** `disk` survives a power cut. `os` survives the death of this process, not of the machine. */
+/** `disk` survives a power cut. `os` survives a crash of this process, not of the machine. */
 export type Durability = "disk" | "os";
 
 /** `exclusive` holds the log while open; `shared` takes turns with other processes, per append. */
@@ -18,10 +18,12 @@ export interface LogOptions {
   /** Takes `path` as an id below this directory, and never leaves it, whatever links are there. */
   readonly root?: string;
   readonly limits?: Partial<LogLimits>;
-  /** Gives up waiting for the lock on opening. */
+  /** Aborts waiting for the lock on opening. */
   readonly signal?: AbortSignal;
   readonly companion?: Companion;
-  /** Told when others could read the log: it is made 0600 on opening. Default: a process warning. */
+  /**
+   * Called when others could read the log: it is made 0600 on opening. Default: a process warning.
+   */
   readonly onWarning?: (warning: string) => void;
 }
 
@@ -46,7 +48,7 @@ const LIMITS: OptionKinds<LogLimits> = {
   queueBytesMax: "count",
 };
 
-/** Refuses with BAD_SETTING what no log can be opened with. `of` names who opens it. */
+/** Checks the arguments of opening a log; refuses with BAD_SETTING. `of` names the caller. */
 export function checkLogOpening(of: string, path: unknown, options: unknown): void {
   checkKind("path", path, "string");
   checkOptions(of, options, OPTIONS);
@@ -54,13 +56,13 @@ export function checkLogOpening(of: string, path: unknown, options: unknown): vo
   if (limits !== undefined) checkOptions("limits", limits, LIMITS);
 }
 
-/** Refuses with BAD_SETTING a word that is none: taken for another it would mean no sync. */
+/** Refuses an unknown value: taken for another it could mean no sync. */
 export function checkLogChoices(options: Pick<LogOptions, "durability" | "mode">): void {
   checkChoice("durability", options.durability, DURABILITIES);
   checkChoice("mode", options.mode, MODES);
 }
 
-/** What was chosen, and the defaults for the rest. */
+/** The chosen options, with defaults. */
 export function logChoices(options: LogOptions): {
   readonly durability: Durability;
   readonly mode: LogMode;

@@ -34,7 +34,7 @@ const HOSTILE_IDS = [
   `${"é".repeat(101)}.jsonl`,
 ];
 
-test("a hostile id is refused, to write and to read, and nothing is made", async () => {
+test("a hostile id is refused, to write and to read, and nothing is created", async () => {
   const root = tempDirectory();
   for (const id of HOSTILE_IDS) {
     for (const use of [() => openWriter(id, { root }), () => readAll(id, { root })]) {
@@ -62,7 +62,7 @@ test("an id below a root names a log there, with 0600 files in 0700 directories"
   for (const file of files) assert.equal(modeOf(join(root, "agents/a1", file)), 0o600);
 });
 
-test("a symbolic link in place of the log, or of what stands beside it, is refused", async () => {
+test("a symbolic link in place of the log, or of a sidecar file, is refused", async () => {
   for (const name of ["log.jsonl", "log.jsonl.lock"]) {
     const [root, victim] = [tempDirectory(), tempDirectory()];
     writeFileSync(join(victim, "precious"), "untouched");
@@ -115,7 +115,7 @@ test("a pipe or a directory in place of the log, or of its lock file, is refused
   }
 });
 
-test("a log that is not there, or whose directory is not, is not found, and reading makes neither", async () => {
+test("a missing log or directory is LOG_NOT_FOUND, and reading creates neither", async () => {
   const root = tempDirectory();
   for (const id of ["log.jsonl", "a/log.jsonl"]) {
     const { details } = await refusal(readAll(id, { root }), "LOG_NOT_FOUND");
@@ -125,7 +125,7 @@ test("a log that is not there, or whose directory is not, is not found, and read
   assert.deepEqual(readdirSync(root), []);
 });
 
-test("what stands beside a log never overwrites another log", async () => {
+test("a sidecar file of a log never overwrites another log", async () => {
   // A log may not be named like another's lock file: opening that one would empty it.
   const root = tempDirectory();
   const written = await openWriter("log.jsonl.lock", { root }).then(

@@ -1,4 +1,4 @@
-/** Place: the directory and the name that a log's path stands for. */
+/** Place: the directory and file name of a log's path. */
 
 import { basename, dirname, join, resolve } from "node:path";
 import { errnoOf, ioError, VerbatimError } from "../base/errors.ts";
@@ -45,7 +45,7 @@ function notFoundOr(path: string, operation: string, cause: unknown): VerbatimEr
   if (errnoOf(cause) !== "ENOENT") return ioError(path, operation, cause);
   return new VerbatimError(
     "LOG_NOT_FOUND",
-    `there is no log at ${path}; check the path, or open it to append, which makes it`,
+    `there is no log at ${path}; check the path, or open it to append, which creates it`,
     { path },
     { cause },
   );

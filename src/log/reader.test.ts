@@ -123,7 +123,7 @@ test("a line that crosses a chunk's end at any of its bytes is read whole, both 
   }
 });
 
-test("last gives the last lines in order, as many as there are", async () => {
+test("last returns the last lines in order, at most as many as there are", async () => {
   for (const count of [0, 1, 2, 5]) {
     const path = logHolding(Array.from({ length: count }, (_, n) => `${n}\n`).join(""));
     const all = Array.from({ length: count }, (_, n) => n);
@@ -154,7 +154,7 @@ test("the last lines of a long log are found without reading the rest of it", as
   assert.ok(read <= 256 * KIB, `read ${read} bytes`);
 });
 
-test("a range of two line boundaries gives the lines between them, both ways", async () => {
+test("a range of two line boundaries yields the lines between them, both ways", async () => {
   // Method: every pair of byte offsets of a small log, boundaries or not.
   const log = Buffer.from('1\n"é"\n\n[2]\n');
   const boundaries = [0];
@@ -229,7 +229,7 @@ test("bytes after the end are unfinished while a writer holds the log, and torn 
   }
 });
 
-test("a line that its writer finishes just as a reader looks is not called torn", async () => {
+test("a line that is finished while a reader looks is not called torn", async () => {
   // The writer has ended, its lock is free, and the whole line is there: nothing is torn.
   const path = logHolding('1\n{"n"');
   const disk = new WatchedFiles();
@@ -242,7 +242,7 @@ test("a line that its writer finishes just as a reader looks is not called torn"
   assert.deepEqual(endOf(reader), { tornBytes: 0, unfinishedBytes: 0 });
 });
 
-test("a reader stops at its signal, with the signal's reason", async () => {
+test("an aborted reader throws the signal's reason", async () => {
   const path = logHolding(`"${"x".repeat(100 * KIB)}"\n`.repeat(10));
   const reason = new Error("enough");
   for (const way of ["forward", "backward"] as const) {

@@ -1,9 +1,10 @@
 /**
- * Log reader: the lines of a log, forward, backward or as they come, in constant memory.
+ * Log reader: the lines of a log, forward, backward or live, in constant memory.
  *
- * Takes no lock and writes nothing. A pass reads up to the end as it was when the pass began.
+ * Takes no lock and writes nothing. A pass reads up to the end that the log had when the pass
+ * began.
  *
- * D1  Every line before the end is delivered or reported as bad; none is passed over in silence.
+ * D1  Every line before the end is delivered or reported as bad; none is skipped silently.
  * D2  Bytes after the end are reported as torn only when no writer is at work on them.
  */
 
@@ -22,25 +23,25 @@ import { type Span, type Stretch, spansBackward, spansForward } from "./spans.ts
 import { findTail } from "./tail.ts";
 
 export interface LogLine {
-  /** What the line's JSON says. */
+  /** The parsed JSON. */
   readonly value: unknown;
-  /** The line as it stands in the file, without its LF. */
+  /** The line's bytes in the file, without its LF. */
   readonly bytes: Uint8Array;
   readonly start: ByteOffset;
-  /** The offset after the line: where to go on reading. */
+  /** The offset after the line: where to continue reading. */
   readonly end: ByteOffset;
   /** Lines before this one; null when the pass did not begin at the start of the log. */
   readonly number: LineNumber | null;
 }
 
 export interface BadLine {
-  /** Counted from 1, as people do; null when the pass did not begin at the start of the log. */
+  /** Counted from 1, for people; null when the pass did not begin at the start of the log. */
   readonly line: number | null;
   readonly offset: ByteOffset;
   readonly reason: LineFault;
 }
 
-/** What a reader met, over all its passes. */
+/** What a reader found, over all its passes. */
 export interface ReadReport {
   lines: number;
   badLines: number;
@@ -53,7 +54,9 @@ export interface ReadReport {
 }
 
 export interface ReadOptions {
-  /** What to do with a line that is no UTF-8 JSON. `skip` and a function count it in the report. */
+  /**
+   * What to do with a line that is not UTF-8 JSON. `skip` and a function count it in the report.
+   */
   readonly onBadLine?: OnBadLine<BadLine, [end: ByteOffset]>;
   /** Takes `path` as an id below this directory, and never leaves it. */
   readonly root?: string;
@@ -67,7 +70,7 @@ export interface ReadOptions {
 }
 
 export interface ReadRange {
-  /** Line boundaries, as `start` and `end` of a line say them. Default: the whole log. */
+  /** Line boundaries: the `start` or `end` of a line. Default: the whole log. */
   readonly from?: ByteOffset;
   readonly to?: ByteOffset;
 }
@@ -150,9 +153,9 @@ export class LogReader implements AsyncIterable<LogLine> {
   }
 
   /**
-   * The lines, and then those that any process appends, as they come; ends by `signal` only.
-   * Lines that were delivered and then taken back are told to `onRewound`, or thrown as
-   * LOG_REWOUND; what stands in their place is delivered after that.
+   * The lines, and then those that any process appends, as they come; ends by `signal` only. When
+   * delivered lines were undone, calls `onRewound` or throws LOG_REWOUND; then delivers the lines
+   * that took their place.
    */
   async *follow({ from = START, onRewound }: FollowOptions = {}): AsyncGenerator<LogLine> {
     const { signal } = this.#options;
@@ -162,11 +165,11 @@ export class LogReader implements AsyncIterable<LogLine> {
     const alarm = new Alarm(this.#host.clock, place.directory, place.name);
     try {
       while (true) {
-        // Opened anew each time: a log that was replaced is judged by what it now holds (G1).
+        // Opened again each time: a log that was replaced is read as it is now (G1).
         const file = openToRead(place);
         try {
           const { end, tornBytes, lacksOnlyLf } = await findTail(file);
-          // The last line was delivered before it had its LF; it has none still.
+          // The last line was delivered before it had its LF, and still has none.
           const isAhead = lacksOnlyLf && delivered.end === end + tornBytes + 1;
           const before = delivered.end;
           if ((await delivered.forgetChanged(file)) || (before > end && !isAhead)) {
@@ -207,7 +210,7 @@ export class LogReader implements AsyncIterable<LogLine> {
     }
   }
 
-  /** Puts the wanted range into the log as it is now, and reports what stands after its end. */
+  /** Limits the range to the log as it is now, and reports the bytes after its end. */
   async #within(place: Place, file: OpenFile, range: ReadRange): Promise<Stretch> {
     const found = await findEnd(place, file, this.#options.takesUnterminated === true);
     const { end, lacksLastLf } = found;
@@ -215,11 +218,11 @@ export class LogReader implements AsyncIterable<LogLine> {
     this.report.unfinishedBytes = found.unfinishedBytes;
     const from = range.from ?? START;
     const to = Math.min(range.to ?? end, end);
-    // Such a line ends where its LF will; who has read it reads on from there.
+    // Such a line ends where its LF will be; a reader of it continues from there.
     if (lacksLastLf && from === end + 1) return this.#stretch(from, from);
     if (from > end) throw rewound(this.path, from, end);
-    // The end itself was found between two lines, and may be gone by now: others cut what they
-    // could not write whole.
+    // The end was on a line boundary, and may be gone by now: other writers undo writes that the
+    // disk did not take whole.
     await checkBoundary(file, this.path, from, end);
     if (to !== end) await checkBoundary(file, this.path, to, end);
     return { ...this.#stretch(from, Math.max(from, to)), lacksLastLf: lacksLastLf && to === end };
@@ -253,7 +256,7 @@ export class LogReader implements AsyncIterable<LogLine> {
       const where = bad.line === null ? `the line at byte ${offset}` : `line ${bad.line}`;
       throw new VerbatimError(
         "BAD_LINE",
-        `${where} of ${this.path} is bad: ${reason}; read with onBadLine: "skip" to pass over it`,
+        `${where} of ${this.path} is bad: ${reason}; read with onBadLine: "skip" to skip it`,
         { path: this.path, line: bad.line, offset, reason },
       );
     }

@@ -1,4 +1,4 @@
-/** What opening a log to append makes of its end. `tail.test.ts` has where that end is. */
+/** What opening to append does to the end of a log. `tail.test.ts` tests where that end is. */
 
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -19,14 +19,14 @@ const LOG = Buffer.from(
   '{"n":1}\n{"é":"日本 😀"}\n\n[{"a":{"b":[1,[2]]}},"]"]\n"text"\n12\nnull\n{"n":"é"}\n',
 );
 
-test("a log cut at any byte is repaired on opening: what is torn is kept aside, then cut", async () => {
+test("a log cut at any byte is repaired on opening: the torn bytes are copied aside, then cut", async () => {
   for (let cut = 0; cut <= LOG.length; cut++) {
     const log = LOG.subarray(0, cut);
     await isRepairedAsExpected(log, logHolding(log), `cut at ${cut}`);
   }
 });
 
-test("a log filled up with NULs is cut before them, however many they are", async () => {
+test("a log padded with NULs is cut before them, however many they are", async () => {
   const KIB = 1024;
   const lengths = [1, 2, 3, 7, 511, 4096];
   for (const chunk of [64 * KIB, 256 * KIB]) {
@@ -85,7 +85,7 @@ test("a whole object or array that lacks only its LF gets it; a number, literal 
   }
 });
 
-test("a whole object whose text is not UTF-8 is cut, because nobody can have written it so", async () => {
+test("a whole object whose text is not UTF-8 is cut, because no writer writes that", async () => {
   const broken = Buffer.concat([Buffer.from('{"a":"'), Buffer.of(0xff), Buffer.from('"}')]);
   const path = logHolding(broken);
 
@@ -123,7 +123,7 @@ test("a line of NULs before a whole object that lacks its LF stays, because the 
   assert.equal(recovery.end, contentOf(path).length);
 });
 
-test("lines that are no JSON but end in LF are never cut", async () => {
+test("lines that are not JSON but end in LF are never cut", async () => {
   const ugly = Buffer.concat([Buffer.from("oops\n\n\r\n{\n"), Buffer.of(0xff, 0xfe, 0x0a)]);
   const path = logHolding(ugly);
   await reopened(path);
@@ -132,7 +132,7 @@ test("lines that are no JSON but end in LF are never cut", async () => {
   assert.equal(existsSync(`${path}.torn-0`), false);
 });
 
-test("any mix of lines, NULs and cuts is repaired as a second opinion says, once and for all", async () => {
+test("any mix of lines, NULs and cuts is repaired as a model predicts, and a second repair changes nothing", async () => {
   const directory = tempDirectory();
   const line = fc.oneof(
     fc.json().map((json) => `${json}\n`),
@@ -164,7 +164,7 @@ test("any mix of lines, NULs and cuts is repaired as a second opinion says, once
   );
 });
 
-test("the torn tail is durable aside before it is cut", async () => {
+test("the copy of the torn tail is durable before it is cut", async () => {
   const path = logHolding('{"n":1}\n{"torn');
   const disk = new WatchedFiles();
   await reopened(path, disk);
@@ -184,7 +184,7 @@ test("the torn tail is durable aside before it is cut", async () => {
   ]);
 });
 
-test("a torn tail that cannot be kept aside is not cut, and the half of a copy is removed", async () => {
+test("a torn tail that cannot be copied aside is not cut, and the partial copy is removed", async () => {
   const content = '{"n":1}\n{"torn';
   for (const interfere of [
     (disk: WatchedFiles) => {
@@ -213,7 +213,7 @@ test("a torn tail that cannot be kept aside is not cut, and the half of a copy i
   }
 });
 
-test("a disk that fails while the tail is repaired leaves the tail, and says what failed", async () => {
+test("a disk that fails while the tail is repaired leaves the tail, and the error says what failed", async () => {
   for (const failing of ["sync log.jsonl.torn-0", "truncate log.jsonl", "syncDirectory"]) {
     const path = logHolding('{"n":1}\n{"torn');
     const disk = new WatchedFiles();
@@ -225,7 +225,7 @@ test("a disk that fails while the tail is repaired leaves the tail, and says wha
   }
 });
 
-/** Opens, closes, opens again: the first time everything as expected, the second time nothing. */
+/** Opens, closes, opens again: the first repair is as expected, the second changes nothing. */
 async function isRepairedAsExpected(log: Buffer, path: string, message?: string): Promise<void> {
   const { repaired, cut, addedLf } = expectedEnd(log);
   const { recovery } = await reopened(path);

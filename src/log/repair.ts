@@ -1,12 +1,12 @@
 /**
  * Repair: makes the end of a log fit to append to. Its caller holds the lock.
  *
- * Looking is `tail.ts`; this writes. Format: docs/formats/log.md, "Torn tails".
+ * `tail.ts` only looks; this writes. Format: docs/formats/log.md, "Torn tails".
  *
- * R1  What is cut is first copied to `<log>.torn-<n>`, durably. Nothing is ever thrown away.
- * R2  No cached page is trusted. After a failed sync the kernel may show pages it will never
- *     write, and a later sync succeeds without them. So before an end is reported, the
- *     stretch that may be such pages is written again in place, and synced.
+ * R1  Bytes to be cut are first copied to `<log>.torn-<n>`, durably. Nothing is ever thrown away.
+ * R2  No cached page is trusted. After a failed sync the kernel may show pages it will never write,
+ *     and a later sync succeeds without them. So before an end is reported, the bytes that may be
+ *     on such pages are rewritten in place, and synced.
  * R3  Repairing a repaired log changes nothing.
  */
 
@@ -21,16 +21,16 @@ import { findTail, type Tail } from "./tail.ts";
 export interface TailRepair {
   /** Where the log ends now. */
   readonly end: ByteOffset;
-  /** Bytes of a torn tail that were cut off, and the file that keeps them. */
+  /** Torn bytes that were cut off, and the file that keeps them. */
   readonly cutBytes: number;
   readonly cutKeptAt: string | null;
-  /** The last line was whole but for its LF, and got it. */
+  /** The last line lacked only its LF, which was added. */
   readonly addedLf: boolean;
 }
 
 /** What opening a log to append found and did. */
 export interface Recovery extends TailRepair {
-  /** Bytes before the end that were written anew because nobody could vouch for them (R2). */
+  /** Bytes before the end that were rewritten because they may not be on disk (R2). */
   readonly rewrittenBytes: number;
 }
 
@@ -47,7 +47,9 @@ export async function recover(
   return { ...repair, rewrittenBytes: end - from };
 }
 
-/** Gives a whole last line its LF, or keeps a torn tail aside and cuts it. Does not sync the log. */
+/**
+ * Adds the missing LF to a whole last line, or copies a torn tail aside and cuts it. Does not sync.
+ */
 export async function repairTail(place: Place, file: OpenFile): Promise<TailRepair> {
   const tail = await findTail(file);
   const { end, tornBytes, lacksOnlyLf } = tail;
@@ -73,12 +75,12 @@ export async function repairTail(place: Place, file: OpenFile): Promise<TailRepa
   }
 }
 
-/** Where a log with such a tail ends once it is repaired. */
+/** Where a log with such a tail ends after repair. */
 export function repairedEnd({ end, tornBytes, lacksOnlyLf }: Tail): ByteOffset {
   return lacksOnlyLf ? toByteOffset(end + tornBytes + 1) : end;
 }
 
-/** Copies `[from, to)` of the log into a new file beside it, durably; answers its path. */
+/** Copies `[from, to)` of the log into a new file next to it, durably. Returns its path. */
 export async function keepAside(
   { directory, name }: Place,
   file: OpenFile,
@@ -97,9 +99,9 @@ export async function keepAside(
     await directory.sync();
   } catch (cause) {
     try {
-      directory.remove(keptName); // The log still has these bytes; half a copy would only confuse.
+      directory.remove(keptName); // The log still has these bytes; half a copy would mislead.
     } catch {
-      // It stays as it is; what failed first is what matters.
+      // It stays; the first failure is what matters.
     }
     throw cause;
   } finally {
@@ -118,10 +120,10 @@ function openUnused<T>(open: (n: number) => T): T {
   }
 }
 
-/** Writes `[from, to)` again in place and syncs (R2). */
+/** Rewrites `[from, to)` in place and syncs (R2). */
 async function rewrite(place: Place, file: OpenFile, from: number, to: number): Promise<void> {
   try {
-    // O_APPEND would send every write to the end, so this takes a handle of its own.
+    // O_APPEND would send every write to the end, so this needs its own handle.
     const inPlace = place.directory.open(place.name, "update");
     try {
       if (inPlace.identity() !== file.identity()) throw new Error("the log was replaced");
@@ -138,7 +140,7 @@ async function rewrite(place: Place, file: OpenFile, from: number, to: number): 
   } catch (cause) {
     throw new VerbatimError(
       "LOG_SUSPECT",
-      `bytes ${from} to ${to} of ${place.path} could not be made durable; the disk is not to be ` +
+      `bytes ${from} to ${to} of ${place.path} could not be made durable; the disk cannot be ` +
         "trusted: copy the file elsewhere, then open the copy",
       { path: place.path, from, to },
       { cause },

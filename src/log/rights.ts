@@ -1,9 +1,12 @@
-/** Rights: a log is its owner's alone. One that others may read is narrowed when it is opened to append. */
+/**
+ * Rights: a log is private to its owner. One that others may read is made 0600 on opening to
+ * append.
+ */
 
 import { errnoOf } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 
-/** Takes away what is more than 0600 and says so; says so, too, where that is not possible. */
+/** Removes permissions beyond 0600 and warns; warns, too, when that fails. */
 export function narrowRights(
   file: OpenFile,
   path: string,
@@ -11,10 +14,10 @@ export function narrowRights(
 ): void {
   try {
     const before = file.narrow();
-    if (before !== null) onWarning(`${path} had the rights ${octal(before)}; it is 0600 now`);
+    if (before !== null) onWarning(`${path} had mode ${octal(before)}; changed to 0600`);
   } catch (cause) {
     const why = errnoOf(cause);
-    onWarning(`others may read ${path}, and its rights cannot be narrowed (${why}); make it 0600`);
+    onWarning(`others may read ${path}, and its mode cannot be changed (${why}); make it 0600`);
   }
 }
 

@@ -1,8 +1,8 @@
 /**
- * Spans: where the lines of a stretch of a log lie, forward or backward, in constant memory.
+ * Spans: where the lines of a log's range are, forward or backward, in constant memory.
  *
- * Splits at byte 0x0A and nothing else, and judges nothing but length: a line over the limit
- * is passed over without being held, so that a file of one endless line cannot fill memory.
+ * Splits at byte 0x0A only, and checks only the length: a line over the limit is skipped without
+ * being held, so that a file of one endless line cannot fill memory.
  */
 
 import type { OpenFile } from "../base/files.ts";
@@ -23,11 +23,11 @@ export interface Stretch {
   readonly to: number;
   readonly lineBytesMax: number;
   readonly signal: AbortSignal | undefined;
-  /** The stretch ends in a line that lacks its LF. */
+  /** The last line of the range lacks its LF. */
   readonly lacksLastLf: boolean;
 }
 
-/** The lines of a stretch that starts and ends where lines do, some at a time, in order. */
+/** The lines of a range that starts and ends on line boundaries, some at a time, in order. */
 export async function* spansForward(file: OpenFile, stretch: Stretch): AsyncGenerator<Span[]> {
   const open = new OpenLine(stretch.lineBytesMax);
   let start = stretch.from;
@@ -46,7 +46,7 @@ export async function* spansForward(file: OpenFile, stretch: Stretch): AsyncGene
   if (stretch.lacksLastLf) yield [open.close(start, Buffer.alloc(0), 0, 0, "after")];
 }
 
-/** The same, last line first. */
+/** Like `spansForward`, last line first. */
 export async function* spansBackward(file: OpenFile, stretch: Stretch): AsyncGenerator<Span[]> {
   if (stretch.from === stretch.to) return;
   const open = new OpenLine(stretch.lineBytesMax);
@@ -68,7 +68,7 @@ export async function* spansBackward(file: OpenFile, stretch: Stretch): AsyncGen
   yield [open.close(stretch.from, Buffer.alloc(0), 0, 0, "before")];
 }
 
-/** The parts of a line that is spread over chunks, in the order in which they were read. */
+/** The parts of a line that spans chunks, in the order in which they were read. */
 class OpenLine {
   readonly #lineBytesMax: number;
   #parts: Buffer[] = [];
@@ -84,7 +84,7 @@ class OpenLine {
     else this.#parts.push(part);
   }
 
-  /** Ends the line with `chunk[from, to)`, which lies after or before the parts read so far. */
+  /** Ends the line with `chunk[from, to)`, which is after or before the parts read so far. */
   close(start: number, chunk: Buffer, from: number, to: number, side: "after" | "before"): Span {
     const length = this.#bytes + to - from;
     if (length > this.#lineBytesMax) {

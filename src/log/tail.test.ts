@@ -28,7 +28,7 @@ test("a log cut at any byte ends after its last whole line", async () => {
   }
 });
 
-test("a reader reports the torn tail of a log cut at any byte, and leaves every file as it was", async () => {
+test("a reader reports the torn tail of a log cut at any byte, and changes no file", async () => {
   for (let cut = 0; cut <= LOG.length; cut++) {
     const log = LOG.subarray(0, cut);
     const path = logHolding(log);
@@ -49,7 +49,7 @@ test("a reader reports the torn tail of a log cut at any byte, and leaves every 
   }
 });
 
-test("a log filled up with NULs ends before them, however many they are", async () => {
+test("a log padded with NULs ends before them, however many they are", async () => {
   // Method: lengths around the 64 KiB in which the end is searched, and around 256 KiB.
   const KIB = 1024;
   const lengths = new Set<number>();
@@ -71,7 +71,7 @@ test("a log filled up with NULs ends before them, however many they are", async 
   }
 });
 
-test("whole lines after a hole of NULs are before the end, wherever the hole lies", async () => {
+test("whole lines after a hole of NULs are before the end, wherever the hole is", async () => {
   const KIB = 1024;
   for (const around of [0, 64 * KIB, 128 * KIB]) {
     for (let off = -12; off <= 12; off++) {

@@ -1,16 +1,16 @@
 /**
- * Tail: where does the trustworthy part of a log end?
+ * Tail: finds where the trustworthy part of a log ends. Writes nothing.
  *
- * Answers that one question, and writes nothing. Cutting a torn tail off is
- * `repair.ts`, which copies it aside first. Format: docs/formats/log.md, "Torn tails".
+ * Cutting a torn tail is `repair.ts`, which copies it aside first. Format: docs/formats/log.md,
+ * "Torn tails".
  *
- * T1  A line is whole if and only if it ends in LF and holds no NUL (append refuses
- *     both inside a line). Whether its JSON parses is not asked here: bytes we
- *     acknowledged are never dropped for being ugly.
- * T2  A torn tail holds no byte that was acknowledged as durable, because that is
- *     said only after the LF of its last line is durable (appender.ts, W1).
- * T3  Whole lines after a line with NULs are before the end: a hole that a power cut left
- *     between surviving lines never costs the lines after it.
+ * T1  A line is whole if and only if it ends in LF and has no NUL (append refuses both inside a
+ *     line). Whether its JSON parses does not matter here: acknowledged bytes are never dropped for
+ *     being malformed.
+ * T2  A torn tail has no byte that was acknowledged as durable: an append is acknowledged only
+ *     after the LF of its last line is durable (appender.ts, W1).
+ * T3  Whole lines after a line with NULs are before the end: a hole that a power cut left between
+ *     surviving lines never costs the lines after it.
  */
 
 import { LOG_LIMITS } from "../base/limits.ts";
@@ -46,7 +46,7 @@ async function findAfterLastLf(file: Readable, size: number): Promise<number> {
   return 0;
 }
 
-/** The last place, at or before `to`, that is right after a whole line (T1), or 0. */
+/** The last offset, at or before `to`, that is right after a whole line (T1), or 0. */
 async function findLastWholeLineEnd(file: Readable, to: number): Promise<number> {
   if (to === 0) return 0;
   let lineEnd = to;

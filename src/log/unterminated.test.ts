@@ -1,4 +1,4 @@
-/** A last line that lacks only its LF, for readers who take it as opening to append would. */
+/** A last line that lacks only its LF, for readers that accept it like opening to append does. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync } from "node:fs";
@@ -25,7 +25,7 @@ test("a log cut at any byte is read as opening to append would leave it, both wa
   }
 });
 
-test("nothing is written for a reader that takes such a line", async () => {
+test("reading such a line writes nothing", async () => {
   const path = logHolding('1\n{"n":2}');
   assert.deepEqual(await valuesOf(reader(path)), [1, { n: 2 }]);
   assert.equal(readFileSync(path, "utf8"), '1\n{"n":2}');
@@ -37,7 +37,7 @@ test("unless asked to, a reader counts such a line as torn", async () => {
   assert.equal(lines.report.tornBytes, 7);
 });
 
-test("while a writer is at work on it such a line is unfinished, and not given", async () => {
+test("while a writer is at work on it such a line is unfinished, and not yielded", async () => {
   const path = logHolding("1\n");
   const log = await openWriter(path);
   appendFileSync(path, '{"n":2}');
@@ -47,7 +47,7 @@ test("while a writer is at work on it such a line is unfinished, and not given",
   await log.close();
 });
 
-test("where such a line ends reading goes on, before it has got its LF and after", async () => {
+test("reading continues after such a line, before and after it gets its LF", async () => {
   const path = logHolding('1\n{"n":2}');
   const [last] = await reader(path).last(1);
   assert.ok(last);

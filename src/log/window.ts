@@ -1,11 +1,10 @@
 /**
- * Window: a log as it stood when it was opened: its end, its lines in either direction, its bytes.
+ * Window: a log as it was when opened: its end, its lines in either direction, its bytes.
  *
- * For those who show a log in pieces. Unlike a reader it holds one open file, so that a line and
- * the end it is told with are of the same moment, and it leaves no line out: one that is none comes
- * in its place, with its fault.
+ * For showing a log in pieces. Unlike a reader it holds one open file, so that lines and end are of
+ * the same moment, and it leaves no line out: a bad line is returned with its fault.
  *
- * WI1  What is given costs what is given, wherever it stands: nothing before it is read.
+ * WI1  A read costs only what it returns: nothing before it is read.
  */
 
 import type { LineFault } from "../base/errors.ts";
@@ -19,7 +18,7 @@ import { openPlace, openToRead, type Place } from "./place.ts";
 import { type Span, spansBackward, spansForward } from "./spans.ts";
 
 export interface WindowLine {
-  /** What its JSON says; undefined where there is a fault. */
+  /** The parsed JSON; undefined where there is a fault. */
   readonly value: unknown;
   readonly fault: LineFault | null;
   readonly start: number;
@@ -31,7 +30,7 @@ export class LogWindow {
   readonly path: string;
   readonly tornBytes: number;
   readonly unfinishedBytes: number;
-  /** Where the bytes end that can be had. */
+  /** End of the readable bytes. */
   readonly bytesEnd: number;
   readonly #place: Place;
   readonly #file: OpenFile;
@@ -76,7 +75,7 @@ export class LogWindow {
     await checkBoundary(this.#file, this.path, offset, this.end);
   }
 
-  /** Refuses an offset after the end with LOG_REWOUND; one inside a line will do. */
+  /** Refuses an offset after the end with LOG_REWOUND; one inside a line is accepted. */
   checkReached(offset: number): void {
     if (offset > this.end) throw rewound(this.path, offset, this.end);
   }
@@ -94,12 +93,12 @@ export class LogWindow {
     }
   }
 
-  /** The bytes as they stand, up to the end; fewer when a writer has taken some back since. */
+  /** The bytes up to the end; fewer when a writer has undone a write since. */
   bytes(from: number, to: number): Promise<Buffer> {
     return readStretch(this.#file, from, Math.max(from, Math.min(to, this.bytesEnd)));
   }
 
-  /** The same in pieces. */
+  /** Like `bytes`, in chunks. */
   chunks(from: number, to: number): AsyncGenerator<Buffer> {
     return readChunks(this.#file, from, Math.min(to, this.bytesEnd));
   }

@@ -1,4 +1,4 @@
-/** Lines that get their last shape under the lock: what their composer sees, and what becomes of them. */
+/** Lines built under the lock: what their composer sees, and what happens to them. */
 
 import assert from "node:assert/strict";
 import { appendFileSync } from "node:fs";
@@ -22,11 +22,11 @@ const LOG = "log.jsonl";
 const NOTHING = new Uint8Array(0);
 const SHARED_KINDS = WRITER_KINDS.filter(([, { mode }]) => mode === "shared");
 
-/** A line that says where it stands. */
+/** A line that states its own offset. */
 const placed: Compose = (end) => bytesOf(`{"at":${end}}\n`);
 
 test.for(WRITER_KINDS)(
-  "a composer is told where its lines start, and they stand there (%s)",
+  "a composer gets the offset where its lines are written (%s)",
   async ([, kind]) => {
     const path = logHolding('{"n":0}\n');
     const log = await openWriter(path, kind);
@@ -40,7 +40,7 @@ test.for(WRITER_KINDS)(
 );
 
 test.for(WRITER_KINDS)(
-  "composed and other appends land in the order of the calls, and each is told true offsets (%s)",
+  "composed and other appends land in the order of the calls, and each gets true offsets (%s)",
   async ([, kind]) => {
     const path = newLogPath();
     const log = await openWriter(path, kind);
@@ -154,7 +154,7 @@ test.for(SHARED_KINDS)(
 );
 
 test.for(WRITER_KINDS)(
-  "composed lines that the disk does not take whole are taken back, and the log goes on (%s)",
+  "composed lines that the disk does not take whole are undone, and the log continues (%s)",
   async ([, kind]) => {
     const disk = new WatchedFiles();
     const path = logHolding("0\n");
@@ -171,7 +171,7 @@ test.for(WRITER_KINDS)(
 );
 
 test.for(WRITER_KINDS)(
-  "what a composer throws goes to its caller as it is, and nothing is written (%s)",
+  "an exception of a composer reaches its caller unchanged, and nothing is written (%s)",
   async ([, kind]) => {
     const path = newLogPath();
     const log = await openWriter(path, kind);
@@ -203,20 +203,17 @@ test.for(WRITER_KINDS)("the limits hold for what was composed (%s)", async ([, k
   assert.equal(contentOf(path), "1234\n1234\n1\n");
 });
 
-test.for(WRITER_KINDS)(
-  "a composer that has nothing to say writes nothing (%s)",
-  async ([, kind]) => {
-    const disk = new WatchedFiles();
-    const path = logHolding("0\n");
-    const log = await openWriter(path, kind, disk.host);
-    assert.equal(await log.appendComposed(() => NOTHING), 2);
-    assert.deepEqual(disk.made("write", LOG), []);
-    assert.equal(contentOf(path), "0\n");
-  },
-);
+test.for(WRITER_KINDS)("a composer that returns no lines writes nothing (%s)", async ([, kind]) => {
+  const disk = new WatchedFiles();
+  const path = logHolding("0\n");
+  const log = await openWriter(path, kind, disk.host);
+  assert.equal(await log.appendComposed(() => NOTHING), 2);
+  assert.deepEqual(disk.made("write", LOG), []);
+  assert.equal(contentOf(path), "0\n");
+});
 
 test.for(WRITER_KINDS)(
-  "what is to be done afterwards is done with the lock held, before the next append (%s)",
+  "the afterwards step runs with the lock held, before the next append (%s)",
   async ([, kind]) => {
     const path = newLogPath();
     const log = await openWriter(path, kind);

@@ -1,4 +1,4 @@
-/** When the disk is asked to keep what was written, and who is told before and after. */
+/** When the writer syncs, and what callers learn before and after. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync } from "node:fs";
@@ -33,7 +33,7 @@ test.for(MODES)(
     await gate.reached;
     assert.deepEqual(ofLog(disk), ["write", "sync"]);
     assert.ok(await isPending(appended), "acknowledged before the sync was done");
-    assert.equal(log.end, 0, "an end was told that the disk does not hold yet");
+    assert.equal(log.end, 0, "an end was reported that is not on the disk yet");
 
     gate.open();
     assert.equal(await appended, 2);
@@ -42,7 +42,7 @@ test.for(MODES)(
 );
 
 test.for(MODES)(
-  "with disk, what comes during a sync is written after it: one batch is un-synced at most (%s)",
+  "with disk, appends during a sync are written after it: at most one batch is unsynced (%s)",
   async (mode) => {
     const path = newLogPath();
     const disk = new WatchedFiles();
@@ -63,7 +63,7 @@ test.for(MODES)(
   },
 );
 
-test.for(MODES)("64 callers who append again and again share each sync (%s)", async (mode) => {
+test.for(MODES)("64 callers that append again and again share each sync (%s)", async (mode) => {
   const path = newLogPath();
   const disk = new WatchedFiles();
   const log = await openWriter(path, { mode }, disk.host);
@@ -103,7 +103,7 @@ test.for(MODES)(
   },
 );
 
-test("with os, an append that goes on after another writer's line does not sync either", async () => {
+test("with os, an append after another writer's line does not sync either", async () => {
   const path = newLogPath();
   const disk = new WatchedFiles();
   const log = await openWriter(path, { mode: "shared", durability: "os" }, disk.host);
@@ -203,7 +203,7 @@ test("one write carries the lines and their LFs", async () => {
   }
 });
 
-test("the directories of a log are made when missing", async () => {
+test("missing directories of a log are created", async () => {
   const root = tempDirectory();
   mkdirSync(join(root, "a"));
   const path = join(root, "a/b/c", LOG);
@@ -216,8 +216,8 @@ function ofLog(disk: WatchedFiles): string[] {
   return disk.calls.filter(({ name }) => name === LOG).map(({ call }) => call);
 }
 
-test("the directories above a new log are synced before it is promised to be there, and never again", async () => {
-  // Whoever made them may have been killed before it came to that.
+test("the directories above a new log are synced once, before an append is acknowledged", async () => {
+  // The process that made them may have been killed before it synced them.
   const synced = (disk: WatchedFiles, path: string) =>
     disk.made("syncAncestors", basename(dirname(path))).length;
 

@@ -10,12 +10,14 @@ import { type FileCall, WatchedFiles } from "../../test/support/watched-files.ts
 import { WRITER_KINDS, type WriterKind } from "../../test/support/writer-kinds.ts";
 
 const LOG = "log.jsonl";
-/** With `os` and `exclusive` a writer does not look at the file first: that is one call more per line. */
+/**
+ * With `os` and `exclusive` a writer does not check the file first: that is one more call per line.
+ */
 const LOOKING_KINDS = WRITER_KINDS.filter(([name]) => name !== "os, exclusive");
 const BEFORE = '{"n":0}\n';
 
 test.for(WRITER_KINDS)(
-  "a disk without room refuses with NO_SPACE, leaves the log as it was, and the log goes on (%s)",
+  "a full disk refuses with NO_SPACE, leaves the log unchanged, and the log continues (%s)",
   async ([, kind]) => {
     const { path, disk, log } = await opened(kind);
     for (const code of ["ENOSPC", "EDQUOT", "EFBIG"]) {
@@ -35,7 +37,7 @@ test.for(WRITER_KINDS)(
 );
 
 test.for(WRITER_KINDS)(
-  "a write that is cut short anywhere is taken back whole (%s)",
+  "a short write is undone whole, wherever it was cut (%s)",
   async ([, kind]) => {
     const { path, disk, log } = await opened(kind);
     const lines = '{"a":1}\n{"é":2}\n';
@@ -52,7 +54,7 @@ test.for(WRITER_KINDS)(
 );
 
 test.for(WRITER_KINDS)(
-  "callers who shared a batch that found no room are all told so (%s)",
+  "all callers of a batch that found no space are refused (%s)",
   async ([, kind]) => {
     const { path, disk, log } = await opened(kind);
     disk.takes = () => 3;
@@ -81,27 +83,24 @@ test.for(WRITER_KINDS)(
   },
 );
 
-test.for(WRITER_KINDS)(
-  "when taking back fails too, the writer is finished (%s)",
-  async ([, kind]) => {
-    const { path, disk, log } = await opened(kind);
-    disk.takes = () => 3;
-    disk.before = failing("truncate", "EIO");
-    await isFinished(() => log.append(bytesOf("12345")), path, BEFORE.length);
-    disk.takes = ({ bytes }) => bytes;
-    disk.before = () => undefined;
-    await isFinished(() => log.append(bytesOf("1")), path, BEFORE.length);
-    await isFinished(() => log.close(), path, BEFORE.length);
+test.for(WRITER_KINDS)("when undoing fails too, the writer is finished (%s)", async ([, kind]) => {
+  const { path, disk, log } = await opened(kind);
+  disk.takes = () => 3;
+  disk.before = failing("truncate", "EIO");
+  await isFinished(() => log.append(bytesOf("12345")), path, BEFORE.length);
+  disk.takes = ({ bytes }) => bytes;
+  disk.before = () => undefined;
+  await isFinished(() => log.append(bytesOf("1")), path, BEFORE.length);
+  await isFinished(() => log.close(), path, BEFORE.length);
 
-    const again = await openWriter(path);
-    await again.append(bytesOf("2"));
-    assert.equal(contentOf(path), `${BEFORE}2\n`);
-    assert.equal(contentOf(`${path}.torn-0`), "123");
-  },
-);
+  const again = await openWriter(path);
+  await again.append(bytesOf("2"));
+  assert.equal(contentOf(path), `${BEFORE}2\n`);
+  assert.equal(contentOf(`${path}.torn-0`), "123");
+});
 
 test.for(WRITER_KINDS)(
-  "a write that fails for another reason ends the writer, with its bytes taken back (%s)",
+  "a write that fails for another reason ends the writer, with its bytes undone (%s)",
   async ([, kind]) => {
     const { path, disk, log } = await opened(kind);
     disk.before = failing("write", "EIO");
@@ -116,7 +115,7 @@ test.for(WRITER_KINDS)(
 );
 
 test.for(WRITER_KINDS)(
-  "a failed sync ends the writer for good: it is never tried again (%s)",
+  "a failed sync ends the writer for good: it is never retried (%s)",
   async ([, kind]) => {
     const { path, disk, log } = await opened(kind);
     await log.append(bytesOf("1"));
@@ -144,7 +143,7 @@ test.for(WRITER_KINDS)(
   },
 );
 
-test("everybody who waits for a sync that fails is refused, those who waited for the next one too", async () => {
+test("a failed sync refuses all callers that wait for it, and those that wait for the next one", async () => {
   const { path, disk, log } = await opened({ durability: "disk", mode: "exclusive" });
   disk.before = ({ call }) => {
     if (call !== "sync") return undefined;
@@ -159,7 +158,7 @@ test("everybody who waits for a sync that fails is refused, those who waited for
 });
 
 test.for(WRITER_KINDS)(
-  "a writer that failed lets go of the lock when it is closed (%s)",
+  "a failed writer releases the lock when it is closed (%s)",
   async ([, kind]) => {
     const { path, disk, log } = await opened(kind);
     disk.before = failing("write", "EIO");
@@ -171,9 +170,9 @@ test.for(WRITER_KINDS)(
 );
 
 test.for(WRITER_KINDS)(
-  "lines that somebody appended without our lock are never cut by a roll-back (%s)",
+  "lines that another program appended without our lock are never cut by a rollback (%s)",
   async ([, kind]) => {
-    // Whether they came before our write or in the midst of it, and however long they are.
+    // Before our write or during it, and of any length.
     for (const foreign of ["1\n", "foreign line\n", `${"f".repeat(300)}\n`]) {
       for (const takes of [0, 3]) {
         for (const when of ["before", "between"] as const) {
@@ -188,7 +187,7 @@ test.for(WRITER_KINDS)(
             };
           }
           await assert.rejects(log.append(bytesOf("x".repeat(100))));
-          await log.close().catch(() => {}); // A writer that gave up says so again.
+          await log.close().catch(() => {}); // A failed writer throws again.
 
           const left = contentOf(path);
           assert.ok(left.startsWith(BEFORE + foreign), `${foreign.length} bytes ${when}, ${takes}`);
@@ -199,7 +198,7 @@ test.for(WRITER_KINDS)(
 );
 
 test.for(LOOKING_KINDS)(
-  "after lines that somebody appended without our lock, offsets are still true (%s)",
+  "after lines that another program appended without our lock, offsets are still true (%s)",
   async ([, kind]) => {
     const { path, log } = await opened(kind);
     appendFileSync(path, "foreign\n");
@@ -211,7 +210,7 @@ test.for(LOOKING_KINDS)(
 );
 
 test.for(LOOKING_KINDS)(
-  "a log that somebody cut back ends the writer, which does not write into the gap (%s)",
+  "a log that another program truncated ends the writer, which does not write into the gap (%s)",
   async ([, kind]) => {
     const { path, log } = await opened(kind);
     await log.append(bytesOf("1"));
@@ -223,7 +222,7 @@ test.for(LOOKING_KINDS)(
 );
 
 test.for(WRITER_KINDS)(
-  "what is written to a log that was removed, or has another in its place, is never called durable (%s)",
+  "bytes written to a removed or replaced log are never acknowledged as durable (%s)",
   async ([, kind]) => {
     for (const replace of [false, true]) {
       const { path, log } = await opened(kind);
@@ -261,7 +260,7 @@ async function isFinished(use: () => Promise<unknown>, path: string, end: number
   assert.deepEqual(details, { path, end });
 }
 
-test("of two syncs at once of which one fails, the other vouches for nothing", async () => {
+test("when one of two concurrent syncs fails, the other vouches for nothing", async () => {
   const disk = new WatchedFiles();
   const path = logHolding(BEFORE);
   const log = await openWriter(path, { durability: "os" }, disk.host);
@@ -280,7 +279,7 @@ test("of two syncs at once of which one fails, the other vouches for nothing", a
   await flushed;
   gates[1]?.open();
   await closed;
-  // So whoever opens the log next writes all of it anew that nobody vouched for.
+  // So the next opening rewrites everything that is in doubt.
   const { recovery } = await openWriter(path);
   assert.equal(recovery.rewrittenBytes, 2);
 });

@@ -1,4 +1,4 @@
-/** Each limit of a writer, at its edge and one past it. */
+/** Each limit of a writer, at the limit and one past it. */
 
 import assert from "node:assert/strict";
 import { statSync } from "node:fs";
@@ -15,7 +15,7 @@ import { LogReader } from "./reader.ts";
 const DURABILITIES: readonly Durability[] = ["disk", "os"];
 const MIB = 1024 * 1024;
 
-test("a line of 16 MiB is taken and read back, and one a byte longer is refused", async () => {
+test("a line of 16 MiB is accepted and read back, and one a byte longer is refused", async () => {
   const path = newLogPath();
   const log = await openWriter(path);
   const longest = Buffer.alloc(16 * MIB + 1, "x");
@@ -33,7 +33,7 @@ test("a line of 16 MiB is taken and read back, and one a byte longer is refused"
 });
 
 test.for(DURABILITIES)(
-  "a line as long as its limit is taken, and one a byte longer is refused (%s)",
+  "a line as long as its limit is accepted, and one a byte longer is refused (%s)",
   async (durability) => {
     for (const lineBytesMax of [0, 1, 10, 4095, 4096, 4097]) {
       const path = newLogPath();
@@ -54,7 +54,7 @@ test.for(DURABILITIES)(
 );
 
 test.for(DURABILITIES)(
-  "lines as many as a batch holds are taken at once, and a byte more is refused (%s)",
+  "as many lines as fit a batch are accepted at once, and a byte more is refused (%s)",
   async (durability) => {
     const path = newLogPath();
     const limits = { lineBytesMax: 99, batchBytesMax: 100 };
@@ -86,7 +86,7 @@ test("appends that wait are written in batches within the limit", async () => {
 });
 
 test("no write carries more than a batch: a line that would is refused, here or on opening", async () => {
-  // Recovery counts on it: no more than a batch is ever un-synced (limits.ts, DOUBTFUL_BYTES).
+  // Recovery relies on it: at most a batch is ever unsynced (limits.ts, DOUBTFUL_BYTES).
   for (const durability of DURABILITIES) {
     const disk = new WatchedFiles();
     const options = { durability, limits: { batchBytesMax: 100 } };
@@ -99,7 +99,7 @@ test("no write carries more than a batch: a line that would is refused, here or 
   }
 });
 
-test("a batch longer than recovery writes anew is refused when the log is opened", async () => {
+test("a batch limit over what recovery rewrites is refused when the log is opened", async () => {
   assert.ok(LOG_LIMITS.batchBytesMax <= DOUBTFUL_BYTES);
   assert.ok(LOG_LIMITS.lineBytesMax < LOG_LIMITS.batchBytesMax);
   await openWriter(newLogPath(), { limits: { batchBytesMax: DOUBTFUL_BYTES } });
@@ -107,7 +107,7 @@ test("a batch longer than recovery writes anew is refused when the log is opened
   await refusal(openWriter(newLogPath(), { limits }), "BAD_SETTING");
 });
 
-test("a full queue refuses with QUEUE_FULL, and takes appends again once it has drained", async () => {
+test("a full queue refuses with QUEUE_FULL, and accepts appends again once it has drained", async () => {
   const path = newLogPath();
   const disk = new WatchedFiles();
   const log = await openWriter(path, { limits: { queueBytesMax: 100 } }, disk.host);

@@ -19,7 +19,7 @@ const DURABILITIES: readonly Durability[] = ["disk", "os"];
 const LOG = "log.jsonl";
 
 test.for(DURABILITIES)(
-  "two writers of one log interleave, each in its own order, and each is told true offsets (%s)",
+  "two writers of one log interleave, each in its own order, and each gets true offsets (%s)",
   async (durability) => {
     const path = newLogPath();
     const writers = [
@@ -53,7 +53,7 @@ test.for(DURABILITIES)(
 );
 
 test.for(DURABILITIES)(
-  "writers who take turns line by line go on after each other's lines (%s)",
+  "writers that take turns line by line continue after each other's lines (%s)",
   async (durability) => {
     const path = newLogPath();
     const a = await openWriter(path, { durability, mode: "shared" });
@@ -67,7 +67,7 @@ test.for(DURABILITIES)(
 );
 
 test.for(DURABILITIES)(
-  "the torn tail of a writer that was killed is kept aside by the next append of another (%s)",
+  "the torn tail of a killed writer is copied aside by another writer's next append (%s)",
   async (durability) => {
     const path = logHolding("1\n");
     const log = await openWriter(path, { durability, mode: "shared" });
@@ -108,7 +108,7 @@ test("the cut of another's torn tail is durable before anything is written in it
   }
 });
 
-test("a torn tail that cannot be kept aside refuses the append, and the next one tries again", async () => {
+test("an append is refused when a torn tail cannot be copied aside, and the next one tries again", async () => {
   for (const durability of DURABILITIES) {
     const path = logHolding("1\n");
     const disk = new WatchedFiles();
@@ -127,7 +127,7 @@ test("a torn tail that cannot be kept aside refuses the append, and the next one
   }
 });
 
-test("a writer holds the log over write and sync, and lets go of it then", async () => {
+test("a writer holds the lock during write and sync, and then releases it", async () => {
   const path = newLogPath();
   const disk = new WatchedFiles();
   const first = await openWriter(path, { mode: "shared" }, disk.host);
@@ -147,7 +147,7 @@ test("a writer holds the log over write and sync, and lets go of it then", async
   assert.equal(contentOf(path), "1\n2\n");
 });
 
-test("an append that waits in vain for the log is refused, and nothing of it is written", async () => {
+test("an append that waits too long for the lock is refused, and nothing of it is written", async () => {
   for (const durability of DURABILITIES) {
     const path = newLogPath();
     const shared = await openWriter(path, { durability, mode: "shared", lockWaitMs: 1 });
@@ -163,7 +163,7 @@ test("an append that waits in vain for the log is refused, and nothing of it is 
   }
 });
 
-test("a writer that failed does not keep the others out", async () => {
+test("a failed writer does not block the others", async () => {
   const path = newLogPath();
   const disk = new WatchedFiles();
   const failed = await openWriter(path, { mode: "shared" }, disk.host);
@@ -182,9 +182,9 @@ function startedOf(path: string): string {
 }
 
 test.for(DURABILITIES)(
-  "bytes that a full disk had cut are durably gone before another writer may append (%s)",
+  "the cut after a full disk is durable before another writer may append (%s)",
   async (durability) => {
-    // Else a power cut could bring the old size back, with remains of both lines in one.
+    // Otherwise a power cut could bring back the old size, with remains of both lines in one.
     const path = logHolding('{"n":0}\n');
     const disk = new WatchedFiles();
     const options = { durability, mode: "shared" } as const;

@@ -81,7 +81,7 @@ test.for(WRITER_KINDS)(
   },
 );
 
-test("a plain Uint8Array, and a view of a larger one, are looked through as a Buffer is", async () => {
+test("a plain Uint8Array, and a view of a larger one, are checked like a Buffer", async () => {
   const path = newLogPath();
   const log = await openWriter(path);
   const encode = (text: string) => new TextEncoder().encode(text);
@@ -114,7 +114,7 @@ test.for(WRITER_KINDS)(
 );
 
 test.for(WRITER_KINDS)(
-  "a caller may use its buffer again as soon as append has returned (%s)",
+  "a caller may reuse its buffer as soon as append has returned (%s)",
   async ([, kind]) => {
     const path = newLogPath();
     const log = await openWriter(path, kind);
@@ -151,7 +151,7 @@ test.for(WRITER_KINDS)(
 );
 
 test.for(WRITER_KINDS)(
-  "a writer that is closed, or about to be, takes nothing more (%s)",
+  "a writer that is closed, or about to be, refuses appends (%s)",
   async ([, kind]) => {
     const path = newLogPath();
     const log = await openWriter(path, kind);
@@ -168,7 +168,7 @@ test.for(WRITER_KINDS)(
 );
 
 test.for(WRITER_KINDS)(
-  "what was appended is there after reopening, and the next line follows it (%s)",
+  "appended lines are there after reopening, and the next line follows them (%s)",
   async ([, kind]) => {
     const path = newLogPath();
     for (let n = 0; n < 5; n++) {

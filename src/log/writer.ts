@@ -1,13 +1,13 @@
 /**
- * Log writer: appends to one log, and says so only when the bytes are as safe as was asked.
+ * Log writer: appends to one log, and acknowledges once the bytes are as durable as requested.
  *
  *   append ──> queue ──> one batch in flight: lock · catch up · write · sync · unlock ──> acknowledge
- *                └ gathers meanwhile; the next batch is written after the sync
+ *                └ fills meanwhile; the next batch is written after the sync
  *
- * With `os` and nobody else at work the line is written at once, without the queue.
+ * With `os` and no other writer at work, a line is written at once, without the queue.
  *
- * W4  One batch is in flight. So with `disk` never more than a batch is un-synced, which is
- *     what recovery counts on (limits.ts, DOUBTFUL_BYTES).
+ * W4  One batch is in flight. So with `disk` at most one batch is unsynced, which recovery relies on
+ *     (limits.ts, DOUBTFUL_BYTES).
  * W5  Lines land in the order in which `append` was called, whether they waited or not.
  */
 
@@ -31,7 +31,7 @@ import { openPlace, type Place } from "./place.ts";
 import { type Recovery, recover, repairTail } from "./repair.ts";
 import { narrowRights } from "./rights.ts";
 
-/** A larger buffer is given back to memory after use. */
+/** A larger buffer is freed after use. */
 const SPARE_BYTES_MAX = 1024 * 1024;
 
 interface Parts {
@@ -62,9 +62,9 @@ export class LogWriter {
   readonly #companion: Companion | undefined;
   readonly #queue: (Batch | Composed)[] = [];
   #queuedBytes = 0;
-  /** The buffer of the last batch, for the next: making one costs more than filling it. */
+  /** The buffer of the last batch, reused: allocating one costs more than filling it. */
   #spare: Buffer | null = null;
-  /** The run that empties the queue, or null when there is nothing to do. */
+  /** The run that empties the queue, or null when idle. */
   #draining: Promise<void> | null = null;
   #line = Buffer.allocUnsafe(4096);
   #isDirectorySynced: boolean;
@@ -89,7 +89,7 @@ export class LogWriter {
     this.#saidSynced = parts.recovery.end;
   }
 
-  /** Opens a log to append, making it when missing and repairing its tail when torn. */
+  /** Opens a log to append: creates it when missing, repairs its tail when torn. */
   static async open(host: Host, path: string, options: LogOptions = {}): Promise<LogWriter> {
     const { durability, mode, lockWaitMs } = logChoices(options);
     const { companion } = options;
@@ -107,8 +107,8 @@ export class LogWriter {
       narrowRights(file, place.path, options.onWarning);
       if (!file.tryLock("exclusive")) throw await lock.lockedError(); // lock.ts, L2
       const recovery = await recover(place, file, (await lock.hint()).synced);
-      // With `os` a new log's name may wait for the first flush, but what an opening reports
-      // as there must stay there.
+      // With `os` a new log's name may wait for the first flush, but an end that opening reports
+      // must stay.
       const isDirectorySynced = durability === "disk" || recovery.end > 0;
       if (isDirectorySynced) await place.directory.sync();
       if (isDirectorySynced && recovery.end === 0) await place.directory.syncAncestors();
@@ -134,11 +134,11 @@ export class LogWriter {
   }
 
   /**
-   * Appends one line, given without its LF. Resolves to the offset after it, once it is as
-   * safe as the log's durability says.
+   * Appends one line, passed without its LF. Resolves to the offset after it, once it is as durable
+   * as the log's setting.
    */
   append(line: Uint8Array): Promise<ByteOffset> {
-    // Not `async`: passing the batch's promise through a second one would cost as much again.
+    // Not `async`: wrapping the batch's promise in a second one would double the cost.
     try {
       this.#refuseWhenDone();
       checkBytes("append", line);
@@ -150,7 +150,7 @@ export class LogWriter {
     }
   }
 
-  /** Appends whole lines, each with its LF, in one write: all of them or, refused, none. */
+  /** Appends whole lines, each with its LF, in one write: all of them or, if refused, none. */
   appendLines(lines: Uint8Array): Promise<ByteOffset> {
     try {
       this.#refuseWhenDone();
@@ -165,12 +165,12 @@ export class LogWriter {
 
   /**
    * Appends the lines that `compose` makes, in one write. It is called once, synchronously, with
-   * the lock held, after catching up with other writers and right before the write, and is told
-   * where its lines will start. Resolves to that, once they are as safe as the log's durability
-   * says; refused, nothing stands. What is to be done `around` it is done with the same lock.
+   * the lock held, after catching up with other writers and right before the write, with the offset
+   * of its first line. Resolves to that offset, once the lines are as durable as the log's setting.
+   * If refused, nothing is written. The steps of `around` run under the same lock.
    *
-   * In its turn among the other appends (W5). What waits here is not counted against the queue's
-   * limit: nobody knows its length yet.
+   * Runs in order with the other appends (W5). Does not count towards the queue's limit: its length
+   * is not known yet.
    */
   appendComposed(compose: Compose, around?: Around): Promise<ByteOffset> {
     try {
@@ -179,14 +179,14 @@ export class LogWriter {
       const composed = new Composed(compose, check, around);
       if (!around && this.#mayWriteNow()) return Promise.resolve(this.#composeNow(composed));
       this.#queue.push(composed);
-      this.#draining ??= this.#drain(false); // Nothing joins it, so there is nothing to wait for.
+      this.#draining ??= this.#drain(false); // Nothing joins it, so do not wait for callers.
       return composed.start;
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  /** Resolves once everything that was acknowledged is on the disk, also with `os`. */
+  /** Resolves once everything acknowledged is on the disk, also with `os`. */
   async flush(): Promise<void> {
     this.#refuseWhenDone();
     await this.#flushes.track(this.#makeDurable());
@@ -217,7 +217,7 @@ export class LogWriter {
     await this.#syncAll();
   }
 
-  /** With `os` a new log's name waits for the first time that something must be durable. */
+  /** With `os` a new log's name is synced when something must be durable for the first time. */
   async #syncName(): Promise<void> {
     if (this.#isDirectorySynced) return;
     try {
@@ -229,13 +229,15 @@ export class LogWriter {
     }
   }
 
-  /** What is synced is not synced again: with `disk` that is nearly always all. */
+  /** Skips what is already synced: with `disk` that is nearly always everything. */
   readonly #syncAll = async (): Promise<void> => {
     if (this.#appender.synced < this.#appender.end) await this.#sync();
     await this.#syncName();
   };
 
-  /** The lines that end an append whose first ones stand at `start`: both, or neither. */
+  /**
+   * Writes the lines that end an append whose first lines are at `start`: both stay, or neither.
+   */
   async #writeMore(composed: Composed, more: More, start: ByteOffset): Promise<void> {
     const durable = this.#syncAll();
     try {
@@ -253,32 +255,35 @@ export class LogWriter {
       if (this.#durability === "disk") await this.#sync(tell);
       else tell();
     } catch (error) {
-      await durable.catch(() => {}); // Nothing is cut while the disk is at work.
+      await durable.catch(() => {}); // Nothing is cut during a sync.
       if (this.#appender.failure) throw this.#appender.failure;
       if (error instanceof Unsettled) {
-        throw this.#appender.fail("what ends an append may be there or not", error.cause);
+        throw this.#appender.fail(
+          "it is unknown whether the end of an append was written",
+          error.cause,
+        );
       }
       this.#appender.takeBack(start);
-      await this.#sync(); // The lines were durable: refused, they must not come back.
+      await this.#sync(); // The refused lines were durable; their cut must be, too.
       composed.refuse(error);
       throw error;
     }
   }
 
-  /** What is to be done `meanwhile` is done when the disk is at work. */
+  /** `meanwhile` runs during the sync. */
   async #sync(meanwhile?: () => void): Promise<void> {
     try {
       const synced = this.#appender.sync();
       meanwhile?.();
       await synced;
     } catch (cause) {
-      // Whoever opens the log next learns from where on to trust nothing (repair.ts, R2).
+      // The next process to open the log learns from where to trust nothing (repair.ts, R2).
       this.#lock.saySynced(this.#appender.synced);
       throw cause;
     }
   }
 
-  /** `os` and the lock is ours, or free and nobody wrote since: no reason to wait. */
+  /** True with `os` when the lock is ours, or is free and no other writer appended since. */
   #mayWriteNow(): boolean {
     if (this.#durability === "disk" || this.#draining || this.#appender.hasUnsyncedCut)
       return false;
@@ -311,7 +316,9 @@ export class LogWriter {
     }
   }
 
-  /** Shared: frees the lock, after a cut only once that is durable. Appends queue up until then. */
+  /**
+   * Shared: releases the lock, after a cut only once that is durable. Appends queue up until then.
+   */
   #releaseShared(): void {
     if (this.#mode !== "shared") return;
     if (this.#appender.hasUnsyncedCut) this.#draining = this.#syncCutAndRelease();
@@ -327,10 +334,10 @@ export class LogWriter {
   /** W3 across processes: another writer cannot see that bytes were cut, so it would not sync. */
   async #syncCut(): Promise<void> {
     if (!this.#appender.hasUnsyncedCut || this.#appender.failure) return;
-    await this.#sync().catch(() => {}); // The appender has failed, and refuses what comes next.
+    await this.#sync().catch(() => {}); // The appender has failed, and refuses further writes.
   }
 
-  /** Answers where it starts. What is composed may come to nothing. */
+  /** Returns where it starts. A composed batch may be empty. */
   #write(batch: Batch | Composed): ByteOffset {
     const { end } = this.#appender;
     if (batch instanceof Composed) batch.composeAt(end);
@@ -338,13 +345,13 @@ export class LogWriter {
     return end;
   }
 
-  /** Tells those who keep in step that it stands; with `disk` while the disk is at work. */
+  /** Tells the companion about the write; with `disk` during the sync. */
   #tell(batch: Batch | Composed, start: ByteOffset): void {
     if (batch.length > 0) this.#companion?.appended(batch.bytes, batch.length, start);
     if (batch instanceof Composed) batch.around?.meanwhile?.();
   }
 
-  /** The line and its LF at the start of a buffer that every line uses. */
+  /** The line and its LF, in a buffer shared by all lines. */
   #withLf(line: Uint8Array): Uint8Array {
     if (line.length >= this.#line.length) this.#line = Buffer.allocUnsafe(2 * line.length);
     this.#line.set(line);
@@ -352,7 +359,7 @@ export class LogWriter {
     return this.#line;
   }
 
-  /** The batch that takes `bytes` more. It is in the queue, and will be committed. */
+  /** A queued batch with room for `bytes` more. */
   #batchFor(bytes: number): Batch {
     const { queueBytesMax, batchBytesMax } = this.#limits;
     if (this.#queuedBytes + bytes > queueBytesMax) {
@@ -411,19 +418,19 @@ export class LogWriter {
     }
   }
 
-  /** Goes on after what other writers appended, and repairs what one of them left torn. */
+  /** Continues after lines of other writers, and repairs what one of them left torn. */
   async #catchUp(): Promise<void> {
     if (this.#appender.failure) throw this.#appender.failure;
     if (this.#file.endsAt(this.#appender.end)) return;
     if (this.#file.size() < this.#appender.end) {
-      throw this.#appender.fail("someone cut the log back");
+      throw this.#appender.fail("another program cut the log back");
     }
     const { end, cutBytes } = await repairTail(this.#place, this.#file);
     this.#appender.moveTo(end, cutBytes > 0);
     await this.#companion?.caughtUp(end, cutBytes);
   }
 
-  /** Keeps what a later opener must write anew short, however long we share the log. */
+  /** Updates the lock file now and then, so that the next opening has little to rewrite. */
   #saySyncedNowAndThen(): void {
     const { synced, failure } = this.#appender;
     if (failure || synced - this.#saidSynced < DOUBTFUL_BYTES) return;
@@ -432,7 +439,7 @@ export class LogWriter {
   }
 
   #saySyncedIfSure(): void {
-    if (this.#mode === "shared" && !this.#lock.tryAcquire()) return; // Its holder will say it.
+    if (this.#mode === "shared" && !this.#lock.tryAcquire()) return; // Its holder will update it.
     if (this.#file.endsAt(this.#appender.synced)) this.#lock.saySynced(this.#appender.synced);
   }
 

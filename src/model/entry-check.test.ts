@@ -15,25 +15,25 @@ const inputOf = (entry: unknown) => {
   return part?.type === "tool_call" ? part.input : undefined;
 };
 
-test("a checked entry is a copy that says the same, in the caller's order", () => {
+test("a checked entry is an equal copy, in the caller's key order", () => {
   const entry = { parts: [{ text: "a", type: "text" }], role: null, kind: "message", at: null };
   const copy = checkedEntry(entry);
   assert.equal(JSON.stringify(copy), JSON.stringify(entry));
   assert.notEqual(copy.parts, entry.parts);
 });
 
-test("fields that say nothing are left out", () => {
+test("undefined fields are left out", () => {
   const silent = { isPartial: false, messageId: null, stopReason: undefined, parts: null };
   assert.deepEqual(checkedEntry({ kind: "message", ...silent }), { kind: "message" });
 });
 
-test("keys with a meaning of their own, and halves of characters, are copied as they are", () => {
+test("keys such as __proto__, and lone surrogates, are copied as they are", () => {
   const input: unknown = JSON.parse('{"__proto__":{"a":1},"constructor":"\\ud800","7":null}');
   assert.equal(JSON.stringify(inputOf(called(input))), JSON.stringify(input));
   assert.deepEqual(inputOf(called(Object.assign(Object.create(null), { a: 1 }))), { a: 1 });
 });
 
-test("objects that hold each other a thousand times over are refused before memory runs out", () => {
+test("an object graph that expands to too many values is refused before memory runs out", () => {
   let bomb: unknown = ["b"];
   for (let depth = 0; depth < 100; depth++) bomb = [bomb, bomb];
   const { details } = thrownRefusal(() => checkedEntry(called(bomb)), "INVALID_ENTRY");
@@ -49,7 +49,7 @@ test("an object that cannot even be listed is refused", () => {
   assert.equal(thrownRefusal(() => checkedEntry(revoked), "INVALID_ENTRY").details.field, "entry");
 });
 
-test("a field's name is one short line, whatever the caller called it", () => {
+test("a field's name in an error is one short line", () => {
   const name = `\u001b[31m${"x".repeat(500)}\n`;
   const { details } = thrownRefusal(
     () => checkedEntry({ kind: "other", [name]: 1 }),

@@ -1,13 +1,13 @@
 /**
- * Entry check: is what a caller wants to append an entry, field by field?
+ * Entry check: validates an entry that a caller wants to append, field by field.
  *
- * In plain JavaScript there is no compiler to tell of a misspelt field, and a field that no dialect
- * knows would be acknowledged without being in any log. So every entry is checked before a dialect
- * sees it, and unknown fields, part types and roles are refused with INVALID_ENTRY.
+ * JavaScript callers have no compiler to catch a misspelt field, and a field that no dialect knows
+ * would be acknowledged without being in any log. So every entry is checked before a dialect sees
+ * it, and unknown fields, part types and roles are refused with INVALID_ENTRY.
  *
- * EC1  The result is a plain copy (plain-json.ts) in the caller's order. Fields that may be null can
- *      be left out: they are null in the copy, where the type has them.
- * EC2  What a known field says is carried by every dialect, or refused by the dialect that cannot.
+ * - The result is a plain copy (plain-json.ts) in the caller's order. Nullable fields may be left
+ *   out: they are null in the copy, where the type has them.
+ * - Every dialect writes every known field, or refuses the entry.
  */
 
 import type { Entry, NewEntry, Part, Role } from "./entry.ts";
@@ -21,7 +21,7 @@ type Check = (value: unknown, copy: PlainCopy) => unknown;
 
 interface Field {
   readonly check: Check;
-  /** What a field that is left out, or undefined, becomes. */
+  /** The result for a field that is left out or undefined. */
   readonly missing: "refused" | "null" | "left out";
 }
 
@@ -34,7 +34,7 @@ const filled: Check = (value, copy) =>
 const number: Check = (value, copy) => copy.number(value);
 const json: Check = (value, copy) => copy.json(value);
 
-/** A time that names its offset from UTC: without one it would be another time elsewhere. */
+/** A time with its offset from UTC: without one it would be ambiguous. */
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)$/;
 const time: Check = (value, copy) => {
   const isTime =
@@ -52,14 +52,14 @@ function orNull(check: Check): Check {
 }
 
 const required = (check: Check): Field => ({ check, missing: "refused" });
-/** Null when it is left out. */
+/** Null when left out. */
 const nullable = (check: Check): Field => ({ check: orNull(check), missing: "null" });
-/** Left out when it is null. */
+/** Left out when null. */
 const optional = (check: Check): Field => ({
   check: (value, copy) => (value === null ? undefined : check(value, copy)),
   missing: "left out",
 });
-/** Null or left out, as the caller gave it. */
+/** Null or left out, as the caller passed it. */
 const either = (check: Check): Field => ({ check: orNull(check), missing: "left out" });
 
 const USAGE: Shape = {
@@ -85,7 +85,7 @@ const PARTS: Readonly<Record<Part["type"], Shape>> = {
   tool_result: {
     callId: nullable(text),
     output: nullable(json),
-    // An empty text would read as no error in some dialects, and the failure would be lost.
+    // Some dialects would read an empty text as no error, and the failure would be lost.
     error: nullable(filled),
     durationMs: nullable(number),
   },
@@ -102,7 +102,7 @@ const part: Check = (value, copy) => {
       ? (said as Part["type"])
       : copy.refuse(`expected one of ${PART_TYPES.join(", ")}`),
   );
-  // The type that was read is the one that is kept, should a getter say another the next time.
+  // Keeps the type that was read: a getter may return another one next time.
   const fields = { type: { check: () => type, missing: "refused" }, ...PARTS[type] } as const;
   return shaped(given, fields, copy, `a ${type} part`);
 };
@@ -115,7 +115,7 @@ const ENTRY: Readonly<Record<Exclude<keyof Entry, "native" | "saidBy">, Field>> 
   model: either(text),
   messageId: optional(filled),
   stopReason: optional(text),
-  // False says what leaving it out says.
+  // False means the same as leaving it out.
   isPartial: optional((value, copy) =>
     typeof value === "boolean" ? value || undefined : copy.refuse("expected true"),
   ),
@@ -124,7 +124,7 @@ const ENTRY: Readonly<Record<Exclude<keyof Entry, "native" | "saidBy">, Field>> 
   error: either((value, copy) => shaped(copy.plain(value), ERROR, copy, "an error")),
 };
 
-/** What to do instead, for the fields that callers take for an entry's. */
+/** Hints for fields that callers mistake for fields of an entry. */
 const INSTEAD: Readonly<Record<string, string>> = {
   content: 'not a field of an entry: say it in parts, such as [{ type: "text", text: "…" }]',
   text: 'not a field of an entry: say it in parts, such as [{ type: "text", text: "…" }]',
@@ -133,7 +133,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
 };
 
 /**
- * The entry as it will be written, checked; throws INVALID_ENTRY.
+ * Returns the entry as it will be written; throws INVALID_ENTRY.
  *
  * @example checkedEntry({ kind: "message", role: "user", content: "Hi" }) // refused: content
  */

@@ -1,8 +1,8 @@
 /**
- * Entry: what a line of a session means, in words that no dialect owns.
+ * Entry: the meaning of one line of a session, in terms that no dialect owns.
  *
- * Every dialect decodes its lines into these, so that showing, searching, costing and resuming
- * are written once. Nothing is dropped on the way: `native` is the line as it was parsed.
+ * Every dialect decodes its lines into entries, so that display, search, costs and resume are
+ * written once. Nothing is dropped: `native` is the parsed line.
  */
 
 export type Role = "system" | "user" | "assistant" | "tool";
@@ -12,11 +12,13 @@ export type Part =
   | {
       readonly type: "reasoning";
       readonly text: string;
-      /** The provider's seal: without it, or over another text, the provider refuses the block. */
+      /**
+       * The provider's signature: without it, or over another text, the provider refuses the block.
+       */
       readonly signature?: string;
-      /** What the provider keeps unreadable, whatever of it the text tells; given back as it is. */
+      /** Data that the provider encrypts or redacts, to be sent back unchanged. */
       readonly withheld?: string;
-      /** Whose seal it is, or who keeps it, where the line says that of the thought itself. */
+      /** The provider that signed or withholds it, where the line names it on the block itself. */
       readonly provider?: string;
     }
   | {
@@ -33,54 +35,54 @@ export type Part =
       readonly error: string | null;
       readonly durationMs: number | null;
     }
-  /** A session that this one began. */
+  /** A session that this one started. */
   | { readonly type: "child"; readonly session: string; readonly agent: string | null }
-  /** A block that is kept and not understood: an image, a citation, whatever comes next. */
+  /** A block that is kept but not understood: an image, a citation, a later invention. */
   | { readonly type: "other"; readonly native: unknown };
 
 /**
- * Why a line is not part of the conversation: it is another agent's, the program's own words, was
- * taken back by a later line, was summed up by a later one, or is an attachment whose text the log
- * does not have.
+ * Why a line is not part of the conversation: it belongs to another agent, is text of the program
+ * itself, was undone by a later line, was replaced by a later summary, or is an attachment whose
+ * text is not in the log.
  */
 export type Aside = "other_agent" | "program" | "taken_back" | "compacted" | "attachment";
 
 /**
- * Who speaks in the user's name, when that is not a person: the program itself, an agent that gives
- * work to another one, or the summary that takes the place of what was said before.
+ * The speaker in the user's role, when it is not a person: the program itself, an agent that
+ * delegates work, or the summary that replaces earlier messages.
  */
 export type Speaker = "program" | "agent" | "summary";
 
 export interface Usage {
-  /** Without those that a cache took or gave, where somebody told them apart. */
+  /** Without tokens written to or read from a cache, where the log counts those separately. */
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly cacheWriteTokens?: number;
   readonly cacheReadTokens?: number;
   /** As recorded; not always the sum of the others. */
   readonly totalTokens: number | null;
-  /** Money as recorded, in US dollars; null when nobody recorded any. */
+  /** Cost as recorded, in US dollars; null when none was recorded. */
   readonly spend: number | null;
 }
 
 export interface Entry {
   /**
-   * `start` and `end` bound a session, `turn_start` and `turn_end` an LLM round trip;
-   * `other` is kept and shown, not understood.
+   * `start` and `end` bound a session, `turn_start` and `turn_end` an LLM round trip; `other` is
+   * kept and shown, not understood.
    */
   readonly kind: "start" | "message" | "turn_start" | "turn_end" | "end" | "other";
   /** ISO 8601, UTC; null when the line has no time. */
   readonly at: string | null;
   readonly role: Role | null;
-  /** Absent: a person, where the role is `user`. */
+  /** Absent for a person, where the role is `user`. */
   readonly saidBy?: Speaker;
   readonly parts: readonly Part[];
   readonly model: string | null;
   /** The provider's id of the message. */
   readonly messageId?: string;
-  /** Why the model stopped, in the provider's word. */
+  /** Why the model stopped, as the provider calls it. */
   readonly stopReason?: string;
-  /** The message broke off: what is here is all that arrived of it. */
+  /** The message is incomplete: this is all that arrived. */
   readonly isPartial?: true;
   /** Of one turn on `turn_end` and messages, of the whole session on `end`. */
   readonly usage: Usage | null;
@@ -92,10 +94,10 @@ export interface Entry {
   readonly native: Readonly<Record<string, unknown>>;
 }
 
-/** What a caller gives to `append`: an entry without what reading it adds. */
+/** The input of `append`: an entry without the fields that reading adds. */
 export type NewEntry = Partial<Omit<Entry, "native" | "saidBy">> & Pick<Entry, "kind">;
 
-/** An entry in which nothing is known yet: the start of every decoding. */
+/** An entry with nothing set: the start of every decoding. */
 export function emptyEntry(native: Readonly<Record<string, unknown>>): Entry {
   return {
     kind: "other",

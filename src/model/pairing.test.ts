@@ -26,7 +26,7 @@ function openIds(pairing: CallPairing<unknown>): (string | null)[] {
   return [...pairing.open()].map(({ callId }) => callId);
 }
 
-test("a call is open until its result comes, wherever that stands after it", () => {
+test("a call is open until its result, however much later that is", () => {
   const pairing = new CallPairing<number>();
   assert.deepEqual(pairing.add(said(call("a"), call("b")), 1), []);
   assert.deepEqual(pairing.add(said({ type: "text", text: "" }, result("b")), 2), []);
@@ -35,7 +35,7 @@ test("a call is open until its result comes, wherever that stands after it", () 
   assert.deepEqual(openIds(pairing), []);
 });
 
-test("a result that answers nothing is a second one, or one of no call", () => {
+test("a result that answers no open call is a duplicate or unknown", () => {
   const pairing = new CallPairing<number>();
   pairing.add(said(call("a"), result("a")), 1);
   assert.deepEqual(pairing.add(said(result("a"), result("b")), 2), [
@@ -44,7 +44,7 @@ test("a result that answers nothing is a second one, or one of no call", () => {
   ]);
 });
 
-test("a call said twice while it is open is one call; after its result it is a new one (CP1)", () => {
+test("a call repeated while it is open is one call; after its result it is a new one (CP1)", () => {
   const pairing = new CallPairing<number>();
   pairing.add(said(call("a")), 1);
   pairing.add(said(call("a")), 2);
@@ -65,7 +65,7 @@ test("calls and results without an id are paired in their order (CP2)", () => {
   assert.deepEqual(pairing.add(said(result(null)), 5), [{ callId: null, fit: "unknown" }]);
 });
 
-test("an id that is said again for another tool, another input or in a later turn is a new call (CP1)", () => {
+test("an id reused for another tool, another input or in a later turn is a new call (CP1)", () => {
   const again: readonly (readonly [Said | null, Call])[] = [
     [null, call("1", "status")],
     [null, call("1", "deploy", { env: "test" })],
@@ -78,11 +78,11 @@ test("an id that is said again for another tool, another input or in a later tur
     if (between) pairing.add(between, 2);
     assert.equal(pairing.addCall(second, 3), true);
     assert.deepEqual(pairing.answer("1"), { fit: "answers", call: { callId: "1", at: 3 } });
-    assert.deepEqual([...pairing.open()], [{ callId: "1", at: 1 }], "nobody was told its result");
+    assert.deepEqual([...pairing.open()], [{ callId: "1", at: 1 }], "it has no result");
   }
 });
 
-test("a late result goes to its call by its id; without one it answers no call of an earlier turn", () => {
+test("a late result is matched by id; without an id it answers no call of an earlier turn", () => {
   for (const between of [USER, TURN]) {
     const pairing = new CallPairing<number>();
     pairing.add(said(call("a"), call(null, "deploy")), 1);
@@ -95,14 +95,14 @@ test("a late result goes to its call by its id; without one it answers no call o
   }
 });
 
-test("results that come in a user's name begin no turn", () => {
+test("results with the user role begin no turn", () => {
   const pairing = new CallPairing<number>();
   pairing.add(said(call(null), call(null)), 1);
   pairing.add({ kind: "message", role: "user", parts: [result(null)] }, 2);
   assert.equal(pairing.addResult(null), "answers");
 });
 
-test("calls whose id another has taken count towards the limit, too (CP3)", () => {
+test("calls whose id was reused count towards the limit, too (CP3)", () => {
   const pairing = new CallPairing<number>();
   for (let n = 0; n <= OPEN_CALLS_MAX; n++) pairing.addCall(call("1", "t", n), n);
   assert.equal(pairing.forgotten, 1);
@@ -110,7 +110,7 @@ test("calls whose id another has taken count towards the limit, too (CP3)", () =
   assert.deepEqual(pairing.answer("1").call?.at, OPEN_CALLS_MAX);
 });
 
-test("of calls that are open at once the oldest beyond the limit are counted, not followed (CP3)", () => {
+test("beyond the limit of open calls, the oldest are only counted (CP3)", () => {
   const pairing = new CallPairing<number>();
   for (let n = 0; n < OPEN_CALLS_MAX; n++) pairing.addCall(call(`c${n}`), n);
   assert.equal(pairing.forgotten, 0);
@@ -118,7 +118,7 @@ test("of calls that are open at once the oldest beyond the limit are counted, no
   pairing.addCall(call("one more"), -1);
   assert.equal(pairing.forgotten, 1);
   assert.equal(openIds(pairing).length, OPEN_CALLS_MAX);
-  // The oldest may get its result yet: nobody can tell it from a stray one any longer.
+  // The oldest may still get its result, which can no longer be told from a stray one.
   assert.equal(pairing.addResult("c0"), "untold");
   assert.equal(pairing.addResult("c1"), "answers");
 });
@@ -130,7 +130,7 @@ test("calls without an id count towards the limit too", () => {
   assert.equal([...pairing.open()][0]?.at, 1);
 });
 
-test("of answered calls the latest are remembered, one past the limit is not (CP3)", () => {
+test("the latest answered calls are remembered, up to the limit (CP3)", () => {
   const pairing = new CallPairing<null>();
   for (let n = 0; n < ANSWERED_CALLS_MAX; n++) {
     pairing.addCall(call(`c${n}`), null);
@@ -143,7 +143,7 @@ test("of answered calls the latest are remembered, one past the limit is not (CP
   assert.equal(pairing.addResult("c1"), "duplicate");
 });
 
-test("ids longer than anybody's are told apart all the same", () => {
+test("very long ids are told apart", () => {
   const pairing = new CallPairing<null>();
   const long = "x".repeat(5000);
   pairing.addCall(call(`${long}1`), null);
@@ -153,8 +153,8 @@ test("ids longer than anybody's are told apart all the same", () => {
   assert.equal(openIds(pairing).length, 1);
 });
 
-test("whatever the order, open calls and misfits are those that a plain search finds", () => {
-  // Method: a second opinion that remembers everything and looks through all of it.
+test("in any order, open calls and misfits are those that a plain search finds", () => {
+  // Method: a model that remembers everything and searches all of it.
   const step = fc.record({ isCall: fc.boolean(), id: fc.constantFrom("a", "b", "c", "__proto__") });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
@@ -177,12 +177,12 @@ test("whatever the order, open calls and misfits are those that a plain search f
   );
 });
 
-/** Whether a call stands after the last result of one id's steps. */
+/** Whether the last of one id's steps is a call. */
 function lastOpened(steps: readonly { readonly isCall: boolean }[]): boolean {
   return steps.at(-1)?.isCall ?? false;
 }
 
-test("a result is told with the call that it answers, and a call with whether it is a new one", () => {
+test("answer returns the answered call, and addCall whether the call is new", () => {
   const pairing = new CallPairing<number>();
   assert.deepEqual([pairing.addCall(call("a"), 1), pairing.addCall(call("a"), 2)], [true, false]);
   assert.deepEqual([pairing.addCall(call(null), 3), pairing.addCall(call(null), 4)], [true, true]);
@@ -192,7 +192,7 @@ test("a result is told with the call that it answers, and a call with whether it
   assert.deepEqual(pairing.answer("b"), { fit: "unknown", call: null });
 });
 
-test("calls of one message that share an id are several, answered in their order (CP1)", () => {
+test("calls of one message that share an id are several calls, answered in order (CP1)", () => {
   const pairing = new CallPairing<string>();
   const message = { entry: 1, messageId: "m1" };
   assert.ok(pairing.addCall(call("a", "t", 1), "first", message));

@@ -1,39 +1,38 @@
 /**
- * Pairing: which tool calls have their results.
+ * Pairing: matches tool calls with their results.
  *
- * Told calls and results in the order of the log, it says of each result what it answers, and at any
- * time which calls are open. What is made of that is for others: doctor reports it, resume mends it.
+ * Fed calls and results in the order of the log, it says which call each result answers, and which
+ * calls are open. What to do about it is for others: doctor reports it, resume repairs it.
  *
- * CP1  An id is a call's name. Said again while the call is open, of the same tool, with the same
- *      input and in the same turn, it is the same call (files repeat a message as it grows). Else it
- *      is a new one (sloppy agents count from 1 in every turn), and what has the id from then on is
- *      the new one's: the old call stays without a result. Calls of one message that share an id
- *      are several, and results answer them in their order.
- * CP2  Calls and results without an id are paired in their order, and only within a turn: a result
- *      that comes later may be anybody's.
- * CP3  However long the session, what is remembered is bounded, and what was forgotten is counted.
+ * CP1  A repeated id of an open call, with the same tool, the same input and in the same turn, is
+ *      the same call (files repeat a message as it grows). Otherwise it is a new call (some agents
+ *      count from 1 in every turn) which owns the id from then on: the old call stays without a
+ *      result. Calls of one message that share an id are several, and results answer them in order.
+ * CP2  Calls and results without an id are paired in order, and only within a turn: a later result
+ *      may belong to any call.
+ * CP3  Memory is bounded however long the session, and what was forgotten is counted.
  * CP4  A turn begins where the log says so, and where a user has spoken.
  */
 
 import { compactJson, fingerprint } from "../base/print-json.ts";
 import type { Entry, Part } from "./entry.ts";
 
-/** Calls that may be open at once. Beyond it the oldest is no longer followed. */
+/** Calls open at once. Beyond it the oldest is no longer tracked. */
 export const OPEN_CALLS_MAX = 10_000;
-/** Ids of answered calls that are remembered, the latest: to know a second result from a stray one. */
+/** The latest answered ids that are remembered, to tell a second result from a stray one. */
 export const ANSWERED_CALLS_MAX = 65_536;
-/** Longer ids are remembered by a fingerprint: nobody's real one is, and a line may hold 16 MiB. */
+/** Longer ids are replaced by a fingerprint: real ones are shorter, and a line may hold 16 MiB. */
 const ID_CHARS_MAX = 256;
 
 export interface OpenCall<At> {
   readonly callId: string | null;
-  /** Where the call is, in whatever the caller counts. */
+  /** The call's position, in any unit of the caller. */
   readonly at: At;
 }
 
 /**
- * What a result is to the calls before it: it answers an open one, is a second one for an answered
- * call, or belongs to none. `untold`: it may answer a call that is no longer followed (CP2, CP3).
+ * How a result relates to the calls before it: it answers an open one, repeats an answered one, or
+ * belongs to none. `untold`: it may answer a call that is no longer tracked (CP2, CP3).
  */
 export type ResultFit = "answers" | "duplicate" | "unknown" | "untold";
 
@@ -47,10 +46,10 @@ export interface Misfit {
   readonly fit: "duplicate" | "unknown";
 }
 
-/** What tells one call from another (CP1). */
+/** The fields that distinguish calls (CP1). */
 export type NamedCall = Pick<Extract<Part, { type: "tool_call" }>, "callId" | "tool" | "input">;
 
-/** Which message a call is in: a number of its entry, and the provider's id of the message. */
+/** The message of a call: its entry's number, and the provider's message id. */
 export interface CallMessage {
   readonly entry: number;
   readonly messageId?: string;
@@ -73,16 +72,16 @@ export class CallPairing<At> {
   #entries = 0;
   /** Those without an id, oldest first (CP2). */
   readonly #nameless: OpenCall<At>[] = [];
-  /** Calls that no result is given to any more, oldest first (CP1, CP2). */
+  /** Calls that can get no result any more, oldest first (CP1, CP2). */
   readonly #passed: OpenCall<At>[] = [];
   #turn = 0;
   readonly #answered = new Set<string>();
-  // Kept, since one that is begun anew passes over all that was taken out before (V8).
+  // Kept: a new iterator would walk over all deleted entries again (V8).
   #oldestOpen = this.#open.keys();
   readonly #oldestAnswered = this.#answered.values();
   #forgotten = 0;
 
-  /** Takes what an entry holds; answers the results in it that fit no call. */
+  /** Adds an entry's calls and results. Returns the results that match no call. */
   add(entry: PairedEntry, at: At): Misfit[] {
     const misfits: Misfit[] = [];
     const { messageId } = entry;
@@ -97,7 +96,7 @@ export class CallPairing<At> {
     return misfits;
   }
 
-  /** Answers whether it is a call of its own; false: an open one was said again (CP1). */
+  /** Returns whether it is a new call; false when it repeats an open one (CP1). */
   addCall({ callId, tool, input }: NamedCall, at: At, message: CallMessage | null = null): boolean {
     const call = { callId, at };
     if (callId === null) {
@@ -113,7 +112,7 @@ export class CallPairing<At> {
       const isShared = isOne(before.at(-1)?.message ?? null, message);
       if (!isShared) this.#pass(before.splice(0));
       before.push({ call, said, turn: this.#turn, message });
-      this.#open.delete(key); // So that it is the latest.
+      this.#open.delete(key); // Re-inserted as the latest.
       this.#open.set(key, before);
       this.#openCount++;
     }
@@ -122,7 +121,7 @@ export class CallPairing<At> {
     return true;
   }
 
-  /** Calls without an id that have no result by now get none (CP2). */
+  /** Calls without an id that are still open get no result (CP2). */
   beginTurn(): void {
     this.#turn++;
     for (const call of this.#nameless.splice(0)) this.#passed.push(call);
@@ -132,7 +131,7 @@ export class CallPairing<At> {
     return this.answer(callId).fit;
   }
 
-  /** The same, with the call that the result answers. */
+  /** Like `addResult`, with the call that the result answers. */
   answer(callId: string | null): Answered<At> {
     if (callId === null) {
       const call = this.#nameless.shift();
@@ -150,14 +149,14 @@ export class CallPairing<At> {
     return { fit: this.#answered.has(key) ? "duplicate" : this.#misfit(), call: null };
   }
 
-  /** The calls that have no result: those that may still get one last, with an id before the others. */
+  /** Calls without a result. Those that may still get one come last, those with an id first. */
   *open(): Generator<OpenCall<At>> {
     yield* this.#passed;
     for (const waiting of this.#open.values()) for (const { call } of waiting) yield call;
     yield* this.#nameless;
   }
 
-  /** Calls that were open and are no longer followed: nobody can say whether they have results. */
+  /** Open calls that are no longer tracked: unknown whether they have results. */
   get forgotten(): number {
     return this.#forgotten;
   }
@@ -166,7 +165,7 @@ export class CallPairing<At> {
     return this.#forgotten > 0 ? "untold" : "unknown";
   }
 
-  /** No result is given to these any more. */
+  /** These get no result any more. */
   #pass(waiting: readonly Waiting<At>[]): void {
     for (const { call } of waiting) this.#passed.push(call);
     this.#openCount -= waiting.length;
@@ -177,7 +176,7 @@ export class CallPairing<At> {
     if (this.#passed.shift()) return;
     const { value: oldest, done } = this.#oldestOpen.next();
     if (done) {
-      this.#oldestOpen = this.#open.keys(); // None is open; one that has ended stays so.
+      this.#oldestOpen = this.#open.keys(); // None is open; an exhausted iterator stays exhausted.
       this.#nameless.shift();
     } else {
       const [first, ...others] = this.#open.get(oldest) ?? [];
@@ -188,7 +187,7 @@ export class CallPairing<At> {
   }
 
   #remember(key: string): void {
-    this.#answered.delete(key); // So that it is the latest again.
+    this.#answered.delete(key); // Re-inserted as the latest.
     this.#answered.add(key);
     if (this.#answered.size <= ANSWERED_CALLS_MAX) return;
     const { value: oldest } = this.#oldestAnswered.next();
@@ -204,7 +203,7 @@ function isOne(a: CallMessage | null, b: CallMessage | null): boolean {
   return isOneEntry(a, b) || (a?.messageId !== undefined && a.messageId === b?.messageId);
 }
 
-/** CP4: results come in a user's name too, in some dialects. */
+/** In some dialects results have the user role, too; they begin no turn (CP4). */
 export function opensTurn({ kind, role, parts }: Pick<Entry, "kind" | "role" | "parts">): boolean {
   if (kind !== "message") return kind === "turn_start";
   return role === "user" && parts.some(({ type }) => type !== "tool_result");

@@ -1,13 +1,13 @@
 /**
- * Plain JSON: a copy of a caller's value that JSON writes exactly as it is, or a refusal that names
- * the field.
+ * Plain JSON: a copy of a caller's value that JSON writes exactly, or an error that names the
+ * field.
  *
- * PJ1  Every property is read once. What was checked is what is written, whatever a getter, a proxy
- *      or the caller's own code does later.
- * PJ2  Nothing changes its value on the way to the log. JSON turns NaN and Infinity into null, -0
- *      into 0, holes of a list into null, and a Map, a Date or a class instance into something else;
- *      those are refused. A field whose value is undefined says nothing, and is left out.
- * PJ3  No reason quotes a value: prompts and tool output do not reach error texts.
+ * - Every property is read once. The checked value is the written one, whatever a getter, a proxy
+ *   or the caller does later.
+ * - No value changes on its way to the log. JSON turns NaN and Infinity into null, -0 into 0, array
+ *   holes into null, and a Map, a Date or a class instance into something else; those are refused.
+ *   An undefined field is left out.
+ * - No reason quotes a value: prompts and tool output do not reach error texts.
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -16,7 +16,7 @@ import { oneLine } from "../base/one-line.ts";
 
 const SHOWN_CHARS_MAX = 40;
 
-/** How every check of an entry refuses. `reason` says what was expected or is wrong. */
+/** The error of every entry check. `reason` says what was expected or is wrong. */
 export function invalidEntry(
   field: string,
   reason: string,
@@ -30,12 +30,12 @@ export function invalidEntry(
   );
 }
 
-/** Copies a value, and knows the path of the field that it looks at. */
+/** Copies a value, and tracks the path of the current field. */
 export class PlainCopy {
   readonly #path: string[] = [];
   #valuesLeft = ENTRY_VALUES_MAX;
 
-  /** The field that is being read, such as `parts.0.input.path`. */
+  /** The current field, such as `parts.0.input.path`. */
   get field(): string {
     if (this.#path.length === 0) return "entry";
     return this.#path.map((key) => oneLine(key, SHOWN_CHARS_MAX)).join(".");
@@ -45,7 +45,7 @@ export class PlainCopy {
     throw invalidEntry(this.field, reason);
   }
 
-  /** Runs `copy`; what the caller's own code throws meanwhile (a getter, a proxy) is a refusal. */
+  /** Runs `copy`; an exception from the caller's own code (a getter, a proxy) becomes a refusal. */
   run<T>(copy: () => T): T {
     try {
       return copy();
@@ -55,7 +55,7 @@ export class PlainCopy {
     }
   }
 
-  /** Reads a field of an object and copies what it holds. */
+  /** Reads a field of an object and copies its value. */
   within<T>(object: object, key: string, copy: (value: unknown) => T): T {
     this.#path.push(key);
     const copied = copy((object as Record<string, unknown>)[key]);
@@ -67,9 +67,9 @@ export class PlainCopy {
   json(value: unknown): unknown {
     if (value === null || typeof value === "string" || typeof value === "boolean") return value;
     if (typeof value === "number") return this.number(value);
-    if (typeof value !== "object") return this.refuse(`${named(value)} has no JSON`);
+    if (typeof value !== "object") return this.refuse(`${named(value)} cannot be written as JSON`);
     if (this.#path.length > ENTRY_DEPTH_MAX) {
-      this.refuse(`it nests more than ${ENTRY_DEPTH_MAX} deep, or holds itself`);
+      this.refuse(`it nests more than ${ENTRY_DEPTH_MAX} deep, or contains itself`);
     }
     if (Array.isArray(value)) return this.list(value, (item) => this.json(item));
     return this.#object(this.plain(value));
@@ -77,7 +77,7 @@ export class PlainCopy {
 
   number(value: unknown): number {
     if (typeof value !== "number") return this.refuse("expected a number");
-    if (!Number.isFinite(value)) return this.refuse(`JSON cannot say ${value}`);
+    if (!Number.isFinite(value)) return this.refuse(`JSON cannot write ${value}`);
     return Object.is(value, -0) ? this.refuse("JSON writes -0 as 0") : value;
   }
 
@@ -97,7 +97,7 @@ export class PlainCopy {
     return item === undefined ? this.refuse("JSON writes undefined as null in a list") : item;
   }
 
-  /** The value, where it is an object that only holds fields. */
+  /** Returns the value if it is a plain object. */
   plain(value: unknown): object {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       return this.refuse("expected an object");
@@ -105,7 +105,9 @@ export class PlainCopy {
     const prototype: unknown = Object.getPrototypeOf(value);
     // The second test accepts plain objects of another realm, such as a `vm` context.
     const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
-    return isPlain ? value : this.refuse(`${named(value)} is something else in JSON`);
+    return isPlain
+      ? value
+      : this.refuse(`${named(value)} would change in JSON; pass a plain object`);
   }
 
   #object(value: object): object {
@@ -120,7 +122,7 @@ export class PlainCopy {
     return copied;
   }
 
-  /** Without this, a few objects that hold each other many times would take for ever. */
+  /** Without this, a few objects that contain each other many times would take forever. */
   #count(values: number): void {
     this.#valuesLeft -= values;
     if (this.#valuesLeft < 0) this.refuse(`it holds more than ${ENTRY_VALUES_MAX} values`);
@@ -135,7 +137,7 @@ export function setField(object: Record<string, unknown>, key: string, value: un
 
 const OWN_FIELD = { configurable: true, enumerable: true, writable: true };
 
-/** "a function", "a Map": what a value is, never what it holds. */
+/** The kind of a value ("a function", "a Map"), never its contents. */
 function named(value: unknown): string {
   if (typeof value !== "object" || value === null) return `a ${typeof value}`;
   const name: unknown = Object.getPrototypeOf(value)?.constructor?.name;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { MESSAGE_CALLS_MAX, SaidAgain } from "./said-again.ts";
 
-/** Says calls in a line of a message, and answers those that are new; how many were not. */
+/** Adds calls in a line of a message and answers the new ones; returns how many were repeats. */
 function sayAgain(again: SaidAgain, callIds: readonly string[], messageId?: string): number {
   again.beginEntry(messageId === undefined ? {} : { messageId });
   let repeated = 0;
@@ -13,7 +13,7 @@ function sayAgain(again: SaidAgain, callIds: readonly string[], messageId?: stri
   return repeated;
 }
 
-test("only a line of the same message repeats a call, and as often as it was answered there", () => {
+test("only a line of the same message repeats a call, as often as it was answered there", () => {
   const again = new SaidAgain();
   assert.equal(sayAgain(again, ["c"], "m1"), 0);
   assert.equal(sayAgain(again, ["c", "c"], "m1"), 1);
@@ -23,7 +23,7 @@ test("only a line of the same message repeats a call, and as often as it was ans
   assert.equal(sayAgain(again, ["c"], "m1"), 0);
 });
 
-test("a result that comes after another message has begun is none of that message's", () => {
+test("a result after another message has begun does not belong to that message", () => {
   const again = new SaidAgain();
   again.beginEntry({ messageId: "m1" });
   assert.equal(again.takeCall("c"), false);
@@ -32,7 +32,7 @@ test("a result that comes after another message has begun is none of that messag
   assert.equal(sayAgain(again, ["c"], "m2"), 0);
 });
 
-test("so many calls of a message are remembered, and the next one counts again", () => {
+test("calls of a message are remembered up to the limit; the next one counts again", () => {
   const ids = Array.from({ length: MESSAGE_CALLS_MAX + 1 }, (_, n) => `c${n}`);
   const again = new SaidAgain();
   sayAgain(again, ids, "m");

@@ -1,21 +1,21 @@
 /**
- * Said again: a message that a file repeats as it grows, whole each time, with calls whose results it
- * held before. Those are the same calls, and the same results.
+ * Said again: detects calls and results that a file repeats because it writes a growing message
+ * again as a whole. They are the same calls, and the same results.
  *
- * Told each entry, then its calls and results in their order, and which calls were answered. A call
- * that is said again while it is open is for pairing.ts to know (CP1).
+ * Fed each entry, then its calls and results in order, and which calls were answered. A call
+ * repeated while still open is handled by pairing.ts (CP1).
  *
- * SA1  Only lines that carry one message id repeat each other: in another message, an id is another
- *      call's. Said twice in one line, it is two calls.
- * SA2  What is remembered is JSON, and bounded: so many calls of the latest message that has an id.
- *      One that is not among them counts again.
+ * SA1  Only lines with the same message id repeat each other: in another message, the same id is
+ *      another call. Twice in one line, it is two calls.
+ * SA2  The state is JSON and bounded: MESSAGE_CALLS_MAX calls of the latest message with an id. A
+ *      call beyond that counts again.
  */
 
 import type { Entry } from "./entry.ts";
 
-/** Calls that are remembered of a message. */
+/** Calls remembered per message. */
 export const MESSAGE_CALLS_MAX = 1024;
-/** Longer ids are nobody's, and are not known again. */
+/** Longer ids do not occur, and are not recognised. */
 const ID_CHARS_MAX = 256;
 
 /** The latest message, and how often calls of each id in it were answered. */
@@ -29,9 +29,9 @@ export const NO_MESSAGE: MessageCalls = { messageId: null, answered: [] };
 export class SaidAgain {
   #messageId: string | null;
   #answered: Map<string, number>;
-  /** Whether the entry in hand is of that message. */
+  /** Whether the current entry belongs to that message. */
   #isNamed = false;
-  /** What it may say again: of each id so many calls, and so many results. */
+  /** Calls and results of each id that it may repeat. */
   #calls = new Map<string, number>();
   #results = new Map<string, number>();
 
@@ -50,7 +50,7 @@ export class SaidAgain {
     this.#results = new Map(this.#calls);
   }
 
-  /** Whether the entry's next call is one that was answered before. */
+  /** Whether the entry's next call was answered before. */
   takeCall(callId: string | null): boolean {
     if (!this.#isNamed || callId === null || !isId(callId)) return false;
     if (takeOne(this.#calls, callId)) return true;
@@ -59,12 +59,12 @@ export class SaidAgain {
     return false;
   }
 
-  /** Whether its next result is one that came before. */
+  /** Whether its next result was seen before. */
   takeResult(callId: string | null): boolean {
     return callId !== null && takeOne(this.#results, callId);
   }
 
-  /** A call has its result, in whichever line that stands. */
+  /** A call got its result, in any line. */
   answered(callId: string | null): void {
     const count = callId === null ? undefined : this.#answered.get(callId);
     if (callId !== null && count !== undefined) this.#answered.set(callId, count + 1);

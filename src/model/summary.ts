@@ -1,13 +1,13 @@
-/** Summary: what is said of a session as a whole, in listings and over the wire. */
+/** Summary: facts about a whole session, for listings and the HTTP API. */
 
 export const SESSION_STATUSES = ["completed", "error", "running", "paused"] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
 export interface Summary {
-  /** The first thing a user said. */
+  /** The user's first message. */
   readonly title: string | null;
   readonly agent: string | null;
-  /** The last one named. */
+  /** The last model named. */
   readonly model: string | null;
   readonly status: SessionStatus | null;
   readonly turns: number;
@@ -19,11 +19,11 @@ export interface Summary {
   /** The first and the last time in the session, ISO 8601, UTC. */
   readonly createdAt: string | null;
   readonly updatedAt: string | null;
-  /** From the one to the other. */
+  /** From the first to the last. */
   readonly durationMs: number | null;
-  /** The session that began this one: its own id, in the same store. */
+  /** The session that started this one: its own id, in the same store. */
   readonly parent: string | null;
-  /** All lines, the bad ones included. */
+  /** All lines, including bad ones. */
   readonly lines: number;
   readonly badLines: number;
 }

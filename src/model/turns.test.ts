@@ -11,7 +11,7 @@ const MARKS: Readonly<Record<string, TurnMark>> = {
   "-": null,
 };
 
-/** One letter a mark; `|` stands before each entry that opens a turn after a finished one. */
+/** One letter per mark, with `|` before each entry that opens a turn after a finished one. */
 function told(letters: string): string {
   const turns = new Turns();
   const text = [...letters].map((each) => `${turns.note(marked(each)) ? "|" : ""}${each}`);
@@ -24,7 +24,7 @@ function marked(letter: string): TurnMark {
   return mark;
 }
 
-test("a turn ends before the next call, or what a user says after work, whichever is first", () => {
+test("a turn ends before the next model call, or before a user message after work", () => {
   for (const expected of [
     "UW|UW|UW 3",
     "USWF|USWF|SWF 3", // A call right after the user's message opens no second turn.
@@ -38,7 +38,7 @@ test("a turn ends before the next call, or what a user says after work, whicheve
     "UWE|UW 2",
     "SE|UW 2",
     "SWE|SW 2",
-    "UWEW-|UW 2", // What trails behind an end opens no turn.
+    "UWEW-|UW 2", // Entries after an end open no turn.
     "UE 0",
     "W|U 1",
     "US 1",
@@ -47,7 +47,7 @@ test("a turn ends before the next call, or what a user says after work, whicheve
   }
 });
 
-test("looking back from any place finds the phase that counting up to it gives", () => {
+test("searching backward from any entry finds the same phase as counting forward to it", () => {
   // Method: every sequence of up to five marks.
   const letters = Object.keys(MARKS).filter((each) => each !== "E");
   let sequences = [""];
@@ -64,7 +64,7 @@ test("looking back from any place finds the phase that counting up to it gives",
   }
 });
 
-test("a count can be put down and continued", () => {
+test("a count can be saved and continued", () => {
   const turns = new Turns();
   for (const letter of "UWUSW") turns.note(marked(letter));
   const later = new Turns(JSON.parse(JSON.stringify(turns.state)));

@@ -1,10 +1,10 @@
 /**
- * Turns: the one count of a session's turns: checkpoints, `ls`, `show`, usage and `resume --up-to`
- * all use it.
+ * Turns: counts a session's turns. Checkpoints, `ls`, `show`, usage and `resume --up-to` all use
+ * it.
  *
- * A turn ends before the next call of the model, or before what a user says after the model has
- * worked, whichever comes first. A call right after what the user said opens no second turn. What
- * an entry is to the turns of its session, its dialect says (`TurnMark`).
+ * A turn ends before the next call of the model, or before a user message after the model has
+ * worked, whichever comes first. A call right after the user's message opens no second turn. The
+ * dialect gives each entry its `TurnMark`.
  */
 
 /**
@@ -20,12 +20,12 @@
 export type TurnMark = "opens" | "step" | "works" | "finishes" | "ends" | null;
 
 /**
- * How far the current turn is: nothing yet, the model was called, the model has worked, or the turn
- * is over with the session's end. What trails behind an end opens no turn.
+ * State of the current turn: nothing yet, the model was called, the model has worked, or the turn
+ * is over with the session's end. Entries after an end open no turn.
  */
 type Phase = "idle" | "called" | "worked" | "over";
 
-/** A count as JSON, to continue from later. */
+/** A count as JSON, to continue later. */
 export interface TurnState {
   readonly ended: number;
   readonly phase: Phase;
@@ -46,12 +46,12 @@ export class Turns {
     return { ended: this.#ended, phase: this.#phase };
   }
 
-  /** How many have ended. */
+  /** Turns that have ended. */
   get ended(): number {
     return this.#ended;
   }
 
-  /** How many there are, the current one included if it has begun. */
+  /** All turns, including a current one that has begun. */
   get count(): number {
     return this.#hasBegun ? this.#ended + 1 : this.#ended;
   }
@@ -66,13 +66,13 @@ export class Turns {
     return this.#phase === "called" || this.#phase === "worked";
   }
 
-  /** Whether an entry opens a turn after a finished one: a checkpoint goes before it. */
+  /** Whether an entry opens a turn after a finished one: a checkpoint is written before it. */
   beginsWith(mark: TurnMark): boolean {
     if (mark === "step") return this.#phase !== "idle";
     return mark === "opens" && (this.#phase === "worked" || this.#phase === "over");
   }
 
-  /** Takes the next entry of the log; returns whether it opened a turn after a finished one. */
+  /** Adds the next entry; returns whether it opened a turn after a finished one. */
   note(mark: TurnMark): boolean {
     const begins = this.beginsWith(mark);
     if (begins) this.continueFrom({ ended: this.count, phase: "idle" });
@@ -89,11 +89,11 @@ export class Turns {
   }
 }
 
-/** How far a turn is, from the marks before a place, the last one first. */
+/** Finds the phase of a turn from the marks before a position, newest first. */
 export class PhaseBefore {
   #hasUserSpoken = false;
 
-  /** Null: the marks before this one decide. Without any more marks it is `idle`. */
+  /** Null: earlier marks decide. Without any more marks it is `idle`. */
   take(mark: TurnMark): Phase | null {
     if (mark === "step") return "called";
     if (mark === "ends") return this.#hasUserSpoken ? "idle" : "over";

@@ -27,7 +27,7 @@ async function shown(items: readonly object[]): Promise<(number | null | undefin
   return outputs;
 }
 
-test("of rows of one message the last has the usage, also with results between them", async () => {
+test("the last row of a message has the usage, also with results between the rows", async () => {
   const rows = [row("a", 1), row("a", 1), result, row("a", 9), result, row("b", 4)];
   assert.deepEqual(await shown(rows), [undefined, undefined, undefined, 9, undefined, 4]);
   assert.deepEqual(
@@ -36,7 +36,7 @@ test("of rows of one message the last has the usage, also with results between t
   );
 });
 
-test("entries leave in their order, and what is not an entry passes", async () => {
+test("entries keep their order, and other items pass through", async () => {
   const bad = { listed: [], more: 1 };
   const rows = [row("a", 1), bad, row("a", 2), result];
   const left: object[] = [];

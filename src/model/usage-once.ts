@@ -1,17 +1,17 @@
 /**
- * Usage once: entries in order, with the usage of a message on the last entry that repeats it.
+ * Usage once: yields entries in order, with a message's usage on its last entry only.
  *
- * Claude Code writes a row for each block of a message, each with the message's id and usage; the last
- * has the final count. Entries are held until another message begins, ENTRIES_HELD_MAX at most, and
- * leave in their order. Only for showing: nothing is counted here.
+ * Claude Code writes a row for each block of a message, each with the message's id and usage; the
+ * last has the final count. Entries are held back until another message begins, at most
+ * ENTRIES_HELD_MAX. Used for display only: nothing is counted here.
  */
 
 import type { Entry } from "./entry.ts";
 
-/** Results of tools that run at once stand between the rows of a message. */
+/** Results of tools that run at once are between the rows of a message. */
 export const ENTRIES_HELD_MAX = 16;
 
-/** Items that are entries get their usage taken off; others, such as bad lines, pass through. */
+/** Removes repeated usage from entries; other items, such as bad lines, pass through. */
 export async function* usageOnce<Item extends object>(
   items: AsyncIterable<Item> | Iterable<Item>,
 ): AsyncGenerator<Item> {
@@ -19,13 +19,13 @@ export async function* usageOnce<Item extends object>(
   try {
     for await (const item of items) yield* held.add(item);
   } catch (error) {
-    yield* held.end(); // What came before the failure is shown.
+    yield* held.end(); // Entries before the failure are shown.
     throw error;
   }
   yield* held.end();
 }
 
-/** Whether an entry after that place repeats its usage; for those who have all entries at hand. */
+/** Whether a later entry repeats this entry's usage; for callers that have all entries. */
 export function isUsageRepeated(
   entries: readonly (Pick<Entry, "messageId" | "usage"> | null)[],
   at: number,
@@ -39,7 +39,7 @@ export function isUsageRepeated(
   return false;
 }
 
-/** `add` gives back the entries whose usage is known to be the last of its message. */
+/** `add` returns the entries whose usage is final. */
 export class HeldEntries<Item extends object> {
   #held: Item[] = [];
   #messageId: string | null = null;

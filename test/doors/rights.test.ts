@@ -23,7 +23,7 @@ test.each([0o644, 0o660, 0o700, 0o666])(
     const onWarning = (warning: string) => warnings.push(warning);
     await openWriter(path, { onWarning });
     assert.equal(rightsOf(path), 0o600);
-    assert.deepEqual(warnings, [`${path} had the rights 0${mode.toString(8)}; it is 0600 now`]);
+    assert.deepEqual(warnings, [`${path} had mode 0${mode.toString(8)}; changed to 0600`]);
   },
 );
 
@@ -51,7 +51,7 @@ test("a session that others may read is narrowed through its store, which says s
   await again.session(id).append(entry);
   await again.close();
   assert.equal(rightsOf(path), 0o600);
-  assert.deepEqual(warnings, [`${path} had the rights 0640; it is 0600 now`]);
+  assert.deepEqual(warnings, [`${path} had mode 0640; changed to 0600`]);
 });
 
 test("the log door warns the process when nobody else is told", async () => {
@@ -60,7 +60,7 @@ test("the log door warns the process when nobody else is told", async () => {
   const emit = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
   try {
     await (await openLog(path)).close();
-    assert.match(String(emit.mock.calls[0]?.[0]), /had the rights 0644; it is 0600 now$/);
+    assert.match(String(emit.mock.calls[0]?.[0]), /had mode 0644; changed to 0600$/);
   } finally {
     emit.mockRestore();
   }
@@ -73,6 +73,6 @@ test("a log whose rights are another's to change is appended to, and a warning s
   };
   narrowRights({ narrow } as never, "/a.jsonl", (warning) => warnings.push(warning));
   assert.deepEqual(warnings, [
-    "others may read /a.jsonl, and its rights cannot be narrowed (EPERM); make it 0600",
+    "others may read /a.jsonl, and its mode cannot be changed (EPERM); make it 0600",
   ]);
 });
