@@ -1,332 +1,216 @@
-/** Episode: one log on one machine, from its first line to its last crash. */
+/**
+ * Episode: one subject on one machine with a faulty disk, from its first open to its last crash.
+ *
+ * The driver of every kind of torture. It picks the next action, injects faults, kills processes
+ * and cuts the power; the subject does the work and checks it. One seed decides all of it.
+ */
 
 import { VerbatimError } from "../base/errors.ts";
-import type { Host } from "../base/host.ts";
-import type { Durability, LogMode } from "../log/log-options.ts";
-import { LogReader } from "../log/reader.ts";
-import { LogWriter } from "../log/writer.ts";
-import { Ambush } from "./ambush.ts";
-import { Machine, type Process } from "./fault-files.ts";
-import { FollowerWatch } from "./follower-watch.ts";
-import { Ledger } from "./ledger.ts";
+import { type Call, Machine, type Process } from "./fault-files.ts";
+import { FaultPlanner } from "./fault-planner.ts";
 import { Random } from "./random.ts";
-import type { Counts, Violation } from "./report.ts";
 import { Scheduler } from "./scheduler.ts";
 
-const DIRECTORY = "/logs";
-const NAME = "log.jsonl";
-const PATH = `${DIRECTORY}/${NAME}`;
-const WRITERS_MAX = 3;
-
-interface Writer {
-  readonly id: number;
+/** A process that has the subject open to write. */
+export interface Writer {
   readonly process: Process;
-  readonly log: LogWriter;
-  readonly durability: Durability;
-  readonly mode: LogMode;
 }
 
-export class Episode {
-  readonly #seed: number;
-  readonly #counts: Counts;
-  readonly #random: Random;
-  readonly #scheduler: Scheduler;
-  readonly #ambush: Ambush;
-  readonly #machine: Machine;
-  readonly #ledger = new Ledger();
-  readonly #violations: Violation[] = [];
-  #writers: Writer[] = [];
-  #writersMade = 0;
-  #lines = 0;
-  #step = 0;
-  #hasFailedSync = false;
-  #follower: FollowerWatch | null = null;
+type Act = () => void | Promise<void>;
 
-  constructor(seed: number, counts: Counts) {
+/** What is tortured. */
+export interface Subject<W extends Writer> {
+  /** What one step may do while a writer is open. The weights add up to 100. */
+  readonly actions: readonly (readonly [weight: number, act: Act])[];
+  /** An action that this step takes instead of a random one, if any. */
+  urgent?(): Act | null;
+  /** Opens it in one more process, checks what is there, and adds to `episode.writers`. */
+  open(): Promise<void>;
+  /** Compares what is on the disk with what was promised. Called after each kill and power cut. */
+  check?(when: string): void | Promise<void>;
+  /** The last crash is over and one writer is open: it must work, and everything must hold. */
+  finish(): Promise<void>;
+
+  /** A call failed as planned. */
+  onFault?(call: Call): void;
+  /** Something slow has finished, or time has passed. */
+  onTick?(): void;
+  /** The process of a writer has ended, however that happened. */
+  onEnd?(writer: W): void;
+  onPowerCut?(): void;
+  /** The episode is over: release what it holds. */
+  dispose?(): void;
+}
+
+export interface CommonCounts {
+  openings: number;
+  openingsRefused: number;
+  kills: number;
+  powerCuts: number;
+  faults: number;
+}
+
+export interface Kind<W extends Writer, C extends CommonCounts> {
+  readonly noCounts: Readonly<C>;
+  readonly pageBytes: readonly number[];
+  /** Called once before the first episode. */
+  prepare?(): Promise<void>;
+  newSubject(episode: Episode<W, C>): Subject<W>;
+}
+
+export interface Violation {
+  /** `--seed` and `--steps` that repeat it. */
+  readonly seed: number;
+  readonly step: number;
+  readonly what: string;
+}
+
+export class Episode<W extends Writer, C extends CommonCounts> {
+  readonly counts: C;
+  readonly random: Random;
+  readonly scheduler: Scheduler;
+  readonly faults: FaultPlanner;
+  readonly machine: Machine;
+  writers: W[] = [];
+  /** No call fails while this is set: the subject is being checked. */
+  isSpared = false;
+  readonly #seed: number;
+  readonly #subject: Subject<W>;
+  readonly #violations: Violation[] = [];
+  #step = 0;
+
+  constructor(kind: Kind<W, C>, seed: number, counts: C) {
     this.#seed = seed;
-    this.#counts = counts;
-    const random = new Random(seed);
-    this.#random = random;
-    this.#scheduler = new Scheduler(random);
-    this.#ambush = new Ambush(random, (call) => {
+    this.counts = counts;
+    this.random = new Random(seed);
+    this.scheduler = new Scheduler(this.random);
+    this.faults = new FaultPlanner(this.random, (call) => {
       counts.faults++;
-      if (call === "sync") {
-        counts.failedSyncs++;
-        this.#hasFailedSync = true;
-      }
+      this.#subject.onFault?.(call);
     });
-    this.#machine = new Machine({
-      random,
-      scheduler: this.#scheduler,
-      pageBytes: random.pick([16, 64, 512, 4096]),
-      plan: (call) => this.#ambush.plan(call),
+    this.machine = new Machine({
+      random: this.random,
+      scheduler: this.scheduler,
+      pageBytes: this.random.pick(kind.pageBytes),
+      plan: (call) => (this.isSpared ? null : this.faults.plan(call)),
     });
+    this.#subject = kind.newSubject(this);
   }
 
   async run(steps: number): Promise<Violation[]> {
-    for (this.#step = 1; this.#step <= steps && this.#violations.length === 0; this.#step++) {
-      await this.#act();
+    try {
+      for (this.#step = 1; this.#step <= steps && !this.isViolated; this.#step++) {
+        await this.#act();
+      }
+      if (!this.isViolated) await this.#lastCrash();
+    } finally {
+      this.#subject.dispose?.();
     }
-    if (this.#violations.length === 0) await this.#crashAndRecover();
-    this.#follower?.stop();
     return this.#violations;
   }
 
+  get isViolated(): boolean {
+    return this.#violations.length > 0;
+  }
+
+  violated(what: string): void {
+    this.#violations.push({ seed: this.#seed, step: this.#step, what });
+  }
+
+  anyWriter(): W {
+    return this.random.pick(this.writers);
+  }
+
   async #act(): Promise<void> {
-    const random = this.#random;
-    this.#writers = this.#writers.filter(({ process }) => process.isAlive); // Some die writing.
-    if (this.#writers.length === 0) return this.#open();
-    const die = random.below(100);
-    if (die < 45) this.#append();
-    else if (die < 70) for (let n = random.below(6); n >= 0; n--) await this.#scheduler.tick();
-    else if (die < 73) this.#flush();
-    else if (die < 78) this.#ambush.lay();
-    else if (die < 81) await this.#close(random.pick(this.#writers));
-    else if (die < 85) await this.#open();
-    else if (die < 88) this.#kill(random.pick(this.#writers));
-    else if (die < 91) this.#machine.writeBack();
-    else if (die < 94) await this.#powerCut();
-    else if (die < 96) await this.#rollBackSlowly();
-    else if (die < 98) await this.#read();
-    else await this.#checkFollower();
+    // Some die while they write.
+    for (const writer of this.writers) if (!writer.process.isAlive) this.end(writer);
+    if (this.writers.length === 0) return this.#subject.open();
+    const act = this.#subject.urgent?.() ?? this.#pickAction();
+    const acting = act();
+    if (acting) await acting;
   }
 
-  #append(): void {
-    const writer = this.#random.pick(this.#writers);
-    for (let n = this.#random.below(6); n >= 0; n--) {
-      const texts = Array.from({ length: this.#random.pick([1, 1, 1, 3]) }, () =>
-        this.#newLine(writer.id),
-      );
-      const lines = Buffer.from(texts.map((text) => `${text}\n`).join(""));
-      this.#counts.appends++;
-      this.#submit(writer, texts, lines);
-      lines.fill(0x21); // The log must have taken a copy.
+  #pickAction(): Act {
+    let left = this.random.below(100);
+    for (const [weight, act] of this.#subject.actions) {
+      left -= weight;
+      if (left < 0) return act;
     }
-  }
-
-  /** In one of the ways in which lines are appended; told at once, or a power cut comes between. */
-  #submit(writer: Writer, texts: readonly string[], lines: Buffer): void {
-    const { log, process } = writer;
-    const acknowledged = process.whileAlive((end: number) => this.#acknowledge(writer, texts, end));
-    const refused = (error: unknown) => this.#refused(writer, texts, error);
-    if (texts.length > 1 && this.#lines % 2 === 0) {
-      const composed = Buffer.from(lines);
-      log
-        .appendComposed(() => composed)
-        .then((start) => acknowledged(start + composed.length), refused);
-      return;
-    }
-    const appended =
-      texts.length === 1 ? log.append(lines.subarray(0, -1)) : log.appendLines(lines);
-    appended.then(acknowledged, refused);
-  }
-
-  #refused(writer: Writer, texts: readonly string[], error: unknown): void {
-    this.#counts.refused++;
-    if (!(error instanceof VerbatimError) || !writer.process.isAlive) return;
-    if (error.code === "NO_SPACE") for (const text of texts) this.#ledger.takeBack(text);
-    if (error.code === "LOG_WRITER_FAILED") {
-      this.#forget(writer);
-      writer.log.close().catch(() => {}); // It says the same again.
-    }
-  }
-
-  #acknowledge({ id, durability }: Writer, texts: readonly string[], end: number): void {
-    this.#counts.acknowledged++;
-    let lineEnd = end;
-    for (const text of texts.toReversed()) {
-      this.#ledger.acknowledge(text, id, lineEnd, durability === "disk");
-      lineEnd -= Buffer.byteLength(text) + 1;
-    }
-  }
-
-  #newLine(writer: number): string {
-    const length = this.#random.pick([0, 5, 20, 60, 60, 400]);
-    const pad = this.#random.pick(["x", "é", "]}", "\\n"]).repeat(this.#random.below(length + 1));
-    const text = JSON.stringify({ writer, line: this.#lines++, pad });
-    this.#ledger.issue(text, writer);
-    return text;
-  }
-
-  #flush(): void {
-    const { id, log, process } = this.#random.pick(this.#writers);
-    const flushed = process.whileAlive(this.#ledger.flushing(id));
-    this.#counts.flushes++;
-    log.flush().then(flushed, () => {}); // A flush that fails promises nothing.
-  }
-
-  async #close(writer: Writer): Promise<void> {
-    this.#forget(writer);
-    const flushed = writer.process.whileAlive(this.#ledger.flushing(writer.id));
-    await this.#scheduler.finish(writer.log.close()).then(flushed, () => {}); // As with a flush.
-  }
-
-  #forget(writer: Writer): void {
-    this.#writers = this.#writers.filter((other) => other !== writer);
-  }
-
-  /** Opens the log once more; with nobody else there and no ambush laid, that must succeed. */
-  async #open(): Promise<void> {
-    if (this.#writers.length === WRITERS_MAX) return;
-    const random = this.#random;
-    const mode: LogMode = random.pick(["exclusive", "exclusive", "shared"]);
-    const durability: Durability = random.pick(["disk", "os"]);
-    const isAlone = this.#writers.length === 0;
-    const holders = this.#writers.filter((writer) => writer.mode === "exclusive");
-    if (isAlone && random.chance(0.7)) this.#ambush.lift();
-    const mustSucceed = isAlone && !this.#ambush.isLaid;
-    const process = this.#machine.startProcess();
-    this.#counts.openings++;
-    try {
-      const options = { mode, durability, lockWaitMs: mode === "shared" ? 500 : 0 };
-      const opening = LogWriter.open(this.#host(process), PATH, options);
-      const log = await this.#scheduler.finish(opening);
-      if (holders.some((holder) => holder.process.isAlive && this.#writers.includes(holder)))
-        this.#violated("a log that one writer holds was opened by another");
-      this.#writers.push({ id: this.#writersMade++, process, log, durability, mode });
-      await this.#checkOpened(log);
-    } catch (error) {
-      this.#counts.openingsRefused++;
-      const isOurs = error instanceof VerbatimError || !process.isAlive;
-      process.kill();
-      if (mustSucceed || !isOurs) this.#violated(`opening failed: ${String(error)}`);
-    }
-  }
-
-  async #checkOpened({ recovery }: LogWriter): Promise<void> {
-    const log = this.#contents().subarray(0, recovery.end);
-    this.#judge("after opening", log);
-    for (const what of this.#ledger.faultsOfLines(log)) this.#violated(what);
-    if (recovery.cutBytes > 0) this.#counts.tornTailsCut++;
-    if (recovery.addedLf) this.#counts.linesCompleted++;
-    if (log.includes(0)) this.#counts.holes++;
-    const isAlone = this.#writers.length === 1;
-    if (isAlone && this.#contents().length !== recovery.end) {
-      this.#violated("bytes are left after the reported end");
-    }
-    this.#ledger.reported(log);
-  }
-
-  #kill(writer: Writer): void {
-    this.#counts.kills++;
-    writer.process.kill();
-    this.#forget(writer);
-    this.#judge("after a kill");
-  }
-
-  async #powerCut(): Promise<void> {
-    this.#counts.powerCuts++;
-    if (this.#hasFailedSync) this.#counts.powerCutsAfterFailedSync++;
-    this.#hasFailedSync = false;
-    this.#follower?.stop();
-    this.#follower = null;
-    this.#machine.powerCut();
-    this.#ledger.powerWasCut();
-    this.#writers = [];
-    this.#judge("after a power cut");
-  }
-
-  /** Power goes, the log is opened, the process is killed, and opening again changes nothing. */
-  async #crashAndRecover(): Promise<void> {
-    await this.#powerCut();
-    this.#ambush.lift();
-    while (this.#writers.length === 0 && this.#violations.length === 0) await this.#open();
-    for (const writer of this.#writers) this.#kill(writer);
-    const before = this.#contents();
-    const opening = LogWriter.open(this.#host(this.#machine.startProcess()), PATH);
-    const { recovery } = await this.#scheduler.finish(opening);
-    const isSame = this.#contents().equals(before);
-    if (!isSame || recovery.cutBytes > 0 || recovery.addedLf) {
-      this.#violated("recovering a recovered log changed it");
-    }
+    throw new TypeError("the weights of the actions add up to less than 100");
   }
 
   /**
-   * Another process's write is taken back, with time in between: what a full disk does to a
-   * writer, seen from outside.
+   * Opens the subject in a new process. With no other writer and no fault planned, that must
+   * succeed; it may always fail, but only with an error of ours. Null when it failed.
    */
-  async #rollBackSlowly(): Promise<void> {
-    if (this.#writers.some(({ mode }) => mode === "exclusive")) return;
-    const process = this.#machine.startProcess(true);
-    const directory = await process.openDirectory(DIRECTORY, { create: false });
-    const lock = directory.open(`${NAME}.lock`, "update");
-    while (!lock.tryLock("exclusive")) await this.#scheduler.tick();
-    const file = directory.open(NAME, "append");
-    const start = file.size();
-    const writer = this.#writersMade++;
-    if (start === 0 || this.#contents().at(-1) === 0x0a) {
-      file.write(Buffer.from(`${this.#newLine(writer)}\n${this.#newLine(writer)}\n`));
-      for (let n = 0; n < 20; n++) await this.#scheduler.tick();
-      file.truncate(start);
-      // It is told of the failed syncs of others, too, as every handle of the file is.
-      await this.#scheduler.finish(file.sync()).catch(() => {});
-      this.#counts.rollBacks++;
-    }
+  async open<T>(open: (process: Process) => Promise<T>): Promise<T | null> {
+    const isAlone = this.writers.length === 0;
+    if (isAlone && this.random.chance(0.7)) this.faults.clear();
+    const mustSucceed = isAlone && !this.faults.isPlanned;
+    const process = this.machine.startProcess();
+    this.counts.openings++;
+    const opening = open(process).then(
+      (opened) => ({ opened }),
+      (error: unknown) => ({ error }),
+    );
+    const outcome = await this.whileAlive(process, opening);
+    if (outcome && "opened" in outcome) return outcome.opened;
+    this.counts.openingsRefused++;
+    const isOurs = outcome?.error instanceof VerbatimError || !process.isAlive;
     process.kill();
+    if (mustSucceed || !isOurs) this.violated(`opening failed: ${String(outcome?.error)}`);
+    return null;
   }
 
-  /** Readers agree with the bytes, and with each other. */
-  async #read(): Promise<void> {
-    this.#counts.readings++;
-    await new Promise(setImmediate); // A write that is about to happen would happen as we read.
-    const host = this.#host(this.#machine.startProcess(true));
-    const expected = this.#wholeLines();
-    const forward: string[] = [];
-    const backward: string[] = [];
-    const reader = new LogReader(host, PATH, { onBadLine: "skip" });
-    for await (const { bytes } of reader.forward()) forward.push(textOf(bytes));
-    for await (const { bytes } of reader.backward()) backward.push(textOf(bytes));
-    const last = (await reader.last(3)).map(({ bytes }) => textOf(bytes));
-    if (!isSame(forward, expected)) this.#violated("a reader did not deliver the whole lines");
-    if (!isSame(backward.toReversed(), expected)) this.#violated("reading backward differs");
-    if (!isSame(last, expected.slice(-3))) this.#violated("the last lines differ");
+  /** The subject is not open in this process any more; the process still runs. */
+  forget(writer: W): void {
+    this.writers = this.writers.filter((other) => other !== writer);
   }
 
-  async #checkFollower(): Promise<void> {
-    if (!this.#follower) {
-      const host = this.#host(this.#machine.startProcess(true));
-      const reader = new LogReader(host, PATH, { onBadLine: "skip" });
-      this.#follower = new FollowerWatch(reader, () => {
-        this.#counts.followersRewound++;
-      });
-    }
-    const follower = this.#follower;
-    for (let ticks = 0; ticks < 400; ticks++) {
-      if (isSame(follower.texts, this.#wholeLines())) return;
-      if (follower.failure) return this.#violated(`following failed: ${follower.failure}`);
-      await this.#scheduler.tick();
-    }
-    this.#violated("a follower did not arrive at what the log holds");
+  end(writer: W): void {
+    this.forget(writer);
+    writer.process.kill();
+    this.#subject.onEnd?.(writer);
   }
 
-  #host(process: Process): Host {
-    const started = "2026-01-01T00:00:00.000Z";
-    return { files: process, clock: this.#scheduler, process: { pid: 1, started } };
+  kill(writer: W = this.anyWriter()): void | Promise<void> {
+    this.counts.kills++;
+    this.end(writer);
+    return this.#subject.check?.("after a kill");
   }
 
-  #contents(): Buffer {
-    return this.#machine.contents(DIRECTORY, NAME) ?? Buffer.alloc(0);
+  powerCut(): void | Promise<void> {
+    this.counts.powerCuts++;
+    this.machine.powerCut();
+    for (const writer of this.writers) this.end(writer);
+    this.#subject.onPowerCut?.();
+    return this.#subject.check?.("after a power cut");
   }
 
-  /** The lines that any reader must deliver: all that end in LF and are what was once issued. */
-  #wholeLines(): string[] {
-    const lines = textOf(this.#contents()).split("\n").slice(0, -1);
-    return lines.filter((line) => !line.includes("\0"));
+  /** Lets one slow thing finish, or time pass. */
+  async tick(): Promise<void> {
+    await this.scheduler.tick();
+    this.#subject.onTick?.();
   }
 
-  #judge(when: string, log: Buffer | null = this.#machine.contents(DIRECTORY, NAME)): void {
-    for (const what of this.#ledger.faults(log)) this.#violated(`${when}: ${what}`);
+  async ticks(max: number): Promise<void> {
+    for (let n = this.random.below(max); n >= 0; n--) await this.tick();
   }
 
-  #violated(what: string): void {
-    this.#violations.push({ seed: this.#seed, step: this.#step, what });
+  /** What the work resolves to; null when its process dies first, because then it never may. */
+  async whileAlive<T>(process: Process, work: Promise<T>): Promise<T | null> {
+    let done: { readonly value: T } | null = null;
+    void work.then((value) => {
+      done = { value };
+    });
+    while (done === null && process.isAlive) await this.tick();
+    return (done as { readonly value: T } | null)?.value ?? null;
   }
-}
 
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
-}
-
-function isSame(left: readonly string[], right: readonly string[]): boolean {
-  return left.length === right.length && left.every((text, n) => text === right[n]);
+  async #lastCrash(): Promise<void> {
+    await this.powerCut();
+    this.faults.clear();
+    while (this.writers.length === 0 && !this.isViolated) await this.#subject.open();
+    if (!this.isViolated) await this.#subject.finish();
+  }
 }

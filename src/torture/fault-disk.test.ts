@@ -10,7 +10,7 @@ const contents = (file: FileNode): string => {
   return bytes.toString("latin1");
 };
 
-/** What a file may hold after power went, over many ways in which it can go. */
+/** Every content that a file had after 300 different power cuts. */
 function afterCrash(prepare: (file: FileNode, random: Random) => void): Set<string> {
   const seen = new Set<string>();
   for (let seed = 0; seed < 300; seed++) {
@@ -59,12 +59,12 @@ test("pages of a failed sync read back as written until the crash, and are gone 
     file.write(line("a"), 0);
     file.beginSync()(random);
     assert.equal(contents(file), "a".repeat(PAGE));
-    file.beginSync()(null); // Succeeds, and proves nothing about the page.
+    file.beginSync()(null); // Succeeds, but does not write the page.
   });
   assert.ok(seen.has("\0".repeat(PAGE)));
 });
 
-test("a cut that was not synced can be undone by a crash", () => {
+test("a truncation that was not synced can be undone by a crash", () => {
   const seen = afterCrash((file) => {
     file.write(line("a"), 0);
     file.beginSync()(null);

@@ -1,15 +1,14 @@
 /**
- * Fault disk: a disk and its page cache, as adversarial as a real one is allowed to be.
+ * Fault disk: a disk and its page cache that do everything a real one is allowed to do.
  *
- * What is read is the cache; what a power cut leaves is the platter. Between a write and its
- * sync each page may have reached the platter or not, whole or in part, in any order, and the
- * file may have any size it had meanwhile: what is inside the size but never arrived is zeros.
- * Names behave the same way: one made or removed since the directory's last sync may be
- * there or not.
+ * Reads see the cache; a power cut leaves the platter. Until a write is synced, each page may
+ * have reached the platter or not, completely or in part, in any order. The file may have any
+ * size it had since the last sync; bytes within it that never arrived are zeros. Names behave the
+ * same way: one made or removed since the directory's last sync may be there or not.
  *
  * P1  After a failed sync the pages it did not write read back as written, count as clean,
- *     and are gone after the crash. Every handle that was open is told once, by its next
- *     sync; a handle opened later is told nothing. (What Linux does since 4.13.)
+ *     and are gone after the crash. The next sync of every handle that was open reports the
+ *     failure once; a handle opened later never reports it. (Linux does this since 4.13.)
  */
 
 import type { Random } from "./random.ts";
@@ -22,14 +21,14 @@ export class FileNode {
   readonly #pageBytes: number;
   #cache: Buffer = Buffer.alloc(0);
   #platter: Buffer = Buffer.alloc(0);
-  /** Pages written since they last reached the platter, each with the write that did it. */
+  /** Pages that differ from the platter, each with the number of its last write. */
   readonly #dirty = new Map<number, number>();
   #writes = 0;
   #failedSyncs = 0;
   #syncsBegun = 0;
   #newestSync = 0;
   #syncsInFlight = 0;
-  /** Sizes the platter may end up with: every one since the last sync. */
+  /** Sizes that the file may have after a crash: every one since the last sync. */
   #sizes: { readonly size: number; readonly write: number }[] = [{ size: 0, write: 0 }];
 
   constructor(id: number, pageBytes: number) {
@@ -61,7 +60,7 @@ export class FileNode {
     this.#touch(size, Math.max(before, size));
   }
 
-  /** Begins a sync of everything written so far; the answer ends it, well or with a failure. */
+  /** Begins a sync of everything written so far. The returned function ends it; `failure`: in vain. */
   beginSync(): (failure: Random | null) => void {
     const begun = ++this.#syncsBegun;
     const upTo = this.#writes;
@@ -69,7 +68,7 @@ export class FileNode {
     const bytes = Buffer.from(this.#cache);
     this.#syncsInFlight++;
     return (failure) => {
-      // One that began later has done all of this, or the power went meanwhile.
+      // A later sync has done all of this, or the power was cut.
       if (begun < this.#newestSync) return;
       this.#syncsInFlight--;
       this.#newestSync = begun;
@@ -87,9 +86,9 @@ export class FileNode {
     };
   }
 
-  /** The kernel writes some pages out whenever it likes. */
+  /** The kernel writes some dirty pages without being asked. */
   writeBack(random: Random): void {
-    if (this.#syncsInFlight > 0) return; // It is at it already.
+    if (this.#syncsInFlight > 0) return; // The sync is writing them.
     for (const page of [...this.#dirty.keys()]) {
       if (!random.chance(0.5)) continue;
       this.#writeOut(page, this.#cache);
@@ -101,7 +100,7 @@ export class FileNode {
     }
   }
 
-  /** Power goes: the cache becomes what the platter turns out to hold. */
+  /** The power is cut: the cache becomes what the platter holds. */
   crash(random: Random): void {
     const from = this.#cache;
     for (const page of this.#dirty.keys()) {
@@ -118,12 +117,12 @@ export class FileNode {
     this.#syncsInFlight = 0;
   }
 
-  /** Brings a page, or its first bytes, to the platter; the platter's size is another matter. */
+  /** Writes a page, or its first bytes, to the platter. Does not decide the size of the file. */
   #writeOut(page: number, from: Buffer, bytes = this.#pageBytes): void {
     const at = page * this.#pageBytes;
     const arrived = from.subarray(at, Math.min(at + bytes, from.length));
     if (arrived.length === 0) return;
-    // In place: nobody else holds the platter, and a sync may write a thousand pages to it.
+    // In place: no other code holds the platter, and a sync may write a thousand pages to it.
     this.#platter = resized(this.#platter, Math.max(this.#platter.length, at + arrived.length));
     this.#platter.set(arrived, at);
   }
@@ -194,7 +193,7 @@ function resized(bytes: Buffer, size: number): Buffer {
 }
 
 function withBytes(into: Buffer, bytes: Uint8Array, at: number): Buffer {
-  // Always a copy: what a sync took must not change under it.
+  // Always a copy: a sync in progress still reads the old buffer.
   const result = Buffer.alloc(Math.max(into.length, at + bytes.length));
   into.copy(result);
   result.set(bytes, at);

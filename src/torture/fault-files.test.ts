@@ -4,7 +4,7 @@ import { Machine } from "./fault-files.ts";
 import { Random } from "./random.ts";
 import { Scheduler } from "./scheduler.ts";
 
-test("a killed process hears nothing of what was already resolved for it", async () => {
+test("a promise resolved before a kill does not call back after it", async () => {
   const random = new Random(1);
   const scheduler = new Scheduler(random);
   const machine = new Machine({ random, scheduler, pageBytes: 64, plan: () => null });

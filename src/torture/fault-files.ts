@@ -1,24 +1,27 @@
 /**
- * Fault files: the seam of `base/files.ts` over a fault disk, for processes that can be killed.
+ * Fault files: implements `base/files.ts` on a fault disk, for processes that can be killed.
  *
- * A machine has one disk and many processes. Killing a process closes its files and frees its
- * locks, and leaves the page cache; a power cut kills all of them and crashes the disk. A call
- * of a dead process throws, or never comes back.
+ * A machine has one disk and many processes. Killing a process closes its files, frees its
+ * locks and keeps the page cache; a power cut kills all of them and crashes the disk. A call
+ * by a dead process throws or never returns.
  */
 
 import type { Directory, Files, OpenFile, OpenMode } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
 import { DirectoryNode, FileNode } from "./fault-disk.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 
+export const STARTED = "2026-01-01T00:00:00.000Z";
+
 export type Call = "open" | "read" | "write" | "writeAt" | "sync" | "truncate" | "syncDirectory";
 
-/** What goes wrong with one call: an error, a short write, or the caller's death during it. */
+/** How one call fails: an error, a short write, or the caller dies during it. */
 export type Fault =
   | { readonly errno: "EIO" | "ENOSPC" | "EDQUOT" }
   | { readonly lacks: number; readonly caller: "returns" | "dies" };
 
-/** Asked before every call; answers null to let it through. `name` is the file's. */
+/** Called before every call; null lets it succeed. `name` is the name of the file. */
 export type FaultPlan = (call: Call, name: string) => Fault | null;
 
 export interface MachineOptions {
@@ -26,7 +29,7 @@ export interface MachineOptions {
   readonly scheduler: Scheduler;
   readonly pageBytes: number;
   readonly plan: FaultPlan;
-  /** Says that the disk is another machine's. */
+  /** Reports the disk as a network file system of this type. */
   readonly networkFileSystem?: string;
 }
 
@@ -40,7 +43,7 @@ export class Machine {
     this.options = options;
   }
 
-  /** The calls of a spared process never fail: for those who only look. */
+  /** No call of a spared process fails: for readers that check the disk. */
   startProcess(isSpared = false): Process {
     const process = new Process(this, isSpared);
     this.#processes.add(process);
@@ -53,14 +56,14 @@ export class Machine {
     for (const directory of this.#directories.values()) directory.crash(this.options.random);
   }
 
-  /** The kernel writes some dirty pages out by itself. */
+  /** The kernel writes some dirty pages without being asked. */
   writeBack(): void {
     for (const directory of this.#directories.values()) {
       for (const file of directory.files()) file.writeBack(this.options.random);
     }
   }
 
-  /** What is in a file now, as any process would read it; null when there is none. */
+  /** What a process would read from a file now; null when there is no file. */
   contents(directory: string, name: string): Buffer | null {
     const file = this.#directories.get(directory)?.get(name);
     if (!file) return null;
@@ -79,7 +82,7 @@ export class Machine {
     return isNew;
   }
 
-  /** Directories are taken to be durable once made: it is names of files that come and go. */
+  /** Directories are durable once made; only names of files can be lost. */
   directoryAt(path: string, create: boolean): DirectoryNode {
     const found = this.#directories.get(path);
     if (found) return found;
@@ -124,14 +127,19 @@ export class Process implements Files {
     return this.#isAlive;
   }
 
+  get host(): Host {
+    const clock = this.machine.options.scheduler;
+    return { files: this, clock, process: { pid: 1, started: STARTED } };
+  }
+
   kill(): void {
     this.#isAlive = false;
     this.openFiles.clear();
   }
 
   /**
-   * A callback that runs only while the process lives. What a promise resolved before a kill may
-   * reach its callback after it; a real process would be gone by then and know of nothing.
+   * A callback that runs only while the process is alive. A promise that was resolved before a
+   * kill may call back after it; a real process would not be there to receive it.
    */
   whileAlive<A extends unknown[]>(callback: (...args: A) => void): (...args: A) => void {
     return (...args) => {
@@ -153,7 +161,7 @@ export class Process implements Files {
     if (!this.#isAlive) throw failure("EDEAD");
   }
 
-  /** Lets the plan fail this call. A fault that is about bytes is the writer's to carry out. */
+  /** Fails this call if it is planned to. A short write is returned, for the caller to do. */
   plan(call: Call, name: string): Fault | null {
     this.mustLive();
     const fault = this.#isSpared ? null : this.machine.options.plan(call, name);
@@ -163,7 +171,7 @@ export class Process implements Files {
     return fault;
   }
 
-  /** A dead process is never told how its call ended. */
+  /** A call never returns to a process that died during it. */
   async returned(): Promise<void> {
     if (!this.#isAlive) await new Promise(() => {});
   }
@@ -228,7 +236,7 @@ class FaultDirectory implements Directory {
   async syncAncestors(): Promise<void> {} // Directories are durable once made.
 
   watch(): () => void {
-    return () => {}; // Whoever watches also polls.
+    return () => {}; // Every caller also polls.
   }
 
   close(): void {}
@@ -239,13 +247,13 @@ export class FaultFile implements OpenFile {
   lock: "exclusive" | "shared" | null = null;
   readonly #process: Process;
   readonly #name: string;
-  #failedSyncsTold: number;
+  #failedSyncsReported: number;
 
   constructor(process: Process, name: string, node: FileNode) {
     this.#process = process;
     this.#name = name;
     this.node = node;
-    this.#failedSyncsTold = node.failedSyncs;
+    this.#failedSyncsReported = node.failedSyncs;
   }
 
   async read(into: Uint8Array, at: number): Promise<number> {
@@ -266,10 +274,10 @@ export class FaultFile implements OpenFile {
     const { random, scheduler } = this.#process.machine.options;
     const finish = this.node.beginSync();
     await scheduler.turn();
-    finish(fault ? random : null); // Also for a caller that died meanwhile: the kernel goes on.
+    finish(fault ? random : null); // Also for a caller that has died: the kernel continues.
     await this.#process.returned();
-    if (this.#failedSyncsTold === this.node.failedSyncs) return;
-    this.#failedSyncsTold = this.node.failedSyncs;
+    if (this.#failedSyncsReported === this.node.failedSyncs) return;
+    this.#failedSyncsReported = this.node.failedSyncs;
     throw failure(fault && "errno" in fault ? fault.errno : "EIO");
   }
 
@@ -322,7 +330,7 @@ export class FaultFile implements OpenFile {
     }
     const taken = Math.max(0, bytes.length - fault.lacks);
     if (taken > 0) this.node.write(bytes.subarray(0, taken), at);
-    this.node.writeBack(this.#process.machine.options.random); // Before it can be taken back.
+    this.node.writeBack(this.#process.machine.options.random); // Before it can be rolled back.
     if (fault.caller === "returns") return taken;
     this.#process.kill();
     throw failure("EDEAD");

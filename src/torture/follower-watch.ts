@@ -1,4 +1,4 @@
-/** Follower watch: keeps what a follower says the log holds, taking back what it takes back. */
+/** Follower watch: the lines that a follower has delivered and not rewound. */
 
 import type { LogReader } from "../log/reader.ts";
 

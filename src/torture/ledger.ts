@@ -1,15 +1,14 @@
 /**
- * Ledger: what a log promised, and whether it keeps it.
+ * Ledger: what a log has promised, and whether its bytes keep it.
  *
- * Judges bytes by its own notes alone, with no code of the log's: an oracle that shares the
- * bug it looks for finds nothing.
+ * Uses no code of the log: an oracle that shares the bug it looks for finds nothing.
  *
  * Promises, strongest first:
- *   durable  acknowledged with `disk`, flushed, or before an end that an opening reported:
- *            there after a power cut, byte for byte, at the same place
+ *   durable  acknowledged with `disk`, flushed, or before the end that an open reported:
+ *            there after a power cut, byte for byte, at the same offset
  *   held     acknowledged with `os`: there while the machine has power
- *   refused  for want of space: not there, unless a power cut undid the cut
- *   issued   given to `append`, not acknowledged: there whole, once and in order, or not at all
+ *   refused  because the disk is full: not there, unless a power cut undid the truncation
+ *   issued   passed to `append`, not acknowledged: there complete, once and in order, or not at all
  */
 
 interface Acknowledged {
@@ -30,7 +29,7 @@ export class Ledger {
   readonly #issued = new Map<string, Issued>();
   #acknowledged: Acknowledged[] = [];
   readonly #takenBack = new Set<string>();
-  /** The whole log as the last opening reported it: durable from then on. */
+  /** The whole log as the last open reported it: durable from then on. */
   #reported: Buffer = Buffer.alloc(0);
 
   issue(text: string, writer: number): void {
@@ -43,12 +42,12 @@ export class Ledger {
     this.#acknowledged.push({ start, text, writer, isDurable });
   }
 
-  /** The append was refused for want of space, so the log is as it was before. */
+  /** The append was refused because the disk is full, so the log is as it was before. */
   takeBack(text: string): void {
     this.#takenBack.add(text);
   }
 
-  /** Call at the start of a writer's flush or close, and the answer when it has succeeded. */
+  /** Call it when a flush or close begins, and the returned function when it has succeeded. */
   flushing(writer: number): () => void {
     const covered = this.#acknowledged.filter((line) => line.writer === writer);
     return () => {
@@ -61,18 +60,18 @@ export class Ledger {
     this.#acknowledged = this.#acknowledged.filter(({ isDurable }) => isDurable);
   }
 
-  /** An opening has reported that the log ends here; what it holds is durable from now on. */
+  /** An open has reported these bytes as the log: they are durable from now on. */
   reported(log: Buffer): void {
     this.#reported = Buffer.from(log);
     this.#acknowledged = this.#acknowledged.filter(({ start }) => start >= log.length);
   }
 
-  /** What is wrong with the log, `null` standing for a file that is not there. */
+  /** Broken promises about bytes at an offset. `null`: there is no file. */
   faults(log: Buffer | null): string[] {
     const bytes = log ?? Buffer.alloc(0);
     const faults: string[] = [];
     if (!bytes.subarray(0, this.#reported.length).equals(this.#reported)) {
-      faults.push(`the ${this.#reported.length} bytes that an opening reported are not all there`);
+      faults.push(`the ${this.#reported.length} bytes that an open reported are not all there`);
     }
     for (const { start, text, isDurable } of this.#acknowledged) {
       const line = Buffer.from(`${text}\n`);
@@ -84,7 +83,7 @@ export class Ledger {
     return faults;
   }
 
-  /** What is wrong with the lines of a log that recovery has just gone over. */
+  /** Broken promises about the lines of a log that was just recovered. */
   faultsOfLines(log: Buffer): string[] {
     if (log.length > 0 && log.at(-1) !== 0x0a) return ["the log does not end in LF"];
     const faults: string[] = [];
@@ -93,12 +92,12 @@ export class Ledger {
     for (const text of log.toString("utf8").split("\n").slice(0, -1)) {
       const issued = this.#issued.get(text);
       if (!issued) {
-        // A hole that a power cut left is known by its NULs; anything else was never issued.
-        if (!text.includes(NUL)) faults.push(`a line that nobody appended: ${text}`);
+        // A hole that a power cut left contains NULs.
+        if (!text.includes(NUL)) faults.push(`a line that was never appended: ${text}`);
         continue;
       }
-      if (this.#takenBack.has(text)) faults.push(`a refused line was not taken back: ${text}`);
-      if (seen.has(text)) faults.push(`a line stands twice: ${text}`);
+      if (this.#takenBack.has(text)) faults.push(`a refused line was not rolled back: ${text}`);
+      if (seen.has(text)) faults.push(`a line is there twice: ${text}`);
       seen.add(text);
       if (issued.order < (orders.get(issued.writer) ?? -1)) faults.push(`out of order: ${text}`);
       orders.set(issued.writer, issued.order);

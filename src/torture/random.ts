@@ -1,4 +1,4 @@
-/** Random: numbers that a seed decides, so that every failure can be had again. */
+/** Random: seeded pseudo-random numbers, so that every failure can be repeated. */
 
 /** A small, fast generator (mulberry32): good enough to choose faults, not for secrets. */
 export class Random {

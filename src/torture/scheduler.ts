@@ -1,6 +1,6 @@
 /**
- * Scheduler: when slow things finish, and what time it is, as the driver says. Nothing here
- * waits for a real clock, so a run is as fast as the machine and the same every time.
+ * Scheduler: decides when slow calls finish and what time it is. It never waits for a real clock,
+ * so a run is fast and the same every time.
  */
 
 import type { Clock } from "../base/host.ts";
@@ -38,12 +38,12 @@ export class Scheduler implements Clock {
     });
   }
 
-  /** Resolves when the driver lets it: the time that a disk takes. */
+  /** Resolves in a later tick: the time that a disk takes. */
   turn(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Lets one slow thing finish, or time pass when there is none, and what follows from it happen. */
+  /** Finishes one slow call or advances the clock, then waits for the code that reacts to it. */
   async tick(): Promise<void> {
     const { length } = this.#waiting;
     if (length > 0) {
@@ -61,7 +61,7 @@ export class Scheduler implements Clock {
     };
     work.then(settle, settle);
     for (let ticks = 0; !isSettled; ticks++) {
-      if (ticks > 100_000) throw new Error("it never came to an end");
+      if (ticks > 100_000) throw new Error("the work did not finish within 100,000 ticks");
       await this.tick();
     }
     return work;

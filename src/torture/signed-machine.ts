@@ -1,10 +1,9 @@
 /**
- * Signed machine: signed sessions on a machine whose disk lies, as a user has them there: one key,
- * whom they trust, and their head pins on the same disk.
+ * Signed machine: signed sessions on a fault disk, set up as for a user: one trusted key, and the
+ * head pins on the same disk.
  */
 
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
-import type { Host } from "../base/host.ts";
 import { DIALECTS } from "../listing/find-session.ts";
 import type { Durability, LogMode } from "../log/log-options.ts";
 import { Heads, placeOf } from "../signing/heads/heads.ts";
@@ -17,12 +16,11 @@ import type { Signer } from "../signing/keys/signer.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { Sealing } from "../signing/writing/sealing.ts";
 import { Session } from "../store/session.ts";
-import { Machine, type MachineOptions, type Process } from "./fault-files.ts";
+import { type Machine, type Process, STARTED } from "./fault-files.ts";
 
 const ROOT = "/signed";
 const STATE = "/signed-state";
 const SIGNATURES_KEPT_MAX = 10_000;
-const STARTED = "2026-01-01T00:00:00.000Z";
 
 const IDS = {
   rye: "hello-1770609830",
@@ -45,33 +43,27 @@ export interface SigningWay {
 export class SignedMachine {
   readonly machine: Machine;
   readonly log: SessionLog;
-  readonly #clock: MachineOptions["scheduler"];
   readonly #onWarning: (warning: string) => void;
   #ids = 0;
 
-  constructor(
-    dialect: TorturedDialect,
-    options: MachineOptions,
-    onWarning: (warning: string) => void,
-  ) {
+  constructor(dialect: TorturedDialect, machine: Machine, onWarning: (warning: string) => void) {
     const id = IDS[dialect];
-    this.machine = new Machine(options);
+    this.machine = machine;
     this.machine.makeDirectory(ROOT);
     this.log = { dialect, root: ROOT, logId: DIALECTS[dialect].logPath(id).join("/"), id };
-    this.#clock = options.scheduler;
     this.#onWarning = onWarning;
   }
 
-  /** The log's bytes as any process would read them now; null when there is none. */
+  /** What a process would read from the log now; null when there is no log. */
   contents(): Buffer | null {
     const path = `${ROOT}/${this.log.logId}`;
     const slash = path.lastIndexOf("/");
     return this.machine.contents(path.slice(0, slash), path.slice(slash + 1));
   }
 
-  /** The session, in a process; `heads` are that process's. */
+  /** The session in a process; `heads` must be of the same process. */
   session(process: Process, heads: Heads, way: SigningWay): Session {
-    const host = this.#host(process);
+    const host = process.host;
     const { dialect, id, root } = this.log;
     const { mode, durability, isEveryAppend } = way;
     const placing = { dialect, root };
@@ -81,9 +73,9 @@ export class SignedMachine {
       root,
       dialect: DIALECTS[dialect],
       agent: "hello",
-      // Not random: a run is the same every time.
+      // Not random, so that a run is the same every time.
       newId: () => `00000000-0000-4000-8000-${String(this.#ids++).padStart(12, "0")}`,
-      nowMs: () => Date.parse(STARTED) + this.#clock.monotonicMs(),
+      nowMs: () => Date.parse(STARTED) + host.clock.monotonicMs(),
       cwd: root,
       version: "0",
       model: "m",
@@ -113,20 +105,19 @@ export class SignedMachine {
   }
 
   heads(process: Process): Heads {
-    const [host, onWarning] = [this.#host(process), this.#onWarning];
-    return new Heads({ host, stateDirectory: STATE, onWarning });
+    return new Heads({
+      host: process.host,
+      stateDirectory: STATE,
+      onWarning: this.#onWarning,
+    });
   }
 
-  /** The verdict, by the user's own key and pins. */
+  /** The verdict with the user's key and head pins. */
   async verify(): Promise<VerifyReport> {
     const process = this.machine.startProcess(true);
     const place = `${this.log.dialect}:${ROOT}`;
     const remembered = await this.heads(process).remembered({ place, id: this.log.id ?? "" });
-    return verifyLog(this.#host(process), this.log, { crypto, keys, remembered });
-  }
-
-  #host(process: Process): Host {
-    return { files: process, clock: this.#clock, process: { pid: 1, started: STARTED } };
+    return verifyLog(process.host, this.log, { crypto, keys, remembered });
   }
 }
 
@@ -134,7 +125,7 @@ const { privateKey, publicKey } = generateKeyPairSync("ed25519");
 const raw = rawPublicKey(publicKey);
 const pem = publicKey.export({ format: "pem", type: "spki" });
 
-/** Any key will do: what is signed has the same length under each. */
+/** A new key for each run: signatures have the same length under every key. */
 export const signer: Signer = {
   publicKey: raw,
   kid: createHash("sha256").update(raw).digest("hex"),
@@ -142,7 +133,7 @@ export const signer: Signer = {
   sign: async (message) => new Uint8Array(sign(null, message, privateKey)),
 };
 
-/** Each signature is checked once: the same ones are asked about after every crash. */
+/** Caches results: the same signatures are checked after every crash. */
 const checked = new Map<string, boolean>();
 const crypto: VerifyOptions["crypto"] = {
   ...nodeCrypto,

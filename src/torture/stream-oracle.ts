@@ -1,9 +1,9 @@
 /**
- * Stream oracle: what streams must hold and answer, said as plainly as it can be, in memory.
+ * Stream oracle: what streams must contain and answer, as a simple model in memory.
  *
  * Written from the protocol and `stream-store.ts`; shares no code with any store. Answers are
- * texts: of a refused creation only that it was refused, for what is asked here is what crashes
- * do, and not what to call a mistake.
+ * strings. For a refused creation the string is only "no": torture checks what crashes do, not
+ * which error is reported.
  */
 
 export interface OracleTurn {
@@ -12,8 +12,8 @@ export interface OracleTurn {
   readonly seq: number;
 }
 
-/** Something asked of the store. `at` is the time of day. */
-export type Deed = { readonly path: string; readonly at: number } & (
+/** A request to the store. `at`: the time of day. */
+export type Operation = { readonly path: string; readonly at: number } & (
   | {
       readonly kind: "create";
       readonly isJson: boolean;
@@ -24,9 +24,9 @@ export type Deed = { readonly path: string; readonly at: number } & (
   | {
       readonly kind: "fork";
       readonly source: string;
-      /** A place in the source; null for its end. */
+      /** An offset in the source; null for its end. */
       readonly from: string | null;
-      /** Past `from`: messages of a JSON stream, bytes of any other. */
+      /** How far past `from`: in messages for a JSON stream, in bytes for any other. */
       readonly past: number;
     }
   | {
@@ -40,7 +40,7 @@ export type Deed = { readonly path: string; readonly at: number } & (
   | { readonly kind: "remove" }
 );
 
-type Of<K extends Deed["kind"]> = Extract<Deed, { readonly kind: K }>;
+type Of<K extends Operation["kind"]> = Extract<Operation, { readonly kind: K }>;
 
 export interface OracleMessage {
   readonly bytes: Buffer;
@@ -57,14 +57,14 @@ export interface OracleStream {
   readonly streamSeq: string | null;
   readonly source: string | null;
   readonly untilMs: number | null;
-  /** How many streams began in it and are there, or held. */
+  /** How many forks of it exist, including held ones. */
   readonly forks: number;
-  /** Deleted, while forks read from it. */
+  /** Deleted, but kept because forks read from it. */
   readonly isHeld: boolean;
 }
 
 export class StreamOracle {
-  /** Streams are never changed, but replaced: a copy of the maps is a copy of everything. */
+  /** Streams are replaced, never changed: a copy of the maps is a copy of everything. */
   readonly #streams: Map<string, OracleStream>;
   readonly #readSeqs: Map<string, number>;
 
@@ -73,22 +73,22 @@ export class StreamOracle {
     this.#readSeqs = new Map(like === undefined ? [] : like.#readSeqs);
   }
 
-  /** Carries a deed out; how it is to be answered. */
-  do(deed: Deed): string {
-    if (deed.kind === "create") return this.#create(deed);
-    if (deed.kind === "fork") return this.#fork(deed);
-    if (deed.kind === "append") return this.#append(deed);
-    return this.#remove(deed);
+  /** Carries out a request and returns the right answer. */
+  do(operation: Operation): string {
+    if (operation.kind === "create") return this.#create(operation);
+    if (operation.kind === "fork") return this.#fork(operation);
+    if (operation.kind === "append") return this.#append(operation);
+    return this.#remove(operation);
   }
 
-  /** The stream that can be read and written. */
+  /** The stream, if it can be read and written. */
   living(path: string, now: number): OracleStream | null {
     const stream = this.#streams.get(path);
     if (stream === undefined || stream.isHeld || isOver(stream, now)) return null;
     return stream;
   }
 
-  /** All that nobody can see of it: which readSeq each path had last. */
+  /** The state that no read shows: the last readSeq of each path. */
   get hidden(): string {
     return JSON.stringify([...this.#readSeqs].sort());
   }
@@ -118,12 +118,12 @@ export class StreamOracle {
     return `new ${tokenAt(this.#begin(path, forked, readSeq))}`;
   }
 
-  #append(deed: Of<"append">): string {
-    const { path, values, producer, streamSeq, close, at } = deed;
+  #append(operation: Of<"append">): string {
+    const { path, values, producer, streamSeq, close, at } = operation;
     const stream = this.living(path, at);
     if (stream === null) return "no stream";
-    if (stream.isClosed) return whenClosed(stream, deed);
-    if (deed.isJson !== stream.isJson && values.length > 0) return "type-differs";
+    if (stream.isClosed) return whenClosed(stream, operation);
+    if (operation.isJson !== stream.isJson && values.length > 0) return "type-differs";
     const refused = producer === null ? null : refusedTurn(stream, producer);
     if (refused !== null) return refused;
     if (streamSeq !== null && stream.streamSeq !== null && streamSeq <= stream.streamSeq) {
@@ -146,7 +146,7 @@ export class StreamOracle {
     const stream = this.living(path, at);
     if (stream === null) return "no stream";
     this.#streams.set(path, { ...stream, isHeld: true });
-    this.#bury(path);
+    this.#removeHeld(path);
     return "removed";
   }
 
@@ -168,15 +168,15 @@ export class StreamOracle {
     return begun;
   }
 
-  /** What was deleted goes when nothing began in it; and with it what was held for it alone. */
-  #bury(path: string): void {
+  /** Removes a deleted stream without forks, and then its source if that was held for it only. */
+  #removeHeld(path: string): void {
     const stream = this.#streams.get(path);
     if (stream === undefined || !stream.isHeld || stream.forks > 0) return;
     this.#streams.delete(path);
     const source = stream.source === null ? undefined : this.#streams.get(stream.source);
     if (stream.source === null || source === undefined) return;
     this.#streams.set(stream.source, { ...source, forks: source.forks - 1 });
-    this.#bury(stream.source);
+    this.#removeHeld(stream.source);
   }
 }
 
@@ -204,7 +204,7 @@ function messagesOf(isJson: boolean, values: readonly string[], at: number): Ora
   return values.map((value) => ({ bytes: Buffer.from(`${value}\n`), at }));
 }
 
-/** The place that a token names, when it is between two messages. */
+/** The place of a token, if it is between two messages. */
 function placeOf(stream: OracleStream, token: string): number | null {
   for (let count = 0; count <= stream.messages.length; count++) {
     if (tokenAt(stream, count) === token) return lengthOf(stream, count);
@@ -225,7 +225,7 @@ function placePast(stream: OracleStream, place: number, past: number): number | 
   return null;
 }
 
-/** What stands before a place; of a message that goes on behind it, the first part. */
+/** The messages before a place; the last one is cut if the place is inside it. */
 function cutAt({ messages }: OracleStream, place: number): OracleMessage[] {
   const kept: OracleMessage[] = [];
   let left = place;

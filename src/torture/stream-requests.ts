@@ -1,24 +1,38 @@
 /**
- * Stream requests: what was asked of a store and not answered yet, and the oracle, which has
- * carried out all that was.
+ * Stream requests: the unanswered requests to a store, and the oracle, which has carried out all
+ * answered ones.
  *
- * Requests are decided in the order in which they were asked, so whatever a crash left is what the
- * oracle holds after those that were answered and the first few of those that were not. Where that
- * fits in several ways (a stream that was made and removed again, or neither), the next answer
- * about it shows which.
+ * A store decides requests in their order. So after a crash it must equal the oracle after all
+ * answered requests and the first few of the unanswered ones. If several numbers fit (a stream
+ * was created and removed, or neither), the next answers show which is right.
  */
 
 import { VerbatimError } from "../base/errors.ts";
 import type { LocalStore } from "../streams/local-store.ts";
 import type { Process } from "./fault-files.ts";
 import type { Random } from "./random.ts";
-import { StreamDeeds } from "./stream-deeds.ts";
-import { differenceOf } from "./stream-look.ts";
-import { type Deed, StreamOracle } from "./stream-oracle.ts";
+import { differenceOf } from "./stream-checks.ts";
+import { StreamOperations } from "./stream-operations.ts";
+import { type Operation, StreamOracle } from "./stream-oracle.ts";
 import { ask } from "./streams-machine.ts";
-import type { StreamsCounts } from "./streams-report.ts";
 
-/** Refusals that say that nothing happened. */
+export const NO_REQUEST_COUNTS = {
+  asked: 0,
+  answered: 0,
+  refused: 0,
+  /** Unanswered requests that a crash left done, or not done. */
+  foundDone: 0,
+  foundUndone: 0,
+  appended: 0,
+  duplicates: 0,
+  forks: 0,
+  recreations: 0,
+  closures: 0,
+};
+
+type RequestCounts = typeof NO_REQUEST_COUNTS;
+
+/** Errors that mean that nothing has changed. */
 const NOTHING_HAPPENED: ReadonlySet<string> = new Set([
   "NO_SPACE",
   "IO_ERROR",
@@ -27,25 +41,25 @@ const NOTHING_HAPPENED: ReadonlySet<string> = new Set([
 ]);
 
 interface Asked {
-  readonly deed: Deed;
-  /** Null while there is none. */
+  readonly operation: Operation;
+  /** Null until there is one. */
   answer: string | null;
-  /** Refused: nothing happened. */
+  /** Refused: nothing has changed. */
   isRefused: boolean;
 }
 
 export class StreamRequests {
   #oracle = new StreamOracle();
-  /** Those that fit what a crash left as well. */
+  /** Other states that also fit what a crash left. */
   #others: StreamOracle[] = [];
-  readonly #deeds: StreamDeeds;
-  readonly #counts: StreamsCounts;
+  readonly #operations: StreamOperations;
+  readonly #counts: RequestCounts;
   readonly #onViolation: (what: string) => void;
-  /** In order; what is answered leaves it for the oracle. */
+  /** Unanswered requests, in order. */
   #asked: Asked[] = [];
 
-  constructor(random: Random, counts: StreamsCounts, onViolation: (what: string) => void) {
-    this.#deeds = new StreamDeeds(random);
+  constructor(random: Random, counts: RequestCounts, onViolation: (what: string) => void) {
+    this.#operations = new StreamOperations(random);
     this.#counts = counts;
     this.#onViolation = onViolation;
   }
@@ -54,19 +68,19 @@ export class StreamRequests {
     return this.#oracle;
   }
 
-  /** How many are not answered. */
+  /** How many are unanswered. */
   get pending(): number {
     return this.#asked.length;
   }
 
-  /** Asks one more thing. */
+  /** Makes one more request. */
   ask(store: LocalStore, process: Process, nowMs: number): void {
-    const before = this.#asked.map(({ deed }) => deed);
-    const deed = this.#deeds.next(this.oracle, before, nowMs);
-    const asked: Asked = { deed, answer: null, isRefused: false };
+    const before = this.#asked.map(({ operation }) => operation);
+    const operation = this.#operations.next(this.oracle, before, nowMs);
+    const asked: Asked = { operation, answer: null, isRefused: false };
     this.#asked.push(asked);
     this.#counts.asked++;
-    ask(store, deed).then(
+    ask(store, operation).then(
       process.whileAlive((answer: string) => {
         asked.answer = answer;
       }),
@@ -74,10 +88,10 @@ export class StreamRequests {
     );
   }
 
-  /** Has the oracle carry out what was answered meanwhile, and compares. */
+  /** The oracle carries out the requests answered since, and the answers are compared. */
   settle(): void {
     let isOneLeft = false;
-    this.#asked = this.#asked.filter(({ deed, answer, isRefused }) => {
+    this.#asked = this.#asked.filter(({ operation, answer, isRefused }) => {
       if (isRefused) {
         this.#counts.refused++;
         return false;
@@ -86,31 +100,31 @@ export class StreamRequests {
         isOneLeft = true;
         return true;
       }
-      const what = `${deed.kind} of ${deed.path}`;
-      if (isOneLeft) this.#onViolation(`${what} was answered before what was asked first`);
-      const expected = this.#oracle.do(deed);
-      this.#others = this.#others.filter((other) => other.do(deed) === answer);
-      this.#count(deed, answer);
+      const what = `${operation.kind} of ${operation.path}`;
+      if (isOneLeft) this.#onViolation(`${what} was answered before an earlier request`);
+      const expected = this.#oracle.do(operation);
+      this.#others = this.#others.filter((other) => other.do(operation) === answer);
+      this.#count(operation, answer);
       this.#counts.answered++;
       if (answer === expected) return false;
       const other = this.#others.shift();
       if (other !== undefined) this.#oracle = other;
-      else this.#onViolation(`${what}: ${answer}, where it is ${expected}`);
+      else this.#onViolation(`${what}: answered ${answer}, expected ${expected}`);
       return false;
     });
   }
 
-  /** After a crash: which of those that nobody was answered about have happened? */
+  /** After a crash: finds how many of the unanswered requests were carried out. */
   findOut(found: ReadonlyMap<string, string>, nowMs: number): void {
-    const inDoubt = this.#asked.map(({ deed }) => deed);
+    const inDoubt = this.#asked.map(({ operation }) => operation);
     this.#asked = [];
     const fitting = new Map<string, { oracle: StreamOracle; answers: readonly string[] }>();
     const differences: (string | null)[] = [];
     for (const before of [this.#oracle, ...this.#others]) {
       const oracle = new StreamOracle(before);
       const answers: string[] = [];
-      for (const deed of [null, ...inDoubt]) {
-        if (deed !== null) answers.push(oracle.do(deed));
+      for (const operation of [null, ...inDoubt]) {
+        if (operation !== null) answers.push(oracle.do(operation));
         const differs = differenceOf(found, oracle, nowMs);
         differences.push(differs);
         if (differs !== null || fitting.has(oracle.hidden)) continue;
@@ -125,24 +139,26 @@ export class StreamRequests {
     this.#oracle = chosen.oracle;
     this.#others = others.map(({ oracle }) => oracle);
     const done = chosen.answers.length;
-    for (const [n, answer] of chosen.answers.entries()) this.#count(inDoubt[n] as Deed, answer);
+    for (const [n, answer] of chosen.answers.entries())
+      this.#count(inDoubt[n] as Operation, answer);
     this.#counts.foundDone += done;
     this.#counts.foundUndone += inDoubt.length - done;
   }
 
   #refused(asked: Asked, error: unknown): void {
     const code = error instanceof VerbatimError ? error.code : null;
-    if (code === "STORE_FAILED") return; // Opening it again will show.
+    if (code === "STORE_FAILED") return; // The next open shows whether it was done.
     if (code !== null && NOTHING_HAPPENED.has(code)) asked.isRefused = true;
-    else this.#onViolation(`${asked.deed.kind} of ${asked.deed.path}: ${String(error)}`);
+    else this.#onViolation(`${asked.operation.kind} of ${asked.operation.path}: ${String(error)}`);
   }
 
-  #count(deed: Deed, answer: string): void {
+  #count(operation: Operation, answer: string): void {
     const counts = this.#counts;
     if (answer.startsWith("appended")) counts.appended++;
-    if (answer.startsWith("appended") && deed.kind === "append" && deed.close) counts.closures++;
+    if (answer.startsWith("appended") && operation.kind === "append" && operation.close)
+      counts.closures++;
     if (answer.startsWith("duplicate")) counts.duplicates++;
-    if (answer.startsWith("new") && deed.kind === "fork") counts.forks++;
+    if (answer.startsWith("new") && operation.kind === "fork") counts.forks++;
     if (answer.startsWith("new") && !answer.startsWith("new 0000000000000000")) {
       counts.recreations++;
     }

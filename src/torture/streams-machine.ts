@@ -1,9 +1,9 @@
 /**
- * Streams machine: a store of streams on a machine whose disk lies.
+ * Streams machine: a store of streams on a fault disk, and how to make requests to it.
  *
- * `streams.db` alone is a real file: what it holds can be made anew, and so it is not its pages
- * that are lost but all of it, or what was written since some moment. Each process has a copy of
- * its own, so that one that is dead cannot write to it.
+ * Only `streams.db` is a real file. It can be rebuilt, so it does not lose pages: all of it is
+ * lost, or everything since a copy was made. Each process has its own copy, so that a dead one
+ * cannot write to it.
  */
 
 import { copyFileSync, existsSync, rmSync } from "node:fs";
@@ -12,61 +12,53 @@ import { VerbatimError } from "../base/errors.ts";
 import { type LocalStore, openLocalStore } from "../streams/local-store.ts";
 import type { OffsetToken } from "../streams/offset-token.ts";
 import type { CreateRequest } from "../streams/stream-store.ts";
-import { Machine, type MachineOptions, type Process } from "./fault-files.ts";
+import type { Machine, Process } from "./fault-files.ts";
 import type { Random } from "./random.ts";
-import type { Deed } from "./stream-oracle.ts";
+import type { Operation } from "./stream-oracle.ts";
 
 export const DATA = "/data";
 export const LOGS = `${DATA}/logs`;
 const JSON_TYPE = "application/json";
 const OTHER_TYPE = "application/octet-stream";
-/** A database and what it has not taken in yet; the third file is made anew. */
+/** The database and its write-ahead log. SQLite makes the third file, `-shm`, again. */
 const ENDINGS = ["", "-wal"] as const;
 
 export type IndexFate = "kept" | "deleted" | "older";
 
 export class StreamsMachine {
   readonly machine: Machine;
-  readonly #options: MachineOptions;
   readonly #directory: string;
   #indexes = 0;
   #ids = 0;
-  /** The time of day; stands still until somebody sets it. */
+  /** The time of day; changes only when the driver sets it. */
   nowMs = 1_763_200_000_000;
 
-  /** `directory` is a real one, empty, for the databases. */
-  constructor(options: MachineOptions, directory: string) {
-    this.#options = options;
+  /** `directory`: a real, empty one for the databases. */
+  constructor(machine: Machine, directory: string) {
+    this.machine = machine;
     this.#directory = directory;
-    this.machine = new Machine(options);
   }
 
   open(process: Process): Promise<LocalStore> {
-    const { random, scheduler } = this.#options;
     return openLocalStore({
       dataDirectory: DATA,
       indexPath: this.#path(String(this.#indexes)),
-      host: {
-        files: process,
-        clock: scheduler,
-        process: { pid: 1, started: "2026-01-01T00:00:00.000Z" },
-      },
-      ...wayOf(random),
+      host: process.host,
+      ...wayOf(this.machine.options.random),
       now: () => this.nowMs,
-      // Not random: a run is the same every time.
+      // Not random, so that a run is the same every time.
       newId: () => (this.#ids++).toString(16).padStart(16, "0"),
     });
   }
 
-  /** Keeps the database as it is now, to be put back some day. */
+  /** Copies the database, to be put back later as `older`. */
   copyIndex(): void {
     this.#removeIndex("older");
     this.#copyIndex(String(this.#indexes), "older");
   }
 
-  /** The process is no more; what the next one finds of its database. */
-  endProcess(process: Process, fate: IndexFate): void {
-    process.kill();
+  /** Call it when a process has ended: decides what the next one finds of its database. */
+  endProcess(fate: IndexFate): void {
     const before = String(this.#indexes++);
     const after = String(this.#indexes);
     if (fate === "kept") this.#copyIndex(before, after);
@@ -101,16 +93,17 @@ function wayOf(random: Random) {
   return { ...way, indexRowsMax: way.openFilesMax };
 }
 
-/** Asks the store, in its words; the answer in the oracle's. */
-export async function ask(store: LocalStore, deed: Deed): Promise<string> {
+/** Makes a request and returns the answer as the oracle words it. */
+export async function ask(store: LocalStore, operation: Operation): Promise<string> {
   try {
-    if (deed.kind === "append") return await append(store, deed);
-    if (deed.kind !== "remove") return await create(store, deed);
-    await store.remove(deed.path);
+    if (operation.kind === "append") return await append(store, operation);
+    if (operation.kind !== "remove") return await create(store, operation);
+    await store.remove(operation.path);
     return "removed";
   } catch (error) {
     const code = error instanceof VerbatimError ? error.code : null;
-    const refusals = deed.kind === "append" || deed.kind === "remove" ? NO_STREAM : NOT_CREATED;
+    const refusals =
+      operation.kind === "append" || operation.kind === "remove" ? NO_STREAM : NOT_CREATED;
     if (code === null || !refusals.has(code)) throw error;
     return refusals === NO_STREAM ? "no stream" : "no";
   }
@@ -126,19 +119,19 @@ const NOT_CREATED: ReadonlySet<string> = new Set([
 
 async function create(
   store: LocalStore,
-  deed: Extract<Deed, { kind: "create" | "fork" }>,
+  operation: Extract<Operation, { kind: "create" | "fork" }>,
 ): Promise<string> {
-  const { isNew, head } = await store.create(deed.path, createRequest(deed));
+  const { isNew, head } = await store.create(operation.path, createRequest(operation));
   return isNew ? `new ${head.end}` : "no";
 }
 
-function createRequest(deed: Extract<Deed, { kind: "create" | "fork" }>): CreateRequest {
-  if (deed.kind === "fork") {
-    const { source, from, past } = deed;
+function createRequest(operation: Extract<Operation, { kind: "create" | "fork" }>): CreateRequest {
+  if (operation.kind === "fork") {
+    const { source, from, past } = operation;
     const fork = { source, at: (from ?? undefined) as OffsetToken | undefined, subOffset: past };
     return { body: new Uint8Array(), isClosed: false, lifetime: { kind: "forever" }, fork };
   }
-  const { isJson, values, isClosed, untilMs } = deed;
+  const { isJson, values, isClosed, untilMs } = operation;
   return {
     contentType: isJson ? JSON_TYPE : OTHER_TYPE,
     body: bodyOf(isJson, values),
@@ -149,7 +142,7 @@ function createRequest(deed: Extract<Deed, { kind: "create" | "fork" }>): Create
 
 async function append(
   store: LocalStore,
-  { path, isJson, values, producer, streamSeq, close }: Extract<Deed, { kind: "append" }>,
+  { path, isJson, values, producer, streamSeq, close }: Extract<Operation, { kind: "append" }>,
 ): Promise<string> {
   const appended = await store.append(path, {
     body: bodyOf(isJson, values),

@@ -2,7 +2,7 @@
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import type { TortureReport } from "../../src/torture/report.ts";
+import type { TortureKind, TortureReport } from "../../src/torture/torture.ts";
 import { compiledText } from "../support/program.ts";
 
 export interface Mutant {
@@ -14,23 +14,15 @@ export interface Mutant {
   readonly seed?: number;
 }
 
-export type Torturer = "tortureLog" | "tortureSigning" | "tortureStreams";
-
-const TORTURERS: Readonly<Record<Torturer, string>> = {
-  tortureLog: "log-torture.ts",
-  tortureSigning: "signing-torture.ts",
-  tortureStreams: "streams-torture.ts",
-};
-
 /** What torture finds in the sources with this bug in them. */
 export async function tortureMutant(
   { file, line, becomes, seed = 1 }: Mutant,
-  torturer: Torturer,
+  kind: TortureKind,
   steps: number,
 ): Promise<Pick<TortureReport, "violations">> {
   const program = await compiledText(
-    `import { ${torturer} } from "./src/torture/${TORTURERS[torturer]}";
-    const report = await ${torturer}({ seed: ${seed}, steps: ${steps}, stopAtFirst: true });
+    `import { torture } from "./src/torture/torture.ts";
+    const report = await torture("${kind}", { seed: ${seed}, steps: ${steps}, stopAtFirst: true });
     process.stdout.write(JSON.stringify(report));`,
     { file: `src/${file}`, line, becomes },
   );

@@ -65,7 +65,7 @@ const MUTANTS: readonly Mutant[] = [
 
 for (const mutant of MUTANTS) {
   test(`torture finds a log that ${mutant.bug}`, async () => {
-    const report = await tortureMutant(mutant, "tortureLog", STEPS);
+    const report = await tortureMutant(mutant, "log", STEPS);
     assert.notEqual(report.violations.length, 0, `not found in ${STEPS} steps`);
   });
 }

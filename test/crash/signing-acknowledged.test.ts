@@ -11,7 +11,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import type { NewEntry } from "../../src/model/entry.ts";
 import { hasSidecar } from "../../src/signing/session-log.ts";
-import type { Call, Fault, Process } from "../../src/torture/fault-files.ts";
+import { type Call, type Fault, Machine, type Process } from "../../src/torture/fault-files.ts";
 import { Random } from "../../src/torture/random.ts";
 import { Scheduler } from "../../src/torture/scheduler.ts";
 import {
@@ -73,7 +73,7 @@ class Beginning {
       return null;
     };
     const options = { random, scheduler: this.#scheduler, pageBytes: 512, plan };
-    this.#signed = new SignedMachine(dialect, options, () => {});
+    this.#signed = new SignedMachine(dialect, new Machine(options), () => {});
     process = this.#signed.machine.startProcess();
     this.#process = process;
   }

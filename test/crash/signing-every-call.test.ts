@@ -42,7 +42,7 @@ class Life {
 
   constructor(dialect: TorturedDialect, failing: Failing) {
     this.#failing = new FailingMachine(1, 512, failing);
-    this.#signed = new SignedMachine(dialect, this.#failing.machine.options, () => {});
+    this.#signed = new SignedMachine(dialect, this.#failing.machine, () => {});
   }
 
   get calls(): readonly Call[] {

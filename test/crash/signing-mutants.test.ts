@@ -39,7 +39,7 @@ const MUTANTS: readonly Mutant[] = [
 
 for (const mutant of MUTANTS) {
   test(`torture finds a signer that ${mutant.bug}`, { timeout: 120_000 }, async () => {
-    const { violations } = await tortureMutant(mutant, "tortureSigning", STEPS);
+    const { violations } = await tortureMutant(mutant, "signed", STEPS);
     assert.notEqual(violations.length, 0, `not found in ${STEPS} steps`);
   });
 }

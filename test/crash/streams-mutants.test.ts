@@ -117,7 +117,7 @@ const MUTANTS: readonly Mutant[] = [
 
 for (const mutant of MUTANTS) {
   test(`torture finds a store of streams that ${mutant.bug}`, { timeout: 120_000 }, async () => {
-    const { violations } = await tortureMutant(mutant, "tortureStreams", STEPS);
+    const { violations } = await tortureMutant(mutant, "streams", STEPS);
     assert.notEqual(violations.length, 0, `not found in ${STEPS} steps`);
   });
 }

@@ -22,7 +22,7 @@ const SLOW = [
   "test/signing/kill-9.test.ts",
   "test/resume/cli.test.ts",
   "test/server/probes.test.ts",
-  "src/torture/log-torture.test.ts",
+  "src/torture/log-subject.test.ts",
   "test/signing/attacks/mutations-rye-flat.test.ts",
   "test/crash/signing-every-call.test.ts",
   "test/cli/verify.test.ts",
@@ -43,7 +43,7 @@ const SLOW = [
   "test/crash/heads.test.ts",
   "test/crash/shared.test.ts",
   "test/server/auth/auth.test.ts",
-  "src/torture/signing-torture.test.ts",
+  "src/torture/signed-subject.test.ts",
 ];
 
 export class SlowFirst extends BaseSequencer {

@@ -1,9 +1,6 @@
-/** `verbatim torture`: lets anyone try to break logs and streams on a disk that lies. */
+/** `verbatim torture`: try to break logs, signed sessions and streams on a simulated faulty disk. */
 
-import type { TortureOptions } from "../../torture/log-torture.ts";
-import type { TortureReport } from "../../torture/report.ts";
-import type { SigningTortureReport } from "../../torture/signing-report.ts";
-import type { StreamsTortureReport } from "../../torture/streams-report.ts";
+import type { TortureReport } from "../../torture/torture.ts";
 import { type CliCommand, wholeNumber } from "../command.ts";
 
 export const torture: CliCommand = {
@@ -38,7 +35,8 @@ export const torture: CliCommand = {
     const steps = wholeNumber("--steps", options.steps, 1);
     const onProgress = (done: number) => io.progress(`${done} of ${steps} steps`);
     const kind = options.streams ? "streams" : options.signed ? "signed" : "log";
-    const report = await run(kind, { seed, steps, onProgress });
+    const { torture } = await import("../../torture/torture.ts");
+    const report = await torture(kind, { seed, steps, onProgress });
     io.progress(null);
     const flag = kind === "log" ? "" : `--${kind} `;
     io.out(options.json ? JSON.stringify(report) : describe(report, flag));
@@ -46,17 +44,7 @@ export const torture: CliCommand = {
   },
 };
 
-type Report = TortureReport | SigningTortureReport | StreamsTortureReport;
-
-async function run(kind: "log" | "signed" | "streams", options: TortureOptions): Promise<Report> {
-  if (kind === "log") return (await import("../../torture/log-torture.ts")).tortureLog(options);
-  if (kind === "streams") {
-    return (await import("../../torture/streams-torture.ts")).tortureStreams(options);
-  }
-  return (await import("../../torture/signing-torture.ts")).tortureSigning(options);
-}
-
-function describe(report: Report, flag: string): string {
+function describe(report: TortureReport, flag: string): string {
   const { seed, steps, episodes, counts, violations } = report;
   const lines = [`seed ${seed}: ${steps} steps in ${episodes} episodes`];
   for (const [name, count] of Object.entries(counts)) {

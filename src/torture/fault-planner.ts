@@ -1,19 +1,19 @@
-/** Ambush: decides which call of the disk goes wrong next, and how. */
+/** Fault planner: decides which call to the disk fails next, and how. */
 
 import type { Call, Fault } from "./fault-files.ts";
 import type { Random } from "./random.ts";
 
-interface Laid {
+interface Planned {
   readonly call: Call;
   readonly fault: Fault;
-  /** Calls of this kind that still pass. */
+  /** Calls of this kind that still succeed. */
   passes: number;
 }
 
-export class Ambush {
+export class FaultPlanner {
   readonly #random: Random;
   readonly #onFault: (call: Call) => void;
-  #laid: Laid | null = null;
+  #planned: Planned | null = null;
   #isDiskFull = false;
 
   constructor(random: Random, onFault: (call: Call) => void) {
@@ -21,17 +21,17 @@ export class Ambush {
     this.#onFault = onFault;
   }
 
-  get isLaid(): boolean {
-    return this.#laid !== null || this.#isDiskFull;
+  get isPlanned(): boolean {
+    return this.#planned !== null || this.#isDiskFull;
   }
 
-  lift(): void {
-    this.#laid = null;
+  clear(): void {
+    this.#planned = null;
     this.#isDiskFull = false;
   }
 
-  /** Makes one coming call fail, or fills the disk, or gives it room again. */
-  lay(): void {
+  /** Makes one of the next calls fail, or fills the disk, or frees it again. */
+  planNext(): void {
     const random = this.#random;
     if (random.chance(0.2)) {
       this.#isDiskFull = !this.#isDiskFull;
@@ -55,7 +55,7 @@ export class Ambush {
       ["read", { errno: "EIO" }],
       ["open", { errno: "EIO" }],
     ]);
-    this.#laid = { call, fault, passes: random.below(4) };
+    this.#planned = { call, fault, passes: random.below(4) };
   }
 
   plan(call: Call): Fault | null {
@@ -65,9 +65,9 @@ export class Ambush {
       if (random.chance(0.5)) return { errno: "ENOSPC" };
       return { lacks: 1 + random.below(100), caller: "returns" };
     }
-    if (this.#laid?.call !== call || this.#laid.passes-- > 0) return null;
-    const { fault } = this.#laid;
-    this.#laid = null;
+    if (this.#planned?.call !== call || this.#planned.passes-- > 0) return null;
+    const { fault } = this.#planned;
+    this.#planned = null;
     this.#onFault(call);
     return fault;
   }

@@ -1,4 +1,4 @@
-/** Stream look: reads a store, and compares what it gives with what the oracle says was appended. */
+/** Stream checks: reads a store and compares it with the oracle. */
 
 import { createHash } from "node:crypto";
 import type { LocalStore } from "../streams/local-store.ts";
@@ -8,16 +8,16 @@ import type { Random } from "./random.ts";
 import { bytesOf, type OracleStream, type StreamOracle, tokenAt } from "./stream-oracle.ts";
 import { LOGS } from "./streams-machine.ts";
 
-export interface Wrong {
+export interface Mismatch {
   readonly what: string;
-  /** It was said that it could not be read; nothing false was given. */
+  /** The read failed with an error; no wrong bytes were returned. */
   readonly isError: boolean;
   readonly code: string;
 }
 
 const CHUNK_BYTES = 5000;
 
-/** Every stream that is listed, as a text that says all of its content. */
+/** Every listed stream: its end, whether it is closed, length and hash. */
 export async function wholeStore(store: LocalStore): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const { path, end, isClosed } of await store.list({ limit: 1000 })) {
@@ -27,7 +27,7 @@ export async function wholeStore(store: LocalStore): Promise<Map<string, string>
   return found;
 }
 
-/** What is there and should not be, or the other way round; null when all is well. */
+/** The first stream that differs from the oracle; null when none does. */
 export function differenceOf(
   found: ReadonlyMap<string, string>,
   oracle: StreamOracle,
@@ -44,41 +44,42 @@ export function differenceOf(
   return null;
 }
 
-/** A stream by each of its faces: from the start, message by message, and from every offset. */
-export async function wrongIn(
+/** Reads a stream as bytes and as messages, with the offset and time of each message. */
+export async function mismatchIn(
   store: LocalStore,
   oracle: StreamOracle,
   path: string,
   nowMs: number,
-): Promise<Wrong | null> {
+): Promise<Mismatch | null> {
   const stream = oracle.living(path, nowMs);
   if (stream === null) return null;
   try {
     const all = await readAll(store, path);
-    if (!all.equals(bytesOf(stream))) return falsehood(`${path} reads otherwise than appended`);
+    if (!all.equals(bytesOf(stream)))
+      return wrongBytes(`${path} returns other bytes than were appended`);
     let count = 0;
     for await (const { data, offset, timestamp } of store.messages(path, "start")) {
       const message = stream.messages[count++];
       const line = stream.isJson ? Buffer.concat([data, LF]) : data;
       const isRight = message?.bytes.equals(line) === true && message.at === timestamp;
       if (!isRight || offset !== tokenAt(stream, count)) {
-        return falsehood(`message ${count} of ${path} is not what was appended`);
+        return wrongBytes(`message ${count} of ${path} is not what was appended`);
       }
     }
     if (count === stream.messages.length) return null;
-    return falsehood(`${path} has ${count} messages, not ${stream.messages.length}`);
+    return wrongBytes(`${path} has ${count} messages, not ${stream.messages.length}`);
   } catch (error) {
-    return refusal(`reading ${path}`, error);
+    return readError(`reading ${path}`, error);
   }
 }
 
-/** One read from some offset on. */
+/** One read of a random stream from a random offset. */
 export async function readSome(
   store: LocalStore,
   oracle: StreamOracle,
   nowMs: number,
   random: Random,
-): Promise<Wrong | null> {
+): Promise<Mismatch | null> {
   const paths = oracle.paths(nowMs);
   if (paths.length === 0) return null;
   const path = random.pick(paths);
@@ -91,16 +92,16 @@ export async function readSome(
     const from = tokenAt(stream, count) as OffsetToken;
     const { bytes, isAtEnd } = await store.read(path, from, bytesMax);
     const isPrefix = expected.subarray(0, bytes.length).equals(bytes);
-    if (!isPrefix) return falsehood(`${what}: gives other bytes`);
-    if (bytes.length === 0 && expected.length > 0) return falsehood(`${what}: gives nothing`);
+    if (!isPrefix) return wrongBytes(`${what}: returns other bytes`);
+    if (bytes.length === 0 && expected.length > 0) return wrongBytes(`${what}: returns nothing`);
     if (isAtEnd === (bytes.length === expected.length)) return null;
-    return falsehood(`${what}: is wrong about the end`);
+    return wrongBytes(`${what}: is wrong about the end`);
   } catch (error) {
-    return refusal(what, error);
+    return readError(what, error);
   }
 }
 
-/** Flips a bit of some log; what flips it back, or null when there is none. */
+/** Flips a bit of a random log. Returns what flips it back, or null when there is no log. */
 export async function flipBit(machine: Machine, random: Random): Promise<null | (() => void)> {
   const names = machine.names(LOGS);
   if (names.length === 0) return null;
@@ -135,11 +136,11 @@ function described(end: string, isClosed: boolean, bytes: Uint8Array): string {
   return `${end}${isClosed ? " closed" : ""} (${bytes.length} bytes, ${hash})`;
 }
 
-function falsehood(what: string): Wrong {
+function wrongBytes(what: string): Mismatch {
   return { what, isError: false, code: "" };
 }
 
-function refusal(what: string, error: unknown): Wrong {
+function readError(what: string, error: unknown): Mismatch {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return { what: `${what}: ${String(error)}`, isError: true, code };
 }

@@ -1,33 +1,34 @@
-/** Stream deeds: what to ask of the store next, as clients would and as they should not. */
+/** Stream operations: random requests to a store, correct and incorrect ones. */
 
 import type { Random } from "./random.ts";
-import { type Deed, type OracleTurn, type StreamOracle, tokenAt } from "./stream-oracle.ts";
+import { type Operation, type OracleTurn, type StreamOracle, tokenAt } from "./stream-oracle.ts";
 
 const PATHS = ["/a", "/b/c", "/b__c", "/d"] as const;
-/** The one whose lifetime ends; nothing is forked from it. */
+/** The stream that expires; nothing is forked from it. */
 const BRIEF = "/brief";
 const PRODUCERS = ["p", "q"] as const;
 const RETRIES_KEPT = 20;
 export const LIFETIME_MS = 500;
 
-type Append = Extract<Deed, { readonly kind: "append" }>;
+type Append = Extract<Operation, { readonly kind: "append" }>;
 
-export class StreamDeeds {
+export class StreamOperations {
   readonly #random: Random;
-  /** Of producers, the newest last. */
+  /** The newest appends of producers, to be sent again. */
   readonly #sent: Append[] = [];
-  #said = 0;
+  #valuesMade = 0;
   #seqs = 0;
 
   constructor(random: Random) {
     this.#random = random;
   }
 
-  /** `asked` is what was asked and not answered yet. */
-  next(oracle: StreamOracle, asked: readonly Deed[], at: number): Deed {
+  /** `asked`: requests that are not answered yet. */
+  next(oracle: StreamOracle, asked: readonly Operation[], at: number): Operation {
     const random = this.#random;
     const path = random.pick([...PATHS, ...PATHS, BRIEF]);
-    const isThere = oracle.living(path, at) !== null || asked.some((deed) => deed.path === path);
+    const isThere =
+      oracle.living(path, at) !== null || asked.some((operation) => operation.path === path);
     if (!isThere && random.chance(0.8)) return this.#create(oracle, path, at);
     const die = random.below(100);
     if (die < 74) return this.#append(oracle, asked, path, at);
@@ -36,12 +37,12 @@ export class StreamDeeds {
     return this.#create(oracle, path, at);
   }
 
-  /** The same once more, as a client does that was told nothing. */
+  /** Sends a request again, as a client does that received no answer. */
   #retry(at: number): Append | null {
     return this.#sent.length === 0 ? null : { ...this.#random.pick(this.#sent), at };
   }
 
-  #create(oracle: StreamOracle, path: string, at: number): Deed {
+  #create(oracle: StreamOracle, path: string, at: number): Operation {
     const random = this.#random;
     if (path !== BRIEF && random.chance(0.4)) return this.#fork(oracle, path, at);
     const values = random.chance(0.5) ? this.#values() : [];
@@ -50,7 +51,7 @@ export class StreamDeeds {
     return { kind: "create", path, at, isJson: isJson(path), values, isClosed, untilMs };
   }
 
-  #fork(oracle: StreamOracle, path: string, at: number): Deed {
+  #fork(oracle: StreamOracle, path: string, at: number): Operation {
     const random = this.#random;
     const source = random.pick(PATHS.filter((other) => other !== path));
     const stream = oracle.living(source, at);
@@ -61,33 +62,33 @@ export class StreamDeeds {
     return { kind: "fork", path, at, source, from, past };
   }
 
-  #append(oracle: StreamOracle, asked: readonly Deed[], path: string, at: number): Append {
+  #append(oracle: StreamOracle, asked: readonly Operation[], path: string, at: number): Append {
     const random = this.#random;
     const stream = oracle.living(path, at);
     const producer = random.chance(0.5) ? this.#turn(oracle, asked, path, at) : null;
     const close = random.chance(0.03);
-    const deed: Append = {
+    const operation: Append = {
       kind: "append",
       path,
       at,
-      // A fork is what its source was.
+      // A fork has the type of its source.
       isJson: stream?.isJson ?? isJson(path),
       values: close && random.chance(0.5) ? [] : this.#values(),
       producer,
       streamSeq: random.chance(0.1) ? this.#streamSeq() : null,
       close,
     };
-    if (producer !== null) this.#sent.push(deed);
+    if (producer !== null) this.#sent.push(operation);
     if (this.#sent.length > RETRIES_KEPT) this.#sent.shift();
-    return deed;
+    return operation;
   }
 
-  #turn(oracle: StreamOracle, asked: readonly Deed[], path: string, at: number): OracleTurn {
+  #turn(oracle: StreamOracle, asked: readonly Operation[], path: string, at: number): OracleTurn {
     const random = this.#random;
     const id = random.pick(PRODUCERS);
     const last = asked.findLast(
-      (deed): deed is Append =>
-        deed.kind === "append" && deed.path === path && deed.producer?.id === id,
+      (operation): operation is Append =>
+        operation.kind === "append" && operation.path === path && operation.producer?.id === id,
     );
     const { epoch, seq } = last?.producer ??
       oracle.living(path, at)?.producers.get(id) ?? { epoch: 0, seq: -1 };
@@ -101,13 +102,13 @@ export class StreamDeeds {
     return String(number).padStart(6, "0");
   }
 
-  /** Each says a number that nobody said before. */
+  /** Each contains a number that was never used before. */
   #values(): string[] {
     const random = this.#random;
     const values: string[] = [];
     for (let n = random.chance(0.6) ? 0 : random.below(4); n >= 0; n--) {
       const pad = "é".repeat(random.chance(0.02) ? 20_000 : random.pick([0, 3, 40, 400]));
-      values.push(`{"n":${this.#said++}, "pad":"${pad}"}`);
+      values.push(`{"n":${this.#valuesMade++}, "pad":"${pad}"}`);
     }
     return values;
   }
