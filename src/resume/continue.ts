@@ -5,7 +5,8 @@
  *      sees; signed where the store signs.
  * CO2  A session that has changed since it was resumed is refused, whether it has grown or other bytes
  *      are in their place: the messages do not come from it. A mended end is no change. It is refused
- *      before it is opened to append, which repairs and signs; and checked again with the lock held.
+ *      before it is opened to append, which repairs; and checked again with the lock held (`shared`
+ *      mode: which is free again by then). A refused session gets no checkpoint from us.
  * CO3  Going on from a turn is a fork: a session of its own that holds the parent's lines up to there
  *      and names the parent and the signed head, its genesis too. The parent gets no line. Where it is
  *      signed and ours to write, it gets a checkpoint that names the fork (resume/fork/link.ts).
@@ -64,7 +65,7 @@ export async function continueResumed(
   const session = await store.open(name, agent === null ? {} : { agent });
   const isUnchanged = (await isSame(host, session, source)) && (await session.openToAppend());
   if (!isUnchanged || !(await isSame(host, session, source))) {
-    await session.release();
+    await session.abandon();
     throw hasChanged(name);
   }
   await session.append(entry);

@@ -323,11 +323,17 @@ export class Session {
     return this.#closing;
   }
 
-  async #release(): Promise<void> {
+  /** As `release`, and signs nothing: for a session that has bytes its opener did not expect. */
+  async abandon(): Promise<void> {
+    this.#closing ??= this.#release({ signs: false });
+    return this.#closing;
+  }
+
+  async #release({ signs } = { signs: true }): Promise<void> {
     this.#parts.onClosed();
     const writer = await this.#opening;
     await this.#composed?.idle();
-    await this.#composed?.sealEnd("batch");
+    if (signs) await this.#composed?.sealEnd("batch");
     try {
       await writer?.close();
     } finally {

@@ -1,11 +1,11 @@
 /** Going on from what was resumed: the report in the log, and forks that name their parent. */
 
 import assert from "node:assert/strict";
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { test } from "vitest";
 import type { NewEntry } from "../../src/model/entry.ts";
-import { RECORDED_ACTIONS_MAX, reportEntry } from "../../src/resume/continue.ts";
+import { continueResumed, RECORDED_ACTIONS_MAX, reportEntry } from "../../src/resume/continue.ts";
 import { LAST_USER_TEXT, UNCERTAIN_RESULT } from "../../src/resume/phrases.ts";
 import { continueSession, type RepairReport, resume } from "../../src/resume.ts";
 import { verifySession } from "../../src/signing.ts";
@@ -21,6 +21,7 @@ import {
   turnOf,
 } from "../support/signing-user.ts";
 import { settledTreeAt } from "../support/tree.ts";
+import { WatchedFiles } from "../support/watched-files.ts";
 
 const FOR = { for: "openai-chat" } as const;
 
@@ -136,6 +137,37 @@ test.each(Object.entries(ALL_SHAPES))(
     await refusal(continueSession(store, resumed), "SESSION_BUSY");
     await store.close();
     assert.deepEqual(await settledTreeAt(root), before);
+  },
+);
+
+test.each(Object.entries(ALL_SHAPES))(
+  "a session that grows before continueSession has its lock is refused, and gets no checkpoint (%s)",
+  async (_name, shape) => {
+    const user = new SigningUser();
+    const { target, path } = await user.writeTurns(shape, 1);
+    const { root, id } = target;
+    const resumed = await resume(id, { ...FOR, root });
+    const before = readFileSync(path);
+    const silent = await user.store({ ...shape, root, sign: false });
+    await silent.session(id).append(said("in between"));
+    await silent.close();
+    const grown = readFileSync(path);
+    const { signed_through: through, verdict } = await verifySession(id, { root });
+    truncateSync(path, before.length);
+
+    // The line comes once the log was hashed, and before it is opened to append.
+    const disk = new WatchedFiles();
+    disk.before = ({ call, name }) => {
+      if (call !== "close" || name !== basename(path) || disk.made(call, name).length > 1) return;
+      appendFileSync(path, grown.subarray(before.length));
+    };
+    const store = await user.store({ ...shape, root });
+    await refusal(continueResumed(disk.host, store, resumed), "SESSION_BUSY");
+    await store.close();
+    assert.equal(disk.made("close", basename(path)).length, 2);
+    assert.ok(readFileSync(path).equals(grown));
+    const after = await verifySession(id, { root });
+    assert.deepEqual([after.signed_through, after.verdict], [through, verdict]);
   },
 );
 
