@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
 import { type Entry, emptyEntry, type Part, type Usage } from "../../model/entry.ts";
+import { decode } from "./decode.ts";
 import { EtfExport, HELD_CHARS_MAX, HELD_LINES_MAX } from "./etf.ts";
 
 interface Line {
@@ -265,4 +266,15 @@ test("whatever the order of calls and results, every line is given once and in o
       assert.equal(answered.length + report.strayResults, results);
     }),
   );
+});
+
+test("rows that a program wrote in the user's name are lines of type user, as ETF has no other", () => {
+  const message = { role: "user", content: "Caveat: the messages below were generated." };
+  for (const mark of [{ isMeta: true }, { isCompactSummary: true }]) {
+    const { entry: decoded } = decode({ type: "user", message, ...mark });
+    assert.ok(decoded);
+    const { lines } = exported([decoded]);
+    assert.deepEqual(lines[0]?.type, "user");
+    assert.deepEqual(lines[0]?.content, [{ text: message.content }]);
+  }
 });
