@@ -90,11 +90,11 @@ test("the pages name the limits and words that the code has", () => {
     `1 to ${OWNER_CHARS_MAX} characters`,
     `1 to ${REASON_CHARS_MAX} characters`,
     `up to ${GLOBS_MAX} globs`,
-    `1 to ${GLOB_CHARS_MAX}\ncharacters`,
+    `1 to ${GLOB_CHARS_MAX} characters`,
     `more than ${number(ENTRIES_MAX)} keys or ${TRUST_BYTES_MAX / 1024 / 1024} MiB`,
     ...PURPOSES.map((purpose) => `\`${purpose}\``),
   ]) {
-    assert.ok(trustPage.includes(phrase), phrase);
+    assert.ok(trustPage.replaceAll(/\s+/g, " ").includes(phrase), phrase);
   }
 });
 
