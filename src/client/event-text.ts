@@ -1,4 +1,9 @@
-/** Event text: Server-Sent Events out of text that comes in pieces, as the HTML standard has it. */
+/**
+ * Event text: Server-Sent Events out of text that comes in pieces, as the HTML standard has it.
+ *
+ * Not `eventsource-parser`: it drops a block with an id and no data, which moves the position to
+ * resume from (docs/decisions/0014-libraries.md).
+ */
 
 export interface TextEvent {
   readonly type: string;

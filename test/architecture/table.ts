@@ -77,6 +77,7 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   zod: "src/dialects/homeagent/schema.ts",
   "eventsource-parser": "src/capture/sse.ts",
   marked: "src/render/html/",
+  diff: "src/render/html/diff-lines.ts",
   "@standard-schema/spec": "src/dialects/streams/door/typed-log.ts",
   pg: "src/postgres/",
   "@anthropic-ai/claude-agent-sdk": "src/integrations/",
@@ -89,6 +90,8 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   "@tanstack/virtual-core": "viewer/",
   "highlight.js": "viewer/",
   uplot: "viewer/src/usage/",
+  "@noble/hashes": "viewer/",
+  "@noble/ciphers": "viewer/",
   vite: "viewer/vite.config.ts",
 };
 

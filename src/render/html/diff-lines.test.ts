@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import { COMPARED_MAX, type DiffLine, diffLines, readDiff } from "./diff-lines.ts";
+import { COST_MAX, type DiffLine, diffLines, EDITS_MAX, readDiff } from "./diff-lines.ts";
 
 function textOf(lines: readonly DiffLine[], kinds: readonly DiffLine["kind"][]): string[] {
   return lines.filter(({ kind }) => kinds.includes(kind)).map(({ text }) => text);
@@ -29,18 +29,34 @@ test("what stayed is found", () => {
   assert.deepEqual(diffLines("", "new"), [{ kind: "new", text: "new" }]);
 });
 
-test("what is too long to be compared went and came as a whole (DL2)", () => {
-  const side = Math.sqrt(COMPARED_MAX);
-  const texts = (count: number, name: string) => {
-    const lines = Array.from({ length: count }, (_, at) => `${name}${at}`);
-    return `${["x", ...lines, "y"].join("\n")}\n${name}`;
-  };
-  const same = (count: number) => {
-    const lines = diffLines(texts(count, "a"), texts(count, "b"));
-    return lines.filter(({ kind }) => kind === "same").length;
-  };
-  assert.equal(same(side - 2), 2);
-  assert.equal(same(side - 1), 1); // "x", which both begin with, is put aside before.
+/** Two texts that share lines, differ in `edits` others, and begin with the same line. */
+function pair(shared: readonly string[], edits: number): [string, string] {
+  const changed = Array.from({ length: edits / 2 - 1 }, (_, at) => `changed ${at}`);
+  const side = (name: string) =>
+    `${["first", ...changed.map((line) => line + name), ...shared, name].join("\n")}\n`;
+  return [side("old"), side("new")];
+}
+
+function keptIn([before, after]: readonly [string, string]): number {
+  return diffLines(before, after).filter(({ kind }) => kind === "same").length;
+}
+
+test("texts that differ in too many lines were replaced as a whole (DL2)", () => {
+  const shared = Array.from({ length: 10 }, (_, at) => `kept ${at}`);
+  assert.equal(keptIn(pair(shared, EDITS_MAX)), 11);
+  assert.equal(keptIn(pair(shared, EDITS_MAX + 2)), 1); // "first", which is the same in both.
+});
+
+test("the longer the texts, the fewer differences are looked for (DL2)", () => {
+  const chars = COST_MAX / 100 / 2;
+  for (const [lines, length] of [
+    [100, chars / 100],
+    [chars / 20, 4],
+  ] as const) {
+    const shared = Array.from({ length: lines }, (_, at) => `${at}`.padStart(length, "0"));
+    assert.equal(keptIn(pair(shared, 90)), lines + 1);
+    assert.equal(keptIn(pair(shared, 102)), 1);
+  }
 });
 
 test("texts that are diffs already are read as such, and no others", () => {

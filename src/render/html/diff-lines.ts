@@ -1,13 +1,20 @@
 /**
- * Diff lines: which lines went, which came, which stayed.
+ * Diff lines: which lines were removed, added or kept.
  *
- * DL1  What went and what stayed is the old text, in order; what came and what stayed the new one.
- * DL2  The work is bounded: lines that are alike at both ends are put aside, and of what is left
- *      the shortest difference is looked for up to COMPARED_MAX pairs of lines. Beyond that all old
- *      lines went and all new ones came.
+ * DL1  Removed and kept lines are the old text, in order; added and kept lines the new one.
+ * DL2  The work is bounded. Lines that are equal at both ends are set apart; of the rest, the
+ *      shortest difference is looked for up to EDITS_MAX edits, fewer in long texts (COST_MAX).
+ *      Beyond that all old lines were removed and all new ones added. No clock: the same texts
+ *      give the same difference.
  */
 
-export const COMPARED_MAX = 250_000;
+import { diffArrays } from "diff";
+
+export const EDITS_MAX = 1_000;
+/** Each edit may look at every line again: edits times characters. */
+export const COST_MAX = 1_000_000_000;
+/** A line that is looked at costs as much as so many characters that are compared. */
+const LINE_COST = 16;
 
 export interface DiffLine {
   readonly kind: "gone" | "new" | "same" | "place";
@@ -24,9 +31,9 @@ export function diffLines(before: string, after: string): DiffLine[] {
   const most = Math.min(old.length, now.length) - head;
   while (tail < most && old[old.length - 1 - tail] === now[now.length - 1 - tail]) tail++;
   return [
-    ...old.slice(0, head).map((text) => ({ kind: "same", text }) as const),
+    ...marked("same", old.slice(0, head)),
     ...changed(old.slice(head, old.length - tail), now.slice(head, now.length - tail)),
-    ...old.slice(old.length - tail).map((text) => ({ kind: "same", text }) as const),
+    ...marked("same", old.slice(old.length - tail)),
   ];
 }
 
@@ -37,53 +44,22 @@ function linesOf(text: string): string[] {
   return lines;
 }
 
-function changed(old: readonly string[], now: readonly string[]): DiffLine[] {
-  if (old.length * now.length > COMPARED_MAX) {
-    return [
-      ...old.map((text) => ({ kind: "gone", text }) as const),
-      ...now.map((text) => ({ kind: "new", text }) as const),
-    ];
-  }
-  const width = now.length + 1;
-  const common = commonLengths(old, now);
-  const lines: DiffLine[] = [];
-  let at = 0;
-  let to = 0;
-  while (at < old.length || to < now.length) {
-    const text = old[at];
-    const other = now[to];
-    if (text !== undefined && text === other) {
-      lines.push({ kind: "same", text });
-      at++;
-      to++;
-    } else if (
-      text !== undefined &&
-      (other === undefined ||
-        (common[(at + 1) * width + to] ?? 0) >= (common[at * width + to + 1] ?? 0))
-    ) {
-      lines.push({ kind: "gone", text });
-      at++;
-    } else if (other !== undefined) {
-      lines.push({ kind: "new", text: other });
-      to++;
-    }
-  }
-  return lines;
+function marked(kind: DiffLine["kind"], lines: readonly string[]): DiffLine[] {
+  return lines.map((text) => ({ kind, text }));
 }
 
-/** For each pair of places: how many lines the rests have in common, in order. */
-function commonLengths(old: readonly string[], now: readonly string[]): Uint32Array {
-  const width = now.length + 1;
-  const common = new Uint32Array((old.length + 1) * width);
-  for (let at = old.length - 1; at >= 0; at--) {
-    for (let to = now.length - 1; to >= 0; to--) {
-      common[at * width + to] =
-        old[at] === now[to]
-          ? (common[(at + 1) * width + to + 1] ?? 0) + 1
-          : Math.max(common[(at + 1) * width + to] ?? 0, common[at * width + to + 1] ?? 0);
-    }
-  }
-  return common;
+function changed(old: readonly string[], now: readonly string[]): DiffLine[] {
+  const maxEditLength = Math.min(EDITS_MAX, COST_MAX / (costOf(old) + costOf(now)));
+  const changes = diffArrays([...old], [...now], { maxEditLength });
+  if (changes === undefined) return [...marked("gone", old), ...marked("new", now)];
+  return changes.flatMap(({ added, removed, value }) => {
+    return marked(added ? "new" : removed ? "gone" : "same", value);
+  });
+}
+
+/** What it costs to look at each line once, in characters. */
+function costOf(lines: readonly string[]): number {
+  return lines.reduce((sum, { length }) => sum + length + LINE_COST, 0);
 }
 
 /** A text that is a diff already: git's, diff's, or a patch as some agents write it. */

@@ -3,26 +3,30 @@
  *
  * WebCrypto answers later and the judges ask at once, so signatures are checked ahead: whoever
  * walks through a log hands each checkpoint to `ahead` and awaits it before a judge sees the line.
+ * SHA-256 and AES come from noble: WebCrypto's are asynchronous, and its SHA-256 is not incremental.
  *
  * WB1  A signature holds only when WebCrypto said so of this key, this message and this signature.
  *      What was not asked ahead does not hold, and neither does anything where Ed25519 is missing.
  * WB2  No signature holds under a key that is none (src/proof/ed25519-keys.ts).
  */
 
+import { ecb } from "@noble/ciphers/aes.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { assert } from "../../../src/base/errors.ts";
 import { toBase64url, toHex } from "../../../src/proof/bytes.ts";
-import type { ProofCrypto } from "../../../src/proof/crypto.ts";
+import type { ProofCrypto, RunningHash } from "../../../src/proof/crypto.ts";
 import { publicKeyFault } from "../../../src/proof/ed25519-keys.ts";
-import { aes256 } from "./aes256.ts";
-import { Sha256, sha256 } from "./sha256.ts";
 
 const SIGNATURE_BYTES = 64;
+const AES_KEY_BYTES = 32;
+const AES_BLOCK_BYTES = 16;
 
 /** The part of WebCrypto that is used; absent on pages that came over plain HTTP from elsewhere. */
 export type Subtle = Pick<SubtleCrypto, "importKey" | "verify">;
 
 export class WebProofCrypto implements ProofCrypto {
   readonly sha256 = sha256;
-  readonly runningSha256 = () => new Sha256();
+  readonly runningSha256 = () => running(sha256.create());
   readonly aes256 = aes256;
   readonly indexOf = indexOf;
   readonly #subtle: Subtle | null;
@@ -72,6 +76,24 @@ export class WebProofCrypto implements ProofCrypto {
       return null; // It knows no Ed25519.
     }
   }
+}
+
+function running(state: ReturnType<typeof sha256.create>): RunningHash {
+  return {
+    update: (bytes) => void state.update(bytes),
+    copy: () => running(state.clone()),
+    hex: () => toHex(state.clone().digest()),
+    digest: () => state.digest(),
+  };
+}
+
+function aes256(key: Uint8Array): (blocks: Uint8Array) => Uint8Array {
+  assert(key.length === AES_KEY_BYTES, "the key of AES-256 has 32 bytes");
+  return (blocks) => {
+    assert(blocks.length % AES_BLOCK_BYTES === 0, "AES takes whole blocks");
+    // A cipher of noble encrypts once; the judges ask for many blocks at a time.
+    return ecb(key, { disablePadding: true }).encrypt(blocks);
+  };
 }
 
 function asked(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): string {
