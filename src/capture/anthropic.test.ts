@@ -11,7 +11,7 @@ import { refusal } from "../../test/support/refusal.ts";
 import type { NewEntry, Part } from "../model/entry.ts";
 import { captureAnthropic } from "./anthropic.ts";
 
-/** What is appended of a stream that ends with these events. */
+/** The entry appended from a stream that ends with these events. */
 async function appended(events: readonly ProviderEvent[]): Promise<NewEntry> {
   const session = new GatheredSession();
   await captureAnthropic(given(events), session).result.catch(() => {});
@@ -31,7 +31,7 @@ const partsOf = async (...events: ProviderEvent[]) => (await appended([START, ..
 
 const CITATION = { type: "char_location", cited_text: "né", document_index: 0 };
 
-/** As its delta has it, which is as the next request takes it back. */
+/** As in its delta, and as the next request accepts it. */
 const SUMMARY = {
   type: "compaction",
   content: "Rain was asked for.",
@@ -83,7 +83,7 @@ test("a message is appended with its parts in order, its id, model, stop reason 
   } satisfies NewEntry);
 });
 
-test("the result has the blocks as the API takes them back, and the usage in its own words", async () => {
+test("the result has the blocks as the API accepts them back, and the usage in the API's fields", async () => {
   const { blocks, stopReason, usage } = await captureAnthropic(
     given(ANTHROPIC),
     new GatheredSession(),
@@ -131,7 +131,7 @@ test("a message cut off after any event is appended with all that arrived, marke
   }
 });
 
-test("a call that is not ended is no call: its text is kept, and nobody can run it", async () => {
+test("a call without an end is not a tool_call: only its text is kept", async () => {
   const tool = begin({ type: "tool_use", id: "t", name: "rm", input: {} });
   const json = (partial_json: string) => delta({ type: "input_json_delta", partial_json });
   const kept = (input_text: string) => [
@@ -139,12 +139,12 @@ test("a call that is not ended is no call: its text is kept, and nobody can run 
   ];
   assert.deepEqual(await partsOf(tool), kept(""));
   assert.deepEqual(await partsOf(tool, json('{"path":"/')), kept('{"path":"/'));
-  // Even where the text could be all of it: nobody has said so.
+  // Even where the text could be all of it: no event has said so.
   assert.deepEqual(await partsOf(tool, json('{"path":"/"}')), kept('{"path":"/"}'));
-  // Ended, but cut short by the limit of tokens; the message itself is whole.
+  // Ended, but cut by the token limit; the message itself is complete.
   const whole = [tool, json('{"path":"/'), end(), STOP];
   assert.deepEqual(await partsOf(...whole), kept('{"path":"/'));
-  // Ended, and the message broke off later.
+  // Ended, and the message was cut later.
   assert.deepEqual(await partsOf(tool, json('{"path":"/"}'), end()), [
     { type: "tool_call", callId: "t", tool: "rm", input: { path: "/" } },
   ]);
@@ -177,7 +177,7 @@ test("a number beyond all doubles in the input of a call is null, as every log w
   ]);
 });
 
-test("blocks and deltas that nobody has heard of are kept", async () => {
+test("unknown blocks and deltas are kept", async () => {
   const native = { type: "hologram", size: 3 };
   const odd = { type: "shimmer_delta", shimmer: 1 };
   assert.deepEqual(await partsOf(begin(native), delta(odd), delta(odd), end(), STOP), [
@@ -189,7 +189,7 @@ test("blocks and deltas that nobody has heard of are kept", async () => {
   assert.deepEqual(await partsOf(begin(native), text, text, json, end(), STOP), [
     { type: "other", native: { ...native, text: "aa", input: [1] } },
   ]);
-  // What a known block has beyond its part follows it.
+  // Fields of a known block that its part does not have follow it.
   const block = { type: "text", text: "", mood: "blue" };
   assert.deepEqual(await partsOf(begin(block), text, delta(odd), end(), STOP), [
     { type: "text", text: "a" },
@@ -203,7 +203,7 @@ test("blocks and deltas that nobody has heard of are kept", async () => {
   ]);
 });
 
-test("a message's last call is none where it was broken off before the call's input", async () => {
+test("a message's last call does not count if it was cut before the call's input", async () => {
   const tool = { type: "tool_use", id: "t", name: "rm", input: {} };
   const empty = delta({ type: "input_json_delta", partial_json: "" }, 1);
   const stopped = (stop_reason: string) => ({ type: "message_delta", delta: { stop_reason } });
@@ -218,14 +218,14 @@ test("a message's last call is none where it was broken off before the call's in
   }
   const events = [...earlier, begin(tool, 1), empty, end(1)];
   assert.deepEqual(await partsOf(...events, stopped("tool_use"), STOP), [whole, whole]);
-  // Some servers give the whole input as the block begins.
+  // Some servers send the whole input in the start event.
   const given = begin({ ...tool, input: { path: "a" } });
   assert.deepEqual(await partsOf(given, end(), stopped("max_tokens"), STOP), [
     { ...whole, input: { path: "a" } },
   ]);
 });
 
-test("what the end of a message says besides its stop reason is kept", async () => {
+test("fields of message_delta other than the stop reason are kept", async () => {
   const { parts, stopReason } = await appended([
     START,
     { type: "message_delta", delta: { stop_reason: "stop_sequence", stop_sequence: "END" } },
@@ -244,7 +244,7 @@ test("blocks come in the order of their indices, however large those are", async
   assert.deepEqual(await partsOf(...events), [text("a"), text("b"), text("c")]);
 });
 
-test("what is no stream of messages fails the result, and is kept next to what came before", async () => {
+test("malformed events fail the result, and are kept next to what came before", async () => {
   const open = [START, begin({ type: "text", text: "kept" })];
   const refused: readonly (readonly [ProviderEvent, string])[] = [
     [START, "message_start came twice"],
@@ -257,12 +257,12 @@ test("what is no stream of messages fails the result, and is kept next to what c
     [begin({ type: "text" }, 0.5), "a block has no index"],
     [delta({ type: "text_delta", text: "x" }, 1), "an event is for a block that never began"],
     [end(1), "an event is for a block that never began"],
-    [{ type: "content_block_delta", index: 0 }, "a delta is no object"],
-    [delta({ type: "text_delta" }), "a piece of text is none"],
-    [delta({ type: "text_delta", text: ["x"] }), "a piece of text is none"],
-    [delta({ type: "input_json_delta", partial_json: {} }), "a piece of text is none"],
+    [{ type: "content_block_delta", index: 0 }, "a delta is not an object"],
+    [delta({ type: "text_delta" }), "a piece of text is not text"],
+    [delta({ type: "text_delta", text: ["x"] }), "a piece of text is not text"],
+    [delta({ type: "input_json_delta", partial_json: {} }), "a piece of text is not text"],
     [{ type: "message_delta", delta: 5 }, "message_delta has no delta"],
-    [{ type: "message_delta", delta: {}, usage: [1] }, "usage is no object"],
+    [{ type: "message_delta", delta: {}, usage: [1] }, "usage is not an object"],
   ];
   for (const [event, reason] of refused) {
     const session = new GatheredSession();
@@ -279,7 +279,7 @@ test("what is no stream of messages fails the result, and is kept next to what c
   }
 });
 
-test("events before a message began are kept in a message that says nothing else", async () => {
+test("events before a message began are kept in a message without other parts", async () => {
   const early: readonly ProviderEvent[] = [
     begin({ type: "text", text: "" }),
     { type: "message_delta", delta: {} },
@@ -295,7 +295,7 @@ test("events before a message began are kept in a message that says nothing else
   }
 });
 
-test("an error in the stream is told in the provider's word, passed on, and ends the message", async () => {
+test("an error event is passed on, ends the message and is reported with the provider's error type", async () => {
   const error = { type: "error", error: { type: "overloaded_error", message: "secret words" } };
   for (const before of [[], ANTHROPIC.slice(0, 8)]) {
     const session = new GatheredSession();
@@ -315,7 +315,7 @@ test("an error in the stream is told in the provider's word, passed on, and ends
   }
 });
 
-test("a count that is none is not taken for one", async () => {
+test("a token count that is not a number is ignored", async () => {
   const usage = { input_tokens: "many", output_tokens: -1, cache_read_input_tokens: 3 };
   const entry = await appended([{ type: "message_start", message: { usage } }, STOP]);
   assert.deepEqual(entry, {

@@ -1,13 +1,13 @@
 /**
- * Anthropic: the events of a Messages API stream gathered into one message.
+ * Anthropic: collects the events of a Messages API stream into one message.
  *
- * AN1  A block is what began it with its deltas put in: `text_delta`, `thinking_delta` add to the
- *      field of that name, `signature_delta` replaces it, `citations_delta` adds to a list,
- *      `input_json_delta` to the text of `input`; `compaction_delta` replaces the fields that it
- *      has. Any other delta goes to `unknown_deltas`.
- * AN2  Usage is cumulative: what a later event says of a field wins, unless it says null.
+ * - A block is its start event with its deltas applied: `text_delta` and `thinking_delta` append to
+ *   the field of that name, `signature_delta` replaces it, `citations_delta` appends to a list,
+ *   `input_json_delta` to the text of `input`; `compaction_delta` replaces the fields that it has.
+ *   Any other delta goes to `unknown_deltas`.
+ * - Usage is cumulative: a later event's value of a field wins, unless it is null.
  *
- * `message_start` is not asked for content: the SDK's helper fills that object while it is read.
+ * The content in `message_start` is ignored: the SDK's helper fills that object while it is read.
  */
 
 import type { VerbatimError } from "../base/errors.ts";
@@ -30,7 +30,7 @@ import {
   providerError,
 } from "./wire.ts";
 
-/** The usage of a message in Anthropic's own words; more fields than these may be there. */
+/** The usage of a message in Anthropic's own fields; there may be more. */
 export interface AnthropicUsage {
   readonly input_tokens?: number | null;
   readonly output_tokens?: number | null;
@@ -40,7 +40,7 @@ export interface AnthropicUsage {
 }
 
 export interface AnthropicResult {
-  /** The content blocks, as Anthropic takes them back in the next request. */
+  /** The content blocks, as Anthropic accepts them in the next request. */
   readonly blocks: readonly JsonObject[];
   readonly stopReason: string | null;
   readonly usage: AnthropicUsage | null;
@@ -95,7 +95,7 @@ export class AnthropicMessage implements Gathering<AnthropicResult> {
   #id: string | null = null;
   #model: string | null = null;
   #stopReason: string | null = null;
-  /** What the end of the message says besides the stop reason. */
+  /** Fields of `message_delta` other than the stop reason. */
   #ending: Weighed<JsonObject> | null = null;
   #usage: Weighed<AnthropicUsage> | null = null;
 
@@ -132,7 +132,7 @@ export class AnthropicMessage implements Gathering<AnthropicResult> {
   }
 
   isWhole(): boolean {
-    return false; // Without message_stop nobody said so.
+    return false; // Only message_stop says so.
   }
 
   entry(isPartial: boolean): NewEntry | null {
@@ -183,9 +183,8 @@ export class AnthropicMessage implements Gathering<AnthropicResult> {
     return block;
   }
 
-  /** AN1 */
   #add(block: Block, delta: unknown): void {
-    if (!isObject(delta)) throw this.#bad("a delta is no object");
+    if (!isObject(delta)) throw this.#bad("a delta is not an object");
     const { native } = block;
     switch (delta.type) {
       case "text_delta":
@@ -213,11 +212,12 @@ export class AnthropicMessage implements Gathering<AnthropicResult> {
 
   #addText(native: JsonDraft, field: string, piece: unknown): void {
     const before = native[field] ?? "";
-    if (typeof before !== "string") throw this.#bad("a delta adds text to what is none");
+    if (typeof before !== "string")
+      throw this.#bad("a delta adds text to a field that is not text");
     native[field] = before + this.#budget.text(piece);
   }
 
-  /** Says the whole summary; what comes later counts, as it does in the SDK. */
+  /** Each delta has the whole summary; the last one counts, as in the SDK. */
   #addSummary(native: JsonDraft, { type, ...said }: JsonObject): void {
     const isKnown = Object.keys(said).every((field) => SUMMARY_FIELDS.includes(field));
     if (!isKnown) this.#addTo(native, "unknown_deltas", { type, ...said });
@@ -226,7 +226,7 @@ export class AnthropicMessage implements Gathering<AnthropicResult> {
 
   #addTo(native: JsonDraft, field: string, value: unknown): void {
     const list = native[field] ?? [];
-    if (!Array.isArray(list)) throw this.#bad("a delta adds to what is no list");
+    if (!Array.isArray(list)) throw this.#bad("a delta adds to a field that is not a list");
     list.push(this.#budget.copy(value));
     native[field] = list;
   }
@@ -239,19 +239,18 @@ export class AnthropicMessage implements Gathering<AnthropicResult> {
     this.#count(usage);
   }
 
-  /** AN2 */
   #count(usage: unknown): void {
     if (usage === null || usage === undefined) return;
-    if (!isObject(usage)) throw this.#bad("usage is no object");
+    if (!isObject(usage)) throw this.#bad("usage is not an object");
     const said = Object.entries(usage).filter(([, count]) => count !== null);
     const merged = { ...this.#usage?.copy, ...Object.fromEntries(said) };
     this.#usage = this.#budget.replace(this.#usage, merged);
   }
 
-  /** The blocks in order, with their tools' inputs read. */
+  /** The blocks in order, with the inputs of tools parsed. */
   #finished(isWhole: boolean): JsonObject[] {
     const blocks = [...this.#blocks].sort(([a], [b]) => a - b).map(([, block]) => block);
-    // TI2: a block that was cut is ended all the same.
+    // A block that was cut has an end event, too (tool-input.ts, TI2).
     const last = isBrokenOff(this.#stopReason) ? blocks.at(-1) : undefined;
     return blocks.map((block) => {
       const isCut = block === last && hasNoInput(block);
@@ -271,12 +270,12 @@ const SUMMARY_FIELDS: readonly string[] = [
   "tool_changes",
 ];
 
-/** Whether none of its input came, neither as the block began nor after it. */
+/** Whether none of its input came, neither in the start event nor after it. */
 function hasNoInput({ native, json }: Block): boolean {
   return !json && isObject(native.input) && Object.keys(native.input).length === 0;
 }
 
-/** A block with its input in place, or the text of it as `input_text` where it is not whole. */
+/** A block with its input, or with the input's text as `input_text` where it is incomplete. */
 function finishedBlock({ native, json }: Block, isEnded: boolean): JsonObject {
   const hasInput = json !== null || native.type === "tool_use";
   if (!hasInput || (isEnded && !json)) return native;

@@ -1,5 +1,5 @@
 /**
- * Any stream: whatever a provider sends, and however it is cut, the capture ends in order.
+ * Any stream: whatever a provider sends, in any chunks, the capture ends properly.
  *
  * Method: recorded-like streams in arbitrary chunks, at every single cut, with arbitrary events
  * swapped in, and with arbitrary JSON in their fields.
@@ -71,7 +71,7 @@ for (const [name, { provider, events, sse }] of Object.entries(STREAMS)) {
 
     test("cut in two at any byte gives the same events and the same entry", async () => {
       const bytes = sseBytes(events, sse);
-      // Compared as JSON, which is many times as fast and says the same here.
+      // Compared as JSON, which is many times as fast and equivalent here.
       const whole = JSON.stringify(await captured(provider, given([bytes])));
       for (let cut = 0; cut <= bytes.length; cut++) {
         const outcome = await captured(provider, given(cutAt(bytes, [cut])));
@@ -79,7 +79,7 @@ for (const [name, { provider, events, sse }] of Object.entries(STREAMS)) {
       }
     });
 
-    test("given as events says the same as given as bytes", async () => {
+    test("events and bytes give the same entry", async () => {
       const whole = await captured(provider, given([sseBytes(events, sse)]));
       assert.deepEqual(await captured(provider, given(events)), whole);
     });
@@ -105,7 +105,7 @@ for (const [name, { provider, events, sse }] of Object.entries(STREAMS)) {
               result,
               error,
             } = await captured(provider, given(stream as object[]));
-            // What the provider calls an error ends the stream; a message without its end is told.
+            // The provider's error ends the stream; a message without its end is an error.
             const { code } = error instanceof VerbatimError ? error : { code: null };
             const isProviders = code === "PROVIDER_ERROR";
             assert.ok(error === null || isProviders || code === "STREAM_INCOMPLETE", String(error));
@@ -125,7 +125,7 @@ for (const [name, { provider, events, sse }] of Object.entries(STREAMS)) {
   });
 }
 
-/** An event of the stream with any JSON in one of its places, however deep. */
+/** An event of the stream with any JSON in one of its fields, at any depth. */
 function changedEvent(events: readonly ProviderEvent[]): fc.Arbitrary<unknown> {
   const key = fc.constantFrom("__proto__", "constructor", "index", "type", "text", "delta");
   const changes = fc.tuple(fc.constantFrom(...events), fc.nat(40), key, fc.jsonValue());

@@ -26,7 +26,7 @@ test("a text counts as it is in a line of the log, escapes included", () => {
   }
 });
 
-test("a budget of so many bytes takes them, and not one more", () => {
+test("a budget accepts its bytes, and not one more", () => {
   const budget = new Budget("anthropic", 1000);
   budget.spend(1000);
   const { details } = thrownRefusal(() => budget.spend(1), "STREAM_TOO_LARGE");
@@ -35,7 +35,7 @@ test("a budget of so many bytes takes them, and not one more", () => {
   budget.spend(1);
 });
 
-test("an account spends of the whole, and gives back what it let go", () => {
+test("an account spends from its budget, and releases to it", () => {
   const whole = new Budget("openai", 1000);
   const account = whole.account();
   account.spend(600);
@@ -56,7 +56,7 @@ test("a value is copied as plain JSON, and one without JSON is refused", () => {
   }
 });
 
-test("a message of the greatest size is taken, and what passes it ends the capture", async () => {
+test("a message of the largest size is accepted, and a larger one ends the capture", async () => {
   const max = 3 * CAPTURED_BLOCK_BYTES;
   const text = (chars: number) => ({
     type: "content_block_delta",
@@ -85,7 +85,7 @@ test("a message of the greatest size is taken, and what passes it ends the captu
   assert.equal(over.only.isPartial, true);
 });
 
-test("many small blocks count as what is written around them", async () => {
+test("many small blocks count with what is written around them", async () => {
   const limits = { messageBytesMax: 10 * CAPTURED_BLOCK_BYTES };
   const blocks = Array.from({ length: 11 }, (_, index) => ({
     type: "content_block_start",
@@ -111,7 +111,7 @@ test("many small blocks count as what is written around them", async () => {
   }
 });
 
-test("what is said twice counts once: an item and its pieces, a usage and the next", async () => {
+test("repeated data counts once: an item and its pieces, a usage and the next", async () => {
   const text = "x".repeat(20_000);
   const limits = { messageBytesMax: 30_000 };
   const item = { type: "message", content: [{ type: "output_text", text }] };
@@ -144,7 +144,7 @@ test("what is said twice counts once: an item and its pieces, a usage and the ne
   );
 });
 
-test("an output that passes the limit leaves what came in pieces", async () => {
+test("when the final output is over the limit, the pieces are kept", async () => {
   const item = { type: "message", content: [{ type: "output_text", text: "kept" }] };
   const huge = { ...item, content: [{ type: "output_text", text: "x".repeat(50_000) }] };
   const session = new GatheredSession();
@@ -157,7 +157,7 @@ test("an output that passes the limit leaves what came in pieces", async () => {
   assert.deepEqual(session.only.parts, [{ type: "text", text: "kept" }]);
 });
 
-test("a name of the greatest length is taken, and one character more is refused", async () => {
+test("a name of the largest length is accepted, and one character more is refused", async () => {
   const start = (id: string) => ({ type: "message_start", message: { id } });
   const stop = { type: "message_stop" };
   const session = new GatheredSession();
@@ -168,7 +168,7 @@ test("a name of the greatest length is taken, and one character more is refused"
   await refusal(result, "BAD_STREAM");
 });
 
-test("the limit leaves room in a line of the log, and can only be made smaller", () => {
+test("the limit fits a line of the log, and can only be made smaller", () => {
   const { messageBytesMax } = CAPTURE_LIMITS;
   assert.ok(messageBytesMax <= (LOG_LIMITS.lineBytesMax * 3) / 4);
   const session = new GatheredSession();

@@ -1,16 +1,16 @@
 /**
- * Budget: what one captured message may come to.
+ * Budget: the size limit of one captured message.
  *
- * BU1  What is held can be appended: it is counted as the bytes of its JSON in a line, escapes
- *      included, and is plain JSON of its own, so that nobody can change it afterwards.
- * BU2  What would pass the limit is refused before it is held; what is held stays.
+ * BU1  Whatever is held can be appended: it is counted as the bytes of its JSON in a line, escapes
+ *      included, and is a plain JSON copy, so that no other code can change it.
+ * BU2  A value over the limit is refused before it is held; what is already held stays.
  */
 
 import { type Provider, VerbatimError } from "../base/errors.ts";
 import { CAPTURED_BLOCK_BYTES, CAPTURED_DEPTH_MAX } from "../base/limits.ts";
 import { badStream } from "./wire.ts";
 
-/** What a line of the log has as six characters although JSON leaves it bare. */
+/** Characters that a line of the log escapes to six, although JSON leaves them bare. */
 const ESCAPED = /[\u007f-\u009f\u2028\u2029]/g;
 
 export interface Weighed<T> {
@@ -30,42 +30,42 @@ export class Budget {
     this.#whole = whole;
   }
 
-  /** An account within this budget, for what may be let go again. */
+  /** An account within this budget, for data that may be released again. */
   account(): Budget {
     return new Budget(this.provider, this.#bytesMax, this);
   }
 
-  /** Counts bytes that are to be held; fewer than none for those that are let go. */
+  /** Counts bytes that will be held; negative for released ones. */
   spend(bytes: number): void {
     if (this.#bytes + bytes > this.#bytesMax) throw this.#tooLarge();
     this.#whole?.spend(bytes);
     this.#bytes += bytes;
   }
 
-  /** All that was counted here is let go. */
+  /** Releases everything counted here. */
   release(): void {
     this.spend(-this.#bytes);
   }
 
   /** A piece of text, counted. */
   text(piece: unknown): string {
-    if (typeof piece !== "string") throw badStream(this.provider, "a piece of text is none");
+    if (typeof piece !== "string") throw badStream(this.provider, "a piece of text is not text");
     this.spend(lineBytes(JSON.stringify(piece)));
     return piece;
   }
 
-  /** A value that somebody else may hold as well: a copy of its own, counted. */
+  /** A counted copy of a value that other code may hold, too. */
   copy<T>(value: T): T {
     return this.replace(null, value).copy;
   }
 
-  /** A block: as `copy`, and what is written around it is counted, too. */
+  /** A counted copy of a block, plus what is written around it. */
   block<T>(value: T): T {
     this.spend(CAPTURED_BLOCK_BYTES);
     return this.copy(value);
   }
 
-  /** A copy that is held instead of what was held before. */
+  /** A counted copy that replaces an earlier one. */
   replace<T>(before: Weighed<unknown> | null, value: T): Weighed<T> {
     const after = this.#weigh(value);
     this.spend(after.bytes - (before?.bytes ?? 0));
@@ -78,14 +78,14 @@ export class Budget {
     try {
       json = JSON.stringify(value);
     } catch (cause) {
-      throw this.#noJson("it has no JSON", cause);
+      throw this.#noJson("it cannot be written as JSON", cause);
     }
-    if (json === undefined) throw this.#noJson("it has no JSON");
+    if (json === undefined) throw this.#noJson("it cannot be written as JSON");
     return { copy: JSON.parse(json) as T, bytes: lineBytes(json) };
   }
 
   #noJson(why: string, cause?: unknown): VerbatimError {
-    return badStream(this.provider, `an event holds a value that cannot be kept (${why})`, cause);
+    return badStream(this.provider, `an event has a value that cannot be kept (${why})`, cause);
   }
 
   #tooLarge(): VerbatimError {
@@ -98,12 +98,12 @@ export class Budget {
   }
 }
 
-/** How long a JSON text is in a line of the log. */
+/** The length of a JSON text in a line of the log. */
 export function lineBytes(json: string): number {
   return Buffer.byteLength(json) + 5 * (json.match(ESCAPED)?.length ?? 0);
 }
 
-/** True as soon as one way down is too long: an object that contains itself ends the walk, too. */
+/** True as soon as one path is too long, so an object that contains itself ends the walk, too. */
 export function isTooDeep(value: unknown, depthLeft: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (depthLeft === 0) return true;

@@ -14,7 +14,7 @@ import { refusal, thrownRefusal } from "../../test/support/refusal.ts";
 import { captureAnthropic } from "./anthropic.ts";
 import { captureOpenAI } from "./openai.ts";
 
-/** Events that are counted as they are asked for, and a source that knows when it is let go. */
+/** Counts events as they are asked for, and knows when it is closed. */
 class WatchedSource implements AsyncIterable<ProviderEvent> {
   asked = 0;
   isClosed = false;
@@ -61,7 +61,7 @@ function watchRejections(): readonly unknown[] {
 
 const PARTIAL = ANTHROPIC.slice(0, 6);
 
-test("the very events are passed on, in order, unknown ones and pings included", async () => {
+test("the same event objects are passed on, in order, unknown ones and pings included", async () => {
   const seen = await all(captureAnthropic(new WatchedSource(ANTHROPIC), new GatheredSession()));
   assert.equal(seen.length, ANTHROPIC.length);
   for (const [n, event] of seen.entries()) assert.equal(event, ANTHROPIC[n]);
@@ -75,7 +75,7 @@ test("from bytes, an event is the JSON of its data, whatever holds the bytes", a
     yield bytes.subarray(100);
   }
   const text = Readable.from([bytes]).setEncoding("utf8");
-  // As test runners do, which give every file a world of its own.
+  // Like test runners, which give every file its own realm.
   const foreign = given([runInNewContext("(bytes) => Uint8Array.from(bytes)")(bytes)]);
   const bodies = [web(), new Response(web()), pieces(), Readable.from([bytes]), text, foreign];
   for (const body of bodies) {
@@ -117,7 +117,7 @@ test("awaiting the result without iterating reads the stream to its end", async 
   assert.throws(() => captured[Symbol.asyncIterator](), /awaited first/);
 });
 
-test("looking at the result takes no event from who iterates at the same time", async () => {
+test("awaiting the result takes no event from a concurrent iteration", async () => {
   for (const isFirst of [true, false]) {
     const captured = captureAnthropic(new WatchedSource(ANTHROPIC), new GatheredSession());
     const { result } = captured;
@@ -127,7 +127,7 @@ test("looking at the result takes no event from who iterates at the same time", 
   }
 });
 
-test("a capture that nobody reads touches nothing", async () => {
+test("a capture that is not read touches nothing", async () => {
   const source = new WatchedSource(ANTHROPIC);
   const session = new GatheredSession();
   const { result } = captureAnthropic(source, session);
@@ -136,8 +136,8 @@ test("a capture that nobody reads touches nothing", async () => {
   assert.deepEqual([source.asked, session.entries.length], [0, 0]);
 });
 
-test("an error of the stream reaches iterator and result as it is, after what arrived is kept", async () => {
-  // Method: everything that can be thrown, errors of other worlds and nothing at all included.
+test("an error of the stream reaches iterator and result unchanged, after what arrived is kept", async () => {
+  // Method: everything that can be thrown, including errors of other realms and undefined.
   for (const error of [new TypeError("terminated"), "gone", null, undefined, { code: 5 }]) {
     const session = new GatheredSession();
     const captured = captureAnthropic(new WatchedSource(PARTIAL, error), session);
@@ -153,7 +153,7 @@ test("an error of the stream reaches iterator and result as it is, after what ar
   }
 });
 
-test("an error after the message's end is the iterator's alone: the message is whole", async () => {
+test("an error after the message's end reaches only the iterator: the message is complete", async () => {
   const error = new Error("reset");
   const session = new GatheredSession();
   const captured = captureAnthropic(new WatchedSource(ANTHROPIC, error), session);
@@ -165,7 +165,7 @@ test("an error after the message's end is the iterator's alone: the message is w
   assert.equal((await drained.result).stopReason, "tool_use");
 });
 
-test("a result that nobody looks at fails in silence", async () => {
+test("an unobserved result causes no unhandled rejection", async () => {
   const unhandled = watchRejections();
   const source = new WatchedSource(PARTIAL, new Error("gone"));
   await all(captureAnthropic(source, new GatheredSession())).catch(() => {});
@@ -177,7 +177,7 @@ test("a result that nobody looks at fails in silence", async () => {
   assert.deepEqual(unhandled, []);
 });
 
-test("a failed append reaches iterator and result, whole or partial, and lets go of the source", async () => {
+test("a failed append reaches iterator and result, complete or partial, and closes the source", async () => {
   for (const events of [ANTHROPIC, PARTIAL]) {
     const session = new GatheredSession();
     session.failure = new Error("disk full");
@@ -189,8 +189,8 @@ test("a failed append reaches iterator and result, whole or partial, and lets go
   }
 });
 
-test("who stops reading cancels the stream, and what arrived is kept as partial", async () => {
-  // Method: stop at every event; from the end of the message on, it is whole.
+test("a consumer that stops cancels the stream, and what arrived is kept as partial", async () => {
+  // Method: stop at every event; from the end of the message on, it is complete.
   for (let stopAt = 0; stopAt < ANTHROPIC.length; stopAt++) {
     const source = new WatchedSource(ANTHROPIC);
     const session = new GatheredSession();
@@ -208,7 +208,7 @@ test("who stops reading cancels the stream, and what arrived is kept as partial"
   }
 });
 
-test("who stops before the first event cancels the stream, and nothing is appended", async () => {
+test("a consumer that stops before the first event cancels the stream, and nothing is appended", async () => {
   const source = new WatchedSource(ANTHROPIC);
   const session = new GatheredSession();
   const captured = captureAnthropic(source, session);
@@ -217,7 +217,7 @@ test("who stops before the first event cancels the stream, and nothing is append
   assert.deepEqual([source.asked, source.isClosed, session.entries.length], [0, true, 0]);
 });
 
-test("a failed append is told to who stops reading", async () => {
+test("a failed append throws in a consumer that stops", async () => {
   const session = new GatheredSession();
   session.failure = new Error("disk full");
   const source = new WatchedSource(ANTHROPIC);
@@ -228,7 +228,7 @@ test("a failed append is told to who stops reading", async () => {
   assert.equal(source.isClosed, true);
 });
 
-test("an event that is none is passed on like the others, and fails the result alone", async () => {
+test("a malformed event is passed on like the others, and fails only the result", async () => {
   const hostile = {
     get type() {
       throw new TypeError("no type for you");
@@ -246,7 +246,7 @@ test("an event that is none is passed on like the others, and fails the result a
   }
 });
 
-test("data that is not JSON is passed on as its text, and fails the result alone", async () => {
+test("data that is not JSON is passed on as its text, and fails only the result", async () => {
   const [before, after] = [ANTHROPIC.slice(0, 3), ANTHROPIC.slice(3)];
   const text = 'data: {"type":\n\n';
   const bytes = [sseBytes(before), Buffer.from(text), sseBytes(after)];
@@ -262,7 +262,7 @@ test("data that is not JSON is passed on as its text, and fails the result alone
   });
 });
 
-test("a message without room is cut in the log, and goes whole to its reader", async () => {
+test("a message over the limit is cut in the log, and reaches its consumer whole", async () => {
   const session = new GatheredSession();
   const limits = { messageBytesMax: 20_000 };
   const captured = captureAnthropic(given(ANTHROPIC), session, { limits });
@@ -273,7 +273,7 @@ test("a message without room is cut in the log, and goes whole to its reader", a
   assert.equal(session.only.isPartial, true);
 });
 
-test("a refused request is told by its status, and its body is let go", async () => {
+test("a refused request is reported with its status, and its body is cancelled", async () => {
   let isCancelled = false;
   const body = new ReadableStream({
     cancel: () => {
@@ -296,14 +296,14 @@ test("a response without a body has ended", async () => {
   assert.equal((await refusal(result, "STREAM_INCOMPLETE")).details.reason, "ended");
 });
 
-test("a stream is let go through its own controller where closing its iterator is not enough", async () => {
+test("a stream is aborted through its controller where closing its iterator is not enough", async () => {
   const controller = new AbortController();
   const source = Object.assign(new WatchedSource(ANTHROPIC), { controller });
   for await (const _ of captureAnthropic(source, new GatheredSession())) break;
   assert.equal(controller.signal.aborted, true);
 });
 
-test("what is no stream is refused", () => {
+test("a value that is not a stream is refused", () => {
   const session = new GatheredSession();
   for (const stream of [{}, new Response("x").headers, 5, null]) {
     thrownRefusal(() => captureAnthropic(stream as never, session), "BAD_SETTING");

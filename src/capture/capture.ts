@@ -1,15 +1,15 @@
 /**
- * Capture: the way of one stream through us. Each event is taken in and passed on as it is; when
- * the message has ended, one entry is appended; `result` tells how it went.
+ * Capture: passes one provider stream through. Each event is collected and passed on unchanged;
+ * when the message ends, one entry is appended; `result` reports the outcome.
  *
- * CA1  An event is read when the consumer asks for it, and not before. The event that ends a
- *      message is passed on after the entry is appended: who has seen it can rely on the entry.
- * CA2  What arrived is appended once, whatever happens: the end, an error of the stream, a consumer
- *      that stops. All but the first are marked partial, and so is a message with refused events.
- * CA3  Iterator and `result` fail with the same error: the append's if that failed, else the
- *      provider's own. A `result` that nobody looks at fails in silence.
- * CA4  What capture does not understand, or has no room for, fails `result` alone: the consumer gets
- *      every event, as if nobody captured. That holds for our own mistakes, too.
+ * - An event is read when the consumer asks for it, not before. The event that ends a message is
+ *   passed on after the entry is appended, so a consumer that has seen it can rely on the entry.
+ * - What arrived is appended once, whatever happens: the end, an error of the stream, a consumer
+ *   that stops. All but the first are marked partial, and so is a message with refused events.
+ * - Iterator and `result` fail with the same error: the append's if that failed, else the
+ *   provider's own. An unobserved `result` causes no unhandled rejection.
+ * - What capture does not understand, or has no room for, fails only `result`: the consumer gets
+ *   every event, as without capture. The same holds for bugs of ours.
  */
 
 import { badArgument, badOption, checkOptions, type OptionKinds } from "../base/choice.ts";
@@ -24,27 +24,27 @@ import { badStream, incomplete, isObject } from "./wire.ts";
 
 /**
  * Where a captured message goes: a session of `openStore`, what an entry point calls one (a
- * `SessionTranscript`, a `Thread`), or anything of your own that appends an entry.
+ * `SessionTranscript`, a `Thread`), or any object of yours that appends an entry.
  */
 export interface CaptureSession {
   append(entry: NewEntry): Promise<unknown>;
 }
 
 export interface CaptureOptions {
-  /** Smaller limits than the usual ones. */
+  /** Smaller limits than the defaults. */
   readonly limits?: Partial<CaptureLimits>;
 }
 
-/** The provider's events, unchanged, to be iterated over once. */
+/** The provider's events, unchanged. Can be iterated over once. */
 export interface Capture<Event, Result> extends AsyncIterable<Event> {
   /**
-   * The message, once it is appended. Awaiting it without iterating reads the stream to its end;
-   * who does both begins to iterate first.
+   * The message, once it is appended. Awaiting it without iterating reads the stream to its end; to
+   * do both, begin to iterate first.
    */
   readonly result: Promise<Result>;
 }
 
-/** A provider's stream, as its door describes it. */
+/** A provider's stream, as its entry point describes it. */
 export interface Captured<Result> {
   readonly provider: Provider;
   readonly stream: object;
@@ -70,10 +70,10 @@ export function capture<Event, Result>(captured: Captured<Result>): Capture<Even
 const OPTIONS: OptionKinds<CaptureOptions> = { limits: "object" };
 const LIMITS: OptionKinds<CaptureLimits> = { messageBytesMax: "count", eventCharsMax: "count" };
 
-/** Refused before the stream is touched: what is read from it could not be kept (CA2). */
+/** Checked before the stream is touched: events that were read could not be kept. */
 function checkSession(session: unknown): void {
   const { append, appendLines } = (session ?? {}) as Partial<Record<string, unknown>>;
-  // More than an entry is what writers of other things take: an id first, or a path.
+  // An append with more parameters is of another kind of writer: it takes an id first, or a path.
   const takesEntries = typeof append === "function" && append.length <= 1;
   if (takesEntries && typeof appendLines !== "function") return;
   throw badArgument(
@@ -138,7 +138,7 @@ class StreamCapture<Event, Result> implements Capture<Event, Result> {
       next: () => this.#next(),
       return: async () => {
         this.#isStopped = true;
-        // A generator that never ran would end without a word, and nobody would be told.
+        // A generator that never ran would end silently, without settling `result`.
         if (!this.#hasBegun) await this.#next();
         return this.#events.return();
       },
@@ -150,7 +150,7 @@ class StreamCapture<Event, Result> implements Capture<Event, Result> {
     return this.#events.next();
   }
 
-  /** Reads to the end for the sake of `result`, unless somebody has begun to iterate by then. */
+  /** Reads to the end for `result`, unless a consumer has begun to iterate by then. */
   #drain(): void {
     queueMicrotask(async () => {
       if (this.#reader !== "nobody") return;
@@ -158,7 +158,7 @@ class StreamCapture<Event, Result> implements Capture<Event, Result> {
       try {
         while (!(await this.#next()).done);
       } catch {
-        // CA3: `result` has the error.
+        // `result` has the error.
       }
     });
   }
@@ -186,21 +186,21 @@ class StreamCapture<Event, Result> implements Capture<Event, Result> {
     }
   }
 
-  /** Takes an event in; when the message ends with it, it is appended before this resolves. */
+  /** Collects an event; if it ends the message, that is appended before this resolves. */
   async #take(event: unknown): Promise<Error | null> {
     if (this.#isSettled) return null;
     const ending = this.#gathered(event);
     if (ending === null || ending === "unknown") return null;
     const error = ending === "whole" ? null : ending;
     await this.#settle(error && { error });
-    // CA4: a message without room is no reason to end the stream.
+    // A message that is too large does not end the stream.
     return error?.code === "STREAM_TOO_LARGE" ? null : error;
   }
 
-  /** CA4 */
+  /** Collects an event. What cannot be collected is kept as unknown, and fails only `result`. */
   #gathered(event: unknown): ReturnType<Gathering<Result>["take"]> {
     try {
-      if (!isObject(event)) throw badStream(this.#provider, "an event is no object");
+      if (!isObject(event)) throw badStream(this.#provider, "an event is not an object");
       const ending = this.#gathering.take(event);
       if (ending === "unknown") this.#unknown.pass();
       return ending;
@@ -219,12 +219,12 @@ class StreamCapture<Event, Result> implements Capture<Event, Result> {
     const error = (await this.#source.whyOver()) ?? null;
     if (error !== null) throw error;
     const missing = incomplete(this.#provider, "ended");
-    // CA4: perhaps the end was among what nobody understood.
+    // The end may have been among the unknown events.
     if (this.#unknown.count === 0) throw missing;
     await this.#settle({ error: this.#unknown.why ?? missing });
   }
 
-  /** CA2: appends what arrived and settles `result`; the first call counts. Null: it is whole. */
+  /** Appends what arrived and settles `result`; the first call counts. Null: it is complete. */
   async #settle(ended: { readonly error: unknown } | null): Promise<void> {
     if (this.#isSettled) return;
     this.#isSettled = true;
@@ -242,7 +242,7 @@ class StreamCapture<Event, Result> implements Capture<Event, Result> {
     else this.#resolve(made.result);
   }
 
-  /** What the events come to. What our own mistake hinders is `result` alone (CA4). */
+  /** The collected message. A bug of ours fails only `result`. */
   #made(isPartial: boolean): Made<Result> {
     const parts = this.#unknown.parts();
     try {
@@ -270,9 +270,9 @@ interface Made<Result> {
 
 const NOTHING_SAID = { parts: [], model: null, messageId: null, stopReason: null, usage: null };
 
-/** A promise that knows when somebody waits for it. */
+/** A promise that knows whether it is awaited. */
 class AwaitedResult<T> extends Promise<T> {
-  /** What `then` and the others make are plain promises. */
+  /** `then` and the others return plain promises. */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;
   }
@@ -282,7 +282,7 @@ class AwaitedResult<T> extends Promise<T> {
   constructor(executor: ConstructorParameters<typeof Promise<T>>[0], onAwaited: () => void) {
     super(executor);
     this.#onAwaited = onAwaited;
-    void super.then(undefined, () => {}); // CA3. Not `catch`, which would count as waiting.
+    void super.then(undefined, () => {}); // Not `catch`, which would count as awaiting.
   }
 
   // biome-ignore lint/suspicious/noThenProperty: being a promise is what it is for.

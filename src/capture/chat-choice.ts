@@ -1,10 +1,10 @@
 /**
- * Chat choice: one choice of a chat completion, put together from its deltas.
+ * Chat choice: one choice of a chat completion, assembled from its deltas.
  *
- * CC1  Text fields are joined. A tool call is told by its index, and by its id where a server
- *      gives all of them the same index; its arguments are joined, its other fields replaced.
- *      Content may be a list (`chat-content.ts`), OpenRouter's details stay a flat list.
- * CC2  Fields that we have not heard of are kept: texts joined, all else as a list of what came.
+ * - Text fields are joined. A tool call is identified by its index, and by its id where a server
+ *   gives all of them the same index; its arguments are joined, its other fields replaced. Content
+ *   may be a list (`chat-content.ts`), OpenRouter's details stay a flat list.
+ * - Unknown fields are kept: texts joined, everything else as a list of what came.
  */
 
 import type { VerbatimError } from "../base/errors.ts";
@@ -18,7 +18,7 @@ import { badStream, beyond, isIndex, isObject, type JsonObject, other } from "./
 
 interface ToolCall {
   readonly index: number;
-  /** All but the function: a map, because a field may be called `__proto__`. */
+  /** All fields but the function: a map, because a field may be called `__proto__`. */
   readonly fields: Map<string, unknown>;
   name: string | null;
   /** The text of the arguments so far. */
@@ -51,7 +51,7 @@ export class ChatChoice {
     }
   }
 
-  /** The message as the next request takes it back. */
+  /** The message as the next request accepts it. */
   message(): JsonObject {
     const calls = this.#callsInOrder().map(({ fields, name, json }) => ({
       ...Object.fromEntries(fields),
@@ -70,8 +70,8 @@ export class ChatChoice {
     const fields = Object.fromEntries(this.#fields);
     const { refusal, reasoning_content, reasoning, ...rest } = fields;
     const parts: Part[] = [];
-    // The words of several servers that speak OpenAI's language; OpenAI itself tells no thoughts.
-    // Some servers say both, and the same in both.
+    // Field names of several OpenAI-compatible servers; OpenAI itself sends no reasoning text. Some
+    // servers send both fields with the same text.
     const thoughts = new Set([reasoning_content, reasoning].filter(isText));
     for (const text of thoughts) parts.push({ type: "reasoning", text });
     parts.push(...this.#content.parts());
@@ -92,8 +92,8 @@ export class ChatChoice {
 
   #partsOf({ fields, name, json }: ToolCall, isLast: boolean): readonly Part[] {
     const native = Object.fromEntries(fields);
-    const isCut = isLast && json === "" && isBrokenOff(this.finishReason); // TI2
-    // Until the choice is finished, no call is known to be.
+    const isCut = isLast && json === "" && isBrokenOff(this.finishReason); // tool-input.ts, TI2
+    // Until the choice is finished, no call is known to be complete.
     const read = this.finishReason === null || isCut ? null : readArguments(json);
     if (!read) return [other({ ...native, function: { name }, input_text: json })];
     const callId = isText(native.id) ? native.id : null;
@@ -113,9 +113,9 @@ export class ChatChoice {
   }
 
   #addCalls(deltas: unknown): void {
-    if (!Array.isArray(deltas)) throw badStream("openai", "tool_calls is no list");
+    if (!Array.isArray(deltas)) throw badStream("openai", "tool_calls is not a list");
     for (const delta of deltas) {
-      if (!isObject(delta)) throw badStream("openai", "a tool call is no object");
+      if (!isObject(delta)) throw badStream("openai", "a tool call is not an object");
       this.#addCall(delta);
     }
   }
@@ -123,7 +123,7 @@ export class ChatChoice {
   #addCall({ index = 0, function: named, ...rest }: JsonObject): void {
     if (!isIndex(index)) throw badStream("openai", "a tool call has no index");
     if (named !== null && named !== undefined && !isObject(named)) {
-      throw badStream("openai", "the function of a tool call is no object");
+      throw badStream("openai", "the function of a tool call is not an object");
     }
     const call = this.#callAt(index, rest.id);
     const { name, arguments: piece } = named ?? {};
@@ -154,5 +154,5 @@ function isText(value: unknown): value is string {
 }
 
 function mixed(): VerbatimError {
-  return badStream("openai", "a field of a message is text once, and something else another time");
+  return badStream("openai", "a field of a message changes its type between chunks");
 }

@@ -1,6 +1,6 @@
 /**
- * Chat content: what a message of a chat completion says, in text or, as Mistral sends it, in a list of
- * chunks, or first in the one and then in the other.
+ * Chat content: the content of a chat completion's message: text, a list of chunks as Mistral sends
+ * it, or first the one and then the other.
  */
 
 import type { Part } from "../model/entry.ts";
@@ -10,14 +10,14 @@ import { badStream, isObject, type JsonDraft, type JsonObject, other } from "./w
 export class ChatContent {
   readonly #budget: Budget;
   #text: string | null = null;
-  /** In place of the text, once a list came. */
+  /** Instead of the text, once a list came. */
   #chunks: JsonDraft[] | null = null;
 
   constructor(budget: Budget) {
     this.#budget = budget;
   }
 
-  /** As the next request takes it back; null when there is none. */
+  /** As the next request accepts it; null when there is none. */
   get value(): string | readonly JsonObject[] | null {
     return this.#chunks ?? this.#text;
   }
@@ -45,7 +45,7 @@ export class ChatContent {
   }
 
   #addChunk(chunks: JsonDraft[], chunk: unknown): void {
-    if (!isObject(chunk)) throw badStream("openai", "a chunk of the content is no object");
+    if (!isObject(chunk)) throw badStream("openai", "a chunk of the content is not an object");
     const { type, text, ...more } = chunk;
     const isPlain = Object.keys(more).length === 0;
     if (type === "text" && typeof text === "string" && isPlain) {
@@ -58,7 +58,7 @@ export class ChatContent {
     else chunks.push(this.#budget.block(chunk) as JsonDraft);
   }
 
-  /** To the last chunk when that is of the same type, else as one more. */
+  /** Appends to the last chunk if it has the same type, else adds one. */
   #addText(chunks: JsonDraft[], type: "text" | "thinking", piece: string): void {
     if (piece === "") return;
     const last = chunks.at(-1);
@@ -72,7 +72,7 @@ export class ChatContent {
 
 const THOUGHT: readonly string[] = ["type", "thinking", "closed"];
 
-/** The text of a thinking chunk; null when it holds something else as well. */
+/** The text of a thinking chunk; null when it has anything else. */
 function thoughtIn({ thinking }: JsonObject): string | null {
   if (!Array.isArray(thinking)) return null;
   const texts = thinking.map((each) => {

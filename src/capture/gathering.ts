@@ -1,9 +1,9 @@
 /**
- * Gathering: what the events of one provider come to. Pure: no stream, no session, no clock.
+ * Gathering: collects the events of one provider. Pure: no stream, no session, no clock.
  *
- * GA1  Events may hold anything. What is no event of its kind is refused with BAD_STREAM; what is
- *      only unknown is passed over or, when it belongs to the message, kept.
- * GA2  After any number of events, refused ones included, `entry` says what arrived.
+ * - Events may be anything. An event that is not of its kind is refused with BAD_STREAM; one that
+ *   is only unknown is skipped or, when it belongs to the message, kept.
+ * - After any number of events, refused ones included, `entry` has what arrived.
  */
 
 import type { VerbatimError } from "../base/errors.ts";
@@ -12,19 +12,19 @@ import type { JsonObject } from "./wire.ts";
 
 export interface Gathering<Result> {
   /**
-   * Takes one event. "whole" or the provider's error when the message has ended with it; "unknown"
-   * when it is of a type that belongs to nothing.
+   * Collects one event. Returns "whole" or the provider's error when the message ends with it,
+   * "unknown" when its type belongs to nothing.
    */
   take(event: JsonObject): "whole" | "unknown" | VerbatimError | null;
-  /** Whether the message is whole when no more events come. */
+  /** Whether the message is complete when no more events come. */
   isWhole(): boolean;
-  /** What arrived; null when there is nothing to tell. */
+  /** What arrived; null when there is nothing. */
   entry(isPartial: boolean): NewEntry | null;
-  /** Of a message that is whole. */
+  /** The result of a complete message. */
   result(): Result;
 }
 
-/** What a message says, whoever sent it. */
+/** The contents of a message, of any provider. */
 export interface Said {
   readonly parts: readonly Part[];
   readonly model: string | null;

@@ -36,7 +36,7 @@ test("a chat completion is appended with its text, its calls, its stop reason an
   } satisfies NewEntry);
 });
 
-test("a chat completion results in the message that the next request takes back", async () => {
+test("a chat completion results in the message that the next request accepts", async () => {
   const { blocks, stopReason, usage } = await resultOf(CHAT);
   const call = (id: string, name: string, args: string) => ({
     type: "function",
@@ -55,7 +55,7 @@ test("a chat completion results in the message that the next request takes back"
   assert.deepEqual((await resultOf([FINISHED])).blocks, [{ role: "assistant", content: null }]);
 });
 
-test("a chat completion that is cut off keeps what arrived, and no call of it counts as one", async () => {
+test("a chat completion that is cut keeps what arrived, and none of its calls counts", async () => {
   const entry = await appended(CHAT.slice(0, -2));
   assert.equal(entry.isPartial, true);
   assert.equal(entry.stopReason, undefined);
@@ -77,7 +77,7 @@ test("a chat completion that is cut off keeps what arrived, and no call of it co
   ]);
 });
 
-test("a chat completion's last call is none where it was broken off before the call's input", async () => {
+test("a chat completion's last call does not count if it was cut before the call's input", async () => {
   const call = (index: number) => ({ index, id: `c${index}`, function: { name: "rm" } });
   const calls = chunk({ tool_calls: [call(0), call(1)] });
   for (const reason of ["length", "content_filter"]) {
@@ -93,12 +93,12 @@ test("a chat completion's last call is none where it was broken off before the c
   assert.deepEqual(parts?.at(-1), { type: "tool_call", callId: "c1", tool: "rm", input: {} });
 });
 
-test("a chat completion is whole once it is finished, though its usage never comes", async () => {
+test("a chat completion is complete once it is finished, even without usage", async () => {
   const { isPartial, usage } = await appended(CHAT.slice(0, -1));
   assert.deepEqual([isPartial, usage], [undefined, null]);
 });
 
-test("a chat completion is whole for who stops reading at its finish reason, and not before", async () => {
+test("a chat completion is complete for a consumer that stops at its finish reason, and not before", async () => {
   for (const [stopAt, isPartial] of [
     [CHAT.length - 3, true],
     [CHAT.length - 2, undefined],
@@ -121,7 +121,7 @@ test("a chat completion ends with [DONE], whatever follows", async () => {
   assert.equal((await result).stopReason, "tool_calls");
 });
 
-test("a chat completion keeps refusals, and the thoughts that some servers tell", async () => {
+test("a chat completion keeps refusals, and the reasoning that some servers send", async () => {
   const thought = chunk({ reasoning_content: "hm" });
   const { parts } = await appended([
     thought,
@@ -154,7 +154,7 @@ test("a chat completion keeps other choices behind the first", async () => {
   assert.equal((await appended(events.slice(0, -1))).isPartial, true);
 });
 
-test("a chat completion keeps fields that nobody has heard of", async () => {
+test("a chat completion keeps unknown fields", async () => {
   const extra = { google: { thought_signature: "x" } };
   const call = { index: 0, id: "i", function: { name: "f" }, extra_content: extra };
   const { parts } = await appended([
@@ -169,7 +169,7 @@ test("a chat completion keeps fields that nobody has heard of", async () => {
   ]);
 });
 
-test("a chat completion tells calls apart by their ids where a server gives all of them one index", async () => {
+test("a chat completion identifies calls by id where a server gives all of them one index", async () => {
   const call = (id: string) => ({
     index: 0,
     id,
@@ -183,7 +183,7 @@ test("a chat completion tells calls apart by their ids where a server gives all 
   ]);
 });
 
-test("a chat completion that is none is refused, and what came before is kept", async () => {
+test("a malformed chat completion is refused, and what came before is kept", async () => {
   const before = [chunk({ content: "kept", mood: "x" })];
   const parts: Part[] = [
     { type: "text", text: "kept" },
@@ -191,23 +191,23 @@ test("a chat completion that is none is refused, and what came before is kept", 
   ];
   const call = (given: unknown) => chunk({ tool_calls: given });
   for (const [event, reason] of [
-    [{ choices: 5 }, "choices is no list"],
-    [{ choices: [5] }, "a choice is no object"],
+    [{ choices: 5 }, "choices is not a list"],
+    [{ choices: [5] }, "a choice is not an object"],
     [{ choices: [{ index: -1 }] }, "a choice has no index"],
-    [{ choices: [{ index: 0, delta: 5 }] }, "a delta is none"],
-    [chunk({ content: 5 }), "a piece of text is none"],
-    [chunk({ mood: 5 }), "a field of a message is text once, and something else another time"],
-    [call(5), "tool_calls is no list"],
-    [call([5]), "a tool call is no object"],
+    [{ choices: [{ index: 0, delta: 5 }] }, "a delta is not an object"],
+    [chunk({ content: 5 }), "a piece of text is not text"],
+    [chunk({ mood: 5 }), "a field of a message changes its type between chunks"],
+    [call(5), "tool_calls is not a list"],
+    [call([5]), "a tool call is not an object"],
     [call([{ index: "0" }]), "a tool call has no index"],
-    [call([{ index: 0, function: 5 }]), "the function of a tool call is no object"],
-    [null, "an event is no object"],
+    [call([{ index: 0, function: 5 }]), "the function of a tool call is not an object"],
+    [null, "an event is not an object"],
   ] as const) {
     assert.equal(await refusedReason(before, event, parts), reason);
   }
 });
 
-test("a chat completion that fails says so in the provider's word", async () => {
+test("a failed chat completion reports the provider's error type", async () => {
   const error = { message: "secret words", type: "server_error", code: null };
   for (const before of [[], [chunk({ content: "kept" })]]) {
     const session = new GatheredSession();
@@ -226,7 +226,7 @@ const said = (delta: object, finish_reason: string | null = null): ProviderEvent
   choices: [{ index: 0, delta, finish_reason }],
 });
 
-test("OpenRouter's reasoning is a thought, and its details stay one flat list", async () => {
+test("OpenRouter's reasoning is a thinking part, and its details stay one flat list", async () => {
   const detail = (more: object) => ({ type: "reasoning.text", index: 0, format: "f1", ...more });
   const sealed = { type: "reasoning.encrypted", data: "x", id: "rs_1", index: 1, format: "f2" };
   const events = [
@@ -255,7 +255,7 @@ test("OpenRouter's reasoning is a thought, and its details stay one flat list", 
   ]);
 });
 
-test("Mistral's content is taken as a list, and as text after that", async () => {
+test("Mistral's content is read as a list, and as text after that", async () => {
   const thinking = (text: string) => [{ type: "thinking", thinking: [{ type: "text", text }] }];
   const cited = { type: "reference", reference_ids: [1] };
   const events = [

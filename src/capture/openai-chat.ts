@@ -1,11 +1,11 @@
 /**
- * OpenAI chat: the chunks of a chat completion gathered into one message.
+ * OpenAI chat: collects the chunks of a chat completion into one message.
  *
- * CH1  The choice of index 0 is the message. Others are kept behind it, each as one `other` part.
- * CH2  A message is whole when every choice that began has a finish reason; its usage comes in a
- *      chunk after that, so only the end of the stream ends it. The last usage wins.
- * CH3  A choice is its deltas put together (`chat-choice.ts`); what chunks say beside the message
- *      (log probabilities, filter results, fingerprints) is passed on and not kept.
+ * - The choice with index 0 is the message. Others are kept after it, each as one `other` part.
+ * - A message is complete when every choice that began has a finish reason; its usage comes in a
+ *   later chunk, so only the end of the stream ends it. The last usage wins.
+ * - A choice is its deltas put together (`chat-choice.ts`); other data in chunks (log
+ *   probabilities, filter results, fingerprints) is passed on and not kept.
  */
 
 import type { VerbatimError } from "../base/errors.ts";
@@ -41,11 +41,11 @@ export class ChatMessage implements Gathering<OpenAIResult> {
       const { code, type } = isObject(error) ? error : { code: null, type: null };
       return providerError("openai", code ?? type, chunk);
     }
-    // Azure's first chunk has neither, only what its filter says of the prompt.
+    // Azure's first chunk has neither, only the filter results of the prompt.
     this.#id ??= nameOf("openai", chunk.id);
     this.#model ??= nameOf("openai", chunk.model);
     if (isObject(usage)) this.#usage = this.#budget.replace(this.#usage, usage);
-    if (!Array.isArray(choices)) throw badStream("openai", "choices is no list");
+    if (!Array.isArray(choices)) throw badStream("openai", "choices is not a list");
     if (chunk.choices === undefined && !isObject(usage)) return "unknown";
     for (const choice of choices) this.#takeChoice(choice);
     return null;
@@ -81,14 +81,15 @@ export class ChatMessage implements Gathering<OpenAIResult> {
   }
 
   #takeChoice(choice: unknown): void {
-    if (!isObject(choice)) throw badStream("openai", "a choice is no object");
-    const { index = 0, delta } = choice; // Some servers have only one, and do not count it.
+    if (!isObject(choice)) throw badStream("openai", "a choice is not an object");
+    const { index = 0, delta } = choice; // Some servers send one choice without an index.
     if (!isIndex(index)) throw badStream("openai", "a choice has no index");
     const known = this.#choices.get(index);
     const gathered = known ?? new ChatChoice(this.#budget);
     if (!known) this.#choices.set(index, gathered);
     if (isObject(delta)) gathered.add(delta);
-    else if (delta !== null && delta !== undefined) throw badStream("openai", "a delta is none");
+    else if (delta !== null && delta !== undefined)
+      throw badStream("openai", "a delta is not an object");
     gathered.finishReason = nameOf("openai", choice.finish_reason) ?? gathered.finishReason;
   }
 }

@@ -47,7 +47,7 @@ const USAGE: Usage = {
   spend: null,
 };
 
-test("a response is appended with what its items say, its status and its usage", async () => {
+test("a response is appended with its items, its status and its usage", async () => {
   assert.deepEqual(await appended(RESPONSES), {
     kind: "message",
     role: "assistant",
@@ -59,17 +59,17 @@ test("a response is appended with what its items say, its status and its usage",
   } satisfies NewEntry);
 });
 
-test("a response results in the items that the next request takes back", async () => {
+test("a response results in the items that the next request accepts", async () => {
   const { blocks, stopReason, usage } = await resultOf(RESPONSES);
   assert.deepEqual(blocks, RESPONSE_OUTPUT);
   assert.equal(stopReason, "completed");
   assert.deepEqual(usage, (RESPONSES.at(-1) as { response: { usage: unknown } }).response.usage);
 });
 
-test("a response says the same from its pieces where its end does not repeat the output", async () => {
+test("a response is the same from its pieces where its end does not repeat the output", async () => {
   const entry = await appended([...WITHOUT_END, ended("completed", { status: "completed" })]);
   assert.deepEqual(entry.parts, PARTS);
-  // And where the items do not repeat what came in pieces, but for what only they say.
+  // And where the items do not repeat the pieces, except for what only they have.
   const pieces = WITHOUT_END.filter(({ type }) => type !== "response.output_item.done");
   const { parts } = await appended([...pieces, ended("completed", { status: "completed" })]);
   const [{ withheld: _, ...first }, search, ...rest] = PARTS as readonly [
@@ -90,7 +90,7 @@ test("a response lets its own output win over what came in pieces", async () => 
   assert.deepEqual(parts, [{ type: "text", text: "other" }]);
 });
 
-test("a response that is incomplete is whole, and its stop reason says why", async () => {
+test("an incomplete response is a complete message, and its stop reason says why", async () => {
   const incomplete_details = { reason: "max_output_tokens" };
   const end = ended("incomplete", { status: "incomplete", incomplete_details });
   const { stopReason, isPartial } = await appended([...WITHOUT_END, end]);
@@ -109,7 +109,7 @@ const begun = (item: object) => [
 ];
 const done = (item: object) => ({ type: "response.output_item.done", output_index: 0, item });
 
-test("a response that is incomplete has no call that it was cut in", async () => {
+test("an incomplete response has no call that was cut", async () => {
   const piece = "*** Begin Patch\n*** Delete File: a.ts\n*** Upd";
   const delta = { type: "response.custom_tool_call_input.delta", output_index: 0, delta: piece };
   const custom = [...begun({ ...CUT_CUSTOM, input: "" }), delta];
@@ -131,7 +131,8 @@ test("a response that is incomplete has no call that it was cut in", async () =>
     const entry = await appended([...events, ended("incomplete", { ...INCOMPLETE, ...end })]);
     assert.deepEqual([entry.parts, entry.isPartial], [[part], undefined]);
   }
-  // Nor does a completed response complete what calls itself incomplete, or a stream that breaks.
+  // Nor does a completed response complete an item that calls itself incomplete, or a stream that
+  // breaks.
   const broken = [...begun(unheard), done(unheard)];
   const completed = ended("completed", { status: "completed" });
   assert.deepEqual((await appended([...broken, completed])).parts, [cutFunction]);
@@ -172,7 +173,7 @@ test("a response that failed is partial, and its calls count only where they are
   );
 });
 
-test("a response tells of an error event in the provider's word", async () => {
+test("a response reports an error event with the provider's error type", async () => {
   const session = new GatheredSession();
   const error = { type: "error", code: "rate_limit_exceeded", message: "secret words" };
   const { result } = captureOpenAI(given([...WITHOUT_END, error]), session);
@@ -181,7 +182,7 @@ test("a response tells of an error event in the provider's word", async () => {
   assert.deepEqual([session.only.isPartial, session.only.parts], [true, PARTS]);
 });
 
-test("a response cut off after any event keeps what arrived, and no call that was not ended", async () => {
+test("a response cut after any event keeps what arrived, and no call that was not ended", async () => {
   for (let count = 1; count < RESPONSES.length; count++) {
     const { parts = [], isPartial, messageId } = await appended(RESPONSES.slice(0, count));
     assert.deepEqual([isPartial, messageId], [true, "resp_1"]);
@@ -205,7 +206,7 @@ test("a response keeps the pieces of a call that was not ended as text", async (
   assert.deepEqual(parts, [{ type: "other", native: { ...rest, input_text: '{"a' } }]);
 });
 
-test("a response keeps deltas that nobody has heard of with their item", async () => {
+test("a response keeps unknown deltas with their item", async () => {
   const item = { type: "hologram", size: 3 };
   const shimmer = { type: "response.hologram.delta", output_index: 0, delta: 1 };
   const audio = { type: "response.audio.delta", delta: "AAAA" };
@@ -219,7 +220,7 @@ test("a response keeps deltas that nobody has heard of with their item", async (
   assert.deepEqual(parts, [{ type: "other", native }]);
 });
 
-test("a response that is none is refused, and what came before is kept", async () => {
+test("a malformed response is refused, and what came before is kept", async () => {
   const before = WITHOUT_END.slice(0, 15);
   const { parts = [] } = await appended(before);
   const part = { type: "output_text", text: "" };
@@ -245,7 +246,7 @@ test("a response that is none is refused, and what came before is kept", async (
   }
 });
 
-test("events of neither kind are passed over, and a stream of nothing else is incomplete", async () => {
+test("events of neither kind are skipped, and a stream of nothing else is incomplete", async () => {
   const session = new GatheredSession();
   const events = [{ odd: 1 }, { id: "x" }];
   const captured = captureOpenAI(given(events), session);

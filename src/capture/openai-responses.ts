@@ -1,11 +1,12 @@
 /**
- * OpenAI responses: the events of a response gathered into one message.
+ * OpenAI responses: collects the events of a response into one message.
  *
- * RE1  A response ends with `response.completed`, `.incomplete` or `.failed`. What these give as
- *      output wins over what was gathered, an item's own end over its deltas.
- * RE2  Incomplete is whole: the provider says why it stopped, as others do. Failed is an error.
- * RE3  Only a completed response ends all of its items. Otherwise one may have been cut: an item
- *      ends by its own event, or as `completed` in the output that the response ends with.
+ * - A response ends with `response.completed`, `.incomplete` or `.failed`. Their output wins over
+ *   what was collected, an item's own end over its deltas.
+ * - An incomplete response is a complete message: the provider says why it stopped. A failed one is
+ *   an error.
+ * - Only a completed response ends all of its items. Otherwise one may have been cut: an item ends
+ *   by its own event, or as `completed` in the output that the response ends with.
  */
 
 import type { VerbatimError } from "../base/errors.ts";
@@ -55,7 +56,7 @@ export class ResponseMessage implements Gathering<OpenAIResult> {
   }
 
   isWhole(): boolean {
-    return false; // Without its last event nobody said so.
+    return false; // Only its last event says so.
   }
 
   entry(isPartial: boolean): NewEntry | null {
@@ -97,7 +98,7 @@ export class ResponseMessage implements Gathering<OpenAIResult> {
     this.#items.set(index, item);
   }
 
-  /** An item's end says all of it: one that never began is well, too. */
+  /** An item's end event has all of it, so it may come without a start event. */
   #endItem(event: JsonObject): void {
     if (!this.#itemOf(event)) this.#begin(event);
     this.#itemOf(event)?.end(this.#checkedItem(event));
@@ -120,9 +121,8 @@ export class ResponseMessage implements Gathering<OpenAIResult> {
     throw badStream("openai", "an output item has no type");
   }
 
-  /** RE1 */
   #end({ type, response }: JsonObject): void {
-    if (!isObject(response)) throw badStream("openai", "a response ends without one");
+    if (!isObject(response)) throw badStream("openai", "the last event has no response");
     this.#name(response);
     const { output, usage, status, incomplete_details: details } = response;
     if (isObject(usage)) this.#usage = this.#budget.replace(this.#usage, usage);
@@ -130,7 +130,7 @@ export class ResponseMessage implements Gathering<OpenAIResult> {
     const reason = isObject(details) ? nameOf("openai", details.reason) : null;
     this.#stopReason = reason ?? nameOf("openai", status);
     if (type !== "response.completed") return;
-    for (const item of this.#items.values()) item.hasEnded = true; // RE3
+    for (const item of this.#items.values()) item.hasEnded = true; // A completed response ends all of its items.
   }
 
   #replaceItems(output: readonly unknown[]): void {
@@ -144,7 +144,7 @@ export class ResponseMessage implements Gathering<OpenAIResult> {
       });
       this.#items = new Map(items.entries());
     } catch (error) {
-      this.#items = before; // Too large or no item: what was gathered stands.
+      this.#items = before; // Too large or not an item: keeps what was collected.
       throw error;
     }
   }

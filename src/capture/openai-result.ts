@@ -1,9 +1,9 @@
-/** OpenAI result: what a captured message of either of OpenAI's APIs comes to, and its usage. */
+/** OpenAI result: the result of a captured message of either OpenAI API, and its usage. */
 
 import type { Usage } from "../model/entry.ts";
 import { countOf, isObject, type JsonObject } from "./wire.ts";
 
-/** The usage of a message in OpenAI's own words, which differ between its two APIs. */
+/** The usage of a message in OpenAI's own fields, which differ between its two APIs. */
 export interface OpenAIUsage {
   /** Chat completions. Cached tokens included. */
   readonly prompt_tokens?: number;
@@ -19,15 +19,15 @@ export interface OpenAIUsage {
 
 export interface OpenAIResult {
   /**
-   * What the next request takes back: the output items of a response, to be put into `input`; of a
-   * chat completion the one message, to be put into `messages`.
+   * For the next request: the output items of a response, to be put into `input`; of a chat
+   * completion the one message, to be put into `messages`.
    */
   readonly blocks: readonly JsonObject[];
   readonly stopReason: string | null;
   readonly usage: OpenAIUsage | null;
 }
 
-/** OpenAI counts what its cache took and gave as input; we tell them apart. */
+/** OpenAI counts cached tokens as input; we separate them. */
 export function usageOf(usage: OpenAIUsage | null): Usage | null {
   if (usage === null) return null;
   const all = countOf(usage.prompt_tokens) ?? countOf(usage.input_tokens);

@@ -1,5 +1,5 @@
 /**
- * OpenAI: the door for streams of both of its APIs, which tell themselves apart by their events.
+ * OpenAI: the entry point for streams of both of its APIs, which are recognised by their events.
  */
 
 import type { VerbatimError } from "../base/errors.ts";
@@ -49,7 +49,7 @@ export function captureOpenAI<Event>(
   return capture({ provider: "openai", stream, session, options, gather });
 }
 
-/** One of the two, as soon as an event says which. */
+/** One of the two APIs, as soon as an event shows which. */
 export class OpenAIMessage implements Gathering<OpenAIResult> {
   readonly #budget: Budget;
   #message: ChatMessage | ResponseMessage | null = null;
@@ -77,7 +77,7 @@ export class OpenAIMessage implements Gathering<OpenAIResult> {
 
   #begin({ type, choices, object, error }: JsonObject): ChatMessage | ResponseMessage | null {
     if (typeof type === "string") return new ResponseMessage(this.#budget);
-    // An error may come before anything else; a chunk is what holds one without a type.
+    // An error may come before anything else; a chunk may have one without a type.
     const isChunk = Array.isArray(choices) || object === "chat.completion.chunk" || error;
     return isChunk ? new ChatMessage(this.#budget) : null;
   }

@@ -1,7 +1,7 @@
 /**
- * Reasoning details: OpenRouter's list of a model's thoughts, put together from its chunks. Chunks of
- * the same index and type are one: their texts are joined, other fields replaced. A chunk without an
- * index continues the last one, if that is a text of the same type.
+ * Reasoning details: OpenRouter's list of a model's reasoning, assembled from its chunks. Chunks
+ * with the same index and type are one: their texts are joined, other fields replaced. A chunk
+ * without an index continues the last one, if that is a text of the same type.
  */
 
 import type { Budget } from "./budget.ts";
@@ -23,9 +23,9 @@ export class ReasoningDetails {
   }
 
   add(chunks: unknown): void {
-    if (!Array.isArray(chunks)) throw badStream("openai", "reasoning_details is no list");
+    if (!Array.isArray(chunks)) throw badStream("openai", "reasoning_details is not a list");
     for (const chunk of chunks) {
-      if (!isObject(chunk)) throw badStream("openai", "a reasoning detail is no object");
+      if (!isObject(chunk)) throw badStream("openai", "a reasoning detail is not an object");
       const known = this.#continuedBy(chunk);
       if (known) this.#merge(known, chunk);
       else this.#list.push(this.#budget.block(chunk) as JsonDraft);

@@ -1,23 +1,24 @@
 /**
- * Response item: one output item of a response, put together from its events.
+ * Response item: one output item of a response, assembled from its events.
  *
- * RI1  A delta adds to the text that DELTAS names; one of a kind that we have not heard of is kept
- *      in `unknown_deltas`. The item's own end replaces all of it.
- * RI2  Lists inside an item grow by one at a time: an index past the end is refused, so that no
- *      number can make a list long.
- * RI3  An item is whole once its own end came, or somebody else said so (openai-responses.ts, RE3),
- *      unless it calls itself incomplete: an item that was cut has an end, too.
+ * - A delta appends to the text that DELTAS names; an unknown one is kept in `unknown_deltas`. The
+ *   item's own end event replaces everything.
+ * - Lists inside an item grow by one at a time: an index past the end is refused, so that no number
+ *   can make a list long.
+ * - An item is complete once its own end event came, or the response ended it
+ *   (openai-responses.ts), unless it calls itself incomplete: an item that was cut has an end
+ *   event, too.
  */
 
 import type { VerbatimError } from "../base/errors.ts";
 import type { Budget } from "./budget.ts";
 import { badStream, isIndex, isObject, type JsonDraft, type JsonObject } from "./wire.ts";
 
-/** The text that an event's `delta` adds to: a field of the item, or of an element of a list. */
+/** The text that an event's `delta` appends to: a field of the item, or of an element of a list. */
 interface Target {
   readonly field: string;
   readonly list?: "content" | "summary";
-  /** What the element is when no event began it. */
+  /** The element's type when no event began it. */
   readonly type?: string;
 }
 
@@ -36,13 +37,13 @@ const DELTAS: Readonly<Record<string, Target>> = {
   "response.code_interpreter_call_code.delta": { field: "code" },
 };
 
-/** Events that begin an element of a list. Their counterparts at its end say nothing new. */
+/** Events that begin an element of a list. Their end events add nothing. */
 const BEGINNINGS: Readonly<Record<string, "content" | "summary">> = {
   "response.content_part.added": "content",
   "response.reasoning_summary_part.added": "summary",
 };
 
-/** Whether an event adds to an item, and means nothing without it. */
+/** Whether an event belongs to an item, and means nothing without it. */
 export function isForItem({ type, output_index: index }: JsonObject): boolean {
   if (typeof type !== "string") return false;
   return Object.hasOwn(DELTAS, type) || (type.endsWith(".delta") && index !== undefined);
@@ -62,7 +63,6 @@ export class ResponseItem {
     return this.#native;
   }
 
-  /** RI3 */
   get isWhole(): boolean {
     return this.hasEnded && this.#native.status !== "incomplete";
   }
@@ -78,21 +78,21 @@ export class ResponseItem {
     } else if (type.endsWith(".delta")) this.#addTo(this.#native, "unknown_deltas", event);
   }
 
-  /** The item as its own last event has it. */
+  /** Replaces the item by the one in its end event. */
   end(item: JsonObject): void {
     this.#account.release();
     this.#native = this.#account.block(item);
     this.hasEnded = true;
   }
 
-  /** Something else is held instead. */
+  /** Releases its budget: something else is held instead. */
   release(): void {
     this.#account.release();
   }
 
   #begin(list: "content" | "summary", event: JsonObject): void {
     const { part } = event;
-    if (!isObject(part)) throw badStream("openai", "a part of an output item is no object");
+    if (!isObject(part)) throw badStream("openai", "a part of an output item is not an object");
     const elements = this.#listOf(this.#native, list);
     if (event[INDEX[list]] !== elements.length) throw outOfOrder();
     elements.push(this.#account.copy(part));
@@ -101,7 +101,8 @@ export class ResponseItem {
   #addText({ list, type, field }: Target, event: JsonObject): void {
     const target = list ? this.#elementOf(list, event, type) : this.#native;
     const before = target[field] ?? "";
-    if (typeof before !== "string") throw badStream("openai", "a delta adds text to what is none");
+    if (typeof before !== "string")
+      throw badStream("openai", "a delta adds text to a field that is not text");
     target[field] = before + this.#account.text(event.delta);
   }
 
@@ -120,7 +121,8 @@ export class ResponseItem {
 
   #listOf(target: JsonDraft, field: string): unknown[] {
     const list = target[field] ?? [];
-    if (!Array.isArray(list)) throw badStream("openai", "an event adds to what is no list");
+    if (!Array.isArray(list))
+      throw badStream("openai", "an event adds to a field that is not a list");
     target[field] = list;
     return list;
   }
@@ -128,7 +130,6 @@ export class ResponseItem {
 
 const INDEX = { content: "content_index", summary: "summary_index" } as const;
 
-/** RI2 */
 function outOfOrder(): VerbatimError {
-  return badStream("openai", "an event is for a part that is not there, or was before");
+  return badStream("openai", "an event is for a part that has not begun, or has ended");
 }

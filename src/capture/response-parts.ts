@@ -1,21 +1,21 @@
 /**
- * Response parts: what the output items of a response say in neutral words.
+ * Response parts: the output items of a response as neutral parts.
  *
- * RP1  What no part can say follows its part as an `other` one. Ids and states of items are left
- *      out there: requests do without them.
+ * Data that no part can hold follows its part as an `other` one. Ids and states of items are left
+ * out there: requests do not need them.
  */
 
 import type { Part } from "../model/entry.ts";
 import { readArguments } from "./tool-input.ts";
 import { beyond, isObject, type JsonObject, other } from "./wire.ts";
 
-/** RP1, and what the parts say. */
+/** Fields that are left out, or that the parts already have. */
 const ITEM_SAID = ["id", "status"];
 const MESSAGE_SAID = [...ITEM_SAID, "role", "content"];
 const CALL_SAID = [...ITEM_SAID, "name", "arguments", "input"];
 const REASONING_SAID = [...ITEM_SAID, "summary", "content", "encrypted_content"];
 
-/** What an item says; a call counts only when it is whole. */
+/** The parts of an item; a call counts only when it is complete. */
 export function itemParts(item: JsonObject, isWhole: boolean): readonly Part[] {
   const { type, content, name } = item;
   if (type === "message" && Array.isArray(content)) {
@@ -63,7 +63,7 @@ function callParts(item: JsonObject, tool: string, isWhole: boolean): readonly P
   const callId = typeof item.call_id === "string" && item.call_id !== "" ? item.call_id : null;
   const call: Part = { type: "tool_call", callId, tool, ...read };
   const more = beyond(item, CALL_SAID, "call_id");
-  // A custom tool is told from a function, because their results go back in different items.
+  // A custom tool is marked, because its results go back in different items than a function's.
   if (isCustom && more.length === 0) return [call, other({ type: item.type, call_id: callId })];
   return [call, ...more];
 }

@@ -13,7 +13,7 @@ import { Responses } from "./responses.ts";
 
 type Provider = "anthropic" | "openai";
 
-/** How many events each response has; -1 for one that cannot be read to its end. */
+/** Events of each response; -1 for one that cannot be read to its end. */
 async function sizes(
   provider: Provider,
   ...chunks: readonly (string | Buffer)[]
@@ -30,13 +30,13 @@ async function sizes(
       for await (const _ of events) count++;
       found[found.length - 1] = count;
     } catch {
-      // What it has by then stays -1.
+      // The count stays -1.
     }
   }
   return found;
 }
 
-/** Without Azure's chunk that says nothing, not even of which completion it is. */
+/** Without Azure's first chunk, which does not even have an id. */
 const ONE_CHAT = CHAT.slice(1);
 const ANOTHER_CHAT = ONE_CHAT.map((event) => ({ ...event, id: "chatcmpl-2" }));
 
@@ -46,7 +46,7 @@ test.each<[string, Provider, readonly ProviderEvent[], readonly ProviderEvent[],
   ["chat completions", "openai", CHAT, CHAT, true],
   ["chat completions without [DONE]", "openai", ONE_CHAT, ANOTHER_CHAT, false],
   ["a response and a chat completion", "openai", RESPONSES, CHAT, true],
-])("%s, one after another, are told apart, however they are cut", async (...given) => {
+])("%s, one after another, are split, in any chunks", async (...given) => {
   const [, provider, first, second, done] = given;
   const bytes = Buffer.concat([sseBytes(first, { done }), sseBytes(second, { done })]);
   const expected = [first.length, second.length];
@@ -70,7 +70,7 @@ test("a cut within an event costs that event, and not the next response", async 
   assert.deepEqual(await sizes("anthropic", cut, "\n", whole), [2, ANTHROPIC.length]);
 });
 
-test("after data that is not JSON, nothing is taken before another response begins", async () => {
+test("after data that is not JSON, events are skipped until another response begins", async () => {
   const [start, ...rest] = ANTHROPIC;
   const broken = `${sseBytes([start ?? {}])}data: {"type"\n\n${sseBytes(rest)}`;
   assert.deepEqual(await sizes("anthropic", broken, sseBytes(ANTHROPIC)), [-1, ANTHROPIC.length]);
@@ -79,7 +79,7 @@ test("after data that is not JSON, nothing is taken before another response begi
   assert.equal(await responses.next(), null);
 });
 
-test("what is no event stream holds no response", async () => {
+test("data that is not an event stream has no response", async () => {
   assert.deepEqual(await sizes("openai", '{"error":{"message":"no key"}}\n'), []);
   assert.deepEqual(await sizes("anthropic", sseBytes([{ type: "ping" }])), []);
 });

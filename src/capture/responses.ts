@@ -1,12 +1,12 @@
 /**
- * Responses: the bytes of several responses of a provider, one after another, as a stream of events
- * for each, ready to be captured.
+ * Responses: splits the bytes of several consecutive responses of a provider into a stream of
+ * events for each, ready to be captured.
  *
- * RS1  A response ends where the next one begins, at `[DONE]`, or with the input. One that has no end
- *      of its own was broken off; capturing it says so.
- * RS2  After data that is not JSON, events are skipped until another response begins.
- * RS3  Data of several lines is a broken-off event and the first of the next response: a provider's
- *      own data is one line.
+ * - A response ends where the next one begins, at `[DONE]`, or with the input. One without its own
+ *   end was cut; capturing it reports so.
+ * - After data that is not JSON, events are skipped until another response begins.
+ * - Data of several lines is a cut event plus the first event of the next response: a provider's
+ *   own data is one line.
  */
 
 import type { Provider } from "../base/errors.ts";
@@ -22,11 +22,11 @@ export class Responses {
   readonly #sse: SseReader;
   #isOver = false;
   #hasFailed = false;
-  /** The first event of the next response, read already. */
+  /** The first event of the next response, already read. */
   #next: JsonObject | null = null;
-  /** What was read of the current response cannot be gone on with (RS2). */
+  /** The current response cannot be continued. */
   #isBroken = false;
-  /** The current response is a chat completion, and which one, as soon as a chunk says so. */
+  /** Whether the current response is a chat completion, and its id once a chunk has one. */
   #isChat = false;
   #chatId: string | null = null;
 
@@ -83,7 +83,7 @@ export class Responses {
     return isAnother;
   }
 
-  /** As `#read`. What is not JSON between responses is refused once, and then skipped (RS2). */
+  /** Like `#read`. Data that is not JSON between responses is refused once, and then skipped. */
   async #readOrSkip(): Promise<JsonObject | typeof DONE | null> {
     for (;;) {
       try {
@@ -114,7 +114,7 @@ export class Responses {
     }
   }
 
-  /** Too large an event ends it all: nothing that follows can be told from it. */
+  /** A too large event ends everything: nothing that follows can be told from it. */
   #nextData(): string | undefined {
     try {
       return this.#sse.next();
@@ -126,7 +126,7 @@ export class Responses {
 
   #parse(data: string): JsonObject {
     const last = data.slice(data.lastIndexOf("\n") + 1);
-    const event = eventIn(data) ?? (last === data ? null : eventIn(last)); // RS3
+    const event = eventIn(data) ?? (last === data ? null : eventIn(last)); // A cut event before it.
     if (event === null) throw badStream(this.#provider, "an event's data is not a JSON object");
     return event;
   }
@@ -153,7 +153,7 @@ function isChunk({ type, choices }: JsonObject): boolean {
   return typeof type !== "string" && Array.isArray(choices);
 }
 
-/** Which chat completion a chunk is of; null when it does not say. */
+/** The id of a chunk's chat completion; null when it has none. */
 function chatIdOf({ id }: JsonObject): string | null {
   return typeof id === "string" && id !== "" ? id : null;
 }

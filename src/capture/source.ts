@@ -1,11 +1,11 @@
 /**
- * Source: whatever holds a provider's events, as one thing that is asked for the next.
+ * Source: any kind of stream as one interface that returns the next event.
  *
- * Items that are bytes or text are read as server-sent events; all others are events already, and
- * are given on as the very objects they are.
+ * Bytes and text are parsed as server-sent events; all other items are events already, and are
+ * passed on as the same objects.
  *
- * SO1  Iterating begins at once, reading does not: an SDK's helper throws away what comes before
- *      somebody listens, and nothing may be read that nobody asked for.
+ * Iteration begins at once, reading does not: an SDK's helper drops events that come before it has
+ * a listener, and nothing may be read before it is asked for.
  */
 
 import { badArgument } from "../base/choice.ts";
@@ -16,12 +16,12 @@ import { isObject, providerError } from "./wire.ts";
 /** A body of bytes: of `fetch`, of `node:http`, of anything that iterates. */
 export type ByteStream =
   | AsyncIterable<Uint8Array | string>
-  /** A web stream. Not every TypeScript library knows that it iterates. */
+  /** A web stream. Not every version of TypeScript's library knows that it iterates. */
   | { getReader(): unknown }
   /** A `Response`; one that is not ok is refused with PROVIDER_ERROR. */
   | { readonly body: unknown; readonly ok: boolean; readonly status: number };
 
-/** How OpenAI says that a stream has ended. */
+/** OpenAI's end of a stream. */
 const DONE = "[DONE]";
 
 export class Source {
@@ -63,7 +63,7 @@ export class Source {
     }
   }
 
-  /** Why there are no more events, when an SDK keeps that to itself; null when it does not know. */
+  /** Why there are no more events, when the SDK does not throw it; null when unknown. */
   async whyOver(): Promise<unknown> {
     const { ended, done, controller } = this.#given as SdkStream;
     if (ended === true && typeof done === "function") {
@@ -77,7 +77,7 @@ export class Source {
     return signal?.aborted ? signal.reason : null;
   }
 
-  /** Lets go of the connection. What that answers concerns nobody any more. */
+  /** Closes the connection. Its errors no longer matter. */
   async cancel(): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -90,7 +90,7 @@ export class Source {
     }
   }
 
-  /** Data that is not JSON is passed on as the text that it is: whoever reads may know it. */
+  /** Data that is not JSON is passed on as text: the consumer may know it. */
   #parse(data: string): unknown {
     try {
       return JSON.parse(data);
@@ -100,7 +100,7 @@ export class Source {
   }
 }
 
-/** What the SDKs' streams have in common. Their iterators end without a word when aborted. */
+/** Common parts of the SDKs' streams. Their iterators end silently when aborted. */
 interface SdkStream {
   readonly controller?: { readonly signal?: AbortSignal; readonly abort?: () => void };
   readonly ended?: unknown;
@@ -111,7 +111,7 @@ function isResponse(given: object): given is { body: unknown; ok: boolean; statu
   return isObject(given) && "body" in given && typeof given.ok === "boolean";
 }
 
-/** Refuses with BAD_SETTING what is no stream, or one that somebody else has begun to read. */
+/** Refuses with BAD_SETTING a value that is not a stream, or one that is already being read. */
 function iterate(body: unknown): AsyncIterator<unknown> {
   const given = (body ?? {}) as Partial<AsyncIterable<unknown> & PromiseLike<unknown>>;
   let iterator: AsyncIterator<unknown> | undefined;
@@ -122,7 +122,7 @@ function iterate(body: unknown): AsyncIterator<unknown> {
   }
   if (iterator) return iterator;
   if (typeof given.then === "function") {
-    throw badArgument("stream", "is a promise of one; await it first");
+    throw badArgument("stream", "is a promise of a stream; await it first");
   }
   throw badArgument("stream", "must be a stream: an async iterable, a body or a Response");
 }

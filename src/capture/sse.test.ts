@@ -19,7 +19,7 @@ function read(pieces: readonly (Uint8Array | string)[], charsMax = 1000): string
   return found;
 }
 
-/** What the standard of SSE lets a server write, in lines. */
+/** What the SSE standard lets a server write, in lines. */
 const LINES = [
   ": a comment",
   "event: first",
@@ -55,7 +55,7 @@ test("events are found whatever ends their lines, cut at any byte, with a BOM or
   }
 });
 
-test("an event that no empty line ended is none", () => {
+test("an event without an empty line at its end is dropped", () => {
   assert.deepEqual(read([Buffer.from("data: a\n\ndata: b\n")]), ["a"]);
   assert.deepEqual(read([Buffer.from("data: a\n\ndata: b")]), ["a"]);
   assert.deepEqual(read([Buffer.from("data: a\r\rdata: b\r")]), ["a"]);
@@ -72,7 +72,7 @@ test("bytes that are not UTF-8 become replacement characters, wherever they are 
   }
 });
 
-test("an event of the greatest size is taken, and one character more is refused", () => {
+test("an event of the largest size is accepted, and one character more is refused", () => {
   const max = 5000;
   const event = (chars: number) =>
     Buffer.from(`data: first\n\nevent: x\ndata: ${"é".repeat(chars)}\n\n`);
@@ -97,12 +97,12 @@ test("a line that never ends is refused before it is held whole", () => {
     }
   }, "STREAM_TOO_LARGE");
   assert.ok(fed < 3000, `${fed} characters were taken`);
-  // Whoever feeds on is told again, and nothing is held.
+  // Feeding on throws again, and nothing is held.
   reader.feed("data: x\n\n");
   thrownRefusal(() => reader.next(), "STREAM_TOO_LARGE");
 });
 
-test("events that came before one that is too large are given out first", () => {
+test("events that came before one that is too large are returned first", () => {
   const reader = new SseReader("openai", 100);
   reader.feed(`data: a\n\ndata: b\n\ndata: ${"x".repeat(2000)}`);
   assert.deepEqual([reader.next(), reader.next()], ["a", "b"]);

@@ -1,14 +1,14 @@
 /**
- * SSE: bytes, cut anywhere, to the `data` of server-sent events. The grammar is the parser's.
+ * SSE: bytes in any chunks to the `data` of server-sent events. A library parses the grammar.
  *
- * Bytes that are not UTF-8 become replacement characters, as the standard of SSE has it and every
- * client does; so that no cut can change what is read, nothing is refused here but size.
+ * Bytes that are not UTF-8 become replacement characters, as the SSE standard says and every client
+ * does. Chunk boundaries never change the result; only size is refused here.
  */
 
 import { createParser } from "eventsource-parser";
 import { type Provider, VerbatimError } from "../base/errors.ts";
 
-/** Room for field names around an event of the greatest size. */
+/** Room for field names around an event of the largest size. */
 const FIELD_CHARS = 1024;
 
 export class SseReader {
@@ -29,7 +29,7 @@ export class SseReader {
       maxBufferSize: charsMax + FIELD_CHARS,
       onEvent: ({ data }) => this.#waiting.push(data),
       onError: ({ type }) => {
-        // The other errors are fields that the standard tells us to pass over.
+        // The other errors are fields that the standard says to ignore.
         if (type === "max-buffer-size-exceeded") this.#isTooLarge = true;
       },
     });
@@ -40,7 +40,7 @@ export class SseReader {
     const text = typeof chunk === "string" ? chunk : this.#decoder.decode(chunk, { stream: true });
     if (text === "") return;
     this.#endsInCr = text.endsWith("\r");
-    // Decoding takes a byte order mark away; what somebody else decoded may still have it.
+    // Decoding removes a byte order mark; text that was decoded elsewhere may still have it.
     this.#parser.feed(this.#isAtStart && text.startsWith("\ufeff") ? text.slice(1) : text);
     this.#isAtStart = false;
   }

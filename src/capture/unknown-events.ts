@@ -1,9 +1,9 @@
 /**
- * Unknown events: what a stream held that capture did not understand. An event that was refused is kept
- * as it came, in a part at the end of the message; one that cannot be kept, or that is only of an
- * unknown type, is counted.
+ * Unknown events: events that capture did not understand. A refused event is kept as it came, in a
+ * part at the end of the message; one that cannot be kept, or is only of an unknown type, is
+ * counted.
  *
- * UE1  Reading them never costs the message: they have a share of its room, and no more.
+ * They never cost the message: they may use a share of its budget, and no more.
  */
 
 import type { Part } from "../model/entry.ts";
@@ -21,7 +21,7 @@ export class UnknownEvents {
     this.#budget = budget;
   }
 
-  /** How many there were, those that are not kept included. */
+  /** All of them, including those that are not kept. */
   get count(): number {
     return this.#count;
   }
@@ -31,19 +31,19 @@ export class UnknownEvents {
     return this.#why;
   }
 
-  /** An event that belongs to nothing capture knows. */
+  /** Counts an event of an unknown type. */
   pass(): void {
     this.#count++;
   }
 
-  /** An event that capture could not take. */
+  /** Keeps an event that capture refused. */
   refuse(event: unknown, why: Error): void {
     this.#count++;
     this.#why ??= why;
     try {
       this.#events.push(this.#budget.copy(event));
     } catch {
-      this.#notKept++; // UE1, or it is no JSON.
+      this.#notKept++; // Over its share, or not JSON.
     }
   }
 

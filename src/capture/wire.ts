@@ -1,8 +1,8 @@
 /**
- * Wire: reading what a provider sent, and the errors that tell of it.
+ * Wire: reading a provider's data, and the errors about it.
  *
- * WI1  No error text holds what was sent: a provider's own words go into `cause` or, when they are
- *      one short word, into `details`.
+ * No error text contains the data: a provider's own words go into `cause` or, when they are one
+ * short word, into `details`.
  */
 
 import { type Provider, VerbatimError } from "../base/errors.ts";
@@ -11,24 +11,24 @@ import type { Part } from "../model/entry.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** An object that is being put together. */
+/** An object under construction. */
 export type JsonDraft = Record<string, unknown>;
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A place in a list that comes in pieces. */
+/** An index of a list that comes in pieces. */
 export function isIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** A count of tokens; null for everything else. */
+/** A count of tokens; null for anything else. */
 export function countOf(value: unknown): number | null {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
 }
 
-/** An id, a model, a stop reason; null when there is none. Refuses what is too long for one. */
+/** An id, a model, a stop reason; null when there is none. Refuses one that is too long. */
 export function nameOf(provider: Provider, value: unknown): string | null {
   if (typeof value !== "string" || value === "") return null;
   if (value.length > CAPTURED_NAME_CHARS_MAX) throw badStream(provider, "a name is too long");
@@ -36,9 +36,9 @@ export function nameOf(provider: Provider, value: unknown): string | null {
 }
 
 /**
- * What a block has beyond the fields that its part says, as a part that follows it; none when that
- * is nothing. Nulls, empty lists and the usual caller of a tool say nothing. With `key`, the block
- * is named in it, too.
+ * The fields of a block that its part does not have, as a part that follows it; none when there are
+ * none. Nulls, empty lists and the usual caller of a tool do not count. With `key`, the block is
+ * named in it, too.
  */
 export function beyond(block: JsonObject, said: readonly string[], key?: string): readonly Part[] {
   const rest = Object.entries(block).filter(
@@ -68,22 +68,23 @@ export function badStream(provider: Provider, reason: string, cause?: unknown): 
   );
 }
 
-/** What the provider itself calls an error; its whole event is the `cause`. */
+/** The provider's own error; its whole event is the `cause`. */
 export function providerError(provider: Provider, type: unknown, cause: unknown): VerbatimError {
   const word = typeof type === "string" && /^[\w.-]{1,64}$/.test(type) ? type : "unknown";
   return new VerbatimError(
     "PROVIDER_ERROR",
-    `${provider} broke the message off with ${word}; what arrived is kept as partial, ask again`,
+    `${provider} ended the message with the error ${word}; what arrived is kept as partial: send the request again`,
     { provider, type: word },
     { cause },
   );
 }
 
 export function incomplete(provider: Provider, reason: "ended" | "stopped"): VerbatimError {
-  const why = reason === "ended" ? "the stream ended before it did" : "nobody read on";
+  const why =
+    reason === "ended" ? "the stream ended before it did" : "the consumer stopped reading";
   return new VerbatimError(
     "STREAM_INCOMPLETE",
-    `the message of ${provider} is not whole: ${why}; what arrived is kept as partial`,
+    `the message of ${provider} is incomplete: ${why}; what arrived is kept as partial`,
     { provider, reason },
   );
 }

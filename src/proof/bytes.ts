@@ -1,7 +1,7 @@
-/** Bytes: the few things this folder does with them, without Node. */
+/** Bytes: conversions without Node. */
 
 const encoder = new TextEncoder();
-/** Latin-1, one character a byte: for bytes that a pattern has shown to be ASCII. */
+/** Latin-1, one character per byte: for bytes that a pattern has shown to be ASCII. */
 const ascii = new TextDecoder("latin1");
 
 export const LF = 0x0a;
@@ -10,7 +10,7 @@ export function utf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** Bytes as text for a pattern to judge: each byte is one character, so that offsets agree. */
+/** Bytes as text for a pattern: each byte is one character, so that offsets agree. */
 export function asAscii(bytes: Uint8Array): string {
   return ascii.decode(bytes);
 }
@@ -33,7 +33,7 @@ export function toHex(bytes: Uint8Array): string {
   return text;
 }
 
-/** The bytes of lowercase hex that a pattern has shown to be such. */
+/** Decodes lowercase hex that a pattern has checked. */
 export function fromHex(hex: string): Uint8Array {
   const bytes = new Uint8Array(hex.length / 2);
   for (let at = 0; at < bytes.length; at++) {
@@ -57,7 +57,7 @@ export function toBase64url(bytes: Uint8Array): string {
   return text;
 }
 
-/** The bytes of base64url without padding; null unless they are written in just this one way. */
+/** Decodes base64url without padding; null unless it is the one canonical spelling. */
 export function fromBase64url(text: string): Uint8Array | null {
   if (text.length % 4 === 1) return null;
   const bytes = new Uint8Array(Math.floor((text.length * 3) / 4));

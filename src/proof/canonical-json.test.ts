@@ -1,4 +1,4 @@
-/** Compared with a real Python in test/signing/json-python.test.ts; here, what holds without. */
+/** Compared with a real Python in test/signing/json-python.test.ts; this needs none. */
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -19,7 +19,7 @@ function reasonFor(value: unknown): string {
 
 const anyValue = fc.jsonValue({ stringUnit: "binary", maxDepth: 6 });
 
-test("what is written reads back the same, in any indentation", () => {
+test("a written value reads back the same, in any indentation", () => {
   fc.assert(
     fc.property(anyValue, fc.integer({ min: 0, max: 8 }), (value, indent) => {
       const text = formatPythonJson(value, indent);
@@ -83,7 +83,7 @@ test("keys are sorted by code point: astral ones come last", () => {
   );
 });
 
-test("names that mean something to JavaScript are only names", () => {
+test("names special to JavaScript are ordinary keys", () => {
   const text = '{"__proto__":{"toString":1},"10":2,"9":3,"constructor":4,"hasOwnProperty":5}';
   const expected = '{"10":2,"9":3,"__proto__":{"toString":1},"constructor":4,"hasOwnProperty":5}';
   assert.equal(canonical(text), expected);
@@ -98,7 +98,7 @@ test("strings are ASCII, with Python's escapes", () => {
   assert.match(form, /-\.\/0.*}~\\u007f\\u0080.*\\u00ff\\u2028\\ufeff\\ud83d\\ude00"$/);
 });
 
-test("a file's text is laid out as Python lays it out", () => {
+test("a file's text is laid out as by Python", () => {
   const value = { b: [], a: {}, c: [1, { d: null }], é: [[true]] };
   assert.equal(
     formatPythonJson(value),
@@ -127,7 +127,7 @@ test("a number keeps its old spelling as long as it keeps its value and its plac
   );
 });
 
-test("an undefined field is left out; all else that is not JSON is refused", () => {
+test("an undefined field is left out; anything else that is not JSON is refused", () => {
   assert.equal(canonicalValue({ a: undefined, b: 1 }), '{"b":1}');
   const none: unknown[] = [
     undefined,
@@ -139,12 +139,12 @@ test("an undefined field is left out; all else that is not JSON is refused", () 
     new Set([1]),
     Buffer.of(1),
   ];
-  // A list with a hole is none either.
+  // Nor is an array with a hole.
   none.push([1, undefined], new Array(2), new Map([[1, 2]]), Object.create({ inherited: 1 }));
   for (const value of none) assert.equal(reasonFor([value]), "not JSON");
 });
 
-test("what readers would read differently is refused", () => {
+test("a value that parsers would read differently is refused", () => {
   assert.equal(reasonFor([Number.NaN]), "not finite");
   assert.equal(reasonFor({ a: Number.NEGATIVE_INFINITY }), "not finite");
   assert.equal(reasonFor("\ud800"), "lone surrogate");
@@ -164,7 +164,7 @@ test("values nest as deep as texts, and an object within itself is refused", () 
   assert.equal(reasonFor(shared), "too long");
 });
 
-test("what would be too long to be read again is not written", () => {
+test("a text too long to be read again is not written", () => {
   const { bytesMax } = JSON_LIMITS;
   const longest = formatPythonJson("x".repeat(bytesMax - 2));
   assert.equal(longest.length, bytesMax);
@@ -186,7 +186,7 @@ function deepAndWide(): unknown {
   return value;
 }
 
-test("trees within values are taken as they are", () => {
+test("trees within values are kept as they are", () => {
   const tree = parseJson('{"x":[1.0]}').tree;
   assert.equal(
     canonicalValue({ tree, n: new JsonNumber("1e2") }),

@@ -2,13 +2,12 @@
  * Canonical JSON: the one text of a JSON value that is hashed and signed, and the text of the file.
  *
  * The canonical form is what Python's `json.dumps(json.loads(text), sort_keys=True,
- * separators=(",", ":"))` prints, since that is what the seed signs: ASCII, keys by code point,
- * numbers as Python prints them. It is not RFC 8785 (JCS), which reads 1.0 as 1 and sorts by
- * UTF-16.
+ * separators=(",", ":"))` prints, since the seed signs that: ASCII, keys by code point, numbers as
+ * Python prints them. It is not RFC 8785 (JCS), which reads 1.0 as 1 and sorts by UTF-16.
  *
- * CJ1  What is written reads back the same: for whatever `formatPythonJson` gives a text,
- *      `canonicalJson` of that text is `canonicalValue` of the value.
- * CJ2  A number that was read is written as it was read; `1.0` does not become `1`.
+ * - What is written reads back the same: if `formatPythonJson` returns a text, its `canonicalJson`
+ *   is the `canonicalValue` of the value.
+ * - A number that was read is written as it was read; `1.0` does not become `1`.
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -35,12 +34,12 @@ export function canonicalJson(input: string | Uint8Array): Canonical {
   return { canonical: canonicalTree(tree), refusal: null };
 }
 
-/** The canonical form of a value that is about to be written; UNSIGNABLE_JSON when it has none. */
+/** The canonical form of a value to be written; UNSIGNABLE_JSON when it has none. */
 export function canonicalValue(value: unknown): string {
   return canonicalTree(jsonTree(value));
 }
 
-/** The canonical form of what was parsed. */
+/** The canonical form of a parsed tree. */
 export function canonicalTree(tree: JsonTree): string {
   return printTree(tree, {
     number: ({ text }) => canonicalNumber(text),
@@ -51,8 +50,8 @@ export function canonicalTree(tree: JsonTree): string {
 }
 
 /**
- * The text of a file: Python's `json.dumps(value, indent=…)`, but for numbers that were read,
- * which stay as they were (CJ2). Refuses with UNSIGNABLE_JSON what could not be read again.
+ * The text of a file: Python's `json.dumps(value, indent=…)`, except that numbers keep their
+ * original spelling. Refuses with UNSIGNABLE_JSON what could not be read again.
  */
 export function formatPythonJson(value: unknown, indent = 2): string {
   const text = printTree(jsonTree(value), {
@@ -66,15 +65,15 @@ export function formatPythonJson(value: unknown, indent = 2): string {
 }
 
 /**
- * A value as a tree: lists, plain objects and Maps, strings, finite numbers, booleans, null, and
- * trees within it. As in JSON.stringify, a field that is undefined is left out.
+ * A value as a tree: arrays, plain objects and Maps, strings, finite numbers, booleans, null, and
+ * trees within it. As in JSON.stringify, an undefined field is left out.
  *
- * With `was`, an older tree of the same value, a number that has not changed is written as it was
- * there (CJ2): JSON.parse reads 1.0 and 1 as one number, and rounds those past 2^53.
+ * With `was`, an older tree of the same value, an unchanged number keeps its spelling: JSON.parse
+ * reads 1.0 and 1 as one number, and rounds those past 2^53.
  */
 export function jsonTree(value: unknown, was?: JsonTree): JsonTree {
-  // No less than what it comes to in the end. Objects that are few in memory can be endless in
-  // text, when they hold the same ones over and over.
+  // A lower bound of the final length. A few objects in memory can be endless in text when they
+  // contain the same ones over and over.
   let chars = 0;
   const counted = <T>(tree: T, added: number): T => {
     chars += added;
@@ -97,7 +96,7 @@ export function jsonTree(value: unknown, was?: JsonTree): JsonTree {
       const old = Array.isArray(was) ? was : [];
       counted(value, Math.max(0, value.length - 1));
       const items: JsonTree[] = [];
-      // Not `map`, which passes over holes.
+      // Not `map`, which skips holes.
       for (const item of value) items.push(build(item, old[items.length], depth + 1));
       return items;
     }
@@ -113,7 +112,7 @@ export function jsonTree(value: unknown, was?: JsonTree): JsonTree {
   return build(value, was, 0);
 }
 
-/** Null when it is no number. */
+/** Null when it is not a number. */
 function numberTree(value: unknown, was: JsonTree | undefined): JsonNumber | null {
   if (value instanceof JsonNumber) return value;
   if (typeof value !== "number") return null;
@@ -122,7 +121,7 @@ function numberTree(value: unknown, was: JsonTree | undefined): JsonNumber | nul
   return new JsonNumber(writtenNumber(value));
 }
 
-/** Of a plain object or a Map with names for keys; nothing else has fields that JSON could show. */
+/** Entries of a plain object, or of a Map with string keys; JSON shows no other fields. */
 function entriesOf(value: unknown): Iterable<[string, unknown]> {
   if (value instanceof Map) {
     if ([...value.keys()].every((key) => typeof key === "string")) return value;
@@ -136,8 +135,8 @@ function entriesOf(value: unknown): Iterable<[string, unknown]> {
 function unsignable(reason: JsonFault): VerbatimError<"UNSIGNABLE_JSON"> {
   return new VerbatimError(
     "UNSIGNABLE_JSON",
-    `a JSON value cannot be signed (${reason}): readers would disagree about it; ` +
-      "give plain, finite, well-formed JSON within the limits",
+    `a JSON value cannot be signed (${reason}): parsers would read it differently; ` +
+      "pass plain, finite, well-formed JSON within the limits",
     { reason },
   );
 }
@@ -145,9 +144,9 @@ function unsignable(reason: JsonFault): VerbatimError<"UNSIGNABLE_JSON"> {
 interface Layout {
   readonly number: (number: JsonNumber) => string;
   readonly entries: (map: ReadonlyMap<string, JsonTree>) => [string, JsonTree][];
-  /** What each level is indented by; null for one line without spaces. */
+  /** The indent of each level; null for one line without spaces. */
   readonly indent: string | null;
-  /** Runs down as text is made: indenting can turn a megabyte into gigabytes. */
+  /** Counts down as text is made: indenting can turn a megabyte into gigabytes. */
   charsLeft: number;
 }
 
@@ -176,15 +175,15 @@ function enclose(
   if (items.length === 0 || layout.indent === null) return open + items.join(",") + close;
   const line = `\n${layout.indent.repeat(depth)}`;
   const between = `,${line}${layout.indent}`;
-  // Only what is added here: the items themselves were counted where they were made.
+  // Only the separators: the items were counted when they were made.
   layout.charsLeft -= items.length * between.length;
   if (layout.charsLeft < 0) throw unsignable("too long");
   return open + between.slice(1) + items.join(between) + line + close;
 }
 
 /**
- * By code point, as Python sorts. UTF-16 puts the halves of a pair (U+D800 to U+DFFF) before
- * U+E000, though what they spell comes after U+FFFF.
+ * By code point, as Python sorts. UTF-16 sorts surrogates (U+D800 to U+DFFF) before U+E000, though
+ * the characters they encode come after U+FFFF.
  */
 function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length);

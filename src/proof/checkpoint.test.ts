@@ -1,4 +1,4 @@
-/** The checkpoint's one spelling: what is written reads back, and nothing else is one. */
+/** The checkpoint's one spelling: what is written reads back, and nothing else is a checkpoint. */
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -51,7 +51,7 @@ const facts: fc.Arbitrary<CheckpointFacts> = fc
   )
   .map(([said, which]) => ({ ...said, ...which }) as CheckpointFacts);
 
-/** Every way in which a checkpoint's line begins, and who reads it. */
+/** Every way in which a checkpoint's line begins, and which reader accepts it. */
 type Opening = "rye-flat" | "rye-payload" | "entire" | "sidecar";
 
 /** A session's name, and the fields of an envelope that names it. */
@@ -76,13 +76,13 @@ async function lineOf(
   { session = "hello-1", other = "hello", seed = 1 } = {},
 ): Promise<Buffer> {
   const opening = `${asciiJson(ENVELOPES[name](session, other)).slice(0, -1)},`;
-  // Not a signature: whether it holds is the judge's business, how it is spelt is asked here.
+  // Not a signature: only the spelling is tested here.
   const sign = async (message: Uint8Array) =>
     Uint8Array.from({ length: 64 }, (_, at) => (seed * (at + 7) + message.length) % 256);
   return Buffer.from(await writeCheckpoint(opening, said, sign));
 }
 
-test("every checkpoint that is written reads back with all it says, in every envelope", async () => {
+test("every written checkpoint reads back with all its fields, in every envelope", async () => {
   const given = fc.tuple(facts, text, text, fc.nat(255));
   await fc.assert(
     fc.asyncProperty(given, async ([said, session, other, seed]) => {
@@ -110,7 +110,7 @@ const PLAIN: CheckpointFacts = {
   ...{ seg: "e".repeat(64), tree: { size: 9, root: "f".repeat(64) }, rev: 2, kid: "0".repeat(64) },
 };
 
-test("a checkpoint is one of its own dialect only; in rye's, in either of two envelopes", async () => {
+test("a checkpoint is read in its own dialect only; in rye's, in either of two envelopes", async () => {
   for (const name of OPENINGS) {
     const line = (await lineOf(name, PLAIN)).subarray(0, -1);
     for (const other of ["rye", "entire", "sidecar"] as const) {
@@ -120,20 +120,20 @@ test("a checkpoint is one of its own dialect only; in rye's, in either of two en
   }
 });
 
-/** A sidecar's line is spelt as one of rye's; what tells them apart is where it stands. */
+/** A sidecar's line is spelled like one of rye's; only the file tells them apart. */
 function areAlike(opening: Opening, reader: EnvelopeName): boolean {
   return reader === "rye"
     ? opening === "sidecar"
     : reader === "sidecar" && opening === "rye-payload";
 }
 
-test("one space, anywhere outside of a text, makes a line none", async () => {
+test("a space anywhere outside of a text makes a line no checkpoint", async () => {
   for (const name of OPENINGS) {
     const line = (await lineOf(name, PLAIN)).toString().trimEnd();
     for (let at = 0; at <= line.length; at++) {
       const spaced = `${line.slice(0, at)} ${line.slice(at)}`;
       const read = readCheckpoint(Buffer.from(spaced), readerOf(name));
-      // In the texts of an envelope a space is a letter like any other, and signed as such.
+      // In the texts of an envelope a space is an ordinary character, and signed.
       const isInText =
         /^[^"]*("[^"]*"[^"]*)*"[^"]*$/.test(line.slice(0, at)) && at < line.indexOf('"event_type"');
       assert.ok(read === null || isInText, `a space at ${at} of ${name}`);
@@ -141,7 +141,7 @@ test("one space, anywhere outside of a text, makes a line none", async () => {
   }
 });
 
-test("keys in another order, twice, missing or added make a line none", async () => {
+test("keys in another order, twice, missing or added make a line no checkpoint", async () => {
   for (const name of OPENINGS) {
     const line: string = (await lineOf(name, PLAIN)).toString().trimEnd();
     const fields: (readonly [string, unknown])[] = Object.entries(JSON.parse(line).payload);
@@ -196,7 +196,7 @@ test("a signature has one spelling: base64url without slack, padded in sig and n
   }
 });
 
-test("a line over the limit is none and is never made, and one at the limit is", async () => {
+test("a line over the limit is neither read nor written as a checkpoint, and one at the limit is", async () => {
   const { length } = (await lineOf("rye-flat", PLAIN)).subarray(0, -1);
   const other = "x".repeat(CHECKPOINT_BYTES_MAX - length + "hello".length);
   const atLimit = (await lineOf("rye-flat", PLAIN, { other })).subarray(0, -1);
@@ -207,7 +207,7 @@ test("a line over the limit is none and is never made, and one at the limit is",
   await assert.rejects(lineOf("rye-flat", PLAIN, { other: `${other}x` }), /at most 64 KiB/);
 });
 
-test("whatever the bytes, reading answers and does not throw", () => {
+test("reading any bytes does not throw", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       for (const name of OPENINGS) assert.equal(readCheckpoint(bytes, readerOf(name)), null);

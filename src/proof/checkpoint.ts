@@ -1,38 +1,38 @@
 /**
- * Checkpoint: the line that signs what stands before it. Its words, how it is spelled, and how a
- * line is found to be one. Format: docs/formats/checkpoint.md.
+ * Checkpoint: the line that signs everything before it: its fields, its spelling, and recognising
+ * one. Format: docs/formats/checkpoint.md.
  *
- * C1  One spelling: ASCII, compact, these keys in this order. A line is a checkpoint if and only
- *     if it matches the pattern of its envelope, of rye's one of two; no JSON is parsed before that.
- * C2  `sig2` covers the line's own bytes, envelope included, up to the last 97, which are itself.
- * C3  Numbers are plain integers up to 2^53 - 1, without sign or leading zeros.
+ * - One spelling: ASCII, compact, these keys in this order. A line is a checkpoint if and only if
+ *   it matches the pattern of its envelope (rye has two); no JSON is parsed before that.
+ * - `sig2` covers the line's own bytes, envelope included, except the last 97, which are `sig2`.
+ * - Numbers are plain integers up to 2^53 - 1, without sign or leading zeros.
  */
 
 import { assert } from "../base/errors.ts";
 import { asAscii, concat, fromBase64url, toBase64url, utf8 } from "./bytes.ts";
 
-/** What a signature is made over begins with this, so that it can be taken for nothing else. */
+/** Domain tag: the prefix of what is signed, so that it cannot be taken for anything else. */
 const DOMAIN_TEXT = "verbatim/checkpoint/v2\n";
 const DOMAIN = utf8(DOMAIN_TEXT);
 /** `"sig2":"`, 86 characters, `"}}`: how every checkpoint line ends. */
 export const SIG2_BYTES = 97;
-/** No checkpoint is longer; a line that is, is none. */
+/** A longer line is not a checkpoint. */
 export const CHECKPOINT_BYTES_MAX = 64 * 1024;
-/** Of what an envelope repeats from elsewhere; longer texts are left out, for the line's sake. */
+/** Limit of a text that an envelope repeats; longer texts are left out. */
 const ENVELOPE_CHARS_MAX = 2048;
-/** The shortest string of a line that can be withheld by itself, unless genesis says otherwise. */
+/** The shortest string of a line that can be withheld by itself, unless genesis sets another. */
 export const PARTS_DEFAULT = 64;
 
-/** A stretch of bytes that a signer found unsigned: from, to. */
+/** A byte range that a signer found unsigned: from, to. */
 export type Found = readonly [number, number];
 
-/** A signed head of another log, and a place in what it signs. */
+/** A signed head of another log, and an offset in what it signs. */
 export interface ForeignHead {
   readonly log: string;
   readonly seq: number;
   /** SHA-256 of the checkpoint's line. */
   readonly line: string;
-  /** Where the part of it that is meant ends, in bytes. */
+  /** Where the referenced part ends, in bytes. */
   readonly at: number;
 }
 
@@ -56,13 +56,13 @@ export type Kind =
       readonly kind: "rotate";
       /** The `kid` of the key that signs from here on. */
       readonly next: string;
-      /** That key, raw, in base64url: a reader may hold the old one only. */
+      /** That key, raw, in base64url: a verifier may have only the old one. */
       readonly key?: string;
     }
   | { readonly kind: "link"; readonly to: { readonly id: string; readonly log: string } }
   | { readonly kind: "turn" | "batch" | "final" };
 
-/** What a checkpoint says, its signatures apart. */
+/** The fields of a checkpoint, without its signatures. */
 export type CheckpointFacts = {
   readonly turn: number;
   /** Where the covered bytes end. In the log itself: where this line starts. */
@@ -80,17 +80,17 @@ export type CheckpointFacts = {
 } & Kind;
 
 export type Checkpoint = CheckpointFacts & {
-  /** Of whom it speaks, as its envelope says. */
+  /** The session, as its envelope names it. */
   readonly session: string;
   readonly sig: Uint8Array;
   readonly sig2: Uint8Array;
-  /** What `sig2` is over. */
+  /** The message that `sig2` signs. */
   readonly statement: Uint8Array;
 };
 
 /**
- * Which turn the lines before a checkpoint belong to, counted from 1: the one that it ends, or the
- * one that was going on.
+ * The turn of the lines before a checkpoint, counted from 1: the one that it ends, or the one still
+ * open.
  */
 export function turnBefore(checkpoint: Kind & Pick<CheckpointFacts, "turn">): number {
   const { kind, turn } = checkpoint;
@@ -98,10 +98,10 @@ export function turnBefore(checkpoint: Kind & Pick<CheckpointFacts, "turn">): nu
   return kind === "turn" || kind === "final" || isVouched ? turn : turn + 1;
 }
 
-/** In whose words a checkpoint's line begins. */
+/** Which envelope a checkpoint's line has. */
 export type EnvelopeName = "rye" | "entire" | "sidecar";
 
-// The pieces of the patterns (C1, C3).
+// Parts of the patterns.
 const TEXT = String.raw`"(?:[ !#-\[\]-~]|\\["\\bfnrt]|\\u[0-9a-f]{4})*"`;
 const NULLABLE_TEXT = `(?:null|${TEXT})`;
 const NUMBER = "(?:0|[1-9][0-9]{0,15})";
@@ -135,8 +135,8 @@ const ENTIRE = envelope(
   `"type":"checkpoint","sessionId":(?<session>${TEXT}),"uuid":${TEXT},` +
     `"parentUuid":${NULLABLE_TEXT},"timestamp":${TEXT},"cwd":${TEXT},"version":${TEXT},`,
 );
-// Which of rye's two a line has, the line itself says, and signs. Were it another line's to say,
-// whoever reads that one otherwise than the signer did would take honest checkpoints for forged.
+// Which of rye's two envelopes a line has is in the line itself, and signed. If another line
+// decided it, a reader that misread that line would take honest checkpoints for forged.
 const ENVELOPES: Readonly<Record<EnvelopeName, readonly RegExp[]>> = {
   rye: [FLAT, PAYLOAD],
   entire: [ENTIRE],
@@ -147,13 +147,13 @@ function envelope(before: string): RegExp {
   return new RegExp(`^\\{${before}${BODY}$`);
 }
 
-/** The checkpoint that a line is, given without its LF; null when it is none of this envelope. */
+/** Reads a line, passed without its LF; null when it is not a checkpoint of this envelope. */
 export function readCheckpoint(line: Uint8Array, name: EnvelopeName): Checkpoint | null {
   if (line.length > CHECKPOINT_BYTES_MAX || line.length < SIG2_BYTES) return null;
   const text = asAscii(line);
   const session = sessionIn(text, ENVELOPES[name]);
   if (session === null) return null;
-  // The pattern holds, so the JSON does: every key is there, once.
+  // The pattern matched, so the JSON is valid: every key is there, once.
   const { payload } = JSON.parse(text) as { payload: Record<string, unknown> };
   const { byte_offset: byteOffset, sig, sig2, v: _, ...facts } = payload;
   const first = fromBase64url((sig as string).slice(0, 86));
@@ -164,7 +164,7 @@ export function readCheckpoint(line: Uint8Array, name: EnvelopeName): Checkpoint
   return { ...said, session: JSON.parse(session), sig: first, sig2: second, statement };
 }
 
-/** Whom a line that has one of these patterns names, as it is spelled; null when it has none. */
+/** The session that a matching line names, as it is spelled; null when no pattern matches. */
 function sessionIn(text: string, patterns: readonly RegExp[]): string | null {
   for (const pattern of patterns) {
     const session = pattern.exec(text)?.groups?.session;
@@ -173,14 +173,14 @@ function sessionIn(text: string, patterns: readonly RegExp[]): string | null {
   return null;
 }
 
-/** C3: sixteen digits may say more than a number can hold. */
+/** Sixteen digits may exceed a safe integer. */
 function areSafe(value: unknown): boolean {
   if (typeof value === "number") return Number.isSafeInteger(value);
   if (typeof value !== "object" || value === null) return true;
   return Object.values(value).every(areSafe);
 }
 
-/** What `sign` makes a checkpoint's two signatures with. */
+/** Makes the two signatures of a checkpoint. */
 export type Sign = (message: Uint8Array) => Promise<Uint8Array>;
 
 /**
@@ -200,7 +200,7 @@ export async function writeCheckpoint(
   return concat(statement.subarray(DOMAIN.length), utf8(`"sig2":"${toBase64url(sig2)}"}}\n`));
 }
 
-/** The body up to `sig2`. All but what a kind adds is digits, hex and times, as it is spelled (C1). */
+/** The body up to `sig2`. Except for the kind's own fields it is digits, hex and times. */
 function bodyBefore(facts: CheckpointFacts, sig: string): string {
   const { turn, byteOffset, hash, fp, ts, kind, log, seq, prev, seg, tree, rev, kid } = facts;
   const fields = kindFields(facts);
@@ -214,7 +214,7 @@ function bodyBefore(facts: CheckpointFacts, sig: string): string {
   );
 }
 
-/** What a kind adds, in its one order, whatever the order of the object given. */
+/** The kind's own fields, in their one order, whatever the order in the object. */
 function kindFields(facts: Kind): object | null {
   switch (facts.kind) {
     case "genesis": {
@@ -236,12 +236,12 @@ function kindFields(facts: Kind): object | null {
   }
 }
 
-/** A text as an envelope repeats it: whole, or empty. */
+/** A text for an envelope: whole, or empty when too long. */
 export function envelopeText(text: string): string {
   return text.length <= ENVELOPE_CHARS_MAX ? text : "";
 }
 
-/** Compact JSON in ASCII; DEL is escaped too, so that the line is all printable. */
+/** Compact JSON in ASCII; DEL is escaped too, so that the line is printable. */
 export function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[\u007f-\uffff]/g,

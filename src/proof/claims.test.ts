@@ -27,7 +27,7 @@ test("a checkpoint is one in the envelope of its dialect, and an impostor in ano
   }
 });
 
-test("whatever says checkpoint in type or event_type claims to be one, escapes or not", () => {
+test("a line with checkpoint in type or event_type claims to be one, escaped or not", () => {
   for (const value of [
     { type: "checkpoint" },
     { event_type: "checkpoint" },
@@ -41,7 +41,7 @@ test("whatever says checkpoint in type or event_type claims to be one, escapes o
   assert.equal(claimOf(escaped, "rye")?.is, "impostor");
 });
 
-test("what only speaks of checkpoints claims nothing", () => {
+test("a line that only mentions checkpoints claims nothing", () => {
   for (const value of [
     { type: "checkpoint_saved" },
     { type: ["checkpoint"] },
@@ -58,7 +58,7 @@ test("what only speaks of checkpoints claims nothing", () => {
   }
 });
 
-test("a version above ours is newer, and one that is no whole number an impostor", () => {
+test("a version above ours is newer, and one that is not a whole number an impostor", () => {
   const of = (v: unknown) => claim({ event_type: "checkpoint", payload: { v } });
   assert.deepEqual([of(3), of(99)], ["newer", "newer"]);
   for (const v of [2, 1, 0, -3, 2.5, 1e300, "3", null]) assert.equal(of(v), "impostor", String(v));
@@ -84,7 +84,7 @@ test("the original's checkpoints are read only in its own envelope and with its 
   assert.equal(claim({ ...line, type: "x" }), "impostor");
 });
 
-test("whatever the bytes, asking what a line claims never throws", () => {
+test("claimOf never throws, whatever the bytes", () => {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 60 }),
     fc.json().map((json) => Buffer.from(`{"event_type":"checkpoint","payload":${json}}`)),

@@ -1,9 +1,9 @@
 /**
- * Claims: which lines say of themselves that they are checkpoints, and what they are in truth.
+ * Claims: which lines claim to be checkpoints, and what they really are.
  *
- * K1  A line claims to be a checkpoint when any reader of its dialect would take it for one: its
- *     JSON object says `checkpoint` in `type` or `event_type`. Claiming and not being one is
- *     tampering; so is being one of another dialect than the log's.
+ * A line claims to be a checkpoint when any reader of its dialect would take it for one: its JSON
+ * object has `checkpoint` in `type` or `event_type`. Claiming without being one is tampering; so is
+ * being one of another dialect than the log's.
  */
 
 import { utf8 } from "./bytes.ts";
@@ -22,13 +22,13 @@ export interface LegacyCheckpoint {
 export type Claim =
   | { readonly is: "checkpoint"; readonly checkpoint: Checkpoint }
   | { readonly is: "legacy"; readonly checkpoint: LegacyCheckpoint }
-  /** Of a version that this program does not know. */
+  /** A version that this program does not know. */
   | { readonly is: "newer"; readonly version: number }
   | { readonly is: "impostor" };
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** What a line claims, given without its LF; null when it claims nothing. */
+/** What a line, passed without its LF, claims to be; null when it claims nothing. */
 export function claimOf(line: Uint8Array, envelope: EnvelopeName): Claim | null {
   const checkpoint = readCheckpoint(line, envelope);
   if (checkpoint) return { is: "checkpoint", checkpoint };
@@ -44,7 +44,7 @@ export function claimOf(line: Uint8Array, envelope: EnvelopeName): Claim | null 
   return legacy ? { is: "legacy", checkpoint: legacy } : { is: "impostor" };
 }
 
-/** A line as JSON; undefined when it is none. */
+/** A line as JSON; undefined when it is not JSON. */
 export function parsed(line: Uint8Array): unknown {
   try {
     return JSON.parse(decoder.decode(line));
@@ -78,5 +78,5 @@ function legacyOf(
 
 const LEGACY_KEYS = new Set(["turn", "byte_offset", "hash", "sig", "fp", "ts"]);
 
-/** For the quick look: no line without these bytes claims anything, unless it spells them out. */
+/** For a quick search: a line without these bytes claims nothing, unless it escapes them. */
 export const CLAIM_NEEDLE = utf8('"checkpoint"');

@@ -1,8 +1,8 @@
 /**
- * Deep: every line of a log as a leaf, held against the segment and the tree of every checkpoint.
+ * Deep: compares every line of a log, as a leaf, with the segment and tree of every checkpoint.
  *
- * A second pass, since the salt of the first line stands in a later one. It names the turns that
- * were altered, where the first pass only finds the first checkpoint that no longer fits.
+ * A second pass, since the salt for the first line is in a later one. It names the altered turns,
+ * where the first pass finds only the first checkpoint that no longer fits.
  */
 
 import { type Checkpoint, turnBefore } from "./checkpoint.ts";
@@ -12,10 +12,10 @@ import type { Finding } from "./verdict.ts";
 import type { WalkHandler } from "./walk.ts";
 
 export class DeepJudge implements WalkHandler {
-  /** Everything up to the last line that was fed. */
+  /** Everything up to the last line fed. */
   readonly ledger: Ledger;
   readonly findings: Finding[] = [];
-  /** Turns whose lines are not those that were signed, and the checkpoints that say so. */
+  /** Turns whose lines are not those that were signed, with their checkpoints. */
   readonly turns: number[] = [];
   readonly seqs: number[] = [];
 
@@ -36,7 +36,7 @@ export class DeepJudge implements WalkHandler {
     }
   }
 
-  /** A checkpoint that lies beside the log, which ends here for it. */
+  /** A sidecar checkpoint, whose bytes end here. */
   beside(checkpoint: Checkpoint): void {
     this.#compare(checkpoint, checkpoint.byteOffset);
     this.ledger.beginSegment();
@@ -49,17 +49,17 @@ export class DeepJudge implements WalkHandler {
       const altered = turnBefore(checkpoint);
       if (!this.turns.includes(altered)) this.turns.push(altered);
       this.seqs.push(seq);
-      const what = `what checkpoint ${seq} covers was altered before byte ${start}`;
+      const what = `lines that checkpoint ${seq} covers were altered before byte ${start}`;
       this.#say("SEGMENT_MISMATCH", start, turn, `${what}${linesOff(ownTree.size - tree.size)}`);
-      this.ledger.countFrom(tree.size); // Else one line too few alters all that come after it.
+      this.ledger.countFrom(tree.size); // Otherwise one missing line would alter all later ones.
     }
     if (tree.size !== ownTree.size || (tree.root !== ownTree.root && this.turns.length === 0)) {
-      this.#say("TREE_MISMATCH", start, turn, `the tree at turn ${turn} is of other lines`);
+      this.#say("TREE_MISMATCH", start, turn, `the tree at turn ${turn} is over other lines`);
     }
   }
 
   #say(code: Finding["code"], byteOffset: number, turn: number, message: string): void {
-    if (this.findings.some((said) => said.code === code)) return; // `turns` has them all.
+    if (this.findings.some((said) => said.code === code)) return; // `turns` lists all of them.
     this.findings.push({ code, verdict: "tampered", byteOffset, turn, message });
   }
 }

@@ -23,18 +23,17 @@ interface Point {
 }
 
 const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
-if (!hasOpenssl)
-  process.stderr.write("There is no openssl here: the test that asks it is skipped.\n");
+if (!hasOpenssl) process.stderr.write("openssl is not installed: a test is skipped.\n");
 
 const NEUTRAL: Point = { x: 0n, y: 1n };
 
-const SMALL_ORDER = "it is a point of small order, under which anybody can sign";
-const NOT_CANONICAL = "it is not written in the one way that counts (y is not below the prime)";
-const OFF_CURVE = "it is no point of the curve";
+const SMALL_ORDER = "it is a point of small order, under which anyone can sign";
+const NOT_CANONICAL = "its encoding is not canonical (y is not below the prime)";
+const OFF_CURVE = "it is not a point of the curve";
 
 const crypto = { sha256: (bytes: Uint8Array) => createHash("sha256").update(bytes).digest() };
 
-test("the eight points of small order are refused, whatever sign their x is said to have", () => {
+test("the eight points of small order are refused, with either sign of x", () => {
   // L times any point is of small order; once that order is 8, its multiples are all of them.
   const points = Array.from({ length: 12 }, (_, n) => pointsAt(BigInt(n + 2))).flat();
   const generator = points.map((point) => times(point, L)).find((point) => orderOf(point) === 8);
@@ -64,7 +63,7 @@ test("a y is a key exactly when it has an x, and not when its order is small", (
   }
 });
 
-test("of arbitrary 32 bytes those are keys that are a point of large order", () => {
+test("arbitrary 32 bytes are a key exactly when they are a point of large order", () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
       const y = decodeY(bytes);
@@ -75,14 +74,14 @@ test("of arbitrary 32 bytes those are keys that are a point of large order", () 
   );
 });
 
-test("whatever is not 32 bytes long is no key", () => {
+test("bytes of another length than 32 are not a key", () => {
   for (let length = 0; length <= 66; length++) {
     if (length === 32) continue;
     assert.equal(publicKeyFault(new Uint8Array(length).fill(9)), "it is not 32 bytes long");
   }
 });
 
-test("every key that is made passes, and has the names that Node and OpenSSL would give", () => {
+test("every generated key passes, and has the names that Node and OpenSSL compute", () => {
   for (let n = 0; n < 50; n++) {
     const { publicKey } = generateKeyPairSync("ed25519");
     const raw = Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url");
@@ -95,8 +94,8 @@ test("every key that is made passes, and has the names that Node and OpenSSL wou
   }
 });
 
-test("Node by itself takes the neutral point for a key, under which one signature fits all", () => {
-  // Why EK2 stands: if this ever fails, Node has begun to refuse such keys by itself.
+test("Node itself accepts the neutral point as a key, under which one signature fits every message", () => {
+  // Why small orders are refused: if this ever fails, Node has begun to refuse such keys itself.
   const neutral = encode(1n, 0);
   const key = createPublicKey(publicKeyPem(neutral));
   const signature = Buffer.concat([neutral, Buffer.alloc(32)]);
@@ -184,7 +183,7 @@ function mod(value: bigint): bigint {
   return ((value % P) + P) % P;
 }
 
-/** Euclid's way; Fermat's, by a power, takes twenty times as long. */
+/** Euclid's algorithm; Fermat's, by a power, takes twenty times as long. */
 function inverse(value: bigint): bigint {
   let [a, b, x, y] = [mod(value), P, 1n, 0n];
   while (a !== 0n) {

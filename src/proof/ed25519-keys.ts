@@ -1,17 +1,18 @@
 /**
- * Ed25519 keys: which 32 bytes are a public key, and the two names of one.
+ * Ed25519 keys: which 32 bytes are a public key, and the two names of a key.
  *
  * A public key is a point of edwards25519, written as its y-coordinate, 255 bits little-endian, and
- * the sign of x in the last bit (RFC 8032, 5.1.2). Crypto libraries take any 32 bytes: Node 20 says
- * of the point (0, 1) that a constant signature holds for every message. So the bytes are judged
- * here, wherever a key comes in: on adding, on loading, on verifying.
+ * the sign of x in the last bit (RFC 8032, 5.1.2). Crypto libraries accept any 32 bytes: for the
+ * point (0, 1), Node 20 accepts one constant signature for every message. So the bytes are checked
+ * here wherever a key enters: on adding, on loading, on verifying.
  *
- * EK1  A key is written in one way: y below the prime. Otherwise one key had two ids.
- * EK2  It is none of the eight points of small order, under which anybody can sign anything.
- * EK3  It is a point of the curve at all.
+ * - A key has one spelling: y below the prime. Otherwise one key would have two ids.
+ * - It is none of the eight points of small order, under which anyone can sign anything.
+ * - It is a point of the curve.
  *
- * Points of large order with a part of small order pass: only who holds the private key can make
- * such a key, and Node verifies without the cofactor, so there is nothing to gain from it here.
+ * Points of large order with a small-order component pass: only the holder of the private key can
+ * make such a key, and Node verifies without the cofactor, so there is nothing to gain from it
+ * here.
  */
 
 import { toBase64url, toHex, utf8 } from "./bytes.ts";
@@ -26,7 +27,7 @@ const D = 0x52036cee2b6ffe738cc740797779e89800700a4d4141d8ab75eb4dca135978a3n;
 /** The y of two of the four points of order 8; that of the other two is P minus it. */
 const Y_OF_ORDER_8 = 0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7n;
 
-/** The y of every point of order 1, 2, 4 and 8, whichever sign its x has. */
+/** The y of every point of order 1, 2, 4 and 8, with either sign of x. */
 const SMALL_ORDER_YS: ReadonlySet<bigint> = new Set([
   1n,
   P - 1n,
@@ -37,17 +38,17 @@ const SMALL_ORDER_YS: ReadonlySet<bigint> = new Set([
 
 export type PublicKeyFault =
   | "it is not 32 bytes long"
-  | "it is not written in the one way that counts (y is not below the prime)"
-  | "it is a point of small order, under which anybody can sign"
-  | "it is no point of the curve";
+  | "its encoding is not canonical (y is not below the prime)"
+  | "it is a point of small order, under which anyone can sign"
+  | "it is not a point of the curve";
 
-/** Why these bytes must not be used as a public key; null when they may. Takes about 0.3 ms. */
+/** Why these bytes must not be used as a public key, or null. Takes about 0.3 ms. */
 export function publicKeyFault(key: Uint8Array): PublicKeyFault | null {
   if (key.length !== PUBLIC_KEY_BYTES) return "it is not 32 bytes long";
   const y = yOf(key);
-  if (y >= P) return "it is not written in the one way that counts (y is not below the prime)";
-  if (SMALL_ORDER_YS.has(y)) return "it is a point of small order, under which anybody can sign";
-  return isOnCurve(y) ? null : "it is no point of the curve";
+  if (y >= P) return "its encoding is not canonical (y is not below the prime)";
+  if (SMALL_ORDER_YS.has(y)) return "it is a point of small order, under which anyone can sign";
+  return isOnCurve(y) ? null : "it is not a point of the curve";
 }
 
 /** A key's id, by which it is trusted: SHA-256 of its 32 bytes, in hex. */
@@ -63,13 +64,13 @@ export function isKid(text: string): boolean {
 
 /**
  * The seed's name for a key: the first 16 hex digits of SHA-256 over its PEM. Always over the PEM
- * that we make of the 32 bytes: the text of a file may end in other line ends and be another name.
+ * that we make from the 32 bytes: a file may have other line ends, and so another name.
  */
 export function fpOf(crypto: Pick<ProofCrypto, "sha256">, publicKey: Uint8Array): string {
   return toHex(crypto.sha256(utf8(publicKeyPem(publicKey)))).slice(0, 16);
 }
 
-/** What stands before the 32 bytes in a SubjectPublicKeyInfo of Ed25519 (RFC 8410, 4). */
+/** The prefix of the 32 bytes in a SubjectPublicKeyInfo of Ed25519 (RFC 8410, 4). */
 const SPKI_PREFIX = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
 /** The key as PEM, as OpenSSL writes it: LF line ends, one at the end. */
@@ -79,15 +80,15 @@ export function publicKeyPem(publicKey: Uint8Array): string {
   return `-----BEGIN PUBLIC KEY-----\n${base64}=\n-----END PUBLIC KEY-----\n`;
 }
 
-/** The y-coordinate: 255 bits, the last one belongs to x. */
+/** The y-coordinate: 255 bits; the last bit belongs to x. */
 function yOf(key: Uint8Array): bigint {
   return BigInt(`0x${toHex(key.toReversed())}`) & ((1n << 255n) - 1n);
 }
 
 /**
- * Whether some x belongs to y: x² = (y² - 1) / (d·y² + 1), and a number is a square when its
- * (P - 1)/2-th power is 1 (Euler). A quotient is a square when the product is, which saves dividing.
- * Neither factor is 0: y² - 1 is at small order only, and d·y² is never -1, as d is no square.
+ * Whether some x belongs to y: x² = (y² - 1) / (d·y² + 1), and a number is a square when its (P -
+ * 1)/2-th power is 1 (Euler). A quotient is a square when the product is, which saves dividing.
+ * Neither factor is 0: y² - 1 is 0 at small order only, and d·y² is never -1, as d is not a square.
  */
 function isOnCurve(y: bigint): boolean {
   const ySquared = (y * y) % P;

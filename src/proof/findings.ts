@@ -41,18 +41,18 @@ export class Findings {
 export const OTHER_BYTES = (turn: number) =>
   `bytes before turn ${turn}'s checkpoint are not those that were signed`;
 
-export const FALSE_SIGNATURE = (turn: number) => `the signature of turn ${turn} is false`;
+export const FALSE_SIGNATURE = (turn: number) => `the signature of turn ${turn} is not valid`;
 
 export const OLDER_AFTER_NEWER = "a checkpoint of the older format follows one of this format";
 
 export const NEWER = (version: number) =>
-  `a checkpoint is of format ${version}, which this program does not know; update it`;
+  `a checkpoint has format ${version}, which this program does not know; update Verbatim`;
 
 /** Names both sessions, so that a move or a rename is plain at once. */
 export function otherSession(seq: number, said: string, expected: string): string {
   const [signed, here] = [said, expected].map((id) => asciiJson(id.slice(0, NAME_CHARS_MAX)));
   return (
-    `checkpoint ${seq} is of the session ${signed}, and this is the log of ${here}: ` +
+    `checkpoint ${seq} is of session ${signed}, but this is the log of ${here}: ` +
     "the file was moved, renamed or replaced"
   );
 }
@@ -68,8 +68,8 @@ export function refused({ refusal, kid, fp, owner }: KeyAnswer): string {
 const REFUSALS: Readonly<Record<NonNullable<KeyAnswer["refusal"]>, string>> = {
   KEY_UNKNOWN: "which is not trusted here",
   KEY_REVOKED: "which was revoked here",
-  KEY_EXPIRED: "which was trusted only until before that checkpoint",
-  KEY_NOT_YET_VALID: "which is trusted only from after that checkpoint on",
-  KEY_OF_OTHER_PURPOSE: "which is trusted for other sessions or purposes only",
-  KEY_NOT_FOR_OLDER_FORMAT: "which you did not allow to use the older format of checkpoints",
+  KEY_EXPIRED: "whose trust ended before that checkpoint",
+  KEY_NOT_YET_VALID: "whose trust begins after that checkpoint",
+  KEY_OF_OTHER_PURPOSE: "which is trusted only for other sessions or purposes",
+  KEY_NOT_FOR_OLDER_FORMAT: "which is not allowed to sign in the older checkpoint format",
 };

@@ -13,7 +13,7 @@ const PARTS = {
 };
 const TEXT = signatureText(PARTS);
 
-test("a signature's text says time, hash, signature and key, and is read back", () => {
+test("a signature's text has time, hash, signature and key, and is read back", () => {
   const sig = Buffer.from(PARTS.sig).toString("base64url");
   assert.equal(TEXT, `rye:signed:${PARTS.ts}:${PARTS.hash}:${sig}==:${PARTS.fp}`);
   assert.deepEqual(parseSignature(TEXT), { ...PARTS, isPadded: true });
@@ -24,7 +24,7 @@ test("a signature's text says time, hash, signature and key, and is read back", 
   );
 });
 
-test("padding may be left out whole, and not by half", () => {
+test("padding may be left out wholly, but not in part", () => {
   assert.deepEqual(parseSignature(TEXT.replace("==", "")), { ...PARTS, isPadded: false });
   assert.equal(parseSignature(TEXT.replace("==", "=")), null);
   assert.equal(parseSignature(TEXT.replace("==", "===")), null);
@@ -40,7 +40,7 @@ test("a signature's bytes have one spelling", () => {
   assert.deepEqual(accepted, ["A", "Q", "g", "w"]);
 });
 
-test("what is not just a signature is none", () => {
+test("a text that is not exactly a signature is refused", () => {
   const broken = [
     "",
     ` ${TEXT}`,
@@ -57,17 +57,17 @@ test("what is not just a signature is none", () => {
     TEXT.replace("440443d0858f0199", "440443D0858F0199"),
     TEXT.replace("AAQI", "AA+I"),
     TEXT.replace("AAQI", "AAQ"),
-    // Digits to some, not to us.
+    // Digits to some parsers.
     TEXT.replace("2026", "٢٠٢٦"),
   ];
   for (const text of broken) assert.equal(parseSignature(text), null, JSON.stringify(text));
 });
 
-test("a signature is not made of parts that could not be read back", () => {
+test("a signature that could not be read back is not made", () => {
   const parts = [{ ts: "now" }, { hash: "a3" }, { sig: new Uint8Array(63) }, { fp: "x" }];
   for (const part of parts) assert.throws(() => signatureText({ ...PARTS, ...part }), /misused/);
 });
 
-test("a time is stated to the second, rounded down", () => {
+test("a time is to the second, rounded down", () => {
   assert.equal(signatureTime(Date.parse("2026-02-18T10:30:00.999Z")), "2026-02-18T10:30:00Z");
 });

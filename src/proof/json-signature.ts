@@ -4,14 +4,13 @@
  *     rye:signed:{ts}:{hash}:{sig}:{fp}
  *
  * `hash` is SHA-256, in hex, over the canonical form of the object without its own `_signature`;
- * `sig` is Ed25519 over that hex, not over the bytes it stands for; `ts` is not covered, and
- * nothing says what the object is for. So a signature of this kind proves that the key's owner
- * signed this content as *something*: what a thread's file needs beyond that is in
- * `thread-signature.ts`.
+ * `sig` is Ed25519 over that hex text, not over the bytes it encodes; `ts` is not covered, and
+ * nothing says what the object is for. So this signature proves only that the key's owner signed
+ * this content for *some* purpose; `thread-signature.ts` adds what a thread's file needs.
  *
- * JS1  Judging is total: every text ends in a verdict, never in an exception.
- * JS2  A signature has one spelling, but for the padding, which the original left out in its last
- *      months.
+ * - Judging never throws: every text gets a verdict.
+ * - A signature has one spelling, except for its padding, which the original left out in its last
+ *   months.
  */
 
 import { assert } from "../base/errors.ts";
@@ -30,9 +29,9 @@ import type { KeyAnswer, KeyRefusal, Keys } from "./keys.ts";
 
 export const SIGNATURE_FIELD = "_signature";
 
-/** What a signature's text says. */
+/** The parts of a signature's text. */
 export interface JsonSignature {
-  /** When, by the signer's clock, to the second. */
+  /** Time by the signer's clock, to the second. */
   readonly ts: string;
   readonly hash: string;
   readonly sig: Uint8Array;
@@ -40,13 +39,13 @@ export interface JsonSignature {
   readonly isPadded: boolean;
 }
 
-// A timestamp holds colons, so splitting at them, as the seed does, finds the wrong pieces.
+// A timestamp has colons, so splitting at them, as the seed does, finds the wrong parts.
 const SIGNATURE = new RegExp(
   "^rye:signed:([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)" +
     ":([0-9a-f]{64}):([A-Za-z0-9_-]{86})(==)?:([0-9a-f]{16})$",
 );
 
-/** What a signature's text says; null when it is none. */
+/** Parses a signature's text; null when it is not one. */
 export function parseSignature(text: string): JsonSignature | null {
   const [, ts, hash, encoded, padding, fp] = SIGNATURE.exec(text) ?? [];
   if (ts === undefined || hash === undefined || encoded === undefined || fp === undefined) {
@@ -56,14 +55,14 @@ export function parseSignature(text: string): JsonSignature | null {
   return sig && { ts, hash, sig, fp, isPadded: padding !== undefined };
 }
 
-/** The text of a signature, padded. */
+/** Formats a signature, padded. */
 export function signatureText(parts: Omit<JsonSignature, "isPadded">): string {
   const text = `rye:signed:${parts.ts}:${parts.hash}:${toBase64url(parts.sig)}==:${parts.fp}`;
   assert(parseSignature(text), "a signature has a time, a hash, 64 bytes and a fingerprint");
   return text;
 }
 
-/** A time as signatures state it: to the second, rounded down. */
+/** A time as in signatures: to the second, rounded down. */
 export function signatureTime(nowMs: number): string {
   return `${new Date(nowMs).toISOString().slice(0, 19)}Z`;
 }
@@ -89,26 +88,26 @@ export interface JsonSigner {
 export type JsonObjectValue = JsonMap | Readonly<Record<string, unknown>>;
 
 /**
- * The object with its `_signature`, which comes last, as a tree for `formatPythonJson` to write.
- * Refuses with UNSIGNABLE_JSON what readers would not all read alike.
+ * Adds `_signature` as the last field; returns a tree for `formatPythonJson` to write. Refuses with
+ * UNSIGNABLE_JSON what parsers would read differently.
  */
 export async function signJsonValue(value: JsonObjectValue, signer: JsonSigner): Promise<JsonMap> {
   const map = jsonTree(value);
-  assert(isJsonMap(map), "what is signed is a JSON object");
+  assert(isJsonMap(map), "only a JSON object can be signed");
   return signMap(map, signatureTime(signer.nowMs()), signer);
 }
 
-/** The same at a given time. */
+/** Like `signJsonValue`, at a given time. */
 export async function signMap(map: JsonMap, ts: string, signer: JsonSigner): Promise<JsonMap> {
   const hash = hashWithout(map, [SIGNATURE_FIELD], signer.crypto);
   const sig = await signer.sign(utf8(hash));
   const signed = new Map<string, JsonTree>(map);
-  // Taken out first, or it would keep its old place.
+  // Deleted first, or it would keep its old position.
   signed.delete(SIGNATURE_FIELD);
   return signed.set(SIGNATURE_FIELD, signatureText({ ts, hash, sig, fp: signer.fp }));
 }
 
-/** Why an object is not vouched for. */
+/** Why an object is not verified. */
 export type JsonDoubt =
   | "malformed"
   | "unsigned"
@@ -122,9 +121,9 @@ export interface Doubted<D extends string> {
   readonly reason: D;
   /** The key that it names; null when it names none. */
   readonly fp: string | null;
-  /** Why it is no JSON that could be signed, and where; null when it is. */
+  /** Why it is not signable JSON, and where; null when it is. */
   readonly refusal: JsonRefusal | null;
-  /** Why its key is not to be trusted; null when that is not the reason. */
+  /** Why its key is not trusted; null when that is not the reason. */
   readonly keyRefusal: KeyRefusal | null;
 }
 
@@ -134,9 +133,9 @@ export interface Vouched {
   /** SHA-256 of the raw public key, in hex. */
   readonly kid: string;
   readonly owner: string | null;
-  /** When it says that it was signed. By the seed's form alone nothing proves that. */
+  /** The time it claims. The seed's form does not sign it. */
   readonly ts: string;
-  /** What `_signature` states, and the content has. */
+  /** The hash in `_signature`, which the content has. */
   readonly hash: string;
 }
 
@@ -147,7 +146,9 @@ export interface JsonJudge {
   readonly keys: Pick<Keys, "byFp">;
 }
 
-/** Whether a JSON text is signed by a trusted key and unaltered, by the seed's rules (JS1). */
+/**
+ * Whether a JSON text is signed by a trusted key and unaltered, by the seed's rules. Never throws.
+ */
 export function judgeJson(input: string | Uint8Array, judge: JsonJudge): JsonVerdict {
   const { tree, refusal } = parseJson(input);
   if (refusal) return doubted("malformed", { refusal });
@@ -156,13 +157,13 @@ export function judgeJson(input: string | Uint8Array, judge: JsonJudge): JsonVer
   return "ok" in holding ? holding : trusted(holding, judge.keys.byFp(holding.fp));
 }
 
-/** A signature that holds under a key we have, whether that is trusted or not. */
+/** A valid signature under a key we have, trusted or not. */
 export interface HoldingSignature extends JsonSignature {
   readonly publicKey: Uint8Array;
   readonly kid: string;
 }
 
-/** The signature of an object, if it holds: the right hash, signed by the key it names. */
+/** The signature of an object, if valid: the right hash, signed by the key it names. */
 export function holdingSignature(
   map: JsonMap,
   { crypto, keys }: JsonJudge,
@@ -179,7 +180,7 @@ export function holdingSignature(
   return { ...signature, publicKey, kid: toHex(crypto.sha256(publicKey)) };
 }
 
-/** The verdict on a signature that holds, by what is known of its key. */
+/** The verdict on a valid signature, depending on its key. */
 export function trusted(
   { fp, kid, ts, hash }: HoldingSignature,
   { refusal: keyRefusal, owner }: KeyAnswer,

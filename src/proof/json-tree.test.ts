@@ -10,7 +10,7 @@ import {
   parseJson,
 } from "./json-tree.ts";
 
-/** A tree as JSON.parse would have given it. */
+/** A tree as JSON.parse would return it. */
 function plain(tree: JsonTree): unknown {
   if (tree instanceof JsonNumber) return Number(tree.text);
   if (isJsonMap(tree))
@@ -28,7 +28,7 @@ function treeOf(input: string | Uint8Array): JsonTree {
   return tree;
 }
 
-/** What JSON.parse makes of it; undefined when it throws. */
+/** The result of JSON.parse; undefined when it throws. */
 function parsed(text: string): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) };
@@ -37,11 +37,11 @@ function parsed(text: string): { value: unknown } | undefined {
   }
 }
 
-/** Why we may refuse what JSON.parse takes. */
+/** Reasons to refuse what JSON.parse accepts. */
 const OURS = ["duplicate key", "lone surrogate", "not finite", "number too long", "too deep"];
 
-test("a text is read as JSON.parse reads it, or refused for a reason of ours", () => {
-  // Texts near JSON: valid ones with a piece replaced by what JSON is made of.
+test("a text is parsed as by JSON.parse, or refused for a reason of ours", () => {
+  // Texts near JSON: valid ones with a piece replaced by pieces of JSON.
   const piece = fc.constantFrom(
     ...[
       '"',
@@ -150,7 +150,7 @@ test("a refusal says why and at which byte", () => {
   }
 });
 
-test("any bytes end in a tree or a refusal within them", () => {
+test("any bytes give a tree, or a refusal at an offset within them", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
       const refusal = refusalOf(bytes);
@@ -190,7 +190,7 @@ test("lists and objects nest 64 deep, and no deeper", () => {
   assert.equal(refusalOf("[".repeat(5_000_000))?.reason, "too deep");
 });
 
-test("a number has at most 4300 characters beside its sign", () => {
+test("a number has at most 4300 characters besides its sign", () => {
   const { numberCharsMax } = JSON_LIMITS;
   const digits = "9".repeat(numberCharsMax);
   for (const longest of [digits, `-${digits}`, `-1.${"0".repeat(numberCharsMax - 2)}`]) {
@@ -211,7 +211,7 @@ test("a text has at most 16 MiB of UTF-8", () => {
   }
 });
 
-test("a number that no JSON text could hold cannot be made", () => {
+test("a JsonNumber that is not a JSON number cannot be made", () => {
   const broken = ["", "01", "1.", "+1", "NaN", "1e999", "1 ", "1".repeat(4301)];
   for (const text of broken) assert.throws(() => new JsonNumber(text), /misused/);
 });

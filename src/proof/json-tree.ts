@@ -1,25 +1,25 @@
 /**
- * JSON tree: a JSON text read strictly, its numbers kept as they are written.
+ * JSON tree: parses JSON strictly and keeps numbers as they are written.
  *
- * What is signed must mean one thing to every reader. So this reader, unlike JSON.parse, refuses
- * texts on which readers disagree: a key twice, half a surrogate pair, a number past a double.
+ * Signed text must mean the same to every parser. So unlike JSON.parse, this parser refuses texts
+ * that parsers read differently: a duplicate key, a lone surrogate, a number past a double.
  *
- * JT1  Total: every text and every byte sequence ends in a tree or a refusal, never an exception.
- * JT2  Nothing is lost: `1.0` stays apart from `1`, 2^64 keeps its digits, keys keep their order
- *      and their names, `__proto__` and `7` too. Hence a Map, and JsonNumber for numbers.
- * JT3  Whatever is accepted, Python's json.loads accepts too, and reads the same.
+ * - Every text and every byte sequence gives a tree or a refusal, never an exception.
+ * - Nothing is lost: `1.0` stays apart from `1`, 2^64 keeps its digits, keys keep their order and
+ *   their names, `__proto__` and `7` too. Hence a Map, and JsonNumber for numbers.
+ * - Whatever is accepted, Python's json.loads accepts too, and reads the same.
  */
 
 import { assert } from "../base/errors.ts";
 import { utf8 } from "./bytes.ts";
 
-/** What a text that is to be signed or judged may hold at most. */
+/** Limits of a text to be signed or judged. */
 export const JSON_LIMITS = {
   /** In UTF-8. As long as the longest line of a log. */
   bytesMax: 16 * 1024 * 1024,
-  /** Lists and objects within each other. */
+  /** Nesting depth. */
   depthMax: 64,
-  /** A number's characters but for its sign. Python reads no longer integer. */
+  /** A number's characters without its sign. Python reads no longer integer. */
   numberCharsMax: 4300,
 } as const;
 
@@ -36,7 +36,7 @@ export type JsonFault =
 
 export interface JsonRefusal {
   readonly reason: JsonFault;
-  /** Bytes before what is refused. */
+  /** Byte offset of what is refused. */
   readonly offset: number;
 }
 
@@ -50,7 +50,7 @@ export type ParsedJson =
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const INTEGER = /^-?[0-9]+$/;
 
-/** A number as it is written. Two of the same value may differ in text, and in type to Python. */
+/** A number as it is written. Two with the same value may differ in text, and in type to Python. */
 export class JsonNumber {
   readonly text: string;
 
@@ -64,7 +64,7 @@ function numberFault(text: string): JsonFault | null {
   const chars = text.startsWith("-") ? text.length - 1 : text.length;
   if (chars > JSON_LIMITS.numberCharsMax) return "number too long";
   if (!NUMBER.test(text)) return "not JSON";
-  // An integer is never too large: Python's have no end.
+  // An integer is never too large: Python's are unbounded.
   return INTEGER.test(text) || Number.isFinite(Number(text)) ? null : "not finite";
 }
 
@@ -72,7 +72,7 @@ export function isJsonMap(tree: JsonTree | undefined): tree is JsonMap {
   return tree instanceof Map;
 }
 
-/** Reads a JSON text, or says why it is refused and where (JT1). */
+/** Parses a JSON text, or returns why and where it is refused. Never throws. */
 export function parseJson(input: string | Uint8Array): ParsedJson {
   const bytes = typeof input === "string" ? utf8(input) : input;
   if (bytes.length > JSON_LIMITS.bytesMax) return refusal("too long", JSON_LIMITS.bytesMax);
@@ -81,7 +81,7 @@ export function parseJson(input: string | Uint8Array): ParsedJson {
   const refuseAt = (reason: JsonFault, at: number) =>
     refusal(reason, utf8(text.slice(0, at)).length);
   if (text.startsWith("\ufeff")) return refuseAt("byte order mark", 0);
-  // Only a string can hold one bare: there is no UTF-8 for it.
+  // Only a string can have one unescaped: UTF-8 cannot encode it.
   if (!text.isWellFormed()) return refuseAt("lone surrogate", text.search(/\p{Surrogate}/u));
   try {
     return { tree: new Parser(text).document(), refusal: null };
@@ -104,12 +104,12 @@ function decode(bytes: Uint8Array): string | null {
   }
 }
 
-/** How many of the bytes come before the first that no UTF-8 text could go on with. */
+/** The length of the longest prefix that is, or could continue as, UTF-8. */
 function validBytes(bytes: Uint8Array): number {
   let [valid, broken] = [0, bytes.length + 1];
   while (broken - valid > 1) {
     const middle = (valid + broken) >> 1;
-    // As a stream: a character that is cut off at the end may still become whole.
+    // As a stream: a character that is cut off at the end may still be completed.
     const decoder = new TextDecoder("utf-8", { fatal: true });
     try {
       decoder.decode(bytes.subarray(0, middle), { stream: true });
@@ -121,7 +121,7 @@ function validBytes(bytes: Uint8Array): number {
   return valid;
 }
 
-/** Carries a refusal out of the depth of a text; never leaves this file. */
+/** Carries a refusal out of the recursion; never leaves this file. */
 class Refused extends Error {
   readonly reason: JsonFault;
   readonly at: number;
@@ -133,17 +133,17 @@ class Refused extends Error {
   }
 }
 
-/** What cannot stand in a string as itself. */
+/** Characters that cannot be in a string unescaped. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for.
 const SPECIAL = /["\\\u0000-\u001f]/g;
-/** What stands after a backslash, and what it stands for, in pairs. */
+/** Escapes: the character after the backslash, and its meaning, in pairs. */
 const ESCAPES = new Map(['""', "\\\\", "//", "b\b", "f\f", "n\n", "r\r", "t\t"].map(pairOf));
 const WORDS: ReadonlyMap<string, null | boolean> = new Map([
   ["null", null],
   ["true", true],
   ["false", false],
 ]);
-/** What Python's json writes, and reads, beside JSON. */
+/** What Python's json reads and writes beyond JSON. */
 const NOT_FINITE = ["NaN", "Infinity", "-Infinity"];
 
 function isOfNumber(character: string): boolean {
@@ -258,7 +258,7 @@ class Parser {
 
   #number(): JsonNumber {
     const start = this.#at;
-    // No further than what is refused as too long anyway: digits may go on for megabytes.
+    // Stops where the number is too long anyway: digits may continue for megabytes.
     const end = start + JSON_LIMITS.numberCharsMax + 2;
     while (this.#at < end && isOfNumber(this.#text.charAt(this.#at))) this.#at++;
     const text = this.#text.slice(start, this.#at);

@@ -1,4 +1,4 @@
-/** The judge: keys that change, what was found and vouched for, and which signature counts. */
+/** The judge: key changes, found bytes, and which signature counts. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
@@ -22,7 +22,7 @@ const GENESIS: Kind = {
 };
 const TURN: Kind = { kind: "turn" };
 
-/** A log as it is written, checkpoint by checkpoint, by whichever key. */
+/** Writes a log, checkpoint by checkpoint, with any key. */
 class Script {
   readonly ledger = Ledger.begin({ crypto, salt: SALT, parts: 64, isSidecar: false });
   readonly #pieces: Uint8Array[] = [];
@@ -61,7 +61,7 @@ class Script {
   }
 }
 
-/** Keys ONE and TWO, as far as they are known, and what is held against them. */
+/** Keys ONE and TWO, and why each is refused. */
 function keysOf(one: KeyRefusal | null = null, two: KeyRefusal | null = null): Keys {
   const none = testKey(99).judge().keys.byKid("", "");
   const of = ({ signer, judge }: typeof ONE, refusal: KeyRefusal | null) => {
@@ -98,7 +98,7 @@ async function threeTurns(second = ONE): Promise<Script> {
   return script.line("three").checkpoint(TURN, second);
 }
 
-test("an honest log is signed through to its newest checkpoint, every signature checked or one", async () => {
+test("an honest log is signed through its newest checkpoint, whether every signature or one is checked", async () => {
   const { bytes } = await threeTurns();
   for (const isEverySignature of [true, false]) {
     const { codes, through, judge } = judged(bytes, { isEverySignature });
@@ -119,7 +119,7 @@ test("a rotation hands over to the next key, and both signatures are checked", a
   }
 });
 
-test("with a newest key that does not count, the last one that does is named", async () => {
+test("when the newest key does not count, the last one that does is reported", async () => {
   const { bytes } = await threeTurns(TWO);
   for (const refusal of ["KEY_UNKNOWN", "KEY_REVOKED", "KEY_EXPIRED"] as const) {
     for (const isEverySignature of [true, false]) {
@@ -137,25 +137,25 @@ test("an older key that does not count is covered by the newest that does", asyn
   }
 });
 
-test("a log by nobody we know is signed through to nowhere", async () => {
+test("a log by an unknown key is signed through nowhere", async () => {
   const { bytes } = await threeTurns();
   const { codes, through } = judged(bytes, { keys: keysOf("KEY_UNKNOWN") });
   assert.deepEqual([codes, through], [["KEY_UNKNOWN"], null]);
 });
 
-test("a false signature under a key we hold is told, and what stands before it still counts", async () => {
+test("a false signature under a known key is reported, and earlier checkpoints still count", async () => {
   const stolen = { ...ONE, signer: { ...ONE.signer, sign: TWO.signer.sign } };
   const { bytes } = await threeTurns(stolen);
   const { codes, through } = judged(bytes);
   assert.deepEqual([codes, through], [["SIGNATURE_FALSE"], 1]);
 });
 
-test("a false short name beside the right key is a false signature", async () => {
+test("a wrong short name with the right key is a false signature", async () => {
   const script = await new Script().line("one").checkpoint(GENESIS, ONE, { fp: TWO.signer.fp });
   assert.deepEqual(judged(script.bytes).codes, ["SIGNATURE_FALSE"]);
 });
 
-test("bytes that were found unsigned stay so until the same bytes are vouched for", async () => {
+test("bytes found unsigned stay so until a checkpoint vouches for the same bytes", async () => {
   const recovery = (found: readonly [number, number], vouched: boolean): Kind => {
     return { kind: "recovery", cut: 0, found, vouched, lost: null };
   };
@@ -173,7 +173,7 @@ test("bytes that were found unsigned stay so until the same bytes are vouched fo
   assert.deepEqual(judged(script.bytes).codes, []);
 });
 
-test("a stretch of found bytes that lies outside of the log breaks the chain", async () => {
+test("a range of found bytes outside the log breaks the chain", async () => {
   for (const found of [
     [5, 4],
     [0, 10 ** 6],
@@ -183,7 +183,7 @@ test("a stretch of found bytes that lies outside of the log breaks the chain", a
   }
 });
 
-test("a checkpoint after the final one is told as reopened, and is no fault", async () => {
+test("a checkpoint after the final one is reported as reopened, and is not a fault", async () => {
   const script = await new Script().line("one").checkpoint(GENESIS);
   await script.line("end").checkpoint({ kind: "final" });
   assert.deepEqual(judged(script.bytes).codes, []);
@@ -193,7 +193,7 @@ test("a checkpoint after the final one is told as reopened, and is no fault", as
   assert.ok(judge.findings.every(({ verdict }) => verdict === null));
 });
 
-test("every field that ties a checkpoint to its log is judged, though its signature holds", async () => {
+test("every field that ties a checkpoint to its log is judged, even if its signature is valid", async () => {
   const zeros = "0".repeat(64);
   for (const [change, code] of [
     [{ byteOffset: 1 }, "CHECKPOINT_MISPLACED"],
@@ -210,7 +210,7 @@ test("every field that ties a checkpoint to its log is judged, though its signat
   }
   const { bytes } = await threeTurns();
   assert.deepEqual(judged(bytes, { session: "other-1" }).codes[0], "OTHER_SESSION");
-  assert.deepEqual(judged(bytes, { session: null }).codes, [], "nobody knows whose it is");
+  assert.deepEqual(judged(bytes, { session: null }).codes, [], "the session is unknown");
 });
 
 test("a log must begin with its genesis", async () => {
@@ -218,7 +218,7 @@ test("a log must begin with its genesis", async () => {
   assert.deepEqual(judged(script.bytes).codes, ["CHAIN_BROKEN"]);
 });
 
-test("after a fault nothing more is vouched for, however well it is signed", async () => {
+test("after a fault no checkpoint vouches for anything", async () => {
   const script = await threeTurns();
   const altered = Buffer.from(script.bytes.toString("latin1").replace("two", "TWO"), "latin1");
   const { codes, through, judge } = judged(altered);
@@ -226,7 +226,7 @@ test("after a fault nothing more is vouched for, however well it is signed", asy
   assert.deepEqual([judge.total, judge.sound], [3, 1]);
 });
 
-test("the pinned checkpoint is remembered in passing, and asked for once by the log's identity", async () => {
+test("the pinned checkpoint is noted in passing, and looked up once by the log's id", async () => {
   const { bytes } = await threeTurns();
   const asked: string[] = [];
   const pinnedSeqOf = (log: string) => asked.push(log);
@@ -239,7 +239,7 @@ test("the pinned checkpoint is remembered in passing, and asked for once by the 
   );
 });
 
-test("looking at every line names each turn that was altered, and only those", async () => {
+test("the deep pass names each altered turn, and only those", async () => {
   const script = await threeTurns();
   const deep = new DeepJudge(Ledger.begin({ crypto, salt: SALT, parts: 64, isSidecar: false }));
   const altered = script.bytes.toString("latin1").replace("two", "TWO");

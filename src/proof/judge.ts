@@ -1,14 +1,15 @@
 /**
- * Judge: holds every checkpoint of a log against the bytes before it, in one pass.
+ * Judge: compares every checkpoint of a log with the bytes before it, in one pass.
  *
- * Pure: bytes come in through a walk, keys and crypto through arguments. What stands after the
- * last checkpoint is `tail.ts`, pins are `pins.ts`, leaves are `deep.ts`, files are not here.
+ * Pure: bytes come in through a walk, keys and crypto as arguments. `history.ts` collects what
+ * checkpoints state, `tail.ts` judges the bytes after the last one, `pins.ts` pinned heads,
+ * `deep.ts` single lines.
  *
- * J1  The newest trusted signature covers all bytes before it, older checkpoints included, so that
- *     only the last one under each key is checked, unless every one is asked for.
- * J2  After a fault the judge goes on, so that all is counted; but nothing after it is vouched for.
- * J3  Where the key changes, the last signature by the key before is checked: it may be a rotation,
- *     which makes the next key count (rotations.ts).
+ * - The newest trusted signature covers all bytes before it, older checkpoints included. So only
+ *   the last one under each key is checked, unless `isEverySignature`.
+ * - After a fault the judge continues, to count everything, but vouches for nothing after it.
+ * - Where the key changes, the last signature of the old key is checked: it may be a rotation,
+ *   which makes the next key count (rotations.ts).
  */
 
 import { fromBase64url, fromHex, toHex, utf8 } from "./bytes.ts";
@@ -35,23 +36,25 @@ const ZEROS = "0".repeat(64);
 export interface JudgeOptions {
   readonly crypto: ProofCrypto;
   readonly keys: Keys;
-  /** Of whom the checkpoints must speak; null when nobody knows, then they must agree. */
+  /** The session the checkpoints must name; null when unknown, then they must agree. */
   readonly session: string | null;
-  /** Check every signature, not only the last under each key (J1). */
+  /** Check every signature, not only the last under each key. */
   readonly isEverySignature: boolean;
   /** Read checkpoints of the Python original. */
   readonly isLegacyProfile: boolean;
-  /** Which checkpoint of a log is pinned, to be remembered in passing; asked once, at the first. */
+  /**
+   * The pinned checkpoint of a log, noted when it is passed; called once, at the first checkpoint.
+   */
   readonly pinnedSeqOf: (log: string) => number | null;
-  /** Told of every checkpoint that holds, its signature apart, in order. */
+  /** Called in order with every sound checkpoint, before its signature is checked. */
   readonly onCheckpoint?: OnCheckpoint | undefined;
 }
 
-/** Its number, its line's hash, and what it says. */
+/** Its number, its line's hash, and its fields. */
 export type OnCheckpoint = (seq: number, line: string, said: Checkpoint) => void;
 
-/** Where the bytes that a checkpoint covers end, and from where on none is under it. */
-export interface Stand {
+/** The end of the bytes that a checkpoint covers, and the end of its own line. */
+interface Covered {
   readonly place: number;
   readonly end: number;
 }
@@ -62,8 +65,8 @@ interface Fault {
   readonly message: string;
 }
 
-/** A checkpoint that held in all but its signature, which may be checked later (J1). */
-interface Standing {
+/** A checkpoint that is sound except for its signature, which may be checked later. */
+interface Unchecked {
   readonly checkpoint: Checkpoint;
   readonly through: SignedThrough;
 }
@@ -80,28 +83,28 @@ export class Judge implements WalkHandler {
   #prev = ZEROS;
   #hasHashFault = false;
   #pinnedSeq: number | null = null;
-  /** The last checkpoint that held, its signature not yet checked. */
-  #unchecked: Standing | null = null;
+  /** The last sound checkpoint, if its signature is not checked yet. */
+  #unchecked: Unchecked | null = null;
   #through: SignedThrough | null = null;
   #newest: { readonly turn: number; readonly offset: number; readonly key: KeyAnswer } | null =
     null;
   readonly #usedKeys = new Map<string, KeyAnswer>();
-  /** How many checkpoints there are, of either format, and in how many nothing was wrong. */
+  /** Checkpoints of either format, how many are sound, and how many are of the older format. */
   total = 0;
   sound = 0;
   legacy = 0;
-  /** Where the last line that claims ends. */
+  /** End of the last line that claims to be a checkpoint. */
   claimsEnd = 0;
-  /** What genesis said of leaves; null before it. */
+  /** Settings of leaves in the genesis; null before it. */
   genesis: { readonly salt: Uint8Array; readonly parts: number } | null = null;
-  /** Genesis says that its signer wrote every line before it: nothing was found. */
+  /** Genesis says that its signer wrote every line before it: none was found unsigned. */
   isSignedFromStart = false;
-  /** The head of another log that this one begins from, as genesis has it. */
+  /** The head of another log that this one begins from, as genesis states. */
   from: ForeignHead | null = null;
-  /** The line's hash of the pinned checkpoint, when the log has one at that place. */
+  /** The line hash of the checkpoint with the pinned number, when the log has one. */
   pinnedLine: string | null = null;
 
-  /** `hash` has taken what comes before the log's first byte: nothing, or a sidecar's salt. */
+  /** `hash` has the bytes that precede the log: none, or a sidecar's salt. */
   constructor(options: JudgeOptions, hash: RunningHash = options.crypto.runningSha256()) {
     this.#options = options;
     this.#rotations = new Rotations(options.crypto, options.keys);
@@ -132,17 +135,17 @@ export class Judge implements WalkHandler {
     return this.#history.isInTurn;
   }
 
-  /** Of whom the checkpoints speak. */
+  /** The session that the checkpoints name. */
   get session(): string | null {
     return this.#session;
   }
 
-  /** The identity of the log, as its genesis has it. */
+  /** The log's id, as its genesis states. */
   get log(): string | null {
     return this.#log;
   }
 
-  /** What the next checkpoint must say of those before it. */
+  /** What the next checkpoint must state about those before it. */
   get next(): { readonly seq: number; readonly prev: string; readonly turn: number } {
     return { seq: this.#seq, prev: this.#prev, turn: this.#newest?.turn ?? 0 };
   }
@@ -161,7 +164,7 @@ export class Judge implements WalkHandler {
     return this.#through;
   }
 
-  /** The hash of all that was judged: every whole line, after what comes before the first byte. */
+  /** The hash of everything judged: every whole line, after the bytes that precede the log. */
   get bytesHash(): string {
     return this.#hash.hex();
   }
@@ -190,11 +193,14 @@ export class Judge implements WalkHandler {
     }
   }
 
-  /** Judges a checkpoint that covers the bytes up to `place`; `hash` is theirs, null: some are gone. */
+  /**
+   * Judges a checkpoint that covers the bytes up to `place`; `hash` is theirs, or null when some
+   * are missing.
+   */
   checkpoint(
     checkpoint: Checkpoint,
     line: Uint8Array,
-    { place, end }: Stand,
+    { place, end }: Covered,
     hash: string | null,
   ): void {
     const { turn, seq, kid } = checkpoint;
@@ -202,7 +208,7 @@ export class Judge implements WalkHandler {
     this.total++;
     const lineHash = toHex(this.#options.crypto.sha256(line));
     if (seq === this.#pinnedSeq) this.pinnedLine = lineHash;
-    if (this.#unchecked && this.#unchecked.checkpoint.kid !== kid) this.#settle(); // J3
+    if (this.#unchecked && this.#unchecked.checkpoint.kid !== kid) this.#settle(); // It may be a rotation.
     this.#rotations.comes(checkpoint);
     const key = this.#keyOf(checkpoint);
     const fault = this.#faultOf(checkpoint, place, hash);
@@ -217,7 +223,7 @@ export class Judge implements WalkHandler {
       this.#unchecked = { checkpoint, through };
       if (this.#options.isEverySignature) this.#settle();
     }
-    // What is not signed proves no loss: anybody can say that more stood there.
+    // An unsigned statement proves no loss: anyone can claim that there was more.
     if (hash === null && this.#isFalse(checkpoint)) {
       this.#findings.fault("SIGNATURE_FALSE", place, turn, FALSE_SIGNATURE(turn));
     }
@@ -231,7 +237,7 @@ export class Judge implements WalkHandler {
     [this.#log, this.#seq, this.#prev] = [checkpoint.log, seq + 1, lineHash];
   }
 
-  /** After the last byte. */
+  /** Call after the last byte. */
   finish(): void {
     this.#settle();
     this.#history.finish();
@@ -241,14 +247,14 @@ export class Judge implements WalkHandler {
     }
   }
 
-  /** Checks the signature of the last checkpoint that held, and lets it vouch for the bytes. */
+  /** Checks the signature of the last sound checkpoint, and lets it vouch for the bytes. */
   #settle(): void {
-    const standing = this.#unchecked;
+    const unchecked = this.#unchecked;
     this.#unchecked = null;
-    if (!standing || this.#findings.isBroken) return;
-    const { checkpoint, through } = standing;
+    if (!unchecked || this.#findings.isBroken) return;
+    const { checkpoint, through } = unchecked;
     const { publicKey, refusal } = this.#keyOf(checkpoint);
-    if (!publicKey) return; // Unknown: nothing can be said, and nothing is vouched for.
+    if (!publicKey) return; // An unknown key vouches for nothing.
     if (this.#isFalse(checkpoint)) {
       const { turn } = checkpoint;
       this.#findings.fault("SIGNATURE_FALSE", through.byteOffset, turn, FALSE_SIGNATURE(turn));
@@ -258,7 +264,7 @@ export class Judge implements WalkHandler {
     }
   }
 
-  /** Whether its signature is false under a key that we hold. */
+  /** Whether its signature is not valid under a key that we have. */
   #isFalse(checkpoint: Checkpoint): boolean {
     const { publicKey, fp } = this.#keyOf(checkpoint);
     if (!publicKey) return false;
@@ -276,7 +282,7 @@ export class Judge implements WalkHandler {
       const message = `${at} was signed at byte ${said.byteOffset} and is at byte ${place} now`;
       return { code: "CHECKPOINT_MISPLACED", message };
     }
-    // What is of another log says nothing of how long this one was.
+    // A checkpoint of another log says nothing about this log's length.
     const foreign = hash === null ? this.#foreignFaultOf(seq, said) : null;
     if (foreign) return foreign;
     if (said.hash !== hash && !this.#hasHashFault) {
@@ -292,7 +298,7 @@ export class Judge implements WalkHandler {
     return other;
   }
 
-  /** Whether a checkpoint is of this session and this log, as far as those before it say. */
+  /** Whether a checkpoint is of this session and this log, as far as earlier ones say. */
   isOwn({ seq, ...said }: Checkpoint): boolean {
     return this.#foreignFaultOf(seq, said) === null;
   }
@@ -341,7 +347,7 @@ export class Judge implements WalkHandler {
     if (byteOffset !== start) {
       return {
         code: "CHECKPOINT_MISPLACED",
-        message: `turn ${turn}'s checkpoint stands elsewhere`,
+        message: `turn ${turn}'s checkpoint is not at the byte it was signed at`,
       };
     }
     if (said.hash !== hash) return { code: "HASH_MISMATCH", message: OTHER_BYTES(turn) };

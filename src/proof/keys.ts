@@ -1,18 +1,21 @@
-/** Keys: what a judge asks of whoever knows which keys are trusted. */
+/** Keys: how the judge looks up keys and their trust. */
 
 import type { FindingCode } from "./verdict.ts";
 
 export type KeyRefusal = Extract<FindingCode, `KEY_${string}`>;
 
 export interface KeyAnswer {
-  /** Raw; null when nobody here holds it, and its signatures cannot be checked. */
+  /** Raw; null when not known here, so that its signatures cannot be checked. */
   readonly publicKey: Uint8Array | null;
   readonly kid: string | null;
   readonly fp: string | null;
   readonly owner: string | null;
-  /** Why what it signed is not to be trusted; null when it is. */
+  /** Why its signatures are not trusted; null when they are. */
   readonly refusal: KeyRefusal | null;
-  /** The key that named this one as its successor; absent when it counts by itself, or not at all. */
+  /**
+   * The key that named this one as its successor; absent when it is trusted by itself, or not at
+   * all.
+   */
   readonly rotatedFrom?: string;
 }
 
@@ -20,8 +23,8 @@ export interface Keys {
   /** `ts` is when the signer says it signed. */
   byKid(kid: string, ts: string): KeyAnswer;
   /**
-   * By the older, shorter name. Of transcripts only checkpoints of the Python original are so
-   * signed: the answer refuses a key that the user did not allow that format.
+   * By the older, shorter name. Among transcripts only checkpoints of the Python original are
+   * signed so: refuses a key that the user did not allow for that format.
    */
   byFp(fp: string): KeyAnswer;
 }

@@ -1,4 +1,4 @@
-/** Leaves: as the format page has them, computed here a second time and otherwise. */
+/** Leaves as the format page defines them, computed a second time in another way. */
 
 import assert from "node:assert/strict";
 import { createCipheriv, createHash } from "node:crypto";
@@ -9,7 +9,7 @@ import { findParts, LeafHasher } from "./leaf.ts";
 
 const SALT = Buffer.alloc(32, 7);
 
-/** The leaf of a line by the words of the page: one hash, and CTR mode as OpenSSL has it. */
+/** The leaf of a line from the text of the page: one hash, and OpenSSL's CTR mode. */
 function leafByThePage(line: Buffer, index: number, parts: readonly (readonly [number, number])[]) {
   const counter = Buffer.alloc(16);
   counter.writeBigUInt64BE(BigInt(index));
@@ -44,7 +44,7 @@ function leafOf(line: Uint8Array, index: number, parts = 8): string {
   return Buffer.from(new LeafHasher(crypto, SALT, parts).leaf(line, index)).toString("hex");
 }
 
-test("a leaf is what the page says it is, with parts and without, at any line", () => {
+test("a leaf is as the format page defines it, with parts and without, at any line", () => {
   const line = Buffer.from('{"a":"12345678","b":"short","c":"a longer one"}');
   const parts = [
     [6, 8],
@@ -80,14 +80,14 @@ test("a quote ends a string only after an even run of backslashes, and an unclos
   assert.deepEqual(
     strings(String.raw`\"a"`),
     ["a"],
-    "what stands outside of strings escapes nothing",
+    "a backslash outside of strings escapes nothing",
   );
   assert.deepEqual(strings('"a" "never closed'), ["a"]);
   assert.deepEqual(strings(String.raw`"a" "b\"`), ["a"]);
   assert.deepEqual(strings('""'), []);
 });
 
-test("parts lie in a line in order, apart from each other, between quotes, whatever the bytes", () => {
+test("parts are in order, disjoint and between quotes, whatever the bytes", () => {
   const line = fc
     .array(fc.constantFrom(...'"\\a{}:,é'), { maxLength: 60 })
     .map((all) => all.join(""));
@@ -105,9 +105,9 @@ test("parts lie in a line in order, apart from each other, between quotes, whate
   );
 });
 
-test("a line with any byte changed, deleted or added, or at another place, has another leaf", () => {
+test("a line with any byte changed, deleted or added, or at another index, has another leaf", () => {
   const line = fc.uint8Array({ minLength: 1, maxLength: 40 }).map((bytes) => {
-    // Quotes are rare among random bytes, and parts with them.
+    // Random bytes rarely have quotes, and so no parts.
     return Buffer.concat([Buffer.from('{"a":"0123456789","b":"'), bytes, Buffer.from('"}')]);
   });
   fc.assert(
@@ -126,7 +126,7 @@ test("a line with any byte changed, deleted or added, or at another place, has a
   );
 });
 
-test("a line's leaf is the same whatever lines its hasher has seen, longer ones among them", () => {
+test("a line's leaf does not depend on the lines hashed before, longer ones among them", () => {
   const hasher = new LeafHasher(crypto, SALT, 8);
   const lines = [10, 5000, 20_000, 3].map((length) => Buffer.from(`{"a":"${"x".repeat(length)}"}`));
   for (const [index, line] of [...lines, ...lines].entries()) {
@@ -134,7 +134,7 @@ test("a line's leaf is the same whatever lines its hasher has seen, longer ones 
   }
 });
 
-test("a line's leaf is the same whatever places were asked for before, and however many parts it has", () => {
+test("a line's leaf does not depend on the indexes hashed before, however many parts it has", () => {
   const place = fc.oneof(fc.nat({ max: 40 }), fc.maxSafeNat());
   const asked = fc.record({ index: place, strings: fc.nat({ max: 6 }) });
   fc.assert(

@@ -2,10 +2,10 @@
  * Leaf: the hash of one line as a leaf of the log's Merkle tree, salted so that a line or a long
  * string in it can be withheld later and not guessed. Format: docs/formats/checkpoint.md, "Leaves".
  *
- * L1  Line i has salts of its own: block j of the AES-256-CTR key stream under the log's salt,
- *     counting from u64be(i) ‖ u64be(0). Block 0 salts the line, block j its j-th part.
- * L2  A part is the contents of a string of at least `parts` bytes, as the line spells them. What
- *     is a string is decided by quotes and backslashes alone: it holds for any bytes.
+ * - Line i has its own salts: block j of the AES-256-CTR key stream under the log's salt, counting
+ *   from u64be(i) ‖ u64be(0). Block 0 salts the line, block j its j-th part.
+ * - A part is the contents of a string of at least `parts` bytes, as spelled in the line. Strings
+ *   are found by quotes and backslashes alone, so this works for any bytes.
  */
 
 import type { ProofCrypto, RunningHash } from "./crypto.ts";
@@ -19,11 +19,11 @@ const PART_TAG = 0x02;
 /** `at`, `len` and the part's hash. */
 const PART_BYTES = 4 + 4 + HASH;
 
-/** Few salts of many lines are made at once: a call of AES takes longer than what it does. */
+/** Salts of several lines are made at once: an AES call costs more than its work. */
 const LINES_TOGETHER = 16;
 const SALTS_TOGETHER = 4;
 
-/** Where the contents of a long string stand in a line. */
+/** The position of a long string's contents in a line. */
 export interface Part {
   readonly at: number;
   readonly length: number;
@@ -33,11 +33,11 @@ export class LeafHasher {
   readonly #crypto: ProofCrypto;
   readonly #parts: number;
   readonly #aes: (blocks: Uint8Array) => Uint8Array;
-  // Used for every line again: making them anew costs as much as hashing.
+  // Reused for every line: allocating costs as much as hashing.
   #scratch = new Uint8Array(4096);
   #view = new DataView(this.#scratch.buffer);
   #partScratch = new Uint8Array(4096);
-  /** The salts of the lines from this one on, as far as they are made together. */
+  /** Salts of the lines from `#saltsFrom` on, made together. */
   #salts: Uint8Array = new Uint8Array(0);
   #saltsFrom = -1;
 
@@ -48,7 +48,7 @@ export class LeafHasher {
     this.#aes = crypto.aes256(salt);
   }
 
-  /** The leaf of line `index`, counted from 0, given without its LF. */
+  /** The leaf of line `index`, counted from 0, passed without its LF. */
   leaf(line: Uint8Array, index: number): Uint8Array {
     const parts = findParts(line, this.#parts);
     const salts = this.salts(index, parts.length + 1);
@@ -80,7 +80,7 @@ export class LeafHasher {
     return this.#crypto.sha256(bytes.subarray(0, length));
   }
 
-  /** The hash of a leaf that is bytes of any kind: they are yet to come, and have no parts. */
+  /** The running hash of a leaf of raw bytes that are yet to come; it has no parts. */
   rawLeaf(index: number): RunningHash {
     const hash = this.#crypto.runningSha256();
     hash.update(Uint8Array.of(LEAF_TAG));
@@ -89,7 +89,7 @@ export class LeafHasher {
     return hash;
   }
 
-  /** The hash that stands for a part's contents when they are withheld. */
+  /** The hash that replaces a part's contents when they are withheld. */
   partHash(contents: Uint8Array, salt: Uint8Array): Uint8Array {
     const length = 1 + BLOCK + contents.length;
     if (this.#partScratch.length < length) this.#partScratch = new Uint8Array(2 * length);
@@ -100,7 +100,7 @@ export class LeafHasher {
     return this.#crypto.sha256(bytes.subarray(0, length));
   }
 
-  /** The first `count` salts of line `index` (L1), 16 bytes each. */
+  /** The first `count` salts of line `index`, 16 bytes each. */
   salts(index: number, count: number): Uint8Array {
     if (count > SALTS_TOGETHER) return this.#makeSalts(index, 1, count);
     const first = index - (index % LINES_TOGETHER);
@@ -134,14 +134,14 @@ export class LeafHasher {
   }
 }
 
-/** The parts of a line (L2): the contents of its long strings, in order. */
+/** The parts of a line: the contents of its long strings, in order. */
 export function findParts(line: Uint8Array, bytesMin: number): readonly Part[] {
   const parts: Part[] = [];
   if (bytesMin === 0) return parts;
   let open = line.indexOf(QUOTE);
   while (open !== -1) {
     const close = closingQuote(line, open + 1);
-    if (close === -1) break; // Never closed: the rest is no string.
+    if (close === -1) break; // Never closed: the rest is not a string.
     const length = close - open - 1;
     if (length >= bytesMin) parts.push({ at: open + 1, length });
     open = line.indexOf(QUOTE, close + 1);

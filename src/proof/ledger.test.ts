@@ -1,4 +1,4 @@
-/** The ledger: what it says of lines is what the parts say that it is made of. */
+/** The ledger agrees with the parts that it is made of. */
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -51,7 +51,7 @@ test("hash, segment and tree are over bytes, leaves since the last checkpoint, a
   assert.equal(ledger.lines, 5);
 });
 
-test("beside a log the hash begins with the salt, and checkpoints are no leaves", () => {
+test("with a sidecar the hash begins with the salt, and checkpoints are not leaves", () => {
   const [ledger, bare] = [begin(true), begin()];
   for (const each of [ledger, bare]) each.addLines(Buffer.concat(LINES));
   assert.equal(ledger.hash(), sha256(SALT, ...LINES));
@@ -60,7 +60,7 @@ test("beside a log the hash begins with the salt, and checkpoints are no leaves"
   assert.deepEqual(ledger.tree(), bare.tree());
 });
 
-test("lines given one by one or all at once come to the same", () => {
+test("lines added one by one or all at once give the same ledger", () => {
   const line = fc
     .uint8Array({ maxLength: 30 })
     .map((bytes) => bytes.map((b) => (b === 10 ? 0 : b)));
@@ -75,7 +75,7 @@ test("lines given one by one or all at once come to the same", () => {
   );
 });
 
-test("a fork goes its own way: what either takes, the other does not have", () => {
+test("a fork is independent: lines added to one are not in the other", () => {
   const step = fc.constantFrom("line", "checkpoint", "segment");
   const steps = fc.array(step, { maxLength: 12 });
   const take = (ledger: Ledger, all: readonly string[], word: string) => {
@@ -102,13 +102,13 @@ test("a fork goes its own way: what either takes, the other does not have", () =
   );
 });
 
-test("asking changes nothing", () => {
+test("reading a ledger changes nothing", () => {
   const ledger = begin();
   ledger.addLines(Buffer.concat(LINES));
   assert.deepEqual(saidBy(ledger), saidBy(ledger));
 });
 
-test("of a raw log, what came since the last checkpoint is one leaf, however it came", () => {
+test("in a raw log, all bytes since the last checkpoint are one leaf, in any pieces", () => {
   const bytes = Buffer.from([0, 10, 34, 255, 10, 7]);
   const leaves = new LeafHasher(crypto, SALT, 0);
   const tree = new MerkleTree(crypto);
@@ -131,5 +131,5 @@ test("of a raw log, what came since the last checkpoint is one leaf, however it 
   tree.push(second);
   assert.equal(whole.seg(), sha256(second));
   assert.deepEqual(whole.tree(), { size: 2, root: Buffer.from(tree.root()).toString("hex") });
-  assert.equal(pieces.tree().size, 1, "a fork goes its own way");
+  assert.equal(pieces.tree().size, 1, "a fork is independent");
 });

@@ -1,11 +1,11 @@
 /**
- * Ledger: everything that a checkpoint says of the lines before it, kept as they come: the hash of
- * all bytes, the tree over all lines, the segment since the last checkpoint.
+ * Ledger: everything that a checkpoint states about the lines before it, updated line by line: the
+ * hash of all bytes, the tree over all lines, the segment since the last checkpoint.
  *
- * A log of raw bytes has no lines: what came since the last checkpoint is one leaf, however long.
+ * A log of raw bytes has no lines: the bytes since the last checkpoint are one leaf, however long.
  *
- * G1  The cost of a checkpoint does not grow with the log: nothing is read twice, and a fork
- *     shares what it can. Signer and verifier keep the same ledger.
+ * The cost of a checkpoint does not grow with the log: nothing is read twice, and a fork shares
+ * what it can. Signer and verifier keep the same ledger.
  */
 
 import { LF, toHex } from "./bytes.ts";
@@ -18,9 +18,12 @@ export interface LedgerOptions {
   /** The log's salt, 32 bytes. */
   readonly salt: Uint8Array;
   readonly parts: number;
-  /** Checkpoints lie beside the log: its hash begins with the salt, since it stands in the open. */
+  /**
+   * Checkpoints are in a sidecar file. The hash begins with the salt, since the sidecar is
+   * readable.
+   */
   readonly isSidecar: boolean;
-  /** Its bytes are no lines. */
+  /** The log is raw bytes, not lines. */
   readonly isRaw?: boolean;
 }
 
@@ -28,7 +31,7 @@ interface LedgerState {
   readonly hash: RunningHash;
   readonly tree: MerkleTree;
   readonly segment: RunningHash;
-  /** Of a raw log: the leaf that the next checkpoint ends; null while nothing is in it. */
+  /** Of a raw log: the leaf that the next checkpoint ends; null while it is empty. */
   readonly stretch: RunningHash | null;
   readonly bytes: number;
   readonly uncounted: number;
@@ -43,7 +46,7 @@ export class Ledger {
   #segment: RunningHash;
   #stretch: RunningHash | null;
   #bytes: number;
-  /** Lines that a verifier takes to be gone, or to be too many (`countFrom`). */
+  /** Lines that a verifier considers missing or surplus (`countFrom`). */
   #uncounted: number;
 
   private constructor(crypto: ProofCrypto, leaves: LeafHasher, isRaw: boolean, state: LedgerState) {
@@ -68,7 +71,7 @@ export class Ledger {
     return new Ledger(crypto, leaves, isRaw, { hash, tree, segment, ...nothing });
   }
 
-  /** The same, going its own way from here. */
+  /** An independent copy from here on. */
   fork(): Ledger {
     return new Ledger(this.#crypto, this.#leaves, this.#isRaw, {
       hash: this.#hash.copy(),
@@ -80,25 +83,25 @@ export class Ledger {
     });
   }
 
-  /** How many bytes of the log are in it. */
+  /** Bytes added so far. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** How many lines, or of a raw log how many stretches that have ended. */
+  /** Lines; of a raw log, finished leaves. */
   get lines(): number {
     return this.#tree.size;
   }
 
   /**
-   * From here on lines are numbered as if there were so many before. For a verifier that has found
-   * other lines than were signed, and wants to know which of those after them still hold.
+   * Numbers the next lines as if there were so many before. For a verifier that found other lines
+   * than were signed, and checks which of the later ones still hold.
    */
   countFrom(lines: number): void {
     this.#uncounted = lines - this.tree().size;
   }
 
-  /** Takes whole lines, LFs included; of a raw log any bytes. */
+  /** Adds whole lines, LFs included; of a raw log any bytes. */
   addLines(lines: Uint8Array): void {
     this.#hash.update(lines);
     this.#bytes += lines.length;
@@ -115,7 +118,7 @@ export class Ledger {
     }
   }
 
-  /** Takes a checkpoint's line, which begins a new segment and is in none: `prev` covers it. */
+  /** Adds a checkpoint's line, which begins a new segment and is in none: `prev` covers it. */
   addCheckpointLine(line: Uint8Array): void {
     this.#hash.update(line);
     this.#bytes += line.length;
@@ -123,7 +126,7 @@ export class Ledger {
     this.beginSegment();
   }
 
-  /** After a checkpoint that stands beside the log. */
+  /** After a sidecar checkpoint. */
   beginSegment(): void {
     if (this.#stretch) this.#tree.push(this.#stretch.digest());
     this.#stretch = null;

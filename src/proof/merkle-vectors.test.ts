@@ -1,7 +1,7 @@
 /**
  * Published proofs, good and malformed, are judged as their publisher judges them.
  *
- * They are not part of the package. Where they are not beside it, these tests are skipped.
+ * They are not part of the package. Where they are missing, these tests are skipped.
  */
 
 import assert from "node:assert/strict";
@@ -44,7 +44,7 @@ function vectors(kind: string): Vector[] {
     });
 }
 
-/** Judges every vector as its publisher does; answers how many were good and how many not. */
+/** Judges every vector as its publisher does; returns how many were good and how many not. */
 function judge(all: readonly Vector[], isTrue: (vector: Vector) => boolean): [number, number] {
   for (const vector of all) assert.equal(isTrue(vector), !vector.wantErr, vector.name);
   return [
@@ -80,7 +80,7 @@ test.skipIf(!hasVectors)("the published proofs of consistency are judged as publ
 });
 
 // The other two sets are of a later draft, about subtrees. Those that begin at the first leaf are
-// proofs of RFC 6962, and a leaf's place in any subtree is its place in a tree of its own.
+// proofs of RFC 6962, and a leaf's index in any subtree is its index in a tree of its own.
 
 test.skipIf(!hasVectors)(
   "published proofs of inclusion in a subtree hold in a tree like it",
@@ -99,7 +99,7 @@ test.skipIf(!hasVectors)(
 );
 
 test.skipIf(!hasVectors)(
-  "published proofs that a first subtree is a beginning are proofs here",
+  "published proofs for a first subtree are proofs of consistency here",
   () => {
     const all = vectors("subtreeconsistency").filter(
       (vector) => vector.number("start") === 0 && vector.number("end") > 0,
@@ -117,7 +117,9 @@ test.skipIf(!hasVectors)(
   },
 );
 
-/** The draft's rule of what a subtree is: its start is a multiple of the power of two that holds it. */
+/**
+ * The draft's definition of a subtree: its start is a multiple of the power of two that holds it.
+ */
 function isSubtree(vector: Vector): boolean {
   const [start, end] = [vector.number("start"), vector.number("end")];
   const size = end - start;

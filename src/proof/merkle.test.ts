@@ -1,4 +1,6 @@
-/** The tree and its proofs against the definition of RFC 6962, 2.1, written down as it stands there. */
+/**
+ * The tree and its proofs, compared with the definition of RFC 6962, 2.1, written out literally.
+ */
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -71,11 +73,11 @@ test("the root is RFC 6962's, at every size", () => {
   }
 });
 
-test("asking for the root changes nothing, and a copy goes its own way", () => {
+test("reading the root changes nothing, and a copy is independent", () => {
   for (let size = 0; size < SIZE_MAX; size++) {
     const tree = treeOf(leavesUpTo(size));
     const before = tree.root();
-    before.fill(0); // What was handed out is the caller's.
+    before.fill(0); // The returned buffer belongs to the caller.
     const copy = tree.copy();
     copy.push(leaf(1000));
     copy.push(leaf(1001));
@@ -86,7 +88,7 @@ test("asking for the root changes nothing, and a copy goes its own way", () => {
   }
 });
 
-test("a leaf that is used again by its owner is not changed in the tree", () => {
+test("reusing a leaf's buffer does not change the tree", () => {
   const buffer = Buffer.from(leaf(0));
   const tree = new MerkleTree(crypto);
   for (let n = 0; n < 5; n++) {
@@ -96,7 +98,7 @@ test("a leaf that is used again by its owner is not changed in the tree", () => 
   assert.equal(hex(tree.root()), hex(root(leavesUpTo(5))));
 });
 
-test("a leaf is 32 bytes, or a mistake of the caller's", () => {
+test("a leaf that is not 32 bytes is a TypeError", () => {
   for (const bytes of [0, 31, 33]) {
     assert.throws(() => new MerkleTree(crypto).push(Buffer.alloc(bytes)), TypeError);
   }
@@ -173,7 +175,7 @@ function* brokenProofs(proof: readonly Uint8Array[]): Generator<Uint8Array[]> {
   }
 }
 
-test("whatever is given for a proof is judged and never throws", () => {
+test("judging anything as a proof never throws", () => {
   const bytes = fc.uint8Array({ maxLength: 40 });
   const count = fc.oneof(fc.nat(), fc.double(), fc.maxSafeInteger(), fc.constant(2 ** 64));
   const proof = fc.array(fc.oneof(bytes, fc.uint8Array({ minLength: 32, maxLength: 32 })));

@@ -1,12 +1,12 @@
 /**
  * Merkle: the tree of RFC 6962 over leaf hashes, and the proofs about it (RFC 9162, 2.1).
  *
- * Leaves come as hashes, 32 bytes each; what a leaf is made of is `leaf.ts`. Numbers are counted
- * without bit operations, which in JavaScript end at 32 bits.
+ * Leaves are hashes, 32 bytes each; `leaf.ts` makes them. Arithmetic avoids bit operations, which
+ * in JavaScript end at 32 bits.
  *
- * MT1  Between pushes the tree is one hash per set bit of its size, so that memory and copies stay
- *      small however long the log.
- * MT2  Judging a proof never throws: whatever is malformed is false.
+ * - Between pushes the tree is one hash per set bit of its size, so that memory and copies stay
+ *   small however long the log.
+ * - Judging a proof never throws: anything malformed is false.
  */
 
 import { assert } from "../base/errors.ts";
@@ -15,9 +15,9 @@ import type { ProofCrypto } from "./crypto.ts";
 const HASH_BYTES = 32;
 const NODE_TAG = 0x01;
 const NODE_BYTES = 1 + 2 * HASH_BYTES;
-/** Sizes are safe integers, which have at most so many bits. */
+/** Sizes are safe integers, which have at most this many bits. */
 const LEVELS_MAX = 53;
-/** A proof has a hash per level at most, and for consistency the one it begins with. */
+/** A proof has at most one hash per level, and for consistency the one it begins with. */
 const PROOF_HASHES_MAX = LEVELS_MAX + 1;
 
 type Sha256 = Pick<ProofCrypto, "sha256">;
@@ -34,12 +34,11 @@ export class MerkleTree {
     this.#crypto = crypto;
   }
 
-  /** How many leaves are in it. */
   get size(): number {
     return this.#size;
   }
 
-  /** Takes the next leaf's hash, 32 bytes, which the caller may use again. */
+  /** Adds the next leaf's hash, 32 bytes, whose buffer the caller may reuse. */
   push(leaf: Uint8Array): void {
     assert(leaf.length === HASH_BYTES, "a leaf's hash has 32 bytes");
     let hash = leaf;
@@ -52,7 +51,7 @@ export class MerkleTree {
     this.#size++;
   }
 
-  /** The root over all leaves so far; of none, the hash of nothing. */
+  /** The root over all leaves so far; without leaves, the hash of no bytes. */
   root(): Uint8Array {
     let hash: Uint8Array | null = null;
     let level = 0;
@@ -63,7 +62,7 @@ export class MerkleTree {
     return hash ?? this.#crypto.sha256(new Uint8Array(0));
   }
 
-  /** The same tree, growing by itself from here. */
+  /** An independent copy. */
   copy(): MerkleTree {
     const tree = new MerkleTree(this.#crypto);
     tree.#peaks.set(this.#peaks);
@@ -75,13 +74,13 @@ export class MerkleTree {
     return this.#peaks.subarray(level * HASH_BYTES, (level + 1) * HASH_BYTES);
   }
 
-  /** Of a peak and what stands to the right of it. */
+  /** The parent of a peak and the node to its right. */
   #parent(level: number, right: Uint8Array): Uint8Array {
     return hashNode(this.#crypto, this.#node, this.#peak(level), right);
   }
 }
 
-/** That a leaf is in a tree: the hashes beside its way to the root, from the leaf upwards. */
+/** Proof that a leaf is in a tree: the sibling hashes on its path to the root, from the leaf up. */
 export interface Inclusion {
   readonly leaf: Uint8Array;
   /** Counted from 0. */
@@ -91,7 +90,7 @@ export interface Inclusion {
   readonly proof: readonly Uint8Array[];
 }
 
-/** That a tree is the beginning of a larger one. */
+/** Proof that a tree is the beginning of a larger one. */
 export interface Consistency {
   readonly size1: number;
   readonly root1: Uint8Array;
@@ -100,7 +99,6 @@ export interface Consistency {
   readonly proof: readonly Uint8Array[];
 }
 
-/** The proof that leaf `index` is in the tree of these leaves. */
 export function proveInclusion(
   crypto: Sha256,
   leaves: readonly Uint8Array[],
@@ -119,7 +117,7 @@ export function proveInclusion(
   return proof.reverse();
 }
 
-/** Whether the leaf stands at its index in the tree that has this root (MT2). */
+/** Whether the leaf is at its index in the tree with this root. Never throws. */
 export function isIncluded(crypto: Sha256, claim: Inclusion): boolean {
   const { leaf, index, size, root, proof } = claim;
   if (!isCount(index) || !isCount(size) || index >= size) return false;
@@ -136,17 +134,17 @@ export function isIncluded(crypto: Sha256, claim: Inclusion): boolean {
   return way.isAtRoot && isSame(hash, root);
 }
 
-/** Whether the tree of `size1` leaves is the beginning of the tree of `size2` (MT2). */
+/** Whether the tree of `size1` leaves is the beginning of the tree of `size2`. Never throws. */
 export function isConsistent(crypto: Sha256, claim: Consistency): boolean {
   const { size1, root1, size2, root2, proof } = claim;
-  // Everything begins with nothing, so a proof of that proves nothing.
+  // Every tree begins with the empty one, so a proof of that proves nothing.
   if (!isCount(size1) || !isCount(size2) || size1 === 0 || size1 > size2) return false;
   if (size1 === size2) return proof.length === 0 && isSame(root1, root2);
   if (!isHash(root1) || !isHash(root2) || !isProof(proof)) return false;
   const node = nodeScratch();
   const way = new Way(size1 - 1, size2 - 1);
   way.ascendToLeft();
-  // A tree that is perfect is a node of the larger one, and known: the proof leaves it out.
+  // A perfect tree is a node of the larger one, and known: the proof leaves it out.
   const [start, ...rest] = way.index === 0 ? [root1, ...proof] : proof;
   if (!start) return false;
   let [first, second] = [start, start];
@@ -162,7 +160,7 @@ export function isConsistent(crypto: Sha256, claim: Consistency): boolean {
   return way.isAtRoot && isSame(first, root1) && isSame(second, root2);
 }
 
-/** The way from a node up to the root, beside the last node of each level. */
+/** The path from a node up to the root, next to the last node of each level. */
 class Way {
   index: number;
   #last: number;
@@ -176,18 +174,18 @@ class Way {
     return this.#last === 0;
   }
 
-  /** Whether the next hash of the proof stands to the left of this node. */
+  /** Whether the next hash of the proof is to the left of this node. */
   isRight(): boolean {
     return this.index % 2 === 1 || this.index === this.#last;
   }
 
-  /** To the parent; a last node without a sibling goes up alone until it has one. */
+  /** Moves to the parent; a last node without a sibling moves up until it has one. */
   ascend(wasRight: boolean): void {
     if (wasRight) while (this.index % 2 === 0 && this.index !== 0) this.#up();
     this.#up();
   }
 
-  /** Up while the node is a right child. */
+  /** Moves up while the node is a right child. */
   ascendToLeft(): void {
     while (this.index % 2 === 1) this.#up();
   }

@@ -13,15 +13,15 @@ test("a pin's line has these fields, in this order", () => {
   assert.deepEqual(readPin(GOOD), { pin: pinOf("hello-1", 3), fault: null });
 });
 
-test("a line without any one of the fields, or with one more, is no pin", () => {
+test("a line without any one of the fields, or with one more, is not a pin", () => {
   for (const name of Object.keys(GOOD)) {
     const { [name]: _, ...rest } = GOOD;
     assert.deepEqual(readPin(rest), { pin: null, fault: `without ${name}` });
     assert.equal(readPin({ ...rest, other: 1 }).fault, `without ${name}`);
   }
-  assert.equal(readPin({ ...GOOD, other: 1 }).fault, "with a field of no meaning");
+  assert.equal(readPin({ ...GOOD, other: 1 }).fault, "with an unknown field");
   const proto = JSON.parse(JSON.stringify(GOOD).replace("{", '{"__proto__":{"v":1},'));
-  assert.equal(readPin(proto).fault, "with a field of no meaning");
+  assert.equal(readPin(proto).fault, "with an unknown field");
 });
 
 const BAD: Readonly<Record<string, readonly unknown[]>> = {
@@ -53,7 +53,7 @@ const BAD: Readonly<Record<string, readonly unknown[]>> = {
   why: ["", "because", "hasOwnProperty"],
 };
 
-test("a field of another kind or shape is told by its name, and never by its value", () => {
+test("a bad field is reported by its name, never by its value", () => {
   for (const name of Object.keys(GOOD)) {
     for (const value of [...(BAD[name] ?? []), null, true, [], {}, [GOOD[name]]]) {
       assert.deepEqual(readPin({ ...GOOD, [name]: value }), { pin: null, fault: `bad ${name}` });
@@ -65,7 +65,7 @@ test("a field of another kind or shape is told by its name, and never by its val
   }
 });
 
-test("whatever a line holds, reading it does not throw", () => {
+test("reading any line does not throw", () => {
   fc.assert(
     fc.property(fc.anything(), fc.string(), (value, key) => {
       readPin(value);
@@ -74,7 +74,7 @@ test("whatever a line holds, reading it does not throw", () => {
   );
 });
 
-/** The value is what stands there already, or another that may. */
+/** The value is the same, or another valid one. */
 function isHarmless(key: string, value: unknown): boolean {
   return Object.hasOwn(GOOD, key) && readPin({ ...GOOD, [key]: value }).fault === null;
 }

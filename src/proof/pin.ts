@@ -1,6 +1,6 @@
 /**
- * Pin: a signed head that is remembered outside its log, so that a log which was cut back or
- * replaced is noticed. How a line of `heads.jsonl` spells one. Format: docs/formats/heads.md.
+ * Pin: a signed head that is stored outside its log, to detect a log that was cut back or replaced.
+ * Reads and writes a line of `heads.jsonl`. Format: docs/formats/heads.md.
  */
 
 import type { Kind } from "./checkpoint.ts";
@@ -12,7 +12,7 @@ export interface Head {
   readonly place: string;
   /** The session's id. */
   readonly id: string;
-  /** The log's own identity, which stays when its file is moved. */
+  /** The log's own id, which stays when its file is moved. */
   readonly log: string;
   readonly seq: number;
   readonly byteOffset: number;
@@ -20,13 +20,13 @@ export interface Head {
   readonly line: string;
   readonly kind: Kind["kind"];
   readonly kid: string;
-  /** When the checkpoint was made, as it says itself. */
+  /** When the checkpoint was made, as it states. */
   readonly ts: string;
 }
 
 /**
- * Why a head is pinned: our signer made it, `verify --pin` found it good, or a person accepted it
- * in place of a later one. `forgotten`: the session is meant to be gone, and nothing is pinned.
+ * Why a head is pinned: our signer made it, `verify --pin` verified it, or a person accepted it
+ * instead of a later one. `forgotten`: the session was deleted on purpose, and nothing is pinned.
  */
 export type PinReason = "signed" | "verified" | "accepted" | "forgotten";
 
@@ -35,7 +35,7 @@ export interface Pin extends Head {
 }
 
 const VERSION = 1;
-/** Longer than any path that a kernel takes. */
+/** Longer than any path that a kernel accepts. */
 const TEXT_CHARS_MAX = 8192;
 
 const KINDS: Readonly<Record<Kind["kind"], true>> = {
@@ -60,7 +60,7 @@ const LOG = /^[0-9a-f]{32}$/;
 const HASH = /^[0-9a-f]{64}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 
-/** Whether each field is as it must be, in the order of the line. */
+/** A check for each field, in the order of the line. */
 const FIELDS: readonly (readonly [string, (value: unknown) => boolean])[] = [
   ["v", (value) => value === VERSION],
   ["place", (value) => isText(value, PLACE)],
@@ -75,7 +75,7 @@ const FIELDS: readonly (readonly [string, (value: unknown) => boolean])[] = [
   ["why", (value) => typeof value === "string" && Object.hasOwn(REASONS, value)],
 ];
 
-/** A line's JSON, once every field is as it must be. */
+/** A line's JSON, after every field was checked. */
 interface PinLine extends Omit<Pin, "byteOffset"> {
   readonly byte_offset: number;
 }
@@ -84,7 +84,7 @@ export type ReadPin =
   | { readonly pin: Pin; readonly fault: null }
   | { readonly pin: null; readonly fault: string };
 
-/** The pin that a line's JSON is, or what keeps it from being one. Names fields, never values. */
+/** The pin in a line's JSON, or why it is not one. Names fields, never values. */
 export function readPin(value: unknown): ReadPin {
   if (!isObject(value)) return bad("not an object");
   if (typeof value.v === "number" && value.v > VERSION) return bad("of a newer version");
@@ -92,14 +92,14 @@ export function readPin(value: unknown): ReadPin {
     if (!Object.hasOwn(value, name)) return bad(`without ${name}`);
     if (!isGood(value[name])) return bad(`bad ${name}`);
   }
-  if (Object.keys(value).length !== FIELDS.length) return bad("with a field of no meaning");
-  // Field by field: copying what is left of an object takes several times as long.
+  if (Object.keys(value).length !== FIELDS.length) return bad("with an unknown field");
+  // Field by field: copying the rest of an object takes several times as long.
   const said = value as unknown as PinLine;
   const { place, id, log, seq, byte_offset: byteOffset, line, kind, kid, ts, why } = said;
   return { pin: { place, id, log, seq, byteOffset, line, kind, kid, ts, why }, fault: null };
 }
 
-/** The value whose JSON is the pin's line: these fields, in this order. */
+/** The fields of a pin's line, in this order. */
 export function pinFields(pin: Pin): Readonly<Record<string, unknown>> {
   const { place, id, log, seq, byteOffset, line, kind, kid, ts, why } = pin;
   return { v: VERSION, place, id, log, seq, byte_offset: byteOffset, line, kind, kid, ts, why };

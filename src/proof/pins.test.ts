@@ -11,12 +11,12 @@ function bookOf(...pins: readonly Pin[]): PinBook {
   return book;
 }
 
-/** The session "a" at the usual place, whose log says of itself what it is. */
+/** The session "a" at the usual place, with its log's id. */
 const A: Whose = { place: "rye:/project", id: "a", log: pinOf("a", 0).log };
 const MOVED: Whose = { ...A, place: "rye:/elsewhere" };
 const L2 = { log: 2 };
 
-test("the newest line of a session is its pin, whatever its log says of itself", () => {
+test("the newest line of a session is its pin, whatever id its log states", () => {
   const newest = pinOf("a", 0, L2);
   const book = bookOf(pinOf("a", 1), pinOf("b", 7), pinOf("a", 2), newest);
   for (const log of [null, A.log, newest.log, "f".repeat(32)]) {
@@ -33,13 +33,13 @@ test("a session that was moved or copied is found by its log, the newest line fi
   assert.equal(book.lookup({ ...MOVED, log: null }), null);
 });
 
-test("a log that was replaced in its place is still known by its identity elsewhere", () => {
+test("a replaced log is still found elsewhere by its id", () => {
   const book = bookOf(pinOf("a", 4), pinOf("a", 0, L2));
   assert.equal(book.lookup(A)?.pin.log, pinOf("a", 0, L2).log);
   assert.equal(book.lookup(MOVED)?.pin.seq, 4);
 });
 
-test("a pin goes forward by itself and never back, in whatever order processes write", () => {
+test("a pin moves forward by itself and never back, in whatever order processes write", () => {
   for (const why of ["signed", "verified"] as const) {
     const book = bookOf(pinOf("a", 3), pinOf("a", 5, {}, why), pinOf("a", 4, {}, why));
     assert.equal(book.lookup(A)?.pin.seq, 5);
@@ -51,7 +51,7 @@ test("a pin goes forward by itself and never back, in whatever order processes w
   }
 });
 
-test("what a person accepted goes back, and what is lost is known until signing goes on", () => {
+test("an accepted pin moves back, and the lost head is known until signing continues", () => {
   const [accepted, again] = [pinOf("a", 3, {}, "accepted"), pinOf("a", 2, {}, "accepted")];
   const book = bookOf(pinOf("a", 9), accepted);
   assert.deepEqual(book.lookup(A), { pin: accepted, lost: pinOf("a", 9) });
@@ -61,7 +61,7 @@ test("what a person accepted goes back, and what is lost is known until signing 
   assert.deepEqual(book.lookup(A), { pin: pinOf("a", 3, { line: 33 }), lost: null });
 });
 
-test("accepting what is pinned loses nothing, and so does accepting where nothing is", () => {
+test("accepting the pinned head loses nothing, and so does accepting without a pin", () => {
   assert.equal(bookOf(pinOf("a", 3), pinOf("a", 3, {}, "accepted")).lookup(A)?.lost, null);
   assert.equal(bookOf(pinOf("a", 3, {}, "accepted")).lookup(A)?.lost, null);
   const forgotten = bookOf(pinOf("a", 9), pinOf("a", 9, {}, "forgotten"));
@@ -69,7 +69,7 @@ test("accepting what is pinned loses nothing, and so does accepting where nothin
   assert.equal(forgotten.lookup(A)?.lost, null);
 });
 
-test("a session that was forgotten has no pin in its place, and its log none by it elsewhere", () => {
+test("a forgotten session has no pin at its place, and its log none elsewhere", () => {
   const book = bookOf(pinOf("a", 4), pinOf("a", 0, L2), pinOf("a", 0, L2, "forgotten"));
   assert.equal(book.lookup(A), null);
   assert.equal(book.lookup(MOVED), null);
@@ -82,10 +82,10 @@ test("forgetting a session in one place leaves its copy elsewhere pinned", () =>
   const copy = pinOf("a", 4, { place: "rye:/copy" });
   const book = bookOf(pinOf("a", 4), copy, pinOf("a", 4, {}, "forgotten"));
   assert.deepEqual(book.lookup(MOVED)?.pin, copy);
-  assert.deepEqual(book.lookup(A)?.pin, copy, "and what stands in the old place is that copy's");
+  assert.deepEqual(book.lookup(A)?.pin, copy, "and the old place has the copy's pin");
 });
 
-test("ids that are names of JavaScript's own are ids like others", () => {
+test("ids that are names special to JavaScript are ordinary ids", () => {
   const book = bookOf(...["__proto__", "constructor", "a"].map((id) => pinOf(id, 1)));
   for (const id of ["__proto__", "constructor"]) {
     assert.equal(book.lookup({ ...A, id, log: null })?.pin.id, id);
@@ -118,7 +118,7 @@ function everyWhose(): Whose[] {
   );
 }
 
-test("the lines that are needed say as much as all lines, also with what comes after them (P3)", () => {
+test("the needed lines give the same state as all lines, also with later lines (P3)", () => {
   fc.assert(
     fc.property(anyPins, anyPins, (pins, later) => {
       const whole = bookOf(...pins);
@@ -150,7 +150,7 @@ test("a lookup needs only the lines that concern it", () => {
   );
 });
 
-test("what is pinned is what a plain reading of all lines says", () => {
+test("lookups agree with a plain reading of all lines", () => {
   fc.assert(
     fc.property(anyPins, (pins) => {
       for (const whose of everyWhose()) {
@@ -161,7 +161,7 @@ test("what is pinned is what a plain reading of all lines says", () => {
   );
 });
 
-/** From the format page, without a thought for speed. */
+/** From the format page, without regard for speed. */
 function plainly(pins: readonly Pin[], { place, id, log }: Whose): Pin | null {
   const counting = pins.filter((pin, at) => {
     const earlier = pins.slice(0, at).filter((other) => isSameSession(other, pin));
@@ -180,7 +180,7 @@ function plainly(pins: readonly Pin[], { place, id, log }: Whose): Pin | null {
   return kept.at(-1) ?? null;
 }
 
-/** How far the lines of one session and log have come. */
+/** The highest number in the lines of one session and log. */
 function reachOf(pins: readonly Pin[]): number | null {
   return pins.reduce<number | null>(
     (so, { seq, why }) => (so === null || why === "accepted" ? seq : Math.max(so, seq)),
@@ -192,7 +192,7 @@ function isSameSession(one: Pin, other: Pin): boolean {
   return one.place === other.place && one.id === other.id;
 }
 
-test("current lists what is pinned for each session, and nothing that was forgotten", () => {
+test("current lists the pin of each session, and no forgotten one", () => {
   const book = bookOf(pinOf("a", 1), pinOf("b", 1), pinOf("a", 2), pinOf("c", 0));
   book.add(pinOf("c", 0, {}, "forgotten"));
   const named = ({ pin }: Pinned) => `${pin.id} ${pin.seq}`;

@@ -1,29 +1,29 @@
 /**
- * Pins: what the lines of `heads.jsonl` come to, one after the other, and how a log is judged by
- * the head that is pinned for it. Format: docs/formats/heads.md.
+ * Pins: the state that the lines of `heads.jsonl` add up to, and how a log is judged by its pinned
+ * head. Format: docs/formats/heads.md.
  *
- * P1  A pin goes forward by itself, never back: a line `signed` or `verified` counts only when it
- *     is ahead of what is pinned of the same session and log. Two processes may so write in any
- *     order. Going back takes a person (`accepted`).
- * P2  A pin too many is an alarm that a person can end; a pin too few is silence. So whatever is
- *     in doubt stays pinned.
- * P3  What a book says is needed says as much as all lines did.
+ * P1  A pin moves forward by itself, never back: a line `signed` or `verified` counts only when it
+ *     is ahead of the pin of the same session and log. So two processes may write in any order.
+ *     Moving back takes a person (`accepted`).
+ * P2  A pin too many raises an alarm that a person can end; a pin too few is silent. So in doubt a
+ *     head stays pinned.
+ * P3  The needed lines give the same state as all lines.
  */
 
 import type { Pin } from "./pin.ts";
 
-/** What is pinned for a session. */
+/** The pin of a session. */
 export interface Pinned {
   readonly pin: Pin;
-  /** With an accepted pin in its own place: the head that a person gave up for it. */
+  /** With an accepted pin: the head that a person gave up for it. */
   readonly lost: Pin | null;
 }
 
-/** A session, as it is looked up. */
+/** A session to look up. */
 export interface Whose {
   readonly place: string;
   readonly id: string;
-  /** The identity that the log itself states; null when it has no checkpoint. */
+  /** The id that the log itself states; null when it has no checkpoint. */
   readonly log: string | null;
 }
 
@@ -33,12 +33,12 @@ interface Held {
   readonly order: number;
 }
 
-/** All that is held of one session at one place. */
+/** All pins of one session at one place. */
 interface Entry {
   newest: Held;
-  /** By the log's identity: a log that was replaced may go on elsewhere. */
+  /** By the log's id: a log that was replaced may continue elsewhere. */
   readonly byLog: Map<string, Held>;
-  /** What was pinned before a person accepted another; null once signing has gone on. */
+  /** The pin before a person accepted another; null once signing has continued. */
   given: Held | null;
 }
 
@@ -46,7 +46,7 @@ export class PinBook {
   readonly #entries = new Map<string, Entry>();
   #count = 0;
 
-  /** Takes the next line. */
+  /** Adds the next line. */
   add(pin: Pin): void {
     const held = { pin, order: this.#count++ };
     const key = keyOf(pin);
@@ -68,8 +68,8 @@ export class PinBook {
   }
 
   /**
-   * What is pinned for a session: by its place and id, else by its log's identity, should it have
-   * been moved or copied; null when nothing is.
+   * The pin of a session: by its place and id, else by its log's id, in case it was moved or
+   * copied; null when there is none.
    */
   lookup({ place, id, log }: Whose): Pinned | null {
     const own = this.#entries.get(keyOf({ place, id }));
@@ -83,7 +83,7 @@ export class PinBook {
     return found && { pin: found.pin, lost: null };
   }
 
-  /** What is pinned for each session at each place, in the order of the lines. */
+  /** The pin of each session at each place, in the order of the lines. */
   current(): Pinned[] {
     return [...this.#entries.values()]
       .filter(({ newest }) => newest.pin.why !== "forgotten")
@@ -96,7 +96,7 @@ export class PinBook {
     return inOrder([...this.#entries.values()].flatMap(({ byLog }) => [...byLog.values()]));
   }
 
-  /** The lines that a book must be given to be this one, in their order (P3). */
+  /** The lines that are enough to rebuild this book, in order (P3). */
   needed(): Pin[] {
     const needed = new Set<Held>();
     for (const { newest, byLog, given } of this.#entries.values()) {
@@ -112,12 +112,12 @@ function inOrder(held: Held[]): Pin[] {
   return held.sort((one, other) => one.order - other.order).map(({ pin }) => pin);
 }
 
-/** Whether a line may bear on a lookup: all others can be passed over. */
+/** Whether a line may affect a lookup: all others can be skipped. */
 export function concerns(pin: Pin, { place, id, log }: Whose): boolean {
   return pin.log === log || pin.why === "forgotten" || (pin.id === id && pin.place === place);
 }
 
-/** A head is lost unless the one that was accepted for it is the same. */
+/** A head is lost unless the accepted one is the same. */
 function pinnedOf({ newest, given }: Entry): Pinned {
   const isLost = given !== null && given.pin.line !== newest.pin.line;
   return { pin: newest.pin, lost: isLost ? given.pin : null };
@@ -127,9 +127,9 @@ function keyOf({ place, id }: { readonly place: string; readonly id: string }): 
   return `${place}\0${id}`;
 }
 
-/** The checkpoints of a log, as far as a pin can be compared with them. */
+/** The checkpoints of a log, as far as a pin is compared with them. */
 export interface PinnableLog {
-  /** Its identity; null when it has no checkpoint, or is not there at all. */
+  /** Its id; null when it has no checkpoint, or is missing. */
   readonly log: string | null;
   /** Its newest checkpoint. */
   readonly seq: number;
@@ -141,8 +141,8 @@ export interface PinnableLog {
 export type Freshness = "match" | "ahead" | "none";
 
 /**
- * `REPLACED`: this is another log. `BEHIND`: it has no checkpoint so far on. `FORK`: it has
- * another one there.
+ * `REPLACED`: this is another log. `BEHIND`: it ends before the pinned checkpoint. `FORK`: it has
+ * another checkpoint with that number.
  */
 export type Rollback = "REPLACED" | "BEHIND" | "FORK";
 
@@ -150,7 +150,7 @@ export type PinJudgement =
   | { readonly freshness: Freshness; readonly rollback: null }
   | { readonly freshness: null; readonly rollback: Rollback };
 
-/** Whether a log still has the head that is pinned for it. */
+/** Whether a log still has its pinned head. */
 export function judgePin(pin: Pin | null, file: PinnableLog): PinJudgement {
   if (pin === null) return { freshness: "none", rollback: null };
   if (file.log === null) return { freshness: null, rollback: "BEHIND" };

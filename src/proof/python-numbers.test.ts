@@ -1,11 +1,11 @@
-/** Compared with a real Python in test/signing/json-python.test.ts; here are the edges by hand. */
+/** Compared with a real Python in test/signing/json-python.test.ts; here are edge cases by hand. */
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
 import { canonicalNumber, pythonFloat, writtenNumber } from "./python-numbers.ts";
 
-test("a number's text becomes what Python prints for it", () => {
+test("a number's text becomes what Python prints", () => {
   const cases: Readonly<Record<string, string>> = {
     // Integers, to the digit.
     "0": "0",
@@ -59,7 +59,7 @@ test("a number of ours is an int while that is exact, else a float", () => {
   }
 });
 
-test("a float's text is the same double again, and is never an int's", () => {
+test("a float's text parses to the same double, and is never an int's", () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
       const text = pythonFloat(value);

@@ -23,7 +23,7 @@ export function writtenNumber(value: number): string {
   return Number.isSafeInteger(value) ? String(value) : pythonFloat(value);
 }
 
-/** Python's `repr` of a float: as JavaScript's, but for when and how it writes an exponent. */
+/** Python's `repr` of a float: like JavaScript's, except for when and how it writes an exponent. */
 export function pythonFloat(value: number): string {
   assert(Number.isFinite(value), "JSON has no number that is not finite");
   if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
@@ -32,6 +32,6 @@ export function pythonFloat(value: number): string {
     const text = String(value);
     return text.includes(".") ? text : `${text}.0`;
   }
-  // Python's exponent has two digits at least.
+  // Python's exponent has at least two digits.
   return value.toExponential().replace(/(?<=[+-])(?=[0-9]$)/, "0");
 }

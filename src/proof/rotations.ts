@@ -2,11 +2,11 @@
  * Rotations: which keys count in a log because a trusted key named them as its successor, in a
  * checkpoint of kind `rotate`.
  *
- * RO1  A rotation is followed only when its own signature holds under a key that is trusted at that
- *      checkpoint, and only by the key that signs the very next one.
- * RO2  It answers for keys that the user says nothing about. A key that the user revoked, limited or
- *      gave another purpose stays what the user said.
- * RO3  It counts in this log alone, and changes no list of trusted keys.
+ * - A rotation is followed only when its own signature is valid under a key that is trusted at that
+ *   checkpoint, and only for the key that signs the very next one.
+ * - It counts only for keys that the user has not decided about. A key that the user revoked,
+ *   limited or gave another purpose stays so.
+ * - It counts in this log only, and changes no list of trusted keys.
  */
 
 import { fromBase64url } from "./bytes.ts";
@@ -18,7 +18,7 @@ import type { KeyAnswer, Keys } from "./keys.ts";
 /** A key that was named as the next one, and signed the checkpoint that followed. */
 export interface HandOver {
   readonly next: string;
-  /** As the rotation spells it; null where it names the `kid` only. */
+  /** As the rotation spells it; null where it has the `kid` only. */
   readonly key: string | null;
   readonly by: string;
   /** When the rotation says it was signed. */
@@ -29,12 +29,15 @@ export class Rotations {
   readonly #crypto: Pick<ProofCrypto, "sha256">;
   readonly #keys: Keys;
   readonly #successors = new Map<string, KeyAnswer>();
-  /** Those that are followed, in the order of the log. */
+  /** The rotations that are followed, in the order of the log. */
   readonly handOvers: HandOver[] = [];
-  /** What the last checkpoint named, if its signature holds. */
+  /** The key that the last checkpoint named, if its signature is valid. */
   #named: HandOver | null = null;
 
-  /** `before`: what an earlier look at the same log followed. The keys are asked again. */
+  /**
+   * `before`: the rotations that an earlier pass over the same log followed. The keys are looked up
+   * again.
+   */
   constructor(crypto: Pick<ProofCrypto, "sha256">, keys: Keys, before: readonly HandOver[] = []) {
     this.#crypto = crypto;
     this.#keys = keys;
@@ -43,17 +46,17 @@ export class Rotations {
 
   keyOf({ kid, ts }: Pick<Checkpoint, "kid" | "ts">): KeyAnswer {
     const answer = this.#keys.byKid(kid, ts);
-    if (answer.refusal !== "KEY_UNKNOWN") return answer; // RO2
+    if (answer.refusal !== "KEY_UNKNOWN") return answer; // The user decided about it.
     return this.#successors.get(kid) ?? answer;
   }
 
-  /** To be called with each checkpoint, in order, before its key is asked for. */
+  /** Call with each checkpoint, in order, before looking up its key. */
   comes({ kid }: Pick<Checkpoint, "kid">): void {
     if (this.#named?.next === kid) this.#follow(this.#named);
     this.#named = null;
   }
 
-  /** The signature of the last checkpoint holds, under a key that counts. */
+  /** The signature of the last checkpoint is valid, under a key that counts. */
   holds(checkpoint: Checkpoint): void {
     if (checkpoint.kind !== "rotate") return;
     const { next, key = null, kid: by, ts } = checkpoint;
@@ -74,7 +77,7 @@ export class Rotations {
   }
 }
 
-/** The key that a rotation carries; null where it carries none, or another than it names. */
+/** The key in a rotation; null where there is none, or it is not the one it names. */
 export function keyNamed(
   crypto: Pick<ProofCrypto, "sha256">,
   { next, key }: { readonly next: string; readonly key?: string | null },
@@ -85,8 +88,8 @@ export function keyNamed(
 }
 
 /**
- * Keys for another file of the same signers, a thread.json: a key that was followed in the log counts
- * there as far as the key does that handed over to it.
+ * Keys for another file of the same signers, a thread.json: a key that was followed in the log
+ * counts there as far as its predecessor does.
  */
 export function withSuccessors(
   keys: Keys,
@@ -96,7 +99,7 @@ export function withSuccessors(
   const followed = new Map(by.map((handOver) => [handOver.next, handOver]));
   const answer = (own: KeyAnswer, successor: KeyAnswer | undefined): KeyAnswer => {
     let handOver = followed.get(successor?.kid ?? "");
-    if (own.refusal !== "KEY_UNKNOWN" || !successor || !handOver) return own; // RO2
+    if (own.refusal !== "KEY_UNKNOWN" || !successor || !handOver) return own; // The user decided about it.
     for (let before = followed.get(handOver.by); before; before = followed.get(handOver.by)) {
       handOver = before;
     }

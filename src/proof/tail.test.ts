@@ -51,7 +51,7 @@ test("every control byte but NUL and LF is a fault, in a line and in a torn one"
   assert.equal(codeOf("{\x7f}\n"), null);
 });
 
-test("what readers disagree on, or take for what it is not, is a fault", () => {
+test("a line that readers disagree on or mistake is a fault", () => {
   assert.equal(codeOf(Uint8Array.of(0x22, 0xff, 0x22, 0x0a)), "TAIL_NOT_UTF8");
   assert.equal(codeOf(Uint8Array.of(0xed, 0xa0, 0x80, 0x0a)), "TAIL_NOT_UTF8");
   assert.equal(codeOf('{"type":"a","event_type":"b"}\n'), "TAIL_TWO_TYPES");
@@ -62,16 +62,16 @@ test("what readers disagree on, or take for what it is not, is a fault", () => {
   assert.equal(codeOf('{"thread_id":7}\n'), null);
 });
 
-test("a torn line may end in the midst of a character", () => {
+test("a torn line may end inside a character", () => {
   assert.deepEqual(judged([Uint8Array.of(0x22, 0xc3)]).code, null);
 });
 
-test("the first fault is told, with the place of its line", () => {
+test("the first fault is reported, with its line's offset", () => {
   const { code, at } = judged([Buffer.from('{"type":"a"}\n{"type":"checkpoint"}\n\r\n')]);
   assert.deepEqual([code, at], ["NOT_A_CHECKPOINT", 1013]);
 });
 
-test("a tail in any chunks is judged as when it comes whole, and no bytes make it throw", () => {
+test("a tail is judged the same in any chunks, and no bytes make it throw", () => {
   const piece = fc.constantFrom(
     ...['{"type":"a"}\n', '{"type":"checkpoint"}\n', "\r", "\0", "\xff", '{"x":"é"}\n', '{"torn'],
   );

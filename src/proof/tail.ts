@@ -1,10 +1,10 @@
 /**
- * Tail: what stands after the last checkpoint of a signed log, line by line.
+ * Tail: judges the lines after the last checkpoint of a signed log.
  *
- * A crash leaves whole lines, a torn one, or NULs there: `incomplete`. What no writer of ours can
- * have left is `tampered`, because readers disagree on it or take it for what it is not.
+ * A crash leaves whole lines, a torn one, or NULs there: `incomplete`. Anything that our writers
+ * cannot have left is `tampered`, because readers disagree on it or mistake it.
  *
- * T1  Every line is looked at whole, JSON escapes included: nothing here is under a signature.
+ * Every line is examined whole, JSON escapes included: no signature covers it.
  */
 
 import { LF } from "./bytes.ts";
@@ -19,13 +19,15 @@ const SPACE = 0x20;
 
 export interface TailOptions {
   readonly envelope: EnvelopeName;
-  /** The key of a line that names its session, and whom it must name; null: lines name none. */
+  /** The field that names the session, and the id it must have; null: lines name none. */
   readonly session: { readonly key: string; readonly id: string } | null;
-  /** Where the tail begins in the log. */
+  /** Offset of the tail in the log. */
   readonly start: number;
-  /** Lines are what somebody posted to a stream: they may hold tabs, and claim what they like. */
+  /** Lines are data posted to a stream: they may have tabs, and claim anything. */
   readonly isData: boolean;
-  /** Lines are found before anything of this format is signed: older checkpoints may be among them. */
+  /**
+   * Lines are from before anything was signed in this format: older checkpoints may be among them.
+   */
   readonly admitsLegacy?: boolean;
 }
 
@@ -40,12 +42,12 @@ export class TailJudge {
   readonly #whole = new WholeLines((lines) => this.#lines(lines));
   #end: number;
   lines = 0;
-  /** Bytes that are in no whole line, and whether any are NUL, there or in a line. */
+  /** Bytes that are in no whole line, and whether there is a NUL, there or in a line. */
   tornBytes = 0;
   hasNul = false;
-  /** How many lines of each type, as far as they say one. */
+  /** Number of lines of each type. */
   readonly types = new Map<string, number>();
-  /** The first thing that no crash explains. */
+  /** The first fault that no crash explains. */
   fault: TailFault | null = null;
 
   constructor(options: TailOptions) {
@@ -53,12 +55,12 @@ export class TailJudge {
     this.#end = options.start;
   }
 
-  /** Where the last whole line ends. */
+  /** End of the last whole line. */
   get end(): number {
     return this.#end;
   }
 
-  /** How many bytes stand after it. */
+  /** Bytes after it. */
   get restBytes(): number {
     return this.#whole.restBytes;
   }
@@ -67,7 +69,7 @@ export class TailJudge {
     this.#whole.feed(chunk);
   }
 
-  /** After the last byte. */
+  /** Call after the last byte. */
   finish(): void {
     this.tornBytes = this.#whole.restBytes;
     if (this.tornBytes > 0) this.#controls(this.#whole.rest);
@@ -84,7 +86,7 @@ export class TailJudge {
 
   #line(line: Uint8Array): void {
     this.lines++;
-    if (this.#controls(line)) return; // A line that holds NUL is no line of anybody's.
+    if (this.#controls(line)) return; // No writer writes a line with NUL.
     if (!isUtf8(line)) {
       this.#say("TAIL_NOT_UTF8", "an unsigned line is not UTF-8");
       return;

@@ -1,7 +1,7 @@
 /**
  * Thread signature: how a `thread.json` is signed twice, and judged by both signatures.
  *
- * `_signature2` says what `_signature` cannot: that this is the metadata of that thread, in that
+ * `_signature2` states what `_signature` cannot: that this is the metadata of that thread, in that
  * revision. It is 64 bytes in base64url without padding: Ed25519 over
  *
  *     verbatim/thread/v2\n{thread_id}\n{rev}\n{hash}\n{ts}\n{kid}\n
@@ -9,15 +9,15 @@
  * - `hash`: SHA-256, in hex, over the canonical form of the object without `_signature` and without
  *   `_signature2`. It is not the hash that `_signature` states.
  * - `thread_id`, `rev`: the object's own fields of that name.
- * - `ts`: the time in `_signature`, as it is spelt there. One clock reading serves both.
- * - `kid`: SHA-256 of the raw public key, in hex. The verifier has it from the key, found by `fp`.
+ * - `ts`: the time in `_signature`, as spelled there. One clock reading serves both.
+ * - `kid`: SHA-256 of the raw public key, in hex. The verifier computes it from the key, found by `fp`.
  *
  * The order is `_signature2` first, then `_signature` over everything but itself, `_signature2`
- * included. So a verifier written from the seed, which takes only `_signature` out, accepts the
- * file, and neither signature can be taken from one file to another.
+ * included. So a verifier written from the seed, which removes only `_signature`, accepts the file,
+ * and neither signature can be moved from one file to another.
  *
- * TS1  Verified means both signatures hold under one trusted key, and the id is the one asked for.
- * TS2  In such an object `_signature` is padded, `rev` a plain integer, `head` whole: one spelling.
+ * - Verified means that both signatures are valid under one trusted key, for the expected id.
+ * - One spelling: `_signature` is padded, `rev` a plain integer, `head` complete.
  */
 
 import { assert } from "../base/errors.ts";
@@ -44,7 +44,7 @@ import type { Keys } from "./keys.ts";
 
 export const SIGNATURE2_FIELD = "_signature2";
 
-/** The checkpoint up to which the log stood when the file was written. */
+/** The checkpoint up to which the log was written when the file was. */
 export interface ThreadHead {
   readonly seq: number;
   readonly byteOffset: number;
@@ -52,14 +52,14 @@ export interface ThreadHead {
   readonly line: string;
 }
 
-/** What a thread's file says that can be compared with its place and its log. */
+/** The facts of a thread's file that can be compared with its place and its log. */
 export interface ThreadFacts {
   readonly threadId: string;
   readonly rev: number;
   readonly head: ThreadHead;
 }
 
-/** What `_signature2` is made over, built here alone. */
+/** The message that `_signature2` signs; built only here. */
 function threadStatement(facts: ThreadFacts, hash: string, ts: string, kid: string): Uint8Array {
   return utf8(`verbatim/thread/v2\n${facts.threadId}\n${facts.rev}\n${hash}\n${ts}\n${kid}\n`);
 }
@@ -69,14 +69,14 @@ export interface ThreadSigner extends JsonSigner {
 }
 
 /**
- * The object with `_signature2` and `_signature`, which come last, as a tree for
- * `formatPythonJson` to write. It must have `thread_id`, `rev` and `head {seq, byte_offset, line}`.
+ * Adds `_signature2` and `_signature` as the last fields; returns a tree for `formatPythonJson` to
+ * write. The object must have `thread_id`, `rev` and `head {seq, byte_offset, line}`.
  */
 export async function signThread(value: JsonObjectValue, signer: ThreadSigner): Promise<JsonMap> {
   const map = jsonTree(value);
   const facts = isJsonMap(map) ? threadFacts(map) : null;
-  assert(isJsonMap(map) && facts, "a thread that is signed has an id, a revision and a head");
-  // An id with a line end could pass for more than an id.
+  assert(isJsonMap(map) && facts, "a signed thread needs an id, a revision and a head");
+  // An id with a line end could be taken for more than an id.
   idSegments(facts.threadId);
   const ts = signatureTime(signer.nowMs());
   const hash = contentHash(map, signer.crypto);
@@ -87,14 +87,14 @@ export async function signThread(value: JsonObjectValue, signer: ThreadSigner): 
   return signMap(signed, ts, signer);
 }
 
-/** Why a thread's file is not vouched for. */
+/** Why a thread's file is not verified. */
 export type ThreadDoubt = JsonDoubt | "signed as version 1" | "another thread";
 
 export type ThreadVerdict = (Vouched & ThreadFacts) | Doubted<ThreadDoubt>;
 
 export interface ThreadJudge extends JsonJudge {
   readonly keys: Keys;
-  /** Whose file it is, from where it lies and not from what it says. */
+  /** The thread, from the file's path and not from its contents. */
   readonly threadId: string;
 }
 
@@ -118,7 +118,7 @@ export function judgeThread(input: string | Uint8Array, judge: ThreadJudge): Thr
   if (!judge.crypto.verifyEd25519(publicKey, statement, sig2)) {
     return doubted("bad signature", { fp });
   }
-  // Now that the time is known to be the signer's own, the key is asked about for that time.
+  // The time is now known to be the signer's own, so the key is looked up for that time.
   const verdict = trusted(first, judge.keys.byKid(kid, ts));
   return verdict.ok ? { ...verdict, ...facts } : verdict;
 }
@@ -127,7 +127,7 @@ function contentHash(map: JsonMap, crypto: JsonSigner["crypto"]): string {
   return hashWithout(map, [SIGNATURE_FIELD, SIGNATURE2_FIELD], crypto);
 }
 
-/** Null when one of them is missing, or spelt in another way than ours (TS2). */
+/** Null when one of them is missing or not in the one spelling. */
 function threadFacts(map: JsonMap): ThreadFacts | null {
   const threadId = map.get("thread_id");
   const rev = plainInteger(map.get("rev"));

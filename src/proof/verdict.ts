@@ -1,9 +1,9 @@
 /**
- * Verdict: the words in which a session is judged, what each means for a script, and which of
- * several wins. Format: docs/formats/checkpoint.md, "Verdicts".
+ * Verdict: the verdicts on a session, their exit codes, and which of several wins. Format:
+ * docs/formats/checkpoint.md, "Verdicts".
  */
 
-/** In order: the first that fits is the verdict, of a session and of many. */
+/** In order: the first that fits is the verdict, of one session and of many. */
 export const VERDICTS = [
   "tampered",
   "unreadable",
@@ -28,7 +28,7 @@ export const EXIT_CODES: Readonly<Record<Verdict, number>> = {
   verified: 0,
 };
 
-/** Flags change the exit code, never the word. */
+/** Flags change the exit code, never the verdict. */
 export interface Allowances {
   readonly lenient?: boolean;
   readonly allowUnsigned?: boolean;
@@ -40,7 +40,6 @@ export function exitCode(verdict: Verdict, { lenient, allowUnsigned }: Allowance
   return EXIT_CODES[verdict];
 }
 
-/** The worse of two. */
 export function worse(one: Verdict, other: Verdict): Verdict {
   return VERDICTS.indexOf(one) <= VERDICTS.indexOf(other) ? one : other;
 }
@@ -102,15 +101,15 @@ export type FindingCode =
   | "TORN_TAIL"
   | "NUL_TAIL"
   | "FOUND_UNSIGNED"
-  /** Recorded hooks that are not in the log yet (dialects/claude/files/drain-spool.ts). */
+  /** Recorded hooks that are not in the log yet (store/hook-spool.ts). */
   | "HOOKS_WAITING"
   | "CLOSURE_UNSIGNED"
-  /** Of a fork, as its source is judged: any verdict but the best. */
+  /** Of a fork whose source is not verified. */
   | "SOURCE_NOT_VERIFIED"
   | "META_MISSING"
   | "META_UNSIGNED"
   | "META_RECONSTRUCTED"
-  // said, of no consequence for the verdict
+  // reported, without effect on the verdict
   | "REOPENED"
   | "IDENTITY_UNKNOWN"
   | "LEGACY_TERMINAL_UNSIGNED"
@@ -119,25 +118,25 @@ export type FindingCode =
 
 export interface Finding {
   readonly code: FindingCode;
-  /** The verdict that this finding calls for by itself; null: none, it is only said. */
+  /** The verdict that this finding alone leads to; null when it is only reported. */
   readonly verdict: Verdict | null;
   readonly byteOffset: number | null;
   readonly turn: number | null;
   readonly message: string;
 }
 
-/** The last checkpoint up to which everything holds. */
+/** The last checkpoint up to which everything is valid. */
 export interface SignedThrough {
   readonly seq: number;
   readonly turn: number;
-  /** How many turns there are up to it, the one included that was going on. */
+  /** Turns up to it, including an unfinished one. */
   readonly turns: number;
   readonly byteOffset: number;
-  /** Where its line ends: everything before is under it. */
+  /** Where its line ends: it covers everything before. */
   readonly end: number;
   /** SHA-256 of its line, LF included. */
   readonly line: string;
-  /** Which revision of thread.json it knew; 0 where there is none. */
+  /** The revision of thread.json it knew; 0 where there is none. */
   readonly rev: number;
   readonly kid: string;
   readonly kind: string;

@@ -1,4 +1,4 @@
-/** Walking a log: the same lines and the same claims, however its bytes are cut into chunks. */
+/** Walking a log: the same lines and claims, however its bytes are split into chunks. */
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -12,7 +12,7 @@ import { Walk } from "./walk.ts";
 const { signer } = testKey(3);
 const KEY = { ...signer, publicKey: new Uint8Array(32) };
 
-/** What a walk told, runs of ordinary lines joined. */
+/** What a walk passed on, with runs of ordinary lines joined. */
 function walked(chunks: readonly Uint8Array[]) {
   const told: (string | { line: string; start: number; is: Claim["is"] })[] = [];
   const walk = new Walk(proofCrypto, "rye", {
@@ -36,7 +36,7 @@ async function log(): Promise<Buffer> {
   return Buffer.concat([bytes, Buffer.from(others), Buffer.from('{"type":"checkpoint"')]);
 }
 
-test("a log cut in two at any byte is walked as when it comes whole", async () => {
+test("a log cut in two at any byte gives the same lines as the whole", async () => {
   const bytes = await log();
   const whole = walked([bytes]);
   for (let at = 0; at <= bytes.length; at++) {
@@ -44,7 +44,7 @@ test("a log cut in two at any byte is walked as when it comes whole", async () =
   }
 });
 
-test("a log in any chunks, one byte each too, is walked as when it comes whole", async () => {
+test("a log in any chunks, one byte each too, gives the same lines as the whole", async () => {
   const bytes = await log();
   const whole = walked([bytes]);
   assert.deepEqual(walked([...bytes].map((byte) => Uint8Array.of(byte))), whole);
@@ -61,7 +61,7 @@ test("a log in any chunks, one byte each too, is walked as when it comes whole",
   );
 });
 
-test("every byte up to the last LF is handed on once and in order, and claims with their place", async () => {
+test("every byte up to the last LF is passed on once and in order, and claims with their offset", async () => {
   const bytes = await log();
   const { told, end, restBytes } = walked([bytes]);
   const texts = told.map((each) => (typeof each === "string" ? each : each.line));

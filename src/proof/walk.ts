@@ -1,11 +1,11 @@
 /**
- * Walk: a log's bytes, which come in chunks cut anywhere, as whole ordinary lines and the lines
- * among them that claim to be checkpoints.
+ * Walk: splits a log's bytes, fed in arbitrary chunks, into ordinary lines and lines that claim to
+ * be checkpoints.
  *
- * Only LF splits. Of ordinary lines many are handed on at once: a walk is as fast as hashing.
+ * Only LF splits. Many ordinary lines are passed on at once: a walk is as fast as hashing.
  *
- * K2  The quick look finds every line that claims in plain bytes. One that spells the word with
- *     JSON escapes is not seen here; unsigned lines are examined one by one (tail.ts), and among
+ * K2  The quick search finds every line that claims in plain bytes. One that spells the word with
+ *     JSON escapes is not found here; unsigned lines are examined one by one (tail.ts), and among
  *     signed ones there is none, since a signer refuses them.
  */
 
@@ -21,7 +21,7 @@ const CLAIM_RARE = CLAIM_NEEDLE.subarray(CLAIM_RARE_AT, -1);
 export interface WalkHandler {
   /** Whole ordinary lines, LFs included: a part of the chunk that was fed, or a copy. */
   lines(bytes: Uint8Array): void;
-  /** A line that claims, LF included, and where it starts. */
+  /** A line that claims to be a checkpoint, LF included, and where it starts. */
   claim(line: Uint8Array, start: number, claim: Claim): void;
 }
 
@@ -39,12 +39,12 @@ export class Walk {
     this.#handler = handler;
   }
 
-  /** Where the last whole line ends. */
+  /** End of the last whole line. */
   get end(): number {
     return this.#end;
   }
 
-  /** How many bytes stand after it. */
+  /** Bytes after it. */
   get restBytes(): number {
     return this.#whole.restBytes;
   }
@@ -76,8 +76,8 @@ export class Walk {
   }
 
   /**
-   * Where a line next says `"checkpoint"`, or -1. Looks for the end of the word first: it begins
-   * with the rarest of its letters, and finding that one is several times as fast.
+   * Offset of the next `"checkpoint"`, or -1. Searches the end of the word first: it begins with
+   * the rarest of its letters, and finding that is several times as fast.
    */
   #findClaim(bytes: Uint8Array, from: number): number {
     let hit = this.#find(bytes, CLAIM_RARE, from);

@@ -1,24 +1,24 @@
-/** Whole lines: bytes that come in chunks cut anywhere, handed on up to their last LF. */
+/** Whole lines: passes on bytes, fed in arbitrary chunks, up to their last LF. */
 
 import { LF } from "./bytes.ts";
 
 export class WholeLines {
   readonly #take: (lines: Uint8Array) => void;
-  /** The beginning of a line whose end has not come, and room for more of it. */
+  /** The beginning of an unfinished line, and room for more of it. */
   #room: Uint8Array = new Uint8Array(0);
   #restBytes = 0;
 
-  /** `take` is given whole lines, LFs included, from a buffer that is used again. */
+  /** `take` gets whole lines, LFs included, in a buffer that is reused. */
   constructor(take: (lines: Uint8Array) => void) {
     this.#take = take;
   }
 
-  /** How many bytes wait for the end of their line. */
+  /** Bytes of the unfinished line. */
   get restBytes(): number {
     return this.#restBytes;
   }
 
-  /** What waits for the end of its line. */
+  /** The unfinished line. */
   get rest(): Uint8Array {
     return this.#room.subarray(0, this.#restBytes);
   }
@@ -30,18 +30,21 @@ export class WholeLines {
       this.#wait(chunk);
       return;
     }
-    // Only the line that was cut is put together: copying every chunk would tell.
+    // Only the line that was cut is joined: copying every chunk would be slow.
     if (first > 0) {
       this.#wait(chunk.subarray(0, first));
       this.#take(this.rest);
     }
     if (whole > first) this.#take(chunk.subarray(first, whole));
-    this.#room = new Uint8Array(0); // The line that was taken may be kept until the next chunk.
+    this.#room = new Uint8Array(0); // `take` may keep its line until the next chunk.
     this.#restBytes = 0;
     this.#wait(chunk.subarray(whole));
   }
 
-  /** Copies what came: the chunk need not stay. The room doubles, so that a long line costs its length. */
+  /**
+   * Copies the bytes: the caller may reuse the chunk. The room doubles, so that a long line costs
+   * only its length.
+   */
   #wait(bytes: Uint8Array): void {
     const needed = this.#restBytes + bytes.length;
     if (needed > this.#room.length) {

@@ -47,7 +47,7 @@ test("one line that is no pin, and nothing of the file is taken", () => {
     [`${"x".repeat(PIN_LINE_BYTES_MAX + 1)}\n`, "too long"],
     [good.slice(0, 40), "not JSON"],
     [good.replace('"v":1', '"v":2'), "of a newer version"],
-    [good.replace("{", '{"__proto__":1,'), "with a field of no meaning"],
+    [good.replace("{", '{"__proto__":1,'), "with an unknown field"],
   ] as const) {
     const { details } = thrownRefusal(() => parsePins(Buffer.from(good + bad), "file"), "BAD_LINE");
     assert.deepEqual(details, { path: "file", line: 2, offset: good.length, reason });

@@ -78,7 +78,7 @@ const HOSTILE: readonly (readonly [string | Buffer, string])[] = [
   ['{"__proto__":{"v":1}}', "without v"],
   [
     JSON.stringify({ ...pinFields(pinOf("a", 9)), __proto__: null, more: 1 }),
-    "with a field of no meaning",
+    "with an unknown field",
   ],
   [JSON.stringify({ ...pinFields(pinOf("a", 9)), seq: "9" }), "bad seq"],
   [JSON.stringify({ ...pinFields(pinOf("a", 9)), seq: -1 }), "bad seq"],

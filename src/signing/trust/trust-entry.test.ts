@@ -93,7 +93,7 @@ test("a key of small order, not canonical or off the curve is refused at each lo
     [bytes(0), /small order/],
     [bytes(1), /small order/],
     [new Uint8Array(32).fill(0xff), /not below the prime/],
-    [bytes(2), /no point of the curve/],
+    [bytes(2), /not a point of the curve/],
   ] as const) {
     const publicKey = toBase64url(bad);
     const fault = entryFault(changed({ publicKey, kid: kidOf(nodeCrypto, bad) }));
