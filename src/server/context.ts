@@ -6,7 +6,7 @@ import type { Demo } from "./demo/demo.ts";
 import type { AnswerRoom } from "./http/answer-room.ts";
 import type { BodyRoom } from "./http/body.ts";
 import type { Front } from "./http/front.ts";
-import type { Gate } from "./http/gate.ts";
+import type { Semaphore } from "./http/semaphore.ts";
 import type { SessionService } from "./sessions/service.ts";
 import type { ServerSettings } from "./settings.ts";
 import type { EventFeeds } from "./streams/event-feed.ts";
@@ -24,7 +24,7 @@ export interface ServerContext {
   readonly gate: TokenGate;
   readonly bodies: BodyRoom;
   /** Through which streams are read, and what is held of them for readers to take. */
-  readonly reads: Gate;
+  readonly reads: Semaphore;
   readonly answers: AnswerRoom;
   /** What one stream may have waiting for the disk. */
   readonly shares: StreamShares;

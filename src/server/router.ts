@@ -1,33 +1,24 @@
 /**
- * Router: from a request to the handler that answers it, and from what a handler throws to an answer.
+ * Router: calls the handler of a request, and answers with what the handler throws.
  *
- * RO1  Every request is answered or its connection is closed; nothing that a request brings about
- *      ends the process.
+ * Every request is answered or its connection closed; no request ends the process.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { VerbatimError } from "../base/errors.ts";
-import { checkStreamPath } from "../streams/stream-path.ts";
-import type { Pass } from "./auth/gate.ts";
 import type { ServerContext } from "./context.ts";
 import { answerDemo } from "./demo/route.ts";
-import { answer, answerError, answerJson, errorBody, newHeaders } from "./http/answer.ts";
+import { answerError, answerJson, errorBody } from "./http/answer.ts";
 import { answerTooLarge } from "./http/body.ts";
 import type { Handler } from "./http/front.ts";
 import { Origins } from "./http/origin.ts";
 import type { RequestTrack } from "./http/request-track.ts";
-import { rawPath, readQuery, STREAM_ROOT, streamPathOf } from "./http/target.ts";
+import { rawPath, STREAM_ROOT, streamPathOf } from "./http/target.ts";
 import { answerOpenApi, OPENAPI_PATH } from "./openapi.ts";
 import { answerHealth, answerMetrics, answerReady, answerWelcome } from "./pages.ts";
 import { handleSessions, SESSIONS_ROOT } from "./sessions/route.ts";
 import { handleOverSessions, isOverSessions } from "./sessions/search.ts";
-import { appendToStream } from "./streams/append.ts";
-import { createStream } from "./streams/create.ts";
-import { streamEvents } from "./streams/events.ts";
-import { headOfStream } from "./streams/head.ts";
-import { longPoll } from "./streams/long-poll.ts";
-import { readStream } from "./streams/read.ts";
-import { removeStream } from "./streams/remove.ts";
+import { handleStream } from "./streams/stream-routes.ts";
 import { CONTROL_ROOT } from "./subscriptions/answers.ts";
 import { handleSubscriptions } from "./subscriptions/handle.ts";
 import { answerViewer } from "./viewer.ts";
@@ -64,7 +55,7 @@ async function route(
     if (await handleSubscriptions(request, response, context)) return;
     return answerUnknown(response);
   }
-  if (stream !== null) return routeStream(context, stream, request, response, track, pass);
+  if (stream !== null) return handleStream(context, stream, request, response, track, pass);
   if (path.startsWith(SESSIONS_ROOT) && isEnd(path, SESSIONS_ROOT.length)) {
     track.route = "sessions";
     return handleSessions(context, request, response, pass);
@@ -86,56 +77,13 @@ async function route(
   answerUnknown(response);
 }
 
-function routeStream(
-  context: ServerContext,
-  path: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-  track: RequestTrack,
-  pass: Pass | null,
-): Promise<void> | void {
-  checkStreamPath(path);
-  switch (request.method) {
-    case "POST":
-      return appendToStream(context, path, request, response);
-    case "GET":
-      return routeRead(context, path, request, response, track, pass);
-    case "PUT":
-      return createStream(context, path, request, response);
-    case "HEAD":
-      return headOfStream(context, path, response);
-    case "DELETE":
-      return removeStream(context, path, response);
-    default: {
-      const headers = newHeaders();
-      headers.push("Allow", "GET, HEAD, POST, PUT, DELETE, OPTIONS");
-      answer(response, 405, headers);
-    }
-  }
-}
-
-function routeRead(
-  context: ServerContext,
-  path: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-  track: RequestTrack,
-  pass: Pass | null,
-): Promise<void> {
-  const query = readQuery(request.url ?? "/");
-  if (query.live !== undefined) track.route = "live";
-  if (query.live === "long-poll") return longPoll(context, path, query, request, response, pass);
-  if (query.live === "sse") return streamEvents(context, path, query, response, pass);
-  return readStream(context, path, query, request, response);
-}
-
 /** Whether a segment of a path ends there. */
 function isEnd(path: string, at: number): boolean {
   return path.length === at || path[at] === "/";
 }
 
 function answerUnknown(response: ServerResponse): void {
-  const message = `there is nothing here; streams are below ${STREAM_ROOT}/`;
+  const message = `nothing is served at this path; streams are under ${STREAM_ROOT}/`;
   answerJson(response, 404, errorBody("NOT_FOUND", message));
 }
 
@@ -152,9 +100,9 @@ function answerFailure(
   context.front.metrics.error(code);
   if (!isOurs) context.onFault(`${request.method} ${rawPath(request.url ?? "")}`, error);
   if (response.headersSent) {
-    response.destroy(); // A begun answer cannot be taken back; broken off, nobody takes it for whole.
+    response.destroy(); // Closing shows the reader that the answer is not complete.
   } else if (!isOurs) {
-    const message = "the server failed; its operator finds more in its log";
+    const message = "the server failed; the details are in its log";
     answerJson(response, 500, errorBody("INTERNAL", message));
   } else if (error.code === "BODY_TOO_LARGE") {
     answerTooLarge(request, response, error);

@@ -19,8 +19,8 @@ import { Demo } from "./demo/demo.ts";
 import { AnswerRoom } from "./http/answer-room.ts";
 import { BodyRoom } from "./http/body.ts";
 import { Front } from "./http/front.ts";
-import { Gate } from "./http/gate.ts";
 import type { RequestRecord } from "./http/request-track.ts";
+import { Semaphore } from "./http/semaphore.ts";
 import { readTlsFiles } from "./http/tls.ts";
 import { requestListener } from "./router.ts";
 import type { RootChoice } from "./sessions/roots.ts";
@@ -149,7 +149,7 @@ async function newContext(
     front,
     gate,
     bodies: new BodyRoom(settings.bodiesBytesMax),
-    reads: new Gate(CHUNKS_READ_MAX, settings.requestsMax),
+    reads: new Semaphore(CHUNKS_READ_MAX, settings.requestsMax),
     answers: new AnswerRoom(settings.answersBytesMax),
     shares: new StreamShares(settings),
     readers: new LiveReaders(liveReadersMax, (pass) => gate.holds(pass)),

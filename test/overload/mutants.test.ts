@@ -41,7 +41,7 @@ const MUTANTS: readonly Mutant[] = [
     breaks: ["memory"],
     flood: floodAll,
     seconds: 3, // Until it is more than any server takes for itself.
-    file: "src/server/streams/append.ts",
+    file: "src/server/streams/stream-routes.ts",
     line: APPEND,
     becomes: `Object.assign(context.bodies, { [Math.random()]: body });\n${APPEND}`,
   },
@@ -50,7 +50,7 @@ const MUTANTS: readonly Mutant[] = [
     breaks: ["keeps"],
     flood: floodAll,
     seconds: 0.5,
-    file: "src/server/streams/append.ts",
+    file: "src/server/streams/stream-routes.ts",
     line: APPEND,
     becomes: APPEND.replace(
       ";\n",

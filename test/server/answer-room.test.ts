@@ -1,7 +1,7 @@
-/** What readers do not take is held for them, up to a limit. */
+/** Answers that readers do not take stay in memory, up to a limit. */
 
 import assert from "node:assert/strict";
-import { onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { serveStore } from "../../src/server/serve.ts";
 import { CHUNKS_READ_MAX } from "../../src/server/settings.ts";
 import { openLocalStore } from "../../src/streams/local-store.ts";
@@ -11,7 +11,7 @@ import { RawConnection } from "./raw-http.ts";
 import { refused, startTestServer, type TestServer, testServer } from "./test-server.ts";
 
 const TYPE = "text/plain";
-/** More than the kernel takes for a connection. */
+/** More than the socket buffers of a connection take. */
 const LARGE = 15 * 1024 * 1024;
 
 async function startWithStreams(answersBytesMax: number): Promise<TestServer> {
@@ -22,7 +22,7 @@ async function startWithStreams(answersBytesMax: number): Promise<TestServer> {
   return server;
 }
 
-/** A connection over which streams are asked for, one after the other, and nothing is taken. */
+/** A connection that requests streams, one after the other, and reads nothing. */
 async function stalled(server: TestServer, ...targets: readonly string[]): Promise<RawConnection> {
   const connection = await RawConnection.open(server.url);
   connection.socket.pause();
@@ -36,12 +36,16 @@ async function statusOf(url: string): Promise<number> {
   return response.status;
 }
 
-/** Resolves when so many bytes are held. */
-async function held(server: TestServer, bytes: number): Promise<void> {
-  for (;;) {
-    const metrics = await (await fetch(`${server.url}/metrics`)).text();
-    if (metrics.includes(`\nverbatim_answer_bytes ${bytes}\n`)) return;
-  }
+/** Waits until the server holds so many bytes of answers in memory. */
+function held(server: TestServer, bytes: number): Promise<void> {
+  return expect
+    .poll(() => heldBytes(server), { timeout: 30_000, message: "bytes of answers held" })
+    .toBe(bytes);
+}
+
+async function heldBytes(server: TestServer): Promise<number> {
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  return Number(/^verbatim_answer_bytes (\d+)$/m.exec(metrics)?.[1]);
 }
 
 async function statusesOf(connection: RawConnection): Promise<string[]> {
@@ -51,7 +55,7 @@ async function statusesOf(connection: RawConnection): Promise<string[]> {
   return [...answers].map(([, status = ""]) => status);
 }
 
-test("who reads alone is given a message of any length; meanwhile others are told to come later", async () => {
+test("a message of any length is sent to the only reader; others get 429 until it is taken", async () => {
   const server = await startWithStreams(1000);
   const reader = await stalled(server, "/large");
   await held(server, LARGE);
@@ -60,13 +64,13 @@ test("who reads alone is given a message of any length; meanwhile others are tol
     assert.equal(response.headers.get("retry-after"), "1");
     assert.deepEqual(await refused(response), [429, "TOO_MANY_READERS"]);
   }
-  assert.equal(await statusOf(server.at("/empty")), 200, "nothing is held of what is empty");
+  assert.equal(await statusOf(server.at("/empty")), 200, "an empty stream needs no memory");
   assert.deepEqual(await statusesOf(reader), ["200", "200"]);
   await held(server, 0);
   assert.equal(await statusOf(server.at("/small")), 200);
 });
 
-test("what is held may reach the limit, and not pass it by a byte", async () => {
+test("bytes held may reach the limit, but not exceed it by one", async () => {
   const server = await startWithStreams(LARGE + 1);
   await server.put("/two", TYPE, { body: "xx" });
   const reader = await stalled(server, "/large");
@@ -77,7 +81,7 @@ test("what is held may reach the limit, and not pass it by a byte", async () => 
   await held(server, 0);
 });
 
-test("who leaves makes room for all that was asked for over the connection", async () => {
+test("a closed connection releases the bytes of all its requests", async () => {
   const server = await startWithStreams(3 * LARGE);
   const reader = await stalled(server, "/large", "/large", "/large");
   await held(server, 3 * LARGE);
@@ -85,7 +89,7 @@ test("who leaves makes room for all that was asked for over the connection", asy
   await held(server, 0);
 });
 
-test("of requests sent ahead, those past the limit are refused as well", async () => {
+test("pipelined requests past the limit are refused as well", async () => {
   const server = await startWithStreams(LARGE);
   const reader = await stalled(server, "/large", "/large", "/large");
   await held(server, LARGE);
@@ -93,18 +97,18 @@ test("of requests sent ahead, those past the limit are refused as well", async (
   assert.deepEqual(statuses.sort(), ["200", "200", "429", "429"]);
 });
 
-test("what a reader of events catches up with is held until it has taken it", async () => {
+test("old events count as held until the reader has taken them", async () => {
   const server = await startWithStreams(LARGE);
   const reader = await stalled(server, "/large?offset=-1&live=sse");
   await held(server, LARGE);
   reader.socket.resume();
-  await held(server, 0); // And it goes on reading.
+  await held(server, 0); // And it continues to read.
   await server.post("/large", TYPE, "news");
   await reader.until((text) => text.includes("data:news"));
   reader.socket.destroy();
 });
 
-test("of many who ask at once only some are read for at a time, and all are answered", async () => {
+test("many concurrent requests are read for a few at a time, and all are answered", async () => {
   const files = new WatchedFiles();
   const dataDirectory = tempDirectory();
   const store = await openLocalStore({ dataDirectory, host: files.host });

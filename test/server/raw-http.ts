@@ -2,6 +2,7 @@
 
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { until } from "../support/until.ts";
 
 /** A connection to the server, with what was received over it so far. */
 export class RawConnection {
@@ -37,14 +38,14 @@ export class RawConnection {
     this.socket.write(`${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n`);
   }
 
-  /** Resolves when what came so far is as wanted. */
+  /** Resolves when enough was received; fails when it does not come. */
   async until(isEnough: (text: string) => boolean): Promise<void> {
-    while (!isEnough(this.text)) await once(this.socket, "data");
+    await until(() => isEnough(this.text), "the awaited answer");
   }
 
-  /** Resolves when the other side has closed, to everything that came. */
+  /** Everything received, once the server has closed the connection. */
   async closed(): Promise<string> {
-    if (!this.socket.closed) await once(this.socket, "close");
+    await until(() => this.socket.closed, "closing the connection");
     return this.text;
   }
 }

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { test } from "vitest";
 import { CliUser, jsonLines, main, type Running } from "../cli/cli.ts";
 import { docsPage } from "../support/docs-page.ts";
-import { until } from "../support/signed-streams.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { until } from "../support/until.ts";
 
 const page = docsPage("server");
 const headers = { "Content-Type": "application/json" };

@@ -19,9 +19,9 @@ import {
   NEVER,
   RAW_STREAM,
   SignedStreams,
-  until,
 } from "../support/signed-streams.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { until } from "../support/until.ts";
 
 type State = { -readonly [K in keyof StreamLine["state"]]: StreamLine["state"][K] };
 

@@ -93,8 +93,3 @@ export class SignedStreams {
 export function message(value: unknown) {
   return { body: Buffer.from(JSON.stringify(value)), close: false };
 }
-
-/** Resolves once something holds that becomes so by itself. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((again) => setTimeout(again, 5));
-}

@@ -44,10 +44,6 @@ export async function errorOf(response: Response): Promise<[number, string]> {
   return [response.status, error.code];
 }
 
-export async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 10));
-}
-
 /** As a receiver checks it: the exact bytes, with the key that the header names. */
 export async function isSigned(server: At, { headers, text }: Received): Promise<boolean> {
   const { keys } = (await (await fetch(server.at("/__ds/jwks.json"))).json()) as {

@@ -44,7 +44,7 @@ export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
     return checkpointsPage(context.sessions, served, request.url ?? "/");
   }),
   bytes: ({ context: { sessions }, served, request, response }) => {
-    return sessions.gate.run(() => {
+    return sessions.reads.run(() => {
       return answerSessionBytes(sessions, served, request.url ?? "/", response);
     });
   },
@@ -62,7 +62,7 @@ export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
   },
   verify: async ({ context: { sessions }, served, request, response }) => {
     new Query(request.url ?? "/", []);
-    const report = await sessions.wholeGate.run(() => verifySession(sessions, served));
+    const report = await sessions.wholeReads.run(() => verifySession(sessions, served));
     answerJsonText(response, JSON.stringify(report), sessions.room);
   },
   usage: async ({ context: { sessions }, served, request, response }) => {
@@ -85,7 +85,7 @@ export async function handleSessions(
     .slice(SESSIONS_ROOT.length + 1)
     .split("/");
   if (id === "" && part === "") {
-    const page = await sessions.gate.run(() => listPage(sessions, request.url ?? "/"));
+    const page = await sessions.reads.run(() => listPage(sessions, request.url ?? "/"));
     return answerJsonText(response, JSON.stringify(page), sessions.room);
   }
   const handler = Object.hasOwn(SESSION_PARTS, part) ? SESSION_PARTS[part] : undefined;
@@ -118,7 +118,7 @@ async function answerMissing(
   const ends = { end: 0, tornBytes: 0, unfinishedBytes: 0 };
   const answer =
     part === "verify"
-      ? await sessions.wholeGate.run(() => verifySession(sessions, { store, session }))
+      ? await sessions.wholeReads.run(() => verifySession(sessions, { store, session }))
       : { ...sessionItem(store, { row, isCurrent: true }, sessions.nowMs(), true), ...ends };
   answerJsonText(response, JSON.stringify(answer), sessions.room);
   return true;
@@ -128,7 +128,7 @@ async function answerSession({ context, served, request, response }: Asked): Pro
   new Query(request.url ?? "/", []);
   const { sessions } = context;
   const known = await sessions.known(served);
-  const ends = await sessions.gate.run(() => sessions.ends(served));
+  const ends = await sessions.reads.run(() => sessions.ends(served));
   const item = sessionItem(served.store, known, sessions.nowMs());
   answerJsonText(response, JSON.stringify({ ...item, ...ends }), sessions.room);
 }
@@ -136,8 +136,8 @@ async function answerSession({ context, served, request, response }: Asked): Pro
 /** One that makes a text of JSON, among those that may at once. */
 function read(make: (asked: Asked) => Promise<string>): Handler {
   return async (asked) => {
-    const { gate, room } = asked.context.sessions;
-    const text = await gate.run(() => make(asked));
+    const { reads, room } = asked.context.sessions;
+    const text = await reads.run(() => make(asked));
     answerJsonText(asked.response, text, room);
   };
 }

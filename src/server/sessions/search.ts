@@ -37,7 +37,7 @@ export async function handleOverSessions(
   const url = request.url ?? "/";
   const make = MAKERS[rawPath(url)] ?? searchAnswer;
   await sessions.hooks.drain();
-  const made = await sessions.gate.run(() => make(sessions, url));
+  const made = await sessions.reads.run(() => make(sessions, url));
   answerJsonText(response, JSON.stringify(made), sessions.room);
 }
 

@@ -23,7 +23,7 @@ import { mayStandOtherwise } from "../../store/list.ts";
 import type { Session } from "../../store/session.ts";
 import { Store } from "../../store/store.ts";
 import { AnswerRoom } from "../http/answer-room.ts";
-import { Gate } from "../http/gate.ts";
+import { Semaphore } from "../http/semaphore.ts";
 import { LiveReaders } from "../streams/live-readers.ts";
 import type { SessionLimits } from "./limits.ts";
 import { notFound, type RootChoice, type ServedStore, SessionRoots, servedStore } from "./roots.ts";
@@ -69,8 +69,8 @@ export class SessionService {
   readonly host: Host;
   readonly nowMs: () => number;
   /** Through which logs are read, and through which whole ones are. */
-  readonly gate: Gate;
-  readonly wholeGate: Gate;
+  readonly reads: Semaphore;
+  readonly wholeReads: Semaphore;
   readonly followers: LiveReaders;
   readonly room: AnswerRoom;
   /** What is asked of all sessions at once. */
@@ -94,8 +94,8 @@ export class SessionService {
     this.limits = limits;
     this.nowMs = nowMs;
     this.roots = new SessionRoots(roots, cwd, options.moreRoots);
-    this.gate = new Gate(limits.readersMax, limits.waitingMax);
-    this.wholeGate = new Gate(limits.wholeReadersMax, limits.waitingMax);
+    this.reads = new Semaphore(limits.readersMax, limits.waitingMax);
+    this.wholeReads = new Semaphore(limits.wholeReadersMax, limits.waitingMax);
     this.followers = new LiveReaders(limits.followersMax, () => true);
     this.room = new AnswerRoom(limits.answersBytesMax);
     const stores = () => this.roots.stores();
@@ -145,7 +145,7 @@ export class SessionService {
     if (kept && (isCurrent || this.#isLeft(log))) {
       return { row: { ...(await this.#standing(store, kept)), ...now }, isCurrent };
     }
-    const summary = await this.wholeGate.run(() => this.#store(store).summaries().summarise(id));
+    const summary = await this.wholeReads.run(() => this.#store(store).summaries().summarise(id));
     const row = { ...bareRow(log), ...summary };
     if (catalog) await keepRow(catalog, dialect, root, row);
     return { row, isCurrent: true };

@@ -11,7 +11,7 @@ import { type OffsetToken, parseOffset } from "../../streams/offset-token.ts";
 import type { Chunk, ReadFrom, StreamHead, StreamStore } from "../../streams/stream-store.ts";
 import { answer, answerBytes, badRequest, type Headers } from "../http/answer.ts";
 import type { AnswerRoom } from "../http/answer-room.ts";
-import type { Gate } from "../http/gate.ts";
+import type { Semaphore } from "../http/semaphore.ts";
 
 const LF = 0x0a;
 const COMMA = 0x2c;
@@ -21,7 +21,7 @@ const STALE_SECONDS = 300;
 export interface ReadingContext {
   readonly store: StreamStore;
   readonly settings: { readonly chunkBytes: number };
-  readonly reads: Gate;
+  readonly reads: Semaphore;
   readonly answers: AnswerRoom;
   readonly nowMs: () => number;
 }

@@ -8,8 +8,8 @@ import {
   PULL,
   post,
   send,
-  until,
 } from "../../../test/support/subscription-http.ts";
+import { until } from "../../../test/support/until.ts";
 import { answerWith, WebhookReceiver } from "../../../test/support/webhook-receiver.ts";
 import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
 

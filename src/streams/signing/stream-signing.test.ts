@@ -11,9 +11,9 @@ import {
   NEVER,
   RAW_STREAM,
   SignedStreams,
-  until,
 } from "../../../test/support/signed-streams.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
+import { until } from "../../../test/support/until.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { Shown, unsignedIn } from "../../signing/judging/shown.ts";
 import { signedLogOf } from "./signed-log.ts";

@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../../src/base/node-host.ts";
 import { VerbatimClient } from "../../../src/client.ts";
-import { Gate } from "../../../src/server/http/gate.ts";
+import { Semaphore } from "../../../src/server/http/semaphore.ts";
 import { SessionVerifier } from "../../../src/verifying/session-verifier.ts";
 import { refusal } from "../../support/refusal.ts";
 import { turnOf } from "../../support/signing-user.ts";
@@ -128,12 +128,12 @@ test("bytes and checkpoints begin anywhere in a log, up to its end; past it is 4
   }
 });
 
-test("so many are read at once, so many wait, and one more is refused", async () => {
-  const gate = new Gate(2, 3);
+test("work past the limit waits in order, and past the queue limit is refused", async () => {
+  const semaphore = new Semaphore(2, 3);
   const finish: (() => void)[] = [];
   const order: number[] = [];
   const work = (n: number) =>
-    gate.run(async () => {
+    semaphore.run(async () => {
       order.push(n);
       await new Promise<void>((done) => finish.push(done));
       if (n === 1) throw new Error("failed");
@@ -152,7 +152,7 @@ test("so many are read at once, so many wait, and one more is refused", async ()
   await after;
 });
 
-test("answers that nobody takes hold back others past the limit, and only as long as they wait", async () => {
+test("answers that are not taken block others past the limit, until they are taken", async () => {
   newUser();
   const root = tempDirectory();
   const path = ryeLog(root, "a-1");

@@ -1,33 +1,33 @@
 /**
- * Gate: so many at once, so many that wait, and no more.
+ * Semaphore: limits how much work runs at once and how much may wait for it.
  *
- * GT1  Whoever is let in is let out, also by a failure. Turns are given in the order of coming.
+ * A slot is released also when the work fails. Waiting work starts in the order of its arrival.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
 
-export class Gate {
+export class Semaphore {
   readonly #max: number;
   readonly #waitingMax: number;
   readonly #waiting: (() => void)[] = [];
-  #inside = 0;
+  #running = 0;
 
   constructor(max: number, waitingMax: number) {
     this.#max = max;
     this.#waitingMax = waitingMax;
   }
 
-  /** Refuses with TOO_MANY_READERS when too many wait already. */
+  /** Rejects with TOO_MANY_READERS when too many wait already. */
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#inside < this.#max) this.#inside++;
+    if (this.#running < this.#max) this.#running++;
     else await this.#turn();
     try {
       return await work();
     } finally {
-      // Handed on rather than given back: who comes now stands behind those who wait.
+      // The slot passes to the next in the queue, so that new work cannot overtake it.
       const next = this.#waiting.shift();
       if (next) next();
-      else this.#inside--;
+      else this.#running--;
     }
   }
 
@@ -35,7 +35,7 @@ export class Gate {
     if (this.#waiting.length >= this.#waitingMax) {
       throw new VerbatimError(
         "TOO_MANY_READERS",
-        `${this.#waiting.length} requests wait for their turn to read already; try again later`,
+        `${this.#waiting.length} requests are already waiting to read; try again later`,
         { readersMax: this.#max },
       );
     }

@@ -1,0 +1,252 @@
+/** Stream routes: the requests of the protocol. Live reads are in long-poll.ts and events.ts. */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { VerbatimError } from "../../base/errors.ts";
+import { checkStreamPath } from "../../streams/stream-path.ts";
+import type {
+  Appended,
+  Chunk,
+  Created,
+  ProducerTurn,
+  StreamHead,
+} from "../../streams/stream-store.ts";
+import type { Pass } from "../auth/gate.ts";
+import type { ServerContext } from "../context.ts";
+import {
+  answer,
+  answerJson,
+  badRequest,
+  errorBody,
+  type Headers,
+  newHeaders,
+} from "../http/answer.ts";
+import { readBody } from "../http/body.ts";
+import type { RequestTrack } from "../http/request-track.ts";
+import { type ReadQuery, rawPath, readQuery } from "../http/target.ts";
+import { contentTypeOf, forkOf, isClosing, lifetimeOf } from "./create-request.ts";
+import { streamEvents } from "./events.ts";
+import { longPoll } from "./long-poll.ts";
+import { producerTurn } from "./producer-headers.ts";
+import { answerFresh, entityTag, readChunk, readFrom } from "./reading.ts";
+
+const NOTHING = new Uint8Array(0);
+
+export function handleStream(
+  context: ServerContext,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  track: RequestTrack,
+  pass: Pass | null,
+): Promise<void> | void {
+  checkStreamPath(path);
+  switch (request.method) {
+    case "POST":
+      return appendToStream(context, path, request, response);
+    case "GET":
+      return routeRead(context, path, request, response, track, pass);
+    case "PUT":
+      return createStream(context, path, request, response);
+    case "HEAD":
+      return headOfStream(context, path, response);
+    case "DELETE":
+      return removeStream(context, path, response);
+    default: {
+      const headers = newHeaders();
+      headers.push("Allow", "GET, HEAD, POST, PUT, DELETE, OPTIONS");
+      answer(response, 405, headers);
+    }
+  }
+}
+
+function routeRead(
+  context: ServerContext,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  track: RequestTrack,
+  pass: Pass | null,
+): Promise<void> {
+  const query = readQuery(request.url ?? "/");
+  if (query.live !== undefined) track.route = "live";
+  if (query.live === "long-poll") return longPoll(context, path, query, request, response, pass);
+  if (query.live === "sse") return streamEvents(context, path, query, response, pass);
+  return readStream(context, path, query, request, response);
+}
+
+/** `PUT`. Idempotent: 201 when the stream is new, 200 when it exists as requested. */
+async function createStream(
+  context: ServerContext,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { headers } = request;
+  const wanted = {
+    contentType: contentTypeOf(headers),
+    lifetime: lifetimeOf(headers),
+    fork: forkOf(headers),
+    isClosed: isClosing(headers),
+  };
+  const body = await readBody(request, context.settings.bodyBytesMax, context.bodies);
+  const { isNew, head } = await created(context, path, { ...wanted, body });
+  const answered = newHeaders();
+  answered.push("Content-Type", head.contentType, "Stream-Next-Offset", head.end);
+  if (head.isClosed) answered.push("Stream-Closed", "true");
+  if (isNew) {
+    const scheme = context.subscriptions.baseUrl.startsWith("https:") ? "https" : "http";
+    answered.push("Location", `${scheme}://${headers.host}${rawPath(request.url ?? "")}`);
+  }
+  answer(response, isNew ? 201 : 200, answered);
+}
+
+/** A source that is gone is a conflict for the fork: its own path is not gone. */
+async function created(
+  { store }: ServerContext,
+  path: string,
+  wanted: Parameters<typeof store.create>[1],
+): Promise<Created> {
+  try {
+    return await store.create(path, wanted);
+  } catch (error) {
+    if (!(error instanceof VerbatimError) || error.code !== "STREAM_GONE") throw error;
+    throw new VerbatimError(
+      "STREAM_CONFLICT",
+      `${path} cannot be made: a deleted stream is held by its forks; use another path or source`,
+      { stream: path, reason: "a deleted stream is held by its forks" },
+      { cause: error },
+    );
+  }
+}
+
+/** `POST`. Answered after the store's sync. The hot path: one body, one store call, one write. */
+async function appendToStream(
+  context: ServerContext,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { headers } = request;
+  const producer = producerTurn(headers);
+  const close = isClosing(headers);
+  const contentType = headers["content-type"];
+  const streamSeq = headers["stream-seq"] as string | undefined;
+  const body = await readBody(request, context.settings.bodyBytesMax, context.bodies);
+  if (body.length === 0) {
+    if (!close) throw badRequest("the body", "is empty; only a closing request may have no body");
+  } else if (!contentType) {
+    throw badRequest("Content-Type", "is missing");
+  }
+  const { store, shares } = context;
+  let appended: Appended;
+  shares.take(path, body.length);
+  try {
+    appended = await store.append(path, { body, contentType, streamSeq, producer, close });
+  } finally {
+    shares.giveBack(path, body.length);
+  }
+  if (appended.outcome === "appended") context.front.metrics.appended(body.length);
+  if (appended.head.lifetime.kind === "ttl") store.touch(path);
+  answerAppended(response, appended, producer, body.length > 0);
+}
+
+/** Answers that the protocol defines for refused appends. */
+const REFUSALS = {
+  "stale-epoch": [403, "STALE_EPOCH", "a newer epoch of this producer has written"],
+  "new-epoch-not-at-0": [400, "BAD_EPOCH", "a new epoch begins with Producer-Seq 0"],
+  gap: [409, "SEQUENCE_GAP", "an earlier Producer-Seq is missing; send that first"],
+  closed: [409, "STREAM_CLOSED", "the stream is closed: it takes no more appends"],
+  "type-differs": [409, "TYPE_DIFFERS", "the stream has another Content-Type"],
+  "seq-not-greater": [409, "SEQUENCE_CONFLICT", "Stream-Seq must be greater than the last one"],
+} as const;
+
+function answerAppended(
+  response: ServerResponse,
+  appended: Appended,
+  producer: ProducerTurn | undefined,
+  hasBody: boolean,
+): void {
+  const headers = newHeaders();
+  if (appended.outcome === "appended" || appended.outcome === "duplicate") {
+    pushEnd(headers, appended.head);
+    pushProducer(headers, producer, appended.lastSeq);
+    // 200 tells a producer that its append was new, 204 that it was a duplicate.
+    const isNews = producer !== undefined && hasBody && appended.outcome === "appended";
+    answer(response, isNews ? 200 : 204, headers);
+    return;
+  }
+  if (appended.outcome === "closed") pushEnd(headers, appended.head);
+  if (appended.outcome === "stale-epoch") headers.push("Producer-Epoch", String(appended.epoch));
+  if (appended.outcome === "gap") {
+    headers.push("Producer-Expected-Seq", String(appended.expected));
+    headers.push("Producer-Received-Seq", String(producer?.seq));
+  }
+  const [status, code, message] = REFUSALS[appended.outcome];
+  answerJson(response, status, errorBody(code, message), headers);
+}
+
+function pushEnd(headers: Headers, head: StreamHead): void {
+  headers.push("Stream-Next-Offset", head.end);
+  if (head.isClosed) headers.push("Stream-Closed", "true");
+}
+
+function pushProducer(
+  headers: Headers,
+  producer: ProducerTurn | undefined,
+  lastSeq: number | null,
+): void {
+  if (producer === undefined) return;
+  headers.push("Producer-Epoch", String(producer.epoch));
+  headers.push("Producer-Seq", String(lastSeq ?? producer.seq));
+}
+
+/** `GET` without `live`: one chunk of what is there. */
+async function readStream(
+  context: ServerContext,
+  path: string,
+  query: ReadQuery,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const from = readFrom(query.offset);
+  const chunk = from === "now" ? await endOf(context, path) : await readChunk(context, path, from);
+  if (chunk.head.lifetime.kind === "ttl") context.store.touch(path);
+  const tagFrom = from === "now" ? null : from;
+  answerFresh(context, response, newHeaders(), chunk, tagFrom, request);
+}
+
+/** An empty chunk at the end of the stream. */
+async function endOf({ store }: ServerContext, path: string): Promise<Chunk> {
+  const head = await store.head(path);
+  return { head, bytes: NOTHING, from: head.end, next: head.end, isAtEnd: true };
+}
+
+/** `HEAD`. Does not renew the stream's lifetime, and is never cached. */
+async function headOfStream(
+  { store }: ServerContext,
+  path: string,
+  response: ServerResponse,
+): Promise<void> {
+  const head = await store.head(path);
+  const headers = newHeaders();
+  headers.push("Content-Type", head.contentType, "Stream-Next-Offset", head.end);
+  headers.push("Cache-Control", "no-store");
+  headers.push("ETag", entityTag(head, head.start, head.end, head.isClosed));
+  if (head.isClosed) headers.push("Stream-Closed", "true");
+  const { lifetime } = head;
+  if (lifetime.kind === "ttl") headers.push("Stream-TTL", String(lifetime.seconds));
+  if (lifetime.kind === "until") headers.push("Stream-Expires-At", lifetime.text);
+  // No Content-Length: a GET is answered in chunks and has no single length.
+  response.writeHead(200, headers);
+  response.end();
+}
+
+/** `DELETE`. Forks keep what they share with the stream; its path may be used again. */
+async function removeStream(
+  { store }: ServerContext,
+  path: string,
+  response: ServerResponse,
+): Promise<void> {
+  await store.remove(path);
+  answer(response, 204, newHeaders());
+}

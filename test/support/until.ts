@@ -1,0 +1,13 @@
+/** Until: waits for something that happens by itself, and fails when it does not. */
+
+import assert from "node:assert/strict";
+
+const DEADLINE_MS = 60_000;
+
+export async function until(isSo: () => boolean | Promise<boolean>, what = "it"): Promise<void> {
+  const deadline = Date.now() + DEADLINE_MS;
+  while (!(await isSo())) {
+    assert.ok(Date.now() < deadline, `${what} did not happen within ${DEADLINE_MS / 1000} s`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
