@@ -10,7 +10,7 @@ import { compiledText } from "../../test/support/program.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { Catalog } from "./catalog.ts";
 
-/** Freshens 300 sessions and prints what came of it. */
+/** Freshens 300 sessions and prints the outcome. */
 const program = compiledText(`
 import { Catalog } from "./src/catalog/catalog.ts";
 import { NOTHING_KNOWN } from "./src/catalog/summary.ts";
@@ -56,7 +56,7 @@ test("processes that list at the same time all get every row, and leave a catalo
   assert.equal((await run(path, root)).summarised, 0);
 });
 
-test("processes that find a damaged catalog at the same time all go on, and one that is whole is left", async () => {
+test("processes that find a damaged catalog at the same time all continue, and leave a catalog that is whole", async () => {
   const root = tempDirectory();
   const path = join(tempDirectory(), "cache/catalog.db");
   mkdirSync(join(path, ".."));
@@ -70,7 +70,7 @@ test("processes that find a damaged catalog at the same time all go on, and one 
 });
 
 test("a disk that is full costs time and nothing else", async () => {
-  // Method: files may grow to 32 blocks and no further, which is too little for 300 rows.
+  // Method: files may grow to 32 blocks only, too little for 300 rows.
   const root = tempDirectory();
   const path = join(tempDirectory(), "catalog.db");
   const { rows, failures, summarised, problem } = await run(path, root, "ulimit -f 32;");

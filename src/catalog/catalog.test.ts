@@ -46,7 +46,7 @@ function place(): { path: string; root: string } {
   return { path: join(directory, "cache/catalog.db"), root: join(directory, "root") };
 }
 
-/** Freshens, and says which sessions were summarised for it. */
+/** Freshens, and returns which sessions were summarised for it. */
 async function freshened(
   catalog: Catalog,
   root: string,
@@ -160,7 +160,7 @@ test("a log that cannot be summarised is listed with what was found, reported, a
   assert.deepEqual((await freshened(catalog, root, found)).asked, ["b"]);
 });
 
-test("several logs are summarised at a time, eight at most, and progress is told after each", async () => {
+test("several logs are summarised at a time, eight at most, and progress is reported after each", async () => {
   const { path, root } = place();
   const catalog = await opened(path);
   let running = 0;
@@ -187,7 +187,7 @@ test("several logs are summarised at a time, eight at most, and progress is told
   );
 });
 
-test("a first listing that is broken off has kept what it was through with", async () => {
+test("an interrupted first listing has stored what it had finished", async () => {
   const { path, root } = place();
   const catalog = await opened(path);
   const found = Array.from({ length: 400 }, (_, n) => log(`s${n}`));
@@ -229,7 +229,7 @@ test("more rows than are read in one piece come back, each once", async () => {
   }
 });
 
-test("whatever a session says, its row comes back from the file as it was made", async () => {
+test("the row of any session comes back from the file unchanged", async () => {
   // Method: summaries folded from arbitrary entries: odd strings, any numbers.
   const { path, root } = place();
   const text = fc.oneof(
@@ -283,7 +283,7 @@ test("whatever a session says, its row comes back from the file as it was made",
   );
 });
 
-test("roots that are gone are forgotten when a new one comes", async () => {
+test("deleted roots are removed when a new one is added", async () => {
   const { path, root } = place();
   const catalog = await opened(path);
   const passing = tempDirectory();
@@ -297,7 +297,7 @@ test("roots that are gone are forgotten when a new one comes", async () => {
   assert.equal((await catalog.rows("rye", root)).length, 1);
 });
 
-test("a catalog that is deleted is made anew", async () => {
+test("a deleted catalog is created again", async () => {
   const { path, root } = place();
   const before = await freshened(await opened(path), root, [log("a")]);
   for (const ending of ["", "-wal", "-shm"]) rmSync(path + ending, { force: true });
@@ -307,7 +307,7 @@ test("a catalog that is deleted is made anew", async () => {
   assert.deepEqual(rows, before.rows);
 });
 
-test("a catalog whose pages are damaged is made anew, and nobody notices", async () => {
+test("a catalog with damaged pages is created again without an error", async () => {
   const { path, root } = place();
   const found = Array.from({ length: 500 }, (_, n) => log(`s${n}`));
   const before = await freshened(await opened(path), root, found);
@@ -325,7 +325,7 @@ test("a catalog whose pages are damaged is made anew, and nobody notices", async
   assert.deepEqual((await freshened(await opened(path), root, found)).asked, []);
 });
 
-test("a catalog whose tables somebody took away works without them, and is whole the next time", async () => {
+test("a catalog without its tables works without them, and is whole the next time", async () => {
   const { path, root } = place();
   await freshened(await opened(path), root, [log("a")]);
   const { cache } = await openCache(path, SCHEMA);
@@ -343,7 +343,7 @@ test("a catalog whose tables somebody took away works without them, and is whole
   assert.deepEqual((await freshened(next, root, [log("a")])).asked, []);
 });
 
-test("where no catalog can be kept, sessions are summarised each time and the reason is said", async () => {
+test("without a usable catalog, sessions are summarised each time and the reason is reported", async () => {
   const { root } = place();
   const file = join(tempDirectory(), "file");
   writeFileSync(file, "");
@@ -359,14 +359,14 @@ test("where no catalog can be kept, sessions are summarised each time and the re
   assert.equal(existsSync(join(file, "catalog.db")), false);
 });
 
-test("a catalog that was closed keeps nothing, and is no error", async () => {
+test("using a closed catalog stores nothing, and is not an error", async () => {
   const { path, root } = place();
   const catalog = await opened(path);
   catalog.close();
   assert.deepEqual((await freshened(catalog, root, [log("a")])).asked, ["a"]);
 });
 
-test("a mistake in our own code is not taken for a failure of the database", async () => {
+test("a bug in our own code is not taken for a failure of the database", async () => {
   const { path, root } = place();
   const catalog = await opened(path);
   const wrong = { ...SUMMARY, turns: undefined } as unknown as Summary;

@@ -1,13 +1,13 @@
 /**
- * Catalog: what we know of every session, kept so that a listing need not read their logs.
+ * Catalog: facts about every session, stored so that a listing need not read their logs.
  *
- * An index of logs and nothing more: it may be deleted at any time, and is made anew from them.
- * Its place is the caller's to choose; its format is docs/formats/catalog.md. Sessions are kept
- * by dialect, real path of the root, and id.
+ * Only an index of logs: it may be deleted at any time, and is rebuilt from them. The caller
+ * chooses its path; its format is docs/formats/catalog.md. Sessions are stored by dialect, real
+ * path of the root, and id.
  *
- * K1  A row is as true as its size and modification time: when the log's are other than the
- *     row's, the log is summarised again. They are taken before it is read, so a log that grows
- *     meanwhile is stale the next time, never wrongly fresh.
+ * K1  A row is valid for its size and modification time: when the log's differ, the log is
+ *     summarised again. They are taken before it is read, so a log that grows meanwhile is stale
+ *     the next time, never wrongly fresh.
  * K2  No failure of the database reaches the caller. Without one, sessions are summarised each
  *     time, and `problem` says why.
  * K3  A listing that finds nothing changed writes nothing.
@@ -28,22 +28,22 @@ import {
 import { type Cache, isDamage, isSqliteError, openCache, problemOf } from "./sqlite.ts";
 import { bareRow, isFresh, type Place, readLines, removeRows, SCHEMA, writeRows } from "./table.ts";
 
-/** Logs that are summarised at the same time. */
+/** Logs summarised concurrently. */
 const SUMMARISED_AT_ONCE = 8;
-/** Rows written in one transaction: what an interrupted first listing loses at most. */
+/** Rows per transaction: the most that an interrupted first listing loses. */
 const ROWS_PER_WRITE = 256;
 
-/** Reads a session's log and says what is in it. */
+/** Reads a session's log and summarises it. */
 export type Summarise = (id: string) => Promise<Summary>;
 
-/** How far a freshening is: sessions summarised, of those that need it. */
+/** Progress: sessions summarised, of those that need it. */
 export type FreshenProgress = (done: number, total: number) => void;
 
-/** What bringing rows in line with the disk came to. */
+/** The outcome of bringing rows up to date. */
 interface Done {
-  /** Logs that could not be summarised. Their rows have only what was found, and are not kept. */
+  /** Logs that could not be summarised. Their rows have only size and time, and are not stored. */
   readonly failures: readonly SummariseFailure[];
-  /** Logs that were read, and rows of logs that are gone. */
+  /** Logs that were read, and rows of deleted logs. */
   readonly summarised: number;
   readonly removed: number;
 }
@@ -64,10 +64,10 @@ export interface SummariseFailure {
 }
 
 export interface LineOptions {
-  /** Whose key the lines have. Default: the last updated first. */
+  /** The order that the lines' keys are for. Default: the last updated first. */
   readonly sort?: SessionSort;
   readonly onProgress?: FreshenProgress | undefined;
-  /** Stops between two sessions, and throws; those that were summarised are kept. */
+  /** Stops between two sessions, and throws; summarised ones are stored. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -94,20 +94,20 @@ export class Catalog {
     this.#problem = problem;
   }
 
-  /** Opens the catalog, or one that keeps nothing when the file cannot be had (K2). */
+  /** Opens the catalog; one that stores nothing when the file cannot be used (K2). */
   static async open(path: string): Promise<Catalog> {
     const { cache, problem } = await openCache(path, SCHEMA);
     return new Catalog(path, cache, problem);
   }
 
-  /** Why nothing is kept ("EROFS", "SQLITE_FULL"); null when all is well. */
+  /** Why nothing is stored ("EROFS", "SQLITE_FULL"), or null. */
   get problem(): string | null {
     return this.#problem;
   }
 
   /**
-   * Brings the rows of a root in line with the logs found there, and gives them. `summarise` is
-   * asked for the logs that are new or have changed, several at a time.
+   * Brings the rows of a root up to date with the logs found there, and returns them. `summarise`
+   * is called for new and changed logs, several at a time.
    */
   async freshen(
     dialect: string,
@@ -120,7 +120,7 @@ export class Catalog {
     return { ...done, rows: done.lines.map(rowOf) };
   }
 
-  /** The same, with the rows as lines: nothing is parsed. */
+  /** Like `freshen`, with the rows as lines: nothing is parsed. */
   async freshenLines(
     dialect: string,
     root: string,
@@ -153,7 +153,7 @@ export class Catalog {
     return { lines, failures, summarised, removed: vanished.length };
   }
 
-  /** The rows as they are kept, without a look at the disk. */
+  /** The stored rows, without looking at the disk. */
   async rows(
     dialect: string,
     root: string,
@@ -170,7 +170,7 @@ export class Catalog {
     this.#cache = null;
   }
 
-  /** Summarises the stale ones among the lines, in place, and writes them as they come. */
+  /** Summarises the stale ones among the lines, in place, and stores them as they come. */
   async #summarise(
     place: Place,
     lines: RowLine[],
@@ -210,7 +210,7 @@ export class Catalog {
   }
 
   /**
-   * @internal Does `work` on the database; gives `otherwise` when there is none, or no more (K2).
+   * @internal Does `work` on the database; returns `otherwise` when there is none, or no more (K2).
    */
   async attempt<T>(work: (cache: Cache) => T, otherwise: T): Promise<T> {
     if (this.#cache === null) return otherwise;
@@ -223,7 +223,7 @@ export class Catalog {
         return otherwise;
       }
     }
-    this.#isReplaced = true; // Once: a place where files go bad at once is no place for one.
+    this.#isReplaced = true; // Once only: the new file may go bad in the same place.
     this.close();
     const { cache, problem } = await openCache(this.path, SCHEMA, { isSuspect: true });
     this.#cache = cache;
@@ -233,20 +233,20 @@ export class Catalog {
 
   #giveUp(problem: string): void {
     this.#problem = problem;
-    // Our statements are right, so the tables are not ours: another version's, or somebody's.
+    // Our statements are right, so the tables are of another version or program.
     if (problem === "SQLITE_ERROR") this.#cache?.spoil();
     this.close();
   }
 }
 
-/** The ids of what was kept that are not among those found. */
+/** The stored ids that were not found. */
 function idsWithout(kept: ReadonlyMap<string, RowLine>, found: readonly RowLine[]): string[] {
   const ids = new Set(kept.keys());
   for (const { id } of found) ids.delete(id);
   return [...ids];
 }
 
-/** A root that is not there (any more) has a path all the same. */
+/** A missing root has a path, too. */
 export function realRoot(root: string): string {
   try {
     return realpathSync(root);

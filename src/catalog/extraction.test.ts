@@ -8,7 +8,7 @@ import { SearchIndex } from "./search/search-index.ts";
 import { openCache } from "./sqlite.ts";
 import { SCHEMA } from "./table.ts";
 
-/** A file as a version with another extraction left it, with one root in it. */
+/** A file left by a version with another extraction, with one root in it. */
 async function madeBefore(schema: string): Promise<string> {
   const path = join(tempDirectory(), "cache.db");
   const older = schema.replace(`Extraction ${EXTRACTION}.`, `Extraction ${EXTRACTION - 1}.`);
@@ -19,13 +19,13 @@ async function madeBefore(schema: string): Promise<string> {
   return path;
 }
 
-test("a search index with an older extraction is made again", async () => {
+test("a search index with an older extraction is rebuilt", async () => {
   const index = await SearchIndex.open(await madeBefore(SEARCH_SCHEMA));
   assert.deepEqual(await index.places(), []);
   index.close();
 });
 
-test("a catalog with an older extraction is made again, and one with the same is kept", async () => {
+test("a catalog with an older extraction is rebuilt, and one with the same is kept", async () => {
   const path = await madeBefore(SCHEMA);
   const count = "SELECT COUNT(*) FROM roots";
   const { cache } = await openCache(path, SCHEMA);

@@ -1,7 +1,7 @@
 /**
- * Extraction: the number of what the catalog and the search index keep of a session's lines.
+ * Extraction: the version of what the catalog and the search index store of a session's lines.
  *
- * Raise it when an entry of the same log would be kept in another way: another title, other roles,
- * other words. It is part of both schemas, so files with an older number are made again from the logs.
+ * Raise it when an entry of the same log would be stored differently: another title, other roles,
+ * other words. It is part of both schemas, so files with an older number are rebuilt from the logs.
  */
 export const EXTRACTION = 5;

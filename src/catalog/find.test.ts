@@ -94,7 +94,7 @@ test("logs at one level are found there and nowhere else", () => {
   assert.deepEqual(ids(root, level), ["a/1", "a/2.x", "b/1"]);
 });
 
-test("a root, or a place in it, that is not there has no logs", () => {
+test("a missing root, or a missing directory in it, has no logs", () => {
   const root = tempDirectory();
   assert.deepEqual(ids(join(root, "nowhere"), named), []);
   assert.deepEqual(ids(root, named), []);
@@ -129,14 +129,14 @@ test("no symbolic link is followed below the root, and one to the root is", () =
   assert.deepEqual(ids(root, named), []);
 });
 
-test("what is neither a file nor a directory is passed over, and never opened", () => {
+test("entries that are neither a file nor a directory are skipped, and never opened", () => {
   const root = tempDirectory();
   mkdirSync(join(root, ".ai/threads/a"), { recursive: true });
   execFileSync("mkfifo", [join(root, ".ai/threads/a/log.jsonl"), join(root, ".ai/threads/b")]);
   assert.deepEqual(ids(root, named), []);
 });
 
-test("directories are looked into 32 levels deep, and no deeper", () => {
+test("directories are searched 32 levels deep, and no deeper", () => {
   const root = tempDirectory();
   assert.equal(FIND_DEPTH_MAX, 32);
   const at = (depth: number) => Array(depth).fill("d").join("/");
@@ -145,7 +145,7 @@ test("directories are looked into 32 levels deep, and no deeper", () => {
   assert.deepEqual(ids(root, named), [at(32)]);
 });
 
-test("what cannot be looked at is reported, and the rest is found", () => {
+test("unreadable directories are reported, and the rest is found", () => {
   const root = tempDirectory();
   put(root, ".ai/threads/a/log.jsonl");
   put(root, ".ai/threads/closed/sub/log.jsonl");
@@ -169,7 +169,7 @@ test("what cannot be looked at is reported, and the rest is found", () => {
   chmodSync(join(root, ".ai/threads/closed"), 0o700);
 });
 
-test("links that hide logs are reported: in a log's place, and to a directory outside the root", () => {
+test("links that may hide logs are reported: in a log's place, and to a directory outside the root", () => {
   const outside = tempDirectory();
   put(outside, "t/log.jsonl");
   const root = tempDirectory();
@@ -177,7 +177,7 @@ test("links that hide logs are reported: in a log's place, and to a directory ou
   put(root, ".ai/threads/linked/inside/log.jsonl");
   symlinkSync(join(outside, "t/log.jsonl"), join(root, ".ai/threads/linked/log.jsonl"));
   symlinkSync(join(outside, "t"), join(root, ".ai/threads/elsewhere"));
-  // Second names, what leads nowhere and what is no directory hide nothing.
+  // Second names, dangling links and links to files hide nothing.
   symlinkSync(join(root, ".ai/threads/real"), join(root, ".ai/threads/latest"));
   symlinkSync(join(outside, "gone"), join(root, ".ai/threads/dangling"));
   symlinkSync(join(outside, "t/log.jsonl"), join(root, ".ai/threads/notes.md"));
@@ -193,7 +193,7 @@ test("links that hide logs are reported: in a log's place, and to a directory ou
   assert.deepEqual(refused(root, named), [".ai"]);
 });
 
-test("what is no log's, and what is gone, is nothing to report", () => {
+test("other files, and deleted ones, are not reported", () => {
   const root = tempDirectory();
   const onUnreadable = ({ path }: Unreadable) => assert.fail(path);
   put(root, ".ai/threads/a/log.jsonl/b");
@@ -205,8 +205,8 @@ test("what is no log's, and what is gone, is nothing to report", () => {
   }
 });
 
-test("whatever the tree, the logs found are those that listing every directory finds", () => {
-  // Method: random trees of directories and files, against a search that knows no short cuts.
+test("in any tree, the logs found are those that listing every directory finds", () => {
+  // Method: random trees of directories and files, against a search without short cuts.
   const name = fc.constantFrom("a", "b", "c", "log.jsonl", "x.md");
   const path = fc.array(name, { minLength: 1, maxLength: 4 });
   fc.assert(
@@ -218,7 +218,7 @@ test("whatever the tree, the logs found are those that listing every directory f
         try {
           put(top, segments.join("/"));
         } catch {
-          // A file stands where a directory would have to be, or the reverse: another tree.
+          // A file is where a directory would have to be, or the reverse: another tree.
         }
       }
       const all = readdirSync(top, { recursive: true, withFileTypes: true });
@@ -233,7 +233,7 @@ test("whatever the tree, the logs found are those that listing every directory f
   );
 });
 
-/** The paths that are refused for being links, or lying behind one. */
+/** Paths refused because they are links, or behind one. */
 function refused(root: string, layout: NamedLayout | LevelLayout): string[] {
   const paths: string[] = [];
   const onUnreadable = ({ path, cause }: Unreadable) => {
@@ -244,7 +244,7 @@ function refused(root: string, layout: NamedLayout | LevelLayout): string[] {
   return paths.sort();
 }
 
-/** The superuser may look at everything, so he becomes nobody for a moment. */
+/** Root may read everything, so the test becomes the user `nobody` for a moment. */
 function asOrdinaryUser<T>(root: string, work: () => T): T {
   if (process.getuid?.() !== 0) return work();
   chmodSync(root, 0o755);

@@ -1,18 +1,18 @@
 /**
- * Find: which session logs lie below a root, how large they are and when they last changed.
+ * Find: the session logs below a root, with their sizes and modification times.
  *
- * Looks at names and sizes only; opens no log. Made for ten thousand sessions in well under a
- * tenth of a second, so it asks the file system as little as it can.
+ * Looks at names and sizes only; opens no log. Made for ten thousand sessions in well under a tenth
+ * of a second, so it makes as few system calls as it can.
  *
  * D1  No symbolic link is followed below the root, in any part of a path.
- * D2  A directory whose link count is 2 has no directories in it and is not listed: on the file
+ * D2  A directory whose link count is 2 has no sub-directories and is not listed: on the file
  *     systems where that holds (ext4, XFS, tmpfs …) each sub-directory's `..` counts as a link.
  *     Elsewhere the count says nothing (Btrfs: always 1; FUSE: anything), and all are listed.
- * D3  What may be a log, or hold some, and cannot be looked at is told to `onUnreadable`: a refusal
- *     of the disk, a link in a log's place, a link to a directory outside the root. A link in a
- *     directory that is not listed (D2) is not seen.
- * D4  What has a log's name and lies where no session can be, such as in a directory whose name is no
- *     id, is told to `onNoId`: it may be a session that was renamed to be passed over.
+ * D3  What may be a log, or contain some, and cannot be examined is reported to `onUnreadable`: an
+ *     error of the disk, a link in a log's place, a link to a directory outside the root. A link in
+ *     a directory that is not listed (D2) is not seen.
+ * D4  A file with a log's name where no session can be, such as in a directory whose name is not an
+ *     id, is reported to `onNoId`: it may be a session that was renamed to hide it.
  */
 
 import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
@@ -23,22 +23,22 @@ import type { FoundLog } from "./session-row.ts";
 interface LayoutBase {
   /** Where to begin, below the root. */
   readonly under: readonly string[];
-  /** The session whose log lies at this path below the root, or null when none can. */
+  /** The session whose log is at this path below the root, or null when none can be. */
   readonly idAt: (path: readonly string[]) => string | null;
-  /** A file at the root without which it is none. */
+  /** A file at the root that must exist. */
   readonly mark?: string;
-  /** Where names do not say which logs there are: those of a root. */
+  /** Lists the logs of a root, where names do not tell which there are. */
   readonly logsIn?: (root: string) => Iterable<FoundLog>;
 }
 
-/** A log has one name, in a directory of its own, at any depth (rye). */
+/** A log has one name, in its own directory, at any depth (rye). */
 export interface NamedLayout extends LayoutBase {
   readonly logName: string;
-  /** How deep it can lie (entire: 1). Default: FIND_DEPTH_MAX. */
+  /** How deep it can be (entire: 1). Default: FIND_DEPTH_MAX. */
   readonly depthMax?: number;
 }
 
-/** Logs lie together at one depth; null stands for a directory of any name (homeagent). */
+/** Logs are together at one depth; null means a directory of any name (homeagent). */
 export interface LevelLayout extends LayoutBase {
   readonly levels: readonly (string | null)[];
   readonly isLog: (name: string) => boolean;
@@ -46,9 +46,9 @@ export interface LevelLayout extends LayoutBase {
 
 export type Layout = NamedLayout | LevelLayout;
 
-/** What is there and cannot be looked at (D3). */
+/** Something that exists and cannot be examined (D3). */
 export interface Unreadable {
-  /** Whose log it is; null for what is no log's place, such as a directory. */
+  /** The session's id; null for what is not a log, such as a directory. */
   readonly id: string | null;
   /** Below the root, "/" between segments. */
   readonly path: string;
@@ -56,25 +56,25 @@ export interface Unreadable {
 }
 
 export interface FindOptions {
-  /** False: link counts are relied on nowhere (D2), for who must see each link. */
+  /** False: never rely on link counts (D2), to see each link. */
   readonly byLinkCount?: boolean;
-  /** Without it, what cannot be looked at is passed over. */
+  /** Default: unreadable ones are skipped. */
   readonly onUnreadable?: (unreadable: Unreadable) => void;
-  /** Given the path below the root (D4). Without it, that is passed over. */
+  /** Gets the path below the root (D4). Default: skipped. */
   readonly onNoId?: (path: string) => void;
 }
 
-/** How deep below `under` directories are looked into. */
+/** Maximum depth below `under`. */
 export const FIND_DEPTH_MAX = 32;
 
 const IF_THERE = { throwIfNoEntry: false } as const;
 
-/** The logs of a layout below `root`, in no order. A root that is not there has none. */
+/** The logs of a layout below `root`, unsorted. A missing root has none. */
 export function findLogs(root: string, layout: Layout, options: FindOptions = {}): FoundLog[] {
   return [...eachLog(root, layout, options)];
 }
 
-/** The same, each looked at when it is asked for: of ten thousand, none needs to be held. */
+/** Like `findLogs`, lazily: none of ten thousand needs to be held. */
 export function eachLog(
   root: string,
   layout: Layout,
@@ -95,7 +95,7 @@ export function eachLog(
   }
   if ("levels" in layout) return findAtLevel(search, under, layout.levels, layout.isLog);
   const { logName, depthMax = FIND_DEPTH_MAX } = layout;
-  // No id leads there (D4). A directory that cannot be looked at is reported once, below.
+  // No id leads there (D4). An unreadable directory is reported once, below.
   const quiet = { ...search, onUnreadable: () => {} };
   logAt(quiet, [...under, logName].join("/"), [...under, logName]);
   return findNamed(search, under, logName, depthMax);
@@ -104,13 +104,13 @@ export function eachLog(
 interface Search {
   readonly root: string;
   readonly idAt: Layout["idAt"];
-  /** The device on which link counts can be relied on (D2), or null. */
+  /** The device on which link counts are reliable (D2), or null. */
   readonly countingDevice: number | null;
   readonly onUnreadable: (unreadable: Unreadable) => void;
   readonly onNoId: (path: string) => void;
 }
 
-/** Logs called `logName`, each in a directory of its own, anywhere below a directory. */
+/** Logs called `logName`, each in its own directory, anywhere below a directory. */
 function* findNamed(
   search: Search,
   directory: readonly string[],
@@ -122,7 +122,7 @@ function* findNamed(
     const path = `${above}/${name}`;
     const stats = look(search, path);
     if (stats === undefined || !stats.isDirectory()) {
-      // One with a log's name was told of with the log.
+      // One with a log's name was reported with the log.
       if (stats?.isSymbolicLink() && name !== logName) tellLink(search, path);
       continue;
     }
@@ -135,7 +135,7 @@ function* findNamed(
   }
 }
 
-/** Logs that lie so many levels below a directory. */
+/** Logs this many levels below a directory. */
 function* findAtLevel(
   search: Search,
   directory: readonly string[],
@@ -158,7 +158,7 @@ function* findAtLevel(
   }
 }
 
-/** What lies at a path, if it is a session's log. */
+/** The log at a path, if it is a session's. */
 function logAt(search: Search, path: string, segments: readonly string[]): FoundLog | null {
   const stats = look(search, path);
   if (stats === undefined || stats.isDirectory()) return null;
@@ -182,7 +182,7 @@ function look(search: Search, path: string): Stats | undefined {
   try {
     return lstatSync(fullPath(search, path), IF_THERE);
   } catch (cause) {
-    // Below a file there is nothing.
+    // There is nothing below a file.
     if (errnoOf(cause) !== "ENOTDIR") tellRefusal(search, path, cause);
     return undefined;
   }
@@ -192,13 +192,13 @@ function list(search: Search, path: string): string[] {
   try {
     return readdirSync(fullPath(search, path));
   } catch (cause) {
-    // A directory that was there a moment ago and is not now has no logs.
+    // A directory that was deleted meanwhile has no logs.
     if (errnoOf(cause) !== "ENOENT") tellRefusal(search, path, cause);
     return [];
   }
 }
 
-/** A link to a place in this root only gives it a second name; one that leads nowhere holds no logs. */
+/** A link within this root is only a second name; a dangling one hides no logs. */
 function tellLink(search: Search, path: string): void {
   const link = fullPath(search, path);
   try {

@@ -25,7 +25,7 @@ function textOf(path: string, question: string, logs: readonly FoundLog[], nowMs
   return bytes === null ? null : Buffer.from(bytes).toString();
 }
 
-test("a kept text comes back for the same question about the same logs, and for no other", () => {
+test("a stored text is returned for the same question about the same logs, and for no other", () => {
   const path = join(tempDirectory(), "cache", "last");
   assert.equal(textOf(path, "q", LOGS), null);
   fc.assert(
@@ -60,7 +60,7 @@ test("a kept text comes back for the same question about the same logs, and for 
   );
 });
 
-test("a kept file cut at any byte before its text is done without", () => {
+test("a stored file cut at any byte before its text is ignored", () => {
   const path = join(tempDirectory(), "last");
   keepText(path, Q, LOGS, "text\n");
   const bytes = readFileSync(path);
@@ -70,7 +70,7 @@ test("a kept file cut at any byte before its text is done without", () => {
   }
 });
 
-test("a kept file that others could have written, or that is a link, is not used", () => {
+test("a stored file that others could have written, or that is a link, is not used", () => {
   const directory = tempDirectory();
   const path = join(directory, "last");
   keepText(path, Q, LOGS, "text\n");
@@ -84,14 +84,14 @@ test("a kept file that others could have written, or that is a link, is not used
   assert.deepEqual(readdirSync(directory).sort(), ["last", "link"]);
 });
 
-test("where nothing can be kept, nothing fails", () => {
+test("when nothing can be stored, nothing fails", () => {
   const file = join(tempDirectory(), "file");
   writeFileSync(file, "");
   keepText(join(file, "last"), Q, LOGS, "text");
   assert.equal(textOf(join(file, "last"), "q", LOGS), null);
 });
 
-test("a text that was kept until some time is good before it and not after", () => {
+test("a stored text is used until its expiry and not after", () => {
   const path = join(tempDirectory(), "last");
   keepText(path, { ...Q, untilMs: 1000 }, LOGS, "text");
   assert.equal(textOf(path, "q", LOGS, 999), "text");

@@ -1,17 +1,17 @@
 /**
- * Kept text: what was last printed of many sessions, to be printed again while their logs are as
- * they were. Listing ten thousand takes half the time when no database is opened and no row is
- * touched (docs/decisions/0010-kept-listing.md).
+ * Kept text: the last printed listing, printed again while its logs are unchanged. Listing ten
+ * thousand sessions takes half the time when no database is opened and no row is touched
+ * (docs/decisions/0010-kept-listing.md).
  *
- * One file beside the catalog, for the last listing. Page: docs/formats/catalog.md.
+ * One file next to the catalog, for the last listing. Page: docs/formats/catalog.md.
  *
- * KT1  It is good only for the same question, for the time it was kept for, and only when the logs
- *      found are those it was made of: as many, in the same order, each of the same size and time.
- * KT2  No failure reaches the caller: without it, the catalog is asked.
- * KT3  It is replaced as a whole. One that others could have written is not used: it is printed as
- *      it is.
- * KT4  The text stays bytes from the file to the printer, and logs are compared as they are found, with
- *      one string: of many in the heap, the collector copies each again and again.
+ * KT1  It is valid only for the same question, until its expiry, and only when the logs found are
+ *      those it was made from: as many, in the same order, each with the same size and time.
+ * KT2  No failure reaches the caller: without it, the catalog is used.
+ * KT3  It is replaced as a whole. One that others could have written is not used, since it is
+ *      printed as it is.
+ * KT4  The text stays bytes from the file to the printer, and logs are compared as they are found,
+ *      with one string: the garbage collector would copy many strings again and again.
  */
 
 import {
@@ -30,15 +30,15 @@ import type { FoundLog } from "./session-row.ts";
 import { microseconds } from "./table.ts";
 
 export interface Question {
-  /** What was asked, and in which version's words. */
+  /** What was asked, and by which version. */
   readonly question: string;
-  /** When it is asked. */
+  /** The current time. */
   readonly nowMs: number;
 }
 
 /** The first line of the file. After it come the logs, a line each, and then the text. */
 interface Header extends Pick<Question, "question"> {
-  /** When the answer is another although no log has changed; null for never. */
+  /** When the answer changes although no log does; null for never. */
   readonly untilMs: number | null;
   readonly logsBytes: number;
 }
@@ -50,7 +50,7 @@ const LF = 0x0a;
 const BYTES_MAX = 256 * 1024 * 1024;
 const OTHERS = 0o077;
 
-/** The text that answered a question about these logs; null when it is not kept. */
+/** The stored text for a question about these logs, or null. */
 export function keptText(path: string, asked: Question, logs: Logs): Uint8Array | null {
   try {
     const bytes = readOwn(path);
@@ -64,7 +64,7 @@ export function keptText(path: string, asked: Question, logs: Logs): Uint8Array 
   }
 }
 
-/** Keeps a text for the next time. */
+/** Stores a text for the next time. */
 export function keepText(
   path: string,
   { question, untilMs }: Pick<Header, "question" | "untilMs">,
@@ -81,14 +81,14 @@ export function keepText(
       writeFileSync(draft, Buffer.concat(bytes), { mode: 0o600, flag: "wx" });
       renameSync(draft, path);
     } finally {
-      rmSync(draft, { force: true }); // Of a disk that is full; after the renaming there is none.
+      rmSync(draft, { force: true }); // Left when the disk is full; after the rename there is none.
     }
   } catch {
     // KT2
   }
 }
 
-/** The file's bytes; throws for one that is not this user's alone (KT3). */
+/** The file's bytes; throws unless it is private to this user (KT3). */
 function readOwn(path: string): Buffer {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
@@ -101,7 +101,7 @@ function readOwn(path: string): Buffer {
   }
 }
 
-/** Whether these are the lines of the logs, which are looked at as they are compared (KT1, KT4). */
+/** Whether these are the lines of the logs, which are examined as they are compared (KT1, KT4). */
 function isOf(lines: string, logs: Logs): boolean {
   let at = 0;
   for (const log of logs) {
@@ -112,7 +112,7 @@ function isOf(lines: string, logs: Logs): boolean {
   return at === lines.length;
 }
 
-/** No path holds a NUL. */
+/** No path has a NUL. */
 function lineOf({ path, size, mtimeMs }: Look): string {
   return `${path}\0${size} ${microseconds(mtimeMs)}\n`;
 }

@@ -59,7 +59,7 @@ test("50,000 rows come in pages, each once, newest first, whether or not they ha
   catalog.close();
 });
 
-test("a page is read by its index: no row before or after it is looked at, and nothing is sorted", async () => {
+test("a page is read by its index: no other row is read, and nothing is sorted", async () => {
   const catalog = await openCatalog();
   const root = tempDirectory();
   await keep(
@@ -77,8 +77,8 @@ test("a page is read by its index: no row before or after it is looked at, and n
   catalog.close();
 });
 
-test("freshening in slices comes to the rows that freshening at once does", async () => {
-  // Method: more logs than a slice holds; then some change, come and go.
+test("freshening in slices gives the same rows as freshening at once", async () => {
+  // Method: more logs than a slice holds; then some are changed, added and deleted.
   const root = tempDirectory();
   const plant = (id: string, text: string) => {
     const path = join(root, "logs", `${id}.jsonl`);

@@ -1,11 +1,12 @@
 /**
- * Pages: a catalog read and brought up to date a piece at a time, for a program that lives long and
- * has other things to do. What `Catalog.freshen` does at once for a listing, this does in slices.
+ * Pages: reads a catalog and brings it up to date in slices, for a long-running program with other
+ * work to do. `Catalog.freshen` does it all at once, for a listing.
  *
- * PG1  Memory does not grow with the number of sessions: a slice, or a page, is held.
- * PG2  The order is that of the last change, newest first, equals by id; a page begins after a mark,
- *      so that sessions that come and go between two pages shift nothing.
- * PG3  Rows of logs that are gone stay until somebody looks at them: who shows a page takes them out.
+ * PG1  Memory does not grow with the number of sessions: one slice, or one page, is held.
+ * PG2  The order is by last change, newest first, then by id; a page begins after a mark, so that
+ *      sessions that come and go between two pages shift nothing.
+ * PG3  Rows of deleted logs stay until they are examined: the program that shows a page removes
+ *      them.
  */
 
 import { lstatSync } from "node:fs";
@@ -24,14 +25,14 @@ import {
   writeRows,
 } from "./table.ts";
 
-/** By what rows are put in order: the time of their last entry, else of their file. */
+/** The sort key of rows: the time of their last entry, else of their file. */
 const KEY =
   "COALESCE(updated_at, strftime('%Y-%m-%dT%H:%M:%fZ', mtime_us / 1000000.0, 'unixepoch'))";
 
-/** Made by who pages, not by who lists: a listing has no use for it. */
+/** Created for paging, not for listing, which does not need it. */
 const INDEX = `CREATE INDEX IF NOT EXISTS sessions_by_change ON sessions (root, ${KEY} DESC, id)`;
 
-/** Exported for its test, which asks SQLite how it goes about it. */
+/** Exported for its test, which checks SQLite's query plan. */
 export const PAGE = `
 SELECT id, ${KEY} AS key, json FROM sessions
 WHERE root = (SELECT root FROM roots WHERE dialect = ?1 AND path = ?2)
@@ -45,9 +46,9 @@ WHERE root = ${ROOT} AND id IN (SELECT value FROM json_each(?))`;
 
 const ONE = `SELECT json FROM sessions WHERE root = ${ROOT} AND id = ?`;
 
-/** Logs that are looked at before others have their turn. */
+/** Logs examined before other work gets a turn. */
 const SLICE_LOGS = 128;
-/** Before every time, and after every one; no id is empty or stands after the last character. */
+/** Sorts before, and after, every time; no id is empty or sorts after the last character. */
 const EARLIEST = "";
 const LATEST = "~";
 export const BEFORE_ALL_IDS = "";
@@ -61,10 +62,10 @@ export interface PageMark {
 export interface PageOptions {
   /** Rows after this one; null: from the first. */
   readonly after: PageMark | null;
-  /** Last changed at this time or later, and before that one. */
+  /** Last changed at `since` or later, and before `until`. */
   readonly since: string | null;
   readonly until: string | null;
-  /** Null among them: those that have none. */
+  /** Null among them: rows without a status. */
   readonly statuses: readonly (SessionStatus | null)[] | null;
   readonly limit: number;
 }
@@ -92,7 +93,7 @@ export async function readPage(
   }, []);
 }
 
-/** One row as it is kept, without a look at the disk. */
+/** A stored row, without looking at the disk. */
 export async function readRow(
   catalog: Catalog,
   dialect: string,
@@ -106,17 +107,17 @@ export async function readRow(
   return json === null ? null : (JSON.parse(String(json)) as SessionRow);
 }
 
-/** How a log stands on the disk now; null when it is gone. */
+/** A log's current size and time; null when it is deleted. */
 export function lookAtLog(root: string, path: string): LogState | null {
   try {
     const stats = lstatSync(`${root}/${path}`, { throwIfNoEntry: false });
     return stats?.isFile() ? { size: stats.size, mtimeMs: stats.mtimeMs } : null;
   } catch {
-    return null; // Below a file, or not ours to see: for us it is not there.
+    return null; // Below a file, or no permission: treated as missing.
   }
 }
 
-/** Keeps a row whose log was looked at before it was read. */
+/** Stores a row whose log was examined before it was read. */
 export async function keepRow(
   catalog: Catalog,
   dialect: string,
@@ -139,13 +140,16 @@ export async function forgetRows(
 
 export interface SliceOptions {
   readonly summarise: Summarise;
-  /** Whether a log whose row is old is left for later: it grows, and is long. */
+  /** Whether a log with an old row is left for later: it is growing, and long. */
   readonly isLeft: (log: FoundLog) => boolean;
   readonly onFailure: (id: string, cause: unknown) => void;
   readonly signal: AbortSignal;
 }
 
-/** Brings the rows of a root in line with the logs found there, letting others work in between. */
+/**
+ * Brings the rows of a root up to date with the logs found there, yielding to other work in
+ * between.
+ */
 export async function freshenInSlices(
   catalog: Catalog,
   dialect: string,

@@ -1,8 +1,8 @@
 /**
- * Registry: rye's `registry.db`, a list of a project's threads for programs that ask it.
+ * Registry: rye's `registry.db`, a list of a project's threads for other programs.
  *
- * It follows the threads' directories and may be deleted: it is filled anew from them. A
- * `registry.db` that another program made is never written to.
+ * It follows the threads' directories and may be deleted: it is rebuilt from them. A `registry.db`
+ * that another program made is never written to.
  */
 
 import { type Cache, type CacheLook, lookIntoCache, openCache } from "./sqlite.ts";
@@ -29,7 +29,7 @@ const COLUMNS = [
 
 const UPSERT = `INSERT OR REPLACE INTO threads VALUES (?, ?, ?, ?, ?, ?)`;
 
-/** What the registry keeps of a thread. */
+/** A thread's row. */
 export interface RegisteredThread {
   readonly thread_id: string;
   readonly status: string;
@@ -46,13 +46,13 @@ export class Registry {
     this.#cache = cache;
   }
 
-  /** The registry at `path`; null when it cannot be had, or is not ours. */
+  /** The registry at `path`; null when it cannot be used, or is not ours. */
   static async open(path: string): Promise<Registry | null> {
     const { cache } = await openCache(path, SCHEMA, { keepsForeign: true });
     return cache && new Registry(cache);
   }
 
-  /** The threads in the registry at `path`; writes nothing, beside it neither. */
+  /** The threads in the registry at `path`; writes nothing, not even next to it. */
   static async look(path: string): Promise<CacheLook<readonly RegisteredThread[]>> {
     const look = await lookIntoCache(path, SCHEMA, "threads", COLUMNS);
     if (look.state !== "ours") return look;
@@ -62,7 +62,7 @@ export class Registry {
     return { state: "ours", seen: seen as unknown as RegisteredThread[] };
   }
 
-  /** Nothing is in it: it is new, or nobody has made a thread yet. */
+  /** Whether it is new, or has no threads yet. */
   get isEmpty(): boolean {
     return this.#cache.value("SELECT count(*) FROM threads") === 0;
   }
@@ -73,7 +73,7 @@ export class Registry {
     });
   }
 
-  /** Puts these threads in the place of all that are in it, in one transaction. */
+  /** Replaces all threads, in one transaction. */
   replaceAll(threads: Iterable<RegisteredThread>): void {
     this.#cache.transaction(() => {
       this.#cache.run("DELETE FROM threads");
@@ -91,7 +91,7 @@ export class Registry {
   }
 }
 
-/** A thread as the registry has it, column by column. */
+/** A thread's columns. */
 export function rowOf(thread: RegisteredThread): readonly (string | null)[] {
   return [
     thread.thread_id,

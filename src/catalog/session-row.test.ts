@@ -19,7 +19,7 @@ function sorted(rows: readonly SessionRow[], sort: SessionSort): string {
     .join(" ");
 }
 
-test("the newest or largest comes first, the unknown last, and equals go by id", () => {
+test("the newest or largest comes first, the unknown last, and equal ones by id", () => {
   const early = "2026-01-01T00:00:00.000Z";
   const late = "2026-01-02T00:00:00.000Z";
   const rows = [
@@ -38,7 +38,7 @@ test("the newest or largest comes first, the unknown last, and equals go by id",
   assert.deepEqual(SESSION_SORTS.length, 7);
 });
 
-test("a session without times of its own goes by its file's", () => {
+test("a session without times of its own is sorted by its file's", () => {
   const rows = [
     row("old", { updatedAt: "2026-01-01T00:00:00.000Z" }),
     row("untimed", { mtimeMs: Date.parse("2026-01-02T00:00:00.000Z") }),
@@ -47,7 +47,7 @@ test("a session without times of its own goes by its file's", () => {
   assert.equal(sorted(rows, "updated"), "new untimed old");
 });
 
-test("sorting leaves the lines that were given as they were", () => {
+test("sorting does not change its input", () => {
   const lines = [lineOf(row("b", {}), "id"), lineOf(row("a", {}), "id")];
   sortLines(lines);
   assert.equal(lines[0]?.id, "b");

@@ -1,5 +1,5 @@
 /**
- * Session rows: what a listing knows of one session, and the orders it can be shown in.
+ * Session rows: a listing's facts about one session, and its sort orders.
  *
  * A row comes in two forms: as an object, and as a line, whose JSON is ready to be printed. To
  * parse and print ten thousand of them again takes longer than to find all their logs.
@@ -7,7 +7,7 @@
 
 import type { SessionStatus, Summary } from "../model/summary.ts";
 
-/** A log as it was found on the disk. */
+/** A log found on the disk. */
 export interface FoundLog {
   readonly id: string;
   /** Below the root, "/" between segments. */
@@ -37,24 +37,24 @@ export const SESSION_SORTS: readonly SessionSort[] = [
   "size",
 ];
 
-/** By what rows are put in order; null is unknown. */
+/** The sort key of a row; null is unknown. */
 export type SortKey = string | number | null;
 
-/** A row as text, with what must be known of it to check it and to put it in its place. */
+/** A row as text, with what is needed to check and sort it. */
 export interface RowLine {
   readonly id: string;
   readonly size: number;
   readonly mtimeMs: number;
   readonly status: SessionStatus | null;
-  /** Of the order that was asked for. */
+  /** For the requested order. */
   readonly key: SortKey;
   /** The row's `logPath`, as JSON. */
   readonly logPathJson: string;
-  /** The SessionRow. What a user said is in it: escape it before a terminal sees it. */
+  /** The SessionRow. It has text of users: escape it for a terminal. */
   readonly json: string;
 }
 
-/** A session without times goes by its file's. */
+/** A session without times is sorted by its file's. */
 const KEYS: Record<SessionSort, (row: SessionRow) => SortKey> = {
   updated: (row) => row.updatedAt ?? isoOf(row.mtimeMs),
   created: (row) => row.createdAt ?? isoOf(row.mtimeMs),
@@ -76,7 +76,7 @@ export function rowOf({ json }: RowLine): SessionRow {
   return JSON.parse(json) as SessionRow;
 }
 
-/** A sorted copy: newest or largest first, what is unknown last, equals by id. */
+/** A sorted copy: newest or largest first, unknown last, then by id. */
 export function sortLines<T extends Pick<RowLine, "id" | "key">>(lines: readonly T[]): T[] {
   return lines.toSorted((a, b) => compareKeys(a.key, b.key) || (a.id < b.id ? -1 : 1));
 }
@@ -88,7 +88,7 @@ function compareKeys(a: SortKey, b: SortKey): number {
   return a > b ? -1 : 1;
 }
 
-/** As times in a session are written. */
+/** Formatted like times in a session. */
 export function isoOf(ms: number): string {
   return new Date(ms).toISOString();
 }

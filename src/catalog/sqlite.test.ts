@@ -60,7 +60,7 @@ test("a new cache is 0600 with all its files, in directories of 0700", async () 
   assert.equal(mode(join(directory, "..")), "700");
 });
 
-test("a cache that others can read is made 0600 before anything is put into it", async () => {
+test("a cache that others can read is made 0600 before anything is written to it", async () => {
   const path = join(tempDirectory(), "cache.db");
   writeFileSync(path, "");
   chmodSync(path, 0o644);
@@ -94,7 +94,7 @@ test("a transaction that fails leaves nothing behind, and the next one works", a
   assert.equal(count(cache), 1);
 });
 
-test("a file of another version, older or newer, is begun anew", async () => {
+test("a file of another version, older or newer, is created again", async () => {
   const path = join(tempDirectory(), "cache.db");
   await filled(path);
   const other = await opened(path, 'CREATE TABLE "an "" odd name" (x); CREATE TABLE t (n, extra);');
@@ -107,7 +107,7 @@ test("a file of another version, older or newer, is begun anew", async () => {
   assert.equal(back.value("SELECT group_concat(name) FROM sqlite_schema"), "t");
 });
 
-test("a file of another version is begun anew whatever refers to what in it, and whatever is indexed", async () => {
+test("a file of another version is created again, whatever references and indexes it has", async () => {
   const path = join(tempDirectory(), "cache.db");
   const tables = "CREATE TABLE a (x INTEGER PRIMARY KEY); CREATE TABLE b (x REFERENCES a);";
   const { cache } = await openCache(path, `${tables} CREATE VIRTUAL TABLE c USING fts5(y);`);
@@ -125,7 +125,7 @@ test("a file of another version is begun anew whatever refers to what in it, and
   next?.close();
 });
 
-test("a version is begun anew while another process has the file open", async () => {
+test("an outdated file is created again while another process has it open", async () => {
   const path = join(tempDirectory(), "cache.db");
   const old = await opened(path);
   old.run("INSERT INTO t VALUES (1)");
@@ -135,7 +135,7 @@ test("a version is begun anew while another process has the file open", async ()
   assert.equal(next.value("SELECT n FROM u"), 5);
 });
 
-test("a file that is no database is replaced", async () => {
+test("a file that is not a database is replaced", async () => {
   // Method: garbage, a cut inside the header, an overwritten header.
   const damages: Record<string, (path: string) => void> = {
     garbage: (path) => writeFileSync(path, "no database at all\n".repeat(500)),
@@ -156,7 +156,7 @@ test("a file that is no database is replaced", async () => {
   }
 });
 
-test("damage that opening does not see is found when the file is suspect, and only then repaired", async () => {
+test("damage that opening does not detect is found and repaired when the file is suspect", async () => {
   const path = join(tempDirectory(), "cache.db");
   await filled(path);
   const sound = await openCache(path, SCHEMA, { isSuspect: true });
@@ -174,7 +174,7 @@ test("damage that opening does not see is found when the file is suspect, and on
   mended.cache?.close();
 });
 
-test("a write-ahead log left by the database that was there is not played into the new one", async () => {
+test("a write-ahead log left by the old database is not applied to the new one", async () => {
   const path = join(tempDirectory(), "cache.db");
   await filled(path);
   const first = await opened(path);
@@ -189,7 +189,7 @@ test("a write-ahead log left by the database that was there is not played into t
   assert.equal(cache.value("PRAGMA integrity_check"), "ok");
 });
 
-test("where no file can be had there is no cache, and the reason is said", async () => {
+test("without a usable file there is no cache, and the reason is reported", async () => {
   const directory = tempDirectory();
   writeFileSync(join(directory, "file"), "");
   mkdirSync(join(directory, "directory"));

@@ -1,18 +1,18 @@
 /**
  * SQLite: opens a database that is only a cache, and the few calls we need of it.
  *
- * The only file that knows the driver (@photostructure/sqlite, whose API is node:sqlite's). It is
+ * The only file that uses the driver (@photostructure/sqlite, whose API is node:sqlite's). It is
  * loaded on the first open: that costs some 20 ms, which commands without a catalog do not pay.
  *
- * Q1  Nothing here is worth an error. A file that is damaged, or of another version, is emptied
- *     and begun anew; one that cannot be opened at all (read-only home, full disk) is done
- *     without. Only for databases that can be rebuilt from elsewhere.
- * Q2  A damaged file is deleted under a kernel lock, and only after a second look. Of two
+ * Q1  Nothing here is worth an error. A file that is damaged, or of another version, is emptied and
+ *     created again; without one that cannot be opened at all (read-only home, full disk) callers
+ *     continue. Only for databases that can be rebuilt.
+ * Q2  A damaged file is deleted under a kernel lock, and only after a second check. Of two
  *     processes that find it, one replaces it; the other finds the replacement.
- * Q3  The database file is never opened here other than by SQLite, except to create it. Closing
- *     any descriptor of a file drops the POSIX locks that SQLite holds on it in this process.
- * Q4  Statements are made once and used again. The driver (1.2.1) frees one only when it is
- *     collected as garbage, and until then a closed database keeps its files open.
+ * Q3  The database file is opened here only by SQLite, except to create it. Closing any descriptor
+ *     of a file drops the POSIX locks that SQLite holds on it in this process.
+ * Q4  Statements are prepared once and reused. The driver (1.2.1) frees one only when it is
+ *     garbage-collected, and until then a closed database keeps its files open.
  */
 
 import { chmodSync, closeSync, constants, lstatSync, mkdirSync, openSync, rmSync } from "node:fs";
@@ -25,20 +25,20 @@ export type SqlValue = null | number | string;
 
 export type OpenedCache =
   | { readonly cache: Cache; readonly problem: null }
-  /** It is done without; the reason in a word ("EROFS", "SQLITE_FULL"). */
+  /** No cache; the reason in a word ("EROFS", "SQLITE_FULL"). */
   | { readonly cache: null; readonly problem: string };
 
 /** How long a statement waits for another process's transaction; ours take milliseconds. */
 const BUSY_TIMEOUT_MS = 2000;
 
-/** All but SQLite's own, and those of a full-text index, which come and go with it. */
+/** All tables but SQLite's own, and those of a full-text index, which come and go with it. */
 const TABLES =
   "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type <> 'shadow' " +
   "AND name NOT GLOB 'sqlite_*'";
 
 type Driver = typeof import("@photostructure/sqlite");
 
-/** Loaded once: to ask again takes turns of the event loop, how many nobody can say. */
+/** Loaded once: importing again takes an unknown number of event-loop turns. */
 let driverLoaded: Promise<Driver> | null = null;
 
 function loadDriver(): Promise<Driver> {
@@ -73,10 +73,10 @@ export class Cache {
     this.#statement(sql).run(...values);
   }
 
-  /** All that `work` does, or nothing of it. */
+  /** All of `work`, or nothing. */
   transaction(work: () => void): void {
     // IMMEDIATE: a transaction that reads first and writes later can fail in the middle, when
-    // another process wrote in between. One that announces itself waits its turn instead.
+    // another process wrote in between. This one waits its turn instead.
     this.#database.exec("BEGIN IMMEDIATE");
     try {
       work();
@@ -87,12 +87,12 @@ export class Cache {
     }
   }
 
-  /** Marks the file so that the next open begins anew. */
+  /** Marks the file so that the next open creates it again. */
   spoil(): void {
     try {
       this.#database.exec("PRAGMA user_version = 0");
     } catch (cause) {
-      if (!isSqliteError(cause)) throw cause; // It is given up anyway (Q1).
+      if (!isSqliteError(cause)) throw cause; // The file is abandoned anyway (Q1).
     }
   }
 
@@ -112,10 +112,10 @@ export class Cache {
 }
 
 /**
- * Opens the cache at `path`, making it (0600, in directories of 0700) or making it anew (Q1).
- * `schema` is the SQL that makes an empty database into ours; a file that another one made is
- * of another version. With `isSuspect`, every page is looked at first. With `keepsForeign`, a
- * file that is damaged or that somebody else made is left alone, and done without.
+ * Opens the cache at `path`; creates it (0600, in directories of 0700), also in place of a damaged
+ * or outdated one (Q1). `schema` is the SQL that sets up an empty database; a file made by another
+ * schema is of another version. With `isSuspect`, every page is checked first. With `keepsForeign`,
+ * a file that is damaged or made by another program is left alone, and not used.
  */
 export async function openCache(
   path: string,
@@ -139,16 +139,16 @@ export async function openCache(
 
 export type CacheLook<T> =
   | { readonly state: "ours"; readonly seen: T }
-  /** There is none, or nothing has been put into it yet. */
+  /** There is no file, or it is still empty. */
   | { readonly state: "missing" }
-  /** Another program made it, or another version of ours. */
+  /** Made by another program, or by another version of ours. */
   | { readonly state: "foreign" }
   | { readonly state: "damaged" | "unreadable"; readonly problem: string };
 
 /**
- * The named columns of a table in the cache at `path`, row by row. Changes nothing: no file is made
- * or written, beside it neither. Beside a process that is writing to it, what is seen may be half
- * done; look again.
+ * The named columns of a table in the cache at `path`, row by row. Changes nothing: creates and
+ * writes no file, not even next to it. While another process writes, the result may be
+ * inconsistent; look again.
  */
 export async function lookIntoCache(
   path: string,
@@ -179,8 +179,8 @@ export async function lookIntoCache(
 }
 
 /**
- * Gives rows by way of a function that SQL calls: `exec` ends the statement it runs, where one that
- * is prepared keeps the closed file open (Q4), and whoever then opened it to write could not.
+ * Returns rows through a function that SQL calls: `exec` ends the statement it runs, while a
+ * prepared one keeps the closed file open (Q4), and blocks the next process that opens it to write.
  */
 function teller(database: DatabaseSyncInstance): (columns: string, from: string) => SqlValue[][] {
   let rows: SqlValue[][] = [];
@@ -196,8 +196,8 @@ function teller(database: DatabaseSyncInstance): (columns: string, from: string)
 }
 
 /**
- * SQLite makes a -wal and a -shm file also to read, unless it is told that nothing can change, or
- * that it may not write to those that are there. What is in a -wal file counts.
+ * SQLite creates a -wal and a -shm file even to read, unless told that nothing can change, or that
+ * it may not write to existing ones. What is in a -wal file counts.
  */
 function readOnlyUri(path: string): string {
   const log = lstatSync(`${path}-wal`, { throwIfNoEntry: false });
@@ -205,7 +205,7 @@ function readOnlyUri(path: string): string {
   return `${pathToFileURL(path).href.replace("file://", "file:")}?${how}`;
 }
 
-/** Whether an error says that the file's bytes are not those of a sound database. */
+/** Whether an error says that the file is not a sound database. */
 export function isDamage(error: unknown): boolean {
   return /^SQLITE_(CORRUPT|NOTADB)/.test(problemOf(error));
 }
@@ -215,13 +215,13 @@ export function isSqliteError(error: unknown): boolean {
   return errnoOf(error) === "ERR_SQLITE_ERROR";
 }
 
-/** An error in a word: SQLite's name for it, or the operating system's. */
+/** An error in a word: its SQLite name, or the errno. */
 export function problemOf(error: unknown): string {
   const name = (error as { sqliteCodeName?: unknown } | null | undefined)?.sqliteCodeName;
   return typeof name === "string" ? name : errnoOf(error);
 }
 
-/** SQLite would make the file readable for all; its -wal and -shm files take after it. */
+/** SQLite would make the file readable for all; its -wal and -shm files get the same mode. */
 function makeFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
@@ -235,7 +235,7 @@ function makeFile(path: string): void {
 }
 
 function open({ DatabaseSync }: Driver, path: string, schema: string): Cache {
-  // Held to, references would keep an older version's tables from being dropped one by one.
+  // Otherwise references would keep an older version's tables from being dropped one by one.
   const enableForeignKeyConstraints = false;
   const options = { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints };
   const database = new DatabaseSync(path, options);
@@ -274,15 +274,15 @@ function beginWriteAheadLog(database: DatabaseSyncInstance): void {
   try {
     database.exec("PRAGMA journal_mode = WAL");
   } catch (cause) {
-    // Another process is making the same change at this moment; its change serves us too.
+    // Another process is making the same change right now; that is enough.
     if (problemOf(cause) !== "SQLITE_BUSY") throw cause;
   }
 }
 
-/** In place, in one transaction: safe beside processes that have the file open. */
+/** In place, in one transaction: safe while other processes have the file open. */
 function beginAnew(cache: Cache, database: DatabaseSyncInstance, schema: string): void {
   cache.transaction(() => {
-    // Another process may have been first, while this one waited for its turn.
+    // Another process may have been first, while this one waited.
     if (cache.value("PRAGMA user_version") === versionOf(schema)) return;
     for (const { name } of cache.all(TABLES)) {
       database.exec(`DROP TABLE "${String(name).replaceAll('"', '""')}"`);
@@ -292,7 +292,7 @@ function beginAnew(cache: Cache, database: DatabaseSyncInstance, schema: string)
   });
 }
 
-/** A number of 31 bits that changes with the schema (FNV-1a): nobody can forget to raise it. */
+/** A number of 31 bits that changes with the schema (FNV-1a), so that it cannot be forgotten. */
 export function versionOf(schema: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(schema)) hash = Math.imul(hash ^ byte, 0x01000193);
@@ -312,7 +312,7 @@ async function replaceDamaged(driver: Driver, path: string, schema: string): Pro
     }
     const replaced = openIfSound(driver, path, schema);
     if (replaced !== null) return replaced;
-    // The logs too, and first: they are the old file's, and no part of the new one.
+    // The -wal and -shm files first: they belong to the old file, not to the new one.
     for (const ending of ["-wal", "-shm", ""]) rmSync(path + ending, { force: true });
     makeFile(path);
     return open(driver, path, schema);
@@ -321,7 +321,7 @@ async function replaceDamaged(driver: Driver, path: string, schema: string): Pro
   }
 }
 
-/** Looks at every page, which opening does not. */
+/** Checks every page, which opening does not. */
 function openIfSound(driver: Driver, path: string, schema: string): Cache | null {
   let cache: Cache | null = null;
   try {

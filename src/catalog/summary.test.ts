@@ -23,11 +23,11 @@ function titleOf(text: string): string | null {
   return summaryOf([said(text)]).title;
 }
 
-test("a session of no entries comes to nothing", () => {
+test("a session without entries has an empty summary", () => {
   assert.deepEqual(summaryOf([]), NOTHING_KNOWN);
 });
 
-test("the title is the first thing a user said", () => {
+test("the title is the user's first message", () => {
   const { title } = summaryOf([
     said("Be brief.", "system"),
     said("Hello!", "assistant"),
@@ -44,7 +44,7 @@ test("a title is one line, whatever white space the text has", () => {
 });
 
 test("terminal escapes and control characters do not reach a title", () => {
-  // Method: one of each kind that terminals know, whole and cut short.
+  // Method: one of each kind that terminals know, whole and truncated.
   const sequences = [
     "\x1b[31m",
     "\x1b[1;38;5;9m",
@@ -69,7 +69,7 @@ test("terminal escapes and control characters do not reach a title", () => {
   assert.equal(titleOf("\x1b["), null);
 });
 
-test("no text of any kind leaves anything in a title that a terminal would obey", () => {
+test("no text leaves anything in a title that a terminal would act on", () => {
   const unit = fc.oneof(
     fc.constantFrom("\x1b", "[", "]", "\x9b", "\x07", "m", "0", ";", "\\", "P", " ", "a"),
     fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),
@@ -87,7 +87,7 @@ test("no text of any kind leaves anything in a title that a terminal would obey"
   );
 });
 
-test("a title of 200 characters is whole, and one of 201 is cut and says so", () => {
+test("a title of 200 characters is whole, and one of 201 is cut and marked", () => {
   assert.equal(SUMMARY_TEXT_MAX, 200);
   for (const character of ["a", "é", "😀"]) {
     assert.equal(titleOf(character.repeat(200)), character.repeat(200));
@@ -96,7 +96,7 @@ test("a title of 200 characters is whole, and one of 201 is cut and says so", ()
   assert.equal(titleOf("x".repeat(16 * 1024 * 1024))?.length, 200);
 });
 
-test("the agent is the one given, the model the last one named", () => {
+test("the agent is the one passed in, the model the last one named", () => {
   const { agent, model } = summaryOf(
     [{ model: "m-1" }, { model: "m-2\x1b[31m" }, { model: null }],
     "co\0ok",
@@ -117,14 +117,14 @@ test("a session begins with its first time and was updated at its last", () => {
   );
 });
 
-test("turns are counted by what the dialect says of each line, as in checkpoints", () => {
+test("turns are counted by the dialect's marks, as in checkpoints", () => {
   const fold = new SummaryFold();
   const marks = ["opens", "works", "works", null, "opens", "step", "finishes", "ends"] as const;
   for (const mark of marks) fold.add(emptyEntry({}), null, mark);
   assert.equal(fold.summary({ agent: null }).turns, 2);
 });
 
-test("what stands beside the conversation is no title and no model, and what it used counts", () => {
+test("entries aside from the conversation give no title and no model, but their usage counts", () => {
   const fold = new SummaryFold();
   const add = (made: Partial<Entry>, aside: Aside | null) =>
     fold.add({ ...emptyEntry({}), ...made }, aside);
@@ -143,7 +143,7 @@ test("what stands beside the conversation is no title and no model, and what it 
   assert.equal(lines, 7);
 });
 
-test("every line counts, and the bad ones are counted beside", () => {
+test("every line counts, and bad ones are also counted separately", () => {
   const fold = new SummaryFold();
   fold.add(emptyEntry({}));
   fold.addBadLine();
@@ -152,7 +152,7 @@ test("every line counts, and the bad ones are counted beside", () => {
   assert.deepEqual({ lines, badLines }, { lines: 3, badLines: 2 });
 });
 
-test("an end says how a session stands, and what was given says it while there is none", () => {
+test("the status is the end entry's, or the one passed in while there is none", () => {
   const fold = new SummaryFold();
   const status = () => fold.summary({ agent: null, status: "running" }).status;
   assert.equal(status(), "running");
@@ -167,7 +167,7 @@ test("an end says how a session stands, and what was given says it while there i
   assert.equal(summaryOf([said("q")]).status, null);
 });
 
-test("usage is summed over turns, and what nobody recorded stays unknown", () => {
+test("usage is summed over turns, and missing numbers stay unknown", () => {
   const summary = summaryOf([
     { kind: "turn_end", usage: usage({ inputTokens: 5, spend: 0.1 }) },
     { kind: "turn_end", usage: usage({ inputTokens: 7, spend: 0.2 }) },
@@ -187,7 +187,7 @@ test("usage recorded on messages and again where their turn ends is counted once
   assert.equal(summaryOf(both.slice(0, 1)).inputTokens, 5);
 });
 
-test("what an end says of the whole session wins over the sum of its turns", () => {
+test("the totals in an end entry win over the sum of the turns", () => {
   const turn: Partial<Entry> = {
     kind: "turn_end",
     usage: usage({ inputTokens: 5, outputTokens: 1 }),
@@ -204,7 +204,7 @@ test("what an end says of the whole session wins over the sum of its turns", () 
   assert.deepEqual([endedAgain.inputTokens, endedAgain.spend], [110, null]);
 });
 
-test("a total that was recorded is kept, and one that was not is the sum of its counts", () => {
+test("a recorded total is kept, and a missing one is the sum of its counts", () => {
   const recorded = usage({ inputTokens: 5, outputTokens: 2, totalTokens: 9 });
   const unrecorded = usage({ inputTokens: 5, outputTokens: 2 });
   assert.equal(summaryOf([{ kind: "turn_end", usage: recorded }]).totalTokens, 9);
@@ -212,7 +212,7 @@ test("a total that was recorded is kept, and one that was not is the sum of its 
   assert.equal(summaryOf([{ kind: "end", usage: unrecorded }]).totalTokens, 7);
 });
 
-test("a number that nobody can have counted is not counted", () => {
+test("an impossible number is not counted", () => {
   for (const odd of [Number.POSITIVE_INFINITY, Number.NaN, 1e15 + 1, -1e300]) {
     const counted = usage({ inputTokens: odd, outputTokens: 1e15, spend: odd });
     const { inputTokens, outputTokens, spend } = summaryOf([{ kind: "turn_end", usage: counted }]);
@@ -220,13 +220,13 @@ test("a number that nobody can have counted is not counted", () => {
   }
 });
 
-/** One of the lines in which some programs write a message, with what was counted so far. */
+/** One of the lines in which some programs write a message, with the usage so far. */
 function fragment(messageId: string, outputTokens: number | null): Partial<Entry> {
   const counted = outputTokens === null ? null : usage({ inputTokens: 10, outputTokens });
   return { kind: "message", role: "assistant", messageId, usage: counted };
 }
 
-test("a message in several lines counts once, with the most that it was said to have used", () => {
+test("a message in several lines counts once, with the highest usage it reported", () => {
   const lines = [
     fragment("a", 1),
     { kind: "message", role: "user" } as const,
@@ -240,7 +240,7 @@ test("a message in several lines counts once, with the most that it was said to 
   assert.deepEqual([inputTokens, outputTokens, totalTokens], [20, 37, 57]);
 });
 
-test("of messages so many are remembered, and one that comes again after those counts again", () => {
+test("messages are remembered up to a limit, and one repeated after that counts again", () => {
   const others = Array.from({ length: MESSAGES_REMEMBERED }, (_, n) => fragment(`m${n}`, 0));
   const again = (between: readonly Partial<Entry>[]) =>
     summaryOf([fragment("a", 5), ...between, fragment("a", 5)]).outputTokens;
@@ -248,7 +248,7 @@ test("of messages so many are remembered, and one that comes again after those c
   assert.equal(again(others), 10);
 });
 
-test("the title is what a person typed first, not what a program wrote in the user's name", () => {
+test("the title is what a person typed first, not what a program wrote in the user role", () => {
   const { title } = summaryOf([
     said("Caveat: The messages below were generated by the user while running local commands."),
     { ...said("<local-command-stdout>done</local-command-stdout>") },
@@ -259,7 +259,7 @@ test("the title is what a person typed first, not what a program wrote in the us
   assert.equal(title, "/review foo");
 });
 
-test("a log of nothing but another agent's rows has that agent's task as its title, and its model", () => {
+test("a log with only another agent's rows has that agent's task as its title, and its model", () => {
   const fold = new SummaryFold();
   const rows: Partial<Entry>[] = [
     { ...said("Count the files"), saidBy: "agent" },

@@ -1,19 +1,19 @@
 /**
- * Summary: what a listing says of a session, folded from its entries one at a time.
+ * Summary: a listing's facts about a session, folded from its entries one at a time.
  *
  * Pure, in constant memory: a session of any length is read once, and nothing of it is kept.
  *
- * U1  Every text is one line without control characters or terminal escapes, so that a listing
- *     can print what an agent wrote; and it is what SQLite gives back (no NUL, well-formed).
- * U2  Numbers have 15 significant digits at most, for the same reason: the catalog hands rows
- *     over as JSON that SQLite writes, and it writes no more. Fresh and kept rows are equal.
- * U3  A message counts once, with the most that it was said to have used: some programs write one
- *     message in several lines, each with what was counted so far (Claude Code). Known by its id,
- *     among the last MESSAGES_REMEMBERED; one that is told again later than that counts again.
- * U4  What stands beside the conversation (`aside`) gives no title and no model; what it used was
- *     used. A log that holds nothing but another agent's conversation is that agent's own: its title
- *     is what it was asked by the agent that began it.
- * U5  Turns are counted as checkpoints count them, by what the dialect says of each line (`mark`).
+ * U1  Every text is one line without control characters or terminal escapes, so that a listing can
+ *     print what an agent wrote; and SQLite returns it unchanged (no NUL, well-formed).
+ * U2  Numbers have at most 15 significant digits, for the same reason: the catalog returns rows as
+ *     JSON that SQLite writes, and it writes no more. Fresh and stored rows are equal.
+ * U3  A message counts once, with the highest usage it reported: some programs write one message in
+ *     several lines, each with the count so far (Claude Code). It is known by its id, among the
+ *     last MESSAGES_REMEMBERED; one that is repeated later than that counts again.
+ * U4  Entries aside from the conversation (`aside`) give no title and no model; their usage counts.
+ *     A log with nothing but another agent's conversation is that agent's own: its title is the
+ *     task it got from the agent that started it.
+ * U5  Turns are counted like checkpoints count them, by the dialect's mark of each line (`mark`).
  */
 
 import { oneLine } from "../base/one-line.ts";
@@ -22,7 +22,7 @@ import type { SessionStatus, Summary } from "../model/summary.ts";
 import { type TurnMark, Turns } from "../model/turns.ts";
 import { typedText } from "../model/typed-text.ts";
 
-/** The summary of a session that nobody has read. */
+/** The summary of a session that was not read. */
 export const NOTHING_KNOWN: Summary = {
   title: null,
   agent: null,
@@ -41,24 +41,24 @@ export const NOTHING_KNOWN: Summary = {
   badLines: 0,
 };
 
-/** What the entries do not say: whose session it is, and how it stands while it has no end. */
+/** Facts that the entries do not have: the agent, and the status while there is no end. */
 export interface SummaryFacts {
   readonly agent: string | null;
   readonly status?: SessionStatus | null;
   readonly parent?: string | null;
 }
 
-/** Messages whose usage is remembered (U3). Lines of one message stand close together. */
+/** Messages whose usage is remembered (U3). Lines of one message are close together. */
 export const MESSAGES_REMEMBERED = 1024;
 
-/** Longer ids are nobody's, and are not remembered: a line may hold 16 MiB. */
+/** Longer ids do not occur, and are not remembered: a line may hold 16 MiB. */
 export const ID_CHARS_MAX = 256;
 
 /** The longest title, agent or model, in characters. */
 export const SUMMARY_TEXT_MAX = 200;
 
 /**
- * Takes a session's entries in order and says what they come to.
+ * Folds a session's entries, in order, into a summary.
  *
  * @example
  * const fold = new SummaryFold();
@@ -70,7 +70,7 @@ export const SUMMARY_TEXT_MAX = 200;
 export class SummaryFold {
   #title: string | null = null;
   #model: string | null = null;
-  /** Of another agent's conversation; they count when there is no other (U4). */
+  /** Of another agent's conversation; used when there is no other (U4). */
   #agents: { title: string | null; model: string | null } = { title: null, model: null };
   #hasOwn = false;
   #outcome: "completed" | "error" | null = null;
@@ -79,16 +79,16 @@ export class SummaryFold {
   #updatedAt: string | null = null;
   #lines = 0;
   #badLines = 0;
-  /** What the last end said of the whole session, and what was used before and after it. */
+  /** The totals in the last end entry, and what was used before and after it. */
   #endUsage: Usage | null = null;
   readonly #used = new TurnUsage();
   #usedSinceEnd = new TurnUsage();
-  /** What was counted of each, as far as they are remembered (U3). */
+  /** What was counted for each, as far as they are remembered (U3). */
   readonly #messages = new Map<string, Usage | null>();
 
   /**
-   * `aside`: why it is neither the user's word nor the answer to it; null when it is (U4). `mark`:
-   * what it is to the turns (U5).
+   * `aside`: why it is not part of the conversation, or null (U4). `mark`: its role in the turns
+   * (U5).
    */
   add(entry: Entry, aside: Aside | null = null, mark: TurnMark = null): void {
     this.#lines++;
@@ -110,7 +110,7 @@ export class SummaryFold {
     if (isAsked) this.#agents.title ??= titleOf(parts);
   }
 
-  /** A line that is no entry. */
+  /** A line that is not an entry. */
   addBadLine(): void {
     this.#lines++;
     this.#badLines++;
@@ -147,7 +147,7 @@ export class SummaryFold {
 
   #goOn(entry: Entry, isSaid: boolean): void {
     const { kind, role, parts, usage, messageId = "" } = entry;
-    this.#outcome = null; // A session that goes on after its end is not at its end.
+    this.#outcome = null; // The session continued after its end.
     const isNamed = kind === "message" && messageId !== "" && messageId.length <= ID_CHARS_MAX;
     const counted = isNamed ? this.#messages.get(messageId) : undefined;
     if (kind === "message" && isSaid && role === "user" && !entry.saidBy) {
@@ -163,7 +163,7 @@ export class SummaryFold {
 
   /** U3 */
   #remember(messageId: string, usage: Usage | null): void {
-    this.#messages.delete(messageId); // So that it is the latest.
+    this.#messages.delete(messageId); // Re-inserted as the latest.
     this.#messages.set(messageId, usage);
     if (this.#messages.size <= MESSAGES_REMEMBERED) return;
     const [oldest] = this.#messages.keys();
@@ -178,14 +178,14 @@ export class SummaryFold {
 }
 
 /**
- * What turns used. Some dialects record it where a turn ends, some on its messages, some on both:
- * the ends count when they say anything, so that nothing is counted twice.
+ * Usage of turns. Some dialects record it where a turn ends, some on its messages, some on both:
+ * the ends count if they have any, so that nothing is counted twice.
  */
 class TurnUsage {
   readonly #atTurnEnds = new Map<CountedField, number>();
   readonly #onMessages = new Map<CountedField, number>();
 
-  /** `counted` is what was counted of the same message before. */
+  /** `counted` is what was counted before for the same message. */
   add(kind: Entry["kind"], usage: Usage, counted: Usage | null): void {
     const sums = kind === "turn_end" ? this.#atTurnEnds : this.#onMessages;
     for (const field of FIELDS) {
@@ -201,7 +201,7 @@ class TurnUsage {
   }
 }
 
-/** More than this nobody has counted (NaN and Infinity included); less than that nobody has paid. */
+/** Larger counts (NaN and Infinity included) and higher spends are not real. */
 const COUNT_MAX = 1e15;
 const AMOUNT_MIN = 1e-9;
 
@@ -209,7 +209,7 @@ export const FIELDS = ["inputTokens", "outputTokens", "totalTokens", "spend"] as
 
 export type CountedField = (typeof FIELDS)[number];
 
-/** One number of a usage; a total that nobody recorded is the sum of its counts. */
+/** One number of a usage; a missing total is the sum of its counts. */
 export function recorded(usage: Usage, field: CountedField): number | null {
   const value = usage[field];
   if (value !== null) return Math.abs(value) <= COUNT_MAX ? value : null;

@@ -1,12 +1,12 @@
 /**
- * Table: the catalog's SQL, and rows in and out of it. Page: docs/formats/catalog.md.
+ * Table: the catalog's SQL, and its rows. Page: docs/formats/catalog.md.
  *
- * B1  Rows come out by columns, each column of many rows in one text. Handing over single values
- *     costs several times what it costs to write and parse the JSON of all.
- * B2  A row is kept as the JSON it was made into, so that nothing has to make it again. What it is
- *     found and put in order by stands beside it in columns of its own, made from the same row.
- * B3  Times of change are kept as whole microseconds. As SQLite writes JSON with 15 digits, the
- *     float that Node gives would not come back as it was; the whole number does.
+ * B1  Rows are read by columns, each column of many rows in one text. Passing single values costs
+ *     several times what it costs to write and parse the JSON of all.
+ * B2  A row is stored as its JSON, so that it is not serialised again. Columns for finding and
+ *     sorting it are derived from the same row.
+ * B3  Modification times are stored as whole microseconds. SQLite writes JSON with 15 digits, so
+ *     Node's float would not come back exactly; the whole number does.
  */
 
 import { existsSync } from "node:fs";
@@ -54,13 +54,13 @@ CREATE TABLE sessions (
 ) WITHOUT ROWID;
 `;
 
-/** Changes with what a row is made of. */
+/** Changes with the fields of a row. */
 export const CATALOG_VERSION = versionOf(SCHEMA);
 
 const COLUMNS =
   "id, log_path, size, mtime_us, status, turns, total_tokens, spend, created_at, updated_at, json";
 
-/** What each order goes by. */
+/** The column of each order. */
 const KEY_COLUMNS: Readonly<Record<SessionSort, string>> = {
   updated: "updated_at",
   created: "created_at",
@@ -71,12 +71,12 @@ const KEY_COLUMNS: Readonly<Record<SessionSort, string>> = {
   size: "size",
 };
 
-/** Rows read in one piece. Longer texts leave more garbage than fits into the young heap. */
+/** Rows per read. Longer texts leave more garbage than fits into the young heap. */
 export const ROWS_PER_READ = 2000;
 
 export const ROOT = "(SELECT root FROM roots WHERE dialect = ? AND path = ?)";
 
-/** No JSON that we made has a line break in it, and an id holds nothing that JSON escapes but ". */
+/** None of our JSON has a line break, and an id has nothing that JSON escapes but ". */
 const READ = (sort: SessionSort) => `
 SELECT
   json_group_array(id) AS ids,
@@ -95,7 +95,7 @@ VALUES (${ROOT}, ${COLUMNS.replace(/\w+/g, "?")})`;
 const REMOVE = `
 DELETE FROM sessions WHERE root = ${ROOT} AND id IN (SELECT value FROM json_each(?))`;
 
-/** All rows of a place by their ids. */
+/** All rows of a place by id. */
 export function readLines(
   cache: Cache,
   { dialect, root }: Place,
@@ -163,20 +163,23 @@ export function removeRows(cache: Cache, { dialect, root }: Place, ids: readonly
   cache.run(REMOVE, dialect, root, JSON.stringify(ids));
 }
 
-/** A row that says only what was found. */
+/** A row with only what was found on disk. */
 export function bareRow({ id, path, size, mtimeMs }: FoundLog): SessionRow {
   return { id, logPath: path, size, mtimeMs: microseconds(mtimeMs) / 1000, ...NOTHING_KNOWN };
 }
 
-/** How a log stood when it was looked at. */
+/** A log's size and time when it was examined. */
 export type LogState = Pick<FoundLog, "size" | "mtimeMs">;
 
-/** Whether a log is still as it was when its row was made. */
+/** Whether a log is unchanged since its row was made. */
 export function isFresh(row: LogState, { size, mtimeMs }: LogState): boolean {
   return row.size === size && microseconds(row.mtimeMs) === microseconds(mtimeMs);
 }
 
-/** A new place is the time to forget those that are gone: the catalog grows no further than the disk. */
+/**
+ * When a new place is added, deleted ones are removed, so that the catalog does not outgrow the
+ * disk.
+ */
 function makePlace(cache: Cache, { dialect, root }: Place): void {
   const known = cache.value("SELECT root FROM roots WHERE dialect = ? AND path = ?", dialect, root);
   if (known !== null) return;
@@ -205,7 +208,7 @@ function valuesOf(row: SessionRow): SqlValue[] {
   ];
 }
 
-/** As times of change are kept (B3). */
+/** Modification times are stored so (B3). */
 export function microseconds(ms: number): number {
   return Math.round(ms * 1000);
 }

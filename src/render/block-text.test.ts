@@ -37,7 +37,7 @@ test("a result that is a list of blocks is printed as texts, not as JSON", () =>
   assert.ok(!text.includes(PNG));
 });
 
-test("a list that holds no block is still JSON", () => {
+test("a list without a block is still JSON", () => {
   for (const value of [[], [1], [{ a: 1 }], "text", null, { type: "text", text: "x" }]) {
     assert.equal(blockTexts(value), null);
   }

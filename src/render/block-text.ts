@@ -1,5 +1,5 @@
 /**
- * Block text: the content blocks of providers in words: texts as they are, images by type and size.
+ * Block text: content blocks of providers as text: texts as they are, images by type and size.
  *
  * The shapes are Anthropic's (`source`), MCP's (`data`, `mimeType`) and OpenAI's (`image_url`).
  */
@@ -7,7 +7,7 @@
 import { indentedJson } from "./json-text.ts";
 import { grouped } from "./phrases.ts";
 
-/** The text of each block of a list; null when it is not a list with a text or an image in it. */
+/** The text of each block of a list; null when it is not a list with a text or an image. */
 export function blockTexts(value: unknown): string[] | null {
   if (!Array.isArray(value)) return null;
   const texts = value.map((block) => textIn(block) ?? imageLabel(block));
@@ -15,7 +15,7 @@ export function blockTexts(value: unknown): string[] | null {
   return texts.map((text, at) => text ?? indentedJson(value[at] ?? null));
 }
 
-/** `[image image/png, 12 KB]`; null for what is not an image. */
+/** `[image image/png, 12 KB]`; null when it is not an image. */
 export function imageLabel(block: unknown): string | null {
   const { type, source, data, mimeType, image_url: url } = fieldsOf(block);
   if (typeof type !== "string" || !/^(input_|output_)?image(_url)?$/.test(type)) return null;
@@ -36,7 +36,7 @@ function textIn(block: unknown): string | null {
   return isText && typeof text === "string" ? text : null;
 }
 
-/** Of what base64 stands for. */
+/** Size of the decoded base64. */
 function sizeOf(base64: string): string {
   const bytes = Math.floor((base64.replace(/=+$/, "").length * 3) / 4);
   if (bytes < 1024) return `${bytes} bytes`;

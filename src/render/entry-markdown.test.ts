@@ -65,7 +65,7 @@ test("each kind of entry has its Markdown", () => {
   for (const [given, markdown] of cases) assert.equal(renderEntry(given), markdown);
 });
 
-test("tools show what went in and came out, how long it took, and why they failed", () => {
+test("tools show input, output, duration and error", () => {
   const call = said({ type: "tool_call", callId: "1", tool: "shell", input: { a: [1] } });
   assert.equal(
     renderEntry(call),
@@ -93,7 +93,7 @@ test("tools show what went in and came out, how long it took, and why they faile
   }
 });
 
-test("thinking is shown only when it is asked for", () => {
+test("thinking is shown only on request", () => {
   const thought = said({ type: "reasoning", text: "hm" });
   assert.equal(renderEntry(thought), "");
   assert.equal(renderEntry(thought, { thinking: true }), "_Thinking:_\n\nhm\n\n");
@@ -108,7 +108,7 @@ test("no output can end its own fence (EM1)", () => {
   }
 });
 
-test("names stay on their line, and so cannot begin a heading of their own (EM2)", () => {
+test("names stay on their line, so they cannot begin a heading (EM2)", () => {
   const name = "x\n\n## User\r# y\u2028z";
   const entries = [
     said({ type: "tool_call", callId: null, tool: name, input: null }),

@@ -1,12 +1,12 @@
 /**
- * Entry markdown: what one entry looks like, whichever dialect it came from.
+ * Entry markdown: one entry of any dialect as Markdown.
  *
  * EM1  A fence is one backtick longer than the longest run of backticks inside it, at least three,
  *      so that no tool output can end its own fence and pose as text.
- * EM2  A value that stands within a line is kept on it: a tool's name cannot begin a heading.
- * EM3  "" means that the entry says nothing to a reader; whoever shows entries counts these.
+ * EM2  A value within a line stays on it: a tool's name cannot begin a heading.
+ * EM3  "" means that the entry has nothing to show; callers count these.
  *
- * Control characters pass through: what a terminal must not see is `safe-text.ts`.
+ * Control characters pass through: `safe-text.ts` removes what a terminal must not see.
  */
 
 import type { Entry, Part, Usage } from "../model/entry.ts";
@@ -15,15 +15,15 @@ import { indentedJson } from "./json-text.ts";
 import { blockName, durationOf, isEmpty, speakerName, usageOf } from "./phrases.ts";
 
 export interface EntryMarkdownOptions {
-  /** Print what the model thought. Default: false. */
+  /** Print the model's thinking. Default: false. */
   readonly thinking?: boolean;
-  /** Print what went into tools and came out; otherwise only their names. Default: true. */
+  /** Print inputs and outputs of tools; otherwise only their names. Default: true. */
   readonly tools?: boolean;
 }
 
 const RULE = "---\n\n";
 
-/** The Markdown of one entry, ended by an empty line; "" for one that says nothing (EM3). */
+/** The Markdown of one entry, ended by an empty line; "" when there is nothing to show. */
 export function renderEntry(entry: Entry, options: EntryMarkdownOptions = {}): string {
   switch (entry.kind) {
     case "start":
@@ -42,7 +42,7 @@ export function renderEntry(entry: Entry, options: EntryMarkdownOptions = {}): s
 }
 
 function renderMessage(entry: Entry, options: EntryMarkdownOptions): string {
-  // Calls and results have captions of their own; only what somebody says gets a heading.
+  // Calls and results have their own captions; only text gets a heading.
   const isSaid = entry.parts.some((part) => part.type === "text");
   const heading = joined([speakerName(entry), entry.model, timeOf(entry.at)]);
   const body = renderParts(entry.parts, options);
@@ -80,7 +80,7 @@ function renderPart(part: Part, { thinking = false, tools = true }: EntryMarkdow
 function renderResult({ output, error, durationMs }: Extract<Part, { type: "tool_result" }>) {
   const took = durationMs === null ? null : durationOf(durationMs);
   const failed = error === null ? "" : `**${joined(["Error", took])}**\n\n${fenced(error)}`;
-  // A tool that failed may have said something all the same.
+  // A tool that failed may still have output.
   if (failed !== "" && isEmpty(output)) return failed;
   const text =
     typeof output === "string"
@@ -101,7 +101,7 @@ function renderUsage(what: string, usage: Usage | null): string {
   return used === null ? "" : `_${what}: ${used}_\n\n`;
 }
 
-/** Facts on one line, those that are not known left out. */
+/** Facts on one line, without unknown ones. */
 function joined(facts: readonly (string | null)[]): string {
   return facts
     .filter((fact) => fact !== null)
@@ -109,7 +109,7 @@ function joined(facts: readonly (string | null)[]): string {
     .join(" · ");
 }
 
-/** EM2. Also no lone CR: some readers of Markdown take it for a line's end. */
+/** EM2. Also no lone CR: some Markdown parsers read it as a line end. */
 function inline(text: string): string {
   return text.replace(/\s*[\r\n\u2028\u2029]+\s*/g, " ");
 }

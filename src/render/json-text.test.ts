@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { indentedJson, jsonText } from "./json-text.ts";
 
-test("JSON is as JSON.stringify has it, compact and indented", () => {
+test("JSON is the same as by JSON.stringify, compact and indented", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const plain: unknown = JSON.parse(JSON.stringify(value));
@@ -19,7 +19,7 @@ test("a value nested deeper than any stack is printed (JT1)", () => {
   assert.equal(jsonText(JSON.parse(text)), text);
 });
 
-test("what indenting would blow up is printed compactly (JT2)", () => {
+test("a value whose indented text would be too long is printed compactly (JT2)", () => {
   const value = [[1, 2], { a: 3 }];
   const indented = JSON.stringify(value, null, 2);
   assert.equal(indentedJson(value, indented.length), indented);

@@ -1,9 +1,9 @@
 /**
- * JSON text: JSON of values that came out of a log, for people and pipes.
+ * JSON text: values from a log as JSON, for people and pipes.
  *
- * JT1  Nothing here recurses: a line of 16 MiB can be nested eight million deep, and
- *      JSON.stringify gives up at some thousands.
- * JT2  Indenting never makes much of little: what would pass `charsMax` is printed compactly.
+ * JT1  Nothing here recurses: a line of 16 MiB can be nested eight million deep, and JSON.stringify
+ *      fails at some thousands.
+ * JT2  Indenting is bounded: a text that would be longer than `charsMax` is printed compactly.
  */
 
 import { compactJson, type JsonStyle, printJson } from "../base/print-json.ts";

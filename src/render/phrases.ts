@@ -1,4 +1,4 @@
-/** Phrases: numbers, times and amounts as people read them, the same in Markdown and HTML. */
+/** Phrases: numbers, times and amounts for people, the same in Markdown and HTML. */
 
 import type { Entry, Role, Speaker, Usage } from "../model/entry.ts";
 
@@ -15,12 +15,12 @@ const SPEAKER_NAMES: Readonly<Record<Speaker, string>> = {
   summary: "Summary",
 };
 
-/** Who speaks; what a program puts into the user's mouth is not the user's. */
+/** The speaker; text that a program wrote in the user role is not the user's. */
 export function speakerName({ role, saidBy }: Pick<Entry, "role" | "saidBy">): string {
   return saidBy ? SPEAKER_NAMES[saidBy] : ROLE_NAMES[role ?? "user"];
 }
 
-/** What was used, in one line; null when nobody counted. */
+/** Usage in one line; null when none was recorded. */
 export function usageOf(usage: Usage | null): string | null {
   if (usage === null) return null;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
@@ -40,7 +40,7 @@ export function moneyOf(spend: number): string {
   return `$${spend.toFixed(4)}`;
 }
 
-/** How long a tool took: 12 ms, 61.5 s. */
+/** Duration of a tool call: 12 ms, 61.5 s. */
 export function durationOf(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
@@ -51,7 +51,7 @@ const UNITS = [
   ["min", 60],
 ] as const;
 
-/** How long something went on, in its two largest units: 2 h 5 min. Null for no time at all. */
+/** A duration in its two largest units: 2 h 5 min. Null for none. */
 export function lengthOf(ms: number): string | null {
   const seconds = Math.round(ms / 1000);
   if (!(seconds > 0)) return null; // NaN too.
@@ -68,13 +68,13 @@ export function grouped(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** What a block that is not understood says it is: an image, a document. */
+/** The type that an unknown block names: an image, a document. */
 export function blockName(native: unknown): string {
   const { type } = (native ?? {}) as { type?: unknown };
   return typeof type === "string" && type !== "" ? `Block ${type}` : "Block";
 }
 
-/** Whether there is nothing in a tool's input or output. */
+/** Whether a tool's input or output is empty. */
 export function isEmpty(value: unknown): boolean {
   if (value === null || value === undefined || value === "") return true;
   return typeof value === "object" && Object.keys(value).length === 0;

@@ -1,12 +1,12 @@
 /**
- * Safe text: a transcript on a terminal, or in a pipe that ends at one, does nothing but show.
+ * Safe text: makes a transcript harmless on a terminal, or in a pipe that ends at one.
  *
  * A model or a tool can print escape codes that clear the screen, retitle the window, fill the
- * clipboard or hide what stands before them, and bidirectional overrides that make one text look
- * like another. All of these become visible: ESC is shown as `\u001b`.
+ * clipboard or hide the text before them, and bidirectional overrides that make one text look like
+ * another. All of these become visible: ESC is shown as `\u001b`.
  *
- * X1  What comes out holds no C0 or C1 control but LF and tab, and no bidirectional control.
- * X2  The escapes are JSON's, so that escaping a line of JSON gives the same JSON.
+ * X1  The output has no C0 or C1 control but LF and tab, and no bidirectional control.
+ * X2  The escapes are JSON's, so that an escaped line of JSON is the same JSON.
  */
 
 /** C0 but for tab and LF, DEL and C1, line and paragraph separators, bidirectional controls. */
@@ -19,7 +19,7 @@ export function safeText(text: string): string {
   return text.replace(UNSAFE, escaped);
 }
 
-/** What must stay on one line, such as a name: LF and tab are escaped too. */
+/** For text that must stay on one line, such as a name: LF and tab are escaped too. */
 export function safeLine(text: string): string {
   return safeText(text).replace(LINE_BREAKING, escaped);
 }

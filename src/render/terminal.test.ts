@@ -5,7 +5,7 @@ import { colourMarkdown } from "./terminal.ts";
 const RESET = "\u001b[0m";
 const dim = (text: string) => `\u001b[2m${text}${RESET}`;
 
-test("headings, captions, notes and fences are coloured, and the text stays what it is", () => {
+test("headings, captions, notes and fences are coloured, and the text stays the same", () => {
   const markdown = [
     "## User",
     "**Tool: x** and more",

@@ -1,9 +1,9 @@
 /**
  * Terminal: Markdown with a little colour.
  *
- * Takes text that `safe-text.ts` has passed, and puts in the only escape codes there are. Reads
- * lines, not Markdown: headings, rules, fences, bold captions and slanted notes, which is all that
- * our own renderers write. A piece is coloured by itself, so a fence ends where its piece does.
+ * Takes text that `safe-text.ts` has escaped, and adds the only escape codes. Reads lines, not
+ * Markdown: headings, rules, fences, bold captions and italic notes, which is all that our own
+ * renderers write. A piece is coloured by itself, so a fence ends where its piece does.
  */
 
 const RESET = "\u001b[0m";

@@ -53,7 +53,7 @@ test("search refuses what it cannot understand, and rebuilds when told to", asyn
   fill(user);
   const wrong = await user.run(["search", "agnt:cook"]);
   assert.equal(wrong.code, 2);
-  assert.match(wrong.stderr, /the query cannot be understood: it has a filter that is not known/);
+  assert.match(wrong.stderr, /the query cannot be understood: it has an unknown filter/);
   assert.equal((await user.run(["search"])).code, 2);
 
   const rebuilt = await user.run(["search", "--rebuild"]);

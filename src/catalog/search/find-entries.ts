@@ -1,11 +1,11 @@
 /**
- * Find entries: what a query finds in the index, the latest first, a page at a time.
+ * Find entries: the entries that match a query, latest first, a page at a time.
  *
- * The index is asked for words alone; filters are applied to what it finds. So there are few
- * statements, whatever is asked (sqlite.ts keeps each that it has made).
+ * The index is queried for words only; filters are applied to the results. So there are few
+ * statements, whatever the query (sqlite.ts keeps each).
  *
- * FN1  A page costs what is looked at for it, and that is bounded: one whose filters pass over more
- *      is short, and has a next one. A page begins after an entry's number, so that pages neither
+ * FN1  A page costs what is examined for it, and that is bounded: one whose filters skip more is
+ *      short, and has a next one. A page begins after an entry's number, so that pages neither
  *      overlap nor shift, however much is added meanwhile.
  */
 
@@ -15,7 +15,7 @@ import { type Filter, matchAny, matchOf, type SearchQuery } from "./query.ts";
 
 /** An entry that was found. */
 export interface FoundEntry<P extends IndexedPlace = IndexedPlace> {
-  /** Its number: a page that begins after it goes on from there. */
+  /** Its number: the next page begins after it. */
   readonly entry: number;
   readonly place: P;
   /** The session's own id. */
@@ -25,24 +25,24 @@ export interface FoundEntry<P extends IndexedPlace = IndexedPlace> {
 }
 
 export interface FindOptions<P extends IndexedPlace = IndexedPlace> {
-  /** Only in these; what else is in the index is nobody's here. */
+  /** Only in these; the index may have others. */
   readonly places: readonly P[];
-  /** Only in the session of this id, in any of them. */
+  /** Only in the session with this id, in any of them. */
   readonly session?: string | null;
   /** After this entry; null: from the latest. */
   readonly after: number | null;
   readonly limit: number;
-  /** Entries that are looked at for a page. */
+  /** Entries examined per page. */
   readonly examinedMax: number;
 }
 
 export interface FoundPage<P extends IndexedPlace = IndexedPlace> {
   readonly entries: readonly FoundEntry<P>[];
-  /** What the next page begins after; null when there is none. */
+  /** Where the next page begins; null when there is none. */
   readonly next: number | null;
 }
 
-/** Entries that are looked at in one statement: fewer at first, since often these are enough. */
+/** Entries examined per statement: few at first, since often these are enough. */
 const BATCH_MIN = 100;
 const BATCH_MAX = 2_000;
 
@@ -56,7 +56,7 @@ ORDER BY f.entry DESC`;
 const BY_WORDS = LOOK(`
 SELECT rowid AS entry FROM words WHERE words MATCH ?1 AND rowid < ?2 AND rowid >= ?3
 ORDER BY rowid DESC`);
-/** Without words that are wanted, all entries but those with one that is not. */
+/** Without wanted words, all entries but those with an unwanted one. */
 const BY_ALL = LOOK(`
 SELECT entry FROM entries WHERE entry < ?2 AND entry >= ?3
   AND (?1 IS NULL OR entry NOT IN (SELECT rowid FROM words WHERE words MATCH ?1))
@@ -77,7 +77,7 @@ export function findEntries<P extends IndexedPlace>(
   const entries: FoundEntry<P>[] = [];
   let { before } = range;
   let examined = 0;
-  // To leave out a word, all entries that have it are gone through: seldom, then.
+  // Excluding a word reads all entries that have it, so do that rarely.
   const first = match === null && query.without.length > 0 ? BATCH_MAX : BATCH_MIN;
   for (let batch = first; before > range.from && roots.size > 0; batch = 2 * batch) {
     const asked = Math.min(batch, BATCH_MAX, examinedMax - examined);
@@ -134,7 +134,7 @@ function holds(text: SqlValue | undefined, part: string): boolean {
   return typeof text === "string" && text.toLowerCase().includes(part.toLowerCase());
 }
 
-/** Between which entries to look: where sessions are named, those of theirs. */
+/** The range of entries to search: if sessions are named, theirs. */
 function rangeOf(
   cache: Cache,
   { filters }: SearchQuery,

@@ -1,10 +1,10 @@
 /**
- * Index fold: a session's entries, one at a time, into what the index keeps of them.
+ * Index fold: turns a session's entries, one at a time, into what the index stores.
  *
- * Pure. Its state is JSON, so that a session that grew is gone on with where it was left.
+ * Pure. Its state is JSON, so that indexing a session that grew continues where it stopped.
  *
- * IX1  Every text that is kept is one line or well-formed and without NUL: SQLite gives back what it
- *      was given. However long the session, the state is bounded.
+ * IX1  Every stored text is one line or well-formed and without NUL: SQLite returns exactly that.
+ *      The state is bounded, however long the session.
  */
 
 import { oneLine } from "../../base/one-line.ts";
@@ -18,14 +18,14 @@ import { spelt } from "./words.ts";
 const MODELS_MAX = 16;
 const NAME_CHARS_MAX = 200;
 
-/** An entry as the index has it. */
+/** An entry in the index. */
 export interface IndexedEntry {
   readonly start: number;
   readonly role: Role | null;
   /** Its time, else the last one before it. */
   readonly at: string | null;
   readonly tools: readonly string[];
-  /** What the words are taken from. */
+  /** The text to index. */
   readonly text: string;
 }
 
@@ -34,11 +34,11 @@ export interface FoldState {
   /** rye: the directive that the events name. */
   readonly directive: string | null;
   readonly model: string;
-  /** Those that were named, in the order of naming. */
+  /** All models named, in order. */
   readonly models: readonly string[];
   readonly usage: UsageState;
   readonly tools: ToolState;
-  /** What the dialect remembers of the lines, where it does (dialects/dialect.ts, LineMemory). */
+  /** The dialect's memory of earlier lines, if it has one (dialects/dialect.ts, LineMemory). */
   readonly memory?: unknown;
 }
 
@@ -51,7 +51,7 @@ export const NOTHING_FOLDED: FoldState = {
   tools: NO_TOOLS,
 };
 
-/** What came in since the last time. */
+/** What was added since the last time. */
 export interface FoldedPiece {
   readonly entries: readonly IndexedEntry[];
   readonly usage: readonly UsageFact[];
@@ -79,15 +79,12 @@ export class IndexFold {
     this.#tools = new ToolFold(tools);
   }
 
-  /** Characters of text that wait to be taken. */
+  /** Characters of text not taken yet. */
   get chars(): number {
     return this.#chars;
   }
 
-  /**
-   * `aside`: why it is neither the user's word nor the answer to it; null when it is. `mark`: what it
-   * is to the turns.
-   */
+  /** `aside`: why it is not part of the conversation, or null. `mark`: its role in the turns. */
   add(entry: Entry, start: number, aside: Aside | null = null, mark: TurnMark = null): void {
     this.#at = entry.at ?? this.#at;
     const model = this.#modelOf(entry, aside);
@@ -127,7 +124,7 @@ export class IndexFold {
     return piece;
   }
 
-  /** The one that the entry names, else the last of the conversation; a program is no model. */
+  /** The entry's model, else the last of the conversation; a program is not a model. */
   #modelOf({ model: named }: Entry, aside: Aside | null): string {
     if (named === null || aside === "program") return this.#model;
     const model = oneLine(named, NAME_CHARS_MAX);

@@ -1,10 +1,10 @@
 /**
- * Index table: the SQL of the search index, rows in and out. Page: docs/formats/catalog.md.
+ * Index table: the SQL of the search index, and its rows. Page: docs/formats/catalog.md.
  *
- * The text itself is not kept: FTS5 has the words and where they stand, and what is shown is cut from
- * the log. A file of its own, since a listing must not be slowed down by it.
+ * The text itself is not stored: FTS5 has the words and their positions, and what is shown is cut
+ * from the log. Its own file, since it must not slow down a listing.
  *
- * IT1  An entry's number grows with the time of indexing, and is never used again. Newest first is
+ * IT1  An entry's number grows with the time of indexing, and is never reused. Newest first is
  *      counting down, which needs no sorting and no memory, whatever is found.
  */
 
@@ -77,7 +77,7 @@ CREATE TABLE tools (
 ) WITHOUT ROWID;
 `;
 
-/** Between the names in a list of them, and around it: no name holds one. */
+/** Separates names in a list, and surrounds it: no name has one. */
 export const NAME_MARK = "\n";
 
 const SESSION = "SELECT * FROM sessions WHERE root = ? AND id = ?";
@@ -116,25 +116,25 @@ export interface IndexedPlace {
   readonly root: string;
 }
 
-/** How far a session has been indexed. */
+/** How far a session is indexed. */
 export interface IndexedSession {
   readonly session: number;
-  /** Of its log when all of it was indexed; a size of -1 while it is not. */
+  /** Size of its log when all of it was indexed; -1 while it is not. */
   readonly size: number;
   readonly mtimeMs: number;
   readonly indexedTo: number;
-  /** What the bytes up to there looked like. */
+  /** A mark of the bytes up to there. */
   readonly mark: string;
   readonly state: FoldState | null;
 }
 
-/** How far it has been indexed now. */
+/** How far it is indexed now. */
 export interface Progress {
   readonly indexedTo: number;
   readonly mark: string;
   readonly agent: string | null;
   readonly state: FoldState;
-  /** Of the log, when this is all of it. */
+  /** The log's state, when this is all of it. */
   readonly log: LogState | null;
 }
 
@@ -144,7 +144,7 @@ export function rootKey(cache: Cache, dialect: string, path: string): number | n
   return root === null ? null : Number(root);
 }
 
-/** Those of the places that the index knows, by what it calls them. */
+/** The places that the index knows, by their numbers. */
 export function rootsOf<P extends IndexedPlace>(
   cache: Cache,
   places: readonly P[],
@@ -180,7 +180,7 @@ export function addSession(cache: Cache, root: number, id: string): number {
   return Number(cache.value(ADD_SESSION, root, id));
 }
 
-/** Within a transaction of the caller's. */
+/** Within the caller's transaction. */
 export function writePiece(
   cache: Cache,
   session: number,
@@ -204,7 +204,7 @@ export function writePiece(
   cache.run(SET_SESSION, ...found, ...about, session);
 }
 
-/** Takes some of a session's entries out; whether that was all there is of it. */
+/** Removes some of a session's entries; returns whether none is left. */
 export function removePiece(cache: Cache, session: number, entriesMax: number): boolean {
   const some = "SELECT entry FROM entries WHERE session = ? LIMIT ?";
   const entries = cache.all(some, session, entriesMax).map(({ entry }) => Number(entry));
@@ -213,7 +213,7 @@ export function removePiece(cache: Cache, session: number, entriesMax: number): 
     cache.run("DELETE FROM entries WHERE entry = ?", entry);
   }
   if (entries.length === entriesMax) {
-    // What is left of it is no session that could be gone on with.
+    // The rest cannot be continued.
     cache.run("UPDATE sessions SET size = -1, mark = '' WHERE session = ?", session);
     return false;
   }
@@ -223,12 +223,12 @@ export function removePiece(cache: Cache, session: number, entriesMax: number): 
   return true;
 }
 
-/** Puts pieces of the full-text index together: so many pages of it at most. */
+/** Merges segments of the full-text index, at most this many pages. */
 export function mergeWords(cache: Cache, pages: number): void {
   cache.run(MERGE, pages);
 }
 
-/** As filters look for them: each between two marks; null for none. */
+/** As filters search for them: each between two marks; null for none. */
 function listOf(names: readonly string[]): string | null {
   if (names.length === 0) return null;
   return `${NAME_MARK}${names.join(NAME_MARK)}${NAME_MARK}`;

@@ -16,7 +16,7 @@ function parsed(text: string, isTyping = false): SearchQuery {
   return parseQuery(text, { ...options, isTyping });
 }
 
-/** Terms as they were understood: words with +, beginnings with *, those unwanted with -. */
+/** Parsed terms: words with +, prefixes with *, unwanted ones with -. */
 function said(text: string, isTyping = false): string {
   const { terms, without, filters } = parsed(text, isTyping);
   const shown = (mark: string) => (term: (typeof terms)[number]) =>
@@ -35,7 +35,7 @@ function reason(text: string): string {
   return "understood";
 }
 
-test("words, phrases, beginnings, what is unwanted, and filters are told apart", () => {
+test("words, phrases, prefixes, exclusions and filters are parsed", () => {
   assert.equal(said("port  Timeout"), "port timeout");
   assert.equal(said('"Port 80" port-80'), "port+80 port+80");
   assert.equal(said('conn* "no such fi"*'), "conn* no+such+fi*");
@@ -53,14 +53,14 @@ test("words, phrases, beginnings, what is unwanted, and filters are told apart",
   assert.equal(said("x -since:1d"), "x -since=2026-11-14T12:00:00.000Z");
 });
 
-test("what only looks like a filter is text", () => {
+test("text that only looks like a filter is text", () => {
   assert.equal(said("TypeError: x"), "typeerror x");
   assert.equal(said("https://host/a"), "https+host+a");
   assert.equal(said("std::vector 12:30"), "std+vector 12+30");
   assert.equal(said('"key:value"'), "key+value");
 });
 
-test("the last word is a beginning while it is typed, from two characters on", () => {
+test("the last word is a prefix while it is typed, from two characters on", () => {
   assert.equal(said("port tim", true), "port tim*");
   assert.equal(said("port t", true), "port t");
   assert.equal(said("port tim ", true), "port tim");
@@ -70,19 +70,19 @@ test("the last word is a beginning while it is typed, from two characters on", (
   assert.equal(said("port role:user", true), "port role=user");
 });
 
-test("what is wrong with a query is said in words", () => {
+test("a bad query is refused with a reason", () => {
   assert.match(reason(""), /it is empty/);
   assert.match(reason("  "), /it is empty/);
   assert.match(reason('a "b'), /a " is missing/);
   assert.match(reason('a"b"'), /stands inside a word/);
   assert.match(reason('"a"b'), /stands inside a word/);
-  assert.match(reason("agnt:x"), /a filter that is not known; those are agent: model: role:/);
+  assert.match(reason("agnt:x"), /an unknown filter; known are agent: model: role:/);
   assert.match(reason("agent:"), /agent: has no value/);
-  assert.match(reason("role:me"), /role: is none of system, user, assistant, tool/);
-  assert.match(reason("dialect:x"), /dialect: is none of rye, entire/);
-  assert.match(reason("since:yesterday"), /since: is no time/);
-  assert.match(reason("since:2026-13-45"), /since: is no time/);
-  assert.match(reason("until:2026-02-30"), /until: is no time/);
+  assert.match(reason("role:me"), /role: must be one of system, user, assistant, tool/);
+  assert.match(reason("dialect:x"), /dialect: must be one of rye, entire/);
+  assert.match(reason("since:yesterday"), /since: is not a time/);
+  assert.match(reason("since:2026-13-45"), /since: is not a time/);
+  assert.match(reason("until:2026-02-30"), /until: is not a time/);
   assert.match(reason("!!"), /no letter and no digit/);
   assert.match(reason("a*"), /a \* needs 2 letters/);
 });
@@ -94,7 +94,7 @@ test("a query is bounded in characters and in terms", () => {
   assert.match(reason("a ".repeat(QUERY_TERMS_MAX + 1)), /more than 32 terms/);
 });
 
-test("whatever is typed is found, not found, or refused in words; SQLite refuses nothing", async () => {
+test("any query has results, has none, or is refused with a reason; SQLite never fails on it", async () => {
   const index = await SearchIndex.open(join(tempDirectory(), "search.db"));
   onTestFinished(() => index.close());
   const place = { dialect: "rye", root: tempDirectory() };

@@ -1,12 +1,12 @@
 /**
- * Query: what somebody typed into a box for searching, understood.
+ * Query: parses a search query.
  *
- *   timeout "port 80" conn* -test role:tool agent:"my cook" since:7d
+ * timeout "port 80" conn* -test role:tool agent:"my cook" since:7d
  *
- * QY1  What cannot be understood is refused with SEARCH_QUERY, in words; nothing that was typed
- *      reaches SQLite as anything but quoted words (`matchOf`).
- * QY2  Bounded: so many characters, so many terms; a beginning has at least two characters, since
- *      fewer would be the beginning of half of all words.
+ * QY1  A query that cannot be parsed is refused with SEARCH_QUERY and a reason; user input reaches
+ *      SQLite only as quoted words (`matchOf`).
+ * QY2  Bounded in characters and terms; a prefix has at least two characters, since fewer would
+ *      match half of all words.
  */
 
 import { momentOf } from "../../base/choice.ts";
@@ -18,15 +18,15 @@ export const QUERY_CHARS_MAX = 1_000;
 export const QUERY_TERMS_MAX = 32;
 const PREFIX_CHARS_MIN = 2;
 
-/** Words that stand one after the other; of the last one only the beginning, with `isPrefix`. */
+/** Consecutive words; with `isPrefix`, the last is only a prefix. */
 export interface Term {
   readonly words: readonly string[];
   readonly isPrefix: boolean;
-  /** As it was typed, for the index to take apart. */
+  /** As typed; the index splits it. */
   readonly text: string;
 }
 
-/** What an entry or its session must be, or with `isNot` must not be. */
+/** A condition on an entry or its session; with `isNot` negated. */
 export type Filter =
   | { readonly by: "role"; readonly value: Role; readonly isNot: boolean }
   | {
@@ -45,7 +45,7 @@ export interface SearchQuery {
 
 export interface QueryOptions {
   readonly nowMs: number;
-  /** Those that there are. */
+  /** The known dialects. */
   readonly dialects: readonly string[];
   /** The last word is still being typed. */
   readonly isTyping?: boolean;
@@ -55,7 +55,7 @@ const ROLES: readonly Role[] = ["system", "user", "assistant", "tool"];
 const FILTERS = ["agent", "model", "role", "tool", "since", "until", "dialect", "session"] as const;
 type FilterName = (typeof FILTERS)[number];
 
-/** A sign that turns it around, a filter's name, and a text in quotes or up to the next space. */
+/** A minus sign, a filter's name, and a text in quotes or up to the next space. */
 const PIECE = /(-?)(?:([A-Za-z]+):)?(?:"([^"]*)("?)(\*?)|([^\s"]*))(?=\s|$|(.))/y;
 
 export function parseQuery(text: string, options: QueryOptions): SearchQuery {
@@ -78,7 +78,7 @@ export function parseQuery(text: string, options: QueryOptions): SearchQuery {
     }
   }
   const count = query.terms.length + query.without.length + query.filters.length;
-  if (count === 0) throw refused("it is empty; say a word, or a filter such as role:user");
+  if (count === 0) throw refused("it is empty; type a word, or a filter such as role:user");
   if (count > QUERY_TERMS_MAX) throw refused(`it has more than ${QUERY_TERMS_MAX} terms`);
   return query;
 }
@@ -88,7 +88,7 @@ interface Piece {
   readonly value: string;
   readonly isNot: boolean;
   readonly isQuoted: boolean;
-  /** Its last quote is there. */
+  /** The closing quote is there. */
   readonly isClosed: boolean;
 }
 
@@ -111,7 +111,7 @@ function piecesOf(text: string, isTyping: boolean): Piece[] {
   return pieces;
 }
 
-/** What looks like a filter and is none: `Error: …`, `https://…`, `std::…`. */
+/** Text that looks like a filter: `Error: …`, `https://…`, `std::…`. */
 function isText({ name, value, isQuoted }: Piece): boolean {
   const isKnown = FILTERS.some((each) => each === name?.toLowerCase());
   return !isKnown && !isQuoted && /^(?:$|[:/\\])/.test(value);
@@ -121,14 +121,14 @@ function hasWords(text: string): boolean {
   return !wordsOf(text).next().done;
 }
 
-/** What FTS5 is asked for; null when no word is wanted. Every word is quoted (QY1). */
+/** The FTS5 expression; null when no word is wanted. Every word is quoted (QY1). */
 export function matchOf({ terms, without }: SearchQuery): string | null {
   if (terms.length === 0) return null;
   const wanted = terms.map(matchTerm).join(" AND ");
   return without.length === 0 ? wanted : `(${wanted}) NOT (${matchAny(without) ?? ""})`;
 }
 
-/** The same for entries with any of the terms; null without terms. */
+/** An expression for entries with any of the terms; null without terms. */
 export function matchAny(terms: readonly Term[]): string | null {
   return terms.length === 0 ? null : terms.map(matchTerm).join(" OR ");
 }
@@ -162,7 +162,7 @@ function filterOf(
   const by = FILTERS.find((each) => each === name.toLowerCase());
   if (by === undefined) {
     throw refused(
-      `it has a filter that is not known; those are ${FILTERS.map((each) => `${each}:`).join(" ")}, ` +
+      `it has an unknown filter; known are ${FILTERS.map((each) => `${each}:`).join(" ")}, ` +
         'and a word with a colon is quoted, as in "key:value"',
     );
   }
@@ -171,11 +171,11 @@ function filterOf(
   const lower = value.toLowerCase();
   if (by === "role") {
     const role = ROLES.find((each) => each === lower);
-    if (role === undefined) throw refused(`role: is none of ${ROLES.join(", ")}`);
+    if (role === undefined) throw refused(`role: must be one of ${ROLES.join(", ")}`);
     return { by, value: role, isNot };
   }
   if (by === "dialect" && !dialects.includes(lower)) {
-    throw refused(`dialect: is none of ${dialects.join(", ")}`);
+    throw refused(`dialect: must be one of ${dialects.join(", ")}`);
   }
   return { by, value: by === "dialect" ? lower : value, isNot };
 }
@@ -191,7 +191,7 @@ function timeOf(by: FilterName, text: string, nowMs: number): string {
     ago === undefined ? momentOf(TIME.test(text) ? text : "") : nowMs - Number(count) * ago;
   const date = new Date(ms);
   if (Number.isNaN(date.getTime())) {
-    throw refused(`${by}: is no time; write 2026-11-15, 2026-11-15T10:00:00Z, 7d, 24h or 30m`);
+    throw refused(`${by}: is not a time; write 2026-11-15, 2026-11-15T10:00:00Z, 7d, 24h or 30m`);
   }
   return date.toISOString();
 }

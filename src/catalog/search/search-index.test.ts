@@ -14,7 +14,7 @@ import { parseQuery } from "./query.ts";
 import { IndexBegunAnew, SearchIndex } from "./search-index.ts";
 import { sumUsage } from "./usage-report.ts";
 
-/** Nobody looks whether it is there. */
+/** It need not exist. */
 const place = { dialect: "rye", root: "/no/such/project" };
 
 async function opened(path: string): Promise<SearchIndex> {
@@ -45,7 +45,7 @@ test("the schema on the format page is the one in force", () => {
   assert.equal(schema.trim(), SEARCH_SCHEMA.trim());
 });
 
-test("the page's example is a row that the index takes and gives back", async () => {
+test("the page's example is a row that the index stores and returns", async () => {
   const json = docsPage("formats/catalog").block("json usage-example");
   const row = JSON.parse(json) as Record<string, SqlValue>;
   const index = await opened(join(tempDirectory(), "search.db"));
@@ -60,7 +60,7 @@ test("the page's example is a row that the index takes and gives back", async ()
   );
 });
 
-test("an index is its user's alone, and of another version it is begun anew", async () => {
+test("an index is private to its user, and one of another version is created again", async () => {
   const path = join(tempDirectory(), "cache/search.db");
   const index = await opened(path);
   await put(index, "a", ["one", "two"]);
@@ -77,7 +77,7 @@ test("an index is its user's alone, and of another version it is begun anew", as
   assert.equal(await found(again, "one"), 0);
 });
 
-test("a damaged index is begun anew, and its user is told so", async () => {
+test("a damaged index is created again, and the caller gets an error that says so", async () => {
   const path = join(tempDirectory(), "search.db");
   const index = await opened(path);
   await put(
@@ -98,14 +98,14 @@ test("a damaged index is begun anew, and its user is told so", async () => {
   assert.equal(await found(damaged, "all"), 1);
 });
 
-test("where no index can be kept, searching is refused and says why", async () => {
+test("without a usable index, searching is refused with the reason", async () => {
   const path = join(tempDirectory(), "search.db");
   mkdirSync(path);
   const { details } = await refusal(SearchIndex.open(path), "CATALOG_UNAVAILABLE");
   assert.deepEqual(details, { path, problem: "EINVAL" });
 });
 
-test("a piece that was read after another than stands there is dropped", async () => {
+test("a piece that does not follow the last stored one is dropped", async () => {
   const index = await opened(join(tempDirectory(), "search.db"));
   await put(index, "a", ["one"]);
   await put(index, "a", ["one"]);

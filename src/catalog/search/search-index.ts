@@ -1,16 +1,17 @@
 /**
- * Search index: the words of every session, and what the sessions used, in a file beside the catalog.
+ * Search index: the words and the usage of every session, in a file next to the catalog.
  *
- * A cache like the catalog: it may be deleted at any time, and is made anew from the logs. Which
- * sessions belong in it and what stands in them is for its caller to say, piece by piece.
+ * A cache like the catalog: it may be deleted at any time, and is rebuilt from the logs. Its caller
+ * passes the sessions and their contents, piece by piece.
  *
- * SI1  A piece is written in one transaction, together with how far its session has been indexed. A
- *      process that is killed in between has lost the piece, and goes on where the last one ended.
- * SI2  A piece goes in only after the piece it was read after: of several processes that index one
- *      session, one wins each piece, and what the others read is dropped (`isTaken`).
- * SI3  A file that was damaged, or taken away under us, is begun anew; the caller is told by
- *      IndexBegunAnew, since what it knew of it no longer holds. Without a file there is no
- *      searching: CATALOG_UNAVAILABLE.
+ * SI1  A piece is written in one transaction, together with how far its session is indexed. A
+ *      process that is killed in between loses that piece, and the next one continues after the
+ *      last.
+ * SI2  A piece is added only directly after the piece it was read after: when several processes
+ *      index one session, one wins each piece, and the others' are dropped (`isTaken`).
+ * SI3  A file that was damaged, or deleted while open, is created again; the caller gets
+ *      IndexBegunAnew, since its knowledge of the old one no longer holds. Without a file there is
+ *      no search: CATALOG_UNAVAILABLE.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -33,10 +34,10 @@ import {
   writePiece,
 } from "./index-table.ts";
 
-/** How long another process's transactions are waited for, and how long between two looks. */
+/** How long to wait for other processes' transactions, and the pause between tries. */
 const BUSY_MS_MAX = 30_000;
 const BUSY_PAUSE_MS = 25;
-/** Sessions that are asked about in one statement. */
+/** Sessions per statement. */
 const KNOWN_PER_READ = 1_000;
 
 const WORDLESS = `
@@ -44,7 +45,7 @@ SELECT id FROM sessions WHERE root = ? AND indexed_to > 0
   AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.session = sessions.session)
   ORDER BY id LIMIT ?`;
 
-/** A piece of a session, to be put in after what `before` says is there (null: nothing is). */
+/** A piece of a session, to be added after `before` (null: nothing). */
 export interface NewPiece {
   readonly place: IndexedPlace;
   readonly id: string;
@@ -53,7 +54,7 @@ export interface NewPiece {
   readonly progress: Progress;
 }
 
-/** The file was damaged, or taken away: it was opened anew, and what was in it may be gone. Ask again. */
+/** The file was damaged or deleted: it was created again and may be empty. Call again. */
 export class IndexBegunAnew extends VerbatimError<"CATALOG_UNAVAILABLE"> {}
 
 export class SearchIndex {
@@ -80,13 +81,13 @@ export class SearchIndex {
     this.#cache = null;
   }
 
-  /** Forgets everything. */
+  /** Removes everything. */
   async clear(): Promise<void> {
     this.#cache?.spoil();
     await this.#reopen(false);
   }
 
-  /** What is known of a session; null when nothing is. */
+  /** What is stored about a session, or null. */
   session({ dialect, root }: IndexedPlace, id: string): Promise<IndexedSession | null> {
     return this.attempt((cache) => {
       const key = rootKey(cache, dialect, realRoot(root));
@@ -94,7 +95,7 @@ export class SearchIndex {
     });
   }
 
-  /** The ids of a place's sessions that are in the index, and how their logs stood; in pieces. */
+  /** The ids of a place's indexed sessions, with their logs' states; in pieces. */
   async *known({ dialect, root }: IndexedPlace): AsyncGenerator<Map<string, LogState>> {
     const path = realRoot(root);
     const sql = `SELECT id, size, mtime_us FROM sessions
@@ -115,7 +116,7 @@ export class SearchIndex {
     }
   }
 
-  /** The places that the index knows of. */
+  /** The places in the index. */
   places(): Promise<IndexedPlace[]> {
     return this.attempt((cache) => {
       const rows = cache.all("SELECT dialect, path FROM roots");
@@ -123,7 +124,7 @@ export class SearchIndex {
     });
   }
 
-  /** Sessions of a place that were read and of which nothing can be found, up to `limit`. */
+  /** Sessions of a place that were read and have no words, up to `limit`. */
   wordless({ dialect, root }: IndexedPlace, limit: number): Promise<string[]> {
     const path = realRoot(root);
     return this.attempt((cache) => {
@@ -133,7 +134,7 @@ export class SearchIndex {
     });
   }
 
-  /** Forgets a place of which no session is left. */
+  /** Removes a place without sessions. */
   removePlace({ dialect, root }: IndexedPlace): Promise<void> {
     return this.attempt((cache) => {
       const isEmpty = "root NOT IN (SELECT root FROM sessions)";
@@ -143,8 +144,8 @@ export class SearchIndex {
   }
 
   /**
-   * Adds pieces of sessions, in this order, all or none of them. Each is told how its session stands
-   * now; null when it was not put in, because there is something else before it by now (SI2).
+   * Adds pieces of sessions, in this order, all or none of them. Returns the new state of each
+   * session; null when it was not added, because something else was added before it (SI2).
    */
   add(pieces: readonly NewPiece[]): Promise<(IndexedSession | null)[]> {
     const roots = new Set(pieces.map(({ place }) => place.root));
@@ -161,7 +162,7 @@ export class SearchIndex {
     });
   }
 
-  /** Takes out some of a session's entries; whether nothing is left of it. */
+  /** Removes some of a session's entries; returns whether none is left. */
   remove(place: IndexedPlace, id: string, entriesMax: number): Promise<boolean> {
     const path = realRoot(place.root);
     return this.attempt((cache) => {
@@ -175,7 +176,7 @@ export class SearchIndex {
     });
   }
 
-  /** Puts the full-text index in order, a little: many small additions make it slow to search. */
+  /** Merges some of the full-text index: many small additions make searching slow. */
   merge(pages: number): Promise<void> {
     return this.attempt((cache) => mergeWords(cache, pages));
   }
@@ -198,13 +199,13 @@ export class SearchIndex {
 
   async #giveUp(cause: unknown, problem: string): Promise<never> {
     this.#problem = problem;
-    // Our statements are right: tables that they do not fit are another version's, or somebody's.
+    // Our statements are right: tables that do not fit are of another version or program.
     const isWrong = isDamage(cause) || problem === "SQLITE_ERROR";
     if (!isWrong && !problem.startsWith("SQLITE_IOERR")) throw this.#unavailable();
     if (isWrong) this.#cache?.spoil();
     await this.#reopen(isDamage(cause));
     const { path } = this;
-    const message = `the search index at ${path} was damaged (${problem}); it is begun anew`;
+    const message = `the search index at ${path} was damaged (${problem}); it was created again`;
     throw new IndexBegunAnew("CATALOG_UNAVAILABLE", message, { path, problem });
   }
 
@@ -221,8 +222,8 @@ export class SearchIndex {
     const problem = this.#problem || "closed";
     return new VerbatimError(
       "CATALOG_UNAVAILABLE",
-      `sessions cannot be searched: the index at ${path} cannot be had (${problem}); ` +
-        "make room for it, or set XDG_CACHE_HOME",
+      `sessions cannot be searched: the index at ${path} cannot be opened (${problem}); ` +
+        "free some space, or set XDG_CACHE_HOME to a writable directory",
       { path, problem },
     );
   }
@@ -237,7 +238,7 @@ function addPiece(cache: Cache, root: number, { id, before, piece, progress }: N
   return { session, size, mtimeMs, indexedTo, mark, state };
 }
 
-/** Whether all of a log has been indexed as it stands. */
+/** Whether all of a log is indexed in its current state. */
 export function isIndexed(kept: LogState | undefined, log: LogState): boolean {
   return kept !== undefined && isFresh(kept, log);
 }

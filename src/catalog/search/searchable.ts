@@ -1,15 +1,15 @@
 /**
- * Searchable: the text of an entry that can be found, in the order in which it stands there.
+ * Searchable: the text of an entry that can be found, in its order.
  *
- * What was said and thought; of tools the name, and every string that went in and came out.
+ * Messages and thinking; of tools the name, and every string of input and output.
  *
- * SE1  At most SEARCHABLE_CHARS_MAX characters: what stands after them cannot be found. Values are
- *      walked without recursion: a line can be nested deeper than a stack.
+ * SE1  At most SEARCHABLE_CHARS_MAX characters: text after them cannot be found. Values are walked
+ *      without recursion: a line can be nested deeper than a stack.
  */
 
 import type { Entry, Part } from "../../model/entry.ts";
 
-/** Of one entry. A line may hold 16 MiB; a tool's longest output is seldom what one looks for. */
+/** Per entry. A line may hold 16 MiB; a tool's longest output is seldom searched for. */
 export const SEARCHABLE_CHARS_MAX = 65_536;
 
 /** The texts of an entry as one, in lines. */

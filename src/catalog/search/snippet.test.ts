@@ -10,7 +10,7 @@ function shown(text: string, query: string): string {
   return pieces.map(({ text, isHit }) => (isHit ? `[${text}]` : text)).join("");
 }
 
-test("hits are marked as they stand in the text, whatever their case and accents", () => {
+test("hits are marked in the original text, whatever their case and accents", () => {
   assert.equal(shown("The Été of  a\n cook", "ete cook"), "The [Été] of a [cook]");
   assert.equal(shown("on port-80, port 80", '"port 80"'), "on [port-80], [port 80]");
   assert.equal(shown("connect conn reconnect", "conn*"), "[connect] [conn] reconnect");
@@ -18,14 +18,14 @@ test("hits are marked as they stand in the text, whatever their case and accents
   assert.equal(shown("nothing of it", "role:user"), "nothing of it");
 });
 
-test("what is left out between and around the hits is shown as left out", () => {
+test("omissions between and around the hits are marked", () => {
   const far = "x ".repeat(200);
   const snippet = shown(`${far}one ${far}two ${far}`, "one two");
   assert.match(snippet, /^….+\[one\].+ … .+\[two\].+…$/);
   assert.ok(snippet.length < 300);
 });
 
-test("of any text and query, the pieces are text of the entry and whole characters", () => {
+test("for any text and query, the pieces are text of the entry with whole characters", () => {
   const word = fc.constantFrom("one", "two", "日", "é", "😀", "\u0301", "\ud800", "\n", "…");
   const text = fc.array(fc.oneof(word, fc.string({ unit: "binary", maxLength: 30 })), {
     maxLength: 12,

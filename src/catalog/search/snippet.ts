@@ -1,10 +1,10 @@
 /**
- * Snippet: the pieces of an entry's text around what was looked for, with the hits told apart.
+ * Snippet: excerpts of an entry's text around the hits, with the hits marked.
  *
- * Pure, and data: pieces of text. Who shows them escapes them for where they are shown.
+ * Pure data: pieces of text. The caller escapes them for its output.
  *
- * SN1  Put together, the pieces are text that stands in the entry, but for runs of white space, which
- *      are one space, and "…" where something was left out. No character is cut in two.
+ * SN1  The pieces together are text of the entry, except that runs of white space are one space,
+ *      and "…" marks omissions. No character is cut in two.
  */
 
 import type { Term } from "./query.ts";
@@ -15,12 +15,12 @@ export interface SnippetPiece {
   readonly isHit: boolean;
 }
 
-/** Around a hit, on each side; and how far a beginning goes where there is none. */
+/** Context on each side of a hit, and the length of the beginning where there is none. */
 const AROUND_CHARS = 60;
 const BEGINNING_CHARS = 160;
-/** Stretches that are shown: one for the first place of each term, as far as they lie apart. */
+/** Excerpts shown: one for the first hit of each term, if they do not overlap. */
 const STRETCHES_MAX = 3;
-/** Hits that are looked for: a word may stand in a text ten thousand times. */
+/** Hits searched for: a word may occur ten thousand times. */
 const HITS_MAX = 200;
 const LEFT_OUT = "…";
 
@@ -63,7 +63,7 @@ interface Hit extends Stretch {
   readonly term: number;
 }
 
-/** Where terms stand in a text, in order, none inside another. */
+/** Positions of terms in a text, in order, none inside another. */
 function hitsOf(text: string, terms: readonly Term[]): Hit[] {
   const hits: Hit[] = [];
   const longest = terms.reduce((most, { words }) => Math.max(most, words.length), 0);
@@ -97,7 +97,7 @@ function matches(window: readonly PlacedWord[], { words, isPrefix }: Term): bool
   });
 }
 
-/** What is shown of the text: around the first hit of each term, or its beginning. */
+/** The shown ranges: around the first hit of each term, or the beginning. */
 function stretchesOf(text: string, hits: readonly Hit[]): Stretch[] {
   const firsts = hits.filter((hit, at) => hits.findIndex(({ term }) => term === hit.term) === at);
   if (firsts.length === 0) return [{ start: 0, end: boundary(text, BEGINNING_CHARS) }];
@@ -117,7 +117,7 @@ function stretchesOf(text: string, hits: readonly Hit[]): Stretch[] {
   return stretches;
 }
 
-/** The place itself, or the one before it when it is inside a character. */
+/** The position itself, or the one before it when it is inside a character. */
 function boundary(text: string, at: number): number {
   const code = text.charCodeAt(at);
   const isLow = code >= 0xdc00 && code <= 0xdfff;

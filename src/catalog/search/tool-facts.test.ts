@@ -30,7 +30,7 @@ test("a failure is counted for the call that failed, not for an interrupted one 
   }
 });
 
-test("a call that its message says again, as it grows, counts once; another message's is another", () => {
+test("a call that its growing message repeats counts once; another message's is another call", () => {
   const result: Part = {
     ...{ type: "tool_result", callId: "c1", output: "here", error: null, durationMs: 5 },
   };
@@ -43,7 +43,7 @@ test("a call that its message says again, as it grows, counts once; another mess
     { ...said("assistant", where, result), messageId: "m2" },
     said("assistant", where, result),
   ];
-  // Method: put aside after any number of entries, so that all it knows must be in its state.
+  // Method: saved after any number of entries, so that all it knows must be in its state.
   for (let cut = 0; cut <= entries.length; cut++) {
     const counts = { calls: 0, timed: 0 };
     let state = NO_TOOLS;

@@ -1,12 +1,12 @@
 /**
  * Tool facts: how often a session's tools were called, failed, and how long they took.
  *
- * TO1  As with usage (UF1), folding in pieces gives what folding at once gives. Calls that are still
- *      open are remembered by their id, the latest CALLS_REMEMBERED of them; a result whose call is
- *      not among them is of no tool that we could name, and is not counted.
- * TO2  Results go to calls as in model/pairing.ts (CP1, CP2), but for the input, which is not kept:
- *      an id that is said again is another call when it is another tool's. What a message repeats of
- *      itself counts once (model/said-again.ts).
+ * TO1  As with usage (UF1), folding in pieces gives the same as folding at once. Open calls are
+ *      remembered by id, the latest CALLS_REMEMBERED of them; a result whose call is not among them
+ *      has no known tool, and is not counted.
+ * TO2  Results are paired with calls as in model/pairing.ts (CP1, CP2), except for the input, which
+ *      is not kept: a repeated id is another call if its tool differs. What a message repeats
+ *      counts once (model/said-again.ts).
  */
 
 import { oneLine } from "../../base/one-line.ts";
@@ -17,10 +17,10 @@ import { type MessageCalls, NO_MESSAGE, SaidAgain } from "../../model/said-again
 export const CALLS_REMEMBERED = 128;
 const ID_CHARS_MAX = 256;
 const TOOL_CHARS_MAX = 200;
-/** Longer than this no call has taken: thirty years. */
+/** No call has taken longer: thirty years. */
 const DURATION_MS_MAX = 1e12;
 
-/** One row of what was done with a tool on a day. */
+/** A row: use of a tool on a day. */
 export interface ToolFact {
   readonly day: string;
   readonly tool: string;
@@ -46,7 +46,7 @@ export const NO_TOOLS: ToolState = { calls: [], message: NO_MESSAGE };
 type ToolResult = Extract<Part, { type: "tool_result" }>;
 
 export class ToolFold {
-  /** Calls without an id have the empty one, and are answered in their order, within a turn. */
+  /** Calls without an id have an empty one, and are answered in order, within a turn. */
   #calls: OpenCall[];
   readonly #again: SaidAgain;
   #facts = new Map<string, ToolFact>();
@@ -56,7 +56,7 @@ export class ToolFold {
     this.#again = new SaidAgain(message);
   }
 
-  /** Answers the names of the tools that the entry has to do with. */
+  /** Returns the names of the entry's tools. */
   add(entry: Entry, day: string, at: string | null, start: number): string[] {
     const names = new Set<string>();
     this.#again.beginEntry(entry);
@@ -83,14 +83,14 @@ export class ToolFold {
     return { calls: [...this.#calls], message: this.#again.state() };
   }
 
-  /** What came in since the last time: rows to be added to those that are kept. */
+  /** What was added since the last time: rows to be added to the stored ones. */
   take(): ToolFact[] {
     const facts = [...this.#facts.values()];
     this.#facts = new Map();
     return facts;
   }
 
-  /** Whether it is a call of its own: one that is open may be said again as its message grows. */
+  /** Whether it is a new call: an open one may be repeated as its message grows. */
   #open(id: string, tool: string, at: string | null): boolean {
     const before = id === "" ? -1 : this.#calls.findIndex(([open]) => open === id);
     if (before >= 0 && this.#calls[before]?.[1] === tool) return false;
@@ -133,7 +133,7 @@ export class ToolFold {
   }
 }
 
-/** Ids that are too long are nobody's, and are paired as if there were none. */
+/** Too long ids are treated like missing ones. */
 function idOf(callId: string | null): string {
   return callId === null || callId.length > ID_CHARS_MAX ? "" : callId.toWellFormed();
 }

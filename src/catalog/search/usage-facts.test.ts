@@ -15,7 +15,7 @@ const usage = fc.record({
   spend: fc.option(fc.constantFrom(0.01, 0.0003, 1)),
 });
 
-/** What a fold counted, as the report adds it up. */
+/** What a fold counted, added up like the report does. */
 function totals(facts: ReturnType<IndexFold["take"]>["usage"], turnFields: number) {
   const isCounted = (source: number, bit: number) =>
     source === SOURCES.end || source === ((turnFields >> bit) & 1);
@@ -28,7 +28,7 @@ function totals(facts: ReturnType<IndexFold["take"]>["usage"], turnFields: numbe
   return [...sums, facts.reduce((sum, { turns }) => sum + turns, 0)];
 }
 
-test("what a session used is what its summary says, however it is recorded", () => {
+test("a session's usage equals its summary's, however it is recorded", () => {
   // Method: sessions that record on messages, at ends of turns, or both; with or without an end.
   const session = (kinds: readonly Entry["kind"][]) =>
     fc.array(
@@ -67,7 +67,7 @@ test("what a session used is what its summary says, however it is recorded", () 
         summary.add(entry, aside, mark);
         if (mark !== null && mark !== "opens") isCalled = mark === "step";
       }
-      // A call that nothing came of yet counts for a day and a model when something has (UF3).
+      // A call without output yet counts for a day and a model once it has some (UF3).
       if (isCalled) fold.add(emptyEntry({}), 0, null, "works");
       const { inputTokens, outputTokens, totalTokens, spend, turns } = summary.summary({
         agent: null,
@@ -80,7 +80,7 @@ test("what a session used is what its summary says, however it is recorded", () 
   );
 });
 
-test("messages are remembered as long as a summary remembers them", () => {
+test("messages are remembered as long as in a summary", () => {
   const fold = new IndexFold();
   const summary = new SummaryFold();
   const counts = { inputTokens: 10, outputTokens: 5, totalTokens: null, spend: null };
@@ -101,7 +101,7 @@ test("messages are remembered as long as a summary remembers them", () => {
   ]);
 });
 
-test("tokens go to who used them: a subagent's to its model, and no program is a model", () => {
+test("tokens count for the model that used them: a subagent's for its own, and a program is not a model", () => {
   const fold = new IndexFold();
   const counts = { inputTokens: 1, outputTokens: 1, totalTokens: 2, spend: null };
   const add = (model: string | null, aside: Aside | null) => {
@@ -122,7 +122,7 @@ test("tokens go to who used them: a subagent's to its model, and no program is a
   );
 });
 
-test("a fold that is put aside as JSON at any entry goes on as if it had not been", () => {
+test("a fold saved as JSON at any entry continues as if it had not been", () => {
   const entry = fc.record({
     kind: fc.constantFrom("message" as const, "turn_end" as const, "end" as const),
     role: fc.constantFrom("user" as const, "assistant" as const),

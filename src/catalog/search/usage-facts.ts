@@ -1,14 +1,14 @@
 /**
- * Usage facts: what a session used, by day and model, folded from its entries one at a time.
+ * Usage facts: a session's usage by day and model, folded from its entries one at a time.
  *
- * It can be put aside at any entry and gone on with later: what comes of it is the same (UF1), since
- * all that is added is whole numbers and all that is remembered is in its state.
+ * It can be saved at any entry and continued later with the same result (UF1), since it adds only
+ * whole numbers and its state has all it remembers.
  *
- * UF1  Folding a session in pieces gives what folding it at once gives. Money is counted in
- *      billionths of a dollar for that.
- * UF2  The sums are those of a summary (summary.ts): a message counts once, with the most it was said
- *      to have used, as far as it is remembered; ends of turns count before messages; what an end
- *      says of the whole session wins, and the difference is counted where the end stands.
+ * UF1  Folding a session in pieces gives the same as folding it at once. For that, money is counted
+ *      in billionths of a dollar.
+ * UF2  The sums are those of a summary (summary.ts): a message counts once, with the most it
+ *      reported, as far as it is remembered; ends of turns count before messages; the totals in an
+ *      end entry win, and the difference is counted at that entry.
  * UF3  A turn counts for the day and the model where the model first works in it; one in which it
  *      never does, where that turn ends.
  */
@@ -27,17 +27,17 @@ import {
 export const SOURCES = { message: 0, turnEnd: 1, end: 2 } as const;
 
 export const BILLION = 1e9;
-/** More than this nobody has paid for one answer, and billionths of it are still exact. */
+/** No single answer costs more, and billionths of it are still exact. */
 const SPEND_MAX = 1e6;
 
-/** Sums, in the order of FIELDS; null where nobody recorded any. Spend is in billionths. */
+/** Sums, in the order of FIELDS; null where none was recorded. Spend is in billionths. */
 type Sums = (number | null)[];
 
-/** One row of what was used. */
+/** A row of usage. */
 export interface UsageFact {
   /** "" when it has no time. */
   readonly day: string;
-  /** "" when nobody named one. */
+  /** "" when none was named. */
   readonly model: string;
   readonly source: number;
   turns: number;
@@ -45,11 +45,11 @@ export interface UsageFact {
 }
 
 export interface UsageState {
-  /** By message id: what was counted of it. */
+  /** By message id: what was counted. */
   readonly messages: readonly (readonly [string, Sums | null])[];
   /** By source: all there is. */
   readonly sums: readonly Sums[];
-  /** Which numbers are taken from ends of turns: a bit for each field. */
+  /** Which numbers come from ends of turns: a bit for each field. */
   readonly turnFields: number;
   readonly turns: TurnState;
 }
@@ -76,7 +76,7 @@ export class UsageFold {
     this.#turns = new Turns(turns);
   }
 
-  /** `day` and `model` are those at the entry, which need not say them itself. */
+  /** `day` and `model` apply at the entry, which need not name them itself. */
   add(entry: Entry, mark: TurnMark, day: string, model: string): void {
     if (this.#completesTurn(mark)) this.#fact(day, model, SOURCES.message).turns++;
     if (entry.kind === "end") this.#end(entry, day, model);
@@ -101,7 +101,7 @@ export class UsageFold {
     };
   }
 
-  /** What came in since the last time: rows to be added to those that are kept. */
+  /** What was added since the last time: rows to be added to the stored ones. */
   take(): UsageFact[] {
     const facts = [...this.#facts.values()];
     this.#facts = new Map();
@@ -127,13 +127,13 @@ export class UsageFold {
     this.#count(day, model, SOURCES.end, said, before);
   }
 
-  /** What all of the session used up to here. */
+  /** The whole session's total up to here. */
   #total(at: number): number {
     const source = (this.#turnFields >> at) & 1;
     return (this.#sums[source]?.[at] ?? 0) + (this.#sums[SOURCES.end]?.[at] ?? 0);
   }
 
-  /** Adds what `now` is more than `before`. */
+  /** Adds the difference of `now` and `before`. */
   #count(day: string, model: string, source: number, now: Sums, before: Sums): void {
     const { sums } = this.#fact(day, model, source);
     const all = this.#sums[source] ?? [];
@@ -158,7 +158,7 @@ export class UsageFold {
   }
 
   #remember(messageId: string, sums: Sums | null): void {
-    this.#messages.delete(messageId); // So that it is the latest.
+    this.#messages.delete(messageId); // Re-inserted as the latest.
     this.#messages.set(messageId, sums);
     if (this.#messages.size <= MESSAGES_REMEMBERED) return;
     const [oldest] = this.#messages.keys();

@@ -1,7 +1,7 @@
 /**
- * Usage report: what all sessions used, added up from the facts that the index keeps of each.
+ * Usage report: the usage of all sessions, added up from the facts in the index.
  *
- * UR1  Sessions are added up some at a time, and others have their turn in between.
+ * UR1  Sessions are added up in slices, with other work in between.
  */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -41,22 +41,24 @@ export interface UsageSums<P extends IndexedPlace = IndexedPlace> {
   readonly isCut: boolean;
 }
 
-/** A number counts where its session records it: at ends of turns when any does, else on messages. */
+/** A number counts where its session records it: at ends of turns if any does, else on messages. */
 function counted(column: string, bit: number): string {
   return `CASE WHEN u.source IN (${SOURCES.end}, (s.turn_fields >> ${bit}) & 1) THEN u.${column} END`;
 }
 
 const COLUMNS = ["input_tokens", "output_tokens", "total_tokens", "spend_billionths"];
 
-/** ?1 the roots, ?2 and ?3 days, ?4 and ?5 sessions. Without a day it counts when none was asked for. */
+/**
+ * ?1 the roots, ?2 and ?3 days, ?4 and ?5 sessions. Rows without a day count when no day is given.
+ */
 const WITHIN = (table: string) => `
 s.root IN (SELECT value FROM json_each(?1))
   AND ${table}.session >= ?4 AND ${table}.session < ?5
   AND (?2 IS NULL OR ${table}.day >= ?2) AND (?3 IS NULL OR (${table}.day < ?3 AND ${table}.day <> ''))`;
 
 /**
- * What counts of each row; one of which nothing does is passed over. CROSS: begun with the sessions,
- * all of a root would be gone through for every thousand.
+ * What counts of each row; a row without any is skipped. CROSS: starting with the sessions would
+ * read all of a root for every thousand.
  */
 const COUNTED = `
 SELECT u.session, u.day, u.model, s.agent,
@@ -73,7 +75,7 @@ FROM (${COUNTED}) WHERE ${ANYTHING} GROUP BY day, model, agent`;
 
 const SESSIONS = `SELECT count(DISTINCT session) FROM (${COUNTED}) WHERE ${ANYTHING}`;
 
-/** Columns beside max() are of the row that has it. */
+/** With max(), SQLite takes the other columns from the row that has it. */
 const TOOLS = `
 SELECT t.tool, TOTAL(t.calls) AS calls, TOTAL(t.errors) AS errors, TOTAL(t.timed) AS timed,
   TOTAL(t.total_ms) AS total_ms, max(t.slowest_ms) AS slowest_ms, t.slowest_start, s.id, s.root
@@ -81,7 +83,7 @@ FROM tools t CROSS JOIN sessions s ON s.session = t.session
 WHERE ${WITHIN("t")}
 GROUP BY t.tool`;
 
-/** Sessions that are added up in one statement, and the most groups that are held. */
+/** Sessions per statement, and the most groups held. */
 const SESSIONS_AT_ONCE = 1_000;
 const GROUPS_MAX = 50_000;
 
@@ -160,7 +162,7 @@ function byCalls(a: ToolRow, b: ToolRow): number {
   return b.calls - a.calls || (a.tool < b.tool ? -1 : 1);
 }
 
-/** Billionths are all that was kept. */
+/** Only billionths were stored. */
 function dollars(value: number): number {
   return Math.round(value * BILLION) / BILLION;
 }

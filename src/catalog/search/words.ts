@@ -1,18 +1,18 @@
 /**
- * Words: a text taken apart as the full-text index takes it apart.
+ * Words: splits a text like the full-text index does.
  *
- * The index does it by itself (FTS5's unicode61, accents removed). Here it is done again where a
- * place in the text is wanted, to mark what was found; and what unicode61 cannot do is done before
- * it: writing without spaces is spelt character by character, so that its words can be found.
+ * The index does it itself (FTS5's unicode61, accents removed). It is repeated here where a
+ * position in the text is needed, to mark hits. And unicode61 cannot split writing without spaces,
+ * so that is split into characters before, to make its words searchable.
  *
- * WO1  Text and query go through the same `spelt`, so that they are taken apart alike.
- * WO2  What comes out of `spelt` is well-formed and holds no NUL, at which SQLite would end a text.
+ * WO1  Text and query go through the same `spelt`, so that they are split alike.
+ * WO2  The output of `spelt` is well-formed and has no NUL, at which SQLite would end a text.
  */
 
-/** Chinese characters, kana and the like, of which a run is no word. */
+/** Scripts without spaces, such as Chinese characters and kana. */
 const UNSPACED = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}";
 const UNSPACED_ONE = new RegExp(`[${UNSPACED}]`, "gu");
-/** What they lie among: without any of these, which is quick to see, there is nothing to spell. */
+/** A quick test: text without any of these needs no splitting. */
 const MAYBE_UNSPACED = /[\u2e80-\u9fff\uf900-\ufaff\uff66-\uff9f\ud81b-\ud883]/;
 const WORD = new RegExp(
   `[${UNSPACED}]|(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{Co}])(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{Co}\\p{M}])*`,
@@ -21,7 +21,7 @@ const WORD = new RegExp(
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what it looks for.
 const NULS = /\u0000/g;
 
-/** A word of a text, and where it stands in it. */
+/** A word of a text, and its position. */
 export interface PlacedWord {
   /** Without case and accents. */
   readonly word: string;
@@ -29,7 +29,7 @@ export interface PlacedWord {
   readonly end: number;
 }
 
-/** A text as the index is to see it. */
+/** A text as the index gets it. */
 export function spelt(text: string): string {
   const clean = text.toWellFormed().replace(NULS, " ");
   return MAYBE_UNSPACED.test(clean) ? clean.replace(UNSPACED_ONE, " $& ") : clean;
@@ -41,7 +41,7 @@ export function* wordsOf(text: string): Generator<PlacedWord> {
   }
 }
 
-/** Only what is not plain is worth taking apart. */
+/** Only non-ASCII needs folding. */
 function folded(word: string): string {
   const lower = word.toLowerCase();
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII.

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { CALLS_HELD_MAX, CallPlaces } from "./call-places.ts";
 
-test("the last calls are held, up to a limit, the latest of an id", () => {
+test("the last calls are held up to a limit, and of an id the latest", () => {
   const calls = new CallPlaces();
   for (let at = 0; at < CALLS_HELD_MAX; at++) calls.add(`${at}`, { tool: "a", href: `${at}` });
   assert.equal(calls.get("0")?.href, "0");

@@ -7,7 +7,7 @@ function parsed(value: unknown): ParsedHtml {
   return ParsedHtml.fragment(shownDiffOf(value)?.html.toString() ?? assert.fail("no diff"));
 }
 
-test("an edit is shown as what went and what came, beside its other fields (DH1, DH2)", () => {
+test("an edit is shown as a diff with its other fields (DH1, DH2)", () => {
   for (const [before, after] of [
     ["old_string", "new_string"],
     ["old_str", "new_str"],
@@ -21,7 +21,7 @@ test("an edit is shown as what went and what came, beside its other fields (DH1,
   }
 });
 
-test("several edits are several diffs, unless one of them holds more than a change", () => {
+test("several edits are several diffs, unless one of them has more than a change", () => {
   const edit = { old_string: "a", new_string: "b" };
   assert.equal(parsed({ edits: [edit, edit] }).withClass("diff").length, 2);
   for (const other of [null, {}, { ...edit, replace_all: true }]) {
@@ -29,14 +29,14 @@ test("several edits are several diffs, unless one of them holds more than a chan
   }
 });
 
-test("a diff that somebody wrote is shown as one, wherever it stands", () => {
+test("a diff in a text is shown as a diff, in any field", () => {
   const text = "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y";
   for (const value of [text, { patch: text }, { diff: text }, { input: text }]) {
     assert.deepEqual(parsed(value).withClass("new"), ["+y\n"]);
   }
 });
 
-test("what is no change is no diff", () => {
+test("a value that is not a change is not shown as a diff", () => {
   for (const value of [null, 1, "x", [], {}, { edits: [] }, { old_string: "x" }, { diff: 1 }]) {
     assert.equal(shownDiffOf(value), null);
   }

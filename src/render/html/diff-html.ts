@@ -1,8 +1,8 @@
 /**
- * Diff HTML: what a tool was given to change, or says that changed, as a difference.
+ * Diff HTML: a change in a tool's input or output, shown as a diff.
  *
- * DH1  Nothing of an input is left out: what is no part of the change is shown beside it.
- * DH2  Each line keeps its sign, so that colour is not all that tells them apart.
+ * DH1  Nothing of an input is left out: fields that are not part of the change are shown with it.
+ * DH2  Each line keeps its sign, so that colour is not the only difference.
  */
 
 import { type DiffLine, diffLines, readDiff } from "./diff-lines.ts";
@@ -10,17 +10,17 @@ import { type Html, html } from "./markup.ts";
 import { piecesHtml } from "./text-pieces.ts";
 import { type Shown, shownValue } from "./value-html.ts";
 
-/** A change as the tools of agents are told it: by names that several of them share. */
+/** Field names of a change that several agents' tools share. */
 const PAIRS = [
   ["old_string", "new_string"],
   ["old_str", "new_str"],
   ["oldText", "newText"],
 ] as const;
 
-/** What holds a diff as a text. */
+/** Fields that hold a diff as text. */
 const PATCHES = ["patch", "diff", "input"] as const;
 
-/** A value as a difference; null for one that is none. */
+/** A value as a diff; null when it is not a change. */
 export function shownDiffOf(value: unknown): Shown | null {
   if (typeof value === "string") {
     const lines = readDiff(value);
@@ -45,7 +45,7 @@ export function shownDiffOf(value: unknown): Shown | null {
 }
 
 interface Found {
-  /** The fields that the difference shows. */
+  /** The fields that the diff shows. */
   readonly names: readonly string[];
   readonly lines: readonly (readonly DiffLine[])[];
 }
@@ -69,7 +69,7 @@ function patchIn(input: Readonly<Record<string, unknown>>): Found | null {
   return null;
 }
 
-/** Several changes at once: all of them are pairs and nothing else, or it is no diff (DH1). */
+/** Several changes at once: all of them are pairs and nothing else, or it is not a diff (DH1). */
 function editsIn({ edits }: Readonly<Record<string, unknown>>): Found | null {
   if (!Array.isArray(edits) || edits.length === 0) return null;
   const found: (readonly DiffLine[])[] = [];
@@ -92,7 +92,7 @@ function signed(lines: readonly DiffLine[]): DiffLine[] {
 function linesHtml(lines: readonly DiffLine[]): Html {
   const rows = lines.map(({ kind, text }) => {
     const line = piecesHtml(text);
-    // A line that stayed needs no element: what is plain costs nothing.
+    // An unchanged line needs no element.
     return kind === "same" ? html`${line}\n` : html`<span class="${kind}">${line}\n</span>`;
   });
   return html`<pre class="diff">\n${rows}</pre>`;

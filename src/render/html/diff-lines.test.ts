@@ -7,7 +7,7 @@ function textOf(lines: readonly DiffLine[], kinds: readonly DiffLine["kind"][]):
   return lines.filter(({ kind }) => kinds.includes(kind)).map(({ text }) => text);
 }
 
-test("a difference holds all of the old text and all of the new one, in order (DL1)", () => {
+test("a diff has all of the old text and all of the new one, in order (DL1)", () => {
   const text = fc.array(fc.constantFrom("a", "b", "c", ""), { maxLength: 12 });
   fc.assert(
     fc.property(text, text, (before, after) => {
@@ -18,7 +18,7 @@ test("a difference holds all of the old text and all of the new one, in order (D
   );
 });
 
-test("what stayed is found", () => {
+test("unchanged lines are found", () => {
   assert.deepEqual(diffLines("a\nb\nc\nd", "a\nc\nx\nd\n"), [
     { kind: "same", text: "a" },
     { kind: "gone", text: "b" },
@@ -41,13 +41,13 @@ function keptIn([before, after]: readonly [string, string]): number {
   return diffLines(before, after).filter(({ kind }) => kind === "same").length;
 }
 
-test("texts that differ in too many lines were replaced as a whole (DL2)", () => {
+test("texts that differ in too many lines are shown as replaced (DL2)", () => {
   const shared = Array.from({ length: 10 }, (_, at) => `kept ${at}`);
   assert.equal(keptIn(pair(shared, EDITS_MAX)), 11);
   assert.equal(keptIn(pair(shared, EDITS_MAX + 2)), 1); // "first", which is the same in both.
 });
 
-test("the longer the texts, the fewer differences are looked for (DL2)", () => {
+test("the longer the texts, the fewer edits are searched for (DL2)", () => {
   const chars = COST_MAX / 100 / 2;
   for (const [lines, length] of [
     [100, chars / 100],
@@ -59,7 +59,7 @@ test("the longer the texts, the fewer differences are looked for (DL2)", () => {
   }
 });
 
-test("texts that are diffs already are read as such, and no others", () => {
+test("texts that are diffs are parsed as diffs, and no others", () => {
   const unified = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n";
   assert.deepEqual(
     readDiff(unified)?.map(({ kind }) => kind),

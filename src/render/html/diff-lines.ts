@@ -2,18 +2,17 @@
  * Diff lines: which lines were removed, added or kept.
  *
  * DL1  Removed and kept lines are the old text, in order; added and kept lines the new one.
- * DL2  The work is bounded. Lines that are equal at both ends are set apart; of the rest, the
- *      shortest difference is looked for up to EDITS_MAX edits, fewer in long texts (COST_MAX).
- *      Beyond that all old lines were removed and all new ones added. No clock: the same texts
- *      give the same difference.
+ * DL2  The work is bounded. Equal lines at both ends are split off; for the rest, the shortest diff
+ *      is searched up to EDITS_MAX edits, fewer in long texts (COST_MAX). Beyond that all old lines
+ *      were removed and all new ones added. No clock: the same texts give the same diff.
  */
 
 import { diffArrays } from "diff";
 
 export const EDITS_MAX = 1_000;
-/** Each edit may look at every line again: edits times characters. */
+/** Each edit may examine every line again: edits times characters. */
 export const COST_MAX = 1_000_000_000;
-/** A line that is looked at costs as much as so many characters that are compared. */
+/** Examining a line costs as much as comparing this many characters. */
 const LINE_COST = 16;
 
 export interface DiffLine {
@@ -21,7 +20,6 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** The difference between two texts, line by line. */
 export function diffLines(before: string, after: string): DiffLine[] {
   const old = linesOf(before);
   const now = linesOf(after);
@@ -57,18 +55,18 @@ function changed(old: readonly string[], now: readonly string[]): DiffLine[] {
   });
 }
 
-/** What it costs to look at each line once, in characters. */
+/** The cost of examining each line once, in characters. */
 function costOf(lines: readonly string[]): number {
   return lines.reduce((sum, { length }) => sum + length + LINE_COST, 0);
 }
 
-/** A text that is a diff already: git's, diff's, or a patch as some agents write it. */
+/** Parses a text that is a diff already: git's, diff's, or a patch as some agents write it. */
 export function readDiff(text: string): DiffLine[] | null {
   if (!UNIFIED.test(text.slice(0, LOOKED_AT)) && !text.startsWith(PATCH)) return null;
   return linesOf(text.replaceAll("\r\n", "\n")).map((line) => ({ kind: kindOf(line), text: line }));
 }
 
-/** How far the first hunk is looked for. */
+/** How far to search for the first hunk. */
 const LOOKED_AT = 4000;
 const PATCH = "*** Begin Patch\n";
 const UNIFIED = /(?:^|\n)--- [^\n]*\n\+\+\+ [^\n]*\n@@ -\d/;

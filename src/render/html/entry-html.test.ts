@@ -39,7 +39,7 @@ const RESULT: Part = {
   durationMs: 12,
 };
 
-test("each entry has an address, a name and what is known of it (EH2)", () => {
+test("each entry has an anchor, a name and its known facts (EH2)", () => {
   const shown = parsed({
     ...said({ type: "text", text: "**hi**" }),
     model: "m",
@@ -71,7 +71,7 @@ test("each entry has an address, a name and what is known of it (EH2)", () => {
   assert.ok(atByte.elements[0]?.attrs.some(({ value }) => value === "byte-70"));
 });
 
-test("what begins and ends a session or a turn is a line across the page", () => {
+test("the start and end of a session or a turn are a line across the page", () => {
   const texts = (given: PlacedEntry) => parsed(given).withClass("mark");
   assert.deepEqual(texts(entry({ kind: "start", model: "m" })), [
     "Started · m · 2026-02-09 04:03:50#7",
@@ -88,7 +88,7 @@ test("what begins and ends a session or a turn is a line across the page", () =>
   assert.deepEqual(completed.named("h2"), ["Completed"]);
 });
 
-test("what says nothing is nothing (EH1)", () => {
+test("an entry with nothing to show is null (EH1)", () => {
   const silent = [
     entry({ kind: "other" }),
     entry({ kind: "turn_start" }),
@@ -101,7 +101,7 @@ test("what says nothing is nothing (EH1)", () => {
   ]);
 });
 
-test("tools show what went in and came out, and results lead to their calls", () => {
+test("tools show input and output, and results link to their calls", () => {
   const calls = new CallPlaces();
   const call = parsed({ ...said(CALL), line: 3 }, { calls });
   assert.deepEqual(call.named("h2"), ["Tool call"]);
@@ -126,7 +126,7 @@ test("tools show what went in and came out, and results lead to their calls", ()
   assert.deepEqual(named.named("pre"), []);
 });
 
-test("thinking is there and folded, or open when it is asked for", () => {
+test("thinking is folded, or open on request", () => {
   const thought = said({ type: "reasoning", text: "hm" });
   const isOpen = (shown: ParsedHtml) =>
     shown.elements
@@ -140,7 +140,7 @@ test("thinking is there and folded, or open when it is asked for", () => {
   assert.ok(!withheld.text.includes("secret"));
 });
 
-test("long system prompts and whatever a tool says are folded, other messages never", () => {
+test("long system prompts and tool outputs are folded, other messages never", () => {
   const folds = (role: Entry["role"], text: string) => {
     const { elements } = parsed(entry({ kind: "message", role, parts: [{ type: "text", text }] }));
     return elements.some(({ tagName }) => tagName === "details");
@@ -153,7 +153,7 @@ test("long system prompts and whatever a tool says are folded, other messages ne
   assert.deepEqual([folds("system", "words"), folds("tool", "words")], [false, false]);
 });
 
-test("a block that is not understood is shown up to a limit, and named beyond it", () => {
+test("an unknown block is shown up to a limit, and named beyond it", () => {
   const block = (length: number) => {
     const native = { type: "video", data: "" };
     native.data = "x".repeat(length - JSON.stringify(native).length);
@@ -166,13 +166,13 @@ test("a block that is not understood is shown up to a limit, and named beyond it
   assert.deepEqual(parsed(said({ type: "other", native: undefined })).named("pre"), ["null"]);
 });
 
-test("a session that was begun is named, and who is at work in it", () => {
+test("a child session is named, with its agent", () => {
   const shown = parsed(said({ type: "child", session: "s-1", agent: "cook" }));
   assert.deepEqual(shown.withClass("child"), ["Began s-1 · cook"]);
   assert.deepEqual(hrefsOf(shown), ["#entry-7"]);
 });
 
-test("who shows more than one page says where links lead", () => {
+test("the caller decides where links lead", () => {
   const links = {
     toEntry: (_line: number | null, start: number) => `#/s/1?at=${start}`,
     toSession: (session: string, agent: string | null) => `#/s/${session}-of-${agent}`,
@@ -189,7 +189,7 @@ test("who shows more than one page says where links lead", () => {
   }
 });
 
-test("a change is shown as a difference, in what a tool was given and in what it says", () => {
+test("a change is shown as a diff, in a tool's input and in its output", () => {
   const call = { ...CALL, input: { path: "a", old_string: "x", new_string: "y" } };
   assert.deepEqual(parsed(said(call)).withClass("diff"), ["-x\n+y\n"]);
   const output = "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y";

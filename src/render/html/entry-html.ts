@@ -1,9 +1,9 @@
 /**
- * Entry HTML: what one entry looks like in a page, whichever dialect it came from.
+ * Entry HTML: one entry of any dialect in a page.
  *
- * EH1  Null means that the entry says nothing to a reader; whoever shows entries counts these.
- * EH2  Each entry can be linked to: its id in the page is its line, or its byte where the line is
- *      not known. Both are numbers of ours, and so is everything else in an attribute here.
+ * EH1  Null means that the entry has nothing to show; callers count these.
+ * EH2  Each entry can be linked to: its id in the page is its line number, or its byte offset where
+ *      that is unknown. Both are our own numbers, and so is everything else in an attribute here.
  */
 
 import type { Entry, Part, Role } from "../../model/entry.ts";
@@ -24,37 +24,37 @@ import {
   shownValue,
 } from "./value-html.ts";
 
-/** An entry and where it stands in its log. */
+/** An entry and its position in the log. */
 export interface PlacedEntry extends Entry {
   readonly start: number;
-  /** From 1; null when nobody counted. */
+  /** From 1; null when unknown. */
   readonly line: number | null;
 }
 
 export interface EntryHtmlOptions {
-  /** Show what the model thought at once, not only when it is unfolded. Default: false. */
+  /** Show thinking unfolded. Default: false. */
   readonly thinking?: boolean;
-  /** Show what went into tools and came out; otherwise only their names. Default: true. */
+  /** Show inputs and outputs of tools; otherwise only their names. Default: true. */
   readonly tools?: boolean;
 }
 
-/** Where links to entries and to other sessions lead, for those who show more than one page. */
+/** Targets of links to entries and to other sessions, when there is more than one page. */
 export interface Links {
   toEntry(line: number | null, start: number): string;
-  /** Null when nobody knows where that session is. */
+  /** Null when the session's place is unknown. */
   toSession(session: string, agent: string | null): string | null;
 }
 
 export interface EntryContext extends Required<EntryHtmlOptions> {
   readonly calls: Calls;
-  /** Default: to places in the same page, and to no session. */
+  /** Default: anchors in the same page, and no links to sessions. */
   readonly links?: Links;
 }
 
-/** A block that is not understood is shown up to this length; an image's bytes say nothing. */
+/** An unknown block is shown up to this length; the bytes of an image are of no use. */
 export const BLOCK_CHARS_MAX = 10_000;
 
-/** The HTML of one entry; null for one that says nothing (EH1). */
+/** The HTML of one entry; null when there is nothing to show (EH1). */
 export function entryHtml(entry: PlacedEntry, context: EntryContext): Html | null {
   switch (entry.kind) {
     case "start":
@@ -81,7 +81,7 @@ const IN_THE_PAGE: Links = {
   toSession: () => null,
 };
 
-/** The link to an entry, which says where that is in the log. */
+/** The link to an entry, named by its position in the log. */
 export function permalink(
   line: number | null,
   start: number,
@@ -92,7 +92,7 @@ export function permalink(
   return html`<a class="at" href="${toEntry(line, start)}" aria-label="${what}">${where}</a>`;
 }
 
-/** 2026-02-09 04:03:50, in UTC, as all times of a page. */
+/** 2026-02-09 04:03:50, in UTC, like all times of a page. */
 export function timeOf(at: string | null): string | null {
   return at === null ? null : at.slice(0, 19).replace("T", " ");
 }
@@ -115,7 +115,7 @@ function messageHtml(entry: PlacedEntry, context: EntryContext): Html | null {
   const { role, parts, line, start } = entry;
   const shown = parts.map((part) => partHtml(part, entry, context)).filter((part) => part !== null);
   if (shown.length === 0) return null;
-  // A result is a tool's, also where a provider's fashion is to say it in the user's name.
+  // A result is a tool's, even where a provider gives it the user role.
   const isResult = parts.every((part) => part.type === "tool_result");
   const speaker = entry.saidBy === undefined ? (role ?? "nobody") : "system";
   const who = `by-${isResult ? "tool" : speaker}`;
@@ -130,7 +130,7 @@ function isSaid(part: Part): boolean {
   return part.type === "text";
 }
 
-/** Who speaks; or what happens, in an entry in which nobody says anything. */
+/** The speaker, or what happens in an entry without one. */
 function nameOf(entry: Entry): string {
   const { role, parts } = entry;
   const [first] = parts;
@@ -173,14 +173,14 @@ function partHtml(part: Part, entry: PlacedEntry, context: EntryContext): Html |
 
 function textHtml(text: string, role: Role | null): Html {
   if (text.trim() === "") return html`<p class="none">An empty text</p>\n`;
-  // What a tool says is output, however a dialect calls it.
+  // A tool's text is output, whatever a dialect calls it.
   if (role === "tool") return html`${boxHtml("output", html`Output`, shownPlain(text))}\n`;
   const said = saidHtml(text);
   if (role !== "system" || !isLong(text)) return html`${said.html}\n`;
   return html`${foldedHtml("system", html`System prompt`, said)}\n`;
 }
 
-/** Markdown, and the words as they were written where that shows them differently. */
+/** Markdown, and the source text where that looks different. */
 function saidHtml(text: string): Shown {
   const { html: markdown, isFormatted } = markdownHtml(text);
   const source = isFormatted
@@ -235,7 +235,7 @@ function resultHtml(
   if (isEmpty(output)) {
     return failed ?? html`<p class="box output caption">${caption("No output")}</p>\n`;
   }
-  // A tool that failed may have said something all the same.
+  // A tool that failed may still have output.
   const shown = shownDiffOf(output) ?? shownValue(output);
   const said = boxHtml("output", failed ? html`Output` : caption("Output"), shown);
   return html`${failed}${said}\n`;
@@ -265,7 +265,7 @@ function endHtml(entry: PlacedEntry, { links }: EntryContext): Html {
 ${why}</article>\n`;
 }
 
-/** Facts on one line, those that are not known left out. */
+/** Facts on one line, without unknown ones. */
 export function facts(known: readonly (string | null)[]): Html {
   return html`${known.filter((fact) => fact !== null && fact !== "").join(" · ")}`;
 }

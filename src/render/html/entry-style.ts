@@ -1,12 +1,12 @@
 /**
- * Entry style: how entries look, in a page by themselves (style.ts) and in the viewer alike.
+ * Entry style: the look of entries, in a page by themselves (style.ts) and in the viewer.
  *
- * Loads nothing (style.ts, ST2), and uses the names of the palette for every colour.
+ * Loads nothing (style.ts, ST2), and uses the palette's names for every colour.
  */
 
 import { type Html, html } from "./markup.ts";
 
-/** All of it is ours, word for word: a value put in here would be a fault (markup.ts). */
+/** All of it is a literal: a value put in here would be a bug (markup.ts). */
 export const ENTRY_STYLE: Html = html`
 h1, h2, h3, h4, h5, h6, p, dl, dd, ul, ol, pre, blockquote, table { margin: 0; }
 a { color: var(--link); text-underline-offset: 0.15em; }

@@ -56,7 +56,7 @@ test("HTML in Markdown is text, and Markdown within it is Markdown (MT4)", () =>
   assert.equal(made("&lt;b&gt; &copy;"), "<p>&amp;lt;b&amp;gt; &amp;copy;</p>");
 });
 
-test("what Markdown would hide is shown (MH3)", () => {
+test("text that Markdown would hide is shown (MH3)", () => {
   assert.equal(
     made('[a]: https://x.invalid "b"'),
     '<p class="plain">[a]: https://x.invalid &quot;b&quot;</p>',
@@ -64,7 +64,7 @@ test("what Markdown would hide is shown (MH3)", () => {
   assert.equal(made("[a](javascript:b)"), '<p>a <span class="href">(javascript:b)</span></p>');
 });
 
-test("a link leads to the web or to a mailbox, by a plain address, or it is none (MH2)", () => {
+test("a link leads to the web or a mailbox, by a plain address, or it is not a link (MH2)", () => {
   const safe = [
     "http://a",
     "HTTPS://a.invalid:8080/b?c=d&e#f",
@@ -104,7 +104,7 @@ test("a link leads to the web or to a mailbox, by a plain address, or it is none
   assert.deepEqual([isSafeHref(longest), isSafeHref(`${longest}b`)], [true, false]);
 });
 
-test("elements are nested up to a limit, and what is deeper is text (MH3)", () => {
+test("elements are nested up to a limit, and deeper ones are text (MH3)", () => {
   const nested = (depth: number) => {
     const lines = Array.from({ length: depth }, (_, at) => `${"  ".repeat(at)}- a${at}`);
     return made(lines.join("\n"));
@@ -116,7 +116,7 @@ test("elements are nested up to a limit, and what is deeper is text (MH3)", () =
   for (let at = 0; at < NESTING_MAX + 3; at++) assert.ok(deeper.includes(`a${at}`));
 });
 
-test("a text that says nothing in Markdown is shown as it is, and is known for it", () => {
+test("a text without Markdown is shown as it is, and reported as unformatted", () => {
   const words = fc.array(fc.constantFrom("a", "bc", "\n", " ", "é", "日", "."), { maxLength: 50 });
   fc.assert(
     fc.property(
@@ -136,7 +136,7 @@ test("a text that says nothing in Markdown is shown as it is, and is known for i
   assert.equal(markdownHtml("just *words*").isFormatted, true);
 });
 
-test("whatever is written, only elements and attributes of ours come out (MH1)", () => {
+test("any text gives only our own elements and attributes (MH1)", () => {
   const piece = fc.oneof(
     fc.constantFrom(...XSS_CORPUS.filter((text) => text.length < 200)),
     fc.constantFrom("*", "_", "[", "](", ")", "`", "\n\n", "> ", "- ", "|", "<", '"', "&", "\\"),

@@ -1,10 +1,11 @@
 /**
- * Markdown HTML: what somebody said, as they meant it to look, in elements of ours.
+ * Markdown HTML: Markdown of a transcript, in our own elements.
  *
- * MH1  Built from tokens by `html` alone (markup.ts, HM1), out of a fixed set of elements. Texts of
- *      the transcript stand in no attribute but `href`; `start` is a number that we print.
- * MH2  A link leads to http, https or mailto, by a plain address without a name before its host, or
- *      it is no link: its address stands beside its text. An image is a link and never loads.
+ * MH1  Built from tokens by `html` alone (markup.ts, HM1), from a fixed set of elements. Texts of
+ *      the transcript are in no attribute but `href`; `start` is a number that we print.
+ * MH2  A link leads to http, https or mailto, by a plain address without a user name before its
+ *      host. Anything else is not a link: its address is printed next to its text. An image is a
+ *      link and never loads.
  * MH3  Nothing is dropped: what we have no element for is shown as it was written, and so is what
  *      is nested deeper than NESTING_MAX.
  */
@@ -19,11 +20,11 @@ export const HREF_CHARS_MAX = 2000;
 
 export interface MarkdownHtml {
   readonly html: Html;
-  /** Whether anything looks other than it was written. */
+  /** Whether anything looks different from its source. */
   readonly isFormatted: boolean;
 }
 
-/** A text as HTML, if it is worth that; whatever it is, it comes out whole and harmless. */
+/** A text as HTML, if it has any Markdown; always whole and harmless. */
 export function markdownHtml(text: string): MarkdownHtml {
   const pieces = markdownPieces(text);
   return {
@@ -61,7 +62,7 @@ function blockHtml(token: MarkedToken, depth: number): Html {
     case "hr":
       return html`<hr>`;
     case "heading": {
-      // Below the page's own: its title is the first, an entry's the second.
+      // Below the page's own: its title is level 1, an entry's level 2.
       const level = Math.min(6, Math.max(1, token.depth) + 2);
       return html`<h${level}>${wordsHtml(token.tokens, inside)}</h${level}>`;
     }
@@ -149,7 +150,7 @@ function wordHtml(token: MarkedToken, depth: number): Html {
   }
 }
 
-/** MH2. What a browser would mend or ignore in an address is not taken for a part of one. */
+/** MH2. Addresses that a browser would repair, or parts it would ignore, are not accepted. */
 const HREF = /^(?:https?:\/\/[^/?#@]+(?:[/?#].*)?|mailto:.+)$/i;
 const STRANGE = /[\s\p{C}\\"'<>`{|}^]/u;
 
@@ -158,7 +159,7 @@ export function isSafeHref(href: string): boolean {
   return href.length <= HREF_CHARS_MAX && HREF.test(href) && !STRANGE.test(href);
 }
 
-/** A link, or its text and where it would have led. */
+/** A link, or its text and the address. */
 function linkHtml(href: string, content: Html, text: string | null): Html {
   if (isSafeHref(href)) {
     return html`<a href="${href}" rel="noopener noreferrer nofollow">${content}</a>`;

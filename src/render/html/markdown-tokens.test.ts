@@ -10,14 +10,14 @@ import {
   PIECE_CHARS_MAX,
 } from "./markdown-tokens.ts";
 
-/** The kinds of what a text consists of, "plain" for pieces that are shown as they are. */
+/** The token types of a text, "plain" for pieces that are shown as they are. */
 function kinds(text: string): string[] {
   return markdownPieces(text).flatMap(({ tokens }) => tokens?.map(({ type }) => type) ?? ["plain"]);
 }
 
 const WORDS = ["a", "# b", "- c", "  d", "```", "~~~~", "> e", "", "    f", "|g|", "|-|", "[h]: i"];
 
-test("the pieces are the text, whatever it is", () => {
+test("the pieces together are the text", () => {
   const line = fc.oneof(fc.constantFrom(...WORDS), fc.string());
   fc.assert(
     fc.property(fc.array(line), fc.integer({ min: 1, max: 500 }), (lines, repeated) => {
@@ -29,7 +29,7 @@ test("the pieces are the text, whatever it is", () => {
   );
 });
 
-test("a text is looked at up to its limit, and shown as it is beyond it (MT1)", () => {
+test("a text is parsed up to the limit, and shown as it is beyond it (MT1)", () => {
   const text = "**a**\n\n".repeat(MARKDOWN_CHARS_MAX).slice(0, MARKDOWN_CHARS_MAX);
   assert.ok(!kinds(text).includes("plain"));
   assert.deepEqual(kinds(`${text}x`), ["plain"]);
@@ -40,7 +40,7 @@ test("a long text is cut between blocks, and a block too long to be cut is plain
   assert.deepEqual(kinds(block), ["paragraph"]);
   assert.deepEqual(kinds(`${block}b`), ["plain"]);
   assert.deepEqual(kinds(`# x\n\n${block}b\n\n- y`), ["heading", "plain", "list"]);
-  // An item of a list goes on after an empty line when it is indented.
+  // A list item continues after an empty line when it is indented.
   const list = `- x\n\n  ${"y".repeat(PIECE_CHARS_MAX - 100)}\n\n  z`;
   assert.deepEqual(kinds(`${list}\n\n${"b".repeat(200)}`), ["list", "paragraph"]);
 });
@@ -61,19 +61,19 @@ test("a fenced block costs nothing, however long (MT2)", () => {
   assert.deepEqual(kinds("a\n```\nb\n``` x\n~~~\n```\nc"), ["paragraph", "code", "paragraph"]);
 });
 
-test("containers within containers are found up to a limit (MT3)", () => {
+test("nested containers are parsed up to a limit (MT3)", () => {
   for (const marker of ["> ", "- ", "1. "]) {
     assert.notDeepEqual(kinds(`${marker.repeat(CONTAINERS_MAX)}x`), ["plain"]);
     assert.deepEqual(kinds(`${marker.repeat(CONTAINERS_MAX + 1)}x`), ["plain"]);
   }
 });
 
-test("a block goes on for so many lines and no more (MT3)", () => {
+test("a block continues for a limited number of lines (MT3)", () => {
   assert.deepEqual(kinds(`- a\n${"b\n".repeat(LAZY_LINES_MAX)}`), ["list"]);
   assert.deepEqual(kinds(`- a\n${"b\n".repeat(LAZY_LINES_MAX + 1)}`), ["plain"]);
 });
 
-test("words are looked at until it costs too much, and then they are plain (MT3)", () => {
+test("inline text is parsed until it costs too much, and then it is plain (MT3)", () => {
   const dear = "*a* ".repeat(Math.floor(Math.sqrt(INLINE_COST_MAX / 8)) - 1);
   const [piece] = markdownPieces(`${dear}\n\n${dear}\n\n*b*`);
   const types = piece?.tokens?.map((token) => (token as { tokens?: { type: string }[] }).tokens);
@@ -97,7 +97,9 @@ test("a link may be defined anywhere in a text, however long", () => {
   );
 });
 
-/** What makes parsers slow: marks that may pair with any other, nesting, ends that never come. */
+/**
+ * Texts that make parsers slow: marks that may pair with any other, nesting, ends that never come.
+ */
 // biome-ignore format: one a line would take two pages.
 const SLOW = [
   "[", "![", "[a](", "[a](<", "*a_", "**a ", "*", "_a ", "`", "``a`", "<", "<a ", "<!--", "~~a",
@@ -107,7 +109,7 @@ const SLOW = [
   "_www.", "***a", "a---__", "> a\nb\n", "\"", "[a](b \"", "~>*", "- [ ] a\n", "a  \n",
 ];
 
-test("no text throws or takes long", () => {
+test("no text makes it throw or take long", () => {
   for (const unit of SLOW) {
     const ofLength = (length: number) => unit.repeat(length / unit.length);
     const blocks = `${ofLength(1500)}\n\n`.repeat(MARKDOWN_CHARS_MAX / 3200);

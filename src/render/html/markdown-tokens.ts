@@ -1,21 +1,21 @@
 /**
- * Markdown tokens: what somebody's Markdown consists of, found by `marked` within bounds of ours.
+ * Markdown tokens: parses Markdown with `marked`, within our own limits.
  *
- * `marked` finds out what is a list and what is bold; it writes no HTML here. It takes time that
- * grows with the square of some texts, and a stack that grows with their nesting. So:
+ * `marked` finds lists, bold text and so on; it writes no HTML here. For some texts its time grows
+ * with the square of their length, and its stack with their nesting. So:
  *
- * MT1  A text over MARKDOWN_CHARS_MAX, and a piece in which `marked` gives up, is plain text.
- * MT2  Fenced blocks are found here, at no cost. What stands between them is taken in pieces of
- *      PIECE_CHARS_MAX, cut where a block surely ends; what cannot be cut so is plain text.
+ * MT1  A text over MARKDOWN_CHARS_MAX, and a piece on which `marked` throws, is plain text.
+ * MT2  Fenced blocks are found here, at no cost. The text between them is parsed in pieces of
+ *      PIECE_CHARS_MAX, cut where a block surely ends; a text that cannot be cut so is plain text.
  * MT3  A piece with more than CONTAINERS_MAX containers on one line, or more than LAZY_LINES_MAX
- *      lines that go on with a block, is plain text. The words of a block are looked at as long as
- *      this costs no more than INLINE_COST_MAX in a piece; then they are plain text too.
- * MT4  HTML is not found: it is text, and looked at like any other.
+ *      lines that continue a block, is plain text. Inline text is parsed while that costs no more
+ *      than INLINE_COST_MAX in a piece; the rest is plain text too.
+ * MT4  HTML is not parsed: it is text like any other.
  */
 
 import { Lexer, type Links, type Token, Tokenizer } from "marked";
 
-/** The longest text that is looked at as Markdown. People and models write less. */
+/** The longest text parsed as Markdown. People and models write less. */
 export const MARKDOWN_CHARS_MAX = 64 * 1024;
 export const PIECE_CHARS_MAX = 16 * 1024;
 export const CONTAINERS_MAX = 16;
@@ -23,17 +23,16 @@ export const LAZY_LINES_MAX = 200;
 /** Characters times marks among them: some 30 ns each at the worst, far less in prose. */
 export const INLINE_COST_MAX = 4_000_000;
 
-/** A stretch of the text: its tokens, or null when it is to be shown as it is. */
+/** A range of the text: its tokens, or null when it is shown as it is. */
 export interface MarkdownPiece {
   readonly text: string;
   readonly tokens: readonly Token[] | null;
 }
 
-/** The text in pieces, in order. */
 export function markdownPieces(text: string): MarkdownPiece[] {
   if (text.length > MARKDOWN_CHARS_MAX) return [{ text, tokens: null }];
   const found = stretchesOf(text.replaceAll("\r\n", "\n")).map(blocksOf);
-  // A link may be defined anywhere in a text, so all blocks come before all words.
+  // A link may be defined anywhere in a text, so all blocks are parsed before inline text.
   const links: Links = Object.create(null);
   for (const { lexer } of found) if (lexer) Object.assign(links, lexer.tokens.links);
   return found.map((stretch) => wordsOf(stretch, links));
@@ -41,16 +40,16 @@ export function markdownPieces(text: string): MarkdownPiece[] {
 
 interface Stretch {
   readonly text: string;
-  /** Of a fenced block: what is in it; null for anything else. */
+  /** The contents of a fenced block; null for anything else. */
   readonly code: Token | null;
 }
 
 interface Blocks extends Stretch {
-  /** Holds the blocks; null for plain text and for code. */
+  /** The parsed blocks; null for plain text and for code. */
   readonly lexer: Lexer | null;
 }
 
-/** MT4 */
+/** Does not parse HTML (MT4). */
 class TextTokenizer extends Tokenizer {
   override html(): undefined {}
   override tag(): undefined {}
@@ -64,7 +63,7 @@ function blocksOf(stretch: Stretch): Blocks {
     lexer.blockTokens(text, lexer.tokens);
     return { ...stretch, lexer };
   } catch {
-    return { ...stretch, lexer: null }; // MT1: nothing is lost, it is shown as it is.
+    return { ...stretch, lexer: null }; // MT1: shown as it is.
   }
 }
 
@@ -89,11 +88,13 @@ function wordsOf({ text, code, lexer }: Blocks, links: Links): MarkdownPiece {
   }
 }
 
-/** What can be or end a mark; not the full stops, commas, quotes and dashes of prose. */
+/**
+ * Characters that can begin or end a mark; not the full stops, commas, quotes and dashes of prose.
+ */
 const MARKS = /[!*_`~[\]()<>\\:|&?]/g;
 
 function inlineCost(text: string): number {
-  // With an @ about, every letter may begin an address.
+  // With an @ in the text, every letter may begin an address.
   const marks = text.includes("@") ? text.length : (text.match(MARKS)?.length ?? 0);
   return text.length * (1 + marks);
 }
@@ -102,7 +103,7 @@ const DEEP = new RegExp(`^(?:[ \\t]*(?:>|[-+*]|\\d{1,9}[.)])){${CONTAINERS_MAX +
 /** Begins a block, or ends one. */
 const OPENING = /^[ \t]*(?:$|[-+*>|#]|\d{1,9}[.)])/;
 
-/** MT2, MT3: whether `marked` can be let loose on it. */
+/** Whether `marked` parses it in bounded time (MT2, MT3). */
 function isBounded(text: string): boolean {
   if (text.length > PIECE_CHARS_MAX || DEEP.test(text)) return false;
   let lazyLines = 0;
@@ -113,7 +114,7 @@ function isBounded(text: string): boolean {
   return true;
 }
 
-/** Fenced blocks, and what stands between them in pieces. */
+/** Fenced blocks, and pieces of the text between them. */
 function stretchesOf(text: string): Stretch[] {
   const stretches: Stretch[] = [];
   const lines = text.split("\n");
@@ -136,7 +137,7 @@ function stretchesOf(text: string): Stretch[] {
 
 const FENCE = /^(`{3,})([^`]*)$|^(~{3,})(.*)$/;
 
-/** The fenced block that begins at this line, if one does: up to its like, or to the end. */
+/** The fenced block that begins at this line, if any: up to its closing fence, or to the end. */
 function fencedAt(lines: readonly string[], at: number): { code: Token; end: number } | null {
   const found = FENCE.exec(lines[at] ?? "");
   if (!found) return null;
@@ -158,7 +159,7 @@ function piecesOf(lines: readonly string[]): string[] {
   let chars = 0;
   let charsSinceCut = 0;
   for (const [at, line] of lines.entries()) {
-    // What is indented may belong to an item of a list.
+    // An indented line may belong to a list item.
     if (at > 0 && lines[at - 1] === "" && /^[^ \t]/.test(line)) {
       cut = at;
       charsSinceCut = 0;

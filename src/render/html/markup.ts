@@ -1,14 +1,14 @@
 /**
  * Markup: the only place where text becomes HTML.
  *
- * HM1  `Html` is made here alone, by the tag `html`: its literal parts are ours, every value put in
- *      between is escaped, unless it is `Html` itself. So no text of a transcript can begin or end
- *      an element, an attribute or a comment, wherever it stands.
- * HM2  What comes out holds no control character but LF and tab, no bidirectional control and no
- *      lone surrogate (`safe-text.ts`, X1): such characters are shown as `\u001b`, and the page is
- *      valid UTF-8.
+ * HM1  `Html` is made only here, by the tag `html`: its literal parts are ours, and every value is
+ *      escaped unless it is `Html` itself. So no text of a transcript can begin or end an element,
+ *      an attribute or a comment anywhere.
+ * HM2  The output has no control character but LF and tab, no bidirectional control and no lone
+ *      surrogate (`safe-text.ts`, X1): such characters are shown as `\u001b`, and the page is valid
+ *      UTF-8.
  *
- * Values stand between tags or in quoted attributes: never as names, never in a style or script.
+ * Values go between tags or in quoted attributes: never as names, never in a style or script.
  */
 
 import { safeText } from "../safe-text.ts";
@@ -20,16 +20,16 @@ class SafeHtml {
     this.#text = text;
   }
 
-  /** What is written into the page. */
+  /** The HTML text. */
   toString(): string {
     return this.#text;
   }
 }
 
-/** A piece of a page, safe by the way it was made (HM1). The class itself is not handed out. */
+/** A piece of a page, safe by construction (HM1). The class itself is not exported. */
 export type Html = SafeHtml;
 
-/** What may be put into a piece of a page; null puts nothing. */
+/** What may be put into a piece of a page; null adds nothing. */
 export type HtmlValue = Html | string | number | null | readonly Html[];
 
 export const NOTHING: Html = new SafeHtml("");
@@ -49,9 +49,9 @@ export function html(literals: TemplateStringsArray, ...values: readonly HtmlVal
   return new SafeHtml(text);
 }
 
-/** A text as the page shows it: what acts, or cannot be shown, is spelled out. */
+/** A text as the page shows it: control characters are spelled out. */
 export function shownText(text: string): string {
-  // Other systems' line ends are line ends; a CR by itself hides what stands before it.
+  // CR LF is a line end; a CR by itself would hide the text before it.
   const safe = safeText(text.replaceAll("\r\n", "\n"));
   return safe.isWellFormed() ? safe : safe.replace(LONE_SURROGATE, spelled);
 }
@@ -69,7 +69,7 @@ function textOf(value: HtmlValue): string {
 function escaped(text: string): string {
   const shown = shownText(text);
   if (!MARKUP.test(shown)) return shown;
-  // One by one: a function called for each character would take twice as long over tools' output.
+  // One by one: a callback per character would take twice as long on tool output.
   return shown
     .replaceAll("&", "&amp;") // First, or it would undo the others.
     .replaceAll("<", "&lt;")

@@ -32,7 +32,7 @@ function headOf(facts: Partial<PageFacts>): ParsedHtml {
   return ParsedHtml.page(new SessionPage({ ...FACTS, ...facts }).head());
 }
 
-test("the head says what the session came to", () => {
+test("the head shows the session's facts", () => {
   const head = headOf({});
   assert.deepEqual(head.named("title"), ["Fix it"]);
   assert.deepEqual(head.named("h1"), ["Fix it"]);
@@ -54,7 +54,7 @@ test("the head says what the session came to", () => {
   );
 });
 
-test("what nobody knows is not in the head, and a session without a title has its id", () => {
+test("unknown facts are not in the head, and a session without a title shows its id", () => {
   const unknown = Object.fromEntries(Object.keys(FACTS).map((name) => [name, null]));
   const head = headOf({ ...unknown, session: "s", dialect: "rye", last: 20 });
   assert.deepEqual(head.named("dt"), []);
@@ -62,7 +62,7 @@ test("what nobody knows is not in the head, and a session without a title has it
   assert.deepEqual(head.withClass("note"), ["Only the last 20 entries are in this page."]);
 });
 
-test("how long a session took is said in the two largest units", () => {
+test("a session's duration is in the two largest units", () => {
   const took = (seconds: number) => {
     const updatedAt = new Date(Date.parse(FACTS.createdAt ?? "") + seconds * 1000).toISOString();
     const head = headOf({ updatedAt });
@@ -81,7 +81,7 @@ test("how long a session took is said in the two largest units", () => {
   ]);
 });
 
-test("the page forbids all that it does not need, before anything of the session (HP1)", () => {
+test("the page's policy forbids everything it does not need, before any text of the session (HP1)", () => {
   const head = new SessionPage(FACTS).head();
   const { elements } = ParsedHtml.page(head);
   const metas = elements
@@ -101,7 +101,7 @@ test("the page forbids all that it does not need, before anything of the session
   assert.equal(elements.filter(({ tagName }) => tagName === "style").length, 1);
 });
 
-test("bad lines are shown where they stand, and what is not shown is counted (HP2)", () => {
+test("bad lines are shown in place, and entries that are not shown are counted (HP2)", () => {
   const page = new SessionPage(FACTS);
   const bad = ParsedHtml.fragment(
     page.badLines({
@@ -173,7 +173,7 @@ test("any text in any field gives valid pages with that text in them", () => {
   );
 });
 
-test("entries of one kind look the same wherever they stand", () => {
+test("an entry looks the same in any position", () => {
   // Method: the pieces of a page by themselves are those of the whole page: nothing is held back.
   const page = new SessionPage(FACTS);
   const entries = entriesWith("x");

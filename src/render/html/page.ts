@@ -1,12 +1,12 @@
 /**
  * Page: a session as one HTML page, piece by piece: its head, each entry, its foot.
  *
- * Whoever writes it reads the session's entries in order and writes each piece as it comes; nothing
- * of them is kept but the last calls, so that a session of any length takes no more memory.
+ * The caller reads the session's entries in order and writes each piece as it comes; only the last
+ * calls are kept, so that memory is bounded.
  *
- * HP1  The page asks for nothing and runs nothing: it has no script, no address that loads, one
- *      style sheet within it, and a policy that forbids all else, should the rest ever fail.
- * HP2  What the entries do not show is counted, and told in the foot.
+ * HP1  The page requests nothing and runs nothing: it has no script, no address that loads, one
+ *      style sheet within it, and a policy that forbids everything else, should the rest ever fail.
+ * HP2  Entries that are not shown are counted in the foot.
  */
 
 import { SESSION_STATUSES, type Summary } from "../../model/summary.ts";
@@ -24,26 +24,26 @@ import {
 import { type Html, html } from "./markup.ts";
 import { STYLE_HASH, STYLE_SHEET } from "./style.ts";
 
-/** What the head of a page says of its session; null where nobody knows. */
+/** The session's facts in the head of a page; null where unknown. */
 export interface PageFacts extends Omit<Summary, "status" | "turns" | "lines" | Unsaid> {
   readonly session: string;
   readonly dialect: string;
   readonly status: string | null;
   readonly turns: number | null;
   readonly lines: number | null;
-  /** How many of the last entries the page is about; null for all. */
+  /** The page has only this many last entries; null for all. */
   readonly last: number | null;
-  /** What a reader must know of all of it, in a sentence. */
+  /** A notice about the whole page, one sentence. */
   readonly notice?: string | null;
 }
 
-/** What a page says nothing of, or finds out by itself. */
+/** Facts that the page does not show, or finds out itself. */
 type Unsaid = "durationMs" | "parent" | "badLines";
 
-/** Lines that are no entries, one after the other. */
+/** Consecutive lines that are not entries. */
 export interface BadLineRun {
   readonly listed: readonly BadLinePlace[];
-  /** How many more there are than those listed. */
+  /** Further bad lines that are not listed. */
   readonly more: number;
 }
 
@@ -65,7 +65,7 @@ export class SessionPage {
     this.#options = { thinking, tools };
   }
 
-  /** How many entries say nothing that can be shown, so far. */
+  /** Entries so far with nothing to show. */
   get unshown(): number {
     return this.#unshown;
   }
@@ -98,7 +98,7 @@ ${subtitle}${factList(this.#facts)}</header>
 ${noticeHtml(this.#facts.notice)}${lastNote(this.#facts.last)}`.toString();
   }
 
-  /** One entry; "" for one that says nothing. */
+  /** One entry; "" when there is nothing to show. */
   entry(entry: PlacedEntry): string {
     const shown = entryHtml(entry, { ...this.#options, calls: this.#calls });
     if (shown === null && entry.kind === "other") this.#unshown++;
@@ -139,7 +139,7 @@ ${notes.map((note) => html`<p>${note}</p>\n`)}<p>${CLOSING}</p>
 
 const CLOSING = "Times are in UTC. Made by Verbatim; this page loads nothing and runs nothing.";
 
-/** A page of more lines is laid out as it is scrolled to: all at once would take a browser long. */
+/** A longer page is laid out as it is scrolled to: all at once would take a browser long. */
 const LONG_LINES = 500;
 
 const POLICY = [
@@ -201,7 +201,7 @@ function lastNote(last: number | null): Html | null {
   return html`<p class="note">${what} in this page.</p>\n`;
 }
 
-/** A line of the log that is no entry, in its place. */
+/** A line of the log that is not an entry, in its place. */
 export function badLineHtml({ line, offset, reason }: BadLinePlace, links?: Links): Html {
   const where = line === null ? `at byte ${offset}` : `${line}`;
   const what = html`<strong>Bad line</strong> ${where}: ${reason}. It is kept in the log.`;

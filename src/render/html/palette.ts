@@ -1,7 +1,7 @@
 /**
- * Palette: the colours and letters of everything we show as HTML, light and dark.
+ * Palette: colours and fonts of all our HTML, light and dark.
  *
- * Each is a list of custom properties, to stand in a rule. Words on `page`, `card` and `soft` have a
+ * Each is a list of custom properties for a CSS rule. Text on `page`, `card` and `soft` has a
  * contrast of 4.5 to 1 or more (WCAG AA) in both.
  */
 

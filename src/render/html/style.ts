@@ -1,8 +1,9 @@
 /**
- * Style: how a page looks: light or dark as the reader's system is, on a phone and on paper.
+ * Style: the look of a page: light or dark like the reader's system, on a phone and on paper.
  *
- *      style applies. A test computes it, and says the right one when the style has changed.
- * ST2  Nothing in it loads anything: no url(), no @import, no fonts but those that are there.
+ * ST1  STYLE_HASH is the hash of the style sheet in the page's policy, so that no other style
+ *      applies. A test computes it, and prints the right one when the style has changed.
+ * ST2  Nothing in it loads anything: no url(), no @import, only installed fonts.
  */
 
 import { ENTRY_STYLE } from "./entry-style.ts";
@@ -11,7 +12,7 @@ import { DARK, LETTERS, LIGHT } from "./palette.ts";
 
 export const STYLE_HASH = "sha256-f+EJHX6t/zxVCxl8gfNho9fby/RIU50A/T9oDyex5fA=";
 
-/** All of it is ours, word for word: a value put in here would be a fault (markup.ts). */
+/** All of it is a literal: a value put in here would be a bug (markup.ts). */
 export const STYLE_SHEET: Html = html`<style>
 :root {
   color-scheme: light dark;${LIGHT}${LETTERS}}

@@ -8,7 +8,7 @@ import { COLOURED_CHARS_MAX, shownPlain, shownValue } from "./value-html.ts";
 
 const LONG = "x".repeat(3 * TEXT_PIECE_MAX);
 
-/** How long the longest stretch is that a browser lays out in one go. */
+/** The longest run of text that a browser lays out at once. */
 function longestOf(html: { toString(): string }): number {
   return Math.max(
     ...html
@@ -18,7 +18,7 @@ function longestOf(html: { toString(): string }): number {
   );
 }
 
-test("put together the pieces are the text, and none is longer than it may be (TP1, TP2)", () => {
+test("the pieces together are the text, and none is over the limit (TP1, TP2)", () => {
   const run = fc
     .tuple(
       fc.constantFrom("x", "word ", "é", "💥", "שלום ", "\n", "\r\n", "a line\n"),
@@ -55,7 +55,7 @@ test("a text is cut only when it has a line that is too long (TP3)", () => {
   assert.equal(piecesHtml("<a>").toString(), "&lt;a&gt;");
 });
 
-test("whatever shows a text shows a long line in pieces", () => {
+test("every renderer of text shows a long line in pieces", () => {
   const json = { content: LONG + "x".repeat(COLOURED_CHARS_MAX) };
   const change = { old_string: LONG, new_string: `${LONG}y` };
   const shown = [

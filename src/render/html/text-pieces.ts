@@ -1,11 +1,12 @@
 /**
- * Text pieces: a text with lines of any length, in pieces that a browser lays out one by one.
+ * Text pieces: splits a text with lines of any length into pieces that a browser lays out one by
+ * one.
  *
- * Each line of a transcript has the direction of its own first letter, and to lay such a line out
- * takes Chromium (156) time that grows with its square: minutes for 3 MB without a line break.
+ * Each line of a transcript has the direction of its own first letter, and Chromium (156) takes
+ * time that grows with the square of such a line's length: minutes for 3 MB without a line break.
  *
- * TP1  Put together the pieces are the text, and so is what is copied out of them (entry-style.ts):
- *      no element of ours breaks a line.
+ * TP1  The pieces together are the text, and so is what is copied out of them (entry-style.ts): no
+ *      element of ours breaks a line.
  * TP2  A piece is at most TEXT_PIECE_MAX long, its last LF not counted. It ends after a line, else
  *      after a space, else between two characters.
  * TP3  A text without a line that long is not cut.
@@ -42,7 +43,9 @@ function hasLongLine(text: string): boolean {
   return false;
 }
 
-/** TP2, by one character more than a piece may have: an LF there belongs to the line before it. */
+/**
+ * TP2, with one character more than a piece may have: an LF there belongs to the line before it.
+ */
 function pieceLength(ahead: string): number {
   if (ahead.length <= TEXT_PIECE_MAX) return ahead.length;
   const lineEnd = ahead.lastIndexOf("\n");

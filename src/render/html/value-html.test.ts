@@ -19,7 +19,7 @@ import {
 const isFolded = (text: string) =>
   boxHtml("output", html`Output`, shownPlain(text)).toString().startsWith("<details");
 
-test("what is long is folded, and its caption says how long it is and how it begins (VH1)", () => {
+test("a long value is folded, and its caption has its length and beginning (VH1)", () => {
   const lines = (count: number) => "x\n".repeat(count);
   assert.deepEqual(["", lines(FOLD_LINES_MAX), lines(FOLD_LINES_MAX + 1)].map(isFolded), [
     false,
@@ -35,7 +35,7 @@ test("what is long is folded, and its caption says how long it is and how it beg
   assert.deepEqual(parsed.withClass("preview"), ["first <b>"]);
 });
 
-test("every text in a box is there to the letter, an LF at its start too", () => {
+test("every text in a box is exact, including an LF at its start", () => {
   const lf = fc.string({ unit: fc.constantFrom("\n", "a", "<", "\r") });
   fc.assert(
     fc.property(fc.oneof(lf, anyText), (text) => {
@@ -67,7 +67,7 @@ test("JSON is coloured without a character changed, up to a limit (VH2)", () => 
   assert.deepEqual([spans(COLOURED_CHARS_MAX), spans(COLOURED_CHARS_MAX + 1)], [1, 0]);
 });
 
-test("a list of texts, as providers give it, is shown as these texts", () => {
+test("a provider's list of texts is shown as these texts", () => {
   const pres = (value: unknown) =>
     ParsedHtml.fragment(shownValue(value).html.toString()).named("pre");
   const block = (text: string) => ({ type: "text", text });
@@ -83,7 +83,7 @@ test("a list of texts, as providers give it, is shown as these texts", () => {
   }
 });
 
-test("an input with texts of many lines is shown name by name, any other as JSON", () => {
+test("an input with a text of many lines is shown field by field, any other as JSON", () => {
   const parsed = (input: unknown) => ParsedHtml.fragment(shownInput(input).html.toString());
   const fields = parsed({ path: "a", text: "b\n<c>", count: 2 });
   assert.deepEqual(fields.named("dt"), ["path", "text", "count"]);

@@ -1,8 +1,8 @@
 /**
- * Value HTML: what went into a tool and came out of it, and anything else that may be long.
+ * Value HTML: inputs and outputs of tools, and anything else that may be long.
  *
- * VH1  What is long is folded: it is in the page, behind a line that says how long it is and how it
- *      begins. FOLD_LINES_MAX and FOLD_CHARS_MAX say what long is.
+ * VH1  Long values are folded: they are in the page, behind a line with their length and beginning.
+ *      FOLD_LINES_MAX and FOLD_CHARS_MAX define long.
  * VH2  JSON is coloured up to COLOURED_CHARS_MAX: beyond that the elements would outweigh the text.
  */
 
@@ -17,7 +17,7 @@ export const FOLD_CHARS_MAX = 2000;
 export const COLOURED_CHARS_MAX = 64 * 1024;
 
 const PREVIEW_CHARS_MAX = 120;
-/** How far the first line that says anything is looked for. */
+/** How far to search for the first line that is not blank. */
 const PREVIEW_LOOKED_AT = 2000;
 
 /** A value to show, and the text it is measured by. */
@@ -26,7 +26,7 @@ export interface Shown {
   readonly text: string;
 }
 
-/** What a box is, to the style sheet and to whoever reads the page. */
+/** The kind of a box, for the style sheet and the reader. */
 export type BoxKind = "input" | "output" | "error" | "thinking" | "system" | "block";
 
 /** A text as it is, or several as providers write them; anything else as JSON. */
@@ -42,11 +42,11 @@ export function shownValue(value: unknown): Shown {
 }
 
 export function shownPlain(text: string): Shown {
-  // A parser drops one LF right after the tag: ours, and not the text's.
+  // A parser drops one LF right after the tag: ours, not the text's.
   return { html: html`<pre>\n${piecesHtml(text)}</pre>`, text };
 }
 
-/** What a tool was given: as JSON, or name by name, when a text of many lines is among it. */
+/** A tool's input: as JSON, or field by field when one of them is a text of many lines. */
 export function shownInput(input: unknown): Shown {
   const fields = fieldsOf(input);
   if (!fields.some(([, value]) => typeof value === "string" && value.includes("\n"))) {
@@ -60,7 +60,7 @@ export function shownInput(input: unknown): Shown {
   };
 }
 
-/** A caption with what it is about below it; behind it when that is long (VH1). */
+/** A caption with the value below it; folded behind it when long (VH1). */
 export function boxHtml(kind: BoxKind, caption: Html, shown: Shown): Html {
   if (!isLong(shown.text)) {
     return html`<div class="box ${kind}"><p class="caption">${caption}</p>${shown.html}</div>`;
@@ -68,7 +68,7 @@ export function boxHtml(kind: BoxKind, caption: Html, shown: Shown): Html {
   return foldedHtml(kind, caption, shown);
 }
 
-/** The same, behind its caption however short; `isOpen` shows it at first. */
+/** Like `boxHtml`, but always folded; `isOpen` unfolds it at first. */
 export function foldedHtml(kind: BoxKind, caption: Html, shown: Shown, isOpen = false): Html {
   const open = isOpen ? html` open` : null;
   const facts = html` <span class="size">${sizeOf(shown.text)}</span>`;
@@ -105,7 +105,7 @@ function fieldsOf(input: unknown): [string, unknown][] {
   return Object.entries(input);
 }
 
-/** A name with its colon, another string, a number, a word. All else is brackets and blanks. */
+/** A name with its colon, another string, a number, a word. The rest is brackets and blanks. */
 const JSON_TOKEN = /("[^"\\]*(?:\\.[^"\\]*)*")(:)?|-?\d[\d.eE+-]*|true|false|null/g;
 
 function colouredJson(text: string): Html {
