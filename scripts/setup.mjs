@@ -68,7 +68,7 @@ export async function build({ force = false } = {}) {
     const project = ["--project", "tsconfig.build.json", "--outDir", next];
     await step("compiling the sources", node, [tsc, ...project]);
     // Before bundling, which leaves no file per command.
-    await step("writing the manual page", node, [join(scripts, "man-page.mjs"), next]);
+    await step("writing the manual page", node, [join(scripts, "shell-files.mjs"), next]);
     await step("bundling the command line", node, [join(scripts, "bundle-cli.mjs"), next]);
     await step("building the viewer", node, [join(modules, "vite", "bin", "vite.js"), ...viewer]);
     writeFileSync(join(next, ".stamp"), fingerprint);
@@ -211,7 +211,8 @@ function sourceFingerprint() {
     "package.json",
     "package-lock.json",
     "scripts/bundle-cli.mjs",
-    "scripts/man-page.mjs",
+    "scripts/shell-files.mjs",
+    ...readdirSync(join(root, "scripts", "shell")).map((name) => join("scripts", "shell", name)),
   ];
 
   const hash = createHash("sha256");

@@ -92,6 +92,7 @@ test("the package holds the built files, their types and the papers, and nothing
     "LICENSE",
     "README.md",
     "contrib/verbatim.service",
+    ...["dist/completions/bash", "dist/completions/fish", "dist/completions/zsh"],
     "dist/man/verbatim.1",
     "package.json",
   ]);

@@ -1,13 +1,15 @@
-/** Node package: the version of the installed package. */
+/** Node package: the version and the files of the installed package. */
 
 import { readFileSync } from "node:fs";
 
 let known: string | null = null;
 
-/**
- * The version in package.json: two levels up, whether compiled, bundled or run as sources.
- * "unknown" when a bundler left it out.
- */
+/** A file of the package: it is two levels up, whether compiled, bundled or run as sources. */
+export function packageFile(path: string): URL {
+  return new URL(`../../${path}`, import.meta.url);
+}
+
+/** The version in package.json; "unknown" when a bundler left it out. */
 export function packageVersion(): string {
   known ??= readVersion();
   return known;
@@ -15,7 +17,7 @@ export function packageVersion(): string {
 
 function readVersion(): string {
   try {
-    const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+    const text = readFileSync(packageFile("package.json"), "utf8");
     const { name, version } = JSON.parse(text) as { name?: unknown; version?: unknown };
     return name === "verbatim-log" && typeof version === "string" ? version : "unknown";
   } catch {

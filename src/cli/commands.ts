@@ -50,5 +50,5 @@ export const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   trust,
   head,
   torture,
-  completions(() => COMMANDS),
+  completions,
 ];

@@ -1,8 +1,9 @@
 /** Program: `verbatim`, put together from its commands. */
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
 import { errnoSentence, VerbatimError } from "../base/errors.ts";
+import { packageVersion } from "../base/node-package.ts";
 import { HOOK_SOURCES } from "../dialects/claude/hook-spool.ts";
 import { safeText } from "../render/safe-text.ts";
 import { type CliCommand, type Io, OutputClosed, UsageError } from "./command.ts";
@@ -24,7 +25,7 @@ async function program(argv: readonly string[], io: ProcessIo): Promise<number> 
   let running = argv[0] ?? "";
   const verbatim = new Command("verbatim")
     .description("The record of what AI agents said and did: append-only, durable, provable.")
-    .version(version(), "-v, --version")
+    .version(packageVersion(), "-v, --version")
     .exitOverride()
     .configureOutput({ writeErr: (text) => process.stderr.write(safeText(text)) })
     .showHelpAfterError("`verbatim --help` lists the commands")
@@ -110,11 +111,6 @@ function exitCodeOf(error: unknown, commandName: string, io: Io): number {
     return EXIT_IO;
   }
   throw error;
-}
-
-function version(): string {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** Runs the command that this process was started with. */

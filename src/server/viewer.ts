@@ -13,6 +13,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { packageFile } from "../base/node-package.ts";
 import { answer, type Headers, newHeaders } from "./http/answer.ts";
 
 /** Where files lie whose names change with their content. */
@@ -83,16 +84,9 @@ function viewerHeaders(path: string, { tag }: ViewerFile): Headers {
   return headers;
 }
 
-/** Compiled or bundled, `dist/viewer` is beside the caller's folder; the sources are beside `dist`. */
+/** Empty if a bundler left the viewer out: the server works without it. */
 function readViewer(): ViewerFiles {
-  for (const place of ["../viewer/", "../../dist/viewer/"]) {
-    const found = readFiles(new URL(place, import.meta.url));
-    if (found.has("/")) return found;
-  }
-  return new Map(); // Somebody's bundle has left it behind: the server works without.
-}
-
-function readFiles(directory: URL): ViewerFiles {
+  const directory = packageFile("dist/viewer/");
   const found = new Map<string, ViewerFile>();
   for (const name of namesIn(directory)) {
     const type = TYPES[name.slice(name.lastIndexOf(".") + 1)];

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
+import { completionNodes } from "../../scripts/shell/tree.mjs";
 import { backup } from "../../src/cli/caring/backup.ts";
 import { doctor } from "../../src/cli/caring/doctor.ts";
 import { repair } from "../../src/cli/caring/repair.ts";
@@ -31,7 +32,6 @@ import { record } from "../../src/cli/recording/record.ts";
 import { serve } from "../../src/cli/serving/serve.ts";
 import { token } from "../../src/cli/serving/token.ts";
 import { completions } from "../../src/cli/shell/completions.ts";
-import { completionNodes } from "../../src/cli/shell/completions-tree.ts";
 import { root } from "./cli.ts";
 
 const page = readFileSync(join(root, "docs/cli.md"), "utf8");
@@ -41,7 +41,7 @@ const COMMANDS = [
   ...[stats, verify, resume, handoff, unpack, doctor, repair, serve, mcp, backup, torture],
 ];
 
-test.each([...COMMANDS, completions(() => COMMANDS)])(
+test.each([...COMMANDS, completions])(
   "docs/cli.md has a section for $name, with its options",
   ({ name, options }) => {
     assert.ok(page.includes(`\n## ${name}\n`), `no section for ${name}`);
@@ -76,7 +76,7 @@ const PAGES = [
     .map((name) => join("docs", name)),
 ];
 const GROUPS = [hooks, keys, trust, head, token];
-const NODES = completionNodes([...COMMANDS, ...GROUPS, completions(() => COMMANDS)]);
+const NODES = completionNodes([...COMMANDS, ...GROUPS, completions]);
 
 /** The command lines of a page's shell blocks and of its text, each from the word after `verbatim`. */
 function commandLines(page: string): string[] {

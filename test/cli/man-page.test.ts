@@ -6,8 +6,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isBuilt } from "../../scripts/setup.mjs";
+import { manPage } from "../../scripts/shell/man-page.mjs";
 import type { CliCommand } from "../../src/cli/command.ts";
-import { manPage } from "../../src/cli/shell/man-page.ts";
 import { CliUser, root } from "./cli.ts";
 
 /** A command whose texts would trip troff if they were not escaped. */

@@ -1,15 +1,12 @@
 /**
- * Man page: `verbatim.1`, from what the commands declare. Built with the package, so that
- * `man verbatim` says what this version does.
+ * Man page: `verbatim.1`, from what the commands declare.
+ *
+ * @import { CommandOption } from "../../src/cli/command.ts"
+ * @import { AnyCommand } from "./tree.mjs"
  */
 
-import type { CliCommand, CommandGroup, CommandOption } from "../command.ts";
-
-export interface ManPageFacts {
-  readonly version: string;
-}
-
-const EXIT_CODES: readonly (readonly [string, string])[] = [
+/** @type {readonly (readonly [string, string])[]} */
+const EXIT_CODES = [
   ["0", "Well."],
   ["1", "The command looked for something bad and found it, or (search) found nothing."],
   ["2", "Wrong usage."],
@@ -17,7 +14,8 @@ const EXIT_CODES: readonly (readonly [string, string])[] = [
   ["7", "Not found, ambiguous, held by another, or the disk refused."],
 ];
 
-const ENVIRONMENT: readonly (readonly [string, string])[] = [
+/** @type {readonly (readonly [string, string])[]} */
+const ENVIRONMENT = [
   ["NO_COLOR", "When it is set to something, nothing is coloured."],
   [
     "VERBATIM_KEY_DIR",
@@ -46,11 +44,13 @@ const ENVIRONMENT: readonly (readonly [string, string])[] = [
   ["OTEL_EXPORTER_OTLP_HEADERS", "What export --otlp sends with each request: name=value,..."],
 ];
 
-/** The page as troff with the macros of man(7). */
-export function manPage(
-  commands: readonly (CliCommand | CommandGroup)[],
-  { version }: ManPageFacts,
-): string {
+/**
+ * The page as troff with the macros of man(7).
+ *
+ * @param {readonly AnyCommand[]} commands
+ * @param {{ readonly version: string }} facts
+ */
+export function manPage(commands, { version }) {
   return [
     // No date: the same sources make the same page.
     `.TH VERBATIM 1 "" ${quoted(`verbatim-log ${version}`)} "Verbatim"`,
@@ -74,7 +74,12 @@ export function manPage(
   ].join("\n");
 }
 
-function sections(command: CliCommand | CommandGroup, above: string): string[] {
+/**
+ * @param {AnyCommand} command
+ * @param {string} above
+ * @returns {string[]}
+ */
+function sections(command, above) {
   const names = `${above} ${command.name}`;
   if ("commands" in command) {
     return command.commands.flatMap((each) => sections(each, names));
@@ -97,41 +102,56 @@ function sections(command: CliCommand | CommandGroup, above: string): string[] {
   ];
 }
 
-/** A word that is explained, with what explains it. */
-function item(word: string, explained: string): string[] {
+/**
+ * @param {string} word
+ * @param {string} explained
+ */
+function item(word, explained) {
   return [".TP", word, text(explained)];
 }
 
-function flagsOf({ flags }: CommandOption): string {
+/** @param {CommandOption} option */
+function flagsOf({ flags }) {
   return flags
     .split(" ")
     .map((word) => (word.startsWith("-") ? bold(word) : italic(word.replace(/[<>]/g, ""))))
     .join(" ");
 }
 
-function optionText({ summary, choices, default: byDefault }: CommandOption): string {
+/** @param {CommandOption} option */
+function optionText({ summary, choices, default: byDefault }) {
   const values = choices ? `; one of ${choices.join(", ")}` : "";
   return `${summary}${values}${byDefault === undefined ? "" : `; default: ${byDefault}`}`;
 }
 
-function bold(word: string): string {
+/** @param {string} word */
+function bold(word) {
   return `\\fB${text(word)}\\fR`;
 }
 
-function italic(word: string): string {
+/** @param {string} word */
+function italic(word) {
   return `\\fI${text(word)}\\fR`;
 }
 
-/** As text that troff prints and does not obey: no escape, no request at the start of a line. */
-function text(line: string): string {
+/**
+ * Escapes text for troff: no escape sequence, no request at the start of a line.
+ *
+ * @param {string} line
+ */
+function text(line) {
   return line
     .replace(/[\\\-'`~^]/g, (character) => ESCAPES[character] ?? character)
     .replace(/[^ -~]/gu, (character) => `\\[u${codeOf(character)}]`)
     .replace(/^\./, "\\&.");
 }
 
-/** What troff would make something else of: an escape, a hyphen, a curly quote, an accent. */
-const ESCAPES: Readonly<Record<string, string>> = {
+/**
+ * Characters that troff would change: to an escape, a hyphen, a curly quote, an accent.
+ *
+ * @type {Readonly<Record<string, string>>}
+ */
+const ESCAPES = {
   "\\": "\\e",
   "-": "\\-",
   "'": "\\(aq",
@@ -140,10 +160,12 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "^": "\\(ha",
 };
 
-function codeOf(character: string): string {
+/** @param {string} character */
+function codeOf(character) {
   return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
 }
 
-function quoted(argument: string): string {
+/** @param {string} argument */
+function quoted(argument) {
   return `"${text(argument).replaceAll('"', "\\(dq")}"`;
 }

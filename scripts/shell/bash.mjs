@@ -3,9 +3,12 @@
  * the old one of macOS (3.2).
  */
 
-import { type CommandNode, longNames, type Value } from "./completions-tree.ts";
+/** @import { CommandNode, Value } from "./tree.mjs" */
 
-export function bashCompletions(nodes: readonly CommandNode[]): string {
+import { longNames } from "./tree.mjs";
+
+/** @param {readonly CommandNode[]} nodes */
+export function bashCompletions(nodes) {
   return `# Completions of verbatim for bash. In ~/.bashrc: source <(verbatim completions bash)
 
 _verbatim_words() {
@@ -50,13 +53,18 @@ complete -F _verbatim verbatim
 `;
 }
 
-/** Which words lead from one command to the next. */
-function pathCases(nodes: readonly CommandNode[]): string {
+/**
+ * The words that lead from one command to the next.
+ *
+ * @param {readonly CommandNode[]} nodes
+ */
+function pathCases(nodes) {
   const paths = nodes.map(({ path }) => `/${path.join("/")}`).filter((path) => path !== "/");
   return `      ${paths.join(" | ")}) path=$path/$word ;;`;
 }
 
-function nodeCase({ path, commands, options, values }: CommandNode): string {
+/** @param {CommandNode} node */
+function nodeCase({ path, commands, options, values }) {
   const valued = options.filter(({ value }) => value !== null);
   const afterOption = valued.map(({ names, value }) => {
     const completed = `${value ? complete(value) : ""}; return`;
@@ -75,21 +83,19 @@ ${afterOption.length === 0 ? "" : `      case "$prev" in\n${afterOption.join("\n
       ;;`;
 }
 
-function complete(value: Value): string {
-  switch (value.kind) {
-    case "choice":
-      return listed(value.choices);
-    case "file":
-      return '_verbatim_files -f "$cur"';
-    case "session":
-      return '_verbatim_sessions "$cur"';
-    case "directory":
-      return '_verbatim_files -d "$cur"';
-    case "own":
-      return ":";
-  }
+const COMPLETED = {
+  file: '_verbatim_files -f "$cur"',
+  session: '_verbatim_sessions "$cur"',
+  directory: '_verbatim_files -d "$cur"',
+  own: ":",
+};
+
+/** @param {Value} value */
+function complete(value) {
+  return value.kind === "choice" ? listed(value.choices) : COMPLETED[value.kind];
 }
 
-function listed(words: readonly string[]): string {
+/** @param {readonly string[]} words */
+function listed(words) {
   return words.length === 0 ? "" : `_verbatim_words $'${words.join("\\n")}' "$cur"`;
 }

@@ -1,8 +1,9 @@
 /** Completions for fish: one `complete` per word, under the condition that it may follow. */
 
-import type { CommandNode, OptionWord, Value } from "./completions-tree.ts";
+/** @import { CommandNode, OptionWord, Value } from "./tree.mjs" */
 
-export function fishCompletions(nodes: readonly CommandNode[]): string {
+/** @param {readonly CommandNode[]} nodes */
+export function fishCompletions(nodes) {
   const paths = nodes.map(({ path }) => path.join("/")).filter((path) => path !== "");
   return `# Completions of verbatim for fish:
 #   verbatim completions fish > ~/.config/fish/completions/verbatim.fish
@@ -32,7 +33,8 @@ ${nodes.map(nodeLines).join("\n")}
 `;
 }
 
-function nodeLines({ path, commands, options, values }: CommandNode): string {
+/** @param {CommandNode} node */
+function nodeLines({ path, commands, options, values }) {
   const isHere = `__verbatim_at ${quoted(path.map((word) => `/${word}`).join(""))}`;
   const at = `complete -c verbatim -n ${quoted(isHere)}`;
   const last = values.at(-1);
@@ -44,50 +46,59 @@ function nodeLines({ path, commands, options, values }: CommandNode): string {
   ].join("\n");
 }
 
-function argumentLines(at: string, value: Value): string[] {
-  switch (value.kind) {
-    case "choice":
-      return [`${at} -a ${quoted(value.choices.join(" "))}`];
-    case "file":
-      return [`${at} -F`];
-    case "session":
-      return [`${at} -F -a 'last (verbatim ls --ids 2>/dev/null)'`];
-    case "directory":
-      return [`${at} -a '(__fish_complete_directories)'`];
-    case "own":
-      return [];
-  }
+const AS_ARGUMENT = {
+  file: "-F",
+  session: "-F -a 'last (verbatim ls --ids 2>/dev/null)'",
+  directory: "-a '(__fish_complete_directories)'",
+};
+
+/**
+ * @param {string} at
+ * @param {Value} value
+ */
+function argumentLines(at, value) {
+  if (value.kind === "own") return [];
+  if (value.kind === "choice") return [`${at} -a ${quoted(value.choices.join(" "))}`];
+  return [`${at} ${AS_ARGUMENT[value.kind]}`];
 }
 
-function optionLine(at: string, { names, summary, value }: OptionWord): string {
+/**
+ * @param {string} at
+ * @param {OptionWord} option
+ */
+function optionLine(at, { names, summary, value }) {
   const words = names.map((name) =>
     name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name[1]}`,
   );
   return `${at} ${words.join(" ")}${value && !value.isOptional ? follows(value) : ""} -d ${quoted(summary)}`;
 }
 
-/** fish itself offers a value that may be missing after `=` only. */
-function optionalValueLines(isHere: string, { names, value }: OptionWord): string[] {
+/**
+ * fish itself offers an optional value after `=` only.
+ *
+ * @param {string} isHere
+ * @param {OptionWord} option
+ */
+function optionalValueLines(isHere, { names, value }) {
   if (!value?.isOptional) return [];
   const isAfter = `${isHere}; and __verbatim_after ${names.join(" ")}`;
   return argumentLines(`complete -c verbatim -n ${quoted(isAfter)}`, value);
 }
 
-function follows(value: Value): string {
-  switch (value.kind) {
-    case "choice":
-      return ` -x -a ${quoted(value.choices.join(" "))}`;
-    case "file":
-      return " -r -F";
-    case "session":
-      return " -r -F -a '(verbatim ls --ids 2>/dev/null)'";
-    case "directory":
-      return " -x -a '(__fish_complete_directories)'";
-    case "own":
-      return " -x";
-  }
+const AS_VALUE = {
+  file: " -r -F",
+  session: " -r -F -a '(verbatim ls --ids 2>/dev/null)'",
+  directory: " -x -a '(__fish_complete_directories)'",
+  own: " -x",
+};
+
+/** @param {Value} value */
+function follows(value) {
+  if (value.kind === "choice") return ` -x -a ${quoted(value.choices.join(" "))}`;
+  return AS_VALUE[value.kind];
 }
 
-function quoted(text: string): string {
+/** @param {string} text */
+function quoted(text) {
   return `'${text.replace(/[\\']/g, "\\$&")}'`;
 }

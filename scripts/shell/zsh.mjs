@@ -1,8 +1,9 @@
 /** Completions for zsh: a `#compdef` file, which may also be sourced. */
 
-import type { CommandNode, OptionWord, Value } from "./completions-tree.ts";
+/** @import { CommandNode, OptionWord, Value } from "./tree.mjs" */
 
-export function zshCompletions(nodes: readonly CommandNode[]): string {
+/** @param {readonly CommandNode[]} nodes */
+export function zshCompletions(nodes) {
   return `#compdef verbatim
 # Completions of verbatim for zsh. In a directory of your $fpath, as _verbatim:
 #   verbatim completions zsh > "$fpath[1]/_verbatim"
@@ -22,8 +23,12 @@ fi
 `;
 }
 
-/** Each command has a function; one with commands of its own calls theirs. */
-function nodeFunction(node: CommandNode): string {
+/**
+ * Each command has a function; a group's calls those of its commands.
+ *
+ * @param {CommandNode} node
+ */
+function nodeFunction(node) {
   const specs = node.options.map(optionSpec);
   if (node.commands.length === 0) {
     const args = node.values.map((value, at) => {
@@ -62,11 +67,13 @@ ${cases.join("\n")}
 `;
 }
 
-function functionName(path: readonly string[]): string {
+/** @param {readonly string[]} path */
+function functionName(path) {
   return ["_verbatim", ...path].join("_").replaceAll("-", "_");
 }
 
-function optionSpec({ names, summary, value }: OptionWord): string {
+/** @param {OptionWord} option */
+function optionSpec({ names, summary, value }) {
   const told = `[${summary.replace(/[\\[\]:]/g, "\\$&")}]`;
   const colon = value?.isOptional ? "::" : ":";
   const follows = value === null ? "" : `${colon}${value.name}:${action(value)}`;
@@ -77,21 +84,19 @@ function optionSpec({ names, summary, value }: OptionWord): string {
     .join(" \\\n    ");
 }
 
-function action(value: Value): string {
-  switch (value.kind) {
-    case "choice":
-      return `(${value.choices.join(" ")})`;
-    case "file":
-      return "_files";
-    case "session":
-      return "_verbatim_sessions";
-    case "directory":
-      return "_files -/";
-    case "own":
-      return " ";
-  }
+const ACTIONS = {
+  file: "_files",
+  session: "_verbatim_sessions",
+  directory: "_files -/",
+  own: " ",
+};
+
+/** @param {Value} value */
+function action(value) {
+  return value.kind === "choice" ? `(${value.choices.join(" ")})` : ACTIONS[value.kind];
 }
 
-function quoted(text: string): string {
+/** @param {string} text */
+function quoted(text) {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
