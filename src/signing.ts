@@ -66,10 +66,10 @@ const VERIFY_OPTIONS: OptionKinds<VerifyOptions> = {
 };
 
 /**
- * Reports on the sessions that are named: by ids, beginnings of ids, paths of logs, or directories;
- * on all that are found from here when none is. Of a server's data directory, on every stream in it. Nothing that is in their files makes it throw: that
- * is in the reports. Throws SESSION_NOT_FOUND for a name that means nothing, and what is wrong with
- * the user's own keys and trust.
+ * Reports on the sessions that are named: by ids, beginnings of ids, paths of logs, or directories.
+ * For a server's data directory, on every stream in it. Without names, on all sessions found from
+ * the current directory. Bad files never make it throw: the reports say what is wrong with them.
+ * Throws SESSION_NOT_FOUND for a name that means nothing, and for bad keys or trust of the user's.
  *
  * @example
  * for (const { session, verdict } of await verify([".ai/threads"])) console.log(session, verdict);
