@@ -12,7 +12,9 @@ import { NUL, readChunks } from "../log/bytes.ts";
 import type { LogWindow } from "../log/window.ts";
 import { LF } from "../proof/bytes.ts";
 import type { Checkpoint, EnvelopeName } from "../proof/checkpoint.ts";
+import type { Claim } from "../proof/claims.ts";
 import { Walk } from "../proof/walk.ts";
+import { SidecarOrder } from "../signing/judging/sidecar-order.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import { envelopeOf, hasSidecar } from "../signing/session-log.ts";
 import { SidecarFile } from "../signing/writing/sidecar-file.ts";
@@ -103,7 +105,6 @@ class Search {
   #isFull = false;
   #foreignLines = 0;
   #newerLines = 0;
-  #hasTornEnd = false;
 
   constructor(from: number, to: number, { checkpointsMax }: CoveringLimits) {
     this.#from = from;
@@ -135,26 +136,21 @@ class Search {
       return eachCheckpoint(chunks, base, envelope, take, isOver);
     }
     // To its end: several may stand at one place, and what is none tells that it was touched.
+    const order = new SidecarOrder();
     const takeBeside = (found: StandingCheckpoint) => {
-      if (this.#hasTornEnd) this.#foreignLines++;
-      else take(found);
+      if (order.kindOf("checkpoint", false) === "checkpoint") take(found);
+      else this.#foreignLines++;
     };
-    const onOther = (lines: Uint8Array, isNewer: boolean) => {
-      if (isNewer) this.#newerLines++;
-      else this.#countForeign(lines);
+    const onOther = (lines: Uint8Array, claim: Claim["is"] | null) => {
+      for (let start = 0; start < lines.length; ) {
+        const next = lines.indexOf(LF, start) + 1;
+        const kind = order.kindOf(claim, lines.subarray(start, next).includes(NUL));
+        if (kind === "newer") this.#newerLines++;
+        if (kind === "foreign") this.#foreignLines++;
+        start = next;
+      }
     };
     await eachCheckpoint(chunks, base, envelope, takeBeside, () => this.#isFull, onOther);
-  }
-
-  /** As signing/judging/inspect-beside.ts: a power cut leaves NULs, but only at the very end. */
-  #countForeign(lines: Uint8Array): void {
-    for (let start = 0; start < lines.length; ) {
-      const next = lines.indexOf(LF, start) + 1;
-      const hasNul = lines.subarray(start, next).includes(NUL);
-      if (hasNul && this.#foreignLines === 0) this.#hasTornEnd = true;
-      else this.#foreignLines++;
-      start = next;
-    }
   }
 
   found(place: Covering["place"], isAllSearched: boolean): Covering {
@@ -182,12 +178,12 @@ async function eachCheckpoint(
   envelope: EnvelopeName,
   take: (found: StandingCheckpoint) => void,
   isOver: () => boolean,
-  onOther: (lines: Uint8Array, isNewer: boolean) => void = () => {},
+  onOther: (lines: Uint8Array, claim: Claim["is"] | null) => void = () => {},
 ): Promise<void> {
   const walk = new Walk(nodeCrypto, envelope, {
-    lines: (lines) => onOther(lines, false),
+    lines: (lines) => onOther(lines, null),
     claim: (line, start, claim) => {
-      if (claim.is !== "checkpoint") return onOther(line, claim.is === "newer");
+      if (claim.is !== "checkpoint") return onOther(line, claim.is);
       const { seq, kind, kid, byteOffset } = claim.checkpoint;
       take({
         line: Buffer.from(line.subarray(0, -1)).toString("latin1"),

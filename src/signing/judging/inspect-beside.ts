@@ -9,7 +9,7 @@ import type { OpenFile } from "../../base/files.ts";
 import { LOG_LIMITS } from "../../base/limits.ts";
 import { NUL } from "../../log/bytes.ts";
 import { fromHex, LF } from "../../proof/bytes.ts";
-import { type Checkpoint, readCheckpoint } from "../../proof/checkpoint.ts";
+import type { Checkpoint } from "../../proof/checkpoint.ts";
 import { claimOf } from "../../proof/claims.ts";
 import { DeepJudge } from "../../proof/deep.ts";
 import { Judge } from "../../proof/judge.ts";
@@ -18,6 +18,7 @@ import { WholeLines } from "../../proof/whole-lines.ts";
 import { sidecarOf } from "../session-log.ts";
 import { type Inspection, type InspectOptions, lineTooLong } from "./inspect.ts";
 import { readCounted } from "./read-counted.ts";
+import { SidecarOrder } from "./sidecar-order.ts";
 import { newTail } from "./tail-keeper.ts";
 
 /** A sidecar's checkpoints in order, and what else it holds. */
@@ -41,6 +42,7 @@ export function readSidecar(sidecar: OpenFile, path: string): SidecarLines {
     tornBytes: 0,
   };
   async function* read(): SidecarLines["checkpoints"] {
+    const order = new SidecarOrder();
     let ready: Uint8Array[] = [];
     let at = 0;
     const whole = new WholeLines((bytes) => {
@@ -53,11 +55,12 @@ export function readSidecar(sidecar: OpenFile, path: string): SidecarLines {
     for await (const chunk of readCounted(sidecar, 0, end, path)) {
       whole.feed(chunk);
       for (const line of ready) {
-        const checkpoint = readCheckpoint(line.subarray(0, -1), "sidecar");
-        if (checkpoint && lines.tornBytes === 0) yield { checkpoint, line };
-        // A power cut leaves NULs where bytes never came to be, but only at the very end.
-        else if (line.includes(NUL) && lines.foreignAt === null) lines.tornBytes += line.length;
-        else if (isNewer(line)) lines.newerAt ??= at;
+        const claim = claimOf(line.subarray(0, -1), "sidecar");
+        const checkpoint = claim?.is === "checkpoint" ? claim.checkpoint : null;
+        const kind = order.kindOf(claim?.is ?? null, !checkpoint && line.includes(NUL));
+        if (kind === "checkpoint" && checkpoint) yield { checkpoint, line };
+        else if (kind === "torn") lines.tornBytes += line.length;
+        else if (kind === "newer") lines.newerAt ??= at;
         else lines.foreignAt ??= at;
         at += line.length;
       }
@@ -67,10 +70,6 @@ export function readSidecar(sidecar: OpenFile, path: string): SidecarLines {
     lines.tornBytes += whole.restBytes;
   }
   return lines;
-}
-
-function isNewer(line: Uint8Array): boolean {
-  return claimOf(line.subarray(0, -1), "sidecar")?.is === "newer";
 }
 
 export interface SidecarInspection extends Inspection {
