@@ -7,14 +7,14 @@ export const { nodeHost }: typeof import("../../src/base/node-host.ts") = await 
   at("base/node-host.js")
 );
 export const { nodeCrypto }: typeof import("../../src/signing/keys/node-crypto.ts") = await import(
-  at("signing/node-crypto.js")
+  at("signing/keys/node-crypto.js")
 );
 export const {
   LogSigner,
   nothingSigned,
 }: typeof import("../../src/signing/writing/log-signer.ts") = await import(
-  at("signing/log-signer.js")
+  at("signing/writing/log-signer.js")
 );
 export const { verifyLog }: typeof import("../../src/signing/judging/verify.ts") = await import(
-  at("signing/verify.js")
+  at("signing/judging/verify.js")
 );
