@@ -1,9 +1,9 @@
 /**
- * AI SDK: a chat server whose answers are kept while they are streamed. A reader that was cut off goes
- * on from its byte; the server is killed with -9 in the middle of an answer, and the next one has what
- * came of it; and stopping an answer ends the call of the model.
+ * AI SDK: a chat server that stores answers while they stream. A disconnected reader continues from its
+ * byte. The server is killed with -9 in the middle of an answer, and the next one has what arrived.
+ * Stopping an answer aborts the model call.
  *
- * Runs without a provider: the SDK's mock model says the words.
+ * Runs without a provider: the SDK's mock model produces the words.
  *
  *     node examples/ai-sdk.mjs [project directory]
  */
@@ -28,7 +28,7 @@ const [, , project = mkdtempSync(join(tmpdir(), "verbatim-chats-")), role] = pro
 if (role === "serve") await serve();
 else await chat();
 
-/** The routes that `useChat` asks, and one to stop. */
+/** The routes that `useChat` calls, and one to stop. */
 async function serve() {
   process.stdin.resume().once("end", () => process.exit()); // Whoever began it is gone.
   const streams = await JsonlEngine.open(join(project, "streams"));
@@ -67,7 +67,7 @@ async function serve() {
   server.listen(0, "127.0.0.1", () => writeSync(1, `http://127.0.0.1:${server.address().port}`));
 }
 
-/** A model that says "word 1 word 2 …", a word every few milliseconds. */
+/** A model that produces "word 1 word 2 …", a word every few milliseconds. */
 function talkative() {
   const delta = (n) => ({ type: "text-delta", id: "t", delta: `word ${n} ` });
   const model = new MockLanguageModelV3({
@@ -107,7 +107,7 @@ async function chat() {
   );
   print(`nothing is under way: ${(await fetch(`${url}/c/stream`)).status}`);
 
-  // Cut off after a few words, and gone on from that byte.
+  // Disconnect after a few words, and continue from that byte.
   const whole = await ask(url, "u2", "Say 50 words.");
   const start2 = await readUntil(whole, "word 10 ");
   const messageId = /"messageId":"([^"]+)"/.exec(start2)[1];
@@ -120,7 +120,7 @@ async function chat() {
     `resumed: ${wordsIn(start2 + rest).endsWith("word 50 ")}, done: ${rest.endsWith("data: [DONE]\n\n")}`,
   );
 
-  // Stopped, from another connection than the one that reads.
+  // Stop it from another connection.
   const endless = await ask(url, "u3", "Say 100000 words.");
   await readUntil(endless, "word 5 ");
   const { stopped, aborted } = await (await fetch(`${url}/c/stop`, { method: "POST" })).json();
@@ -145,7 +145,7 @@ function ask(url, id, text) {
   return fetch(`${url}/c`, { method: "POST", body: JSON.stringify({ message }) });
 }
 
-/** Reads until a text has come, and goes away. */
+/** Reads until a text has arrived, then disconnects. */
 async function readUntil(response, wanted) {
   let text = "";
   for await (const bytes of response.body) {

@@ -1,8 +1,8 @@
 /**
- * Capture: a provider's stream is shown as it comes, and is in the session when it ends; a second
- * one breaks off, and what arrived of it is there, too.
+ * Capture: a provider's stream is shown as it arrives, and is in the session when it ends. A second
+ * stream breaks off, and the part that arrived is in the session too.
  *
- * Runs without a provider: a server of its own replays the stream of one.
+ * Runs without a provider: a local server replays a recorded stream.
  *
  *     node examples/capture.mjs [project directory]
  */
@@ -16,7 +16,7 @@ import { captureAnthropic } from "verbatim-log/capture";
 
 const [, , project = mkdtempSync(join(tmpdir(), "verbatim-capture-"))] = process.argv;
 
-/** What the Messages API sends, in short. */
+/** Events of the Messages API, shortened. */
 const EVENTS = [
   {
     type: "message_start",

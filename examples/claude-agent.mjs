@@ -1,10 +1,10 @@
 /**
- * claude-agent: sessions of Claude's Agent SDK, kept so that kill -9 loses nothing of them.
+ * claude-agent: sessions of Claude's Agent SDK, stored so that kill -9 loses nothing.
  *
  *     node examples/claude-agent.mjs [directory] [turns]
  *
- * Run it again with the same directory, and it goes on with the session where it was, however it
- * ended. It needs no API key: it hands the store what the SDK would. In an agent that is one line:
+ * Run it again with the same directory, and it continues the session, however it ended. It needs no
+ * API key: it calls the store as the SDK would. In an agent this is one line:
  *
  *     query({ prompt, options: { sessionStore: claudeSessionStore({ root, sign: "append" }) } });
  */
@@ -17,7 +17,7 @@ import { claudeSessionStore } from "verbatim-log/claude-agent";
 import { verifySession } from "verbatim-log/signing";
 
 const [, , root = mkdtempSync(join(tmpdir(), "verbatim-claude-")), turns = "3"] = process.argv;
-// Keys are the user's own. Here they are made for the example alone.
+// Normally these are the user's own keys. Here they are created only for the example.
 process.env.XDG_CONFIG_HOME = join(root, "config");
 process.env.XDG_STATE_HOME = join(root, "state");
 
@@ -26,7 +26,7 @@ const dir = "/home/me/kitchen";
 const key = { projectKey: "-home-me-kitchen", sessionId }; // As the SDK makes it of `dir`.
 const sessionStore = claudeSessionStore({ root, sign: "append" });
 
-// What the SDK does first when it is told to resume.
+// The SDK's first call when it resumes.
 const there = (await sessionStore.load(key)) ?? [];
 const done = there.filter(({ type }) => type === "assistant").length;
 print(done === 0 ? "a new session" : `resumed after ${done} turns`);

@@ -1,6 +1,6 @@
 /**
  * claude-code-hooks: what Claude Code does with the settings in docs/integrations.md. Each hook is a
- * process that is told what happens. Killed in between, it goes on where it was the next time.
+ * process that gets an event on stdin. If the example is killed, the next run continues.
  *
  *     node examples/claude-code-hooks.mjs [project directory]
  */

@@ -11,7 +11,7 @@ import { SessionTranscript } from "verbatim-log/entire";
 
 const [, , project = mkdtempSync(join(tmpdir(), "verbatim-entire-"))] = process.argv;
 
-// Nothing is made on the disk before the first row.
+// Nothing is created on the disk before the first row.
 const transcript = await SessionTranscript.open({
   cwd: project,
   model: "claude-opus-4-5",
@@ -19,11 +19,11 @@ const transcript = await SessionTranscript.open({
 });
 const beside = (name) => readFileSync(join(dirname(transcript.path), name), "utf8");
 
-// When this resolves, the row is on the disk, and prompt.txt with it.
+// When this resolves, the row and prompt.txt are on the disk.
 await transcript.user("explain main.rs");
 print(`prompt.txt: ${beside("prompt.txt")}`);
 
-// An answer as the Messages API gives it. `verbatim-log/capture` takes it from the stream itself.
+// An answer as the Messages API returns it. `verbatim-log/capture` records it from the stream.
 await transcript.assistant({
   id: "msg_01A",
   content: [
@@ -44,7 +44,7 @@ try {
 }
 await transcript.end(); // Writes context.md.
 
-// The same session, read in words that no dialect owns.
+// The same session, read as neutral entries.
 const again = await SessionTranscript.open({
   cwd: project,
   model: "claude-opus-4-5",

@@ -1,5 +1,5 @@
 /**
- * HomeAgent: two agents keep their sessions as turn records, and read them back.
+ * HomeAgent: two agents store their sessions as turn records, and read them.
  *
  *     node examples/homeagent.mjs [base directory]
  */
@@ -27,7 +27,7 @@ await say("kitchen", "3", {
   toolResults: [{ callId: "call-1", result: { isOn: true, celsius: 180 } }],
 });
 await say("kitchen", "4", { role: "assistant", content: "Yes, at 180 degrees." });
-// Appends may be made at once, from any number of processes: each is whole, and none is lost.
+// Any number of processes may append at once: each append is atomic, and none is lost.
 await Promise.all(
   ["one", "two", "three"].map((content, n) => say("nurse", `${n}`, { role: "user", content })),
 );

@@ -15,14 +15,14 @@ import { fileURLToPath } from "node:url";
 import { encodeLine, openLog, readLog } from "verbatim-log/log";
 
 const ROUNDS_MAX = 20;
-/** The long append takes about this; a kill at a random moment often lands inside its write. */
+/** Approximate duration of the long append; a kill at a random moment often hits its write. */
 const KILL_WITHIN_MS = 25;
 const [, , role, path] = process.argv;
 
 if (role === "write") await write(path);
 else await killAndRecover(join(mkdtempSync(join(tmpdir(), "verbatim-")), "session.jsonl"));
 
-/** The victim: tells of each line only once it is on the disk, and of a long one before it is. */
+/** The victim: reports each line once it is on the disk, and a long one before it is written. */
 async function write(path) {
   const log = await openLog(path);
   for (let turn = 1; turn <= 5; turn++) {
@@ -60,7 +60,7 @@ async function killAndRecover(path) {
   say(`no kill landed inside a write in ${ROUNDS_MAX} rounds; run it again to see one`);
 }
 
-/** Starts a writer, kills it while it appends a long line; resolves to the lines it vouched for. */
+/** Starts a writer, kills it while it appends a long line; resolves to the acknowledged lines. */
 async function writeAndKill(path) {
   const writer = spawn(process.execPath, [fileURLToPath(import.meta.url), "write", path], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -1,5 +1,5 @@
 /**
- * mcp: an agent that looks up what was said in a past session, over the Model Context Protocol.
+ * mcp: an agent that looks up a past session over the Model Context Protocol.
  *
  *     npm install @modelcontextprotocol/sdk
  *     node examples/mcp.mjs [project directory]
@@ -15,7 +15,7 @@ import { openStore } from "verbatim-log";
 
 const [, , project = mkdtempSync(join(tmpdir(), "verbatim-mcp-"))] = process.argv;
 
-// Yesterday. Killed in between, it says the rest the next time.
+// Yesterday. If it is killed here, the next run records the rest.
 const SAID = [
   ["user", "Which spice was missing?"],
   ["assistant", "Cardamom. I put it on the list."],

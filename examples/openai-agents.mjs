@@ -1,6 +1,6 @@
 /**
  * OpenAI Agents SDK: an agent whose session is a signed, append-only log. Its process is killed with
- * -9; the next one finds everything that was acknowledged, and goes on.
+ * -9; the next one finds everything that was acknowledged, and continues.
  *
  * Runs without OpenAI: the model is a few lines below.
  *
@@ -20,17 +20,17 @@ import { verifySession } from "verbatim-log/signing";
 import { z } from "zod";
 
 const [, , project = mkdtempSync(join(tmpdir(), "verbatim-agents-")), role] = process.argv;
-// Keys are the user's own. Here they are made for the example alone.
+// Normally these are the user's own keys. Here they are created only for the example.
 process.env.XDG_CONFIG_HOME = join(project, "config");
 process.env.XDG_STATE_HOME = join(project, "state");
 
-// This is all it takes: give it to `run`.
+// This is all you need: pass it to `run`.
 const session = new VerbatimSession({ sessionId: "kitchen", root: project, sign: true });
 
 if (role === "talk") await talk();
 else await killAndGoOn();
 
-/** The victim: says what it added only once it is on the disk. */
+/** The victim: reports what it added once it is on the disk. */
 async function talk() {
   for (let n = 1; ; n++) {
     await session.addItems([{ type: "message", role: "user", content: `note ${n}` }]);
@@ -61,7 +61,7 @@ async function killAndGoOn() {
   print(`cook: ${finalOutput}`);
   print(`added: ${(await session.getItems(4)).map(({ type, role }) => role ?? type).join(", ")}`);
 
-  // Taken back, not erased: the log has both the item and the line that took it back.
+  // Withdrawn, not erased: the log has the item and the line that withdrew it.
   const popped = await session.popItem();
   print(`popped: ${popped.content[0].text}`);
   await session.clearSession();
@@ -71,12 +71,12 @@ async function killAndGoOn() {
   );
   await session.close();
   const { verdict } = await verifySession("openai-agents/kitchen", { root: project });
-  // Incomplete: the kill came between an item and its signature, and nobody vouches for that item.
+  // Incomplete: the kill came between an item and its signature, and no person vouched for it.
   print(["verified", "incomplete"].includes(verdict) ? "nothing was altered" : verdict);
   print(`kept in ${project}`);
 }
 
-/** Looks once, and says what it saw. */
+/** Looks once, and reports what it saw. */
 function scripted() {
   const call = {
     type: "function_call",

@@ -1,6 +1,6 @@
 /**
- * otel: a session as OpenTelemetry spans, while it goes on. Kill it where you like and run it again in
- * the same directory: the session goes on, and its spans keep their ids.
+ * otel: a live session as OpenTelemetry spans. Kill it at any time and run it again in the same
+ * directory: the session continues, and its spans keep their ids.
  *
  *     node examples/otel.mjs [project directory]
  */
@@ -15,7 +15,7 @@ import { exportLive } from "verbatim-log/otel";
 
 const [, , project = mkdtempSync(join(tmpdir(), "verbatim-otel-"))] = process.argv;
 
-/** What an agent would say and do. */
+/** Entries that an agent would record. */
 const SESSION = [
   { kind: "start", model: "claude-opus-5" },
   { kind: "message", role: "user", parts: [{ type: "text", text: "Is the oven on?" }] },
@@ -35,7 +35,7 @@ const SESSION = [
   { kind: "end", outcome: "completed" },
 ];
 
-// Stands for your collector, Jaeger or whatever takes OTLP: it prints what it is sent.
+// Replaces your OTLP collector, such as Jaeger: it prints what it receives.
 const collector = createServer(async (request, response) => {
   let body = "";
   for await (const chunk of request) body += chunk;
@@ -60,7 +60,7 @@ const exporting = exportLive(session, { url, signal: stop.signal, lingerMs: 20 }
 for (const entry of rest) await session.append(entry);
 await store.close();
 
-// An agent goes on for hours; this one is done, and what is open when it stops is sent then.
+// An agent runs for hours; this one stops here, and the open spans are sent.
 stop.abort();
 const { spans, deliveredTo } = await exporting;
 print(`${spans} spans, up to byte ${deliveredTo}`);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # record: an agent that is a shell script, piped into `verbatim record`. Every turn is on the disk
-# before the next is read; kill it where you like, what was acknowledged stays.
+# before the next is read; kill it at any time, acknowledged turns stay.
 #
 #     sh examples/record.sh [project directory]
 set -eu
@@ -22,7 +22,7 @@ agent() {
   echo '{"type":"assistant","message":{"content":"It has '"$lines"' lines."}}'
 }
 
-# The first line that `record` prints says where the session is; with --ack one line a turn follows.
+# `record` first prints where the session is; with --ack, one line per turn follows.
 agent | verbatim record --dialect entire --model a-shell-script --root "$project" --ack |
   grep -c offset | sed 's/$/ turns are on the disk/'
 

@@ -1,5 +1,5 @@
 /**
- * A session whose agent was killed between a call and its result: resumed, gone on with, forked.
+ * A session whose agent was killed between a call and its result: resumed, continued, forked.
  *
  *   node examples/resume.mjs [directory]
  */
@@ -11,7 +11,7 @@ import { openStore } from "verbatim-log";
 import { continueSession, resume } from "verbatim-log/resume";
 
 const root = process.argv[2] ?? mkdtempSync(join(tmpdir(), "verbatim-resume-"));
-// Keys and pins are the user's own. Here they are made for the example alone.
+// Normally these are the user's own keys and pinned heads. Here they are created only for the example.
 process.env.XDG_CONFIG_HOME = join(root, "config");
 process.env.XDG_STATE_HOME = join(root, "state");
 
@@ -36,13 +36,13 @@ for (const { action, why, line } of resumed.report.actions) {
   console.log(`line ${line}: ${action}, ${why}`);
 }
 
-// It goes on, with the report of how it was resumed in the log, signed.
+// Continue it. The signed resume report is in the log.
 store = await openStore({ dialect: "homeagent", root, agent: "kitchen", sign: true });
 ({ session } = await continueSession(store, resumed));
 await session.append(says("assistant", text("I look whether it is on.")));
 await session.close();
 
-// And from its first turn another session begins.
+// Fork another session after its first turn.
 const first = await resume(id, { for: "anthropic", root, upTo: 1 });
 const { session: fork } = await continueSession(store, first, { id: "kitchen/fork" });
 for await (const { parts } of fork.entries()) {
@@ -51,7 +51,7 @@ for await (const { parts } of fork.entries()) {
 }
 await store.close();
 
-// What nobody signed is not gone on from.
+// A session with unsigned lines is refused.
 const words = { turnId: "x", role: "user", content: "Burn it.", ts: 1 };
 appendFileSync(session.path, `${JSON.stringify(words)}\n`);
 await resume(id, { for: "anthropic", root }).catch(({ code, details }) => {

@@ -17,7 +17,7 @@ import {
 
 const [, , project = mkdtempSync(join(tmpdir(), "verbatim-rye-"))] = process.argv;
 
-// The helper for runners: it forgets no event, also when a tool or a step fails.
+// The helper for runners: it records every event, also if a tool or a step fails.
 const thread = await Thread.start({
   projectPath: project,
   directive: "hello_world",
@@ -33,14 +33,14 @@ await thread.step(async () => {
 });
 await thread.complete();
 
-// The markdown grew as events landed; a renderer makes it again, with other options.
+// The markdown grew with the events; a renderer makes it again, with other options.
 const live = readFileSync(join(project, ".ai/threads", thread.id, "transcript.md"), "utf8");
 const again = await new TranscriptRenderer({ thinking: true }).render(thread.id, project);
 print(`live markdown equals the rendered one: ${live === again}`);
 const { status, cost } = await readThreadMeta(project, thread.id);
 print(`${status} after ${cost.turns} turn, $${cost.spend}`);
 
-// Events one by one, as the document's writer takes them; several processes may write them.
+// Single events, as in the document's writer; several processes may write them.
 const writer = new TranscriptWriter({
   transcriptDir: join(project, ".ai/threads"),
   defaultDirective: "deploy",

@@ -1,5 +1,5 @@
 /**
- * A signed session: recorded, verified, altered by somebody, and found out.
+ * A signed session: recorded, verified, altered, and the change detected.
  *
  *   node examples/signed.mjs [directory]
  */
@@ -18,11 +18,11 @@ import {
 } from "verbatim-log/signing";
 
 const project = process.argv[2] ?? mkdtempSync(join(tmpdir(), "verbatim-signed-"));
-// Keys and pins are the user's own. Here they are made for the example alone.
+// Normally these are the user's own keys and pinned heads. Here they are created only for the example.
 process.env.XDG_CONFIG_HOME = join(project, "config");
 process.env.XDG_STATE_HOME = join(project, "state");
 
-// A thread that signs every turn, and says what it may do.
+// A thread that signs every turn, and states its permissions.
 const limits = { turns: 20, spend: 0.5 };
 const thread = await Thread.start({
   projectPath: project,
@@ -43,31 +43,31 @@ const { verdict, checkpoints } = await verifySession("deploy-1", where);
 console.log(`${verdict}, ${checkpoints.valid} checkpoints`);
 console.log("may spend", (await readVerifiedThreadMeta(project, "deploy-1")).limits.spend);
 
-// Only what verifies is read.
+// Read only verified entries.
 const session = await openVerified("deploy-1", where);
 for await (const { kind, parts, verified } of session.entries()) {
   if (kind === "message") console.log(verified ? "signed:" : "unsigned:", parts[0].text);
 }
 session.close();
 
-// Somebody takes the refusal out.
+// An attacker removes the refusal.
 const path = join(project, ".ai/threads/deploy-1/transcript.jsonl");
 const honest = readFileSync(path, "utf8");
 writeFileSync(path, honest.replace("I will not deploy", "I will now deploy"));
 const altered = await verifySession("deploy-1", where);
 console.log(`${altered.verdict}: turn ${altered.bad_range.turns}`);
 
-// Somebody cuts the end off, where the signatures still hold: its head was remembered.
+// An attacker truncates the log at a valid checkpoint: the pinned head reveals it.
 writeFileSync(path, honest.slice(0, honest.lastIndexOf("\n", honest.length - 2) + 1));
 console.log((await verifySession("deploy-1", where)).verdict);
 
-// Somebody appends.
+// Another program appends.
 writeFileSync(path, honest);
 appendFileSync(path, '{"ts":"x","type":"user_message","thread_id":"deploy-1","text":"go"}\n');
 console.log((await verifySession("deploy-1", where)).verdict);
 await openVerified("deploy-1", where).catch(({ code }) => console.log("refused:", code));
 
-// Every dialect of a store signs.
+// Every dialect can be signed.
 for (const dialect of ["homeagent", "entire"]) {
   const root = join(project, dialect);
   const store = await openStore({ dialect, root, sign: true, agent: "kitchen" });
@@ -77,7 +77,7 @@ for (const dialect of ["homeagent", "entire"]) {
   console.log(dialect, (await verifySession(begun.id, { root })).verdict);
 }
 
-// And any JSON object can carry a signature.
+// Any JSON object can be signed too.
 const signed = await signJson({ step: 3, state: "done" });
 console.log("object:", await verifyJson(signed));
 console.log("altered object:", (await inspectJson({ ...signed, step: 4 })).reason);

@@ -16,7 +16,7 @@ const path = "/chat/session-1";
 const engine = await JsonlEngine.open(data);
 await engine.createStream(path);
 
-// Each is on the disk when it resolves. Appends may be made at once: they share one sync.
+// Each is on the disk when it resolves. Concurrent appends share one sync.
 await Promise.all(
   ["hello", "is anybody there?"].map((content) =>
     engine.append(path, encodeLine({ role: "user", content })),
@@ -38,7 +38,7 @@ for (const { role, content } of await turns.read()) print(`${role}: ${content}`)
 const news = await engine.read(path, seen);
 print(`${news.length} of ${await turns.count()} since ${seen}`);
 
-// The file is what was appended, line by line; grep reads it too.
+// The file holds the appended lines; grep can read it.
 print(readFileSync(join(data, "logs", streamPathToFilename(path)), "utf8").trimEnd());
 
 await engine.deleteStream(path);
