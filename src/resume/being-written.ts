@@ -1,8 +1,8 @@
 /**
- * Being written: whether another process is at work on a session, for those who go on from it.
+ * Being written: whether another process is writing a session, for code that continues from it.
  *
- * Only `exclusive` writers show while they are between two appends: who shares a session holds its
- * lock for the moment of each.
+ * Between two appends only `exclusive` writers are visible: a `shared` writer holds the lock only
+ * during each append.
  */
 
 import { relative } from "node:path";
@@ -11,7 +11,9 @@ import type { Host } from "../base/host.ts";
 import { writerOf } from "../log/lock.ts";
 import { openPlace } from "../log/place.ts";
 
-/** Who writes the log, as far as its lock tells; null when nobody does, or we do. */
+/**
+ * The writer of the log, as its lock file names it; null when there is none, or it is this process.
+ */
 export async function otherWriterOf(
   host: Host,
   { root, path }: { readonly root: string; readonly path: string },

@@ -1,6 +1,7 @@
 /**
- * Broken call: a tool call that broke off before its input was whole. Nobody can have run it. Capture
- * keeps the provider's block with the text that arrived as `input_text`; the AI SDK has a state for it.
+ * Broken call: a tool call that was cut before its input was complete, so it cannot have run.
+ * Capture keeps the provider's block with the text that arrived as `input_text`; the AI SDK has a
+ * state for it.
  */
 
 import { jsonText } from "../render/json-text.ts";
@@ -11,7 +12,10 @@ export interface BrokenCall {
   readonly inputText: string;
 }
 
-/** Where each provider's block has the call's id. A server's own tools are none of ours. */
+/**
+ * The field of the call's id in each provider's block. Tools that the provider runs itself are not
+ * included.
+ */
 const ID_KEYS: Readonly<Record<string, string>> = {
   tool_use: "id",
   function: "id",
@@ -39,7 +43,7 @@ export function brokenCallIn(native: unknown): BrokenCall | null {
 
 const TOOL_PREFIX = "tool-";
 
-/** A tool's part of a `UIMessage`. What there is of its input may be read already. */
+/** A tool part of a `UIMessage`. Its partial input may be parsed already. */
 function aiSdkCall(part: Block): BrokenCall | null {
   const { type, toolName, toolCallId, rawInput, input, providerExecuted } = part;
   if (typeof type !== "string" || providerExecuted === true) return null;

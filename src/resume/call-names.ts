@@ -1,9 +1,10 @@
 /**
- * Call names: ids of calls and names of tools that every provider takes.
+ * Call names: ids of calls and names of tools that every provider accepts.
  *
  * CN1  An id is used once in a request, however often the log used it.
- * CN2  40 characters is the least that a provider allows an id (OpenAI's chat), 64 a tool's name.
- * CN3  What fits stays as it is, and what a prefix of the session names, the whole names alike.
+ * CN2  40 characters is the lowest limit of any provider for an id (OpenAI's chat), 64 for a tool's
+ *      name.
+ * CN3  A valid name is unchanged, and a prefix of a session gets the same names as the whole.
  */
 
 export const CALL_ID_CHARS_MAX = 40;
@@ -25,7 +26,7 @@ export class CallIds {
   }
 }
 
-/** A tool's name as providers take it: `oven.status` is `oven_status` there. */
+/** A tool's name as providers accept it: `oven.status` becomes `oven_status`. */
 export function toolName(recorded: string): string {
   return recorded.replace(NOT_IN_NAMES, "_").slice(0, TOOL_NAME_CHARS_MAX) || "tool";
 }

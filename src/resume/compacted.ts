@@ -1,10 +1,11 @@
 /**
- * Compacted: a program sums up what was said and continues with the summary. So does resuming: it
- * starts at the last summary, with what its boundary keeps, and the rest is left out.
+ * Compacted: a program summarises the conversation and continues with the summary. Resuming does
+ * the same: it starts at the last summary, with the lines its boundary keeps, and leaves out the
+ * rest.
  *
  * CM1  A boundary without a summary after it changes nothing: the program was stopped in between.
  * CM2  Lines that the boundary keeps follow the summary, as they did for the model.
- * CM3  What is held takes room, as in taken-back.ts (TB1).
+ * CM3  Held entries count against the limit, as in taken-back.ts (TB1).
  */
 
 import type { VerifiedEntry } from "../verifying/verified-entries.ts";
@@ -19,7 +20,7 @@ export class Compacted {
   readonly #pass: (entry: Held) => void;
   #room = new Room();
   #held: Held[] = [];
-  /** Where the last boundary is among those that are held; null: none without its summary. */
+  /** The index of the last boundary among the held entries; null when none lacks its summary. */
   #boundary: number | null = null;
   /** What the boundary kept, to follow the summary. */
   #kept: Held[] = [];
@@ -45,7 +46,7 @@ export class Compacted {
     this.#held.push(entry);
   }
 
-  /** Hands over what is held. To be called at the end. */
+  /** Passes on what is held. Call at the end. */
   finish(): void {
     for (const entry of [...this.#held, ...this.#kept]) this.#pass(entry);
     [this.#held, this.#kept] = [[], []];
@@ -66,6 +67,6 @@ export class Compacted {
     }
     this.#held = this.#held.slice(at);
     this.#boundary = null;
-    this.#room = new Room(); // What was passed on is no longer held.
+    this.#room = new Room(); // Nothing is held any more.
   }
 }

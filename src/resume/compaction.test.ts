@@ -1,4 +1,4 @@
-/** What a provider summed up goes back to it, and to no other. */
+/** A provider's summary goes back to it, and to no other. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
@@ -36,7 +36,7 @@ test("Anthropic's conversation begins with the last summary, byte for byte", () 
   assert.deepEqual(done, ["compacted 1", "compacted 2", "compacted 3", "compacted 4"]);
 });
 
-test("the system prompt stays, and what follows a summary alone keeps its thoughts", () => {
+test("the system prompt stays, and only what follows a summary keeps its thinking", () => {
   const entries = entriesOf(
     ["system", ["Be kind."]],
     ["user", ["go"]],
@@ -49,7 +49,7 @@ test("the system prompt stays, and what follows a summary alone keeps its though
   assert.deepEqual(types, [["compaction", "thinking", "text"]]);
 });
 
-test("OpenAI's sealed items go back in their place, without ids, and nothing before them goes", () => {
+test("OpenAI's encrypted items go back in their place, without ids, and what precedes them stays", () => {
   const gpt = { model: "gpt-5.5" };
   const entries = entriesOf(
     ["user", ["go"]],
@@ -72,7 +72,7 @@ test("OpenAI's sealed items go back in their place, without ids, and nothing bef
   assert.deepEqual(actions, []);
 });
 
-test("another provider gets what was summed up, and the report says why not the summary", () => {
+test("another provider gets the summarised messages, and the report says why not the summary", () => {
   const [foreign, notTaken] = ["compaction_foreign", "compaction_not_taken"];
   const none = [notTaken, notTaken];
   const cases: readonly { said: Said; whys: readonly string[] }[] = [

@@ -1,11 +1,11 @@
 /**
- * Compaction: what a provider summed up by itself, so that its model continues with less. The block
- * goes back to that provider as it came, and to no other: those get what was summed up instead, which
- * the log still has.
+ * Compaction: a provider's own summary, so that its model continues with less. The block goes back
+ * to that provider unchanged, and to no other: those get the summarised messages instead, which the
+ * log still has.
  *
- * CP1  Anthropic ignores what stands before a block, and refuses a signed one that is not the first
- *      of the conversation, or that is not the only one: the last block begins the conversation.
- * CP2  OpenAI takes a block in its place among the items, whatever stands before it.
+ * CP1  Anthropic ignores what comes before a block, and refuses a signed one that is not the first
+ *      of the conversation, or not the only one: the last block begins the conversation.
+ * CP2  OpenAI accepts a block in its place among the items, whatever comes before it.
  */
 
 import type {
@@ -21,19 +21,19 @@ import { sendableValue } from "./wire-text.ts";
 type Block = CompactionPiece["block"];
 type Owner = CompactionPiece["owner"];
 
-/** What each provider takes back of its block. Ids and our own additions are not among it. */
+/** The fields of its block that each provider accepts back. Without ids and our own additions. */
 const FIELDS: Readonly<Record<Owner, readonly string[]>> = {
   anthropic: ["content", "encrypted_content", "signature", "tool_changes"],
   openai: ["encrypted_content"],
 };
 
-/** Other providers use the blocks of these two; a model tells on them. */
+/** Other providers use the blocks of these two; the model's name shows it. */
 const OTHERS: Readonly<Record<Owner, RegExp>> = {
   anthropic: /^(?!.*claude)/i,
   openai: /claude|gemini|grok/i,
 };
 
-/** The block in a part that capture, or a program, kept as it came; null when it is another. */
+/** The block in a part that capture, or a program, kept unchanged; null when it is another. */
 export function compactionIn(native: unknown): Pick<CompactionPiece, "owner" | "block"> | null {
   const given = (native ?? {}) as Block;
   if (given.type !== "compaction") return null;
@@ -46,7 +46,7 @@ export function compactionIn(native: unknown): Pick<CompactionPiece, "owner" | "
   return { owner, block: { type: "compaction", ...Object.fromEntries(filled) } };
 }
 
-/** The conversation with the blocks that the target takes, and from the last of them on (CP1). */
+/** The conversation with the blocks that the target accepts, from the last of them on (CP1). */
 export function withCompactions(
   messages: readonly NeutralMessage[],
   takes: Takes,
@@ -60,13 +60,13 @@ export function withCompactions(
       if (why !== null && piece.from) repairs.leaveOut(piece.from, why);
       return why === null;
     });
-    // Results hang on the calls (CV3), which are the same objects.
+    // Results are attached to the calls (CV3), which are the same objects.
     return { role: "assistant", content };
   });
   return takes.compaction === "anthropic" ? fromLast(fitted, repairs) : fitted;
 }
 
-/** Whether a conversation begins with what was summed up: nobody has to speak before it. */
+/** Whether a conversation begins with a summary: then no user has to speak first. */
 export function beginsCompacted(message: NeutralMessage | undefined): boolean {
   return message?.role === "assistant" && message.content[0]?.type === "compaction";
 }
@@ -106,7 +106,7 @@ function fromLast(
   return [...system, ...rest];
 }
 
-/** Each line once, however much of it goes. */
+/** Each line once, however much of it is left out. */
 function leaveOut(messages: readonly NeutralMessage[], repairs: Repairs): void {
   const places = new Map<number, Place>();
   const pieces = messages.flatMap(({ content }): MadeFrom[] => {

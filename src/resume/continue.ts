@@ -1,17 +1,17 @@
 /**
- * Continue: going on from what was resumed, with a record of how that came about.
+ * Continue: continues from what was resumed, and records it.
  *
- * CO1  The report goes into the log before anything that is said next, as an entry that no provider
- *      sees; signed where the store signs.
- * CO2  A session that has changed since it was resumed is refused, whether it has grown or other bytes
- *      are in their place: the messages do not come from it. A mended end is no change. It is refused
- *      before it is opened to append, which repairs; and checked again with the lock held (`shared`
- *      mode: which is free again by then). A refused session gets no checkpoint from us.
- * CO3  Going on from a turn is a fork: a session of its own that holds the parent's lines up to there
- *      and names the parent and the signed head, its genesis too. The parent gets no line. Where it is
- *      signed and ours to write, it gets a checkpoint that names the fork (resume/fork/link.ts).
- * CO4  What nobody signed is not carried into a fork of a signed session: there a new signature would
- *      cover it, and nobody could tell any more.
+ * CO1  The report is written to the log before the next message, as an entry that no provider sees;
+ *      signed where the store signs.
+ * CO2  A session that changed since it was resumed is refused, whether it grew or its bytes differ:
+ *      the messages do not come from it. A repaired end is not a change. It is refused before it is
+ *      opened to append, which repairs; and checked again with the lock held (in `shared` mode, the
+ *      lock is free again by then). A refused session gets no checkpoint from us.
+ * CO3  Continuing from a turn is a fork: a new session with the parent's lines up to there, which
+ *      names the parent and the signed head, also in its genesis. The parent gets no line. If it is
+ *      signed and we may write it, it gets a checkpoint that names the fork (resume/fork/link.ts).
+ * CO4  Unsigned lines are not copied into a fork of a signed session: a new signature would cover
+ *      them, and they could no longer be told apart.
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -27,24 +27,24 @@ import { REPORT_TYPE } from "./gather.ts";
 import type { RepairAction, RepairReport } from "./repair-report.ts";
 import type { Resumed, ResumedSource } from "./resume.ts";
 
-/** Actions that are kept in the log; of more, how many there were. Silent lines are only counted. */
+/** Actions recorded in the log; further ones are counted. Silent lines are only counted. */
 export const RECORDED_ACTIONS_MAX = 1000;
 
 export interface ContinueOptions {
-  /** The new session's id, of a fork. Default: one after the dialect's fashion. */
+  /** The id of the fork. Default: one in the dialect's style. */
   readonly id?: string;
 }
 
 export interface Continued {
-  /** Open to append, the report in it. */
+  /** Open to append, with the report in it. */
   readonly session: Session;
-  /** Of a fork: lines of the parent that were not carried over, such as checkpoints. */
+  /** Of a fork: lines of the parent that were not copied, such as checkpoints. */
   readonly leftBehind: number;
   /** Of a fork of a signed session: why the parent does not name it; null when it does. */
   readonly notLinked: string | null;
 }
 
-/** Opens the session to go on, or begins the fork; refuses with SESSION_BUSY, NOT_VERIFIED. */
+/** Opens the session to continue, or creates the fork; refuses with SESSION_BUSY, NOT_VERIFIED. */
 export async function continueResumed(
   host: Host,
   store: Store,
@@ -109,7 +109,7 @@ export function reportEntry(report: RepairReport): NewEntry {
   return { kind: "message", role: "system", parts: [{ type: "other", native }] };
 }
 
-/** How often each thing was done, `left_out: silent` counted by lines. */
+/** How often each action was taken; `left_out: silent` counts lines. */
 export function countsOf(actions: readonly RepairAction[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { why, lines = 1 } of actions) counts[why] = (counts[why] ?? 0) + lines;
@@ -127,7 +127,7 @@ function hasChanged(session: string): VerbatimError {
 function noStore(path: string): VerbatimError {
   return new VerbatimError(
     "SESSION_NOT_FOUND",
-    `${path} lies in no store and cannot be gone on with there; copy it into one`,
+    `${path} is not in a store, so it cannot be continued there; copy it into one`,
     { session: path },
   );
 }
@@ -136,7 +136,7 @@ function unsignedLines(path: string, { verdict, unverified }: RepairReport): Ver
   const lines = unverified === 1 ? "1 line" : `${unverified} lines`;
   return new VerbatimError(
     "NOT_VERIFIED",
-    `${path} has ${lines} before the fork that nobody has signed, and a fork would sign them; ` +
+    `${path} has ${lines} before the fork that are not signed, and a fork would sign them; ` +
       "vouch for them with `verbatim repair --vouch`, or fork from an earlier turn",
     { path, verdict },
   );

@@ -1,23 +1,23 @@
 /**
- * Conversation: a session as neutral messages, between what was recorded and what is sent.
+ * Conversation: a session as neutral messages, between the log and the request.
  *
- * CV1  Every piece knows the entry it came from, so that what is left out later can be told.
- * CV2  Texts are not blank and hold nothing that JSON in UTF-8 cannot carry (wire-text.ts), except in
- *      reasoning, which is as it was recorded.
- * CV3  A call's result hangs on the call: whatever stood between them, they stay together.
+ * CV1  Every piece knows its entry, so that what is left out later can be reported.
+ * CV2  Texts are not blank and have nothing that JSON in UTF-8 cannot carry (wire-text.ts), except
+ *      in reasoning, which is as it was recorded.
+ * CV3  A call's result is attached to the call: whatever was between them, they stay together.
  */
 
 import type { Image } from "./image.ts";
 import type { Place } from "./repair-report.ts";
 
-/** Null: nobody's entry, we added it. */
+/** Null: not from an entry, we added it. */
 interface Placed {
   readonly from: Place | null;
 }
 
 export type TextPiece = Placed & { readonly type: "text"; readonly text: string };
 export type ImagePiece = Placed & { readonly type: "image"; readonly image: Image };
-/** What goes to a model: said by a user, or come back from a tool. */
+/** Content for a model: from a user, or from a tool's result. */
 export type Content = TextPiece | ImagePiece;
 
 export interface ReasoningPiece {
@@ -26,7 +26,7 @@ export interface ReasoningPiece {
   readonly text: string;
   readonly signature: string | null;
   readonly withheld: string | null;
-  /** Who made it, as far as the entry tells. */
+  /** The provider that made it, if the entry says so. */
   readonly provider: string | null;
   readonly model: string | null;
 }
@@ -39,7 +39,7 @@ export interface CallResult extends Placed {
 export interface CallPiece {
   readonly type: "call";
   readonly from: Place;
-  /** Fit for every provider, and used once. */
+  /** Valid for every provider, and used once. */
   readonly id: string;
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -52,14 +52,14 @@ export interface CallPiece {
 export interface CompactionPiece {
   readonly type: "compaction";
   readonly from: Place;
-  /** Whose block it is, by its fields. */
+  /** The owner of the block, by its fields. */
   readonly owner: "anthropic" | "openai";
-  /** As it goes back. */
+  /** As it is sent back. */
   readonly block: Readonly<Record<string, unknown>>;
   readonly model: string | null;
 }
 
-/** OpenRouter's list of a message's thoughts, which goes back as one. */
+/** OpenRouter's list of a message's reasoning, which is sent back as one. */
 export interface DetailsPiece {
   readonly type: "details";
   readonly from: Place;
@@ -85,7 +85,7 @@ export interface AssistantMessage {
 
 export type NeutralMessage = SystemMessage | UserMessage | AssistantMessage;
 
-/** A call whose result is settled. */
+/** A call with its final result. */
 export type AnsweredCall = CallPiece & { readonly result: CallResult };
 
 export function callsIn({ content }: AssistantMessage): readonly CallPiece[] {

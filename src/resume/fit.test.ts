@@ -1,4 +1,7 @@
-/** What each target takes of thoughts, images and system messages, and what is no part of it. */
+/**
+ * What each target accepts of thinking, images and system messages, and what is not part of the
+ * conversation.
+ */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
@@ -11,7 +14,7 @@ const thought = (said: string, more: object = { signature: "seal" }): Part => {
   return { type: "reasoning", text: said, ...more };
 };
 
-test("thinking goes whole with its seal, or not at all, and none is emptied", () => {
+test("thinking is sent whole with its signature, or not at all, and none is emptied", () => {
   const good: Said = ["assistant", [thought("Hm."), thought("", { withheld: "x" }), "yes"]];
   assert.deepEqual(resumed(["user", ["go"]], good).messages[1], [
     "assistant",
@@ -47,7 +50,7 @@ test("thinking goes whole with its seal, or not at all, and none is emptied", ()
   assert.deepEqual(cut, { messages: [["user", text("go")]], done: ["thinking_last 2"] });
 });
 
-test("where the model spoke twice in a row, no thought stands inside the one message it becomes", () => {
+test("two assistant messages in a row become one without thinking inside", () => {
   const first: Said = ["assistant", [thought("Hm."), "one"], { messageId: "m1" }];
   const second: Said = ["assistant", [thought("So."), "two"], { messageId: "m2" }];
   const plain: Said = ["assistant", ["two"], { messageId: "m2" }];
@@ -61,7 +64,7 @@ test("where the model spoke twice in a row, no thought stands inside the one mes
   ]);
 });
 
-test("only Anthropic's thoughts go back, and only where they are taken", () => {
+test("only Anthropic's thinking is sent back, and only to targets that accept it", () => {
   const entries = entriesOf(["user", ["go"]], ["assistant", [thought("Hm."), "yes"]]);
   for (const name of ["openai-chat", "openai-responses"] as const) {
     const { messages, actions } = piped(name, entries);
@@ -76,7 +79,7 @@ test("only Anthropic's thoughts go back, and only where they are taken", () => {
   });
 });
 
-test("system messages are the system prompt; later ones stay in their place, marked where they must", () => {
+test("system messages are the system prompt; later ones stay in place, marked where necessary", () => {
   const entries = entriesOf(["system", ["Be brief."]], ["user", ["go"]], ["system", ["Stop."]]);
   const { system, messages, madeSystem } = piped("anthropic", entries);
   assert.deepEqual([system, madeSystem], ["Be brief.", { lines: [1] }]);
@@ -89,7 +92,7 @@ test("system messages are the system prompt; later ones stay in their place, mar
   ]);
 });
 
-test("what programs put beside the conversation is no part of it", () => {
+test("lines that programs write aside from the conversation are not part of it", () => {
   const report: Part = { type: "other", native: { type: "resume_report" } };
   const { messages, done } = resumed(
     ["user", ["go"]],
@@ -105,7 +108,7 @@ test("what programs put beside the conversation is no part of it", () => {
   ]);
 });
 
-test("images go in the words of each target, also those of tools where that is possible", () => {
+test("images are sent in each target's form, also those of tools where that is possible", () => {
   const image = {
     type: "image",
     source: { type: "base64", media_type: "image/png", data: "AAAA" },
@@ -146,7 +149,7 @@ test("images go in the words of each target, also those of tools where that is p
   });
 });
 
-test("every message from what nobody signed is told as such", () => {
+test("every message made from unsigned lines is reported", () => {
   const entries = entriesOf(["user", ["go"]], ["assistant", ["yes"], { verified: false }]);
   assert.deepEqual(piped("anthropic", entries).made, [
     { lines: [1] },
@@ -155,7 +158,7 @@ test("every message from what nobody signed is told as such", () => {
   ]);
 });
 
-test("an input that nests too deep for a request is given as its text", () => {
+test("an input that nests too deep for a request is sent as its text", () => {
   let deep: unknown = [];
   for (let n = 0; n < 100_000; n++) deep = [deep];
   const entry = { kind: "message", role: "assistant", parts: [call("a", deep)] } as const;
@@ -165,7 +168,7 @@ test("an input that nests too deep for a request is given as its text", () => {
   assert.ok(actions.some(({ why }) => why === "input_wrapped"));
 });
 
-test("OpenRouter's list of thoughts goes back flat in a chat request, and nowhere else", () => {
+test("OpenRouter's reasoning details are sent back flat in a chat request, and nowhere else", () => {
   const reasoning_details = [{ type: "reasoning.text", text: "Hm.", signature: "s", index: 0 }];
   const details: Part = { type: "other", native: { type: "delta", reasoning_details } };
   const thoughts: Part = { type: "reasoning", text: "Hm." };

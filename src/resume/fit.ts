@@ -1,14 +1,14 @@
 /**
- * Fit: leaves out, and tells, what the target does not take.
+ * Fit: leaves out, and reports, what the target does not accept.
  *
- * FI1  Thinking goes byte-exact with its seal, or the whole block goes. A provider compares the
- *      blocks of a message with those it made, so one that must go takes the others of its message
- *      along. None is ever emptied.
- * FI2  A message that has thoughts begins with one and does not end in one: Anthropic refuses others.
- *      It takes what the model said twice in a row for one message, so two with thoughts lose them.
- * FI3  System messages before all others are the system prompt. Later ones are the user's words,
+ * FI1  Thinking is sent byte-exact with its signature, or the whole block is left out. A provider
+ *      compares the blocks of a message with those it made, so leaving out one leaves out the
+ *      others of its message. None is ever emptied.
+ * FI2  A message with thinking begins with it and does not end with it: Anthropic refuses others.
+ *      It reads two assistant messages in a row as one, so two with thinking lose it.
+ * FI3  System messages before all others are the system prompt. Later ones become user text,
  *      marked, where the target has no place for them.
- * FI4  A message with more calls than the target takes in one is several, each with its results.
+ * FI4  A message with more calls than the target accepts is split, each part with its results.
  */
 
 import { withCompactions } from "./compaction.ts";
@@ -93,7 +93,7 @@ function fitAssistant(message: AssistantMessage, takes: Takes, repairs: Repairs)
   });
 }
 
-/** OpenRouter's thoughts go with something that was said, to a target that takes them. */
+/** OpenRouter's reasoning is sent with text of the same message, to a target that accepts it. */
 function withDetails(content: readonly Spoken[], takes: Takes, repairs: Repairs): Spoken[] {
   const isSaid = content.some(({ type }) => type === "text" || type === "call");
   return content.filter((piece) => {
@@ -106,13 +106,13 @@ function withDetails(content: readonly Spoken[], takes: Takes, repairs: Repairs)
   });
 }
 
-/** The last message so far, when it is the assistant's and calls nothing: the next may join it. */
+/** The last message so far, if it is the assistant's and has no calls: the next may join it. */
 interface Run {
   content: Spoken[];
   hasThoughts: boolean;
 }
 
-/** As a message of its own, or with the one before where a target takes the two for one (FI2). */
+/** Adds a message, or joins the one before where a target reads the two as one (FI2). */
 function addAssistant(
   fitted: NeutralMessage[],
   run: Run | null,
@@ -127,7 +127,7 @@ function addAssistant(
     return calls ? null : { content: said, hasThoughts };
   }
   if (run.content.every(({ type }) => type === "compaction")) {
-    for (const piece of said) run.content.push(piece); // What was summed up is no message's begin.
+    for (const piece of said) run.content.push(piece); // A summary does not begin a message.
     run.hasThoughts = hasThoughts;
     return calls ? null : run;
   }
@@ -148,7 +148,9 @@ function thoughtless(content: readonly Spoken[], repairs: Repairs): Spoken[] {
   });
 }
 
-/** Why the thoughts of a message are left out, those without a fault of their own too (FI1). */
+/**
+ * Why the thinking of a message is left out, including blocks without a fault of their own (FI1).
+ */
 function whyNoThinking({ content }: AssistantMessage, takes: Takes): RepairReason | null {
   if (!takes.thinking) return "thinking_not_taken";
   if (content.at(-1)?.type === "reasoning") return "thinking_last"; // FI2
@@ -158,7 +160,7 @@ function whyNoThinking({ content }: AssistantMessage, takes: Takes): RepairReaso
   return isFaulty ? "thinking_with_it" : null;
 }
 
-/** Why a thought cannot go back to Anthropic, the one that takes any; null when it can. */
+/** Why thinking cannot go back to Anthropic, the only target that accepts any; null when it can. */
 function faultOf(thought: ReasoningPiece): RepairReason | null {
   const { text, signature, withheld } = thought;
   if (!isSendable(text) || !isSendable(signature ?? "") || !isSendable(withheld ?? "")) {
@@ -166,22 +168,23 @@ function faultOf(thought: ReasoningPiece): RepairReason | null {
   }
   const isAnthropics = isByAnthropic(thought);
   if (withheld !== null) {
-    // OpenAI keeps thoughts unreadable too, and nobody else can read those.
+    // OpenAI encrypts reasoning too, and only OpenAI can read it.
     const isGood = isAnthropics === true && text === "" && !signature && withheld !== "";
     return isGood ? null : "thinking_foreign";
   }
   if (!signature || !mayBeSignature(signature)) return "thinking_unsigned";
-  if (isAnthropics === false) return "thinking_foreign"; // Others seal thoughts too.
-  // Anthropic gives and takes such blocks, but not what a program emptied: nobody can tell.
+  if (isAnthropics === false) return "thinking_foreign"; // Other providers sign thinking too.
+  // Anthropic sends and accepts empty blocks, but not one that a program emptied, which looks the
+  // same.
   return isBlank(text) ? "thinking_empty" : null;
 }
 
-/** Providers sign in base64; a program that redacts a log leaves a word there that is not. */
+/** Providers sign in base64; a program that redacts a log leaves a word that is not. */
 function mayBeSignature(signature: string): boolean {
   return /^[\w+/-]+={0,2}$/.test(signature);
 }
 
-/** Null when the entry does not tell. */
+/** Null when the entry does not say. */
 function isByAnthropic({ provider, model }: ReasoningPiece): boolean | null {
   if (provider !== null) return provider === "anthropic";
   return model === null ? null : /claude/i.test(model);

@@ -1,13 +1,13 @@
 /**
  * Gather: entries to neutral messages, in the order of the log, calls paired with their results.
  *
- * GA1  What the model said in one message is one message, also where a log has a line per block, or
- *      results between them: lines follow one another, or carry the same message id. Inside one line
- *      results end a message: what stands after them there was said in their knowledge.
- * GA2  A result goes to its call (CV3). One without a call is kept as a user's text, marked as what it
- *      is; a second one for the same call is left out.
- * GA3  What a program put beside the conversation (another agent's rows, its own error texts, what an
- *      earlier resume reported) is no part of it.
+ * GA1  One message of the model is one message, also where a log has a line per block, or results
+ *      between them: lines follow one another, or have the same message id. Inside one line results
+ *      end a message: the model wrote what follows after seeing them.
+ * GA2  A result goes to its call (CV3). One without a call is kept as a user's text, marked; a
+ *      second one for the same call is left out.
+ * GA3  Lines aside from the conversation (another agent's rows, the program's own error texts,
+ *      reports of earlier resumes) are not part of it.
  */
 
 import type { Aside, Part } from "../model/entry.ts";
@@ -25,11 +25,11 @@ import { resultContent } from "./result-content.ts";
 import { charsOf, type Room } from "./room.ts";
 import { holdsRoundedNumber, isBlank, sendableText, sendableValue } from "./wire-text.ts";
 
-/** The type of the block in which a resume is reported inside a session (continue.ts). */
+/** The type of the block that reports a resume inside a session (continue.ts). */
 export const REPORT_TYPE = "resume_report";
-/** What is said of a session that came here from another dialect (handoff/unpack.ts). */
+/** The type of the block in a session that came from another dialect (handoff/unpack.ts). */
 export const HANDOFF_TYPE = "handoff_report";
-/** The report's words for what stands beside the conversation. */
+/** The report's reasons for lines aside from the conversation. */
 const ASIDES: Readonly<Record<Aside, RepairReason>> = {
   other_agent: "sidechain",
   program: "synthetic",
@@ -37,16 +37,16 @@ const ASIDES: Readonly<Record<Aside, RepairReason>> = {
   compacted: "compacted",
   attachment: "attachment",
 };
-/** Results whose texts are remembered, to know an echo of one. */
+/** Results whose texts are remembered, to recognise an echo. */
 const ECHOES_MAX = 64;
 
-/** What gathering asks of an entry. */
+/** The fields of an entry that gathering needs. */
 export type GatheredEntry = Pick<VerifiedEntry, "kind" | "role" | "parts" | "model"> &
   Pick<VerifiedEntry, "start" | "line" | "verified"> & {
     readonly messageId?: string;
-    /** As its dialect says; absent, or null: it is part of the conversation. */
+    /** From its dialect; absent or null: part of the conversation. */
     readonly aside?: Aside | null;
-    /** A line that is no message, of which its dialect does not know whether a model saw it. */
+    /** A line that is not a message, and may have been seen by the model or not. */
     readonly isUnknown?: true;
   };
 
@@ -58,7 +58,7 @@ interface OpenMessage {
   messageId: string | null;
 }
 
-/** A call that waits for its result, and the message it was said in. */
+/** A call that waits for its result, and its message. */
 interface SaidOpen {
   call: CallPiece | null;
   message: OpenMessage | null;
@@ -70,15 +70,15 @@ export class Gathering {
   readonly #messages: NeutralMessage[] = [];
   readonly #pairing = new CallPairing<SaidOpen>();
   readonly #ids = new CallIds();
-  /** What a model says next belongs to this message; null when something came between. */
+  /** What the model says next belongs to this message; null when something came between. */
   #open: OpenMessage | null = null;
-  /** The last one, as long as nothing but results came after it. */
+  /** The last one, as long as only results came after it. */
   #last: OpenMessage | null = null;
   /** The line of the last result. */
   #answeredIn: number | null = null;
-  /** What the last message holds that is a user's, and the line it is from. */
+  /** User content of the last message, and its line. */
   #heard: { readonly line: number; readonly content: Content[] } | null = null;
-  /** Texts of the latest results: rye says them again as what goes to the model. */
+  /** Texts of the latest results: rye repeats them as input of the model. */
   readonly #echoes: string[] = [];
 
   constructor(repairs: Repairs, room: Room) {
@@ -93,7 +93,7 @@ export class Gathering {
   add(entry: GatheredEntry): void {
     const at: Place = { line: entry.line, offset: entry.start, verified: entry.verified };
     const aside = whyAside(entry);
-    // Lines that say nothing are one action together, however many; all others take room.
+    // Consecutive silent lines are one action, however many; all others count against the limit.
     if (aside === null || !IN_ROWS.includes(aside))
       this.#room.takeParts(Math.max(1, entry.parts.length), entry.line);
     if (aside !== null) {
@@ -109,7 +109,7 @@ export class Gathering {
     if (!isUsed && !this.#repairs.hasLeftOut(at)) this.#repairs.leaveOut(at, "blank");
   }
 
-  /** Whether anything of the part is in the conversation now. */
+  /** Returns whether anything of the part is in the conversation now. */
   #addPart(part: Part, entry: GatheredEntry, at: Place): boolean {
     switch (part.type) {
       case "text":
@@ -153,7 +153,7 @@ export class Gathering {
     return true;
   }
 
-  /** What a tool gave back without saying for which call; often the result just told, again. */
+  /** A tool's output without a call id; often an echo of the last result. */
   #addOutput(text: string, at: Place): boolean {
     const sendable = this.#sendable(text, at);
     if (this.#echoes.includes(sendable)) return this.#leaveOut(at, "echo");
@@ -252,7 +252,7 @@ export class Gathering {
     return value === null || value === undefined ? {} : { input: value };
   }
 
-  /** Answers the message that it is in now (GA1). */
+  /** Returns the message that it is in now (GA1). */
   #say(entry: GatheredEntry, piece: Spoken): OpenMessage {
     if (piece.type !== "call") this.#takeRoom([piece], entry);
     const messageId = entry.messageId ?? null;
@@ -274,7 +274,7 @@ export class Gathering {
     return message;
   }
 
-  /** Something goes to the model; what it says after that is another message. */
+  /** Adds input of the model; what it says after that is another message. */
   #hear(content: readonly Content[], at: Place): void {
     this.#takeRoom(content, at);
     this.#open = null;
@@ -310,7 +310,7 @@ export class Gathering {
   }
 }
 
-/** Why an entry is no part of the conversation; null when it is (GA3). */
+/** Why an entry is not part of the conversation; null when it is (GA3). */
 function whyAside(entry: GatheredEntry): RepairReason | null {
   const { kind, role, parts, aside, isUnknown } = entry;
   if (aside) return ASIDES[aside];
@@ -319,7 +319,10 @@ function whyAside(entry: GatheredEntry): RepairReason | null {
   return isUnknown || parts.length > 0 ? "not_understood" : "silent";
 }
 
-/** What capture keeps of a chat message's thoughts, as OpenRouter sends them; null when it is another. */
+/**
+ * The reasoning of a chat message as OpenRouter sends it and capture keeps it; null when it is
+ * another.
+ */
 function detailsIn(native: unknown): readonly unknown[] | null {
   const { type, reasoning_details: details } = (native ?? {}) as Readonly<Record<string, unknown>>;
   return type === "delta" && Array.isArray(details) && details.length > 0 ? details : null;

@@ -1,4 +1,4 @@
-/** In which blocks images are found, and what becomes of those that no provider takes. */
+/** In which blocks images are found, and what happens to those that no provider accepts. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
@@ -9,7 +9,7 @@ const BASE64 = "AAAA";
 const DATA_URL = `data:image/png;base64,${BASE64}`;
 const SENT = { type: "image", source: { type: "base64", media_type: "image/png", data: BASE64 } };
 
-/** Blocks of an image, by whose they are. */
+/** Image blocks of all frameworks. */
 const IMAGES: readonly object[] = [
   SENT, // Anthropic
   { type: "image_url", image_url: { url: DATA_URL } }, // OpenAI chat
@@ -48,7 +48,7 @@ const FILES: readonly object[] = [
   { type: "pdf", file: { filePath: "a.pdf", base64: BASE64, originalSize: 3 } },
 ];
 
-/** What a tool may say of its own accord, and no provider means by it a file that is given. */
+/** Values of tools that look like files, but are not attached files. */
 const VALUES: readonly object[] = [
   { type: "image", name: "a.png" },
   { type: "image", image: "a.png" },
@@ -79,7 +79,7 @@ function gaveBack(output: unknown) {
   return { content, done: actions.map(({ why, callId }) => `${why} ${callId}`) };
 }
 
-test("an image is restored from the blocks of every framework, said by a user or given back", () => {
+test("an image is restored from the blocks of every framework, from a user or from a tool", () => {
   for (const block of IMAGES) {
     assert.deepEqual(heard(block), { content: [SENT], done: [] }, JSON.stringify(block));
     const back = { content: [SENT], done: [] };
@@ -88,7 +88,7 @@ test("an image is restored from the blocks of every framework, said by a user or
   }
 });
 
-test("an image or a file that is not taken is left out and told, and never sent as a text", () => {
+test("an image or a file that is not accepted is left out and reported, and never sent as text", () => {
   for (const [blocks, why] of [
     [NOT_TAKEN, "image_not_taken"],
     [FILES, "block_not_taken"],
@@ -102,7 +102,7 @@ test("an image or a file that is not taken is left out and told, and never sent 
   }
 });
 
-test("what a tool says of images and files in words of its own stays a text", () => {
+test("a tool's own description of images and files stays text", () => {
   for (const value of VALUES) {
     const told = { content: [text(JSON.stringify(value))], done: [] };
     assert.deepEqual(gaveBack(value), told);

@@ -1,7 +1,7 @@
 /**
- * Image: the blocks in which providers take images, read as one kind.
+ * Image: reads the image blocks of all providers.
  *
- * An image is taken only when every provider would: of four types, by base64 or by https.
+ * An image is accepted only when every provider accepts it: of four types, as base64 or by https.
  */
 
 export type ImageType = "image/jpeg" | "image/png" | "image/gif" | "image/webp";
@@ -15,7 +15,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 const DATA_URL = /^data:(image\/[a-z]+);base64,/;
 const URL_START = /^(?:data|https?):/;
 const URL_CHARS_MAX = 2048;
-/** Only what a URL is made of: no space, no control, nothing outside ASCII. */
+/** Only characters of a URL: no space, no control, nothing outside ASCII. */
 const HTTPS = /^https:\/\/[!-~]+$/;
 
 type Block = Readonly<Record<string, unknown>>;
@@ -27,7 +27,7 @@ interface Place {
   readonly base64?: unknown;
 }
 
-/** The image that a block holds; null when it is no block of an image. */
+/** The image in a block; null when it is not an image block. */
 export function imageIn(block: unknown): Image | "not_taken" | null {
   const place = isBlock(block) ? placeIn(block) : null;
   if (place === null) return null;
@@ -35,8 +35,8 @@ export function imageIn(block: unknown): Image | "not_taken" | null {
 }
 
 /**
- * Whether a block holds the bytes of something else: a document, sound. Tools give back objects of
- * their own that name files, so both must be there, the type of a block and the bytes.
+ * Whether a block has the bytes of something else: a document, sound. Tools return objects of their
+ * own that name files, so both must be there, a block's type and the bytes.
  */
 export function isFile(block: unknown): boolean {
   if (!isBlock(block) || !FILES.includes(block.type)) return false;
@@ -49,7 +49,7 @@ export function isFile(block: unknown): boolean {
 
 const FILES: readonly unknown[] = ["document", "file", "input_file", "audio", "pdf"];
 
-/** Null when the block is none in which anybody puts images. */
+/** Null when it is not an image block of any provider. */
 function placeIn(block: Block): Place | null {
   const { type, source, image, image_url: url, data, file } = block;
   const mediaType = mediaTypeIn(block);
@@ -98,7 +98,7 @@ function filePlace({ mediaType, url, data }: Block): Place | null {
   return isPlace ? { url, base64: data, mediaType } : null;
 }
 
-/** What Claude Code's Read gives of a file that is no text, as hooks tell it. */
+/** The result of Claude Code's Read for a file that is not text, as hooks report it. */
 function isReadFile(file: unknown): file is Block {
   return isBlock(file) && typeof file.base64 === "string";
 }
@@ -111,7 +111,7 @@ function isDataUrl(value: unknown): boolean {
   return typeof value === "string" && value.startsWith("data:");
 }
 
-/** The image as a URL that holds it. */
+/** The image as a data URL, or its https URL. */
 export function urlOf(image: Image): string {
   return image.kind === "url" ? image.url : `data:${image.mediaType};base64,${image.base64}`;
 }

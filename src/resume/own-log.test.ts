@@ -6,14 +6,14 @@ import { DIALECTS } from "../listing/find-session.ts";
 import { emptyEntry } from "../model/entry.ts";
 import { OwnLog } from "./own-log.ts";
 
-/** A line of so many bytes. */
+/** A line of this many bytes. */
 function lineOf(bytes: number, line: number, isSidechain: boolean) {
   const native = { type: "user", isSidechain, message: { content: "Look." } };
   const entry = { ...emptyEntry(native), kind: "message" as const, role: "user" as const };
   return { ...entry, start: 0, end: bytes, line, verified: false };
 }
 
-test("what is held until it is known whose log it is takes room", () => {
+test("entries held until the log's owner is known count against the limit", () => {
   const passed: number[] = [];
   const log = (id: string | null) =>
     new OwnLog(DIALECTS.entire, id, ({ line }) => passed.push(line));
@@ -24,7 +24,7 @@ test("what is held until it is known whose log it is takes room", () => {
   assert.equal(details.line, 2);
   assert.deepEqual(passed, []);
 
-  // Nothing is held of a log that is known.
+  // Nothing is held once the owner is known.
   const settled = log(null);
   settled.add(lineOf(1, 3, false));
   settled.add(most);

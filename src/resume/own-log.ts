@@ -1,11 +1,11 @@
 /**
- * Own log: whose rows are the conversation of a log.
+ * Own log: decides whose rows are the conversation of a log.
  *
  * OL1  In a session's log a subagent's rows are not part of the conversation; in the subagent's own
- *      they are it. A log is a subagent's when its id says so, or when it holds no other's message,
- *      whatever its id is. Rows are held until one comes, or the end: a session's log may begin with
- *      a subagent's.
- * OL2  What is held takes room, as in taken-back.ts (TB1).
+ *      log they are. A log is a subagent's when its id says so, or when it has no message of
+ *      another agent, whatever its id is. Rows are held until one comes, or the end: a session's
+ *      log may begin with a subagent's.
+ * OL2  Held entries count against the limit, as in taken-back.ts (TB1).
  */
 
 import type { Aside } from "../model/entry.ts";
@@ -24,7 +24,7 @@ export class OwnLog {
   #held: VerifiedEntry[] = [];
   #isKnown: boolean;
 
-  /** `id` is the session's; null when nobody knows it. */
+  /** `id` is the session's; null when unknown. */
   constructor(dialect: Pick<Dialect, "asideOf">, id: string | null, pass: (entry: Judged) => void) {
     this.#dialect = dialect;
     this.#id = id;
@@ -48,7 +48,7 @@ export class OwnLog {
     this.#held.push(entry);
   }
 
-  /** Hands over what is held. To be called at the end. */
+  /** Passes on what is held. Call at the end. */
   finish(): void {
     this.#letGo(true);
   }

@@ -1,4 +1,4 @@
-/** What becomes of calls, results, ids and texts: rules of docs/resume.md, on entries. */
+/** What happens to calls, results, ids and texts: rules of docs/resume.md, on entries. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
@@ -24,7 +24,7 @@ import {
   UNCERTAIN_RESULT,
 } from "./phrases.ts";
 
-test("a call without a result is answered: it may have run", () => {
+test("a call without a result gets an UNCERTAIN one", () => {
   assert.deepEqual(resumed(["user", ["go"]], ["assistant", [call("a")]]), {
     messages: [
       ["user", text("go")],
@@ -35,7 +35,7 @@ test("a call without a result is answered: it may have run", () => {
   });
 });
 
-test("a call that broke off before its input was whole is answered: it never started", () => {
+test("a call that was cut before its input was complete gets a NOT STARTED result", () => {
   const native = { type: "tool_use", id: "a", name: "look", input_text: '{"pa' };
   assert.deepEqual(resumed(["user", ["go"]], ["assistant", [{ type: "other", native }]]), {
     messages: [
@@ -68,7 +68,7 @@ test("results between the blocks of one message are regrouped after it", () => {
   );
 });
 
-test("a result that comes late goes to its call", () => {
+test("a late result goes to its call", () => {
   assert.deepEqual(
     resumed(
       ["user", ["go"]],
@@ -89,7 +89,7 @@ test("a result that comes late goes to its call", () => {
   );
 });
 
-test("a second result is dropped, one without a call is kept as text, an echo is said once", () => {
+test("a second result is dropped, one without a call is kept as text, an echo is sent once", () => {
   assert.deepEqual(
     resumed(
       ["user", ["go"]],
@@ -111,7 +111,7 @@ test("a second result is dropped, one without a call is kept as text, an echo is
   );
 });
 
-test("an interrupted call is not told the result of a later one that has its id, or of one that has none", () => {
+test("an interrupted call does not get the result of a later call with its id, or of one without an id", () => {
   for (const id of ["1", null]) {
     const { messages, done } = resumed(
       ["user", ["deploy it"]],
@@ -145,7 +145,7 @@ test("what the model says after a result in one line is another message", () => 
   });
 });
 
-test("a system message stays where it was said: a result that is moved before it is told", () => {
+test("a system message stays in place: a result that is moved before it is reported", () => {
   const id = { messageId: "m1" };
   const { messages, done } = resumed(
     ["user", ["go"]],
@@ -163,7 +163,7 @@ test("a system message stays where it was said: a result that is moved before it
   assert.deepEqual(done, ["result_regrouped 4", "system_as_user 3"]);
 });
 
-test("a number that may have been rounded is told, with the call it was given to or came from", () => {
+test("a number that may have been rounded is reported, with its call", () => {
   const big = JSON.parse('{"id":[12345678901234567890]}');
   const beyond = JSON.parse('{"x":-1e400}');
   const exact = { id: Number.MAX_SAFE_INTEGER, share: 0.1, text: "12345678901234567890" };
@@ -178,7 +178,7 @@ test("a number that may have been rounded is told, with the call it was given to
   ]);
 });
 
-test("ids that were used before, or that no provider takes, are replaced, and names are fitted", () => {
+test("ids that were used before, or that no provider accepts, are replaced, and names are adapted", () => {
   const { messages, done } = resumed(
     ["user", ["go"]],
     ["assistant", [call("1")]],
@@ -201,7 +201,7 @@ test("ids that were used before, or that no provider takes, are replaced, and na
   ]);
 });
 
-test("the user speaks first and last, and says what the caller gives", () => {
+test("the user speaks first and last, with the caller's prompt", () => {
   const entries = entriesOf(["assistant", ["hello"]]);
   const words = (prompt?: string | null) => {
     return piped("openai-chat", entries, prompt).messages.map(({ content }) => content);
@@ -214,7 +214,7 @@ test("the user speaks first and last, and says what the caller gives", () => {
   ]);
 });
 
-test("blank texts go, NULs and halves of characters become visible, also in keys", () => {
+test("blank texts are dropped, NULs and lone surrogates become visible, also in keys", () => {
   const { messages, done } = resumed(
     ["user", [" \n", "nul \0", "half \ud83d of 😀"]],
     ["assistant", [call("a", { "\0": ["\\u0000 \udc00"] })]],

@@ -1,6 +1,6 @@
 /**
- * Pipeline: entries in, messages and what was done out. Pure: no files, no clock, no chance; the same
- * entries give the same messages.
+ * Pipeline: entries in, messages and a report out. Pure: no files, no clock, no randomness; the
+ * same entries give the same messages.
  */
 
 import type { CallPiece } from "./conversation.ts";
@@ -16,14 +16,14 @@ export interface Piped<Message> {
   readonly messages: Message[];
   /** The system prompt; null when the session has none. */
   readonly system: string | null;
-  /** The tools that are called in the messages, by the names that they have there, sorted. */
+  /** The tools called in the messages, by their names there, sorted. */
   readonly tools: readonly string[];
   readonly made: readonly Made[];
   readonly madeSystem: Made | null;
   readonly actions: readonly RepairAction[];
 }
 
-/** A line that is no entry. */
+/** A line that is not an entry. */
 export interface BadLine {
   readonly line: number;
   readonly start: number;
@@ -43,7 +43,7 @@ export class Pipeline {
     this.#gathering = new Gathering(this.#repairs, this.#room);
   }
 
-  /** How many entries and bad lines came. */
+  /** Entries and bad lines so far. */
   get entries(): number {
     return this.#entries;
   }
@@ -52,7 +52,9 @@ export class Pipeline {
     return this.#unverified;
   }
 
-  /** The model that answered last, else the one that another entry names, as rye's starts do. */
+  /**
+   * The model that answered last, else the last one that another entry names, as rye's starts do.
+   */
   get model(): string | null {
     return this.#answered ?? this.#named;
   }
@@ -74,7 +76,7 @@ export class Pipeline {
     this.#repairs.leaveOut({ line, offset: start, verified: false }, "bad_line");
   }
 
-  /** To be called once. */
+  /** Call once. */
   finish<Message>({ takes, build }: Target<Message>, prompt: Prompt): Piped<Message> {
     const { system, messages } = fitTo(this.#gathering.messages, takes, this.#repairs);
     const settled = settle(messages, prompt, this.#repairs);

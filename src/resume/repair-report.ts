@@ -1,11 +1,11 @@
 /**
- * Repair report: what became of every entry of a session that was resumed.
+ * Repair report: what happened to every entry of a resumed session.
  *
  * A public format: fields and reasons are added, never renamed. Page: docs/resume.md.
  *
  * RR1  Every entry that was read is among the lines of a message or of the system prompt, or an
  *      action says that it was left out.
- * RR2  Nothing said or shown by anyone is repeated here: lines, offsets, ids and counts are.
+ * RR2  No text of the conversation is repeated here: only lines, offsets, ids and counts.
  */
 
 import type { Draft } from "../base/draft.ts";
@@ -14,7 +14,7 @@ import type { Policy } from "../signing/judging/policy.ts";
 
 export type TargetName = "anthropic" | "openai-chat" | "openai-responses" | "ai-sdk";
 
-/** Why something is as it is in the messages. Codes are stable. */
+/** Why the messages differ from the log. Codes are stable. */
 export const REPAIR_REASONS = [
   // left out
   "silent",
@@ -71,19 +71,19 @@ export type RepairReason = (typeof REPAIR_REASONS)[number];
 export interface RepairAction {
   readonly action: "left_out" | "changed" | "moved" | "added";
   readonly why: RepairReason;
-  /** The entry's line, from 1; null for what was added for no entry. */
+  /** The entry's line, from 1; null for an addition without an entry. */
   readonly line: number | null;
   readonly offset: number | null;
-  /** How many lines from there on, when there are several in a row. */
+  /** The number of lines, when there are several in a row. */
   readonly lines?: number;
-  /** As the log has it, its first 200 characters. */
+  /** As in the log, its first 200 characters. */
   readonly callId?: string;
 }
 
-/** From which lines something was made. */
+/** The lines that something was made from. */
 export interface Made {
   readonly lines: readonly number[];
-  /** Some of it nobody has signed or vouched for. */
+  /** Some of it is neither signed nor vouched for. */
   readonly unverified?: true;
 }
 
@@ -97,13 +97,13 @@ export interface RepairReport {
   readonly for: TargetName;
   readonly verdict: string;
   readonly policy: Policy;
-  /** The turn after which the rest was left alone; null for the whole session. */
+  /** The last turn used; null for the whole session. */
   readonly upTo: number | null;
   /** Null where nothing is signed. */
   readonly head: SignedHead | null;
   /** Entries and bad lines that were read. */
   readonly entries: number;
-  /** Entries among them that nobody has signed or vouched for. */
+  /** Entries that are neither signed nor vouched for. */
   readonly unverified: number;
   readonly system: Made | null;
   /** For each message, in order. */
@@ -111,19 +111,19 @@ export interface RepairReport {
   readonly actions: readonly RepairAction[];
 }
 
-/** Where an entry stands. */
+/** An entry's position. */
 export interface Place {
   readonly line: number;
   readonly offset: number;
   readonly verified: boolean;
 }
 
-/** Reasons that several lines in a row share in one action. */
+/** Reasons for which several lines in a row share one action. */
 export const IN_ROWS: readonly RepairReason[] = ["silent", "not_understood"];
 
 const CALL_ID_CHARS_MAX = 200;
 
-/** What is being done, in order. */
+/** The actions, in order. */
 export class Repairs {
   readonly #actions: Draft<RepairAction>[] = [];
   readonly #leftOut = new Set<number>();
@@ -132,7 +132,7 @@ export class Repairs {
     return this.#actions;
   }
 
-  /** Whether the report says already that something of this line was left out. */
+  /** Whether the report already says that something of this line was left out. */
   hasLeftOut({ line }: Place): boolean {
     return this.#leftOut.has(line);
   }
@@ -140,7 +140,7 @@ export class Repairs {
   leaveOut(place: Place, why: RepairReason, callId?: string | null): void {
     this.#leftOut.add(place.line);
     const last = this.#actions.at(-1);
-    // Thousands of such lines in a row (token deltas) are one thing done.
+    // Thousands of such lines in a row (token deltas) are one action.
     if (IN_ROWS.includes(why) && last?.why === why && last.line !== null) {
       const past = last.line + (last.lines ?? 1);
       if (past === place.line) {

@@ -1,10 +1,10 @@
 /**
  * Request: the body of a request, from what was resumed.
  *
- * RQ1  It can be sent as it is. Where a session has called tools, Anthropic wants tools to be named,
- *      so those that were called are, without a description and with `tool_choice` none: a caller
- *      that has the tools replaces both.
- * RQ2  A provider refuses a body without a model, so none is returned: MODEL_UNKNOWN.
+ * RQ1  It can be sent as it is. For a session with tool calls, Anthropic requires tools, so the
+ *      called ones are listed, without a description and with `tool_choice` none: a caller that has
+ *      the tools replaces both.
+ * RQ2  A provider refuses a body without a model, so MODEL_UNKNOWN is thrown.
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -18,7 +18,7 @@ import type { ResponsesItem } from "./targets/openai-responses.ts";
 export interface RequestOptions {
   /** Default: the session's model, if it is one of this provider's. */
   readonly model?: string;
-  /** Anthropic demands one. Default: 4096. */
+  /** Anthropic requires one. Default: 4096. */
   readonly maxTokens?: number;
 }
 
@@ -31,7 +31,7 @@ export interface AnthropicTool {
   input_schema: { type: "object" };
 }
 
-/** Takes the place of the SDK's `MessageCreateParams`. */
+/** Compatible with the SDK's `MessageCreateParams`. */
 export interface AnthropicRequest {
   model: string;
   max_tokens: number;
@@ -41,14 +41,14 @@ export interface AnthropicRequest {
   tool_choice?: { type: "none" };
 }
 
-/** Takes the place of the SDK's `ChatCompletionCreateParams`. */
+/** Compatible with the SDK's `ChatCompletionCreateParams`. */
 export interface ChatRequest {
   model: string;
   max_completion_tokens?: number;
   messages: ChatMessage[];
 }
 
-/** Takes the place of the SDK's `ResponseCreateParams`. */
+/** Compatible with the SDK's `ResponseCreateParams`. */
 export interface ResponsesRequest {
   model: string;
   max_output_tokens?: number;
@@ -57,7 +57,7 @@ export interface ResponsesRequest {
   store: false;
 }
 
-/** Takes the place of what `generateText` and `streamText` take, but for the model. */
+/** Compatible with the arguments of `generateText` and `streamText`, except for the model. */
 export interface AiSdkRequest {
   maxOutputTokens?: number;
   system?: string;
@@ -75,8 +75,8 @@ export interface TargetRequests {
 export type RequestBody<Name extends TargetName = TargetName> = TargetRequests[Name];
 
 /**
- * The body of a request that continues the session. Refuses with MODEL_UNKNOWN when no model was
- * given and the session names none of this provider's. The AI SDK's body never has a model: there
+ * The body of a request that continues the session. Refuses with MODEL_UNKNOWN when no model is
+ * passed and the session names none of this provider's. The AI SDK's body never has a model: there
  * it is an object.
  */
 export function requestBody<Name extends TargetName>(
@@ -130,7 +130,7 @@ const BODIES: {
   }),
 };
 
-/** How models are named at the provider itself: a gateway's `anthropic/claude-…` is unknown there. */
+/** Model names at the provider itself: a gateway's `anthropic/claude-…` is unknown there. */
 const ANTHROPICS = /^claude-/;
 const OPENAIS = /^(?:ft:)?(?:gpt-|chatgpt-|codex-|computer-use-|o\d)/;
 
@@ -145,7 +145,7 @@ function modelUnknown(model: string | null, target: TargetName): VerbatimError<"
   return new VerbatimError(
     "MODEL_UNKNOWN",
     `a request for ${target} needs a model, and the session names ${names}; ` +
-      "say which one is to answer (model, --model)",
+      "choose one (model, --model)",
     { for: target, model },
   );
 }

@@ -1,4 +1,4 @@
-/** Result content: what a tool gave back, as content that goes to a model. */
+/** Result content: a tool's output as content for a model. */
 
 import type { Part } from "../model/entry.ts";
 import { jsonText } from "../render/json-text.ts";
@@ -10,7 +10,7 @@ import { holdsRoundedNumber, isBlank, sendableText } from "./wire-text.ts";
 
 type ResultPart = Extract<Part, { type: "tool_result" }>;
 
-/** What the tool said as texts and images, in order; why it failed first. */
+/** The tool's texts and images, in order; its error first. */
 export function resultContent(
   { output, error, callId }: ResultPart,
   from: Place,
@@ -20,7 +20,7 @@ export function resultContent(
   const leaveOut = (why: RepairReason) => repairs.leaveOut(from, why, callId);
   const add = (text: string) => {
     if (!isBlank(text)) content.push({ type: "text", text: sent(text, from, repairs), from });
-    else if (text !== "") leaveOut("blank"); // A tool that has nothing to say is told as it is.
+    else if (text !== "") leaveOut("blank"); // An empty output is sent as it is.
   };
   if (error !== null) add(error);
   for (const piece of piecesOf(output)) {
@@ -33,7 +33,7 @@ export function resultContent(
         add(jsonText(piece.value));
         break;
       case "image":
-        // Anthropic: errors are text, and nothing else.
+        // Anthropic: errors are text only.
         if (piece.image === "not_taken" || error !== null) leaveOut("image_not_taken");
         else content.push({ type: "image", image: piece.image, from });
         break;
@@ -53,7 +53,7 @@ function sent(text: string, from: Place, repairs: Repairs): string {
   return sendable;
 }
 
-/** What stands in an output: what is no block is a value of the tool's own. */
+/** A piece of an output: anything that is not a block is a value of the tool's own. */
 type Piece =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image"; readonly image: Image | "not_taken" }
@@ -67,7 +67,7 @@ function piecesOf(output: unknown): readonly Piece[] {
   const pieces = output.map((value): Piece => {
     return textIn(value) ?? mediaIn(value) ?? { type: "value", value };
   });
-  // Blocks of a content, or any other list of values, which is one value then.
+  // Blocks of a content; any other list is one value.
   const isContent = pieces.some(({ type }) => type !== "value");
   return isContent ? pieces : [{ type: "value", value: output }];
 }

@@ -1,11 +1,12 @@
 /**
- * Resume: a session as messages that a provider takes, from the very bytes that were verified.
+ * Resume: a session as messages that a provider accepts, from the same bytes that were verified.
  *
  * RS1  Gate first: nothing of a session is used before its verdict is good under the policy, and no
- *      byte is read twice: entries come from what was judged (signing/judging/open-verified.ts, N1).
- * RS2  Reads only. Nothing is written, mended or locked.
- * RS3  A session that another process writes is refused: what is still to come would be missing, and
- *      two would go on from it.
+ *      byte is read twice: entries come from what was judged (signing/judging/open-verified.ts,
+ *      N1).
+ * RS2  Reads only. Nothing is written, repaired or locked.
+ * RS3  A session that another process writes is refused: later entries would be missing, and two
+ *      would continue from it.
  */
 
 import { badOption, requireChoice } from "../base/choice.ts";
@@ -48,47 +49,47 @@ export interface TargetMessages {
 
 export interface ResumeOptions<Name extends TargetName = TargetName>
   extends Pick<OpenVerifiedOptions, "root" | "dialect" | "requiresPin" | "profile"> {
-  /** Whose request it is to be. */
+  /** The provider of the request. */
   readonly for: Name;
-  /** Default: what the user's settings say, and `strict` when they say nothing. */
+  /** Default: the user's settings, else `strict`. */
   readonly policy?: Policy;
-  /** Takes a session in which nothing is signed. Default: refuses it. */
+  /** Accept a session without signatures. Default: false. */
   readonly allowUnsigned?: boolean;
-  /** Leaves alone what comes after the end of this turn, from 1. What goes on from there is a fork. */
+  /** Ignore everything after the end of this turn, from 1. Continuing from there is a fork. */
   readonly upTo?: number;
-  /** Takes what is there of a session that another process is writing. Default: refuses it. */
+  /** Accept the current state of a session that another process is writing. Default: false. */
   readonly snapshot?: boolean;
   /**
-   * What the user says next. Default: "Continue.", where the session ends with the model's words.
-   * Null: nothing, and you add a user's message before you send it.
+   * The user's next message. Default: "Continue.", where the session ends with an assistant
+   * message. Null: none; add a user message before you send it.
    */
   readonly prompt?: string | null;
 }
 
 export interface Resumed<Name extends TargetName = TargetName> {
-  /** Yours to add to: the SDKs take no readonly list. */
+  /** A mutable list: the SDKs accept no readonly one. */
   readonly messages: TargetMessages[Name][];
   /** The system prompt; null when the session has none. */
   readonly system: string | null;
   readonly report: RepairReport & { readonly for: Name };
-  /** Who answered last; null when nobody said. */
+  /** The model that answered last; null when unknown. */
   readonly model: string | null;
-  /** The tools that the messages call, by the names that they have there. */
+  /** The tools that the messages call, by their names there. */
   readonly tools: readonly string[];
-  /** What was resumed, for whoever goes on (continue.ts). */
+  /** What was resumed, for `continue.ts`. */
   readonly source: ResumedSource;
 }
 
 export interface ResumedSource {
   readonly root: string;
   readonly path: string;
-  /** Where whoever goes on appends: after the log's last whole line. */
+  /** Offset of the next append: after the log's last whole line. */
   readonly end: number;
   /** SHA-256 of the log up to there, in hex; null when not all of it was read. */
   readonly hash: string | null;
-  /** Its lines as parsed, as a fork takes them, up to the end of the turn; empty for a whole session. */
+  /** Its parsed lines for a fork, up to the end of the turn; empty for a whole session. */
   readonly natives: readonly Native[];
-  /** Who was at work last, as an id or a line has it; null where neither says so. */
+  /** The last agent, as an id or a line names it; null where neither does. */
   readonly agent: string | null;
 }
 
@@ -128,7 +129,7 @@ export async function resumeSession<Name extends TargetName>(
       isUnderstood,
     } = await readInto(pipeline, session, options.upTo ?? null);
     const lines = pipeline.entries - checkpoints;
-    // A stream may hold anything, also a line that is an entry and no message.
+    // A stream may have anything, including an entry that is not a message.
     const hasNone = session.dialect === "streams" ? found === 0 : lines > 0 && !isUnderstood;
     if (hasNone) throw nothingUnderstood(session, lines);
     const piped = pipeline.finish(TARGETS[options.for], options.prompt as Prompt);
@@ -162,19 +163,19 @@ function nothingUnderstood(
   return new VerbatimError(
     "NOTHING_UNDERSTOOD",
     `${session} has ${lines} line${lines === 1 ? "" : "s"}, and none is a message of the dialect ` +
-      `${dialect}: another program's file, perhaps; see what is in it with \`verbatim show --json\``,
+      `${dialect}: perhaps it is another program's file; look at it with \`verbatim show --json\``,
     { session, lines },
   );
 }
 
-/** Which session is meant, and where to look for it. */
+/** The requested session, and where to look for it. */
 export interface Asked {
   readonly name: string;
   readonly root: string | undefined;
   readonly dialect: DialectName | undefined;
 }
 
-/** A session that is at hand is found by its path: where it is needs no guess. */
+/** An open session is found by its path: no search is needed. */
 export function askedFor(
   named: string | Session,
   { root, dialect }: Pick<ResumeOptions, "root" | "dialect">,
@@ -206,11 +207,11 @@ async function openGate(
   }
 }
 
-/** RS3. Asked first: a session that is being written is `incomplete` for no other reason. */
+/** RS3. Checked first: a session that is being written is `incomplete` for no other reason. */
 export async function refuseWhenBusy(
   host: Host,
   { name, root, dialect }: Asked,
-  otherwise = ", or take what is there now (snapshot, --snapshot)",
+  otherwise = ", or use its current state (snapshot, --snapshot)",
 ): Promise<FoundSession> {
   const found = await findSession(host, name, { cwd: process.cwd(), root, dialect });
   const holder = await otherWriterOf(hostOf(host, found), found);
@@ -236,11 +237,11 @@ interface ReadSession {
   readonly at: number;
   readonly messages: number;
   readonly checkpoints: number;
-  /** A line is more than kept: the dialect knows what it is. */
+  /** The dialect understands the line, and does not only keep it. */
   readonly isUnderstood: boolean;
 }
 
-/** Reads the entries, up to the end of a turn; answers where that was. */
+/** Reads the entries, up to the end of a turn; returns where that was. */
 async function readInto(
   pipeline: Pipeline,
   session: VerifiedSession,

@@ -1,4 +1,4 @@
-/** How much is resumed, at each limit and one past it; and what hostile sessions cost. */
+/** How much is resumed, at each limit and one past it; and the cost of hostile sessions. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
@@ -12,7 +12,7 @@ import { Pipeline } from "./pipeline.ts";
 import type { TargetName } from "./repair-report.ts";
 import { charsOf, type RoomLimits } from "./room.ts";
 
-/** One that joins messages, and one that takes them apart. */
+/** One that joins messages, and one that splits them. */
 const NAMES: readonly TargetName[] = ["anthropic", "openai-chat"];
 const { messageCallsMax } = RESUME_LIMITS;
 
@@ -25,7 +25,7 @@ function callsAndResults(count: number): GatheredEntry[] {
   );
 }
 
-test("as many calls as OpenAI takes in one message are one, and one more begins another", () => {
+test("as many calls as OpenAI accepts in one message are one, and one more begins another", () => {
   const at = piped("openai-chat", callsAndResults(messageCallsMax), null);
   assert.deepEqual(at.actions, []);
   const callsOf = ({ messages }: typeof at) => {
@@ -54,7 +54,7 @@ test("as many calls as OpenAI takes in one message are one, and one more begins 
   ]);
 });
 
-test("where nobody limits the calls of a message it stays one", () => {
+test("without a limit of calls per message it stays one message", () => {
   const { messages, actions } = piped("anthropic", callsAndResults(messageCallsMax + 1), null);
   assert.deepEqual(actions, []);
   assert.equal(messages.length, 3);
@@ -72,7 +72,7 @@ const PNG: Part = {
 };
 const THOUGHT: Part = { type: "reasoning", text: "hm", signature: "sig" };
 
-/** What takes room, and how many characters of it. */
+/** What counts against the limit, with its characters. */
 const SPOKEN: readonly [string, Said, number][] = [
   ["a user's text", ["user", ["four"]], 4],
   ["a system prompt", ["system", ["four"]], 4],
@@ -99,7 +99,7 @@ test("results count too, with or without their calls", () => {
   }
 });
 
-test("parts count whether they are used or not, lines that say nothing do not", () => {
+test("parts count whether they are used or not, silent lines do not", () => {
   const quiet: Said = ["user", [], { kind: "turn_start", role: null }];
   const entries = entriesOf(quiet, ["user", ["a", " ", "b"]], quiet, ["user", []], quiet);
   takenWith({ partsMax: 4 }, entries);
@@ -112,15 +112,15 @@ test("parts count whether they are used or not, lines that say nothing do not", 
   assert.equal(thrownRefusal(bad, "RESUME_TOO_LARGE").details.line, 2);
 });
 
-test("an image by its address is as long as that", () => {
+test("an image by URL counts as long as its URL", () => {
   const url = "https://example.org/a.png";
   assert.equal(charsOf({ type: "image", image: { kind: "url", url }, from: null }), url.length);
 });
 
-/** More than a call takes as arguments, too. */
+/** More than a function call accepts as arguments, too. */
 const MANY = 130_000;
 
-/** Shapes in which going through all that came before, for each that comes, would take minutes. */
+/** Shapes for which walking over everything before, for each new one, would take minutes. */
 const HOSTILE: Readonly<Record<string, () => readonly Said[]>> = {
   "one line of texts": () => [["user", Array.from({ length: MANY }, () => "a")]],
   "lines of one speaker": () => Array.from({ length: MANY }, (): Said => ["user", ["a"]]),
@@ -154,7 +154,7 @@ test.each(Object.keys(HOSTILE))("the cost of %s grows no faster than they do", (
   for (const target of NAMES) assert.ok(piped(target, entries).messages.length > 0, target);
 });
 
-test("a message of many calls is taken by every provider, whatever stands between the calls", () => {
+test("a message of many calls is accepted by every provider, whatever is between the calls", () => {
   const calls = Array.from({ length: 3 * messageCallsMax }, (_, at) => call(`c${at}`));
   const parts = calls.flatMap((each, at) => (at % 7 === 0 ? [THOUGHT, "then", each] : [each]));
   judgeAll(entriesOf(["user", ["go"]], ["assistant", parts]), "calls and thoughts");

@@ -1,6 +1,6 @@
 /**
- * Room: how much of a session becomes a conversation, so that a hostile one, or one that has grown for
- * years, is refused before it fills the memory of whoever resumes it.
+ * Room: limits how much of a session becomes a conversation, so that a hostile one, or one that has
+ * grown for years, is refused before it fills the memory.
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -36,7 +36,7 @@ export class Room {
   }
 }
 
-/** How many characters of a request a piece makes, or nearly so. */
+/** The characters that a piece adds to a request, approximately. */
 export function charsOf(piece: Content | Exclude<Spoken, { type: "call" }>): number {
   switch (piece.type) {
     case "text":
@@ -61,7 +61,7 @@ function tooLarge(
 ): VerbatimError<"RESUME_TOO_LARGE"> {
   return new VerbatimError(
     "RESUME_TOO_LARGE",
-    `with line ${line} the conversation has more than ${max} ${what}, which no provider takes; ` +
+    `with line ${line} the conversation has more than ${max} ${what}, which no provider accepts; ` +
       "resume it up to an earlier turn (upTo, --up-to)",
     { line, what, max },
   );

@@ -1,10 +1,11 @@
 /**
- * Settle: the conversation as one that can be gone on with.
+ * Settle: makes a conversation that can be continued.
  *
- * SE1  Every call has exactly one result. One of which none was recorded is answered by an error that
- *      says UNCERTAIN: the tool may have run, and whoever goes on must look before running it again.
- * SE2  The user speaks first, and last: providers refuse a conversation that begins with the model's
- *      words, unless those are a summary (CP1), and newer models one that ends with them.
+ * SE1  Every call has exactly one result. One without a recorded result is answered by an error
+ *      that says UNCERTAIN: the tool may have run, and the model must check before running it
+ *      again.
+ * SE2  The user speaks first, and last: providers refuse a conversation that begins with an
+ *      assistant message, unless it is a summary (CP1), and newer models one that ends with one.
  */
 
 import { beginsCompacted } from "./compaction.ts";
@@ -15,8 +16,8 @@ import type { Repairs } from "./repair-report.ts";
 import { isBlank, sendableText } from "./wire-text.ts";
 
 /**
- * What the user says at the end. Undefined or blank: only what is needed, when it is (SE2). Null:
- * nothing; the caller will.
+ * The user's message at the end. Undefined or blank: only when needed (SE2). Null: none; the caller
+ * adds it.
  */
 export type Prompt = string | null | undefined;
 

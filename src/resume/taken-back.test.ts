@@ -38,7 +38,7 @@ async function resumed(
   };
 }
 
-test("what was taken back is no part of what is resumed, and is reported", async () => {
+test("undone entries are not resumed, and are reported", async () => {
   const pop = (count: number) => ({ type: "pop", count });
   assert.deepEqual(
     await resumed([
@@ -59,14 +59,14 @@ test("what was taken back is no part of what is resumed, and is reported", async
   );
 });
 
-test("up to a turn, what was taken back after it is still there", async () => {
+test("up to a turn, entries undone after it are still there", async () => {
   const lines = [item("user", "one"), item("assistant", "two"), item("user", "three")];
   const answered = [...lines, item("assistant", "four"), { type: "pop", count: 3 }];
   assert.deepEqual((await resumed(answered, 1)).said, ["one", "two"]);
   assert.deepEqual((await resumed(answered)).said, ["one"]);
 });
 
-test("neutral entries are no framework's, and neither popped nor cleared", async () => {
+test("neutral entries belong to no framework, and are neither popped nor cleared", async () => {
   const note = (text: string) => {
     const parts = [{ type: "text", text }];
     return { type: "entry", entry: { kind: "message", role: "user", parts } };
@@ -79,14 +79,14 @@ test("neutral entries are no framework's, and neither popped nor cleared", async
   });
 });
 
-test("an answer that was made anew in its turn is the one that the turn ends with", async () => {
+test("a turn ends with its regenerated answer", async () => {
   const asked = [item("user", "one"), item("assistant", "two"), { type: "pop", count: 1 }];
   const lines = [...asked, item("assistant", "three"), item("user", "four"), item("assistant", "")];
   assert.deepEqual((await resumed(lines, 1)).said, ["one", "three"]);
   assert.deepEqual((await resumed(asked, 1)).said, ["one"]);
 });
 
-test("of a session that was deleted only what came after that is resumed", async () => {
+test("of a cleared session only later entries are resumed", async () => {
   const row = (type: string, content: string) => ({ type, message: { role: type, content } });
   const deleted = [
     row("user", "one"),
@@ -106,7 +106,7 @@ test("of a session that was deleted only what came after that is resumed", async
   assert.deepEqual((await resumed([...deleted, ...anew], 1, "claude")).said, ["one", "two"]);
 });
 
-test("what nothing can take back any more is not held", () => {
+test("entries that can no longer be undone are not held", () => {
   const passed: number[] = [];
   const entries = new TakenBack(DIALECTS.sdk, ({ line }) => passed.push(line));
   const add = (native: Record<string, unknown>, line: number) => {

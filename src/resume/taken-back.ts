@@ -1,9 +1,10 @@
 /**
- * Taken back: in some dialects a line takes back what was said before it. What no longer counts is
- * known only later, so entries are held; they pass where nothing is left that could be taken back,
- * and at the end.
+ * Taken back: in some dialects a line undoes earlier ones. Which lines no longer count is known
+ * only later, so entries are held; they are passed on when nothing can undo them any more, and at
+ * the end.
  *
- * TB1  What is held takes room: a session that is too long for a conversation is refused here, too.
+ * TB1  Held entries count against the limit: a session that is too long for a conversation is
+ *      refused here, too.
  */
 
 import type { VerifiedEntry } from "../verifying/verified-entries.ts";
@@ -14,7 +15,7 @@ import { Room } from "./room.ts";
 type TakingBack = NonNullable<Dialect["takingBack"]>;
 type Held = VerifiedEntry & Pick<GatheredEntry, "aside">;
 
-/** The places of what was said and still counts, as far as lines have come. */
+/** Positions of the entries that still count, so far. */
 class Standing {
   readonly #takingBack: TakingBack;
   /** The last one last. */
@@ -28,7 +29,7 @@ class Standing {
     return this.#places.length === 0;
   }
 
-  /** Notes the next line; answers the places of those that it takes back. */
+  /** Adds the next line; returns the positions of those that it undoes. */
   note(native: Native, place: number): readonly number[] {
     const left = Math.max(0, this.#places.length - (this.#takingBack.takesBack(native) ?? 0));
     const takenBack = this.#places.splice(left);
@@ -63,14 +64,14 @@ export class TakenBack {
     if (this.#standing.isEmpty) this.finish();
   }
 
-  /** Hands over what is held. To be called at the end. */
+  /** Passes on what is held. Call at the end. */
   finish(): void {
     for (const entry of this.#held) this.#pass(entry);
     [this.#held, this.#room] = [[], new Room()];
   }
 }
 
-/** The numbers of the lines that later ones take back. */
+/** The numbers of the lines that later ones undo. */
 export async function linesTakenBack(
   { takingBack }: Pick<Dialect, "takingBack">,
   entries: () => AsyncIterable<VerifiedEntry>,

@@ -1,9 +1,9 @@
 /**
- * Up to a turn: the entries of a session up to the end of one of its turns, counted as its checkpoints
- * count them.
+ * Up to a turn: the entries of a session up to the end of one of its turns, counted like its
+ * checkpoints do.
  *
- * UT1  A line that takes back what was said belongs to what is said instead: where that opens the next
- *      turn, this one ends before the line, and with what it takes back.
+ * UT1  A line that undoes earlier ones belongs to what replaces them: where that opens the next
+ *      turn, this one ends before the line, with what it would undo.
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -12,7 +12,10 @@ import { Turns } from "../model/turns.ts";
 import type { VerifiedEntry, VerifiedSession } from "../verifying/verified-entries.ts";
 import type { Native } from "./fork/fork.ts";
 
-/** `onCut` hears of the first line after the turn, if there is one. Refuses with TURN_NOT_FOUND. */
+/**
+ * `onCut` is called with the first line after the turn, if there is one. Refuses with
+ * TURN_NOT_FOUND.
+ */
 export async function* entriesUpTo(
   session: VerifiedSession,
   turn: number,
@@ -20,7 +23,7 @@ export async function* entriesUpTo(
 ): AsyncGenerator<VerifiedEntry> {
   const { signing, takingBack } = DIALECTS[session.dialect];
   const turns = new Turns();
-  /** A line that takes back, and what came after it, until something is said (UT1). */
+  /** A line that undoes others, and what came after it, until a message comes (UT1). */
   let waiting: VerifiedEntry[] = [];
   for await (const entry of session.entries()) {
     const mark = signing.turnMark(entry.native, session.id);

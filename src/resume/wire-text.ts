@@ -1,10 +1,10 @@
 /**
- * Wire text: texts and values as every provider's parser takes them.
+ * Wire text: texts and values that every provider's parser accepts.
  *
- * WT1  NULs and lone surrogates become the six characters of their JSON escape (`\u0000`): the first
- *      poison requests for good, the second have no UTF-8.
- * WT2  What needs nothing is given back as it is, the same object.
- * WT3  Numbers are as JSON.parse read them. One that may not be the number in the log is told: an
+ * WT1  NULs and lone surrogates become the six characters of their JSON escape (`\u0000`): the
+ *      first would make every request of the session fail, the second have no UTF-8.
+ * WT2  An unchanged value is returned as the same object.
+ * WT3  Numbers are as JSON.parse read them. One that may differ from the log's is reported: an
  *      integer from 2^53 on, and one beyond all doubles, which is sent as null.
  */
 
@@ -12,9 +12,9 @@
 const UNSENDABLE = /\u0000|\p{Surrogate}/u;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what it looks for.
 const EACH_UNSENDABLE = /\u0000|\p{Surrogate}/gu;
-/** Every escape of a JSON text, so that a backslash that is one itself is never misread. */
+/** Every escape of a JSON text, so that an escaped backslash is never misread. */
 const ESCAPES = /\\(u0000|ud[89a-f][0-9a-f]{2}|.)/g;
-/** Also what Python, in which providers check, takes for white space. */
+/** Also what Python, in which providers check, reads as white space. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for.
 const BLANK = /^[\s\u001c-\u001f\u0085]*$/;
 
@@ -30,7 +30,7 @@ export function sendableText(text: string): string {
   });
 }
 
-/** Whether a text says nothing, as Anthropic judges: it refuses such text blocks. */
+/** Whether a text is blank to Anthropic, which refuses such text blocks. */
 export function isBlank(text: string): boolean {
   return BLANK.test(text);
 }
@@ -39,17 +39,17 @@ export interface SendableValue<T> {
   readonly value: T;
   /** Nothing had to be changed. */
   readonly isSame: boolean;
-  /** How long it is as JSON. */
+  /** Its length as JSON. */
   readonly chars: number;
 }
 
-/** A JSON value with sendable strings and keys; null when it is nested too deep to be one. */
+/** A JSON value with sendable strings and keys; null when it is nested too deep. */
 export function sendableValue<T>(value: T): SendableValue<T> | null {
   let json: string;
   try {
     json = JSON.stringify(value) ?? "null";
   } catch (cause) {
-    if (cause instanceof RangeError) return null; // The stack; cycles come out of no log.
+    if (cause instanceof RangeError) return null; // Stack overflow; a log has no cycles.
     throw cause;
   }
   let isSame = true;
@@ -58,7 +58,7 @@ export function sendableValue<T>(value: T): SendableValue<T> | null {
     isSame = false;
     return `\\\\${said}`;
   });
-  // JSON.parse makes a key named __proto__ a key like any other, where copying would not.
+  // JSON.parse makes __proto__ an ordinary key; copying would not.
   const chars = escaped.length;
   return { value: isSame ? value : (JSON.parse(escaped) as T), isSame, chars };
 }
@@ -75,7 +75,7 @@ export function holdsRoundedNumber(value: unknown): boolean {
   return false;
 }
 
-/** Doubles from 2^53 on are integers all, and each stands for several. */
+/** Doubles from 2^53 on are all integers, and each represents several. */
 function isRounded(number: number): boolean {
   return Math.abs(number) > Number.MAX_SAFE_INTEGER;
 }

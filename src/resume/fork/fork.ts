@@ -1,15 +1,15 @@
 /**
- * Fork: a new session that begins as a prefix of another one, its parent.
+ * Fork: a new session that begins with a prefix of another one, its parent.
  *
- * FO1  Lines are carried over in the dialect's own shape: what the writer adds (times, ids, the chain)
- *      is the new session's own, everything else is as it was. What counts only with lines that are left
- *      behind was made to count without them before (`cutBefore` of the dialect).
- * FO2  It says at its beginning whose fork it is: rye in the `parent_thread_id` of its `thread_start`,
- *      every dialect in the entry that is given here, which stands first, or right after that event.
- *      Where it is signed, its genesis names the parent's signed head too.
- * FO3  Lines that no caller may write (checkpoints, other programs' rows) are not carried over. They
- *      are counted.
- * FO4  It is there whole, or not at all (whole-session.ts).
+ * FO1  Lines are copied in the dialect's own shape: the fields that a writer adds (times, ids, the
+ *      chain) are the new session's own, everything else is unchanged. Lines that depend on later
+ *      ones, which are not copied, are adjusted before (`cutBefore` of the dialect).
+ * FO2  It begins by naming its parent: rye in the `parent_thread_id` of its `thread_start`, every
+ *      dialect in the entry passed here, which is first, or right after that event. If it is
+ *      signed, its genesis names the parent's signed head too.
+ * FO3  Lines that no caller may write (checkpoints, other programs' rows) are not copied, but
+ *      counted.
+ * FO4  It is created whole, or not at all (whole-session.ts).
  */
 
 import { randomUUID } from "node:crypto";
@@ -30,23 +30,23 @@ export type { Dialect, DialectName, Native };
 
 export interface ForkParts {
   readonly parent: string;
-  /** The parent's signed head, and where the carried lines end; null where nothing is signed. */
+  /** The parent's signed head, and where the copied lines end; null where nothing is signed. */
   readonly head: ForeignHead | null;
   readonly natives: readonly Native[];
-  /** Who was at work (`agentIn`); null: the store says. */
+  /** The agent (`agentIn`); null: the store's default. */
   readonly agent: string | null;
-  /** What is said of the fork, as an entry. */
+  /** The entry that describes the fork. */
   readonly entry: NewEntry;
   readonly id?: string;
 }
 
 export interface Forked {
   readonly session: Session;
-  /** Lines that were not carried over (FO3). */
+  /** Lines that were not copied (FO3). */
   readonly leftBehind: number;
 }
 
-/** Refuses with SESSION_EXISTS, and with what the disk says; then nothing of it is there (FO4). */
+/** Refuses with SESSION_EXISTS and disk errors; then nothing of it is there (FO4). */
 export async function forkInto(host: Host, store: Store, parts: ForkParts): Promise<Forked> {
   const { head, agent } = parts;
   const id = parts.id ?? besideSubagent(store.dialect, parts.parent);
@@ -65,8 +65,8 @@ export async function forkInto(host: Host, store: Store, parts: ForkParts): Prom
 }
 
 /**
- * Where a fork of a subagent's own log goes: beside it, since elsewhere its rows would be beside the
- * conversation (dialects/claude/aside.ts). Of any other session: undefined, and the dialect says.
+ * The place of a fork of a subagent's own log: next to it, since elsewhere its rows would not count
+ * as the conversation (dialects/claude/aside.ts). Undefined for other sessions: the dialect decides.
  */
 function besideSubagent(dialect: DialectName, parent: string): string | undefined {
   const key = dialect === "claude" ? keyOf(parent) : null;
@@ -90,7 +90,7 @@ async function fill(session: Session, { parent, entry, natives }: ForkParts): Pr
   return leftBehind;
 }
 
-/** Who is at work, as a session's id or a line of it has it; null where neither says so. */
+/** The agent that a session's id or a line names; null where neither does. */
 export function agentIn(dialect: DialectName, id: string | null, native: Native): string | null {
   if (dialect === "homeagent" || dialect === "sdk")
     return id === null ? null : id.slice(0, id.indexOf("/"));
@@ -99,7 +99,7 @@ export function agentIn(dialect: DialectName, id: string | null, native: Native)
   return readEnvelope(native).event?.directive ?? null;
 }
 
-/** A thread's own start, which names the parent, and the rest of its lines. */
+/** A thread's start event, which names the parent, and the rest of its lines. */
 function startOf(parent: string, natives: readonly Native[]) {
   const [first = {}] = natives;
   const { event } = readEnvelope(first);
@@ -109,7 +109,7 @@ function startOf(parent: string, natives: readonly Native[]) {
   return { start, rest: isStart ? natives.slice(1) : natives };
 }
 
-/** One line that is not carried over; anything but a refusal of the line is thrown (FO3). */
+/** Counts one line that is not copied (FO3); throws any error that is not a refusal of the line. */
 function refusedBy(reason: unknown): number {
   if (reason instanceof VerbatimError && reason.code === "INVALID_ENTRY") return 1;
   throw reason;

@@ -1,8 +1,8 @@
 /**
- * Grouped appends: lines that a session takes one after the other, many of them under way at once, so
- * that they share syncs, and never more than fits the log's queue.
+ * Grouped appends: appends lines to a session with many in flight, so that they share syncs, and
+ * never more than fits the log's queue.
  *
- * GR1  All of a group have ended before the next begins, and before a failure is told: nothing is
+ * GR1  All of a group have ended before the next begins, and before a failure is thrown: nothing is
  *      written after that.
  */
 
@@ -10,7 +10,7 @@ import type { Native } from "../../dialects/dialect.ts";
 import type { Session } from "../../store/session.ts";
 
 const LINES_AT_ONCE = 64;
-/** A character is at most three bytes, and one line more may be on its way. */
+/** A character is at most three bytes, and one more line may be in flight. */
 const CHARS_AT_ONCE = 8 * 1024 * 1024;
 
 export class GroupedAppends {
@@ -19,14 +19,16 @@ export class GroupedAppends {
   #group: Promise<{ readonly reason: unknown } | null>[] = [];
   #chars = 0;
 
-  /** `onRefused` hears of every append that failed, in order, and throws what is not to be borne. */
+  /**
+   * `onRefused` is called with every failed append, in order, and throws what must not be ignored.
+   */
   constructor(session: Session, onRefused: (reason: unknown) => void) {
     this.#session = session;
     this.#onRefused = onRefused;
   }
 
   async add(native: Native): Promise<void> {
-    // Heard at once: a rejection that waits for its listener ends the process.
+    // A handler at once: an unhandled rejection would end the process.
     const append = this.#session.appendNative(native);
     const failure = append.then(
       () => null,
@@ -37,7 +39,7 @@ export class GroupedAppends {
     if (this.#group.length >= LINES_AT_ONCE || this.#chars >= CHARS_AT_ONCE) await this.settle();
   }
 
-  /** Resolves when every line stands. */
+  /** Resolves when every line is written. */
   async settle(): Promise<void> {
     const group = this.#group;
     [this.#group, this.#chars] = [[], 0];

@@ -1,22 +1,22 @@
 /**
- * Link: a signed session names the session that goes on from it, in a checkpoint of kind `link`.
+ * Link: a signed session names the session that continues it, in a checkpoint of kind `link`.
  *
- * LK1  Only where the session is ours to write: its newest checkpoint is by one of the user's own
- *      keys, it is verified to its end, and no other process holds its lock.
- * LK2  It never fails its caller: the new session is there, and names its parent by itself. Why there
- *      is no link is answered.
+ * LK1  Only if we may write the session: its newest checkpoint is by one of the user's own keys, it
+ *      is verified to its end, and no other process holds its lock.
+ * LK2  It never fails its caller: the new session exists, and names its parent itself. Returns why
+ *      there is no link.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
 import type { Due, LinkTo } from "../../signing/writing/sealing.ts";
 import type { Store } from "../../store/store.ts";
 
-/** Adds the link; answers null, or why the session could not be linked. */
+/** Adds the link; returns null, or why the session could not be linked. */
 export async function linkSession(
   store: Store,
   id: string,
   to: LinkTo["linkTo"],
-  /** The log that is meant; null: whichever stands there. */
+  /** The expected log; null: any. */
   log: string | null,
 ): Promise<string | null> {
   if (!store.isSigning) return "the store does not sign";
@@ -29,7 +29,7 @@ export async function linkSession(
   const session = store.session(id, undefined, null, true);
   try {
     await session.seal(async (sealing): Promise<readonly Due[]> => {
-      if (log !== null && sealing.log !== log) reason = "another log stands in its place";
+      if (log !== null && sealing.log !== log) reason = "another log is in its place";
       else if (!sealing.isOurs) reason = "it is not signed by your own key";
       else if (sealing.mustState) reason = "not all of it is signed";
       return reason === null ? [{ linkTo: to }] : [];
@@ -40,7 +40,7 @@ export async function linkSession(
   try {
     await session.release();
   } catch {
-    // Opening it has failed, and is told above.
+    // Opening it failed, which is reported above.
   }
   return reason;
 }

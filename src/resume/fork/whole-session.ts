@@ -1,11 +1,12 @@
 /**
- * Whole session: a new session that is there with all it is to hold, or not at all.
+ * Whole session: creates a session with all its first lines, or not at all.
  *
- * For sessions that begin with what another one says: a part of that would look like a conversation
+ * For sessions that begin with lines of another one: a part of them would look like a conversation
  * that ended there.
  *
- * WS1  When anything fails, what was written is taken back, with its pin, and the failure is told. Who
- *      is killed meanwhile leaves the beginning, which says by its first entry what it was to be.
+ * WS1  When anything fails, the session is removed, with its pin, and the failure is thrown. A
+ *      process that is killed meanwhile leaves the beginning, whose first entry says what it was to
+ *      be.
  */
 
 import type { Host } from "../../base/host.ts";
@@ -19,7 +20,10 @@ export interface WholeSession<Filled> {
   readonly filled: Filled;
 }
 
-/** Begins a session and appends what it is to hold; refuses with SESSION_EXISTS, and what `fill` does. */
+/**
+ * Creates a session and appends its first lines; refuses with SESSION_EXISTS, and the errors of
+ * `fill`.
+ */
 export async function createWhole<Filled>(
   host: Host,
   store: Store,
@@ -35,7 +39,7 @@ export async function createWhole<Filled>(
     await session.openToAppend();
     return { session, filled: await fill(session) };
   } catch (cause) {
-    await session.close().catch(() => {}); // The first failure is the one to be told.
+    await session.close().catch(() => {}); // The first failure is the one to throw.
     await (before ?? Traces.ofNew(host, placeOf(session.id))).remove();
     await store.forget(session);
     throw cause;

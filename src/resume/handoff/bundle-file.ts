@@ -1,4 +1,4 @@
-/** Bundle file: the file that a bundle is written to, whole or not at all. */
+/** Bundle file: the output file of a bundle, written whole or not at all. */
 
 import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
@@ -8,7 +8,10 @@ import type { OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { isLogPlace } from "../../listing/log-places.ts";
 
-/** Neither the log itself is replaced, by whatever name or link, nor another, nor what is no file. */
+/**
+ * Refuses to replace the log itself, by any name or link, another log, or something that is not a
+ * file.
+ */
 export function refuseOutput(path: string, logPath: string): void {
   if (isLogPlace(path)) {
     throw new VerbatimError(
@@ -23,7 +26,7 @@ export function refuseOutput(path: string, logPath: string): void {
   throw ioError(path, "writing a bundle", Object.assign(new Error(errno), { code: errno }));
 }
 
-/** Puts what `pack` writes there, once it is durable; what stood there stands until then. */
+/** Puts what `pack` writes there, once it is durable; an existing file stays until then. */
 export async function writeWhole<T>(
   host: Host,
   path: string,

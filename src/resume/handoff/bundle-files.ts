@@ -1,7 +1,7 @@
 /**
- * Bundle files: the members of a bundle as the files of a store, to be read and nothing else. So a
- * session is judged, and its entries read, where it is: in the bundle, by the code that judges
- * stores, before a byte of it is written anywhere.
+ * Bundle files: the members of a bundle as a read-only file system. So a session is judged, and its
+ * entries read, inside the bundle, by the code that judges stores, before a byte of it is written
+ * anywhere.
  */
 
 import type { Directory, Files, OpenFile } from "../../base/files.ts";
@@ -10,7 +10,7 @@ import { sidecarOf } from "../../signing/session-log.ts";
 import type { Member, OpenBundle } from "./bundle-reader.ts";
 import { CHECKPOINTS, LOG, spillMember } from "./member-names.ts";
 
-/** A disk that holds one session, `log`, whose root is the bundle itself. */
+/** A disk with one session, `log`, whose root is the bundle itself. */
 export function bundleFiles(
   bundle: OpenBundle,
   members: ReadonlyMap<string, Member>,
@@ -67,11 +67,11 @@ function memberFile({ file }: OpenBundle, { name, start, bytes }: Member): OpenF
     narrow: () => null,
     tryLock: () => true,
     unlock: () => {},
-    close: () => {}, // The bundle stays open: all its members are read from one descriptor.
+    close: () => {}, // The bundle stays open: all members share one descriptor.
   };
 }
 
-/** As an operating system says it. */
+/** Throws like an operating system. */
 function refuse(errno: "EROFS" | "ENOENT"): never {
   throw Object.assign(new Error(`${errno}, in a bundle`), { code: errno });
 }

@@ -20,7 +20,7 @@ async function newBundle() {
   return { writer: new BundleWriter(file), bundle: { file, path: "a.vbx" } };
 }
 
-test("what was written, whole or in pieces, is found again with its hash", async () => {
+test("a member written whole or in pieces is found with its hash", async () => {
   const { writer, bundle } = await newBundle();
   const log = Buffer.alloc(600_000, "line\n");
   const member = writer.begin(LOG);
@@ -40,7 +40,7 @@ test("what was written, whole or in pieces, is found again with its hash", async
   bundle.file.close();
 });
 
-test("a bundle holds so many members and a manifest, and one more is refused on either side", async () => {
+test("a bundle has at most the limit of members, and one more is refused by reader and writer", async () => {
   const { writer, bundle } = await newBundle();
   writer.add(LOG, "");
   const name = (at: number) => keyMember(at.toString(16).padStart(64, "0"));
@@ -51,7 +51,7 @@ test("a bundle holds so many members and a manifest, and one more is refused on 
   assert.equal((await readMembers(bundle)).members.size, membersMax);
   bundle.file.close();
 
-  // One too many is nothing that our writer makes.
+  // Our writer never makes one too many.
   const longer = await newBundle();
   const headers = [LOG, ...Array.from({ length: membersMax }, (_, at) => name(at)), MANIFEST];
   const blocks = headers.map((each) => memberHeader(each, 0));
@@ -61,10 +61,10 @@ test("a bundle holds so many members and a manifest, and one more is refused on 
   longer.bundle.file.close();
 });
 
-test("a manifest is as long as its limit, and not longer", async () => {
+test("a manifest may be as long as its limit, and not longer", async () => {
   const judging = await UserJudging.load(nodeHost, { onWarning: () => {} });
   for (const [bytes, reason] of [
-    [manifestBytesMax, "its manifest is none"],
+    [manifestBytesMax, "its manifest cannot be read"],
     [manifestBytesMax + 1, "its manifest is too long"],
   ] as const) {
     const { writer, bundle } = await newBundle();

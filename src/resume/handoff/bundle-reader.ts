@@ -1,10 +1,10 @@
 /**
- * Bundle reader: which members a file holds, and where. Says nothing of what they are worth.
+ * Bundle reader: finds the members of a file. Does not judge them.
  *
- * BR1  Every byte is a header's, a member's, or zero where it must be. So whoever has the members'
- *      hashes has the whole file.
- * BR2  The names are ours, each once, whatever a file system makes of upper and lower case.
- * BR3  Nothing is trusted to be as long as it says: a member that would end after the file is none.
+ * BR1  Every byte belongs to a header or a member, or is zero where it must be. So the members'
+ *      hashes cover the whole file.
+ * BR2  The names are ours, each once, even on file systems that ignore case.
+ * BR3  No length is trusted: a member that would end after the file is refused.
  */
 
 import { createHash } from "node:crypto";
@@ -22,13 +22,13 @@ export interface Member {
   readonly bytes: number;
 }
 
-/** A bundle that is open: one descriptor for everything that is read of it. */
+/** An open bundle: one descriptor for all reads. */
 export interface OpenBundle {
   readonly file: OpenFile;
   readonly path: string;
 }
 
-/** The members by name, in their order, without the manifest, which is last; BAD_BUNDLE. */
+/** The members by name, in order, without the manifest, which is last; refuses with BAD_BUNDLE. */
 export async function readMembers(
   bundle: OpenBundle,
 ): Promise<{ readonly members: ReadonlyMap<string, Member>; readonly manifest: Member }> {
@@ -40,10 +40,10 @@ export async function readMembers(
   for (let isLast = false; !isLast; ) {
     if (members.size > BUNDLE_LIMITS.membersMax) throw badBundle(path, "it has too many members");
     const header = readHeader(await stretch(bundle, at, BLOCK_BYTES));
-    if (!header) throw badBundle(path, `what stands at byte ${at} is no header of a member`);
+    if (!header) throw badBundle(path, `there is no member header at byte ${at}`);
     const { name, bytes } = header;
     if (!isMemberName(name))
-      throw badBundle(path, `it has a member of no known name at byte ${at}`);
+      throw badBundle(path, `it has a member with an unknown name at byte ${at}`);
     if (seen.has(name.toLowerCase())) throw badBundle(path, `it has ${name} twice`);
     if ((members.size === 0) !== (name === LOG)) throw badBundle(path, "the log is not first");
     const start = at + BLOCK_BYTES;
@@ -66,12 +66,12 @@ export async function readMembers(
   return { members, manifest };
 }
 
-/** A whole member; to be used for those that are short. */
+/** A whole member; only for short ones. */
 export function readMember(bundle: OpenBundle, { start, bytes }: Member): Promise<Uint8Array> {
   return stretch(bundle, start, bytes);
 }
 
-/** A member's bytes, some at a time. */
+/** A member's bytes, in chunks. */
 export async function* chunksOf(
   bundle: OpenBundle,
   { start, bytes }: Member,

@@ -1,8 +1,8 @@
 /**
- * Bundle writer: members one after another into a file that is open in place, and what each came to.
+ * Bundle writer: writes members one after another into a file, and records each member's length and
+ * hash.
  *
- * A member's length is known when it is all there; its header is written then, in the place that
- * was left for it.
+ * A member's length is known only at its end; then its header is written, in the space left for it.
  */
 
 import { createHash } from "node:crypto";
@@ -17,7 +17,7 @@ export interface ListedMember {
   readonly name: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** Made from the log for people; nothing is ever read from it. */
+  /** Made from the log for people; never read back. */
   readonly derived: boolean;
 }
 
@@ -35,19 +35,19 @@ export class BundleWriter {
     return this.#members;
   }
 
-  /** Where the file ends now. */
+  /** The end of the file so far. */
   get end(): number {
     return this.#end;
   }
 
-  /** Adds a member that is at hand. */
+  /** Adds a member whose content is known. */
   add(name: string, content: Uint8Array | string): void {
     const member = this.begin(name);
     member.write(typeof content === "string" ? Buffer.from(content) : content);
     member.end();
   }
 
-  /** Adds a member of which the length is not known yet; to be ended before the next. */
+  /** Adds a member whose length is not known yet; end it before the next. */
   begin(name: string): { write(bytes: Uint8Array): void; end(): void } {
     const { membersMax } = BUNDLE_LIMITS;
     if (this.#members.length >= membersMax && name !== MANIFEST) throw tooMany(membersMax);
@@ -91,7 +91,7 @@ function tooMany(bytesMax: number): VerbatimError {
   );
 }
 
-/** A write may be short; what a full disk refuses, it refuses of the rest. */
+/** A write may be short; a full disk then refuses the rest. */
 function writeAllAt(file: OpenFile, bytes: Uint8Array, start: number): void {
   for (let at = 0; at < bytes.length; ) {
     const taken = file.writeAt(bytes.subarray(at), start + at);

@@ -1,6 +1,6 @@
 /**
- * Followers: what stands beside a log and is made from it, for a session that came from elsewhere. The
- * session is whole without it: what cannot be made is told, and `verbatim repair` makes it later.
+ * Followers: the derived files of a log, for a session that came from elsewhere. The session is
+ * whole without them: a failure is a warning, and `verbatim repair` makes them later.
  */
 
 import { join } from "node:path";
@@ -29,7 +29,9 @@ export async function makeFollowers(
     if (found.dialect === "rye") await register(host, found, onWarning);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    onWarning(`what follows the log of ${found.id} could not be made; \`verbatim repair\`: ${why}`);
+    onWarning(
+      `the derived files of ${found.id} could not be written; run \`verbatim repair\`: ${why}`,
+    );
   }
 }
 

@@ -1,10 +1,10 @@
 /**
- * Git identity: which repository and commit a directory is at, for people far from it.
+ * Git identity: the repository and commit of a directory, for people elsewhere.
  *
- * GI1  No credentials and no paths: of a remote only a network address is told, without user,
+ * GI1  No credentials and no paths: of a remote only a network address is stated, without user,
  *      password, query and fragment.
- * GI2  What is told is safe to hand to git by whoever reads it: a scheme that runs nothing, and a host
- *      that is no option of ssh. A reader refuses what is not (manifest.ts).
+ * GI2  The address is safe to pass to git: a scheme that runs nothing, and a host that is not an
+ *      option of ssh. A reader refuses others (manifest.ts).
  */
 
 import { execFile } from "node:child_process";
@@ -31,17 +31,17 @@ export async function gitIdentity(directory: string): Promise<FoundGit> {
   return { git: { remote, commit }, remoteDoubt: isLeftOut ? LEFT_OUT : null };
 }
 
-const LEFT_OUT = "it is no https, ssh or git address";
+const LEFT_OUT = "it is not an https, ssh or git address";
 
 async function git(directory: string, args: readonly string[]): Promise<string | null> {
   try {
-    // Set where a hook runs us, these would name another repository.
+    // Set when a hook runs us, these would name another repository.
     const { GIT_DIR: _, GIT_WORK_TREE: __, ...rest } = process.env;
     const env = { ...rest, GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0" };
     const options = { cwd: directory, env, timeout: GIT_MS_MAX, encoding: "utf8" } as const;
     const { stdout } = await execute("git", [...args], options);
     return stdout.trim() || null;
   } catch {
-    return null; // No git, no repository, nothing committed, no remote: there is nothing to tell.
+    return null; // No git, no repository, no commit or no remote.
   }
 }

@@ -1,10 +1,11 @@
 /**
- * Handoff: a session in one file, for somebody else to go on from. Always strict.
+ * Handoff: a session in one file, for another person to continue from. Always strict.
  *
- * HO1  The log in a bundle is made of the very bytes that were judged (signing/judging/open-verified.ts, N1).
- * HO2  What stands beside it is read a second time, so the bundle is judged by its own bytes, as whoever
- *      unpacks it will, before it gets its name. What derived members tell comes from there too.
- * HO3  Whole or not at all: until then what stood under that name stands there still.
+ * HO1  The log in a bundle consists of the same bytes that were judged
+ *      (signing/judging/open-verified.ts, N1).
+ * HO2  Sidecar files are read a second time, so the bundle is judged by its own bytes, as at
+ *      unpacking, before it gets its name. Derived members are made from there too.
+ * HO3  Whole or not at all: until then an existing file of that name stays.
  */
 
 import { basename, dirname, relative, resolve } from "node:path";
@@ -51,7 +52,7 @@ import {
 } from "./member-names.ts";
 import { BLOCK_BYTES } from "./tar.ts";
 
-/** Lines are short; a write for each would show. */
+/** Lines are short; a write for each would be slow. */
 const CHUNK_BYTES = 64 * 1024;
 
 export interface HandoffOptions {
@@ -60,11 +61,13 @@ export interface HandoffOptions {
   readonly dialect?: DialectName;
   /** The file to write. Default: `<id>.vbx` here, `__` for each `/` of the id. */
   readonly output?: string;
-  /** A text for whoever goes on; it is kept as derived, and proves nothing. */
+  /** A text for the person who continues; it is marked as derived, and proves nothing. */
   readonly summary?: string;
-  /** Refuse a session of which no head is remembered. Default: false. */
+  /** Refuse a session without a pinned head. Default: false. */
   readonly requiresPin?: boolean;
-  /** Read checkpoints of the Python original, too, by keys that the user allowed that format. */
+  /**
+   * Read checkpoints of the Python original, too, by keys that the user allowed for that format.
+   */
   readonly profile?: "rye";
 }
 
@@ -110,7 +113,7 @@ type StoredTarget = SessionLog & { readonly id: string };
 
 function targetOf({ id, root, dialect, path }: FoundSession): StoredTarget {
   if (dialect === "streams") {
-    const reason = "a stream is in no bundle; `verbatim backup` copies the data directory";
+    const reason = "bundles cannot hold streams; `verbatim backup` copies the data directory";
     const details = { setting: "dialect", from: "streams", reason };
     throw new VerbatimError("BAD_SETTING", `${id} cannot be handed off: ${reason}`, details);
   }
@@ -126,7 +129,7 @@ async function openStrictly(
 ) {
   const onCheckpoint = meta?.onCheckpoint ?? (() => {});
   const judged = await judging.optionsFor(target);
-  // A thread.json that does not verify is left out (#addMeta), and takes nothing from the log.
+  // A thread.json that does not verify is left out (#addMeta), and does not affect the log.
   const beside = target.dialect === "rye" ? null : (judged.beside ?? null);
   const options = { ...judged, beside, requiresPin, onCheckpoint, isLegacyProfile };
   try {
@@ -138,7 +141,7 @@ async function openStrictly(
 
 type Opened = Awaited<ReturnType<typeof openVerifiedLog>>;
 
-/** One bundle in the making. */
+/** One bundle under construction. */
 class Packing {
   readonly #judge: BundleJudge;
   readonly #target: StoredTarget;
@@ -187,7 +190,7 @@ class Packing {
     }
     await this.#addTranscript();
     if (summary !== undefined) this.#writer.add(SUMMARY, `${LABEL}${summary}\n`);
-    // HomeAgent's base is nobody's project.
+    // HomeAgent's base is not a project.
     const found = dialect === "homeagent" ? null : await gitIdentity(root);
     const manifest: BundleManifest = {
       schema: "verbatim.bundle/1",
@@ -208,7 +211,7 @@ class Packing {
     return { bytes: this.#writer.end, manifest, metaDoubt, remoteDoubt };
   }
 
-  /** HO1. What was used, and which files its lines refer to, is learned on the way. */
+  /** HO1. Collects usage and the files that lines refer to on the way. */
   async #addLog(lines: AsyncGenerator<VerifiedLine>) {
     const { root, logId, id } = this.#target;
     const dialect = DIALECTS[this.#target.dialect];
@@ -239,7 +242,7 @@ class Packing {
     }
   }
 
-  /** Only one that verifies is handed on; the others are made anew from the log. */
+  /** Only a verified one is passed on; others are rebuilt from the log. */
   #addMeta(meta: FoundMeta, report: VerifyReport): string | null {
     const { id } = this.#target;
     const keys = threadKeys(this.#judge.judging.trust, id);
@@ -248,7 +251,7 @@ class Packing {
     return doubt?.why ?? null;
   }
 
-  /** What people read, from the entries in the bundle (HO2). */
+  /** The transcript for people, from the entries in the bundle (HO2). */
   async #addTranscript(): Promise<void> {
     const { id, dialect } = this.#target;
     const members = new Map(this.#membersSoFar().map((member) => [member.name, member]));
@@ -275,11 +278,11 @@ class Packing {
   }
 }
 
-/** Whoever finds such a text by itself must not take it for the record. */
+/** So that such a text by itself is not taken for the record. */
 const LABEL =
   "<!-- derived: made from the log for reading; it proves nothing, the log does -->\n\n";
 
-/** The same lines, and their bytes on the way. */
+/** The same lines, copying their bytes on the way. */
 async function* copying(
   lines: AsyncGenerator<VerifiedLine>,
   write: (bytes: Uint8Array) => void,
@@ -307,11 +310,11 @@ function headOf({ signed_through: through, log, path }: VerifyReport): BundleMan
   return { log, seq, byte_offset, line };
 }
 
-/** A bundle names the head that it holds, and in the older format there is none. */
+/** A bundle names its head, which the older format does not have. */
 function olderFormat(path: string): VerbatimError {
   return new VerbatimError(
     "NOT_VERIFIED",
-    `${path} holds, but is signed in the older format alone, which a bundle cannot name; look at it ` +
+    `${path} is valid, but signed only in the older format, which a bundle cannot name; look at it ` +
       "and sign it with `verbatim repair --vouch --profile rye`, then hand it off",
     { path, verdict: "untrusted" },
   );

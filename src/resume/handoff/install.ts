@@ -1,11 +1,11 @@
 /**
- * Install: a session that was verified elsewhere, put into a store byte for byte; and taking back what
- * was written of one that could not be finished.
+ * Install: puts a session that was verified elsewhere into a store, byte for byte; and removes one
+ * that could not be finished.
  *
- * IN1  The id is won first (session-ids.ts), the log comes last and at once, by renaming: whoever reads
- *      meanwhile, and whoever is killed, finds no part of a log. Everything else is durable before.
- * IN2  What is written has the hash that was stated, or nothing of it stays.
- * IN3  Taking back removes what we made and nothing else.
+ * IN1  The id is reserved first (session-ids.ts), the log comes last and at once, by renaming: no
+ *      reader, and no crash, ever finds a part of a log. Everything else is durable before.
+ * IN2  The written files have the stated hashes, or nothing of them stays.
+ * IN3  Removing deletes what we made and nothing else.
  */
 
 import { createHash } from "node:crypto";
@@ -35,8 +35,8 @@ export interface InstallParts {
 }
 
 /**
- * Refuses with SESSION_EXISTS, NO_SPACE, IO_ERROR; then nothing of it is there. Answers by what it can be
- * taken back.
+ * Refuses with SESSION_EXISTS, NO_SPACE, IO_ERROR; then nothing of it is there. Returns what is
+ * needed to remove it.
  */
 export async function installSession(host: Host, parts: InstallParts): Promise<Traces> {
   const { dialect, root, id, log, beside } = parts;
@@ -87,7 +87,7 @@ async function writeNew(
   }
 }
 
-/** A write may be short; what a full disk refuses, it refuses of the rest. */
+/** A write may be short; a full disk then refuses the rest. */
 function writeAll(file: OpenFile, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) {
     const taken = file.write(bytes.subarray(at));
@@ -96,7 +96,7 @@ function writeAll(file: OpenFile, bytes: Uint8Array): void {
   }
 }
 
-/** What lies where a session is to be, before it is there. */
+/** The contents of a session's place before it was created. */
 export class Traces {
   readonly #host: Host;
   readonly #root: string;
@@ -110,7 +110,7 @@ export class Traces {
     this.#root = place.root;
     this.#path = place.path;
     this.#before = before;
-    // Where sessions share a directory, others may make theirs meanwhile.
+    // Where sessions share a directory, other processes may add theirs meanwhile.
     this.#isShared = place.dialect === "homeagent";
   }
 
@@ -121,12 +121,12 @@ export class Traces {
     return new Traces(host, place, before);
   }
 
-  /** Of a session whose id nobody can have had before. */
+  /** For a session whose id is certainly new. */
   static ofNew(host: Host, place: TracedPlace): Traces {
     return new Traces(host, place, null);
   }
 
-  /** Removes what has come since (IN3). What cannot be removed stays; doctor lists it. */
+  /** Removes what was added since (IN3). What cannot be removed stays; doctor lists it. */
   async remove(): Promise<void> {
     const logName = basename(this.#path);
     const directory = await openIfThere(this.#host, this.#root, dirname(this.#path));
@@ -136,7 +136,7 @@ export class Traces {
       try {
         directory.remove(name);
       } catch {
-        // A directory, or not ours to remove.
+        // A directory, or no permission to remove it.
       }
     }
     directory.close();
@@ -144,7 +144,7 @@ export class Traces {
     try {
       rmdirSync(dirname(this.#path));
     } catch {
-      // Somebody has put something there: it is theirs now.
+      // Another process put something there, which stays.
     }
   }
 }
@@ -160,14 +160,14 @@ async function openIfThere(host: Host, root: string, path: string): Promise<Dire
   try {
     return await host.files.openDirectory(path, { create: false, root });
   } catch {
-    return null; // Not there; or not to be opened, which whoever writes is told.
+    return null; // Missing; or it cannot be opened, and the writer reports that.
   }
 }
 
 function changed(path: string, offset: number): VerbatimError {
   return new VerbatimError(
     "CHANGED_WHILE_READ",
-    `what was to become ${path} changed since it was verified; nothing of it was kept`,
+    `the source of ${path} changed since it was verified; nothing was written`,
     { path, offset },
   );
 }
@@ -176,7 +176,7 @@ function installError(path: string, cause: unknown): VerbatimError {
   if (!isNoSpace(cause)) return ioError(path, "writing", cause);
   return new VerbatimError(
     "NO_SPACE",
-    `there is no room for ${path}; nothing of it was kept, and it can be unpacked when there is room`,
+    `no space for ${path}; nothing was written: free some and unpack it again`,
     { path, end: 0, bytes: 0 },
     { cause },
   );

@@ -1,14 +1,14 @@
 /**
- * Judge bundle: whether a bundle is what it says it is, by the keys that the user trusts and the heads
- * they remember. Reads only, from one descriptor.
+ * Judge bundle: whether a bundle is valid, by the keys that the user trusts and their pinned heads.
+ * Reads only, from one descriptor.
  *
- * JB1  In this order, and nothing is used before all of it holds: the form of the file, the manifest's
- *      signature, every member's hash, the verdict on the log in the bundle, the head that the manifest
- *      names, the signature of thread.json.
- * JB2  What the file itself brings decides nothing: its keys are for people, and are not trusted.
- * JB4  Whatever is read of it later is what was judged: the file may be another by then.
- * JB3  The verdict is the one that the session will have where it goes: heads that are remembered of
- *      a session in that place count, and those of this log elsewhere.
+ * JB1  In this order, and nothing is used before all of it holds: the form of the file, the
+ *      manifest's signature, every member's hash, the verdict on the log in the bundle, the head
+ *      that the manifest names, the signature of thread.json.
+ * JB2  The file's own contents decide nothing: its keys are for people, and are not trusted.
+ * JB4  Later reads return what was judged: the file may have been replaced by then.
+ * JB3  The verdict is the one that the session will have at its destination: pins of the session at
+ *      that place count, and pins of this log elsewhere.
  */
 
 import type { Host } from "../../base/host.ts";
@@ -61,25 +61,28 @@ export interface BundleJudge {
 /** Which session it is. */
 export type SessionName = Pick<BundleManifest, "session" | "dialect">;
 
-/** A session in a bundle, read as one in a store. */
+/** A session in a bundle, read like one in a store. */
 export interface BundledSession {
   readonly bundle: OpenBundle;
   readonly members: ReadonlyMap<string, Member>;
   readonly target: SessionLog & { readonly id: string };
   /** The bundle as a disk. */
   readonly host: Host;
-  /** By what it is judged; for one verdict each. */
+  /** Options for judging; new ones for each verdict. */
   readonly options: () => Promise<VerifyOptions>;
 }
 
 export interface JudgedBundle extends BundledSession {
   readonly manifest: BundleManifest;
   readonly report: VerifyReport;
-  /** Why its thread.json is not to be used, though nothing is wrong with it; null: it is, or is not there. */
+  /**
+   * Why its thread.json is not used, though nothing is wrong with it; null when it is used or
+   * missing.
+   */
   readonly metaDoubt: string | null;
 }
 
-/** Refuses with BAD_BUNDLE what is no bundle, with NOT_VERIFIED what does not hold. */
+/** Refuses with BAD_BUNDLE a file that is not a bundle, with NOT_VERIFIED one that is not valid. */
 export async function judgeBundle(bundle: OpenBundle, judge: BundleJudge): Promise<JudgedBundle> {
   const { path } = bundle;
   const { members, manifest: member } = await readMembers(bundle);
@@ -124,8 +127,8 @@ export function bundledSession(
 }
 
 /**
- * The entries, from bytes that are judged once more; refuses with NOT_VERIFIED. Of a bundle that was
- * judged they are those of the head that its manifest names (JB4).
+ * The entries, from bytes that are judged once more; refuses with NOT_VERIFIED. In a judged bundle
+ * they end at the head that its manifest names (JB4).
  */
 export async function* bundledEntries(
   { host, target, options, manifest }: BundledSession & Partial<Pick<JudgedBundle, "manifest">>,
@@ -152,7 +155,7 @@ async function manifestIn(bundle: OpenBundle, member: Member): Promise<ReadManif
     throw badBundle(path, "its manifest is too long");
   }
   const read = readManifest(await readMember(bundle, member));
-  if (!read) throw badBundle(path, "its manifest is none");
+  if (!read) throw badBundle(path, "its manifest cannot be read");
   return read;
 }
 
@@ -161,7 +164,7 @@ function requirePlace(path: string, { session, dialect }: BundleManifest): void 
   try {
     DIALECTS[dialect].logPath(session);
   } catch {
-    throw badBundle(path, "its session has no id that a store could have");
+    throw badBundle(path, "its session id cannot be used in a store");
   }
 }
 
@@ -181,7 +184,7 @@ async function requireMembers(
     throw notVerified(path, "tampered", "it has other members than its manifest lists");
   }
   const stray = found.find(({ name }) => !belongs(name, manifest));
-  if (stray) throw badBundle(path, `${stray.name} is nothing that ${manifest.dialect} has`);
+  if (stray) throw badBundle(path, `${stray.name} does not belong to ${manifest.dialect}`);
   for (const [at, member] of found.entries()) {
     if ((await sha256Of(bundle, member)) === listed[at]?.sha256) continue;
     throw notVerified(path, "tampered", `${member.name} is not what its manifest says`);
@@ -205,7 +208,7 @@ function requireVerdict(path: string, report: VerifyReport, manifest: BundleMani
   }
 }
 
-/** Whether a log that is verified is the one that a manifest names: its head covers all its bytes. */
+/** Whether a verified log is the one that a manifest names: its head covers all its bytes. */
 function isHeadOf({ signed_through: through, log }: VerifyReport, { head }: BundleManifest) {
   if (through === null) return false;
   const { seq, byte_offset, line } = through;
@@ -227,7 +230,7 @@ async function bundledMeta(
   return new FoundMeta(new TextDecoder().decode(bytes));
 }
 
-/** Who is trusted with transcripts may not be with what a thread is allowed to do. */
+/** A key trusted for transcripts may not be trusted for the metadata of threads. */
 function judgedMeta(
   { bundle, target }: BundledSession,
   meta: FoundMeta,

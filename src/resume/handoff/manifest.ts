@@ -1,12 +1,14 @@
 /**
- * Manifest: what a bundle says of itself, and the signature over that. Page: docs/formats/bundle.md.
+ * Manifest: the description of a bundle, and its signature. Page: docs/formats/bundle.md.
  *
- * MA1  One spelling: compact JSON in ASCII, these keys in this order, one LF. What is read and would
- *      be written otherwise is none.
- * MA2  `sig` is last, and covers every byte before it after a domain of its own: it can be taken for
- *      nothing else, and nothing else for it.
- * MA4  Every field is of the form that a writer gives it, also where nobody acts on it here: others will.
- * MA3  The key is trusted as one that signs transcripts is: by the user's list, at the time it says.
+ * MA1  One spelling: compact JSON in ASCII, these keys in this order, one LF. A text that would be
+ *      written differently is refused.
+ * MA2  `sig` is last, and covers every byte before it after its own domain tag: it cannot be taken
+ *      for another signature, nor another for it.
+ * MA4  Every field has the form that a writer gives it, also where this program does not use it:
+ *      others will.
+ * MA3  The key is trusted like one that signs transcripts: by the user's list, at the time it
+ *      states.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -24,7 +26,7 @@ import { isCommit, isRemoteAddress } from "./remote-address.ts";
 const DOMAIN = utf8("verbatim/bundle/v1\n");
 const SIGNED = /^(\{.*,"kid":"[0-9a-f]{64}"),"sig":"([A-Za-z0-9_-]{86})"\}\n$/;
 
-/** Where the code stood of which the session speaks. No paths. */
+/** The commit of the code that the session is about. No paths. */
 export interface GitIdentity {
   /** Without credentials; null when there is none, or it is a path. */
   readonly remote: string | null;
@@ -50,11 +52,11 @@ export interface BundleManifest {
   readonly head: BundleHead;
   readonly git: GitIdentity | null;
   readonly members: readonly ListedMember[];
-  /** Who signed: SHA-256 of the raw public key. */
+  /** The signer: SHA-256 of the raw public key. */
   readonly kid: string;
 }
 
-/** The text of a manifest, signed. */
+/** The text of a signed manifest. */
 export async function signManifest(manifest: BundleManifest, sign: Sign): Promise<string> {
   const before = asciiJson(inOrder(manifest)).slice(0, -1);
   const sig = await sign(concat(DOMAIN, utf8(before)));
@@ -67,7 +69,7 @@ export interface ReadManifest {
   readonly statement: Uint8Array;
 }
 
-/** What the text says; null when it is no manifest (MA1). */
+/** Parses a manifest; null when it is not one (MA1). */
 export function readManifest(text: Uint8Array): ReadManifest | null {
   const [, before, encoded] = SIGNED.exec(asAscii(text)) ?? [];
   const sig = encoded === undefined ? null : fromBase64url(encoded);
@@ -82,7 +84,7 @@ export function readManifest(text: Uint8Array): ReadManifest | null {
   return { manifest: value, sig, statement: concat(DOMAIN, utf8(before)) };
 }
 
-/** Refuses with NOT_VERIFIED what no trusted key has signed. */
+/** Refuses with NOT_VERIFIED a manifest that no trusted key has signed. */
 export function requireSigned(
   { manifest, sig, statement }: ReadManifest,
   path: string,
@@ -92,7 +94,7 @@ export function requireSigned(
   const { kid, made } = manifest;
   const { publicKey, refusal } = keys.byKid(kid, made);
   if (publicKey && !crypto.verifyEd25519(publicKey, statement, sig)) {
-    throw notVerified(path, "tampered", "its manifest is not as it was signed");
+    throw notVerified(path, "tampered", "its manifest was changed after it was signed");
   }
   if (refusal === null && publicKey) return;
   throw notVerified(path, "untrusted", `its manifest is signed by the key ${kid} (${refusal})`);
@@ -144,7 +146,7 @@ function isText(value: unknown, pattern: RegExp): boolean {
   return typeof value === "string" && pattern.test(value);
 }
 
-/** In the one spelling that `toISOString` has. */
+/** In the one spelling of `toISOString`. */
 function isMoment(value: unknown): boolean {
   if (typeof value !== "string" || Number.isNaN(Date.parse(value))) return false;
   return new Date(value).toISOString() === value;

@@ -1,13 +1,13 @@
 /**
- * Member names: what a bundle may hold. There are no others, and none of them is a path anywhere:
- * where a member goes is decided by its part, not by its name.
+ * Member names: the only names a bundle may have. None of them is a path: a member's kind decides
+ * where it goes, not its name.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
 import { isKid } from "../../proof/ed25519-keys.ts";
 
 export const LOG = "log.jsonl";
-/** HomeAgent's, which lie beside the log. */
+/** HomeAgent's sidecar of the log. */
 export const CHECKPOINTS = "checkpoints.jsonl";
 /** rye's, when it is verified. */
 export const THREAD = "thread.json";
@@ -20,7 +20,7 @@ const FIXED: readonly string[] = [LOG, CHECKPOINTS, THREAD, MANIFEST, TRANSCRIPT
 const SPILL = /^spill\/([\w-]+\.\d+\.spill)$/;
 const KEY = /^keys\/(.+)\.pem$/;
 
-/** What a log's line is too short for, by its name beside the log. */
+/** The member of a spilled file, by its name next to the log. */
 export function spillMember(name: string): string {
   return `spill/${name}`;
 }
@@ -29,7 +29,7 @@ export function keyMember(kid: string): string {
   return `keys/${kid}.pem`;
 }
 
-/** The name of a spilled file beside the log; null for members that are none. */
+/** The name of a spilled file next to the log; null for other members. */
 export function spillName(member: string): string | null {
   return SPILL.exec(member)?.[1] ?? null;
 }
@@ -43,11 +43,11 @@ export function isDerived(name: string): boolean {
   return name.startsWith("derived/");
 }
 
-/** Refuses a file that is no bundle. */
+/** The error for a file that is not a bundle. */
 export function badBundle(path: string, reason: string): VerbatimError<"BAD_BUNDLE"> {
   return new VerbatimError(
     "BAD_BUNDLE",
-    `${path} is no bundle, or was damaged on its way: ${reason}; nothing was written; have it sent ` +
+    `${path} is not a bundle, or was damaged in transfer: ${reason}; nothing was written; have it sent ` +
       "again",
     { path, reason },
   );

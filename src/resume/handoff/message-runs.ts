@@ -1,18 +1,19 @@
 /**
- * Message runs: which lines of a log are one message, for a dialect that gives every line's message an id.
+ * Message runs: finds which lines of a log are one message, for a dialect that gives every line a
+ * message id.
  *
- * rye has a line for each block of a message, and says its id, if at all, on the last of them. Without
- * one Entire's writer would make up an id for every line, and of one message many. So lines that an
- * assistant says in a row get one id: the one that is told among them, else a new one.
+ * rye has a line for each block of a message, and has its id, if at all, on the last of them.
+ * Without one Entire's writer would make up an id for every line, and split one message into many.
+ * So consecutive lines of an assistant get one id: one of theirs, else a new one.
  */
 
 import { randomUUID } from "node:crypto";
 import type { Entry } from "../../model/entry.ts";
 
-/** A run that is longer is cut: it is held in memory until its end. */
+/** A longer run is cut: it is held in memory until its end. */
 export const RUN_ENTRIES_MAX = 256;
 
-/** The same entries, an assistant's with the id of their message. */
+/** The same entries; those of an assistant have the id of their message. */
 export async function* withMessageIds<T extends Entry>(
   entries: AsyncIterable<T>,
 ): AsyncGenerator<T> {
@@ -40,7 +41,7 @@ function isSpoken({ kind, role }: Entry): boolean {
   return kind === "message" && role === "assistant";
 }
 
-/** After somebody else has spoken, or where a turn begins, what an assistant says is a new message. */
+/** After another speaker, or where a turn begins, the assistant begins a new message. */
 function isBreak({ kind, role }: Entry): boolean {
   return kind === "message" ? role !== "assistant" : kind === "turn_start" || kind === "start";
 }

@@ -1,10 +1,10 @@
 /**
- * Record anew: a bundle's entries as a session of another dialect.
+ * Record anew: writes a bundle's entries as a session of another dialect.
  *
- * RA1  What becomes of every line is known before the first is written (store/mapping.ts).
- * RA2  The new session says first where it comes from: the bundle's session and signed head, and what
- *      was kept, approximated and dropped. No provider sees that.
- * RA3  All or nothing: when a write fails the session is taken back (resume/fork/whole-session.ts).
+ * RA1  The fate of every line is known before the first is written (store/mapping.ts).
+ * RA2  The new session begins with its origin: the bundle's session and signed head, and what was
+ *      kept, approximated and dropped. No provider sees that.
+ * RA3  All or nothing: when a write fails the session is removed (resume/fork/whole-session.ts).
  */
 
 import type { Host } from "../../base/host.ts";
@@ -31,27 +31,27 @@ import { bundledEntries, type JudgedBundle } from "./judge-bundle.ts";
 import { LOG } from "./member-names.ts";
 import { withMessageIds } from "./message-runs.ts";
 
-/** Whose session it is when neither the bundle nor the caller says. */
+/** The agent when neither the bundle nor the caller names one. */
 const NOBODY = "handoff";
 
-/** What became of a line, or of several in a row. */
+/** The fate of a line, or of several in a row. */
 export interface FidelityChange {
   /** From 1, in the bundle's log. */
   readonly line: number;
   /** How many; absent: one. */
   readonly lines?: number;
   readonly fate: "approximated" | "dropped";
-  /** Of what was dropped. */
+  /** Why it was dropped. */
   readonly why?: DroppedWhy;
-  /** Which fields of an entry read back otherwise. */
+  /** Fields of an entry that read back differently. */
   readonly changed?: readonly string[];
 }
 
-/** How much of a session is there, line by line. */
+/** How faithful a copy of a session is, line by line. */
 export interface Fidelity {
   /** The log is the same, byte for byte. */
   readonly byteExact: boolean;
-  /** Whether lines have the times that they had. */
+  /** Whether lines keep their times. */
   readonly times: "kept" | "anew";
   /** Lines of the bundle's log; the next three add up to it. */
   readonly entries: number;
@@ -94,13 +94,13 @@ export async function recordAnew(
   }
 }
 
-/** The signed head of the bundle's log, whose whole length went into the new session. */
+/** The signed head of the bundle's log, all of which went into the new session. */
 function headOf({ manifest, members }: JudgedBundle): SignedHead {
   const { log, seq, line } = manifest.head;
   return { log, seq, line, at: members.get(LOG)?.bytes ?? 0 };
 }
 
-/** The entries, so that a dialect's writer need not make up what belongs together. */
+/** The entries, with the ids that tell a dialect's writer what belongs together. */
 function entriesFor(
   dialect: DialectName,
   judged: JudgedBundle,
@@ -194,7 +194,7 @@ export function originEntry(
   return { kind: "message", role: "system", parts: [{ type: "other", native }] };
 }
 
-/** Line by line, in the order of the calls: lines of one entry need not land at once here. */
+/** Line by line, in the order of the calls: lines of one entry need not be written at once here. */
 async function appendAll(
   session: Session,
   judged: JudgedBundle,

@@ -9,7 +9,7 @@ const { memberBytesMax, memberNameMax } = BUNDLE_LIMITS;
 const name = fc.stringMatching(/^[\w./-]{1,100}$/);
 const bytes = fc.integer({ min: 0, max: memberBytesMax });
 
-test("a header reads back as what was written, and with any bit changed it is none", () => {
+test("a header reads back as written, and with any bit changed it is refused", () => {
   fc.assert(
     fc.property(name, bytes, fc.nat(BLOCK_BYTES * 8 - 1), (name, bytes, bit) => {
       const header = memberHeader(name, bytes);
@@ -21,7 +21,7 @@ test("a header reads back as what was written, and with any bit changed it is no
   );
 });
 
-test("a member is as long as a header can say, and its name too, and not longer", () => {
+test("a member and its name may be as long as a header can say, and not longer", () => {
   const longest = "a".repeat(memberNameMax);
   assert.deepEqual(readHeader(memberHeader(longest, memberBytesMax)), {
     name: longest,

@@ -1,9 +1,9 @@
 /**
- * Tar: the header of a member, in the one spelling that bundles have (ustar, POSIX.1-1988).
+ * Tar: the header of a member, in the one spelling of bundles (ustar, POSIX.1-1988).
  *
- * TA1  Name and length decide every byte of a header: an ordinary file, 0600, nobody's, of no time.
- *      So a header is read by writing it anew and comparing, and links, devices, sparse files,
- *      paths of other forms and whatever else tars can hold are none.
+ * TA1  Name and length decide every byte of a header: a regular file, 0600, no owner, no time. So a
+ *      header is read by writing it again and comparing; links, devices, sparse files, other forms
+ *      of paths and everything else in tars are refused.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -14,7 +14,7 @@ export const BLOCK_BYTES = 512;
 /** Two blocks of zeros end the file. */
 export const END_BYTES = 2 * BLOCK_BYTES;
 
-/** Where the fields that are not zero begin. */
+/** Offsets of the fields that are not zero. */
 const MODE = 100;
 const SIZE = 124;
 const SUM = 148;
@@ -22,7 +22,7 @@ const MAGIC = 257;
 const VERSION = 263;
 const DEVICE = 329;
 
-/** The header of a member; refuses with BUNDLE_TOO_LARGE what no header can say. */
+/** The header of a member; refuses with BUNDLE_TOO_LARGE what does not fit a header. */
 export function memberHeader(name: string, bytes: number): Uint8Array {
   const { memberBytesMax, memberNameMax } = BUNDLE_LIMITS;
   if (bytes > memberBytesMax) throw tooLarge(name, bytes, memberBytesMax);
@@ -34,7 +34,7 @@ export function memberHeader(name: string, bytes: number): Uint8Array {
   };
   put(MODE, octal(0o600, 7), octal(0, 7), octal(0, 7)); // Then user and group.
   put(SIZE, octal(bytes, 11), octal(0, 11)); // Then the time.
-  header.set(utf8("        0"), SUM); // The sum counts itself as blanks; then the type: a file.
+  header.set(utf8("        0"), SUM); // The checksum counts itself as blanks; then the type: a file.
   put(MAGIC, "ustar");
   header.set(utf8("00"), VERSION);
   put(DEVICE, octal(0, 7), octal(0, 7));
@@ -43,7 +43,7 @@ export function memberHeader(name: string, bytes: number): Uint8Array {
   return header;
 }
 
-/** What a block says when it is a header (TA1); null when it is none. */
+/** Parses a header (TA1); null when the block is not one. */
 export function readHeader(block: Uint8Array): { name: string; bytes: number } | null {
   const text = asAscii(block);
   const [name = ""] = text.slice(0, MODE).split("\u0000");
@@ -65,7 +65,7 @@ function octal(value: number, digits: number): string {
 function tooLarge(path: string, bytes: number, bytesMax: number): VerbatimError {
   return new VerbatimError(
     "BUNDLE_TOO_LARGE",
-    `${path} has no room in a bundle: ${bytes} bytes, of ${bytesMax} at most; copy the session's ` +
+    `${path} is too large for a bundle: ${bytes} bytes, of ${bytesMax} at most; copy the session's ` +
       "files by other means, and verify them there",
     { path, bytes, bytesMax },
   );

@@ -1,14 +1,13 @@
 /**
- * Unpack: a bundle's session, put into a store to go on with.
+ * Unpack: puts a bundle's session into a store, to continue it.
  *
- * UN1  Nothing is written before the bundle is judged (judge-bundle.ts), and what is refused leaves
+ * UN1  Nothing is written before the bundle is judged (judge-bundle.ts), and a refused one leaves
  *      nothing behind.
- * UN2  In its own dialect a session is the same one: byte for byte, under its own id, verified where it
- *      is now, its head pinned there. Its signatures name it, so it cannot have another id.
- * UN3  In another dialect it is another session, recorded through the store and signed by whoever
- *      unpacks it. It says first where it comes from, and of every line what became of it. Where the
- *      bundle's own session lies in the same root and is ours to write, it names the new one
- *      (resume/fork/link.ts).
+ * UN2  In its own dialect it is the same session: byte for byte, under its own id, verified at its
+ *      new place, its head pinned there. Its signatures name it, so it cannot have another id.
+ * UN3  In another dialect it is another session, recorded through the store and signed by the user
+ *      who unpacks it. It begins with its origin and the fate of every line. If the bundle's own
+ *      session is in the same root and we may write it, it names the new one (resume/fork/link.ts).
  */
 
 import { basename, dirname, join, resolve } from "node:path";
@@ -41,30 +40,32 @@ export interface UnpackOptions {
   readonly root?: string;
   /** Default: the bundle's own. */
   readonly dialect?: DialectName;
-  /** The new session's id, in another dialect only. Default: one after the dialect's fashion. */
+  /** The new session's id, in another dialect only. Default: one in the dialect's style. */
   readonly id?: string;
-  /** In another dialect: who is at work (rye's directive, HomeAgent's agent). Default: as it was. */
+  /** In another dialect: the agent (rye's directive, HomeAgent's agent). Default: as it was. */
   readonly agent?: string;
   /** In another dialect: whether the new session is signed. Default: true. */
   readonly sign?: boolean;
-  /** Refuse a session of which no head is remembered. Default: false. */
+  /** Refuse a session without a pinned head. Default: false. */
   readonly requiresPin?: boolean;
-  /** What went wrong beside the log, where nothing is lost. Default: a process warning. */
+  /** Called with problems that lose no data. Default: a process warning. */
   readonly onWarning?: (warning: string) => void;
 }
 
 export interface Unpacked {
   readonly schema: "verbatim.unpack/1";
-  /** Under which id, and where, it is now. */
+  /** The session's id and path now. */
   readonly session: string;
   readonly dialect: DialectName;
   readonly path: string;
-  /** The verdict on the session where it is now; null where it is not signed. */
+  /** The verdict on the session at its new place; null where it is not signed. */
   readonly verdict: VerifyReport["verdict"] | null;
-  /** What the bundle says of itself. */
+  /** The bundle's manifest. */
   readonly from: BundleManifest;
   readonly fidelity: Fidelity;
-  /** In another dialect: why the bundle's own session does not name the new one; null when it does. */
+  /**
+   * In another dialect: why the bundle's own session does not name the new one; null when it does.
+   */
   readonly notLinked: string | null;
 }
 
@@ -128,13 +129,13 @@ async function installed(
   const verifier = await SessionVerifier.open(host, { where, pins: true, onWarning });
   const report = await verifier.verify({ ...target, root });
   await verifier.close().catch((cause: unknown) => onWarning(notPinned(id, cause)));
-  // What is on the disk is what was judged: only the disk itself, or another program, can be at fault.
+  // The disk has what was judged, unless the disk itself or another program changed it.
   if (report.verdict !== "verified") {
     await traces.remove();
-    throw notVerified(report.path, report.verdict, "it changed as it was written");
+    throw notVerified(report.path, report.verdict, "it changed while it was written");
   }
   if (metaDoubt !== null) {
-    onWarning(`${THREAD} of ${id} was left out (${metaDoubt}) and is made anew from the log`);
+    onWarning(`${THREAD} of ${id} was left out (${metaDoubt}) and is rebuilt from the log`);
   }
   const path = join(root, logId);
   await makeFollowers(host, { dialect, root, id, path }, onWarning);
@@ -180,7 +181,7 @@ async function recorded(
   return { schema: "verbatim.unpack/1", ...said };
 }
 
-/** Where the bundle's own session lies in the same root, it names the one that goes on from it. */
+/** If the bundle's own session is in the same root, it names the one that continues it. */
 async function linkOrigin(
   host: Host,
   { manifest }: JudgedBundle,
@@ -197,7 +198,7 @@ async function linkOrigin(
   }
 }
 
-/** A session that is there and verified is not refused for it: a pin behind is harmless. */
+/** Not an error: the session is there and verified, and a pin that is behind is harmless. */
 function notPinned(id: string, cause: unknown): string {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return (

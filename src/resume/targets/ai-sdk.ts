@@ -1,7 +1,7 @@
 /**
- * AI SDK: the model messages of Vercel's `ai`, from version 5 on, which passes them to any provider.
- * Results are in a message of the tool's, right after the message with the calls; thinking carries its
- * seal for Anthropic, the one provider that gives one.
+ * AI SDK: the model messages of Vercel's `ai`, from version 5 on, which passes them to any
+ * provider. Results are in a tool message, right after the message with the calls; thinking has its
+ * signature for Anthropic, the only provider that sends one.
  */
 
 import { RESUME_LIMITS } from "../../base/limits.ts";
@@ -92,7 +92,7 @@ function spokenParts(piece: Spoken): AiSdkSpoken[] {
     }
     case "compaction":
     case "details":
-      return []; // Not taken, and left out before (compaction.ts, fit.ts).
+      return []; // Not accepted; left out before (compaction.ts, fit.ts).
   }
 }
 
@@ -106,7 +106,7 @@ function outputOf({ content, isError }: CallResult): AiSdkOutput {
   }
   const value = content.flatMap((piece): AiSdkOutputPart[] => {
     if (piece.type === "text") return [{ type: "text", text: piece.text }];
-    if (piece.image.kind === "url") return []; // Not taken, and left out before (fit.ts).
+    if (piece.image.kind === "url") return []; // Not accepted; left out before (fit.ts).
     const { base64: data, mediaType } = piece.image;
     return [{ type: "media", data, mediaType }];
   });

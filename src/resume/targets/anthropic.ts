@@ -1,6 +1,7 @@
 /**
- * Anthropic: the Messages API. User and assistant take turns; results open the user's message that
- * follows their calls. Written from the types of `@anthropic-ai/sdk` 1.8.0, which a test compares.
+ * Anthropic: the Messages API. User and assistant alternate; results are at the start of the user
+ * message that follows their calls. Written from the types of `@anthropic-ai/sdk` 1.8.0; a test
+ * compares them.
  */
 
 import type { CallResult, Content, DetailsPiece, NeutralMessage, Spoken } from "../conversation.ts";
@@ -46,7 +47,7 @@ function add(message: NeutralMessage, list: MessageList<AnthropicMessage>): void
     say("user", message.content.map(contentBlock), message.content, list);
     return;
   }
-  // Details are not taken, and left out before (fit.ts).
+  // Details are not accepted, and left out before (fit.ts).
   const spoken = message.content.filter((piece) => piece.type !== "details");
   say("assistant", spoken.map(spokenBlock), spoken, list);
   const calls = callsIn(message);
@@ -55,7 +56,7 @@ function add(message: NeutralMessage, list: MessageList<AnthropicMessage>): void
   if (results.length > 0) say("user", results, pieces, list);
 }
 
-/** As a message of its own, or with the one before when that is the same speaker's. */
+/** Adds a message, or joins the one before if it is the same speaker's. */
 function say(
   role: AnthropicMessage["role"],
   blocks: readonly AnthropicBlock[],
@@ -82,7 +83,7 @@ function spokenBlock(piece: Exclude<Spoken, DetailsPiece>): AnthropicBlock {
         ? { type: "thinking", thinking: piece.text, signature: piece.signature ?? "" }
         : { type: "redacted_thinking", data: piece.withheld };
     case "compaction":
-      // Not in the type: the SDK knows the block for its beta requests alone, and refuses it elsewhere.
+      // Not in the type: the SDK has the block only for beta requests, and refuses it elsewhere.
       return piece.block as unknown as AnthropicBlock;
   }
 }

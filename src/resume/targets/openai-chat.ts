@@ -1,6 +1,6 @@
 /**
- * OpenAI chat: chat completions. Each call's result is a message of its own, right after the
- * message with the calls. Written from the types of `openai` 6.49.0, which a test compares.
+ * OpenAI chat: chat completions. Each call's result is its own message, right after the message
+ * with the calls. Written from the types of `openai` 6.49.0; a test compares them.
  */
 
 import { RESUME_LIMITS } from "../../base/limits.ts";
@@ -26,7 +26,7 @@ export type ChatMessage =
       role: "assistant";
       content: string | null;
       tool_calls?: ChatToolCall[];
-      /** OpenRouter's; only where the session was recorded from it. */
+      /** OpenRouter's; only for sessions recorded from it. */
       reasoning_details?: unknown[];
     }
   | { role: "tool"; tool_call_id: string; content: string };
@@ -81,7 +81,7 @@ function userContent(content: readonly Content[]): string | ChatContent[] {
   );
 }
 
-/** Nothing in the schema says that a tool failed, so the text does. */
+/** The schema cannot say that a tool failed, so the text does. */
 export function resultText({ content, isError }: CallResult): string {
   const text = textOf(content);
   return isError ? `Error: ${text}` : text;

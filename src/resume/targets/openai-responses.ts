@@ -1,7 +1,7 @@
 /**
- * OpenAI responses: the items of a response's input. Calls come first, then their outputs, each named
- * by its call. Items carry no ids of their own: with one, a call is refused without the thoughts that
- * came before it. Written from the types of `openai` 6.49.0, which a test compares.
+ * OpenAI responses: the items of a response's input. Calls come first, then their outputs, each
+ * with its call's id. Items have no ids of their own: with one, a call is refused without the
+ * reasoning that came before it. Written from the types of `openai` 6.49.0; a test compares them.
  */
 
 import type { CallResult, Content, NeutralMessage } from "../conversation.ts";

@@ -1,25 +1,26 @@
 /**
- * Target: what one provider's request takes, and how a settled conversation is said in it.
+ * Target: what one provider's request accepts, and how it writes a settled conversation.
  *
- * TA1  A target invents nothing: it gets what it takes (fit.ts), with every call answered (settle.ts).
+ * TA1  A target invents nothing: it gets only what it accepts (fit.ts), with every call answered
+ *      (settle.ts).
  */
 
 import type { CallResult, Content, NeutralMessage, Spoken } from "../conversation.ts";
 import type { Made, Place } from "../repair-report.ts";
 
-/** What it takes of what may be in a conversation. */
+/** Which parts of a conversation it accepts. */
 export interface Takes {
-  /** Thinking with its seal, as Anthropic gave it, and as it takes it back. */
+  /** Thinking with its signature, as Anthropic sent it. */
   readonly thinking: boolean;
-  /** OpenRouter's list of a message's thoughts, as chat completions have it. */
+  /** OpenRouter's list of a message's reasoning, as in chat completions. */
   readonly details: boolean;
-  /** Whose summaries of what was said before (compaction.ts); null: nobody's. */
+  /** Whose summaries of earlier messages (compaction.ts); null: none. */
   readonly compaction: "anthropic" | "openai" | null;
-  /** Images in what tools gave back. */
+  /** Images in results of tools. */
   readonly resultImages: "all" | "data" | "none";
   /** System messages after the first other one. */
   readonly systemAnywhere: boolean;
-  /** How many calls one message may hold; null where nobody has said so. */
+  /** How many calls one message may have; null without a limit. */
   readonly callsMax: number | null;
 }
 
@@ -28,7 +29,7 @@ export interface Target<Message> {
   build(messages: readonly NeutralMessage[], list: MessageList<Message>): void;
 }
 
-/** Messages as they are built, with the entries that each was made from. */
+/** Messages under construction, with the entries that each was made from. */
 export class MessageList<Message> {
   readonly messages: Message[] = [];
   readonly #pieces: MadeFrom[][] = [];
@@ -53,7 +54,7 @@ export interface MadeFrom {
   readonly from: Place | null;
 }
 
-/** Which lines pieces came from. */
+/** The lines of pieces. */
 export function madeFrom(pieces: readonly MadeFrom[]): Made {
   const lines = new Set<number>();
   let isUnverified = false;
@@ -65,12 +66,12 @@ export function madeFrom(pieces: readonly MadeFrom[]): Made {
   return { lines: [...lines], ...(isUnverified ? { unverified: true } : {}) };
 }
 
-/** A result and the pieces in it, as what a message was made from. */
+/** A result and its pieces. */
 export function piecesOf(result: CallResult): readonly MadeFrom[] {
   return [result, ...result.content];
 }
 
-/** All texts of a content as one, a blank line between them. */
+/** All texts of a content as one, with a blank line between them. */
 export function textOf(content: readonly (Content | Spoken)[]): string {
   return content.flatMap((piece) => (piece.type === "text" ? [piece.text] : [])).join("\n\n");
 }

@@ -197,7 +197,7 @@ test("a bundle says at which commit of which repository, without credentials", a
     git("remote", "set-url", "origin", url);
     const handed = await ada.handoff(written);
     assert.deepEqual(handed.manifest.git, { remote: null, commit: git("rev-parse", "HEAD") });
-    assert.equal(handed.remoteDoubt, "it is no https, ssh or git address");
+    assert.equal(handed.remoteDoubt, "it is not an https, ssh or git address");
   }
 });
 

@@ -50,7 +50,7 @@ test("another session of the same name in the root is not linked, and no byte of
   const namesake = await ada.write({ dialect: "entire" }, turnOf("mine"), { root, id });
   const before = filesOf(namesake);
   const { session, notLinked } = await ada.unpack(path, { root, dialect: "rye" });
-  assert.equal(notLinked, "another log stands in its place");
+  assert.equal(notLinked, "another log is in its place");
   assert.deepEqual(filesOf(namesake), before);
   assert.equal((await verifySession(session, { root, dialect: "rye" })).verdict, "verified");
 });
