@@ -1,4 +1,4 @@
-/** Client: a server's sessions and streams, by `fetch` alone. */
+/** Client: a server's sessions and streams, using only `fetch`. */
 
 import { type ClientOptions, Requester } from "./request.ts";
 import type { UsageOptions, UsageReport } from "./search-shapes.ts";
@@ -17,7 +17,7 @@ export class VerbatimClient {
     this.streams = new StreamsClient(requester);
   }
 
-  /** Whether the server shows example sessions, as to who has none of their own. */
+  /** Whether the server shows example sessions, because the user has none. */
   demo(): Promise<{ readonly isShown: boolean }> {
     return this.#requester.json("/v1/demo");
   }
@@ -27,7 +27,7 @@ export class VerbatimClient {
     await this.#requester.send("/v1/demo", { method: "DELETE" });
   }
 
-  /** What all sessions used: by day, model and agent, and by tool. */
+  /** Usage of all sessions: by day, model and agent, and by tool. */
   usage({ signal, ...options }: UsageOptions = {}): Promise<UsageReport> {
     return this.#requester.json("/v1/usage", { query: { ...options }, ...(signal && { signal }) });
   }

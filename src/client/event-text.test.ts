@@ -13,19 +13,19 @@ const EVENTS: TextEvent[] = [
   { type: "message", data: "é😀" },
 ];
 
-test("events come out the same however the text is cut, and half an event not at all", () => {
+test("events are the same in any chunks, and half an event is not returned", () => {
   for (let first = 0; first <= TEXT.length; first++) {
     for (let second = first; second <= TEXT.length; second += 7) {
       const events = new EventText();
       const pieces = [TEXT.slice(0, first), TEXT.slice(first, second), TEXT.slice(second)];
       const seen = pieces.flatMap((piece) => events.take(piece));
       assert.deepEqual(seen, EVENTS, `cut at ${first} and ${second}`);
-      assert.equal(events.lastId, "12", "the id of an event that did not come whole counts not");
+      assert.equal(events.lastId, "12", "the id of an incomplete event does not count");
     }
   }
 });
 
-test("an id alone is no event, and is where to go on", () => {
+test("an id alone is not an event, but moves the position to resume from", () => {
   const events = new EventText();
   assert.deepEqual(events.take("id: 7\n"), []);
   assert.equal(events.lastId, "");

@@ -1,5 +1,5 @@
 /**
- * Event text: Server-Sent Events out of text that comes in pieces, as the HTML standard has it.
+ * Event text: parses Server-Sent Events from text in chunks, by the HTML standard.
  *
  * Not `eventsource-parser`: it drops a block with an id and no data, which moves the position to
  * resume from (docs/decisions/0014-libraries.md).
@@ -17,7 +17,7 @@ export class EventText {
   #idGiven = "";
   #lastId = "";
 
-  /** The last id that came whole, with an event or alone: where to go on. */
+  /** The last complete id, with an event or alone: where to resume. */
   get lastId(): string {
     return this.#lastId;
   }
@@ -25,7 +25,7 @@ export class EventText {
   /** The events that this piece completes. */
   take(text: string): TextEvent[] {
     const events: TextEvent[] = [];
-    // The last line may go on, and a CR at the end may be the first half of a CRLF.
+    // The last line may continue, and a CR at the end may be the first half of a CRLF.
     const lines = (this.#rest + text).split(/\r\n|\r(?!$)|\n/);
     this.#rest = lines.pop() ?? "";
     for (const line of lines) {

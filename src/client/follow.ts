@@ -1,9 +1,9 @@
 /**
- * Follow: a session's entries as they come, over as many connections as it takes.
+ * Follow: a session's entries as they come, over as many connections as needed.
  *
- * FO1  Each entry is given once and in order. A connection that ends, as the server ends each after
- *      a while, or that breaks, is begun anew after the last event that came whole.
- * FO2  A refusal is thrown, but for one that says to come again later.
+ * FO1  Each entry is yielded once and in order. When a connection ends, as the server ends each
+ *      after a while, or breaks, the next one resumes after the last complete event.
+ * FO2  A refusal is thrown, except one that says to retry later.
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -13,16 +13,18 @@ import type { EntryItem } from "./session-shapes.ts";
 
 export type SessionEvent =
   | ({ readonly type: "entry" } & EntryItem)
-  /** What was given from `to` on is no longer there; what stands in its place follows. */
+  /** What was yielded from `to` on is no longer there; what replaces it follows. */
   | { readonly type: "rewound"; readonly to: number };
 
 export interface FollowOptions {
-  /** An offset, or "end" for only what comes. Default: the start. */
+  /** An offset, or "end" for new entries only. Default: the start. */
   readonly from?: number | "end";
   readonly native?: boolean;
-  /** Ends the following, without an error. */
+  /** Stops following, without an error. */
   readonly signal?: AbortSignal;
-  /** Told when the server answers, and when it fails to; not when it ends a connection in order. */
+  /**
+   * Called when the server answers, and when it fails to; not when it ends a connection normally.
+   */
   readonly onConnection?: (isConnected: boolean) => void;
 }
 
@@ -36,7 +38,7 @@ export async function* followEvents(
 ): AsyncGenerator<SessionEvent> {
   let lastId = "";
   let retryMs = RETRY_MS_MIN;
-  /** When a connection brought nothing, the next one is not begun at once. */
+  /** After a connection without events, wait before the next one. */
   const pause = async () => {
     await waited(retryMs, signal);
     retryMs = Math.min(2 * retryMs, RETRY_MS_MAX);
@@ -65,7 +67,7 @@ export async function* followEvents(
     }
     // A quiet session is followed as closely as any: its connections end, too.
     if (performance.now() - beganMs > RETRY_MS_MAX) retryMs = RETRY_MS_MIN;
-    // All events that came whole were given: a connection breaks where it is read, not before.
+    // All complete events were yielded: a connection breaks where it is read, not before.
     lastId = events.lastId || lastId;
     if (isEmpty) await pause();
   }
@@ -81,11 +83,11 @@ async function* eventsOf(response: Response, events: EventText): AsyncGenerator<
       yield* events.take(value);
     }
   } finally {
-    await reader.cancel().catch(() => {}); // It broke already, which was told where it was read.
+    await reader.cancel().catch(() => {}); // It broke already, which the read has thrown.
   }
 }
 
-/** Whether it may go better next time: nobody answered, or somebody who was busy. */
+/** Whether a retry may help: there was no answer, or a busy server. */
 function isPassing(cause: unknown): boolean {
   if (!(cause instanceof VerbatimError)) return cause instanceof TypeError;
   const { details } = cause;

@@ -1,16 +1,16 @@
 /**
- * Request: one question to the server, and what its refusal becomes.
+ * Request: one request to the server, and the error for its refusal.
  *
- * CR1  What is not answered well is thrown: REQUEST_REFUSED with the status and the server's code.
- *      A server that cannot be reached throws what `fetch` throws.
+ * CR1  An unsuccessful response is thrown: REQUEST_REFUSED with the status and the server's code.
+ *      For an unreachable server the error of `fetch` is thrown.
  */
 
 import { VerbatimError } from "../base/errors.ts";
 
 export interface ClientOptions {
-  /** Where the server is: `http://127.0.0.1:4437`. */
+  /** The server's address: `http://127.0.0.1:4437`. */
   readonly url: string;
-  /** A token that it made; none is needed for one that serves only its own machine. */
+  /** A token of the server; not needed for one that serves only its own machine. */
   readonly token?: string;
   /** Default: the global one. */
   readonly fetch?: typeof globalThis.fetch;
@@ -31,7 +31,7 @@ export class Requester {
   constructor({ url, token, fetch = globalThis.fetch }: ClientOptions) {
     this.#url = url.replace(/\/+$/, "");
     this.#token = token;
-    this.#fetch = (...asked) => fetch(...asked); // Browsers refuse it as a method of ours.
+    this.#fetch = (...asked) => fetch(...asked); // Browsers refuse to call it as a method.
   }
 
   async send(path: string, { query = {}, headers = {}, ...init }: Asking = {}): Promise<Response> {
@@ -50,7 +50,7 @@ export class Requester {
   }
 }
 
-/** A whole number that a header says; an assertion of ours about the server otherwise. */
+/** A whole number in a header; throws when the server did not send one. */
 export function numberIn(response: Response, header: string): number {
   return Number(response.headers.get(header) ?? Number.NaN);
 }

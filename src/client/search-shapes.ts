@@ -1,28 +1,30 @@
-/** Search shapes: what searching and adding up over all sessions answer. */
+/** Search shapes: results of searching, and of usage over all sessions. */
 
 import type { Role } from "../model/entry.ts";
 import type { ToolUse, UsageRow } from "../model/usage-sums.ts";
 import type { SessionItem } from "./session-shapes.ts";
 
-/** A piece of text that was cut from an entry; data, never HTML. */
+/** A piece of an entry's text; data, never HTML. */
 export interface SnippetPiece {
   readonly text: string;
-  /** Whether it is what was looked for. */
+  /** Whether it is a hit. */
   readonly isHit: boolean;
 }
 
 /** An entry that was found. */
 export interface SearchHit {
-  /** The session it stands in, as the list tells it. */
+  /** Its session, as in the list. */
   readonly session: SessionItem;
-  /** Where its line stands in the session's log. */
+  /** Offset of its line in the session's log. */
   readonly start: number;
   readonly end: number;
   readonly role: Role | null;
   readonly at: string | null;
-  /** The tools that it calls, or whose results it holds. */
+  /** The tools that it calls, or has results of. */
   readonly tools: readonly string[];
-  /** The text around the first hits, in order. Without words to look for, how the entry begins. */
+  /**
+   * The text around the first hits, in order. Without words to search for, the entry's beginning.
+   */
   readonly snippet: readonly SnippetPiece[];
 }
 
@@ -37,11 +39,11 @@ export interface SearchPage {
 
 export interface SearchOptions {
   readonly limit?: number;
-  /** `next` of the page before, of the same query. */
+  /** `next` of the previous page, of the same query. */
   readonly cursor?: string;
-  /** Only in this session: an id as the list gives it. */
+  /** Only in this session: an id from the list. */
   readonly session?: string;
-  /** The last word is still being typed: it is taken for the beginning of one. */
+  /** The last word is still being typed: it is a prefix. */
   readonly typing?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -50,7 +52,7 @@ export interface ToolUsageRow extends ToolUse {
   /** The slowest: how long, and which result; null where no duration is known. */
   readonly slowest: {
     readonly ms: number;
-    /** The session's id, and where the result's line stands in it. */
+    /** The session's id, and the offset of the result's line in it. */
     readonly session: string;
     readonly start: number;
   } | null;
@@ -61,9 +63,12 @@ export interface UsageReport {
   readonly rows: readonly UsageRow[];
   /** The most called first. */
   readonly tools: readonly ToolUsageRow[];
-  /** Sessions that had any part in it. */
+  /** Sessions that contributed. */
   readonly sessions: number;
-  /** True when there were more rows or tools than one answer holds: the earliest, or the least used, are left out. */
+  /**
+   * True when there were more rows or tools than one response has: the earliest, or the least used,
+   * are left out.
+   */
   readonly isCut: boolean;
   /** False while sessions are read for the first time: some are not counted yet. */
   readonly isComplete: boolean;

@@ -1,11 +1,11 @@
-/** Session shapes: what the sessions API answers. `/v1/openapi.json` describes the same. */
+/** Session shapes: responses of the sessions API. `/v1/openapi.json` describes the same. */
 
 import type { Entry, Role } from "../model/entry.ts";
 import type { Summary } from "../model/summary.ts";
 
-/** A session as the list tells it. */
+/** A session in the list. */
 export interface SessionItem extends Summary {
-  /** What all other calls take. */
+  /** The id for all other calls. */
   readonly id: string;
   /** The session's own id, in its store. */
   readonly session: string;
@@ -15,9 +15,9 @@ export interface SessionItem extends Summary {
   readonly bytes: number;
   readonly modifiedAt: string;
   readonly isLive: boolean;
-  /** False while a long session grows: the summary is of an earlier moment. */
+  /** False while a long session grows: the summary is older. */
   readonly isCurrent: boolean;
-  /** Its head is pinned on the server and its log is gone: the verdict is `rollback`. */
+  /** Its head is pinned on the server and its log is missing: the verdict is `rollback`. */
   readonly isMissing: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface SessionPage {
   readonly next: string | null;
   /** False while sessions are read for the first time: some are not listed yet. */
   readonly isComplete: boolean;
-  /** Sessions that are there, cannot be read, and are not listed. */
+  /** Sessions that cannot be read, and are not listed. */
   readonly unreadable: number;
 }
 
@@ -40,17 +40,17 @@ interface Ends {
 
 export interface SessionHead extends SessionItem, Ends {}
 
-/** A line of a session: the entry that it is, or why it is none. */
+/** A line of a session: its entry, or why it is not one. */
 export interface EntryItem {
   readonly start: number;
-  /** The offset after the line: where to go on. */
+  /** The offset after the line: where to continue. */
   readonly end: number;
   readonly bytes: number;
   readonly kind: Entry["kind"];
   readonly role: Role | null;
   readonly at: string | null;
   readonly fault: string | null;
-  /** Without `native` when it was asked for without. */
+  /** Without `native` if requested so. */
   readonly entry: (Omit<Entry, "native"> & Partial<Pick<Entry, "native">>) | null;
 }
 
@@ -71,7 +71,7 @@ export interface SessionBytes {
 }
 
 export interface CheckpointItem {
-  /** Its line as it stands, without the LF. */
+  /** Its line, unchanged, without the LF. */
   readonly line: string;
   readonly start: number;
   readonly end: number;
@@ -82,11 +82,11 @@ export interface CheckpointItem {
   readonly covers: { readonly from: 0; readonly to: number };
 }
 
-/** A key that signed, as the user who runs the server knows it. */
+/** A key that signed, as known to the server's user. */
 export interface CheckpointKey {
-  /** SHA-256 of the key, in hex: hold one against the other. */
+  /** SHA-256 of the key, in hex, for comparing keys. */
   readonly keyId: string;
-  /** Ed25519, raw, in base64url; null when the server does not hold it. */
+  /** Ed25519, raw, in base64url; null when the server does not have it. */
   readonly publicKey: string | null;
   readonly owner: string | null;
   /** Why it is not trusted there; null when it is. */
@@ -99,7 +99,7 @@ export interface CheckpointPage extends Ends {
   readonly place: "log" | "sidecar";
   readonly genesis: CheckpointItem | null;
   readonly checkpoints: readonly CheckpointItem[];
-  /** Lines of the sidecar that are no checkpoints: somebody has touched it. */
+  /** Lines of the sidecar that are not checkpoints: it was tampered with. */
   readonly foreignLines: number;
   /** Lines of the sidecar that are checkpoints of a version which the server does not know. */
   readonly newerLines: number;
@@ -108,7 +108,7 @@ export interface CheckpointPage extends Ends {
   readonly isComplete: boolean;
 }
 
-/** What everybody reads of a report; docs/formats/checkpoint.md has the rest. */
+/** The common part of a report; docs/formats/checkpoint.md has the rest. */
 export interface SessionVerdict {
   readonly schema: "verbatim.verify/1";
   readonly verdict: string;
@@ -116,7 +116,7 @@ export interface SessionVerdict {
   readonly deep: boolean;
   readonly findings: readonly {
     readonly code: string;
-    /** The verdict that this finding calls for by itself; null for none. */
+    /** The verdict that this finding alone leads to; null for none. */
     readonly verdict: string | null;
     readonly message: string;
   }[];

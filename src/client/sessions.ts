@@ -14,14 +14,14 @@ import type {
   SessionVerdict,
 } from "./session-shapes.ts";
 
-/** Only sessions that fit all of these. */
+/** Only sessions that match all of these. */
 export interface SessionFilter {
   readonly dialect?: SessionItem["dialect"];
   readonly status?: NonNullable<SessionItem["status"]>;
-  /** Last changed at this time or later, and before that one. */
+  /** Last changed at `since` or later, and before `until`. */
   readonly since?: string;
   readonly until?: string;
-  /** The title holds this text, in any case. */
+  /** The title contains this text, ignoring case. */
   readonly title?: string;
 }
 
@@ -37,7 +37,7 @@ export interface EntryRange {
   readonly before?: number;
   readonly around?: number;
   readonly limit?: number;
-  /** False leaves out the lines as they were parsed. */
+  /** False leaves out the parsed lines. */
   readonly native?: boolean;
 }
 
@@ -78,8 +78,8 @@ export class SessionsClient {
   }
 
   /**
-   * Entries that hold all of the words, the latest first: `timeout "port 80" -test role:tool`.
-   * The syntax is docs/api.md's; one that is wrong is refused with the code SEARCH_QUERY.
+   * Entries that have all of the words, the latest first: `timeout "port 80" -test role:tool`. The
+   * syntax is docs/api.md's; a wrong one is refused with the code SEARCH_QUERY.
    */
   search(query: string, { signal, ...options }: SearchOptions = {}): Promise<SearchPage> {
     const asking = { query: { q: query, ...options }, ...(signal && { signal }) };
@@ -91,8 +91,8 @@ export class SessionsClient {
   }
 
   /**
-   * The id of another session of the same store, by its own id: one that this session began. Whether
-   * it is there, `get` says.
+   * The id of another session of the same store, by its own id: one that this session started.
+   * `get` tells whether it exists.
    */
   beside(id: string, session: string): string {
     const bytes = new TextEncoder().encode(session);
@@ -117,7 +117,7 @@ export class SessionsClient {
     return followEvents(this.#requester, pathOf(id, "events"), options);
   }
 
-  /** The log's own bytes; as many of the range as one answer holds. */
+  /** The log's own bytes; as many of the range as fit one response. */
   async bytes(id: string, range: ByteRange = {}): Promise<SessionBytes> {
     const response = await this.#requester.send(pathOf(id, "bytes"), { query: { ...range } });
     return {
@@ -128,7 +128,7 @@ export class SessionsClient {
     };
   }
 
-  /** The checkpoints that cover a range, to verify by oneself. */
+  /** The checkpoints that cover a range, to verify them yourself. */
   checkpoints(id: string, range: ByteRange = {}): Promise<CheckpointPage> {
     return this.#requester.json(pathOf(id, "checkpoints"), { query: { ...range } });
   }
@@ -138,7 +138,7 @@ export class SessionsClient {
     return response.text();
   }
 
-  /** The server's verdict, by the trust of the user who runs it. */
+  /** The server's verdict, by the trust of the server's user. */
   verify(id: string): Promise<SessionVerdict> {
     return this.#requester.json(pathOf(id, "verify"));
   }

@@ -2,18 +2,18 @@
  * Streams: the everyday part of the Durable Streams protocol: create, append, read, wait for more.
  * For exactly-once producers, forks and subscriptions use a client of the whole protocol.
  *
- * An append that was not answered may have been taken or not: it is never sent twice from here.
+ * An append without a response may have been written or not: it is never sent again from here.
  */
 
 import { badStreamPath, VerbatimError } from "../base/errors.ts";
 import type { Requester } from "./request.ts";
 
 export interface StreamChunk {
-  /** As it was appended; of a JSON stream, an array of messages. */
+  /** As appended; of a JSON stream, an array of messages. */
   readonly bytes: Uint8Array;
   /** Where the next read begins. */
   readonly next: string;
-  /** There was no more when this was read. */
+  /** There was no more at that time. */
   readonly isAtEnd: boolean;
   /** There never will be more. */
   readonly isClosed: boolean;
@@ -38,20 +38,22 @@ export class StreamsClient {
     this.#requester = requester;
   }
 
-  /** Creates a stream, or finds it there as asked for. Default: of JSON messages. */
+  /**
+   * Creates a stream, or accepts an existing one with the same settings. Default: of JSON messages.
+   */
   async create(path: string, contentType: string = JSON_TYPE): Promise<void> {
     await this.#send(path, { method: "PUT", headers: { "Content-Type": contentType } });
   }
 
   /** Appends one message to a stream of JSON; resolves when it is on the server's disk. */
   append(path: string, message: unknown): Promise<string> {
-    // The protocol takes an array apart: in one of its own, an array is one message, too.
+    // The protocol splits an array into messages: wrapped in another one, an array is one message.
     return this.appendBytes(path, JSON.stringify([message]), JSON_TYPE);
   }
 
   /**
-   * Appends messages to a stream of JSON in one request, as one thing, and closes it after them when
-   * told to. Resolves to false, with nothing changed, when it was closed before.
+   * Appends messages to a stream of JSON in one atomic request, and closes it after them on
+   * request. Resolves to false, with nothing changed, when it was closed before.
    */
   async appendAll(
     path: string,
@@ -72,7 +74,7 @@ export class StreamsClient {
     }
   }
 
-  /** Appends bytes as they are, of the stream's own type; resolves to the end after them. */
+  /** Appends bytes of the stream's own type unchanged; resolves to the end after them. */
   async appendBytes(
     path: string,
     body: string | Uint8Array<ArrayBuffer>,
@@ -97,7 +99,7 @@ export class StreamsClient {
     return { ...place, messages: bytes.length === 0 ? [] : JSON.parse(decoder.decode(bytes)) };
   }
 
-  /** What is there and then what comes, chunk by chunk, until the stream is closed. */
+  /** Existing chunks and then new ones, until the stream is closed. */
   async *live(path: string, options: LiveOptions = {}): AsyncGenerator<StreamChunk> {
     const { signal = new AbortController().signal } = options;
     let offset = options.offset ?? START;
@@ -126,7 +128,7 @@ export class StreamsClient {
   }
 }
 
-/** Refuses what `fetch` would make into another path; all else is the server's to judge. */
+/** Refuses a path that `fetch` would change; the server judges the rest. */
 function encodedPath(path: string): string {
   const segments = path.replace(/^\//, "").split("/");
   if (!path.isWellFormed()) throw badStreamPath(path, "it is not well-formed Unicode");

@@ -287,7 +287,7 @@ test("when the streams fail the call of the model ends, and what came is kept by
   await response.body?.cancel();
   assert.equal(isAborted, true);
   // What failed is not told, only that something did: it could be what was being said.
-  assert.deepEqual(warnings, ["the answer in ai-sdk/c was left: Error"]);
+  assert.deepEqual(warnings, ["the answer in ai-sdk/c was not stored yet: Error"]);
   isBroken = false;
   const { messages, brokenOff, answering } = await chats.loadChat("c");
   assert.match(textOf(messages[1]), /^(word )*$/);

@@ -1,14 +1,14 @@
 /**
- * Answer streams: where the chunks of an answer go while it comes: streams in this process
- * (`verbatim-log/streams`), or a server's (`verbatim-log/client`). Both are given by their shape, so
- * that nothing of either is loaded here.
+ * Answer streams: where the chunks of an answer go while it is generated: streams in this process
+ * (`verbatim-log/streams`), or a server's (`verbatim-log/client`). Both are structural types, so
+ * that neither is loaded here.
  */
 
 import type { UIMessageChunk } from "ai";
 import { VerbatimError } from "../../base/errors.ts";
 import type { VerbatimClient } from "../../client/client.ts";
 
-/** What is asked of a `JsonlEngine`. */
+/** The part of a `JsonlEngine` that is used. */
 export interface EmbeddedStreams {
   createStream(path: string): Promise<unknown>;
   appendAll(
@@ -24,16 +24,16 @@ export interface EmbeddedStreams {
   messages(path: string): AsyncIterable<{ readonly data: Uint8Array }>;
 }
 
-/** What is asked of `new VerbatimClient({ url }).streams`. */
+/** The part of `new VerbatimClient({ url }).streams` that is used. */
 export type ServedStreams = VerbatimClient["streams"];
 
 export interface AnswerStreams {
   create(path: string): Promise<void>;
-  /** As one thing. False, with nothing changed, when the stream was closed before. */
+  /** Atomic. Returns false, with nothing changed, when the stream was closed before. */
   append(path: string, chunks: readonly UIMessageChunk[], closes: boolean): Promise<boolean>;
-  /** What is there and then what comes, until the stream is closed or `signal` ends it. */
+  /** Existing chunks and then new ones, until the stream is closed or `signal` aborts. */
   follow(path: string, signal: AbortSignal): AsyncIterable<readonly UIMessageChunk[]>;
-  /** What is there now; null when there is no such stream. */
+  /** The current chunks; null when there is no such stream. */
   read(path: string): Promise<readonly UIMessageChunk[] | null>;
 }
 

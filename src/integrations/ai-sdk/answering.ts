@@ -1,15 +1,16 @@
 /**
- * Answering: one answer on its way from the model into its stream, and from there into the chat.
+ * Answering: moves one answer from the model into its stream, and from there into the chat.
  *
- *   model ──> pump ──> stream /chat/<id>/<message> ──> everybody who reads it
+ *   model ──> pump ──> stream /chat/<id>/<message> ──> all readers
  *               └ stops when the stream is closed       └ fold ──> the message in the chat's log
  *
- * AN1  The stream is the truth: what a reader saw stands in it, and the message is made of it.
- * AN2  Who closes the stream ends the answer. Stopping is closing it, from whatever process; the pump
- *      watches for that, and ends the call of the model.
- * AN3  A reader who goes away ends nothing.
- * AN4  An answer that cannot go on is ended, as long as its stream takes that: who reads it would wait
- *      for ever.
+ * AN1  The stream is authoritative: it has everything that a reader saw, and the message is made
+ *      from it.
+ * AN2  Closing the stream ends the answer. `stop` closes it, from any process; the pump watches for
+ *      that, and ends the model call.
+ * AN3  A reader that disconnects ends nothing.
+ * AN4  An answer that cannot continue is ended, if its stream still accepts that: its readers would
+ *      wait forever.
  */
 
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
@@ -17,7 +18,7 @@ import type { AnswerStreams } from "./answer-streams.ts";
 import type { AnswerState } from "./chat-log.ts";
 import { ChunkQueue, type ChunkToKeep } from "./chunk-queue.ts";
 
-/** Why an answer ended that did not end by itself, in its last chunk. */
+/** Why an answer was ended, in its last chunk. */
 export const STOPPED: UIMessageChunk = { type: "abort", reason: "stopped" };
 export const INTERRUPTED: UIMessageChunk = { type: "abort", reason: "interrupted" };
 
@@ -27,17 +28,17 @@ export interface Pumped {
   readonly messageId: string;
   /** Calls the model. */
   readonly start: (signal: AbortSignal) => Source | Promise<Source>;
-  /** What readers are told of an error. */
+  /** The text of an error for readers. */
   readonly errorText: (error: unknown) => string;
-  /** Told before readers can know that the answer has ended. */
+  /** Called before readers can know that the answer has ended. */
   readonly onEnd: () => void;
 }
 
 type Source = ReadableStream<UIMessageChunk>;
 
 /**
- * Resolves when the stream is closed, by us or by somebody else. Throws what the stream's store
- * throws; then nobody knows whether it is.
+ * Resolves when the stream is closed, by us or by another process. Throws errors of the stream's
+ * store; then it is unknown whether it is closed.
  */
 export async function pump(pumped: Pumped): Promise<void> {
   const { streams, path } = pumped;
@@ -51,9 +52,9 @@ export async function pump(pumped: Pumped): Promise<void> {
     if (!(await queue.settled())) return;
     await streams.append(path, error === null ? [] : [error], true);
   } catch (cause) {
-    model.abort("failed"); // What it says has no place to go to.
+    model.abort("failed"); // Its chunks cannot be stored.
     pumped.onEnd();
-    await streams.append(path, [INTERRUPTED], true).catch(() => {}); // AN4; what failed is thrown.
+    await streams.append(path, [INTERRUPTED], true).catch(() => {}); // AN4; the first failure is thrown.
     throw cause;
   } finally {
     watching.abort();
@@ -61,7 +62,7 @@ export async function pump(pumped: Pumped): Promise<void> {
   }
 }
 
-/** AN2. When it cannot be watched, the next append still tells. */
+/** AN2. When it cannot be watched, the next append still fails. */
 async function watchForEnd(
   { streams, path }: Pumped,
   signal: AbortSignal,
@@ -71,11 +72,11 @@ async function watchForEnd(
     for await (const _ of streams.follow(path, signal)) if (signal.aborted) return;
     if (!signal.aborted) onEnd();
   } catch {
-    // The appends meet the same trouble, and tell it.
+    // The appends meet the same failure, and throw it.
   }
 }
 
-/** Takes what the model says, until it ends or is ended; answers what is said of its failure. */
+/** Queues the model's chunks until it ends or is stopped; returns the error text of a failure. */
 async function intoQueue(
   { start, messageId, errorText }: Pumped,
   queue: ChunkQueue,
@@ -93,7 +94,7 @@ async function intoQueue(
       const chunk = chunkToKeep(value, messageId);
       isQueueing = true;
       if (await queue.add(chunk)) continue;
-      model.abort("stopped"); // The stream told it before the watch did.
+      model.abort("stopped"); // The stream was closed before the watch noticed.
       return null;
     }
   } catch (error) {
@@ -104,14 +105,16 @@ async function intoQueue(
   }
 }
 
-/** Throws when it is none that can be kept, which is the model's failure: its stream's, or a tool's. */
+/**
+ * Throws for a chunk that cannot be kept, which is a failure of the model's stream or of a tool.
+ */
 function chunkToKeep(value: UIMessageChunk, messageId: string): ChunkToKeep {
   const chunk = value.type === "start" ? { ...value, messageId } : value;
   if (typeof chunk.type !== "string") throw new TypeError("a chunk of the answer has no type");
   return { chunk, chars: JSON.stringify(chunk).length };
 }
 
-/** The chunks of a call, which may not hear that it is to end. */
+/** The chunks of a call that may ignore its abort signal. */
 async function* chunksOf(stream: Source, signal: AbortSignal): AsyncGenerator<UIMessageChunk> {
   const reader = stream.getReader();
   const ended = new Promise<null>((resolve) => {
@@ -125,11 +128,11 @@ async function* chunksOf(stream: Source, signal: AbortSignal): AsyncGenerator<UI
       yield next.value;
     }
   } finally {
-    reader.cancel().catch(() => {}); // However it ended, it is over.
+    reader.cancel().catch(() => {}); // It is over either way.
   }
 }
 
-/** The message that the chunks of an answer make, and how it ended. */
+/** The message made from an answer's chunks, and how it ended. */
 export async function messageOf(
   chunks: readonly UIMessageChunk[],
   { messageId, before }: { readonly messageId: string; readonly before: UIMessage | null },
@@ -145,7 +148,8 @@ export async function messageOf(
   const read = readUIMessageStream({
     stream,
     ...(before ? { message: structuredClone(before) } : {}),
-    // Told of a chunk `error`, and of one that the SDK cannot place, after which it takes none.
+    // Called for an `error` chunk, and for one that the SDK cannot place, after which it accepts
+    // none.
     onError: () => {
       hasFailed = true;
     },

@@ -1,8 +1,9 @@
 /**
  * Body: an answer's chunks as the AI SDK sends them to a browser, from any byte on.
  *
- * BY1  The bytes are those of the SDK's own response (`createUIMessageStreamResponse`), and follow from
- *      the chunks alone: who was cut off after n bytes gets the rest by asking for it from n.
+ * BY1  The bytes are those of the SDK's own response (`createUIMessageStreamResponse`), and depend
+ *      on the chunks only: a client that was cut off after n bytes gets the rest by asking for it
+ *      from n.
  */
 
 import type { UIMessageChunk } from "ai";
@@ -10,7 +11,7 @@ import type { UIMessageChunk } from "ai";
 const encoder = new TextEncoder();
 const DONE = encoder.encode("data: [DONE]\n\n");
 
-/** `from`: so many bytes are passed over. `reading` is aborted when it is over, or from outside. */
+/** `from`: bytes to skip. `reading` is aborted when it is over, or from outside. */
 export function bodyOf(
   chunks: AsyncIterable<readonly UIMessageChunk[]>,
   from: number,
@@ -46,5 +47,5 @@ async function* eventsOf(
     const text = together.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("");
     yield encoder.encode(text);
   }
-  if (!signal.aborted) yield DONE; // Else nobody knows how it goes on.
+  if (!signal.aborted) yield DONE; // Otherwise the rest is unknown.
 }

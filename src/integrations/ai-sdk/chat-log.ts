@@ -1,10 +1,10 @@
 /**
- * Chat log: one chat in its session: what was said, and which answers were begun and how they ended.
+ * Chat log: one chat in its session: its messages, which answers were begun, and how they ended.
  *
- * CL1  An answer begins with a line `answer` and ends with the `message` that came of it. No line of the
- *      chat stands between the two, so an answer is open when the last line begins one.
- * CL2  A message whose id is there already takes back that one and all after it, and follows instead:
- *      so the SDK edits, regenerates, and adds results of tools.
+ * CL1  An answer begins with a line `answer` and ends with its `message`. No line of the chat is
+ *      between the two, so an answer is open when the last line begins one.
+ * CL2  A message whose id exists already undoes that one and all after it, and replaces them: so
+ *      the SDK edits, regenerates, and adds results of tools.
  */
 
 import type { UIMessage } from "ai";
@@ -17,7 +17,7 @@ export type AnswerState = "finished" | "stopped" | "failed" | "interrupted";
 
 export interface KeptMessage<M extends UIMessage> {
   readonly message: M;
-  /** Null for what was not answered, but given. */
+  /** Null for a message that is not an answer. */
   readonly state: AnswerState | null;
 }
 
@@ -46,7 +46,7 @@ export async function openAnswer(session: Session): Promise<BegunAnswer | null> 
   return null;
 }
 
-/** The last answer that was begun for a message, ended or not. */
+/** The last answer begun for a message, ended or not. */
 export async function lastAnswer(session: Session, messageId: string): Promise<BegunAnswer | null> {
   for await (const line of linesBackward(session, { types: ["answer"] })) {
     const begun = begunIn(line);
@@ -64,7 +64,7 @@ export async function beginAnswer(session: Session, answer: BegunAnswer): Promis
   await session.appendNatives([{ type: "answer", message, stream }]);
 }
 
-/** Adds a message after those that are there, or instead of some of them (CL2). */
+/** Adds a message after the existing ones, or instead of some of them (CL2). */
 export async function addMessage(
   session: Session,
   kept: readonly KeptMessage<UIMessage>[],
@@ -75,7 +75,7 @@ export async function addMessage(
   await appendTogether(session, count === 0 ? [line] : [{ type: "pop", count }, line]);
 }
 
-/** Takes back a message and all after it; none when it is not there. */
+/** Undoes a message and all after it; nothing when it does not exist. */
 export async function takeBack(
   session: Session,
   kept: readonly KeptMessage<UIMessage>[],

@@ -1,4 +1,4 @@
-/** Chat options: what chats are told and asked, and what they tell. */
+/** Chat options: options and results of chats. */
 
 import type { UIMessage, UIMessageChunk } from "ai";
 import type { StoreOptions } from "../../store/store.ts";
@@ -6,40 +6,44 @@ import type { EmbeddedStreams, ServedStreams } from "./answer-streams.ts";
 
 export interface VerbatimChatsOptions
   extends Pick<StoreOptions, "root" | "durability" | "sign" | "onWarning"> {
-  /** Where answers go while they come: a `JsonlEngine`, or `streams` of a `VerbatimClient`. */
+  /**
+   * Where answers go while they are generated: a `JsonlEngine`, or `streams` of a `VerbatimClient`.
+   */
   readonly streams: EmbeddedStreams | ServedStreams;
 }
 
-/** What the model is called with. */
+/** The arguments of the model call. */
 export interface AnswerCall<M extends UIMessage> {
-  /** The whole chat, what the user said now included. */
+  /** The whole chat, including the user's new message. */
   readonly messages: M[];
   readonly messageId: string;
-  /** Aborts when the answer is stopped: give it to `streamText`. */
+  /** Aborts when the answer is stopped: pass it to `streamText`. */
   readonly abortSignal: AbortSignal;
 }
 
 export interface RespondOptions<M extends UIMessage> {
-  /** What is said now. One whose id is there already takes its place, and all after it is taken back. */
+  /** The new message. One whose id exists already replaces it, and all after it is undone. */
   readonly message?: M;
-  /** Takes back this message and all after it first: `regenerate` of `useChat`. */
+  /** Undoes this message and all after it first: `regenerate` of `useChat`. */
   readonly regenerate?: string;
   /** Calls the model: `streamText(…).toUIMessageStream()`, or any stream of chunks. */
   readonly answer: (
     call: AnswerCall<M>,
   ) => ReadableStream<UIMessageChunk> | Promise<ReadableStream<UIMessageChunk>>;
-  /** What readers are told of an error. Default: that there was one. */
+  /** The text of an error for readers. Default: a general one. */
   readonly onError?: (error: unknown) => string;
-  /** Of the answer's message. Default: the SDK's own. */
+  /** For the id of the answer's message. Default: the SDK's own. */
   readonly generateId?: () => string;
-  /** Keeps a process alive until the answer has ended, where platforms end it with the response. */
+  /**
+   * Keeps a process alive until the answer has ended, on platforms that end it with the response.
+   */
   readonly waitUntil?: (ended: Promise<void>) => void;
 }
 
 export interface ResumeAnswerOptions {
-  /** Of which message; also when its answer has ended. Default: of the one under way. */
+  /** The message, also if its answer has ended. Default: the one in progress. */
   readonly message?: string;
-  /** So many bytes of the body were received. Default: 0, all of it again. */
+  /** Bytes of the body already received. Default: 0. */
   readonly from?: number;
 }
 
@@ -47,6 +51,6 @@ export interface LoadedChat<M extends UIMessage> {
   readonly messages: M[];
   /** Messages whose answers were stopped, failed or lost their process, by id. */
   readonly brokenOff: readonly string[];
-  /** The message of the answer under way; null when there is none. */
+  /** The message of the answer in progress; null when there is none. */
   readonly answering: string | null;
 }

@@ -1,11 +1,12 @@
 /**
- * VerbatimChats: chats of the AI SDK, kept while they are streamed.
+ * VerbatimChats: chats of the AI SDK, stored while they are streamed.
  *
- * VC1  What the user said is durable before the model is called; what a reader sees of the answer is
- *      durable before it is sent; the finished message is durable when its answer has ended.
- * VC2  Whoever answers holds the chat's lock until the answer has ended, so one answers at a time, and an
- *      answer whose lock is free has lost its process: what came of it is kept, as interrupted.
- * VC3  Reading, resuming and stopping need no lock, and may be another process's.
+ * VC1  The user's message is durable before the model is called; each part of the answer is durable
+ *      before a reader gets it; the finished message is durable when its answer has ended.
+ * VC2  The answering process holds the chat's lock until the answer has ended, so there is one
+ *      answer at a time, and an answer whose lock is free has lost its process: its chunks are kept
+ *      as an interrupted message.
+ * VC3  Reading, resuming and stopping need no lock, and work from another process.
  */
 
 import { generateId, UI_MESSAGE_STREAM_HEADERS, type UIMessage } from "ai";
@@ -34,7 +35,7 @@ import type {
 } from "./chat-options.ts";
 
 const DOOR = "ai-sdk";
-/** What an answer takes at most from its last chunk to its message, as a rule. */
+/** The usual maximum from an answer's last chunk to its stored message. */
 const ENDING_WAIT_MS = 250;
 
 interface Running {
@@ -47,7 +48,7 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
   readonly #store: Store;
   readonly #streams: AnswerStreams;
   readonly #onWarning: (warning: string) => void;
-  /** The same, for those who would answer: one that has just ended is waited for. */
+  /** The same store for answering: it waits for an answer that has just ended. */
   readonly #waitingStore: Store;
   /** Answers of this process that have not ended, by chat. */
   readonly #answers = new Map<string, Running>();
@@ -56,18 +57,18 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
   constructor({ streams, ...options }: VerbatimChatsOptions) {
     this.#streams = answerStreams(streams);
     this.#onWarning = options.onWarning ?? ((text) => process.emitWarning(text, "VerbatimWarning"));
-    // Who holds the lock answers, which takes its time: nobody waits for that.
+    // The lock is held for a whole answer, which takes long: do not wait for it.
     this.#store = new Store(nodeHost, { dialect: "sdk", ...options, lockWaitMs: 0 });
     const lockWaitMs = ENDING_WAIT_MS;
     this.#waitingStore = new Store(nodeHost, { dialect: "sdk", ...options, lockWaitMs });
   }
 
-  /** Every message that was said and not taken back. An answer under way is not there yet. */
+  /** All messages, without undone ones. An answer in progress is not included. */
   async loadMessages(chatId: string): Promise<M[]> {
     return (await this.loadChat(chatId)).messages;
   }
 
-  /** The same, with those that broke off, and the message of the answer under way. */
+  /** Like `loadMessages`, with the incomplete ones, and the message of the answer in progress. */
   async loadChat(chatId: string): Promise<LoadedChat<M>> {
     const open = await this.#underWay(chatId);
     return this.#using(chatId, async (session) => {
@@ -83,8 +84,9 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
   }
 
   /**
-   * Keeps what was said, calls the model, and answers as the SDK does. The answer goes on when the
-   * reader goes away. Refuses with SESSION_BUSY while the chat is being answered.
+   * Stores the user's message, calls the model, and returns the SDK's response. The answer
+   * continues when the reader disconnects. Refuses with SESSION_BUSY while the chat is being
+   * answered.
    */
   async respond(chatId: string, options: RespondOptions<M>): Promise<Response> {
     await this.#justEnding(chatId);
@@ -106,7 +108,7 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
     return this.#response(path, 0);
   }
 
-  /** The answer under way, from its beginning or from any byte on; 204 when there is none. */
+  /** The answer in progress, from its beginning or from any byte on; 204 when there is none. */
   async resume(chatId: string, options: ResumeAnswerOptions = {}): Promise<Response> {
     const { message, from = 0 } = options;
     const open = await this.#underWay(chatId);
@@ -117,7 +119,7 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
     return answer ? this.#response(answer.path, from) : new Response(null, { status: 204 });
   }
 
-  /** Ends the answer under way, wherever it is made, and its call of the model. False: there is none. */
+  /** Ends the answer in progress, in whatever process, and its model call. False: there is none. */
   async stop(chatId: string): Promise<boolean> {
     const open = await this.#underWay(chatId);
     if (open === null) return false;
@@ -126,7 +128,7 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
     return isStopped;
   }
 
-  /** Resolves when every answer of this process has ended; then lets go of everything. */
+  /** Resolves when every answer of this process has ended; then closes everything. */
   async close(): Promise<void> {
     await Promise.all([...this.#answers.values()].map(({ ended }) => ended));
     for (const reading of this.#reading) reading.abort();
@@ -170,13 +172,16 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
     await this.#using(chatId, use, this.#waitingStore);
   }
 
-  /** Readers know of an answer's end before its message is kept: what they ask next waits for that. */
+  /**
+   * Readers learn of an answer's end before its message is stored: their next request waits for
+   * that.
+   */
   async #justEnding(chatId: string): Promise<void> {
     const running = this.#answers.get(chatId);
     if (running?.isEnding) await running.ended;
   }
 
-  /** A stream of its own for each answer: one that goes on from a message has a number. */
+  /** Each answer has its own stream: one that continues a message has a number. */
   async #newPath(session: Session, chatId: string, messageId: string): Promise<string> {
     const base = `/chat/${encodeURIComponent(chatId)}/${encodeURIComponent(messageId)}`;
     const before = await lastAnswer(session, messageId);
@@ -186,12 +191,12 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
     return path;
   }
 
-  /** What came of it is kept by whoever looks at the chat next (VC2). */
+  /** Its chunks are stored by the next process that opens the chat (VC2). */
   #tellLeft(chatId: string, error: unknown): void {
-    this.#onWarning(`the answer in ${DOOR}/${chatId} was left: ${textOf(error)}`);
+    this.#onWarning(`the answer in ${DOOR}/${chatId} was not stored yet: ${textOf(error)}`);
   }
 
-  /** Puts what came of an answer into the chat. */
+  /** Stores an answer's message in the chat. */
   async #keep(session: Session, { messageId, path }: BegunAnswer): Promise<void> {
     const kept = await keptMessages(session);
     const before = kept.find(({ message }) => message.id === messageId)?.message ?? null;
@@ -204,7 +209,7 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
     }
   }
 
-  /** The answer that somebody makes now. One that lost its process is ended, and is none. */
+  /** The answer in progress. One that lost its process is ended, and does not count. */
   async #underWay(chatId: string): Promise<BegunAnswer | null> {
     await this.#justEnding(chatId);
     return this.#using(chatId, async (session) => {
@@ -221,7 +226,7 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
     });
   }
 
-  /** Ends an answer that nobody makes any more; with the lock held (VC2). */
+  /** Ends an answer that lost its process; with the lock held (VC2). */
   async #endLeft(session: Session): Promise<void> {
     const left = await openAnswer(session);
     if (left === null) return;
@@ -275,21 +280,21 @@ function busy(chatId: string, holder: LockHolder): VerbatimError<"SESSION_BUSY">
 }
 
 function badPlace(stream: string, from: number): VerbatimError<"BAD_OFFSET"> {
-  const reason = "it is no count of bytes";
+  const reason = "it is not a count of bytes";
   return new VerbatimError(
     "BAD_OFFSET",
-    `${from} is no place in ${stream}: ${reason}; give how many were received`,
+    `${from} is not an offset of ${stream}: ${reason}; pass the number of bytes received`,
     { stream, offset: String(from), reason },
   );
 }
 
-/** What an error may say of itself here: its code, never what was being said. */
+/** What an error may reveal here: its code, never the conversation. */
 function textOf(error: unknown): string {
   if (error instanceof VerbatimError) return error.message;
-  return error instanceof Error ? error.name : "it was not said why";
+  return error instanceof Error ? error.name : "for an unknown reason";
 }
 
-/** In the place of an answer that no line can hold: the chat goes on, and its stream has it all. */
+/** Replaces an answer that no line can hold: the chat continues, and its stream has it all. */
 function tooLong(id: string, path: string): KeptMessage<UIMessage> {
   const text = `This answer is too long to be kept as a message. It is in the stream ${path}`;
   return { message: { id, role: "assistant", parts: [{ type: "text", text }] }, state: "failed" };

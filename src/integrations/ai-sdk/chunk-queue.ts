@@ -1,18 +1,18 @@
 /**
- * Chunk queue: chunks on their way into a stream, in order; those that come while an append is under
- * way go together in the next.
+ * Chunk queue: appends chunks to a stream, in order; those that come during an append go together
+ * in the next.
  *
  * CQ1  After a refusal or a failure nothing more is appended.
  */
 
 import type { UIMessageChunk } from "ai";
 
-/** So much is taken before somebody waits for the stream; a chunk that is longer goes alone. */
+/** Queue limit before `add` waits for the stream; a longer chunk goes alone. */
 const WAITING_CHARS_MAX = 1024 * 1024;
 
 export interface ChunkToKeep {
   readonly chunk: UIMessageChunk;
-  /** How long it is as JSON. */
+  /** Its length as JSON. */
   readonly chars: number;
 }
 
@@ -24,12 +24,14 @@ export class ChunkQueue {
   #isRefused = false;
   #failure: { readonly error: unknown } | null = null;
 
-  /** `append` answers false when the stream takes no more. */
+  /** `append` returns false when the stream accepts no more. */
   constructor(append: (chunks: readonly UIMessageChunk[]) => Promise<boolean>) {
     this.#append = append;
   }
 
-  /** Resolves when there is room for more: false when the stream takes none. Throws its failure. */
+  /**
+   * Resolves when there is room for more: false when the stream accepts none. Throws its failure.
+   */
   async add({ chunk, chars }: ChunkToKeep): Promise<boolean> {
     this.#waiting.push(chunk);
     this.#chars += chars;
@@ -38,7 +40,7 @@ export class ChunkQueue {
     return this.#takesMore();
   }
 
-  /** Resolves when nothing waits any more, as `add` does. */
+  /** Resolves like `add`, when the queue is empty. */
   async settled(): Promise<boolean> {
     await this.#draining;
     return this.#takesMore();
@@ -50,7 +52,7 @@ export class ChunkQueue {
   }
 
   async #drain(): Promise<void> {
-    await null; // What is added at once goes together.
+    await null; // Chunks added in one tick go together.
     try {
       while (this.#waiting.length > 0 && !this.#isRefused) {
         const chunks = this.#waiting;

@@ -1,5 +1,5 @@
 /**
- * Claude logs: which transcripts of a project, or of a session, lie below a root, by their keys.
+ * Claude logs: finds the transcripts of a project, or of a session, below a root, by their keys.
  *
  * Looks at names and sizes only (catalog/find.ts).
  */
@@ -21,8 +21,8 @@ export interface ClaudeLog {
 }
 
 /**
- * The transcripts of a project's sessions, or of one session's subagents, in no order. Refuses with
- * IO_ERROR where some may lie that cannot be looked at: whoever asks wants all of them.
+ * The transcripts of a project's sessions, or of one session's subagents, unsorted. Refuses with
+ * IO_ERROR when a directory cannot be read: the caller wants all of them.
  */
 export function* claudeLogs(root: string, ...names: readonly string[]): Generator<ClaudeLog> {
   const layout = { under: directoryOf(...names), logName: LOG_NAME, idAt };
@@ -32,7 +32,7 @@ export function* claudeLogs(root: string, ...names: readonly string[]): Generato
   }
 }
 
-/** A link is nobody's transcript. */
+/** A link is not a transcript. */
 function onUnreadable({ cause }: Unreadable): void {
   if (cause.code === "IO_ERROR") throw cause;
 }

@@ -1,16 +1,16 @@
 /**
- * Contract: the shapes that Claude's Agent SDK and its session stores speak in. Written down here, so
- * that the SDK's types need not be there for ours; a test holds them against the SDK's own.
+ * Contract: the types of Claude's Agent SDK for session stores. Copied, so that the SDK need not be
+ * installed for ours; a test compares them with the SDK's own.
  */
 
-/** Whose transcript it is; `subpath` for a subagent's. As the SDK's `SessionKey`. */
+/** Names a transcript; `subpath` for a subagent's. The SDK's `SessionKey`. */
 export interface ClaudeSessionKey {
   projectKey: string;
   sessionId: string;
   subpath?: string;
 }
 
-/** One line of a transcript. As the SDK's `SessionStoreEntry`. */
+/** One line of a transcript. The SDK's `SessionStoreEntry`. */
 export interface ClaudeSessionEntry {
   type: string;
   uuid?: string;
@@ -18,7 +18,7 @@ export interface ClaudeSessionEntry {
   [key: string]: unknown;
 }
 
-/** What a listing of the SDK needs of a session. As its `SessionSummaryEntry`. */
+/** A session in a listing. The SDK's `SessionSummaryEntry`. */
 export interface ClaudeSessionSummary {
   sessionId: string;
   mtime: number;

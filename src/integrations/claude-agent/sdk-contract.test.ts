@@ -1,8 +1,6 @@
 /**
- * The SDK's contract: what its own in-memory store does, ours does too, and its functions that take a
+ * The SDK's contract: our store behaves like its own in-memory store, and its functions that take a
  * session store cannot tell the two apart.
- *
- * Method: the SDK as it is published. The program that it would start is not needed for any of this.
  */
 
 import assert from "node:assert/strict";
@@ -97,7 +95,7 @@ async function opensAgain(both: Both): Promise<void> {
   both.real = claudeSessionStore({ root, durability: "os" });
 }
 
-test("whatever is done to it, it answers as the SDK's own store does", async () => {
+test("after any operations, it returns the same as the SDK's own store", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(deeds, { minLength: 15, maxLength: 40 }), async (list) => {
       const real = claudeSessionStore({ root: tempDirectory(), durability: "os" });
@@ -115,7 +113,7 @@ test("the SDK's functions that take a session store do the same with ours as wit
   await answersAlike(sdk);
 });
 
-test("a summary is never newer than the session's time, so that a stale one can be told", async () => {
+test("a summary is never newer than the session's time, so that a stale one can be detected", async () => {
   const real = claudeSessionStore({ root: tempDirectory(), durability: "os" });
   onTestFinished(() => real.close());
   const at = { projectKey: "p", sessionId: "s" };

@@ -27,12 +27,12 @@ function entry(n: number, more: object = {}): ClaudeSessionEntry {
 const logOf = (root: string, id = "-home-me-app/6f1c") =>
   join(root, ".verbatim/claude", id, "transcript.jsonl");
 
-test("it is what the SDK takes for a session store, without a cast", () => {
+test("it has the SDK's session store type, without a cast", () => {
   const store: SessionStore = open();
   assert.equal(typeof store.append, "function");
 });
 
-test("the line of an entry is its JSON: keys in their order, numbers and texts as they were", async () => {
+test("the line of an entry is its JSON: keys in their order, numbers and texts unchanged", async () => {
   const store = open();
   const given = [
     {
@@ -56,21 +56,21 @@ test("the line of an entry is its JSON: keys in their order, numbers and texts a
   assert.deepEqual(await store.load(KEY), given);
 });
 
-test("entries come back in the order of the calls, though nobody waits for one before the next", async () => {
+test("entries come back in the order of the calls, even if none is awaited before the next", async () => {
   const store = open();
   const given = Array.from({ length: 60 }, (_, n) => entry(n));
   await Promise.all(given.map((each) => store.append(KEY, [each])));
   assert.deepEqual(await store.load(KEY), given);
 });
 
-test("a batch that is given again adds nothing, in this process and after it", async () => {
+test("a batch that is passed again adds nothing, in this process and in the next", async () => {
   const store = open();
   const batch = [entry(1), { type: "tag", tag: "x" }, entry(2), entry(2)];
   await store.append(KEY, batch);
   await store.append(KEY, batch);
   const again = open({ root: store.root });
   await again.append(KEY, [...batch, entry(3)]);
-  // Without a uuid nobody can tell, and the SDK's contract asks for each to be kept.
+  // Without a uuid repeats cannot be detected, and the SDK's contract is to keep each.
   const tag = { type: "tag", tag: "x" };
   assert.deepEqual(await again.load(KEY), [entry(1), tag, entry(2), tag, tag, entry(3)]);
   assert.deepEqual(await store.load(KEY), await again.load(KEY));
@@ -78,7 +78,7 @@ test("a batch that is given again adds nothing, in this process and after it", a
   assert.deepEqual((await again.load(KEY))?.slice(-2), [entry(3), entry(4)]);
 });
 
-test("killed anywhere in a batch, giving it again adds exactly what is missing", async () => {
+test("after a kill anywhere in a batch, passing it again adds exactly what is missing", async () => {
   const store = open();
   await store.append(KEY, [entry(0)]);
   const path = logOf(store.root);
@@ -97,7 +97,7 @@ test("killed anywhere in a batch, giving it again adds exactly what is missing",
   }
 });
 
-test("every key has a place of its own, below the root, whatever it says", async () => {
+test("every key has its own place below the root, whatever it contains", async () => {
   const store = open();
   const keys: ClaudeSessionKey[] = [
     { projectKey: "..", sessionId: ".." },
@@ -125,7 +125,7 @@ test("every key has a place of its own, below the root, whatever it says", async
   );
 });
 
-test("a key that can have no place is refused by every method, and nothing is made", async () => {
+test("a key that cannot have a place is refused by every method, and nothing is created", async () => {
   const store = open();
   const bad: ClaudeSessionKey[] = [
     { ...KEY, subpath: "" },
@@ -145,7 +145,7 @@ test("a key that can have no place is refused by every method, and nothing is ma
   assert.equal(await store.load(KEY), null);
 });
 
-test("a symbolic link where a session would be leads nowhere", async () => {
+test("a symbolic link in a session's place is not followed", async () => {
   const store = open();
   const outside = tempDirectory();
   await store.append({ ...KEY, sessionId: "other" }, [entry(1)]);
@@ -158,7 +158,7 @@ test("a symbolic link where a session would be leads nowhere", async () => {
   );
 });
 
-test("what is deleted is gone for the SDK and stays in the log; written anew, it is new", async () => {
+test("a deleted session is gone for the SDK and stays in the log; written again, it is new", async () => {
   const store = open();
   const sub = { ...KEY, subpath: "subagents/agent-1" };
   await store.append(KEY, [entry(1)]);
@@ -182,7 +182,7 @@ test("what is deleted is gone for the SDK and stays in the log; written anew, it
   await store.delete({ ...KEY, sessionId: "never" });
 });
 
-test("what no line can hold is refused with nothing written, and what many can goes into many", async () => {
+test("an entry too long for a line is refused with nothing written, and a large batch is split", async () => {
   const store = open();
   const room = LOG_LIMITS.lineBytesMax - JSON.stringify({ type: "user", text: "" }).length;
   const longest = { type: "user", text: "x".repeat(room) };
@@ -198,7 +198,7 @@ test("what no line can hold is refused with nothing written, and what many can g
   assert.deepEqual(await store.load(KEY), [entry(1), longest, entry(2)]);
 });
 
-test("nothing is made of an empty batch, and a line that is no entry is told and left out", async () => {
+test("an empty batch creates nothing, and a line that is not an entry is reported and left out", async () => {
   const warnings: string[] = [];
   const store = open({ onWarning: (warning) => warnings.push(warning) });
   await store.append(KEY, []);
@@ -206,7 +206,7 @@ test("nothing is made of an empty batch, and a line that is no entry is told and
   await store.append(KEY, [entry(1)]);
   writeFileSync(logOf(store.root), "no json\n[1]\n", { flag: "a" });
   assert.deepEqual(await store.load(KEY), [entry(1)]);
-  assert.match(warnings.join(), /^2 lines of .* are no entries/);
+  assert.match(warnings.join(), /^2 lines of .* are not entries/);
 });
 
 test("an entry with a known uuid and other content is reported, and a retry is not", async () => {
@@ -223,7 +223,7 @@ test("an entry with a known uuid and other content is reported, and a retry is n
   assert.deepEqual(warnings, [warning, warning]);
 });
 
-test("without onWarning, other content under a known uuid is a warning of the process", async () => {
+test("without onWarning, other content under a known uuid is a process warning", async () => {
   const program = `
     import { claudeSessionStore } from "./src/claude-agent.ts";
     const store = claudeSessionStore({ root: process.argv[1], durability: "os" });

@@ -1,12 +1,12 @@
 /**
- * Session store: Claude's Agent SDK keeps its sessions in logs, through the store.
+ * Session store: stores sessions of Claude's Agent SDK in logs.
  *
  * CS1  When `append` resolves, all of the batch is there and durable; entries with a `uuid` once,
- *      however often they were given and by whatever process. When it rejects, the batch can be
- *      given again, and what is missing of it is added.
- * CS2  Batches of one key land in the order of the calls.
- * CS3  What is loaded is what was appended, entry by entry, since the session was last deleted.
- * CS4  Nothing is erased: to delete is to append a line that says so (dialects/claude/deletion.ts).
+ *      however often they were passed and by whatever process. When it rejects, the batch can be
+ *      passed again, and the missing part is added.
+ * CS2  Batches of one key are written in the order of the calls.
+ * CS3  `load` returns what was appended, entry by entry, since the session was last deleted.
+ * CS4  Nothing is erased: deleting appends a line that says so (dialects/claude/deletion.ts).
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -32,11 +32,11 @@ export interface ClaudeSessionStoreOptions
   extends Pick<StoreOptions, "root" | "durability" | "sign" | "lockWaitMs" | "onWarning"> {
   /**
    * `shared`: several processes write to a session, each append under its lock. `exclusive`: a
-   * session is this process's from its first append until `close`; only then can it be signed by
-   * the turn instead of by the append. Default: `shared`.
+   * session belongs to this process from its first append until `close`; only then can it be signed
+   * per turn instead of per append. Default: `shared`.
    */
   readonly mode?: "shared" | "exclusive";
-  /** The SDK's own function of that name. Default: imported from it when it is needed. */
+  /** The SDK's own function of that name. Default: imported from it when needed. */
   readonly foldSessionSummary?: FoldSummary;
 }
 
@@ -46,9 +46,9 @@ export class ClaudeSessionStore {
   readonly #pool: SessionPool;
   readonly #onWarning: (warning: string) => void;
   readonly #summaries: SummaryFiles;
-  /** What is under way for a session, by its id (CS2). */
+  /** Work in progress for a session, by its id (CS2). */
   readonly #underWay = new Map<string, Promise<void>>();
-  /** Whether a log holds a session, as long as its size and time are these. */
+  /** Whether a log has a session, while its size and time are these. */
   readonly #isLiveAt = new Map<string, { readonly at: string; readonly isLive: boolean }>();
 
   constructor(options: ClaudeSessionStoreOptions = {}) {
@@ -61,7 +61,7 @@ export class ClaudeSessionStore {
     this.#summaries = new SummaryFiles(fold ? async () => fold : foldOfSdk);
   }
 
-  /** Resolves once the entries are durable (CS1). Refuses what the format has no line for. */
+  /** Resolves once the entries are durable (CS1). Refuses entries that the format cannot write. */
   async append(key: ClaudeSessionKey, entries: ClaudeSessionEntry[]): Promise<void> {
     const id = idOf(key);
     const given = [...entries];
@@ -97,11 +97,11 @@ export class ClaudeSessionStore {
       await session.release();
     }
     if (bad > 0)
-      this.#onWarning(`${bad} lines of ${session.path} are no entries, and are left out`);
+      this.#onWarning(`${bad} lines of ${session.path} are not entries, and were left out`);
     return entries.length === 0 ? null : entries;
   }
 
-  /** The sessions of a project, in no order; `mtime` is when they were last written to. */
+  /** The sessions of a project, unsorted; `mtime` is when they were last written. */
   async listSessions(projectKey: string): Promise<{ sessionId: string; mtime: number }[]> {
     const logs = await this.#liveSessions(projectKey);
     return logs.map(({ key, mtimeMs }) => ({
@@ -110,7 +110,7 @@ export class ClaudeSessionStore {
     }));
   }
 
-  /** What the SDK's own listing shows of each session. Reads only what is new since it was asked. */
+  /** Summaries for the SDK's own listing. Reads only what is new since the last call. */
   async listSessionSummaries(projectKey: string): Promise<ClaudeSessionSummary[]> {
     const summaries: ClaudeSessionSummary[] = [];
     for (const { id, key, mtimeMs } of await this.#liveSessions(projectKey)) {
@@ -125,13 +125,13 @@ export class ClaudeSessionStore {
     return summaries;
   }
 
-  /** Says of a session and its subagents, or of one of these, that it was deleted (CS4). */
+  /** Marks a session and its subagents, or one of these, as deleted (CS4). */
   async delete(key: ClaudeSessionKey): Promise<void> {
     const id = idOf(key);
     const ids = [id];
     if (key.subpath === undefined) {
       const below = [...claudeLogs(this.root, key.projectKey, key.sessionId)];
-      // The session itself last: whoever is interrupted can see that there is more to do.
+      // The session itself last: after an interruption it is visible that there is more to do.
       ids.unshift(...below.map((log) => log.id));
     }
     for (const each of ids) {
@@ -142,7 +142,7 @@ export class ClaudeSessionStore {
     }
   }
 
-  /** The subpaths of a session that have entries, in no order. */
+  /** The subpaths of a session that have entries, unsorted. */
   async listSubkeys(key: { projectKey: string; sessionId: string }): Promise<string[]> {
     const { projectKey, sessionId } = key;
     idOf({ projectKey, sessionId });
@@ -154,12 +154,12 @@ export class ClaudeSessionStore {
     return subkeys;
   }
 
-  /** By what `verbatim` and the rest of this package call a session. */
+  /** The name of a session in `verbatim` and the rest of this package. */
   sessionName(key: ClaudeSessionKey): string {
     return idOf(key);
   }
 
-  /** Puts all sessions down. Not needed for durability: what was appended is durable. */
+  /** Closes all sessions. Not needed for durability: appended entries are durable. */
   async close(): Promise<void> {
     await Promise.all(this.#underWay.values());
     await this.#pool.close();
@@ -196,7 +196,7 @@ export class ClaudeSessionStore {
       await this.#pool.with(id, work);
     });
     const settled = done
-      .catch(() => {}) // Its own caller is told.
+      .catch(() => {}) // Its own caller gets the error.
       .then(() => {
         if (this.#underWay.get(id) === settled) this.#underWay.delete(id);
       });
@@ -225,7 +225,7 @@ function idOf({ projectKey, sessionId, subpath }: ClaudeSessionKey): string {
   return sessionIdOf({ projectKey, sessionId, ...(subpath === undefined ? {} : { subpath }) });
 }
 
-/** Whether a session has entries: whether any stand after it was last deleted. */
+/** Whether a session has entries after it was last deleted. */
 async function isLive(session: Session): Promise<boolean> {
   const [last] = await session.last(1, { onBadLine: "skip" });
   return last !== undefined && !isDeletion(last.native);

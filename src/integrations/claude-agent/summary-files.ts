@@ -1,12 +1,12 @@
 /**
- * Summary files: what the SDK makes of a session's entries for its listings, kept beside each log.
+ * Summary files: the SDK's summary of each session for its listings, stored next to the log.
  *
  *   summary.json   {"v":1,"start":…,"end":…,"line":…,"data":{…}}
  *
- * SF1  A summary is what the SDK's own `foldSessionSummary` makes of the log up to `end`. It can be
- *      made from the log again: a file that is missing, broken or of another log only costs reading.
- * SF2  It belongs to a log when the last line that went into it is there still: from `start` to
- *      `end`, with the hash `line`.
+ * SF1  A summary is the result of the SDK's own `foldSessionSummary` over the log up to `end`. It can
+ *      be rebuilt from the log: a file that is missing, broken or of another log only costs reading.
+ * SF2  It belongs to a log if the last line folded into it is still there: from `start` to `end`,
+ *      with the hash `line`.
  */
 
 import { createHash } from "node:crypto";
@@ -26,12 +26,12 @@ import type {
 } from "./contract.ts";
 
 const FILE_NAME = "summary.json";
-/** Entries that are folded together: held in memory meanwhile. */
+/** Entries folded together, held in memory meanwhile. */
 const FOLDED_TOGETHER = 256;
 
-/** Up to where a log was folded, and what it came to. */
+/** How far a log was folded, and the result. */
 interface Folded {
-  /** Of the last line that went into it. */
+  /** Of the last line folded. */
   readonly start: number;
   readonly end: number;
   readonly line: string;
@@ -45,7 +45,7 @@ export class SummaryFiles {
     this.#loadFold = loadFold;
   }
 
-  /** The summary of a session as it stands; null when it has no entries. */
+  /** The current summary of a session; null when it has no entries. */
   async summarise(
     session: Session,
     key: ClaudeSessionKey,
@@ -61,7 +61,7 @@ export class SummaryFiles {
   }
 }
 
-/** One reading of a log, from its beginning or from where the last one ended. */
+/** One pass over a log, from its beginning or from where the last one ended. */
 class FoldRun {
   readonly #fold: FoldSummary;
   readonly #key: ClaudeSessionKey;
@@ -76,7 +76,7 @@ class FoldRun {
     this.#mtime = mtime;
   }
 
-  /** False when what was kept is of no use (SF2). */
+  /** False when the stored summary cannot be used (SF2). */
   async goOn(session: Session, { start, end, line, data }: Folded): Promise<boolean> {
     const { sessionId } = this.#key;
     try {
@@ -90,7 +90,7 @@ class FoldRun {
       this.#foldWaiting();
       return !isFirst;
     } catch (cause) {
-      if (cause instanceof VerbatimError) return false; // No place in this log.
+      if (cause instanceof VerbatimError) return false; // Not an offset of this log.
       throw cause;
     }
   }
@@ -120,7 +120,7 @@ class FoldRun {
     this.#waiting = [];
   }
 
-  /** What is worth keeping; null when the session has no entries. */
+  /** What to store; null when the session has no entries. */
   result(): Folded | null {
     const [last, summary] = [this.#last, this.summary];
     if (!last || !summary) return null;
@@ -155,7 +155,7 @@ type InDirectory<T> = (
   directory: Awaited<ReturnType<typeof nodeHost.files.openDirectory>>,
 ) => Promise<T>;
 
-/** Null when it cannot be done: a file that only saves reading is worth no failure (SF1). */
+/** Null on failure: a file that only saves reading is not worth an error (SF1). */
 async function inDirectory<T>(session: Session, work: InDirectory<T>): Promise<T | null> {
   const { root, path } = session;
   try {
@@ -174,7 +174,7 @@ function isOffset(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** The SDK's own. A version that asks for summaries has it; versions before 0.2.118 do not. */
+/** The SDK's own. Versions before 0.2.118 do not have it, and do not ask for summaries. */
 export async function foldOfSdk(): Promise<FoldSummary> {
   let reason = "this version of @anthropic-ai/claude-agent-sdk has no foldSessionSummary";
   let cause: unknown;

@@ -1,6 +1,6 @@
 /**
- * Answers: what each tool returns, as the JSON Schema that clients are shown (`outputSchema`). The
- * server holds every answer against it. New fields may come: readers must pass over those.
+ * Answers: the JSON Schema of each tool's result, as clients see it (`outputSchema`). The server
+ * checks every result against it. New fields may be added: readers must ignore unknown ones.
  */
 
 const text = { type: "string" } as const;
@@ -13,7 +13,7 @@ function listOf(items: object): object {
   return { type: "array", items };
 }
 
-/** All of them are there, unless they are among the optional ones. */
+/** All are required, unless they are among the optional ones. */
 function holding(properties: Readonly<Record<string, object>>, optional: readonly string[] = []) {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: "object", properties, required } as const;

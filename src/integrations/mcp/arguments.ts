@@ -1,16 +1,16 @@
 /**
- * Arguments: what each tool takes, as the JSON Schema that clients are shown and calls are held
- * against. Everything is bounded here, so that no tool has to ask.
+ * Arguments: the JSON Schema of each tool's arguments, as clients see it and calls are checked
+ * against. Everything is bounded here, so that no tool has to check.
  */
 
 import { DIALECT_NAMES } from "../../dialects/names.ts";
 import { SESSION_STATUSES } from "../../model/summary.ts";
 
-/** Sessions and hits in one answer. */
+/** Sessions and hits in one result. */
 export const ITEMS_MAX = 100;
-/** Entries in one answer. */
+/** Entries in one result. */
 export const ENTRIES_MAX = 200;
-/** Characters of text in one answer: the least, the most, and when nobody says. */
+/** Characters of text in one result: minimum, maximum, default. */
 export const CHARS_MIN = 500;
 export const CHARS_MAX = 100_000;
 export const CHARS_DEFAULT = 20_000;
@@ -31,7 +31,7 @@ const dialect = {
   description: "only sessions of this dialect",
 } as const;
 const session = name("a session's id, or the beginning of one when only one session has it");
-const cursor = name("`next` of the answer before, to go on from there");
+const cursor = name("`next` of the previous result, to continue from there");
 
 function taking<P extends object, R extends keyof P & string>(properties: P, required: R[]) {
   return { type: "object", properties, required, additionalProperties: false } as const;
@@ -39,14 +39,14 @@ function taking<P extends object, R extends keyof P & string>(properties: P, req
 
 export const LIST_ARGUMENTS = taking(
   {
-    limit: whole(1, ITEMS_MAX, "at most so many sessions; default 20"),
+    limit: whole(1, ITEMS_MAX, "maximum number of sessions; default 20"),
     cursor,
     dialect,
     agent: name("only sessions of this agent or directive"),
     status: {
       type: "string",
       enum: SESSION_STATUSES,
-      description: "only sessions that stand like this",
+      description: "only sessions with this status",
     },
   },
   [],
@@ -58,7 +58,7 @@ export const SEARCH_ARGUMENTS = taking(
       'words that must all stand in one entry; "a phrase", begin*, -not; filters agent: model: ' +
         "role: tool: since: until: dialect: session:",
     ),
-    limit: whole(1, ITEMS_MAX, "at most so many entries; default 20"),
+    limit: whole(1, ITEMS_MAX, "maximum number of entries; default 20"),
     cursor,
   },
   ["query"],
@@ -71,20 +71,20 @@ export const READ_ARGUMENTS = taking(
     offset: whole(
       0,
       OFFSET_MAX,
-      "begin with the entry at this place: `next.offset` of the answer before, or `start` of what " +
-        "a search found; default: the session's start",
+      "begin with the entry at this offset: `next.offset` of the previous result, or `start` of a " +
+        "search hit; default: the session's start",
     ),
-    skip_chars: whole(0, OFFSET_MAX, "pass over so much of that entry: `next.skip_chars`"),
+    skip_chars: whole(0, OFFSET_MAX, "skip this many characters of that entry: `next.skip_chars`"),
     before: whole(
       0,
       OFFSET_MAX,
-      "instead: the entries that end at this place, or before it; `previous.before`",
+      "instead: the entries that end at or before this offset; `previous.before`",
     ),
     from_end: flag("instead: the last entries"),
-    limit: whole(1, ENTRIES_MAX, "at most so many entries; default 50"),
-    chars: whole(CHARS_MIN, CHARS_MAX, `at most so many characters; default ${CHARS_DEFAULT}`),
-    thinking: flag("tell what the model thought, too"),
-    tools: flag("tell what went into tools and came out; default true"),
+    limit: whole(1, ENTRIES_MAX, "maximum number of entries; default 50"),
+    chars: whole(CHARS_MIN, CHARS_MAX, `maximum number of characters; default ${CHARS_DEFAULT}`),
+    thinking: flag("include the model's thinking"),
+    tools: flag("include inputs and outputs of tools; default true"),
   },
   ["session"],
 );
@@ -98,7 +98,7 @@ export const VERIFY_ARGUMENTS = taking(
   ["session"],
 );
 
-/** What a schema lets through. */
+/** The type of arguments that pass a schema. */
 export type Taken<S> = S extends { properties: infer P; required: readonly (infer R)[] }
   ? { [K in keyof P as K extends R ? K : never]: Value<P[K]> } & {
       [K in keyof P as K extends R ? never : K]?: Value<P[K]>;

@@ -1,7 +1,7 @@
 /**
  * List tool: the sessions of the stores, the latest first.
  *
- * A page goes on after a place in the order, which its cursor holds: sessions that come and go
+ * A page begins after a position in the order, which its cursor has: sessions that come and go
  * between two pages shift nothing.
  */
 
@@ -72,9 +72,9 @@ function placeIn(cursor: string): Place {
     const place: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
     if (isPlace(place)) return place;
   } catch {
-    // As below: it is none of ours.
+    // Not our cursor, as below.
   }
-  throw new VerbatimError("BAD_REQUEST", "that cursor is none of ours; give `next` as it came", {
+  throw new VerbatimError("BAD_REQUEST", "the cursor is not valid; pass `next` unchanged", {
     part: "cursor",
     reason: "not one of ours",
   });

@@ -1,4 +1,4 @@
-/** Parts: what the tools are given to work with. */
+/** Parts: what the tools work with. */
 
 import type { Host } from "../../base/host.ts";
 import type { Where } from "../../listing/find-stores.ts";

@@ -1,11 +1,11 @@
 /**
- * Read tool: a stretch of a session, as Markdown by entry.
+ * Read tool: a part of a session, as Markdown by entry.
  *
- * RT1  An answer holds so many entries and characters at most, and says where to go on. An entry
- *      that is longer than what is left is given in pieces: nothing is out of reach.
- * RT2  A line that is no entry comes in its place, with what is wrong with it.
- * RT3  What the log holds is data in the answer, as it stands: strings of JSON. Only what is no
- *      Unicode is replaced.
+ * RT1  A result has a limited number of entries and characters, and says where to continue. An
+ *      entry that is longer than the rest is returned in pieces: everything can be read.
+ * RT2  A line that is not an entry is returned in its place, with its fault.
+ * RT3  The log's contents are data in the result, unchanged: JSON strings. Only invalid Unicode is
+ *      replaced.
  */
 
 import type { Host } from "../../base/host.ts";
@@ -16,7 +16,7 @@ import type { Session } from "../../store/session.ts";
 import { CHARS_DEFAULT, type READ_ARGUMENTS, type Taken } from "./arguments.ts";
 
 const LIMIT_DEFAULT = 50;
-/** Lines that are held at once. More than enough for an answer's characters, in most. */
+/** Lines held at once. Usually more than enough for a result's characters. */
 const PIECE_BYTES_MAX = 1_048_576;
 
 export type ReadArguments = Taken<typeof READ_ARGUMENTS>;
@@ -28,7 +28,7 @@ interface ToldEntry {
   readonly role: string | null;
   readonly at: string | null;
   readonly text: string;
-  /** Where the text begins in that of the whole entry, and how long that is, when it was cut. */
+  /** When the text was cut: its start in the whole entry's text, and the whole length. */
   readonly part?: { readonly from: number; readonly of: number };
 }
 
@@ -63,7 +63,7 @@ export async function readTool(
   }
 }
 
-/** The usage of a message on its last entry alone, also where that is after this stretch. */
+/** A message's usage on its last entry only, even if that is after this part. */
 async function usageOnceIn(
   window: SessionWindow,
   placed: readonly PlacedEntry[],
@@ -81,16 +81,16 @@ async function usageOnceIn(
 
 interface Answer {
   readonly entries: readonly ToldEntry[];
-  /** What the next call is to say. */
+  /** The arguments of the next call. */
   readonly next: { readonly offset: number; readonly skip_chars?: number };
 }
 
-/** Nothing is left to read where the log ends. */
+/** Null where the log ends. */
 function nextOf({ next }: Answer, end: number): Answer["next"] | null {
   return next.skip_chars === undefined && next.offset === end ? null : next;
 }
 
-/** What a call is to say that reads what stands before; null at the start. */
+/** The arguments of a call that reads what comes before; null at the start. */
 function previousOf({ entries: [first] }: Answer): { readonly before: number } | null {
   return first && first.start > 0 ? { before: first.start } : null;
 }
@@ -116,7 +116,7 @@ function forward(placed: readonly PlacedEntry[], taken: ReadArguments): Answer {
   return { entries, next: { offset: placed.at(-1)?.end ?? offset } };
 }
 
-/** The last ones that fit; of one that does not fit by itself, its beginning. */
+/** The last entries that fit; the beginning of one that does not fit by itself. */
 function backward(placed: readonly PlacedEntry[], taken: ReadArguments): Answer {
   let left = taken.chars ?? CHARS_DEFAULT;
   let first = placed.length;
@@ -141,12 +141,12 @@ function tell(
     return { head, text: fault ?? "" };
   }
   const { kind, role, at } = entry;
-  // Well-formed: half a character would be more than many clients can take.
+  // Well-formed: many clients fail on a lone surrogate.
   const text = renderEntry(entry, { thinking, tools }).toWellFormed();
   return { head: { ...places, kind, role, at }, text };
 }
 
-/** No character is cut in two. */
+/** Never inside a character. */
 function cut(text: string, from: number, charsMax: number): string {
   const to = from + charsMax;
   const isInside = to < text.length && /[\udc00-\udfff]/.test(text.charAt(to));

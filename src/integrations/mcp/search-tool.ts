@@ -1,8 +1,8 @@
 /**
- * Search tool: entries of the sessions that hold certain words, the latest first.
+ * Search tool: entries of the sessions that have certain words, the latest first.
  *
- * The index is brought up to date first, within a time: a store that nobody has searched before may
- * take longer, and then the answer says that it does not know all of it yet.
+ * The index is updated first, within a time limit: a store that was never searched may take longer,
+ * and then the result says that it is not complete.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -16,9 +16,9 @@ import type { SEARCH_ARGUMENTS, Taken } from "./arguments.ts";
 import type { McpParts } from "./parts.ts";
 
 const LIMIT_DEFAULT = 20;
-/** Entries that are looked at for an answer. */
+/** Entries examined per result. */
 const EXAMINED_MAX = 50_000;
-/** What a client waits for, at most, before it is answered with what is known. */
+/** Maximum wait for the index before answering with what it has. */
 const FRESHEN_MS_MAX = 20_000;
 
 export async function searchTool(
@@ -32,7 +32,7 @@ export async function searchTool(
   const options = { places, after, limit, examinedMax: EXAMINED_MAX };
   const index = await SearchIndex.open(searchPathBeside(catalogPath()));
   const search = async () => {
-    // What goes on from a page is of the same moment: only the first one looks for what is new.
+    // Later pages are of the same moment: only the first one updates the index.
     const isComplete = after !== null || (await freshen(index, places, parts, signal));
     signal.throwIfAborted();
     const { hits, next } = await searchPage(parts.host, index, query, options);
@@ -48,7 +48,7 @@ export async function searchTool(
   }
 }
 
-/** Whether the index knows all that stands in the stores now. */
+/** Whether the index has everything in the stores now. */
 async function freshen(
   index: SearchIndex,
   places: readonly FoundStore[],
@@ -61,7 +61,7 @@ async function freshen(
   return freshenIndex(host, index, stores, { pace: HURRIED, signal: either, onFailure });
 }
 
-/** What was looked for stands between «guillemets». */
+/** Hits are between «guillemets». */
 function told({ id, place, start, end, role, at, tools, snippet }: SearchHit): object {
   const text = snippet.map((piece) => (piece.isHit ? `«${piece.text}»` : piece.text)).join("");
   return { session: id, dialect: place.dialect, start, end, role, at, tools, snippet: text };
@@ -70,7 +70,7 @@ function told({ id, place, start, end, role, at, tools, snippet }: SearchHit): o
 function entryIn(cursor: string): number {
   const entry = /^\d{1,15}$/.test(cursor) ? Number(cursor) : 0;
   if (entry > 0) return entry;
-  throw new VerbatimError("BAD_REQUEST", "that cursor is none of ours; give `next` as it came", {
+  throw new VerbatimError("BAD_REQUEST", "the cursor is not valid; pass `next` unchanged", {
     part: "cursor",
     reason: "not one of ours",
   });

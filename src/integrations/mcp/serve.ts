@@ -1,7 +1,7 @@
 /**
- * Serve: the MCP server on this process's stdin and stdout, until whoever started it is done.
+ * Serve: the MCP server on this process's stdin and stdout, until the client closes them.
  *
- * Loaded only to serve: with it comes the protocol's package.
+ * Loaded only to serve: it loads the protocol's package.
  */
 
 import type { Readable, Writable } from "node:stream";
@@ -9,19 +9,19 @@ import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/s
 import type { McpParts } from "./parts.ts";
 import { mcpServer } from "./server.ts";
 
-/** The longest message that is taken. */
+/** The longest accepted message. */
 const MESSAGE_BYTES_MAX = 1_048_576;
 
 export interface Streams {
   readonly input: Readable;
   readonly output: Writable;
-  /** Ends the serving. */
+  /** Stops serving. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Resolves when the input has ended, at the signal, or when a message was too long to go on. What is
- * under way then is not answered.
+ * Resolves when the input has ended, on the signal, or when a message was too long to continue.
+ * Calls in progress are then not answered.
  */
 export async function serveMcp(parts: McpParts, { input, output, signal }: Streams): Promise<void> {
   const transport = new StdioServerTransport(input, output, { maxBufferSize: MESSAGE_BYTES_MAX });

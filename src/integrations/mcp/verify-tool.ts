@@ -1,4 +1,4 @@
-/** Verify tool: the verdict on one session, by the trust and the pins of whoever runs the server. */
+/** Verify tool: the verdict on one session, by the trust and the pins of the server's user. */
 
 import { relative } from "node:path";
 import type { Host } from "../../base/host.ts";
@@ -24,7 +24,7 @@ export async function verifyTool(
   try {
     const target = { dialect, root, id, logId: relative(root, path) };
     const report = await verifier.verify(target, () => signal.throwIfAborted());
-    signal.throwIfAborted(); // To a verdict, being stopped is a log that cannot be read: none at all.
+    signal.throwIfAborted(); // An aborted read would look like an unreadable log.
     const { verdict, deep, signed_through, checkpoints, tail, bad_range, freshness } = report;
     return {
       session: id,

@@ -1,8 +1,8 @@
-/** Rewriting: which end of a history the SDK's mutations change, and into what. */
+/** Rewriting: what the SDK's mutations change at the end of a history. */
 
 import type { AgentInputItem, SessionHistoryMutation } from "@openai/agents-core";
 
-/** What is taken back from the end, and what follows instead; null when nothing changes. */
+/** The items to remove from the end, and those to add instead; null when nothing changes. */
 export function rewritten(
   items: readonly AgentInputItem[],
   mutations: readonly SessionHistoryMutation[],
@@ -17,7 +17,7 @@ export function rewritten(
   return { count: items.length - kept, items: next.slice(kept) };
 }
 
-/** The first call of that id becomes another one; those that repeat it go. */
+/** Replaces the first call of that id; those that repeat it are removed. */
 function withReplacedCall(
   items: readonly AgentInputItem[],
   { callId, replacement }: SessionHistoryMutation,
@@ -31,7 +31,7 @@ function withReplacedCall(
   });
 }
 
-/** One text for values that are alike, whatever the order of their keys. */
+/** One text for equal values, whatever the order of their keys. */
 export function canonicalText(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) => {
     if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;

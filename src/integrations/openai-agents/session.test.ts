@@ -1,6 +1,6 @@
 /**
- * Method: the SDK's own MemorySession is the model. Whatever is done to both, they answer alike; ours
- * also when it is opened anew, by another process, or when another one is at work too.
+ * Method: the SDK's own MemorySession is the model. After any operations both return the same; ours
+ * also when it is reopened, by another process, or while another one works on it.
  */
 
 import assert from "node:assert/strict";
@@ -74,7 +74,7 @@ const anyDeed: fc.Arbitrary<Deed> = fc.oneof(
   }),
 );
 
-/** What a session answers, refusals included. */
+/** A session's result, or its refusal. */
 async function answerOf(session: MemorySession | VerbatimSession, deed: Deed): Promise<unknown> {
   try {
     switch (deed.do) {
@@ -113,7 +113,7 @@ async function answerOf(session: MemorySession | VerbatimSession, deed: Deed): P
   }
 }
 
-test("a session answers as the SDK's own does, also opened anew and with another at work", async () => {
+test("a session behaves like the SDK's own, also reopened and with another writer", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyDeed, { maxLength: 16 }), async (deeds) => {
       const root = tempDirectory();
@@ -135,7 +135,7 @@ test("a session answers as the SDK's own does, also opened anew and with another
   );
 });
 
-test("items are in the log as they were given, and nothing of them is ever erased", async () => {
+test("items are in the log unchanged, and none is ever erased", async () => {
   const session = openSession();
   const odd = { type: "unknown", providerData: { z: 1, a: [1e21, -0.5, "é"] } } as const;
   await session.addItems([user("one"), odd]);
@@ -154,7 +154,8 @@ test("items are in the log as they were given, and nothing of them is ever erase
 });
 
 test("items of one call are all there or none of them, wherever a crash cuts the log", async () => {
-  // Method: cut at the ends of lines and right beside them; what is torn elsewhere is the log's own.
+  // Method: cut at the ends of lines and right next to them; other torn lines are tested with the
+  // log.
   const root = tempDirectory();
   const session = openSession({ root });
   await session.addItems([user("kept")]);
@@ -177,7 +178,7 @@ test("items of one call are all there or none of them, wherever a crash cuts the
   }
 });
 
-test("what two pop at once, each item goes to one of them", async () => {
+test("when two sessions pop at once, each item goes to one of them", async () => {
   const root = tempDirectory();
   const [one, two] = [openSession({ root }), openSession({ root })];
   await one.addItems(Array.from({ length: 20 }, (_, n) => user(String(n))));
@@ -190,7 +191,7 @@ test("what two pop at once, each item goes to one of them", async () => {
   assert.deepEqual(await one.getItems(), []);
 });
 
-test("a rewrite that others were faster than counts for nothing, and is made anew", async () => {
+test("a rewrite that came too late does not count, and is tried again", async () => {
   const root = tempDirectory();
   const [one, two] = [openSession({ root }), openSession({ root })];
   await one.addItems([call("c")]);
@@ -209,20 +210,20 @@ test("a rewrite that others were faster than counts for nothing, and is made ane
   assert.deepEqual(items[0], replacement);
 });
 
-test("what JSON cannot say is refused before anything is written", async () => {
+test("a value that JSON cannot write is refused before anything is written", async () => {
   const session = openSession();
   const binary = { type: "unknown", providerData: { bytes: new Uint8Array(2) } } as const;
   await refusal(session.addItems([user("x"), binary]), "INVALID_ENTRY");
   assert.deepEqual(await session.getItems(), []);
 });
 
-test("an id that is no plain path segment is refused", () => {
+test("an id that is not a plain path segment is refused", () => {
   for (const sessionId of ["", "..", "a/b", "../x", "a\0b", "a\\b"]) {
     expect(() => openSession({ sessionId })).toThrow(/is refused/);
   }
 });
 
-test("bad lines are passed over, and told", async () => {
+test("bad lines are skipped and reported", async () => {
   const session = openSession();
   await session.addItems([user("x")]);
   await session.close();
@@ -235,5 +236,5 @@ test("bad lines are passed over, and told", async () => {
   });
   assert.equal((await session.getItems()).length, 1);
   await new Promise(setImmediate);
-  assert.match(warnings.map(String).join(), /1 bad line was passed over/);
+  assert.match(warnings.map(String).join(), /1 bad line was skipped/);
 });

@@ -1,12 +1,13 @@
 /**
  * VerbatimSession: a `Session` of the OpenAI Agents SDK whose history is an append-only log.
  *
- * OA1  Items are kept as they were given. Nothing is erased: to pop, to clear and to rewrite are lines
- *      of the log (docs/formats/sdk.md), and what they took back stays readable.
- * OA2  What a method resolved to is durable. Items added by one call are all there after a crash, or
- *      none of them.
- * OA3  Several processes may use one session at once. What one pops no other does; a rewrite counts
- *      only if nothing came between the reading it is made from and its own line (`after`).
+ * OA1  Items are stored unchanged. Nothing is erased: pop, clear and rewrite are lines of the log
+ *      (docs/formats/sdk.md), and what they undo stays readable.
+ * OA2  When a method resolves, its effect is durable. Items added by one call are all there after a
+ *      crash, or none of them.
+ * OA3  Several processes may use one session at once. An item is popped by one of them only; a
+ *      rewrite counts only if nothing came between the reading it is based on and its own line
+ *      (`after`).
  */
 
 import { createHash, randomUUID } from "node:crypto";
@@ -35,7 +36,7 @@ export interface VerbatimSessionOptions
 
 const DOOR = "openai-agents";
 const TYPES = ["item", "pop", "clear"];
-/** A rewrite that others were always faster than is given up after so many times. */
+/** Tries of a rewrite before it is given up, because other writers were always faster. */
 const ATTEMPTS_MAX = 32;
 
 export class VerbatimSession
@@ -44,10 +45,10 @@ export class VerbatimSession
   readonly #sessionId: string;
   readonly #store: Store;
   #session: Session;
-  /** One change at a time: each is made from what the one before left. */
+  /** One change at a time: each is based on the one before. */
   #changing: Promise<unknown> = Promise.resolve();
 
-  /** Refuses with BAD_ID a session id that is no plain path segment. */
+  /** Refuses with BAD_ID a session id that is not a plain path segment. */
   constructor(options: VerbatimSessionOptions = {}) {
     const { sessionId = randomUUID(), ...storeOptions } = options;
     this.#sessionId = sessionId;
@@ -70,7 +71,7 @@ export class VerbatimSession
     return this.#items(limit);
   }
 
-  /** Resolves when they are durable. More than a write carries (16 MB) go in several. */
+  /** Resolves when they are durable. More than fit one write (16 MB) go in several. */
   async addItems(items: AgentInputItem[]): Promise<void> {
     await this.#change(async (session) => {
       for (const group of inGroups(items.map(lineOf))) await appendTogether(session, group);
@@ -82,13 +83,13 @@ export class VerbatimSession
       if ((await this.#items(1)).length === 0) return undefined;
       const id = randomUUID();
       const to = await appendTogether(session, [{ type: "pop", id, count: 1 }]);
-      // Which one it took is known only now: another process may have been faster (OA3).
+      // Which item it removed is known only now: another process may have been faster (OA3).
       const [taken] = await lastSaid(session, { ...LOOK, to, limit: 1, skip: id });
       return taken?.item as AgentInputItem | undefined;
     });
   }
 
-  /** The items are no longer there for the agent; the log keeps them. */
+  /** The agent no longer sees the items; the log keeps them. */
   async clearSession(): Promise<void> {
     await this.#change(async (session) => {
       if ((await this.#lastLine()) === null) return;
@@ -101,7 +102,10 @@ export class VerbatimSession
     await this.#rewrite(async () => rewritten(await this.#items(), mutations), null);
   }
 
-  /** Refuses with HISTORY_CONFLICT an id that was used for another one, or a suffix that is not there. */
+  /**
+   * Refuses with HISTORY_CONFLICT an id that was used for another transaction, or a suffix that is
+   * not there.
+   */
   async applyHistoryTransaction(args: SessionHistoryTransactionArgs): Promise<void> {
     const { operationId, transaction } = args;
     if (typeof operationId !== "string" || operationId.trim() === "") {
@@ -118,20 +122,20 @@ export class VerbatimSession
     }, operation);
   }
 
-  /** Lets go of the log. Not needed for durability: what was added is durable. */
+  /** Closes the log. Not needed for durability: added items are durable. */
   async close(): Promise<void> {
     await this.#changing;
     await this.#store.close();
   }
 
   async #items(limit?: number): Promise<AgentInputItem[]> {
-    // As `slice` would take it: a fraction counts, and what is no number is no limit.
+    // Like `slice`: a fraction counts, and NaN is no limit.
     const count = limit === undefined || Number.isNaN(limit) ? {} : { limit: Math.ceil(limit) };
     const lines = await lastSaid(this.#session, { ...LOOK, ...count });
     return lines.map((line) => line.item as AgentInputItem);
   }
 
-  /** What is to be changed of the history: so many items are taken back, and others follow. */
+  /** The change of a transaction: how many items to remove, and which to add. */
   async #transacted(transaction: SessionHistoryTransaction): Promise<Change> {
     if (transaction.type === "append_items") return { count: 0, items: transaction.items };
     const { expectedSuffix, replacement } = transaction;
@@ -143,7 +147,10 @@ export class VerbatimSession
     return { count, items: replacement };
   }
 
-  /** Makes a change of what was read, again until nobody was faster; null: there is none to make. */
+  /**
+   * Applies a change based on what was read, and tries again while other writers are faster; null:
+   * nothing to change.
+   */
   async #rewrite(read: () => Promise<Change | null>, operation: Operation | null): Promise<void> {
     await this.#change(async (session) => {
       for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
@@ -154,13 +161,13 @@ export class VerbatimSession
         const lines: Line[] = [back, ...change.items.map(lineOf)];
         const id = randomUUID();
         const to = await appendTogether(session, [...lines.slice(0, -1), { ...lines.at(-1), id }]);
-        // Ours are the last up to there. Where others came in between, they count for nothing.
+        // Our lines are the last up to there. If others came in between, ours do not count.
         for await (const line of countedBackward(session, { types: TYPES, to })) {
           if (line.id === id) return;
           break;
         }
       }
-      throw conflict(this.#sessionId, "others changed it all the time");
+      throw conflict(this.#sessionId, "other writers kept changing it");
     });
   }
 
@@ -185,13 +192,13 @@ export class VerbatimSession
         return await change(this.#session);
       } catch (cause) {
         if (cause instanceof VerbatimError && cause.code === "LOG_WRITER_FAILED") {
-          await this.#session.release().catch(() => {}); // Its failure is what is told already.
-          this.#session = this.#store.session(this.#session.id); // Opening anew recovers.
+          await this.#session.release().catch(() => {}); // Its failure was already thrown.
+          this.#session = this.#store.session(this.#session.id); // Opening it again recovers.
         }
         throw cause;
       }
     });
-    this.#changing = changed.catch(() => {}); // The caller gets the error; the next one goes on.
+    this.#changing = changed.catch(() => {}); // The caller gets the error; the next one continues.
     return changed;
   }
 }

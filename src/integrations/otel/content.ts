@@ -1,36 +1,36 @@
 /**
- * Content: what was said, as attributes of spans. Only where somebody asked for it.
+ * Content: conversation texts as attributes of spans. Only on request.
  *
  * Messages have the shape of the conventions' JSON schemas for `gen_ai.input.messages` and
  * `gen_ai.output.messages`.
  *
- * CT1  However much was said, an attribute is bounded: texts are cut, with how much was left out,
- *      and of many parts the last ones are told.
+ * CT1  An attribute is bounded: texts are cut, with how much was left out, and of many parts the
+ *      last ones are exported.
  */
 
 import type { Part, Role, Speaker } from "../../model/entry.ts";
 
-/** The longest text that is told whole, in UTF-16 units. */
+/** The longest text that is exported whole, in UTF-16 units. */
 export const CONTENT_CHARS_MAX = 16_384;
-/** What is told of what one model call was given, and of what it gave: parts, and their JSON. */
+/** Limits of a model call's input, and of its output: parts, and their JSON. */
 export const CONTENT_PARTS_MAX = 64;
 export const CONTENT_MESSAGES_CHARS_MAX = 4 * CONTENT_CHARS_MAX;
 
-/** Parts as the JSON that they will be. */
+/** Parts as JSON texts. */
 interface ToldMessage {
   readonly role: string;
-  /** Who spoke in the user's name, when that was not a person. */
+  /** The speaker in the user role, when that was not a person. */
   readonly name: Speaker | null;
   readonly parts: string[];
 }
 
-/** What goes into a model call or comes out of it, gathered. */
+/** Collects the input or the output of a model call. */
 export class ToldMessages {
   readonly #messages: ToldMessage[] = [];
   #parts = 0;
   #chars = 0;
 
-  /** What a program or an agent said in the user's name is not the user's: its role is `system`. */
+  /** Text of a program or an agent in the user role is not the user's: its role is `system`. */
   add(said: Role | null, parts: readonly Part[], saidBy?: Speaker): void {
     const role = saidBy === undefined ? (said ?? "user") : "system";
     const name = saidBy ?? null;
@@ -45,13 +45,13 @@ export class ToldMessages {
     }
   }
 
-  /** The same for a line that may say all of its message again, which then is said once. */
+  /** Like `add`, for a line that may repeat all of its message, which is then exported once. */
   addGrown(said: Role | null, parts: readonly Part[]): void {
     if (this.#isAllIn(parts)) this.#clear();
     this.add(said, parts);
   }
 
-  /** As JSON text, each message with why it ended when that is given; null when nothing was said. */
+  /** As JSON text, each message with its finish reason if there is one; null when empty. */
   text(finishReason?: string): string | null {
     if (this.#messages.length === 0) return null;
     const reason =
@@ -64,7 +64,7 @@ export class ToldMessages {
     return `[${messages.join(",")}]`;
   }
 
-  /** Whether all that is told here stands in these parts, in its order, others between it or not. */
+  /** Whether everything collected is in these parts, in order, with or without others between. */
   #isAllIn(parts: readonly Part[]): boolean {
     const told = this.#messages.flatMap((message) => message.parts);
     let found = 0;
@@ -117,7 +117,7 @@ function partOf(part: Part): object {
     case "child":
       return { type: "child_session", session: part.session };
     case "other":
-      return { type: "other" }; // An image, whatever comes next: its bytes are for nobody's traces.
+      return { type: "other" }; // An image or an unknown part: its bytes do not belong in traces.
   }
 }
 

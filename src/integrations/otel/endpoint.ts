@@ -1,15 +1,15 @@
 /**
- * Endpoint: where spans are sent, and with which headers.
+ * Endpoint: the address of a collector, and the headers to send.
  *
- * EP1  What may be a secret (a header's value, a query, a password in an address) is in no error and
- *      in nothing that is printed: `shown` is the address without them, `redact` takes values out
- *      of a text that somebody else wrote.
+ * EP1  What may be a secret (a header's value, a query, a password in an address) is in no error
+ *      and no output: `shown` is the address without them, `redact` removes the values from a text
+ *      of the collector.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
 
 const TRACES_PATH = "/v1/traces";
-/** Shorter values are words that stand in any text. */
+/** Shorter values occur in any text. */
 const SECRET_CHARS_MIN = 4;
 
 export interface Endpoint {
@@ -21,8 +21,8 @@ export interface Endpoint {
 }
 
 /**
- * A collector's address, such as `http://localhost:4318`; `/v1/traces` is added to one that does not
- * end in it. Refuses with BAD_SETTING.
+ * A collector's address, such as `http://localhost:4318`; `/v1/traces` is added unless it is there.
+ * Refuses with BAD_SETTING.
  */
 export function endpointOf(
   address: string,
@@ -54,10 +54,10 @@ function secretsIn(values: readonly string[]): string[] {
 function parsed(address: string): URL {
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url?.protocol !== "http:" && url?.protocol !== "https:") {
-    throw refused("url", "is no address that begins with http:// or https://");
+    throw refused("url", "must be an address that begins with http:// or https://");
   }
   if (url.username !== "" || url.password !== "") {
-    throw refused("url", "holds a user or a password; say them in an Authorization header");
+    throw refused("url", "has a user or a password; put them into an Authorization header");
   }
   return url;
 }
@@ -66,8 +66,8 @@ function checkHeader(name: string, value: string): void {
   try {
     new Headers([[name, value]]);
   } catch {
-    // The reason would quote the value (EP1).
-    throw refused("header", "is none that HTTP can send: name=value, in printable characters");
+    // The original reason would quote the value (EP1).
+    throw refused("header", "is not valid in HTTP; write name=value, in printable characters");
   }
 }
 

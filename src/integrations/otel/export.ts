@@ -1,11 +1,11 @@
 /**
- * Export: a session's spans to a collector, once or while the session goes on.
+ * Export: sends a session's spans to a collector, once or live.
  *
- * Reads only, and keeps nothing: where an export stopped is the caller's to remember (`deliveredTo`,
- * given back as `after`). Without it everything is sent again, with the same ids.
+ * Reads only, and stores nothing: the caller remembers where an export stopped (`deliveredTo`,
+ * passed back as `after`). Without it everything is sent again, with the same ids.
  *
  * EX1  A live export and one at the end send the same spans.
- * EX2  A collector that is slow or away slows nobody but the export: the log waits.
+ * EX2  A slow or unreachable collector delays only the export: the log waits.
  */
 
 import { nodeHost } from "../../base/node-host.ts";
@@ -21,46 +21,46 @@ import { OtlpSender, RETRIES_MAX, type SenderTools } from "./sender.ts";
 import { SessionSpans, type SpansReport } from "./session-spans.ts";
 import type { Span } from "./span.ts";
 
-/** Where spans go: a collector, or a function of the caller's. */
+/** Where spans go: a collector, or a function of the caller. */
 export type SpanTarget =
   | {
       /** Such as `http://localhost:4318`; `/v1/traces` is added. */
       readonly url: string;
-      /** Sent along, and never printed. */
+      /** Sent with each request, and never printed. */
       readonly headers?: Readonly<Record<string, string>>;
       readonly exporter?: undefined;
     }
   | {
-      /** Takes the JSON of one ExportTraceServiceRequest. */
+      /** Gets the JSON of one ExportTraceServiceRequest. */
       readonly exporter: (body: string) => Promise<void>;
       readonly url?: undefined;
     };
 
 export type ExportOptions = SpanTarget & {
-  /** Tell what was said, too: prompts, answers, what went into tools and came out. Default: no. */
+  /** Include the conversation: prompts, answers, inputs and outputs of tools. Default: false. */
   readonly content?: boolean;
   /** `service.name`. Default: verbatim. */
   readonly serviceName?: string;
   /** Leave out spans that had ended at this offset: the `deliveredTo` of an earlier export. */
   readonly after?: number;
-  /** Told when a request is to be sent again. */
+  /** Called before a request is sent again. */
   readonly onRetry?: (problem: string, waitMs: number) => void;
 };
 
 export type LiveExportOptions = ExportOptions & {
-  /** Ends the export, after what stands in the log by then has been sent. */
+  /** Ends the export, after everything in the log by then was sent. */
   readonly signal?: AbortSignal;
-  /** How long spans are gathered before they are sent. Default: a second. */
+  /** How long spans are collected before they are sent. Default: a second. */
   readonly lingerMs?: number;
 };
 
 export interface ExportReport extends SpansReport {
   /** Spans that were sent. */
   readonly spans: number;
-  /** Those of them that the collector did not take, and what it said. */
+  /** Spans that the collector rejected, and its messages. */
   readonly rejectedSpans: number;
   readonly messages: readonly string[];
-  /** Lines that are no entries. */
+  /** Lines that are not entries. */
   readonly badLines: number;
   /** Every span that had ended by this offset has been sent. */
   readonly deliveredTo: number;
@@ -76,8 +76,8 @@ const TOOLS: SenderTools = {
 };
 
 /**
- * Sends the spans of a session as it stands; those that are open are marked so. Refuses with
- * LOG_REWOUND an `after` past the log's end.
+ * Sends the spans of a session in its current state; open ones are marked. Refuses with LOG_REWOUND
+ * an `after` past the log's end.
  */
 export async function exportSpans(session: Session, options: ExportOptions): Promise<ExportReport> {
   await checkReached(session, options);
@@ -87,8 +87,8 @@ export async function exportSpans(session: Session, options: ExportOptions): Pro
 }
 
 /**
- * Sends spans as they end, whoever appends to the session, until the signal; then those that are
- * open. A collector that is away is tried until it is back. Refuses as `exportSpans` does.
+ * Sends spans as they end, whichever process appends to the session, until the signal; then the
+ * open ones. An unreachable collector is retried until it is back. Refuses like `exportSpans`.
  */
 export async function exportLive(
   session: Session,
@@ -102,15 +102,15 @@ export async function exportLive(
     const pass = new Pass(session, { ...options, after }, outbox);
     const rewoundTo = await new LivePass(session, pass, outbox, lingerMs).run(signal);
     if (rewoundTo === null) {
-      await pass.catchUp(); // The signal may have been faster than the follower.
+      await pass.catchUp(); // The signal may come before the follower's last lines.
       return pass.finish();
     }
-    // Lines that were taken back ended nothing: the fold begins anew, without them.
+    // Undone lines ended nothing: the fold starts over without them.
     after = Math.min(Math.max(after, pass.end), rewoundTo);
   }
 }
 
-/** Beyond its end nothing of the log was delivered: it is another one, or was cut. */
+/** Nothing after the log's end was delivered: it is another log, or was cut. */
 async function checkReached(session: Session, { after = 0 }: ExportOptions): Promise<void> {
   if (after === 0) return;
   const window = await SessionWindow.open(nodeHost, session);
@@ -147,7 +147,7 @@ class Pass {
   readonly #outbox: Outbox;
   readonly #after: number;
   #badLines = 0;
-  /** After the last line that was taken. */
+  /** End of the last line read. */
   end = 0;
 
   constructor(session: Session, { content = false, after = 0 }: ExportOptions, outbox: Outbox) {
@@ -175,7 +175,7 @@ class Pass {
     this.end = end;
   }
 
-  /** Takes what stands in the log after what was taken. */
+  /** Reads the rest of the log. */
   async catchUp(): Promise<void> {
     const from = toByteOffset(this.end);
     const onBadLine = (_: unknown, end: number) => this.addBadLine(end);
@@ -199,7 +199,7 @@ class Pass {
   }
 }
 
-/** Follows a session, and sends what has gathered when it has rested for a moment. */
+/** Follows a session, and sends collected spans after a pause. */
 class LivePass {
   readonly #session: Session;
   readonly #pass: Pass;
@@ -216,7 +216,7 @@ class LivePass {
     this.#lingerMs = lingerMs;
   }
 
-  /** Resolves when the signal comes, to null; or to where the log begins anew. */
+  /** Resolves to null on the signal, or to the offset that the log was rewound to. */
   async run(signal: AbortSignal | undefined): Promise<number | null> {
     let rewoundTo: number | null = null;
     const over = this.#over;
@@ -248,7 +248,7 @@ class LivePass {
     this.#isLingering = true;
     try {
       await nodeHost.clock.sleep(this.#lingerMs, signal);
-      this.#isLingering = false; // What comes while this is on its way has a wait of its own.
+      this.#isLingering = false; // Spans that come during this request wait again.
       await this.#outbox.flush();
     } catch (cause) {
       if (signal.aborted) return; // The end of the export sends what is left.
@@ -258,7 +258,7 @@ class LivePass {
   }
 }
 
-/** Whose session it is, where its id says so. */
+/** The session's agent, where its id has it. */
 function agentOf(dialect: string, id: string): string | null {
   if (dialect === "homeagent") return id.slice(0, id.indexOf("/"));
   if (dialect === "rye") return id.slice(id.lastIndexOf("/") + 1).replace(/-\d+$/, "");

@@ -1,12 +1,12 @@
 /**
- * Names: the words of OpenTelemetry's GenAI semantic conventions that we use, copied, because that
- * part of the conventions may still change and nobody is to install it to run us. A test holds
- * them against that version of @opentelemetry/semantic-conventions.
+ * Names: the names of OpenTelemetry's GenAI semantic conventions that we use, copied, because that
+ * part of the conventions may still change and its package need not be installed. A test compares
+ * them with that version of @opentelemetry/semantic-conventions.
  */
 
 import type { SpannedSession } from "./span.ts";
 
-/** The version of the conventions whose names these are. */
+/** The version of the conventions that these names are from. */
 export const SEMCONV_VERSION = "1.45.0";
 export const SCHEMA_URL = `https://opentelemetry.io/schemas/${SEMCONV_VERSION}`;
 
@@ -34,15 +34,15 @@ export const ATTR = {
   SERVICE_NAME: "service.name",
 } as const;
 
-/** What the conventions have no word for. */
+/** Names for what the conventions do not cover. */
 export const OWN = {
   DIALECT: "verbatim.dialect",
-  /** Where the entry stands that a span begins with. */
+  /** The offset of the entry that a span begins with. */
   OFFSET: "verbatim.offset",
   TURN: "verbatim.turn",
   TURNS: "verbatim.turns",
   SPEND: "verbatim.usage.spend_usd",
-  /** The log does not say how it ended: it may still go on. */
+  /** The log does not say how it ended: it may still continue. */
   UNFINISHED: "verbatim.unfinished",
 } as const;
 
@@ -52,10 +52,10 @@ export const OPERATION = {
   INVOKE_AGENT: "invoke_agent",
 } as const;
 
-/** Who runs a tool: the program around the model, or the model's provider. */
+/** What runs a tool: the program around the model, or the model's provider. */
 export const TOOL_TYPE = { FUNCTION: "function", EXTENSION: "extension" } as const;
 
-/** Who serves a model, by how its name begins; the first that fits. */
+/** The provider of a model, by how its name begins; the first match counts. */
 export const PROVIDERS: readonly (readonly [RegExp, string])[] = [
   [/^((us|eu|apac|jp|au|global)\.)?(amazon|anthropic|cohere|meta|mistral)\./i, "aws.bedrock"],
   [/^(claude|opus|sonnet|haiku)/i, "anthropic"],
@@ -68,7 +68,7 @@ export const PROVIDERS: readonly (readonly [RegExp, string])[] = [
   [/^sonar/i, "perplexity"],
 ];
 
-/** What the conventions have us say where none of their values fits. */
+/** The conventions' value where none of theirs fits. */
 export const OTHER = "_OTHER";
 
 /** Providers of sessions whose program has one, for entries that name no model. */
@@ -80,7 +80,7 @@ const PROVIDER_OF_PROGRAM: readonly (readonly [string, RegExp, string])[] = [
 
 /**
  * The name of a model may begin with its provider's (`anthropic/claude-opus-5`, `openai:gpt-5`) or
- * say that it was tuned (`ft:gpt-5`). Without a name, the session's program decides.
+ * a fine-tuning prefix (`ft:gpt-5`). Without a name, the session's program decides.
  */
 export function providerOf(model: string | null, session?: SpannedSession): string {
   if (model === null) {

@@ -8,16 +8,18 @@ import type { Attributes, AttributeValue, Span } from "./span.ts";
 
 const KIND = { internal: 1, client: 3 } as const;
 const STATUS_ERROR = 2;
-/** The low byte says "sampled"; the ninth bit, that the tenth tells whether the parent is remote. */
+/**
+ * The low byte means "sampled"; the ninth bit, that the tenth says whether the parent is remote.
+ */
 const FLAGS = 0x101;
 
-/** Who tells. */
+/** The exporting service. */
 export interface Teller {
   readonly serviceName: string;
   readonly version: string;
 }
 
-/** In one request: spans, and bytes. A span that is longer by itself travels alone. */
+/** Limits of one request: spans, and bytes. A longer span is sent alone. */
 export const BATCH_SPANS_MAX = 512;
 export const BATCH_BYTES_MAX = 1_048_576;
 
@@ -35,7 +37,7 @@ export class OtlpBatch {
     return this.#spans.length;
   }
 
-  /** Answers false, and takes nothing, when there is no room for it. */
+  /** Returns false, and adds nothing, when there is no room. */
   add(span: Span): boolean {
     const json = JSON.stringify(otlpSpan(span));
     const bytes = Buffer.byteLength(json) + 1;

@@ -1,15 +1,15 @@
 /**
- * Outbox: spans on their way: gathered into requests, sent one after the other.
+ * Outbox: collects spans into requests, and sends these one after the other.
  *
- * OB1  One request is under way and one gathers. Who adds to a full one waits.
- * OB2  `deliveredTo` is the offset up to which every span that has ended was taken by the collector.
+ * OB1  One request is in flight and one is filling. Adding to a full one waits.
+ * OB2  `deliveredTo` is the offset up to which the collector has accepted every ended span.
  */
 
 import { OtlpBatch, type Teller } from "./otlp.ts";
 import type { Accepted } from "./sender.ts";
 import type { Span } from "./span.ts";
 
-/** Takes the body of a request to wherever it goes. */
+/** Sends the body of a request. */
 export type Deliver = (body: string) => Promise<Accepted>;
 
 const MESSAGES_MAX = 5;
@@ -18,7 +18,7 @@ export class Outbox {
   readonly #teller: Teller;
   readonly #deliver: Deliver;
   #batch: OtlpBatch;
-  /** After the last entry all of whose spans have been added. */
+  /** The end of the last entry all of whose spans were added. */
   #noted: number;
   #sending: Promise<void> = Promise.resolve();
   #underWay = 0;
@@ -39,7 +39,7 @@ export class Outbox {
     return this.#batch.spans === 0;
   }
 
-  /** What the collector said, the first of it. */
+  /** The collector's first messages. */
   get messages(): readonly string[] {
     return [...this.#messages];
   }
@@ -48,13 +48,13 @@ export class Outbox {
     while (!this.#batch.add(span)) await this.flush();
   }
 
-  /** Every span that has ended up to there has been added. */
+  /** Every span that ended up to there was added. */
   note(offset: number): void {
     this.#noted = Math.max(this.#noted, offset);
     if (this.isEmpty && this.#underWay === 0) this.#delivered(this.#noted);
   }
 
-  /** Resolves when all that was added before has been taken; rejects when it was not. */
+  /** Resolves when everything added before was accepted; rejects when it was not. */
   flush(): Promise<void> {
     const batch = this.#batch;
     const noted = this.#noted;
@@ -62,10 +62,10 @@ export class Outbox {
     this.#underWay++;
     this.#sending = this.#sending.then(async () => {
       if (batch.spans > 0) await this.#send(batch);
-      this.#underWay--; // When it fails nothing is delivered any more.
+      this.#underWay--; // After a failure nothing more is delivered.
       this.#delivered(noted);
     });
-    this.#sending.catch(() => {}); // Told to whoever waits, now or at the next flush.
+    this.#sending.catch(() => {}); // Thrown by this flush or the next.
     return this.#sending;
   }
 

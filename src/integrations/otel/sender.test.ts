@@ -9,7 +9,7 @@ import { ANSWER_BYTES_MAX, OtlpSender, RETRIES_MAX, RETRY_AFTER_MS_MAX } from ".
 
 const NOW_MS = Date.parse("2026-02-09T04:03:50Z");
 
-/** A sender to a real server, by a clock that only counts. */
+/** A sender to a real server, with a clock that only counts. */
 function sendTo(url: string, options: ConstructorParameters<typeof OtlpSender>[2] = {}) {
   const waits: number[] = [];
   const tools = {
@@ -31,7 +31,7 @@ function sendTo(url: string, options: ConstructorParameters<typeof OtlpSender>[2
   return { sender, waits };
 }
 
-test("what the protocol calls retryable is sent again, after waits that double", async () => {
+test("retryable statuses are retried, with waits that double", async () => {
   const collector = await Collector.start();
   for (const status of [429, 502, 503, 504]) {
     const { sender, waits } = sendTo(collector.url);
@@ -92,7 +92,7 @@ test("the collector says how long to wait, in seconds or by a date, up to a limi
   await refusal(waitFor(String(RETRY_AFTER_MS_MAX / 1000 + 1)), "EXPORT_FAILED");
 });
 
-test("a collector that is not there is tried until the signal", async () => {
+test("an unreachable collector is retried until the signal", async () => {
   const nobody = createServer().listen(0, "127.0.0.1");
   await once(nobody, "listening");
   const { port } = nobody.address() as AddressInfo;
@@ -110,7 +110,7 @@ test("a collector that is not there is tried until the signal", async () => {
   assert.equal(problems.at(-1), "it cannot be reached (ECONNREFUSED)");
 });
 
-test("of a partial success is told what was rejected and why, on one line", async () => {
+test("a partial success reports what was rejected and why, on one line", async () => {
   const collector = await Collector.start();
   const answerTo = async (answer: string) => {
     const { sender } = sendTo(collector.url);

@@ -1,11 +1,12 @@
 /**
- * Sender: one OTLP/HTTP request at a time, and again when the collector asks for that.
+ * Sender: sends one OTLP/HTTP request at a time, and retries when the collector allows.
  *
- * SE1  Tried again is what the protocol calls retryable (429, 502, 503, 504) and what did not get
- *      there. Everything else is refused for good. No redirect is followed: headers hold secrets.
- * SE2  The collector says how long to wait (Retry-After); else waits double, with a random part, up
- *      to a limit.
- * SE3  Of an answer at most ANSWER_BYTES_MAX are read.
+ * SE1  Retried are the statuses that the protocol calls retryable (429, 502, 503, 504) and network
+ *      failures. Everything else is refused for good. No redirect is followed: headers have
+ *      secrets.
+ * SE2  The collector says how long to wait (Retry-After); otherwise waits double, with a random
+ *      part, up to a limit.
+ * SE3  Of a response at most ANSWER_BYTES_MAX are read.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -15,7 +16,7 @@ import type { Endpoint } from "./endpoint.ts";
 
 export const RETRIES_MAX = 5;
 export const WAIT_MS_MAX = 30_000;
-/** A collector that wants more patience than this is told of, not waited for. */
+/** A longer Retry-After is an error instead of a wait. */
 export const RETRY_AFTER_MS_MAX = 300_000;
 export const ANSWER_BYTES_MAX = 65_536;
 const WAIT_MS_FIRST = 1_000;
@@ -23,7 +24,7 @@ const TIMEOUT_MS = 10_000;
 const MESSAGE_CHARS_MAX = 200;
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** What the network and the machine lend, so that a test can own them. */
+/** Network and machine, passed in for tests. */
 export interface SenderTools {
   readonly fetch: typeof fetch;
   readonly clock: Pick<Clock, "sleep">;
@@ -32,23 +33,23 @@ export interface SenderTools {
 }
 
 export interface SenderOptions {
-  /** Times that a request is tried again; Infinity: until the signal. */
+  /** Number of retries; Infinity: until the signal. */
   readonly retriesMax?: number;
-  /** Told before each wait. */
+  /** Called before each wait. */
   readonly onRetry?: (problem: string, waitMs: number) => void;
 }
 
-/** What a collector made of a request that it took. */
+/** The collector's reply to an accepted request. */
 export interface Accepted {
   readonly rejectedSpans: number;
-  /** Its own words, on one line; null when it said nothing. */
+  /** Its message, on one line; null when it sent none. */
   readonly message: string | null;
 }
 
 interface Problem {
   readonly status: number | null;
   readonly text: string;
-  /** Null: trying again would not help. */
+  /** Null: a retry would not help. */
   readonly waitMs: "double" | number | null;
 }
 
@@ -63,7 +64,7 @@ export class OtlpSender {
     this.#options = options;
   }
 
-  /** Refuses with EXPORT_FAILED; the signal ends the waiting, not a request under way. */
+  /** Refuses with EXPORT_FAILED; the signal ends the waiting, not a request in flight. */
   async send(body: string, signal?: AbortSignal): Promise<Accepted> {
     const { retriesMax = RETRIES_MAX, onRetry } = this.#options;
     for (let retries = 0; ; retries++) {
@@ -75,7 +76,7 @@ export class OtlpSender {
       try {
         await this.#tools.clock.sleep(waitMs, signal);
       } catch {
-        throw this.#failed(answer); // Stopped: what was not taken is told.
+        throw this.#failed(answer); // Stopped: the failure is thrown.
       }
     }
   }
@@ -114,7 +115,7 @@ export class OtlpSender {
     return waitMs !== null && waitMs <= RETRY_AFTER_MS_MAX ? waitMs : null;
   }
 
-  /** What fetch says of a failure names the address, and that may hold a secret. */
+  /** fetch's error names the address, which may have a secret. */
   #reason(cause: unknown): string {
     const { name, cause: inner } = cause as { name?: unknown; cause?: { code?: unknown } };
     if (name === "TimeoutError") return `it did not answer within ${TIMEOUT_MS / 1000} s`;
@@ -130,7 +131,7 @@ export class OtlpSender {
     const { shown } = this.#endpoint;
     return new VerbatimError(
       "EXPORT_FAILED",
-      `the collector at ${shown} took no spans: ${text}; export again, spans keep their ids`,
+      `the collector at ${shown} accepted no spans: ${text}; export again, spans keep their ids`,
       { endpoint: shown, status },
     );
   }
@@ -148,14 +149,14 @@ async function boundedText(response: Response): Promise<string> {
   return Buffer.concat(chunks).subarray(0, ANSWER_BYTES_MAX).toString("utf8");
 }
 
-/** A partial success is one: what was rejected will be rejected again. */
+/** A partial success is a success: rejected spans would be rejected again. */
 function acceptedBy(text: string, said: (text: string) => string): Accepted {
   const nothing = { rejectedSpans: 0, message: null };
   let answer: unknown;
   try {
     answer = JSON.parse(text);
   } catch {
-    return nothing; // An empty answer, or one that is not JSON: its status said yes.
+    return nothing; // Empty, or not JSON: the status was a success.
   }
   const partial = (answer as { partialSuccess?: unknown } | null)?.partialSuccess;
   if (typeof partial !== "object" || partial === null) return nothing;

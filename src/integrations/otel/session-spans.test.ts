@@ -54,7 +54,7 @@ function outline(spans: readonly Span[]): string[] {
   });
 }
 
-test("where the log marks no turns, each message of the model is one, since it was asked", () => {
+test("where the log marks no turns, each message of the model is one", () => {
   const spans = fold([
     say("user", 0, text("Is the oven on?")),
     say("assistant", 2, text("Let me look."), call("c1", "oven"), call("c2", "door")),
@@ -80,7 +80,7 @@ test("where the log marks no turns, each message of the model is one, since it w
   assert.deepEqual(new Set(spans.map(({ spanId }) => spanId)).size, spans.length);
 });
 
-test("lines of one message are one call, with the most that they say was used", () => {
+test("lines of one message are one call, with the highest usage among them", () => {
   const usage = { inputTokens: 10, totalTokens: null, spend: null };
   const line = (at: number, outputTokens: number, ...parts: Part[]): Told => ({
     ...say("assistant", at, ...parts),
@@ -105,7 +105,7 @@ test("lines of one message are one call, with the most that they say was used", 
   assert.equal(chats[0]?.attributes["gen_ai.response.id"], "m1");
 });
 
-test("a message that is said again as it grows is told once, and so are its calls", () => {
+test("a message repeated as it grows is exported once, and so are its calls", () => {
   const line = (at: number, messageId: string, ...parts: Part[]): Told => {
     return { ...say("assistant", at, ...parts), messageId };
   };
@@ -139,7 +139,7 @@ test("a message that is said again as it grows is told once, and so are its call
   assert.deepEqual(spans.report, { untimed: 0, strayResults: 0, asides: 0 });
 });
 
-test("lines that say one message block by block are told together, whatever they begin with", () => {
+test("lines with one block each of one message are exported together", () => {
   const line = (at: number, part: Part): Told => ({
     ...say("assistant", at, part),
     messageId: "m",
@@ -157,7 +157,7 @@ test("lines that say one message block by block are told together, whatever they
   );
 });
 
-test("a model that the log names once, at its start, is the one that was asked", () => {
+test("a model that the log names once, at its start, is the requested model", () => {
   const answer = (at: number, model: string | null = null): Told => ({
     ...say("assistant", at, text("x")),
     model,
@@ -180,7 +180,7 @@ test("a model that the log names once, at its start, is the one that was asked",
   );
 });
 
-test("an interrupted call has its own span, also where a later one takes its id", () => {
+test("an interrupted call has its own span, also where a later one reuses its id", () => {
   const spans = fold([
     say("assistant", 1, call("1", "deploy")),
     say("user", 2, text("stop")),
@@ -195,7 +195,7 @@ test("an interrupted call has its own span, also where a later one takes its id"
   ]);
 });
 
-test("a session that goes on after its end has another session span in the same trace", () => {
+test("a session that continues after its end has another session span in the same trace", () => {
   const end: Told = { kind: "end", at: 2, outcome: "completed" };
   const spans = fold([
     { kind: "start", at: 0 },
@@ -217,7 +217,7 @@ test("a session that goes on after its end has another session span in the same 
   assert.equal(new Set(spans.map(({ traceId }) => traceId)).size, 1);
 });
 
-test("what cannot be told is counted: times nobody knows, stray results, other agents", () => {
+test("what cannot be exported is counted: unknown times, stray results, other agents", () => {
   const spans = foldOf();
   const timeless = fold([{ kind: "start" }, { kind: "message", role: "assistant" }], spans);
   assert.deepEqual(timeless, []);
@@ -227,7 +227,7 @@ test("what cannot be told is counted: times nobody knows, stray results, other a
   assert.deepEqual(others.report, { untimed: 0, strayResults: 1, asides: 1 });
 });
 
-test("content is bounded: texts at their limit whole, one past it cut; of many parts the last", () => {
+test("content is bounded: texts at their limit are whole, one past it is cut; of many parts the last ones are kept", () => {
   const chatOf = (parts: Part[]) => {
     const spans = fold([say("user", 0, text("x")), say("assistant", 1, ...parts)], foldOf(true));
     const chat = spans.find(({ name }) => name === "chat") ?? assert.fail();
@@ -244,7 +244,7 @@ test("content is bounded: texts at their limit whole, one past it cut; of many p
   assert.ok(told.length <= CONTENT_MESSAGES_CHARS_MAX + 100);
 });
 
-test("a request holds so many spans and bytes, and one span more begins another", () => {
+test("a request has a limit of spans and bytes, and one more span begins another", () => {
   const [span = assert.fail()] = fold([say("user", 0, text("x"))]);
   const batch = new OtlpBatch({ serviceName: "s", version: "0" });
   for (let n = 0; n < BATCH_SPANS_MAX; n++) assert.ok(batch.add(span));
@@ -256,7 +256,7 @@ test("a request holds so many spans and bytes, and one span more begins another"
   assert.ok(!alone.add(span));
 });
 
-test("the provider is told by the model's name", () => {
+test("the provider follows from the model's name", () => {
   for (const [model, provider] of [
     ["claude-opus-5", "anthropic"],
     ["anthropic/claude-opus-5", "anthropic"],
@@ -270,7 +270,7 @@ test("the provider is told by the model's name", () => {
   }
 });
 
-/** Any log, however odd: what matters is that nothing is lost, doubled or orphaned. */
+/** Any log, however odd: nothing may be lost, duplicated or orphaned. */
 const anyPart: fc.Arbitrary<Part> = fc.oneof(
   fc.string().map(text),
   fc.constantFrom("c1", "c2", null).map((id) => call(id)),
@@ -284,7 +284,7 @@ const anyEntry = fc.record<Required<Pick<Told, "kind" | "role" | "at" | "parts">
   parts: fc.array(anyPart, { maxLength: 3 }),
 });
 
-test("of any log each span has one id, a parent that is told, and an end not before its start", () => {
+test("in any log each span has one id, an exported parent, and an end not before its start", () => {
   fc.assert(
     fc.property(fc.array(anyEntry, { maxLength: 30 }), (entries) => {
       const spans = foldOf();
@@ -299,7 +299,7 @@ test("of any log each span has one id, a parent that is told, and an end not bef
   );
 });
 
-test("read up to any entry and then again whole, what had ended is the same spans", () => {
+test("read up to any entry and then again whole, ended spans are the same", () => {
   fc.assert(
     fc.property(fc.array(anyEntry, { maxLength: 20 }), fc.nat(20), (entries, cut) => {
       const before = foldOf();

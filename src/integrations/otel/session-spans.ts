@@ -3,20 +3,19 @@
  *
  *   invoke_agent <agent>     the session, from its first entry to its end
  *     turn <n>               one round trip to a model
- *       chat <model>         what the model was asked and said
+ *       chat <model>         input and output of the model
  *       execute_tool <tool>  from a call to its result
  *
  * Pure: entries in, finished spans out. A turn begins where the log says so; where it does not, with
- * each new message of the model. A session that goes on after its end has another session span, in
+ * each new message of the model. A session that continues after its end has another session span, in
  * the same trace.
  *
- * SS1  What was said is told only when asked for (`content`): no prompt, no answer, no tool's input,
- *      output or error text. Names of models, agents and tools, ids, counts and times are.
- * SS2  Each span comes once, when the entry that ends it is known. What is still open comes from
- *      `finish`, and is marked so.
- * SS3  However long the session, what is remembered is bounded (model/pairing.ts, CP3; said-again.ts,
- *      SA2).
- * SS4  What cannot be told is counted: `report`.
+ * SS1  The conversation is exported only on request (`content`): no prompt, no answer, no tool's
+ *      input, output or error text. Names of models, agents and tools, ids, counts and times are.
+ * SS2  Each span is returned once, when the entry that ends it is known. Open ones are returned by
+ *      `finish`, and marked.
+ * SS3  Memory is bounded, however long the session (model/pairing.ts, CP3; said-again.ts, SA2).
+ * SS4  What cannot be exported is counted: `report`.
  */
 
 import type { Entry, Part } from "../../model/entry.ts";
@@ -27,7 +26,7 @@ import { nsOf, type Span, type SpannedSession, spanIdOf, traceIdOf } from "./spa
 import type { CallFacts, ChatFacts, RunFacts, TurnFacts } from "./span-facts.ts";
 import { type Attributing, chatOf, named, sessionOf, toolOf, turnOf } from "./span-shapes.ts";
 
-/** An entry and where it stands. */
+/** An entry and its position. */
 export interface PlacedEntry extends Entry {
   readonly start: number;
   readonly end: number;
@@ -36,16 +35,16 @@ export interface PlacedEntry extends Entry {
 export interface SpansOptions {
   readonly session: SpannedSession;
   readonly agent: string | null;
-  /** Tell what was said, too. */
+  /** Include the conversation. */
   readonly content: boolean;
-  /** Entries that are no part of the conversation: another agent's, or the program's own words. */
+  /** Entries that are not part of the conversation: another agent's, or the program's own text. */
   readonly isAside: (entry: Entry) => boolean;
   /** Whether the model's provider ran a call of the entry. */
   readonly isHosted: (entry: Entry, callId: string | null) => boolean;
 }
 
 export interface SpansReport {
-  /** Spans without any time in them or before them, which cannot be told. */
+  /** Spans without any time in them or before them, which cannot be exported. */
   readonly untimed: number;
   /** Results that answer no call. */
   readonly strayResults: number;
@@ -64,7 +63,7 @@ export class SessionSpans {
   #calls = new CallPairing<CallFacts>();
   readonly #again = new SaidAgain();
   #input: ToldMessages | null;
-  /** The latest time, and the latest at which something was there for the model to answer. */
+  /** The latest time, and the latest at which the model had something to answer. */
   #nowNs: bigint | null = null;
   #askedNs: bigint | null = null;
   #done: Span[] = [];
@@ -84,7 +83,7 @@ export class SessionSpans {
     return { untimed: this.#untimed, strayResults: this.#strayResults, asides: this.#asides };
   }
 
-  /** Takes the next entry; answers the spans that it ends. */
+  /** Adds the next entry; returns the spans that it ends. */
   add(entry: PlacedEntry): readonly Span[] {
     if (this.#options.isAside(entry)) {
       this.#asides++;
@@ -98,7 +97,7 @@ export class SessionSpans {
     return this.#given();
   }
 
-  /** What is open when nothing more is read, as it stands (SS2). */
+  /** The spans that are still open when nothing more is read (SS2). */
   finish(): readonly Span[] {
     this.#completedAt = null;
     this.#closeTurn();
@@ -194,7 +193,7 @@ export class SessionSpans {
     chat.model = entry.model ?? chat.model;
     chat.stopReason = entry.stopReason ?? chat.stopReason;
     chat.isPartial = entry.isPartial === true;
-    // A message in several lines says on each what was counted so far.
+    // A message in several lines has the usage so far on each.
     const isMore = (entry.usage?.outputTokens ?? 0) >= (chat.usage?.outputTokens ?? 0);
     if (entry.usage && isMore) chat.usage = entry.usage;
     if (chat.messageId !== null && chat.messageId === entry.messageId) {
@@ -284,7 +283,7 @@ export class SessionSpans {
     const { chat } = turn;
     if (!chat) return;
     this.#push(chatOf(this.#shape, chat, turn.spanId, this.#completedAt === null));
-    this.#askedNs = later(this.#askedNs, chat.endNs); // It is not asked again before it has answered.
+    this.#askedNs = later(this.#askedNs, chat.endNs); // The next call begins after this answer.
     turn.chat = null;
   }
 
@@ -309,7 +308,7 @@ export class SessionSpans {
   }
 }
 
-/** Whether what the model says now is another message than the one before. */
+/** Whether this is another message of the model than the one before. */
 function isAnother(chat: ChatFacts, { messageId }: Entry): boolean {
   if (messageId !== undefined && chat.messageId !== null) return messageId !== chat.messageId;
   return chat.isAnswered;

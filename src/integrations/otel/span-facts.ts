@@ -1,10 +1,10 @@
-/** Span facts: what is known of a session, a turn, a model call and a tool call while they go on. */
+/** Span facts: what is known of a session, a turn, a model call and a tool call in progress. */
 
 import type { Entry } from "../../model/entry.ts";
 import type { ToldMessages } from "./content.ts";
 import type { SpanLink } from "./span.ts";
 
-/** A session from its beginning, or from its going on, to its end. */
+/** A session from its beginning, or its continuation, to its end. */
 export interface RunFacts {
   readonly spanId: string;
   readonly offset: number;
@@ -18,7 +18,7 @@ export interface TurnFacts {
   readonly spanId: string;
   readonly offset: number;
   readonly number: number;
-  /** The log said that it begins, and will say that it ends. */
+  /** The log marks its beginning, and will mark its end. */
   readonly isMarked: boolean;
   readonly startNs: bigint | null;
   endNs: bigint | null;
@@ -31,14 +31,14 @@ export interface ChatFacts {
   readonly messageId: string | null;
   readonly startNs: bigint | null;
   endNs: bigint | null;
-  /** The session's when it was asked: some logs name it once, at the start. */
+  /** The session's model at the time of the call: some logs name it once, at the start. */
   readonly askedModel: string | null;
-  /** The one that the message names. */
+  /** The model that the message names. */
   model: string | null;
   stopReason: string | null;
   usage: Entry["usage"];
   isPartial: boolean;
-  /** A tool has answered it: what the model says next is another message. */
+  /** A tool has answered it: the model's next text is another message. */
   isAnswered: boolean;
   readonly input: ToldMessages | null;
   readonly output: ToldMessages | null;
@@ -49,7 +49,7 @@ export interface CallFacts {
   readonly parentSpanId: string;
   readonly offset: number;
   readonly startNs: bigint | null;
-  /** Bounded, as they will be told. */
+  /** Bounded, as exported. */
   readonly tool: string;
   readonly callId: string | null;
   /** The model's provider ran it. */

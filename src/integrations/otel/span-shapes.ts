@@ -1,7 +1,7 @@
 /**
- * Span shapes: what each kind of span says, in the conventions' words. See session-spans.ts, SS1.
+ * Span shapes: the attributes of each kind of span, by the conventions. See session-spans.ts, SS1.
  *
- * A span whose time nobody knows is none: null.
+ * A span without a known time is null.
  */
 
 import { oneLine } from "../../base/one-line.ts";
@@ -11,7 +11,7 @@ import { ATTR, OPERATION, OTHER, OWN, providerOf, TOOL_TYPE } from "./names.ts";
 import { type AttributeValue, type Span, type SpannedSession, spanIdOf } from "./span.ts";
 import type { CallFacts, ChatFacts, RunFacts, TurnFacts } from "./span-facts.ts";
 
-/** What all spans of a session have in common. */
+/** Common to all spans of a session. */
 export interface Attributing {
   readonly session: SpannedSession;
   readonly agent: string | null;
@@ -23,7 +23,7 @@ type Shaped = Omit<Span, "completedAt">;
 
 /** The longest name of a model, an agent, a tool; the longest id. */
 const NAME_CHARS_MAX = 200;
-/** Codes are words; what looks like a sentence may hold what was said. */
+/** Codes are words; a sentence may contain text of the conversation. */
 const ERROR_CODE = /^[\w.:/-]{1,64}$/;
 
 export function sessionOf(
@@ -114,7 +114,7 @@ export function chatOf(
 
 export interface ToolEnd {
   readonly endNs: bigint | null;
-  /** Absent when the session ended without one, or goes on. */
+  /** Absent when the session ended without one, or is still open. */
   readonly result?: Extract<Part, { type: "tool_result" }>;
   readonly unfinished?: boolean;
 }
@@ -151,7 +151,7 @@ function errorTypeOf({ result, unfinished }: ToolEnd): string | null {
   return unfinished ? null : "no_result";
 }
 
-/** Calls stand in the log when the model made them; how long they ran, some results know better. */
+/** A call's time in the log is when the model made it; some results know better how long it ran. */
 function startOf({ startNs }: CallFacts, { endNs, result }: ToolEnd): bigint | null {
   const { durationMs = null } = result ?? {};
   if (endNs === null || durationMs === null || !(durationMs >= 0 && durationMs < 1e12)) {
@@ -190,7 +190,7 @@ function modelOf({ session }: Attributing, model: string | null): Record<string,
   };
 }
 
-/** The conventions count what a cache gave among the input; our entries count it apart. */
+/** The conventions count cached tokens as input; our entries count them separately. */
 function usageOf(usage: Usage | null): Record<string, AttributeValue> {
   if (usage === null) return {};
   const { inputTokens, outputTokens, cacheWriteTokens, cacheReadTokens, spend } = usage;

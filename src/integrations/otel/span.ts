@@ -1,8 +1,8 @@
 /**
- * Span: what is told of a session, before it has a spelling on the wire; and how it is named.
+ * Span: a span before it is encoded, and its ids.
  *
- * SP1  An id follows from the session and the place of the entry that a span begins with. Exported
- *      twice, by anybody, a session is the same spans.
+ * SP1  An id depends on the session and the offset of the entry that a span begins with. So exports
+ *      are idempotent: span ids never change.
  */
 
 import { createHash } from "node:crypto";
@@ -26,13 +26,13 @@ export interface Span {
   readonly endNs: bigint;
   readonly attributes: Attributes;
   readonly links: readonly SpanLink[];
-  /** What failed; the text is null where it must not be told. */
+  /** What failed; the text is null where it must not be exported. */
   readonly failure: { readonly message: string | null } | null;
-  /** The offset after the entry that ended it; null when none has as yet. */
+  /** The offset after the entry that ended it; null while it is open. */
   readonly completedAt: number | null;
 }
 
-/** Whose spans they are. */
+/** The session of the spans. */
 export interface SpannedSession {
   readonly dialect: string;
   readonly id: string;
@@ -45,7 +45,7 @@ export function traceIdOf({ dialect, id }: SpannedSession): string {
   return hexOf(["trace", dialect, id], 16);
 }
 
-/** 16 hexadecimal digits: of what begins at that entry, the `index`th of its parts. */
+/** 16 hexadecimal digits: for the `index`th part of what begins at that entry. */
 export function spanIdOf(traceId: string, part: SpanPart, offset: number, index = 0): string {
   return hexOf(["span", traceId, part, String(offset), String(index)], 8);
 }
@@ -56,10 +56,10 @@ function hexOf(words: readonly string[], bytes: number): string {
   return /[1-9a-f]/.test(id) ? id : `${id.slice(1)}1`; // No id may be all zeros.
 }
 
-/** What OTLP's times hold at most, as all its readers count: the year 2262. */
+/** The largest time that all OTLP readers accept: the year 2262. */
 const NS_MAX = 2n ** 63n - 1n;
 
-/** An entry's time in nanoseconds; null when it has none, or one that OTLP cannot tell. */
+/** An entry's time in nanoseconds; null when it has none, or one that OTLP cannot express. */
 export function nsOf(at: string | null): bigint | null {
   const ms = at === null ? Number.NaN : Date.parse(at);
   if (Number.isNaN(ms)) return null;

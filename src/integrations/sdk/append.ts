@@ -1,6 +1,4 @@
-/**
- * Append: lines that a door writes together, so that they count together (history.ts, HI1).
- */
+/** Append: writes lines together, so that they count together (history.ts, HI1). */
 
 import { VerbatimError } from "../../base/errors.ts";
 import { LOG_LIMITS } from "../../base/limits.ts";
@@ -8,7 +6,7 @@ import type { ByteOffset } from "../../base/offset.ts";
 import type { Session } from "../../store/session.ts";
 import type { Line } from "./history.ts";
 
-/** What one write carries for certain: the rest is for what is added to each line, and for signing. */
+/** What surely fits one write: the rest is for the fields added to each line, and for signing. */
 export const TOGETHER_BYTES_MAX = LOG_LIMITS.batchBytesMax - 256 * 1024;
 /** Id, time, part. */
 const ADDED_BYTES = 200;
@@ -21,7 +19,7 @@ export function appendTogether(session: Session, lines: readonly Line[]): Promis
     throw new VerbatimError(
       "BATCH_TOO_LARGE",
       `${of} lines for ${session.path} are ${bytes} bytes, and ${TOGETHER_BYTES_MAX} can be ` +
-        `written together; give fewer at once`,
+        `written together; pass fewer at once`,
       { path: session.path, bytes, bytesMax: TOGETHER_BYTES_MAX },
     );
   }
@@ -29,7 +27,7 @@ export function appendTogether(session: Session, lines: readonly Line[]): Promis
   return session.appendNatives(lines.map((line, n) => ({ ...line, part: [n + 1, of] })));
 }
 
-/** Cuts lines into groups that can be written together, as few as possible. */
+/** Splits lines into as few groups as possible that can be written together. */
 export function* inGroups(lines: readonly Line[]): Generator<readonly Line[]> {
   let group: Line[] = [];
   let bytes = 0;
@@ -46,7 +44,7 @@ export function* inGroups(lines: readonly Line[]): Generator<readonly Line[]> {
   if (group.length > 0) yield group;
 }
 
-/** At most; what has no JSON is refused when it is appended. */
+/** An upper bound; a value without JSON is refused when it is appended. */
 function sizeOf(line: Line): number {
   try {
     return Buffer.byteLength(JSON.stringify(line)) + ADDED_BYTES;

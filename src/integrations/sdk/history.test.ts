@@ -1,6 +1,6 @@
 /**
- * Method: logs as several writers leave them: groups that are whole or were torn, with or without a
- * word on what they were made from. A second opinion reads them forward, one group after the other.
+ * Method: logs as several writers leave them: groups that are whole or torn, with or without a
+ * reference to what they are based on. A model reads them forward, one group after the other.
  */
 
 import assert from "node:assert/strict";
@@ -17,9 +17,9 @@ const TYPES = ["item", "pop", "clear"];
 interface Written {
   readonly kinds: readonly ("item" | "pop" | "clear")[];
   readonly count: number;
-  /** So many lines at the end never came. */
+  /** This many lines at the end are missing. */
   readonly torn: number;
-  /** How many lines that count its writer had not seen; null: it does not say what it saw. */
+  /** How many counting lines its writer had not seen; null: it does not say what it saw. */
   readonly behind: number | null;
 }
 
@@ -33,11 +33,11 @@ const anyWritten: fc.Arbitrary<Written> = fc.record({
   behind: fc.option(fc.constantFrom(0, 0, 1, 2)),
 });
 
-/** The lines of a log, and which of them count: told forward. */
+/** The lines of a log, and which of them count: computed forward. */
 function told(writes: readonly Written[]): { lines: Line[]; counted: Line[] } {
   const lines: Line[] = [];
   const counted: Line[] = [];
-  /** What a writer may have seen as the last line: the last one of each group that counts. */
+  /** What a writer may have seen as the last line: the last one of each counting group. */
   const ends = [AT_START];
   for (const { kinds, count, torn, behind } of writes) {
     const of = kinds.length;
@@ -62,7 +62,7 @@ function told(writes: readonly Written[]): { lines: Line[]; counted: Line[] } {
   return { lines, counted };
 }
 
-/** What stands after all that was said and taken back. */
+/** The items left after all additions and removals. */
 function standing(counted: readonly Line[]): unknown[] {
   let items: unknown[] = [];
   for (const { type, id, count } of counted) {
@@ -73,7 +73,7 @@ function standing(counted: readonly Line[]): unknown[] {
   return items;
 }
 
-test("read from the end, a history is what it is read from its beginning", async () => {
+test("a history is the same read from its end or from its beginning", async () => {
   const store = new Store(nodeHost, { dialect: "sdk", root: tempDirectory(), durability: "os" });
   onTestFinished(() => store.close());
   let runs = 0;
@@ -103,7 +103,7 @@ test("read from the end, a history is what it is read from its beginning", async
   );
 });
 
-test("what one write does not carry is cut into as few groups as possible", () => {
+test("lines too many for one write are split into as few groups as possible", () => {
   const line = (chars: number): Line => ({ type: "item", item: "x".repeat(chars) });
   const sizes = (lines: readonly Line[]) => [...inGroups(lines)].map((group) => group.length);
   const half = TOGETHER_BYTES_MAX / 2;

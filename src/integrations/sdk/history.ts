@@ -1,12 +1,12 @@
 /**
- * History: what counts of a session of the dialect `sdk`, read from its end.
+ * History: the lines that count in a session of the dialect `sdk`, read from its end.
  *
- * HI1  Lines that were written together count together, or not at all: where the last of them is
+ * HI1  Lines that were written together count together, or not at all: if the last of them is
  *      missing, they were never acknowledged.
- * HI2  A line that says after which it must stand came too late where another that counts stands in
- *      between: it counts for nothing, and neither do those written with it. Such lines are in nobody's
- *      way, so of several who rewrite a history at once one always succeeds.
- * HI3  What was taken back is passed over, however often things were taken back and said again.
+ * HI2  A line may name the line that it must follow. If another counting line is in between, it
+ *      came too late: it does not count, and neither do those written with it. Such lines block no
+ *      other writer, so when several rewrite a history at once, one always succeeds.
+ * HI3  Undone items are skipped, however often items were undone and added again.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -14,26 +14,29 @@ import type { ByteOffset } from "../../base/offset.ts";
 import { partOf } from "../../dialects/sdk/line.ts";
 import type { Session } from "../../store/session.ts";
 
-/** A line as its JSON says it. */
+/** A parsed line. */
 export type Line = Readonly<Record<string, unknown>>;
 
-/** In `after`: the line is to be the first. */
+/** In `after`: the line must be the first. */
 export const AT_START = "start";
 
 export interface Look {
-  /** The kinds of lines that are this door's; all others are passed over. */
+  /** The line types of this integration; all others are skipped. */
   readonly types: readonly string[];
-  /** Only what stands before this place. Default: all. */
+  /** Only lines before this offset. Default: all. */
   readonly to?: ByteOffset;
 }
 
 /** The lines that count, the last one first. */
 export async function* countedBackward(session: Session, look: Look): AsyncGenerator<Line> {
-  /** Groups that say after which line they must stand, not met yet; the last one first (HI2). */
+  /**
+   * Groups that name the line they must follow, which was not reached yet; the last one first
+   * (HI2).
+   */
   let unsettled: Group[] = [];
   for await (const group of groupsBackward(session, look)) {
     const isNamed = unsettled.some((later) => later.at(-1)?.after === group[0]?.id);
-    // Whoever named it had read that it counts.
+    // Its writer had read that it counts.
     if (group.at(-1)?.after !== undefined && !isNamed) {
       unsettled.push(group);
       continue;
@@ -48,7 +51,7 @@ export async function* countedBackward(session: Session, look: Look): AsyncGener
 /** Lines that were written together, the last one first. */
 type Group = readonly Line[];
 
-/** Of groups that stand between a line that counts and others that do, those that came in time. */
+/** Of groups between two counting lines, those that came in time. */
 function inTime(groups: readonly Group[], counts: unknown): Line[] {
   let last = counts;
   const kept: Group[] = [];
@@ -76,13 +79,13 @@ async function* groupsBackward(session: Session, look: Look): AsyncGenerator<Gro
   }
 }
 
-/** The last lines of one kind that count and were not taken back, in order. */
+/** The last lines of one type that count and were not undone, in order. */
 export async function lastSaid(
   session: Session,
   look: Look & {
     readonly type: string;
     readonly limit?: number;
-    /** The id of a line that is passed over. */
+    /** The id of a line to skip. */
     readonly skip?: string;
   },
 ): Promise<Line[]> {
@@ -101,7 +104,10 @@ export async function lastSaid(
   return said.reverse();
 }
 
-/** The door's lines from the end, whether they count or not. None when there is no session yet. */
+/**
+ * This integration's lines from the end, whether they count or not. None when there is no session
+ * yet.
+ */
 export async function* linesBackward(session: Session, { types, to }: Look): AsyncGenerator<Line> {
   let bad = 0;
   const reader = session.reader({ onBadLine: () => bad++ });
@@ -121,7 +127,7 @@ export async function* linesBackward(session: Session, { types, to }: Look): Asy
 function warn({ path }: Session, bad: number): void {
   const lines = bad === 1 ? "1 bad line was" : `${bad} bad lines were`;
   process.emitWarning(
-    `${lines} passed over in ${path}; \`verbatim doctor\` says which`,
+    `${lines} skipped in ${path}; \`verbatim doctor\` says which`,
     "VerbatimWarning",
   );
 }
