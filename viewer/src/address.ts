@@ -1,4 +1,4 @@
-/** Address: the route that the browser shows, and going to another. */
+/** Address: the route in the browser's address bar, and navigation. */
 
 import { signal } from "@preact/signals";
 import { formatRoute, parseRoute, type Route } from "./route.ts";
@@ -9,7 +9,7 @@ addEventListener("hashchange", () => {
   route.value = parseRoute(location.hash);
 });
 
-/** Goes to a route; `isSame` for one that is the same place said more exactly: no step back. */
+/** Navigates to a route; `isSame` replaces the current one, without a step in the history. */
 export function go(to: Route, isSame = false): void {
   const hash = formatRoute(to);
   if (hash === formatRoute(route.peek())) return;

@@ -1,4 +1,4 @@
-/** App: what is on every page, and the page that the address asks for. */
+/** App: the frame of every page, and the page of the current route. */
 
 import { useEffect } from "preact/hooks";
 import { route } from "./address.ts";
@@ -35,7 +35,7 @@ export function App() {
   );
 }
 
-/** Not a link: the hash is the address of the page. */
+/** Not a link: the hash is the route. */
 function skip(): void {
   document.getElementById("main")?.focus();
 }

@@ -1,4 +1,6 @@
-/** HTML view: a piece of `Html` in the page. It is put there once, so what was unfolded stays so. */
+/**
+ * HTML view: a piece of `Html` in the page. It is inserted once, so that unfolded parts stay so.
+ */
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Html } from "../../src/render/html/markup.ts";
@@ -21,8 +23,8 @@ export function HtmlView({ html }: { readonly html: Html }) {
 const waiting = new Set<HTMLElement>();
 
 /**
- * What scrolls sideways can be reached, and so scrolled, by keys; nothing else is on the way. All at
- * once in the next frame: measuring each piece as it comes would lay the page out for each.
+ * Makes elements that scroll sideways focusable, so that keys scroll them. All at once in the next
+ * frame: measuring each piece as it comes would cause a layout for each.
  */
 function reachSoon(element: HTMLElement): void {
   if (waiting.size === 0) requestAnimationFrame(reachLongLines);

@@ -1,4 +1,4 @@
-/** Main: puts the style and the page where they belong. */
+/** Main: mounts the style and the page. */
 
 import { render } from "preact";
 import { App } from "./app.tsx";

@@ -1,10 +1,10 @@
 /**
- * Route: which page the address asks for, and the address of a page.
+ * Route: parses the address of a page, and makes it.
  *
  *     #/?q=…&dialect=…&status=…&since=…   the sessions     #/s/ID?at=OFFSET&q=…   one of them
- *     #/usage                              what was used
+ *     #/usage                              usage
  *
- * RT1  Any text is some route; what a route says is read back from its address.
+ * RT1  Any text is some route, and a route is read back from its address.
  */
 
 export interface ListFilter {
@@ -77,6 +77,6 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return ""; // No address of ours: there is no such page.
+    return ""; // Not one of our addresses.
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Server: the one that this page came from, asked through the public client.
+ * Server: the server that this page came from, through the public client.
  *
- * SV1  A server that asks for a token is asked again with the one that its user gives. It is kept in
- *      this tab's session storage, and goes nowhere but to the server.
+ * SV1  When the server requires a token, the request is repeated with the one that the user enters.
+ *      It is kept in this tab's session storage, and sent only to the server.
  */
 
 import { computed, signal } from "@preact/signals";
@@ -14,12 +14,12 @@ const UNAUTHORIZED = 401;
 
 const token = signal(sessionStorage.getItem(TOKEN_KEY) ?? "");
 
-/** Whether the server wants a token, or another one. */
+/** Whether the server requires a token, or another one. */
 export const isTokenWanted = signal(false);
-/** False after a request that nobody answered. */
+/** False after a request without an answer. */
 export const isReachable = signal(true);
 
-/** A new one for each token, so that pages ask anew. */
+/** A new one for each token, so that pages reload. */
 export const client = computed(() => {
   const url = new URL(".", location.href.split("#")[0] ?? "").href;
   return new VerbatimClient({ url, fetch: watchedFetch, ...tokenOf(token.value) });
@@ -51,14 +51,14 @@ export function isAbort(cause: unknown): boolean {
   return cause instanceof DOMException && cause.name === "AbortError";
 }
 
-/** The status of a refusal; 0 when nobody answered. */
+/** The status of a refusal; 0 without an answer. */
 export function statusOf(cause: unknown): number {
   if (!(cause instanceof VerbatimError)) return 0;
   const { details } = cause;
   return "status" in details && typeof details.status === "number" ? details.status : 0;
 }
 
-/** What went wrong, for the person at the screen. */
+/** What went wrong, for the user. */
 export function reasonOf(cause: unknown): string {
   if (cause instanceof VerbatimError) return cause.message;
   if (cause instanceof TypeError) return "The server does not answer.";

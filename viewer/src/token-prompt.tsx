@@ -1,4 +1,4 @@
-/** Token prompt: for a server that serves more than its own machine. */
+/** Token prompt: for a server that requires a token. */
 
 import { useRef } from "preact/hooks";
 import { useToken as keepToken } from "./server.ts";
@@ -13,10 +13,10 @@ export function TokenPrompt() {
   return (
     <main id="main" tabIndex={-1} class="page">
       <form class="blank token" onSubmit={give}>
-        <h1>This server asks for a token</h1>
+        <h1>This server requires a token</h1>
         <p>
-          Whoever runs it makes one with <code>verbatim token create</code>. It is kept in this tab
-          alone, until you close it.
+          Its administrator creates one with <code>verbatim token create</code>. It is kept in this
+          tab only, until you close it.
         </p>
         <label for="token">Token</label>
         <input ref={field} id="token" type="password" autocomplete="off" spellcheck={false} />

@@ -23,7 +23,9 @@ const policy: Policy = trustedTypes?.createPolicy("verbatim", { createHTML: same
   createHTML: same,
 };
 
-/** What `innerHTML` takes. Browsers' types call it a string; where it matters it is an object. */
+/**
+ * What `innerHTML` accepts. Browsers' types call it a string; with Trusted Types it is an object.
+ */
 export function trustedHtml(html: Html): string {
   return policy.createHTML(html.toString()) as string;
 }

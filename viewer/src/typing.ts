@@ -1,4 +1,4 @@
-/** Typing: whether a key that is pressed is somebody writing, and no command. */
+/** Typing: whether a pressed key is text input, not a command. */
 
 export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.matches("input, textarea, select");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { agoOf, counted, shortCount, shortMoney, sizeOf } from "./words.ts";
 
-test("numbers are short and say their unit", () => {
+test("numbers are short and have a unit", () => {
   assert.deepEqual([0, 999, 1000, 99_949, 99_950, 999_499, 999_500, 2e9].map(shortCount), [
     ...["0", "999", "1.0k", "99.9k", "100k", "999k", "1.0M", "2000M"],
   ]);
@@ -28,7 +28,7 @@ test("numbers are short and say their unit", () => {
   );
 });
 
-test("how long ago something was is said in one unit", () => {
+test("a time ago is in one unit", () => {
   const now = Date.parse("2026-11-15T12:00:00Z");
   const ago = (seconds: number) => agoOf(new Date(now - seconds * 1000).toISOString(), now);
   assert.deepEqual([0, 30, 90, 7200, 90_000, 40 * 86_400, 800 * 86_400].map(ago), [

@@ -1,4 +1,6 @@
-/** Words: numbers, times, states as the page says them. Those of entries: src/render/phrases.ts. */
+/**
+ * Words: numbers, times and states as the page shows them. Those of entries: src/render/phrases.ts.
+ */
 
 import type { SessionStatus } from "../../src/model/summary.ts";
 import { grouped } from "../../src/render/phrases.ts";
@@ -38,7 +40,7 @@ export function shortCount(count: number): string {
   return `${(count / 1_000_000).toFixed(count < 99_950_000 ? 1 : 0)}M`;
 }
 
-/** $0.0031, $1.24: as exact as it matters. */
+/** $0.0031, $1.24: with the relevant digits. */
 export function shortMoney(spend: number): string {
   if (spend === 0) return "$0";
   if (spend < 0.0001) return "<$0.0001";

@@ -1,4 +1,4 @@
-/** Demo banner: says that what is listed is made up, and removes it with one click. */
+/** Demo banner: says that the listed sessions are examples, and removes them with one click. */
 
 import { useEffect, useState } from "preact/hooks";
 import { client, reasonOf } from "../server.ts";
@@ -11,7 +11,7 @@ export function DemoBanner({ onRemoved }: { readonly onRemoved: () => void }) {
   useEffect(() => {
     asked.demo().then(
       (demo) => show(demo.isShown),
-      () => {}, // The list itself says what is wrong with the server.
+      () => {}, // The list shows what is wrong with the server.
     );
   }, [asked]);
   if (!isShown) return null;

@@ -1,9 +1,9 @@
 /**
- * Follow into: entries that any process appends, brought into the page as they come.
+ * Follow into: adds entries that any process appends to the page as they come.
  *
- * FI1  The client gives each entry once and in order, over lost connections and restarts
- *      (src/client/follow.ts, FO1). They are shown together, once a frame.
- * FI2  A reader who is at the end stays there; one who is elsewhere is told how many came.
+ * FI1  The client yields each entry once and in order, over lost connections and restarts
+ *      (src/client/follow.ts). They are shown together, once a frame.
+ * FI2  A reader at the end stays there; a reader elsewhere sees how many came.
  */
 
 import type { Signal } from "@preact/signals";
@@ -22,7 +22,7 @@ import {
 import type { Outline } from "../session/outline.ts";
 import { isConnected } from "./lost-banner.tsx";
 
-/** The session that is read, as far as following it changes it. */
+/** The part of the session store that following changes. */
 export interface Followed {
   readonly id: string;
   readonly client: VerbatimClient;
@@ -64,7 +64,7 @@ export async function followInto(
   }
 }
 
-/** Whether there will be something to see. */
+/** Whether the entry is visible. */
 function isShown({ kind, entry }: EntryItem): boolean {
   return entry === null || kind === "message" || kind === "end";
 }
@@ -83,7 +83,7 @@ function take(store: Followed, events: readonly SessionEvent[]): void {
     window = withEntry(window, event, store.isFollowing || itemsOf(window).length < ENTRIES_MAX);
     store.outline.take([event]);
   }
-  // Who reads at the end does not miss what is let go far above; who reads above would miss it.
+  // A reader at the end does not miss entries dropped far above; a reader above would.
   store.window.value = store.isFollowing ? trimmed(window, "end") : window;
   if (!store.isFollowing) store.arrived.value += came;
   store.headChanged();

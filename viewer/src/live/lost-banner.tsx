@@ -1,13 +1,13 @@
-/** Lost banner: says that the server does not answer, once that has lasted a moment. */
+/** Lost banner: shown when the server has not answered for a moment. */
 
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { isReachable } from "../server.ts";
 
-/** Connections end and begin anew by themselves; nobody needs to hear of that. */
+/** Connections end and reconnect by themselves; no message is needed for that. */
 const PATIENCE_MS = 1500;
 
-/** Whether the live view has a connection; true where there is none to have. */
+/** Whether the live view is connected; true on pages without one. */
 export const isConnected = signal(true);
 
 const isLost = signal(false);

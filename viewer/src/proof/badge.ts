@@ -1,9 +1,10 @@
 /**
  * Badge: one verdict from two judges. This browser checks the log's bytes; the server also knows
- * the pinned heads, the files next to the log and whom to trust. Pure.
+ * the pinned heads, the files next to the log and which keys are trusted. Pure.
  *
  * BD1  The badge shows the worse of the two, by the order of src/proof/verdict.ts.
- * BD2  It is green only when both have answered, of the session as it is now, and both say so.
+ * BD2  It is green only when both have answered, about the session as it is now, and both say
+ *      verified.
  */
 
 import type { SessionVerdict } from "../../../src/client/session-shapes.ts";
@@ -18,7 +19,7 @@ export type BrowserWord =
   | { readonly is: "checked"; readonly checked: Checked; readonly canVerify: boolean }
   | { readonly is: "failed"; readonly reason: string };
 
-/** What the server says. Of a very long session it is asked only when a person wants it. */
+/** The server's answer. For a very long session it is requested only on demand. */
 export type ServerWord =
   | { readonly is: "asking" }
   | { readonly is: "not asked" }
@@ -30,12 +31,14 @@ export interface Words {
   readonly server: ServerWord;
   /** The session was appended to within the last minute. */
   readonly isLive: boolean;
-  /** The session has changed since these words: they are being asked for again. */
+  /** The session has changed since these answers: new ones were requested. */
   readonly isStale: boolean;
 }
 
 export interface Badge {
-  /** The worse of the two verdicts; null while there is none, or only one of two that must agree. */
+  /**
+   * The worse of the two verdicts; null while there is none, or only one of two that must agree.
+   */
   readonly verdict: Verdict | null;
   readonly tone: Tone;
   readonly word: string;
@@ -58,17 +61,17 @@ export function badgeOf(words: Words): Badge {
   return words.isStale ? pending(words.browser) : verified(words);
 }
 
-/** What this browser found; null when it has found nothing yet, or cannot check signatures. */
+/** This browser's verdict; null when it has none yet, or cannot check signatures. */
 export function browserVerdict(browser: BrowserWord): Verdict | null {
   if (browser.is !== "checked") return null;
   const { verdict } = browser.checked;
   return browser.canVerify || NEEDS_NO_SIGNATURE.has(verdict) ? verdict : null;
 }
 
-/** Found without a single signature. */
+/** Verdicts that need no signature. */
 const NEEDS_NO_SIGNATURE = new Set<Verdict>(["tampered", "unreadable", "rollback", "unsigned"]);
 
-/** Null when there is no answer. A word that this page does not know is not a good one. */
+/** Null when there is no answer. An unknown verdict is not a good one. */
 export function serverVerdict(server: ServerWord): Verdict | null {
   if (server.is !== "said") return null;
   return VERDICTS.find((known) => known === server.report.verdict) ?? "unreadable";
@@ -112,7 +115,7 @@ function pending(browser: BrowserWord): Badge {
   return { verdict: null, tone: "plain", word, sentence, advice: null };
 }
 
-/** Neither judge could say anything. */
+/** Neither judge has a verdict. */
 function unchecked({ browser, server }: Words): Badge {
   const why = [browser, server].map((word) => (word.is === "failed" ? word.reason : ""));
   const sentence = `This session could not be checked. ${why.join(" ")}`.trim();
@@ -121,7 +124,7 @@ function unchecked({ browser, server }: Words): Badge {
 
 const AGAIN = "Check again, or run `verbatim verify` where the session lies.";
 
-/** One says that it is verified, and the other says nothing: never green. */
+/** One says verified, and the other says nothing: never green. */
 function halfChecked({ browser, server }: Words): Badge {
   if (server.is !== "said") {
     const isFailed = server.is === "failed";

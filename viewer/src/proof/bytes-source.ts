@@ -1,8 +1,8 @@
 /**
- * Bytes source: what a check asks of the server, in pieces, and the keys that checkpoints name.
+ * Bytes source: fetches the log's bytes in pieces, and the keys that checkpoints name.
  *
- * BS1  What the server says of a key is held against the checkpoint itself: a key is used only when
- *      its SHA-256 is the id that the checkpoint names. Whom to trust remains the server's word.
+ * BS1  A key from the server is checked against the checkpoint itself: it is used only when its
+ *      SHA-256 is the id that the checkpoint names. Which keys are trusted is up to the server.
  */
 
 import type {
@@ -28,14 +28,14 @@ export interface ProofClient {
   checkpoints(id: string, range: { from: number; to?: number }): Promise<CheckpointPage>;
 }
 
-/** The session that is checked, as the list tells it. */
+/** The session to check, as in the list. */
 export interface ProofSession {
   readonly id: string;
   readonly session: string;
   readonly dialect: string;
 }
 
-/** A piece is judged at once: short enough that the page goes on meanwhile. */
+/** A piece is judged in one go: short enough to keep the page responsive. */
 const PIECE_BYTES = 256 * 1024;
 /** A file may name any number of keys; after these, they are unknown. */
 const KEYS_MAX = 64;
@@ -46,7 +46,7 @@ export class BytesSource {
   readonly #client: ProofClient;
   readonly #signal: AbortSignal;
   readonly #known = new Map<string, KeyAnswer>();
-  /** Keys that rotations carry. The server may not know them, and they are not trusted for that. */
+  /** Keys in rotations. The server may not know them, and they are not trusted for that. */
   readonly #carried = new Map<string, Uint8Array>();
   #canVerify: boolean | null = null;
 
@@ -62,7 +62,7 @@ export class BytesSource {
     this.#signal = signal;
   }
 
-  /** Of whom the checkpoints must speak: src/signing/session-log.ts says the same. */
+  /** The session that the checkpoints must name: src/signing/session-log.ts has the same rule. */
   get name(): string {
     const { session, dialect } = this.session;
     return dialect === "rye" || dialect === "entire" ? session : `${dialect}:${session}`;
@@ -76,7 +76,7 @@ export class BytesSource {
     return page;
   }
 
-  /** All checkpoints that lie beside a log from a place on, in order. */
+  /** All checkpoints of a sidecar from an offset on, in order. */
   async *beside(first: CheckpointPage, from: number): AsyncGenerator<Uint8Array> {
     let last = -1;
     const { genesis } = first;
@@ -90,12 +90,12 @@ export class BytesSource {
       const newest = news.at(-1);
       if (page.isComplete || newest === undefined) return;
       last = newest.seq;
-      // From the byte before, since more may stand at the same place.
+      // From the byte before, since more may be at the same offset.
       page = await this.checkpoints(Math.max(0, newest.covers.to - 1));
     }
   }
 
-  /** The log's bytes up to `to`, in pieces; the page is let go on between them. */
+  /** The log's bytes up to `to`, in pieces; the page can react between them. */
   async *pieces(from: number, to: number): AsyncGenerator<Uint8Array> {
     for (let at = from; at < to; ) {
       this.#signal.throwIfAborted();
@@ -110,7 +110,7 @@ export class BytesSource {
     }
   }
 
-  /** As `pieces`; the signatures in each are checked before it is given. */
+  /** Like `pieces`; the signatures in each are checked before it is yielded. */
   async *checkedPieces(
     from: number,
     to: number,
@@ -132,7 +132,7 @@ export class BytesSource {
     }
   }
 
-  /** Checks a signature, for the judges to know. */
+  /** Checks a signature in advance, for the judges. */
   async ahead(checkpoint: Checkpoint): Promise<void> {
     const { kid, byteOffset, statement, sig2 } = checkpoint;
     if (!this.#known.has(kid) && this.#known.size < KEYS_MAX) {
@@ -157,7 +157,8 @@ export class BytesSource {
   };
 
   #learn({ keyId, publicKey, owner, refusal }: CheckpointKey): void {
-    // A key that cannot be used is none: its signatures are not false because nobody can check them.
+    // An unusable key counts as missing: its signatures are not false because they cannot be
+    // checked.
     const raw = publicKey === null || !this.#canVerify ? null : fromBase64url(publicKey);
     if (!raw || kidOf(this.crypto, raw) !== keyId) return; // BS1
     this.#known.set(keyId, {
@@ -178,7 +179,7 @@ function unknown(kid: string | null): KeyAnswer {
   return { publicKey: null, kid, fp: null, owner: null, refusal: "KEY_UNKNOWN" };
 }
 
-/** Lets the page draw and answer. */
+/** Lets the page draw and react. */
 function breath(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }

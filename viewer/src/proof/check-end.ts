@@ -1,9 +1,9 @@
 /**
- * Check end: the last stretches of a long session, judged without reading what stands before them.
+ * Check end: judges the last segments of a long session without reading what comes before them.
  *
- * Each checkpoint says what the lines since the one before it are (`seg`), which line that one was
- * (`prev`), and is signed. So a stretch is proved by itself; that nothing is missing before the
- * first one, only the whole check says.
+ * Each checkpoint has the hash of the lines since the one before it (`seg`) and of that
+ * checkpoint's line (`prev`), and is signed. So a segment is proved by itself; only the whole check
+ * shows that nothing is missing before the first one.
  */
 
 import type { CheckpointPage } from "../../../src/client/session-shapes.ts";
@@ -25,7 +25,7 @@ import { type BytesSource, checkpointIn } from "./bytes-source.ts";
 import { envelopeOf, newTail, shorter, sidecarFindings, tailFindings } from "./check-whole.ts";
 import { type AlteredRange, alteredOf, type Checked, turnAt, verdictOf } from "./checked.ts";
 
-/** Checks what the last `bytes` of the log hold whole. */
+/** Checks the segments that are whole within the last `bytes` of the log. */
 export async function checkEnd(source: BytesSource, bytes: number): Promise<Checked> {
   const { end } = await source.checkpoints(0, 0);
   const page = await source.checkpoints(Math.max(0, end - bytes), end);
@@ -71,7 +71,7 @@ export async function checkEnd(source: BytesSource, bytes: number): Promise<Chec
   };
 }
 
-/** A genesis next to a log stands at its first byte and covers nothing: no stretch asks for it. */
+/** A genesis in a sidecar is at offset 0 and covers nothing: no segment needs it. */
 function fromGenesis({ place, from, genesis, checkpoints }: CheckpointPage) {
   const isLeftOut = place === "sidecar" && from === 0 && checkpoints[0]?.seq === 1;
   return isLeftOut && genesis?.covers.to === 0 ? [genesis, ...checkpoints] : checkpoints;
@@ -107,11 +107,13 @@ class EndJudge implements WalkHandler {
   readonly findings: Finding[] = [];
   readonly altered: AlteredRange[] = [];
   readonly turns = new Set<number>();
-  /** Stretches that hold. */
+  /** Segments that are valid. */
   held = 0;
-  /** The last checkpoint, whether or not it holds. */
+  /** The last checkpoint, valid or not. */
   newest: Checkpoint | null = null;
-  /** Where the first stretch begins, and where the last line that claims ends. */
+  /**
+   * Where the first segment begins, and where the last line that claims to be a checkpoint ends.
+   */
   begin = 0;
   end = 0;
   /** Where the walk began in the log. */
@@ -124,7 +126,7 @@ class EndJudge implements WalkHandler {
   readonly #leaves: LeafHasher;
   readonly #found = new Map<string, Checkpoint>();
   readonly #usedKeys = new Map<string, KeyAnswer>();
-  /** Of a rotation before the stretch that is read nothing is known: its key stays unknown. */
+  /** Rotations before the read part are unknown, and so are their keys. */
   readonly #rotations: Rotations;
   #segment: RunningHash;
   #index = 0;
@@ -161,7 +163,7 @@ class EndJudge implements WalkHandler {
   claim(line: Uint8Array, start: number, claim: Claim): void {
     const place = this.base + start;
     if (claim.is === "newer") {
-      const message = "a checkpoint is of a newer version";
+      const message = "a checkpoint has a newer format";
       const code = "NEWER_FORMAT";
       this.findings.push({ code, verdict: "unreadable", byteOffset: place, turn: null, message });
       this.end = place + line.length;
@@ -195,7 +197,7 @@ class EndJudge implements WalkHandler {
     ) {
       this.fault("SIGNATURE_FALSE", place, turn);
     } else if (this.newest === null && !this.isFromStart) {
-      this.begin = end; // It ends a stretch of which not all was read.
+      this.begin = end; // It ends a segment that was not read whole.
       if (key.publicKey && key.refusal === null) this.#rotations.holds(checkpoint);
     } else if (key.publicKey && key.refusal === null) {
       this.held++;
@@ -210,7 +212,7 @@ class EndJudge implements WalkHandler {
     this.#index = checkpoint.tree.size + (this.#isBeside ? 0 : 1);
   }
 
-  /** A signer found lines that were not signed; a later one may say that a person vouched. */
+  /** A signer found unsigned lines; a later checkpoint may vouch for them. */
   #noteFound(checkpoint: Checkpoint): void {
     if (checkpoint.kind !== "genesis" && checkpoint.kind !== "recovery") return;
     if (checkpoint.found === null) return;
@@ -219,7 +221,7 @@ class EndJudge implements WalkHandler {
     else this.#found.set(key, checkpoint);
   }
 
-  /** Bytes that were found unsigned and that no person has vouched for. */
+  /** Bytes that were found unsigned, and that no later checkpoint vouches for. */
   found(): Finding[] {
     return [...this.#found].map(([range, { byteOffset, turn }]) => {
       const message = `bytes ${range} were found unsigned, and no checkpoint vouches for them`;
@@ -227,7 +229,7 @@ class EndJudge implements WalkHandler {
     });
   }
 
-  /** What is wrong with a checkpoint, its signature apart. */
+  /** What is wrong with a checkpoint, its signature aside. */
   #codeOf(
     { byteOffset, session, log, seq, prev, seg }: Checkpoint,
     place: number,
@@ -240,25 +242,25 @@ class EndJudge implements WalkHandler {
     return seg === toHex(this.#segment.digest()) ? null : "SEGMENT_MISMATCH";
   }
 
-  /** Why the newest checkpoint's key is not to be trusted. */
+  /** Why the newest checkpoint's key is not trusted. */
   refusals(): Finding[] {
     const { newest } = this;
     const refusal = newest && this.#rotations.keyOf(newest).refusal;
     if (!newest || !refusal) return [];
-    const message = "the newest checkpoint is by a key that is not trusted there";
+    const message = "the newest checkpoint is signed by a key that is not trusted there";
     const { byteOffset, turn } = newest;
     return [{ code: refusal, verdict: "untrusted", byteOffset, turn, message }];
   }
 
   fault(code: FindingCode, byteOffset: number, turn: number | null): void {
-    const message = `what stands before byte ${byteOffset} is not what was signed`;
+    const message = `the bytes before byte ${byteOffset} are not those that were signed`;
     this.findings.push({ code, verdict: "tampered", byteOffset, turn, message });
   }
 }
 
-/** No checkpoint among the last bytes: of them nothing can be said. */
+/** No checkpoint among the last bytes: nothing can be said about them. */
 function nothingChecked(end: number): Checked {
-  const message = "no signature covers the end that was looked at";
+  const message = "no signature covers the end that was checked";
   const finding: Finding = {
     ...{ code: "UNSIGNED", verdict: "unsigned", byteOffset: null, turn: null, message },
   };

@@ -1,6 +1,6 @@
 /**
- * Check whole: a session from its first byte to its last, judged in this browser by the code that
- * judges on the command line (src/proof), in pieces: memory does not grow with the log.
+ * Check whole: judges a session from its first byte to its last in this browser, with the code of
+ * the command line (src/proof), in pieces: memory does not grow with the log.
  */
 
 import type { CheckpointPage } from "../../../src/client/session-shapes.ts";
@@ -30,7 +30,7 @@ export async function checkWhole(source: BytesSource, onProgress: OnProgress): P
   return checking.checked();
 }
 
-/** In whose words the checkpoints of a log begin that has them inside. */
+/** The envelope of checkpoints inside a log. */
 export function envelopeOf({ session }: BytesSource): EnvelopeName {
   return session.dialect === "entire" ? "entire" : "rye";
 }
@@ -38,7 +38,7 @@ export function envelopeOf({ session }: BytesSource): EnvelopeName {
 class Checking {
   readonly #source: BytesSource;
   readonly #page: CheckpointPage;
-  /** Where the log ended when the checkpoints beside it had been read. */
+  /** Where the log ended when its sidecar had been read. */
   #logEnd: number;
   readonly #envelope: EnvelopeName;
   readonly #judge: Judge;
@@ -46,7 +46,7 @@ class Checking {
   #deep: DeepJudge | null = null;
   readonly #altered: AlteredRange[] = [];
   readonly #findings: Finding[] = [];
-  /** Where the stretch begins that the next checkpoint ends. */
+  /** Where the segment of the next checkpoint begins. */
   #stretchFrom = 0;
   #turns = 0;
   #tailFrom = 0;
@@ -105,7 +105,7 @@ class Checking {
     this.#turns = Math.max(this.#turns, turnAt(claim.checkpoint));
   }
 
-  /** The checkpoints were read first: what they cover is in the log that is read now. */
+  /** The checkpoints were read first, so the log that is read now has what they cover. */
   async walkBeside(onProgress: OnProgress): Promise<void> {
     const source = this.#source;
     const lines: Uint8Array[] = [];
@@ -117,7 +117,7 @@ class Checking {
     for (const line of lines) {
       const checkpoint = readCheckpoint(line.subarray(0, -1), "sidecar");
       if (checkpoint === null) {
-        const message = "the sidecar holds a line that is no checkpoint";
+        const message = "the sidecar has a line that is not a checkpoint";
         this.#say("SIDECAR_FOREIGN_BYTES", "tampered", null, message);
         continue;
       }
@@ -147,7 +147,7 @@ class Checking {
     this.#findings.push(...sidecarFindings(this.#page));
   }
 
-  /** Notes the stretch when the leaves say that it was altered. */
+  /** Notes the segment when its leaves show that it was altered. */
   #deeper(compare: () => void, end: number): void {
     const before = this.#deep?.turns.length ?? 0;
     compare();
@@ -156,7 +156,7 @@ class Checking {
     this.#altered.push({ from: this.#stretchFrom, to: end, turn: turns.at(-1) ?? null });
   }
 
-  /** What stands after the last checkpoint. */
+  /** Judges the bytes after the last checkpoint. */
   async tail(): Promise<void> {
     if (this.#judge.total === 0) return;
     const tail = newTail(this.#source, this.#envelope, this.#tailFrom);
@@ -204,7 +204,10 @@ export function newTail(source: BytesSource, envelope: EnvelopeName, start: numb
   return new TailJudge({ envelope, session, start, isData });
 }
 
-/** As src/signing/judging/assemble.ts; `ends` has the bytes after the last whole line, which are not sent. */
+/**
+ * Like src/signing/judging/assemble.ts; `ends` has the bytes after the last whole line, which are
+ * not sent.
+ */
 export function tailFindings(
   { fault, lines, tornBytes, hasNul }: TailJudge,
   start: number,
@@ -215,22 +218,22 @@ export function tailFindings(
     findings.push({ code, verdict: "incomplete", byteOffset: start, turn: null, message });
   };
   if (fault) findings.push({ ...fault, verdict: "tampered", turn: null });
-  if (hasNul) say("NUL_TAIL", "NUL bytes stand after what is signed");
+  if (hasNul) say("NUL_TAIL", "there are NUL bytes after the signed part");
   const torn = tornBytes + ends.tornBytes + ends.unfinishedBytes;
-  if (torn > 0) say("TORN_TAIL", `${torn} bytes of a torn line stand after what is signed`);
-  const stand = lines === 1 ? "line stands" : "lines stand";
-  if (lines > 0) say("UNSIGNED_TAIL", `${lines} ${stand} after what is signed`);
+  if (torn > 0) say("TORN_TAIL", `${torn} bytes of a torn line are after the signed part`);
+  const are = lines === 1 ? "line is" : "lines are";
+  if (lines > 0) say("UNSIGNED_TAIL", `${lines} ${are} after the signed part`);
   return findings;
 }
 
-/** What is wrong with the file of checkpoints itself. */
+/** Findings about the sidecar file itself. */
 export function sidecarFindings({ foreignLines, newerLines }: CheckpointPage): Finding[] {
   const findings: Finding[] = [];
   const say = (code: FindingCode, verdict: Verdict, message: string) => {
     findings.push({ code, verdict, byteOffset: null, turn: null, message });
   };
-  if (newerLines > 0) say("NEWER_FORMAT", "unreadable", "a checkpoint is of a newer version");
-  const foreign = "the sidecar holds a line that is no checkpoint";
+  if (newerLines > 0) say("NEWER_FORMAT", "unreadable", "a checkpoint has a newer format");
+  const foreign = "the sidecar has a line that is not a checkpoint";
   if (foreignLines > 0) say("SIDECAR_FOREIGN_BYTES", "tampered", foreign);
   return findings;
 }
@@ -243,7 +246,7 @@ export function shorter(end: number): Finding {
 
 const COMPARED = new Set<FindingCode>(["HASH_MISMATCH", "SEGMENT_MISMATCH", "TREE_MISMATCH"]);
 
-/** Past the log's end there is nothing to compare: that it is shorter is the finding. */
+/** Past the log's end there is nothing to compare: the finding is that it is shorter. */
 function isComparable({ code, byteOffset }: Finding, end: number): boolean {
   return byteOffset === null || byteOffset <= end || !COMPARED.has(code);
 }

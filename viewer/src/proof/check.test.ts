@@ -1,6 +1,6 @@
 /**
- * Checks in a browser, of sessions as a real server gives them: what is as signed is found so, what
- * is altered anywhere never is, and both agree with the command line's verdict.
+ * Checks in a browser, of sessions from a real server: an unaltered session is verified, one
+ * altered anywhere never is, and both agree with the command line's verdict.
  */
 
 import assert from "node:assert/strict";
@@ -40,7 +40,7 @@ async function served(
 }
 
 for (const shape of Object.keys(SHAPES)) {
-  test(`a session as it was signed is verified, whole and from any place on: ${shape}`, async () => {
+  test(`an unaltered session is verified, whole and from any offset on: ${shape}`, async () => {
     const { whole, end, client, item } = await served(shape);
     const checked = await whole();
     assert.deepEqual(checked.findings, []);
@@ -60,8 +60,8 @@ for (const shape of Object.keys(SHAPES)) {
     assert.equal((await client.sessions.verify(item.id)).verdict, "verified");
   });
 
-  test(`one bit that is flipped in any line is never verified: ${shape}`, async () => {
-    // Method: of each line of the log and of its checkpoints one bit, at another place in each.
+  test(`a session with one flipped bit in any line is never verified: ${shape}`, async () => {
+    // Method: one bit in each line of the log and of its checkpoints, at another position in each.
     const { files, whole, end, client, item } = await served(shape);
     let flips = 0;
     for (const path of files) {
@@ -103,7 +103,7 @@ test("a thread whose first line is long is verified, whole and its end, in eithe
   }
 });
 
-test("a rotation is followed by a server's user who trusts the old key alone", async () => {
+test("a rotation is followed when the server's user trusts only the old key", async () => {
   for (const shape of Object.keys(SHAPES)) {
     const writer = newUser();
     const root = tempDirectory();
@@ -142,11 +142,11 @@ test("the altered turn is named, and no other", async () => {
   assert.equal(turn, 2);
   assert.ok(text.slice(from, to).includes('"two: done"'));
   assert.ok(!text.slice(from, to).includes('"three"'));
-  assert.equal(turns.held, 1, "what stands before it holds");
+  assert.equal(turns.held, 1, "the lines before it are valid");
   assert.deepEqual((await end(text.length)).altered, altered);
 });
 
-test("what is appended without a signature is incomplete; what was never signed, unsigned", async () => {
+test("a session with unsigned lines at its end is incomplete; one never signed, unsigned", async () => {
   const { whole, path, user, root } = await served("rye-flat", ["one"]);
   const line = readFileSync(path, "utf8").split("\n")[0] ?? "";
   writeFileSync(path, `${readFileSync(path, "utf8")}${line}\n`);
@@ -163,7 +163,7 @@ test("what is appended without a signature is incomplete; what was never signed,
   }
 });
 
-test("a key that the server does not trust, or gives falsely, vouches for nothing", async () => {
+test("a key that the server does not trust, or sends falsely, vouches for nothing", async () => {
   const { client, item, whole } = await served("rye-flat");
   const [{ keyId } = assert.fail()] = (await whole()).keys.map(({ kid }) => ({ keyId: kid }));
   assert.ok(keyId);
@@ -182,7 +182,7 @@ test("a key that the server does not trust, or gives falsely, vouches for nothin
   }
 });
 
-test("a browser without Ed25519 calls nothing verified, and nothing tampered for it", async () => {
+test("a browser without Ed25519 calls nothing verified, and nothing tampered because of it", async () => {
   const { source } = await served("rye-flat");
   const none: Subtle = {
     importKey: () => Promise.reject(new DOMException("unknown", "NotSupportedError")),
@@ -193,7 +193,7 @@ test("a browser without Ed25519 calls nothing verified, and nothing tampered for
   assert.equal((await checkEnd(source(new WebProofCrypto(none)), 9_000)).verdict, "untrusted");
 });
 
-test("progress goes up to the end, and a check that is stopped ends", async () => {
+test("progress goes up to the end, and a stopped check ends", async () => {
   const { client, item, source } = await served("rye-flat");
   const seen: number[] = [];
   await checkWhole(source(), (bytes, of) => seen.push(bytes / of));

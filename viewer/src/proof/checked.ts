@@ -1,14 +1,16 @@
-/** Checked: what a check in this browser found, whole or of the end alone. */
+/** Checked: the result of a check in this browser, whole or of the end only. */
 
 import type { KeyAnswer } from "../../../src/proof/keys.ts";
 import type { Finding, Verdict } from "../../../src/proof/verdict.ts";
 import { worse } from "../../../src/proof/verdict.ts";
 
-/** Up to here a session is checked whole without being asked; of longer ones this much of the end. */
+/**
+ * Sessions up to this size are checked whole automatically; of longer ones this much of the end.
+ */
 export const WHOLE_BYTES_MAX = 8 * 1024 * 1024;
 export const END_BYTES = 4 * 1024 * 1024;
 
-/** A stretch of the log that is not as it was signed. */
+/** A range of the log that is not as it was signed. */
 export interface AlteredRange {
   readonly from: number;
   /** One past its last byte. */
@@ -17,12 +19,12 @@ export interface AlteredRange {
 }
 
 export interface Checked {
-  /** What these bytes call for; of the end alone when `isWhole` is false. */
+  /** The verdict on these bytes; of the end only when `isWhole` is false. */
   readonly verdict: Verdict;
   readonly isWhole: boolean;
-  /** Signed stretches that hold, and how many there are: one for each checkpoint. */
+  /** Signed segments that are valid, and how many there are: one per checkpoint. */
   readonly stretches: { readonly held: number; readonly total: number };
-  /** Turns whose lines are under a signature that holds, and how many there are. */
+  /** Turns whose lines are under a valid signature, and how many there are. */
   readonly turns: { readonly held: number; readonly total: number };
   readonly bytes: { readonly checked: number; readonly total: number };
   readonly keys: readonly KeyAnswer[];
@@ -30,14 +32,14 @@ export interface Checked {
   readonly findings: readonly Finding[];
   /** Whole lines after the last checkpoint. */
   readonly unsignedLines: number;
-  /** When the signer says that the newest checkpoint which holds was made. */
+  /** When the newest valid checkpoint was made, as the signer states. */
   readonly signedAt: string | null;
 }
 
-/** Kinds before which a turn may go on. A rotation or a link says nothing of turns. */
+/** Kinds that may come within a turn. A rotation or a link says nothing about turns. */
 const ENDS_NOTHING: ReadonlySet<string> = new Set(["batch", "recovery"]);
 
-/** The turn that a checkpoint ends, or that goes on where it stands; 0 for none. */
+/** The turn that a checkpoint ends, or that is open at it; 0 for none. */
 export function turnAt({ kind, turn }: { readonly kind: string; readonly turn: number }): number {
   return ENDS_NOTHING.has(kind) ? turn + 1 : turn;
 }
@@ -49,7 +51,7 @@ export function verdictOf(findings: readonly Finding[]): Verdict {
   );
 }
 
-/** Where to look: what was found altered, else where the first finding of tampering points to. */
+/** Where to look: altered ranges, else where the first tampering finding points. */
 export function alteredOf(
   altered: readonly AlteredRange[],
   findings: readonly Finding[],

@@ -1,4 +1,4 @@
-/** Proof badge: the worse of what this browser and the server found, in a word; opens the panel. */
+/** Proof badge: the worse verdict of this browser and the server, in a word; opens the panel. */
 
 import { useEffect } from "preact/hooks";
 import type { VerbatimClient } from "../../../src/client/client.ts";
@@ -9,7 +9,7 @@ import "./proof.css";
 interface BadgeProps {
   readonly client: VerbatimClient;
   readonly id: string;
-  /** Where the session ends now: when it grows, it is checked again. */
+  /** The session's current end: when it grows, it is checked again. */
   readonly end: number;
   readonly isOpen: boolean;
   readonly toggle: () => void;

@@ -1,4 +1,4 @@
-/** Proof panel: what this browser found, what the server says, by whose keys, and what to do next. */
+/** Proof panel: the verdicts of this browser and the server, the keys, and what to do next. */
 
 import type { VerbatimClient } from "../../../src/client/client.ts";
 import type { Verdict } from "../../../src/proof/verdict.ts";

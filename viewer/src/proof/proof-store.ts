@@ -1,11 +1,10 @@
 /**
- * Proof store: what is known of one session's proof: what this browser found, what the
- * server says.
+ * Proof store: the state of one session's proof: the verdicts of this browser and of the server.
  *
- * PS1  A short session is checked whole as soon as it is shown, of a long one its end; the rest when
- *      somebody asks for it. One check at a time; a later one takes the place of an earlier one.
- * PS2  A session that has grown is checked again, once it rests for a moment. Until then what was
- *      found before is out of date, and no green badge is shown for it (badge.ts, BD2).
+ * PS1  A short session is checked whole as soon as it is shown, of a long one its end; the rest on
+ *      demand. One check at a time; a later one replaces an earlier one.
+ * PS2  A session that has grown is checked again, once it pauses for a moment. Until then the old
+ *      result is out of date, and no green badge is shown for it (badge.ts, BD2).
  */
 
 import { computed, signal } from "@preact/signals";
@@ -20,11 +19,11 @@ import { checkWhole } from "./check-whole.ts";
 import { END_BYTES, WHOLE_BYTES_MAX } from "./checked.ts";
 import { WebProofCrypto } from "./web-crypto.ts";
 
-/** The server reads all of a session to judge it: over this, only when asked. */
+/** The server reads all of a session to judge it: over this size, only on demand. */
 const SERVER_BYTES_MAX = 64 * 1024 * 1024;
 const REST_MS = 1_500;
 
-/** For how long after its last line a session counts as live (src/server/sessions/wire.ts). */
+/** How long after its last line a session counts as live (src/server/sessions/wire.ts). */
 const LIVE_MS = 60_000;
 
 export class ProofStore {
@@ -82,7 +81,7 @@ export class ProofStore {
     this.#running?.abort();
   }
 
-  /** The check of all was too long: back to the end alone. */
+  /** Stops the check of the whole session: back to the end only. */
   stopWhole(): void {
     this.#isWholeWanted = false;
     void this.#check();
@@ -109,7 +108,7 @@ export class ProofStore {
       ]);
       running.signal.throwIfAborted();
       this.#isStale.value = false;
-      // Lines that are still not signed then are not about to be signed.
+      // Lines still unsigned by then will not be signed soon.
       if (head.isLive) this.#checkIn(LIVE_MS);
     } catch (cause) {
       if (running.signal.aborted || isAbort(cause)) return;
@@ -122,7 +121,7 @@ export class ProofStore {
       const crypto = new WebProofCrypto();
       const canVerify = await crypto.canVerify();
       const source = new BytesSource(this.client.sessions, head, crypto, signal);
-      // What was found before stays on the screen while a short session is looked at again.
+      // The old result stays on the screen while a short session is checked again.
       const isLong = head.end > WHOLE_BYTES_MAX;
       if (isLong) this.browser.value = { is: "checking", share: 0 };
       this.isWholeRunning.value = isLong && isWhole;
@@ -153,7 +152,7 @@ export class ProofStore {
 
 let latest: ProofStore | null = null;
 
-/** The store of the session that is shown, for its badge and its panel alike. */
+/** The store of the shown session, shared by its badge and its panel. */
 export function proofOf(client: VerbatimClient, id: string): ProofStore {
   if (latest?.id !== id || latest.client !== client) {
     latest?.stop();

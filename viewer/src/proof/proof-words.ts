@@ -1,11 +1,11 @@
-/** Proof words: what a check found, in plain words. Pure. */
+/** Proof words: results of a check as text for people. Pure. */
 
 import type { SessionVerdict } from "../../../src/client/session-shapes.ts";
 import type { Verdict } from "../../../src/proof/verdict.ts";
 import { counted, sizeOf } from "../words.ts";
 import type { Checked } from "./checked.ts";
 
-/** How a verdict looks: its colour goes with its sign, so that nobody needs the colour. */
+/** The look of a verdict: each colour has its sign, so that colour is not needed. */
 export type Tone = "good" | "bad" | "wait" | "plain";
 
 export const TONES: Readonly<Record<Verdict, Tone>> = {
@@ -26,7 +26,7 @@ export const SIGNS: Readonly<Record<Tone, string>> = {
   plain: "–",
 };
 
-/** The verdict in a word or two, as the badge and the list say it. */
+/** The verdict in a word or two, for the badge and the list. */
 export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   verified: "verified",
   tampered: "tampered",
@@ -49,7 +49,7 @@ const SENTENCES: Readonly<Record<Verdict, string>> = {
   incomplete: "What is signed holds. The last lines are not signed.",
 };
 
-/** The verdict in a sentence; `checked` when it is what this browser found. */
+/** The verdict in a sentence; `checked` when it is this browser's. */
 export function sentenceOf(verdict: Verdict, checked: Checked | null): string {
   const stretches = checked?.altered.length ?? 0;
   if (verdict === "tampered" && stretches > 1) {
@@ -95,13 +95,13 @@ export function checkedWords({ turns, stretches, bytes }: Checked): string {
 const REFUSALS: Readonly<Record<string, string>> = {
   KEY_UNKNOWN: "not on the trust list",
   KEY_REVOKED: "revoked",
-  KEY_EXPIRED: "its time is over",
-  KEY_NOT_YET_VALID: "its time has not come",
-  KEY_OF_OTHER_PURPOSE: "trusted for other things",
+  KEY_EXPIRED: "expired",
+  KEY_NOT_YET_VALID: "not valid yet",
+  KEY_OF_OTHER_PURPOSE: "trusted for other purposes",
   KEY_NOT_FOR_OLDER_FORMAT: "not allowed to use the older format",
 };
 
-/** The server's user calls their own keys so; the reader may be somebody else. */
+/** The server's user calls their own keys "you"; the reader may be another person. */
 export function ownerWords(owner: string): string {
   return owner === "you" ? "the user who runs this server" : owner;
 }
@@ -110,7 +110,7 @@ export function trustWords(refusal: string | null): string {
   return refusal === null ? "trusted" : (REFUSALS[refusal] ?? "not trusted");
 }
 
-/** Whether the end is the one that the server's user remembers; null where a finding says it. */
+/** Whether the end is the pinned one; null where a finding says it. */
 export function pinWords(report: SessionVerdict): string | null {
   if (report.findings.some(({ code }) => PIN_FINDINGS.has(code))) return null;
   switch (report.freshness) {

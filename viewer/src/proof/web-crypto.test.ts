@@ -1,4 +1,4 @@
-/** The browser's crypto, held against Node's own and against published vectors. */
+/** The browser's crypto, compared with Node's own and with published vectors. */
 
 import assert from "node:assert/strict";
 import { generateKeyPairSync, sign, webcrypto } from "node:crypto";
@@ -14,13 +14,13 @@ const VECTORS = fileURLToPath(
 );
 const hasVectors = existsSync(VECTORS);
 if (!hasVectors) {
-  process.stderr.write("No Wycheproof vectors beside the project: their test is skipped.\n");
+  process.stderr.write("There are no Wycheproof vectors: their test is skipped.\n");
 }
 
 const subtle = webcrypto.subtle as unknown as Subtle;
 const bytes = (from: Uint8Array) => Buffer.from(from).toString("hex");
 
-test("SHA-256 is Node's, in however many pieces, and goes on by itself when copied", () => {
+test("SHA-256 equals Node's, in any pieces, and a copy is independent", () => {
   const crypto = new WebProofCrypto(subtle);
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 6 }), (pieces) => {
@@ -41,7 +41,7 @@ test("SHA-256 is Node's, in however many pieces, and goes on by itself when copi
   }
 });
 
-test("AES-256 is Node's, call after call", () => {
+test("AES-256 equals Node's, call after call", () => {
   const crypto = new WebProofCrypto(subtle);
   const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
   const blocks = fc.uint8Array({ minLength: 48, maxLength: 48 });
@@ -55,7 +55,7 @@ test("AES-256 is Node's, call after call", () => {
   assert.throws(() => crypto.aes256(new Uint8Array(32))(new Uint8Array(17)), TypeError);
 });
 
-test("a search finds what Node's finds", () => {
+test("a search finds the same as Node's", () => {
   const crypto = new WebProofCrypto(subtle);
   const letters = fc.uint8Array({ max: 2, maxLength: 30 });
   const needle = fc.uint8Array({ max: 2, minLength: 1, maxLength: 4 });
@@ -90,7 +90,7 @@ test.skipIf(!hasVectors)(
   },
 );
 
-test("a signature holds only when it was asked for ahead, and under this key and message", async () => {
+test("a signature is valid only when it was checked in advance, under this key and message", async () => {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   const key = Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url");
   const message = Buffer.from("a head");
@@ -109,7 +109,7 @@ test("a signature holds only when it was asked for ahead, and under this key and
   }
 });
 
-test("nothing holds under a key of small order, nor where the browser knows no Ed25519", async () => {
+test("nothing is valid under a key of small order, nor without Ed25519 in the browser", async () => {
   const neutral = Buffer.alloc(32);
   neutral[0] = 1;
   assert.ok(!(await holds(neutral, Buffer.from("x"), Buffer.concat([neutral, Buffer.alloc(32)]))));

@@ -1,13 +1,15 @@
 /**
- * Web crypto: what the judges of src/proof are given in a browser.
+ * Web crypto: the crypto functions for src/proof in a browser.
  *
- * WebCrypto answers later and the judges ask at once, so signatures are checked ahead: whoever
- * walks through a log hands each checkpoint to `ahead` and awaits it before a judge sees the line.
- * SHA-256 and AES come from noble: WebCrypto's are asynchronous, and its SHA-256 is not incremental.
+ * WebCrypto is asynchronous and the judges are not, so signatures are checked in advance: the code
+ * that walks a log passes each checkpoint to `ahead` and awaits it before a judge sees the line.
+ * SHA-256 and AES come from noble: WebCrypto's are asynchronous, and its SHA-256 is not
+ * incremental.
  *
- * WB1  A signature holds only when WebCrypto said so of this key, this message and this signature.
- *      What was not asked ahead does not hold, and neither does anything where Ed25519 is missing.
- * WB2  No signature holds under a key that is none (src/proof/ed25519-keys.ts).
+ * WB1  A signature is valid only when WebCrypto said so for this key, this message and this
+ *      signature. What was not checked in advance is not valid, and neither is anything where
+ *      Ed25519 is missing.
+ * WB2  No signature is valid under bytes that are not a key (src/proof/ed25519-keys.ts).
  */
 
 import { ecb } from "@noble/ciphers/aes.js";
@@ -21,7 +23,9 @@ const SIGNATURE_BYTES = 64;
 const AES_KEY_BYTES = 32;
 const AES_BLOCK_BYTES = 16;
 
-/** The part of WebCrypto that is used; absent on pages that came over plain HTTP from elsewhere. */
+/**
+ * The part of WebCrypto that is used; absent on pages loaded over plain HTTP from another machine.
+ */
 export type Subtle = Pick<SubtleCrypto, "importKey" | "verify">;
 
 export class WebProofCrypto implements ProofCrypto {
@@ -31,21 +35,21 @@ export class WebProofCrypto implements ProofCrypto {
   readonly indexOf = indexOf;
   readonly #subtle: Subtle | null;
   readonly #keys = new Map<string, Promise<CryptoKey | null>>();
-  /** What held, by everything that was asked. */
+  /** Valid signatures, by key, message and signature. */
   readonly #held = new Set<string>();
 
   constructor(subtle: Subtle | undefined = globalThis.crypto?.subtle) {
     this.#subtle = subtle ?? null;
   }
 
-  /** Whether this browser can check signatures on this page at all. */
+  /** Whether this browser can check signatures on this page. */
   async canVerify(): Promise<boolean> {
-    // The generator of the curve's group: a key like any other.
+    // The generator of the curve's group: a valid key.
     const key = Uint8Array.of(0x58, ...new Array<number>(31).fill(0x66));
     return (await this.#import(key)) !== null;
   }
 
-  /** Asks WebCrypto whether a signature holds, for `verifyEd25519` to know. */
+  /** Checks a signature with WebCrypto, for `verifyEd25519`. */
   async ahead(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): Promise<void> {
     if (signature.length !== SIGNATURE_BYTES) return;
     const name = toHex(publicKey);
@@ -73,7 +77,7 @@ export class WebProofCrypto implements ProofCrypto {
     try {
       return await this.#subtle.importKey("raw", own(publicKey), "Ed25519", false, ["verify"]);
     } catch {
-      return null; // It knows no Ed25519.
+      return null; // No Ed25519 support.
     }
   }
 }
@@ -91,7 +95,7 @@ function aes256(key: Uint8Array): (blocks: Uint8Array) => Uint8Array {
   assert(key.length === AES_KEY_BYTES, "the key of AES-256 has 32 bytes");
   return (blocks) => {
     assert(blocks.length % AES_BLOCK_BYTES === 0, "AES takes whole blocks");
-    // A cipher of noble encrypts once; the judges ask for many blocks at a time.
+    // A cipher of noble encrypts once; the judges pass many blocks at a time.
     return ecb(key, { disablePadding: true }).encrypt(blocks);
   };
 }
@@ -104,7 +108,7 @@ async function nothing(): Promise<null> {
   return null;
 }
 
-/** In a buffer of its own, as WebCrypto's types want it. */
+/** In its own buffer, as WebCrypto's types require. */
 function own(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
 }

@@ -1,4 +1,4 @@
-/** Altered: which stretches of a session the proof found to be other than what was signed. */
+/** Altered: which ranges of a session are not as they were signed. */
 
 import { signal } from "@preact/signals";
 
@@ -16,7 +16,7 @@ export function alteredRanges(id: string): readonly AlteredRange[] {
   return found.value?.id === id ? found.value.ranges : NONE;
 }
 
-/** Told by the proof panel. */
+/** Called by the proof panel. */
 export function showAltered(id: string, ranges: readonly AlteredRange[]): void {
   found.value = { id, ranges };
 }

@@ -1,6 +1,6 @@
-/** Child id: the own id of a session that another one began, as its store knows it. */
+/** Child id: the own id of a child session in its store. */
 
-/** HomeAgent names a session by its agent, too, and its entries may tell the two apart. */
+/** HomeAgent's ids include the agent, which its entries may state separately. */
 export function childId(isByAgent: boolean, session: string, agent: string | null): string {
   const isBare = isByAgent && !session.includes("/") && agent !== null;
   return isBare ? `${agent}/${session}` : session;

@@ -1,4 +1,4 @@
-/** Copy: links and Markdown into the clipboard, from the buttons that each row has. */
+/** Copy: copies links and Markdown to the clipboard, from the buttons of each row. */
 
 import { emptyEntry } from "../../../src/model/entry.ts";
 import { renderEntry } from "../../../src/render/entry-markdown.ts";
@@ -8,7 +8,7 @@ import type { SessionStore } from "./session-store.ts";
 
 const TOLD_MS = 1200;
 
-/** Pages that came over plain HTTP from another machine have no clipboard; the old way works. */
+/** Pages loaded over plain HTTP from another machine have no clipboard API; the old way works. */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const field = document.createElement("textarea");
@@ -17,10 +17,10 @@ export async function copyText(text: string): Promise<void> {
   field.select();
   const isCopied = document.execCommand("copy");
   field.remove();
-  if (!isCopied) throw new Error("The browser lets nothing be copied here.");
+  if (!isCopied) throw new Error("The browser does not allow copying here.");
 }
 
-/** A click in the transcript, when it was on a row's button. */
+/** Handles a click in the transcript, if it was on a row's button. */
 export function onRowAction(event: Event, store: SessionStore): void {
   const button = (event.target as Element).closest<HTMLButtonElement>(".row-actions button");
   const start = Number(button?.closest<HTMLElement>(".row")?.dataset.start ?? Number.NaN);

@@ -1,4 +1,4 @@
-/** Entry row: one line of the log in the page, as `show --html` shows it, with what can be done. */
+/** Entry row: one line of the log in the page, like in `show --html`, with its actions. */
 
 import { Component } from "preact";
 import { useMemo } from "preact/hooks";
@@ -19,13 +19,13 @@ export interface RowProps {
   /** A later row of its message repeats its usage. */
   readonly isUsageRepeated: boolean;
   readonly thinking: boolean;
-  /** Show lines that say nothing to a reader, too. */
+  /** Show lines without visible content, too. */
   readonly isAll: boolean;
   readonly isTarget: boolean;
   readonly isAltered: boolean;
 }
 
-/** Drawn anew only when it looks different: there are hundreds, and the window moves often. */
+/** Rendered again only when it looks different: there are hundreds, and the window moves often. */
 export class EntryRow extends Component<RowProps> {
   override shouldComponentUpdate(next: Readonly<RowProps>): boolean {
     const { props } = this;
@@ -48,7 +48,7 @@ export class EntryRow extends Component<RowProps> {
 
 function Row(props: RowProps) {
   const { item, known, links, isUsageRepeated, thinking, isAll, isTarget, isAltered } = props;
-  // `known` stands for `calls`, which is another one each time.
+  // `known` replaces `calls`, which is a new object each time.
   const looks = [item, known, links, isUsageRepeated, thinking];
   const said = useMemo(() => rowHtml(props), looks);
   const silent = useMemo(() => (isAll ? silentHtml(item, links) : null), [item, links, isAll]);
@@ -69,7 +69,7 @@ function Row(props: RowProps) {
         <button type="button" data-do="markdown" title="Copy this entry as Markdown">
           Copy
         </button>
-        <button type="button" data-do="line" title="Show its line of the log as it stands">
+        <button type="button" data-do="line" title="Show its line of the log">
           Line
         </button>
       </div>
@@ -87,7 +87,7 @@ function rowHtml({ item, calls, links, isUsageRepeated, thinking }: RowProps): H
 
 const SILENT_WORDS = { turn_start: "A turn begins", other: "A line without words" } as const;
 
-/** A line that is there and says nothing to a reader: that it begins a turn, or is a checkpoint. */
+/** A line without visible content: the start of a turn, or a checkpoint. */
 function silentHtml({ start, kind }: EntryItem, links: Links): Html {
   const words = kind === "turn_start" ? SILENT_WORDS.turn_start : SILENT_WORDS.other;
   return html`<div class="mark"><p>${words}</p>${permalink(null, start, links)}</div>`;

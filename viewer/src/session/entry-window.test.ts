@@ -1,6 +1,6 @@
 /**
- * Method: a log that grows and is taken back, a reader that pages, jumps and follows it in any
- * order, with answers that come late. After each step the window must be a stretch of that log.
+ * Method: a log that grows and is undone, a reader that pages, jumps and follows it in any order,
+ * with late responses. After each step the window must be a range of that log.
  */
 
 import assert from "node:assert/strict";
@@ -34,7 +34,7 @@ class Log {
   append(count: number): EntryItem[] {
     const added = Array.from({ length: count }, () => {
       const start = this.end;
-      // Another each time, so that what was taken back is not taken for what replaced it.
+      // Different each time, so that an undone entry is not taken for its replacement.
       const item = itemAt(start, start + 10 + (this.#made++ % 7));
       this.items.push(item);
       return item;
@@ -65,7 +65,7 @@ function itemAt(start: number, end: number): EntryItem {
   return { start, end, bytes: end - start, ...nothing };
 }
 
-/** EW1: a stretch of the log, as the log is. */
+/** EW1: a range of the log as it is. */
 function check(window: EntryWindow, log: Log): void {
   const items = itemsOf(window);
   const first = log.items.findIndex(({ start }) => start === items[0]?.start);
@@ -91,7 +91,7 @@ const step = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("jump" as const), part: fc.double(PART) }) },
 );
-test("whatever is paged, jumped to, appended and taken back, the window is a stretch of the log", () => {
+test("after any paging, jumping, appending and undoing, the window is a range of the log", () => {
   fc.assert(
     fc.property(fc.nat(700), fc.array(step, { maxLength: 40 }), (size, steps) => {
       const log = new Log();
@@ -115,7 +115,7 @@ test("whatever is paged, jumped to, appended and taken back, the window is a str
           const to = at(each.part)?.start ?? 0;
           log.items = log.items.filter(({ end }) => end <= to);
           window = withRewound(window, to);
-          stale = window; // What was asked before was of another log: the caller asks anew.
+          stale = window; // Earlier requests were for another log: the caller repeats them.
         }
         check(window, log);
         if (each.do === "jump") stale = window;
@@ -125,7 +125,7 @@ test("whatever is paged, jumped to, appended and taken back, the window is a str
   );
 });
 
-test("paging from one end to the other meets every entry once, and holds few of them (EW2)", () => {
+test("paging from one end to the other passes every entry once, and holds few of them (EW2)", () => {
   const log = new Log();
   log.append(2000);
   const seen = new Set<number>();

@@ -1,11 +1,11 @@
 /**
- * Entry window: the stretch of a session's log that is in the page, and how it moves.
+ * Entry window: the range of a session's log that is in the page, and how it moves.
  *
- * EW1  What is loaded is one stretch without gap or repeat: each page begins where the one before it
- *      ends. An answer that does not fit, because it came late, changes nothing.
- * EW2  At most ENTRIES_MAX entries are held, and one page more: what is far from where the reader
- *      reads is let go, and fetched again when it is scrolled to.
- * EW3  A live entry is taken when it follows what is loaded; otherwise it only moves the end.
+ * EW1  The loaded entries are one range without gap or repeat: each page begins where the one
+ *      before it ends. A late response that does not fit changes nothing.
+ * EW2  At most ENTRIES_MAX entries are held, plus one page: those far from the reader are dropped,
+ *      and loaded again when scrolled to.
+ * EW3  A live entry is added when it follows the loaded ones; otherwise it only moves the end.
  */
 
 import type { EntryItem, EntryPage } from "../../../src/client/session-shapes.ts";
@@ -26,7 +26,7 @@ export interface EntryWindow {
   readonly end: number;
 }
 
-/** The side that the reader reads on: it is kept. */
+/** The side that the reader is on: it is kept. */
 export type Side = "start" | "end";
 
 export function openedAt({ entries, from, next, end }: EntryPage): EntryWindow {
@@ -63,7 +63,7 @@ export function withAfter(window: EntryWindow, page: EntryPage): EntryWindow {
   return trimmed({ end, pages: [...window.pages, { from, next, items }] }, "end");
 }
 
-/** EW3. When it may not grow, because nobody is there to see it, the end alone moves. */
+/** EW3. When it may not grow, because the reader is elsewhere, only the end moves. */
 export function withEntry(window: EntryWindow, item: EntryItem, mayGrow = true): EntryWindow {
   const end = Math.max(window.end, item.end);
   const last = window.pages.at(-1);
@@ -76,7 +76,7 @@ export function withEntry(window: EntryWindow, item: EntryItem, mayGrow = true):
   return { pages: [...pages, grown], end };
 }
 
-/** What begins at `to` or later is no longer there. */
+/** Entries from `to` on are no longer there. */
 export function withRewound({ pages }: EntryWindow, to: number): EntryWindow {
   const kept: LoadedPage[] = [];
   for (const page of pages) {

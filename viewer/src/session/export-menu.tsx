@@ -1,4 +1,4 @@
-/** Export menu: the session as Markdown, as one HTML page, or as the bytes that it is. */
+/** Export menu: the session as Markdown, as one HTML page, or as its own bytes. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { reasonOf } from "../server.ts";

@@ -1,7 +1,7 @@
 /**
- * Export: a session as one file, made here out of what the server answers.
+ * Export: a session as one file, made in the browser from the server's responses.
  *
- * EX1  The HTML is that of `verbatim show --html`, by the same code, line numbers and all.
+ * EX1  The HTML is the same as by `verbatim show --html`, by the same code, including line numbers.
  * EX2  The JSONL is the log, byte for byte.
  * EX3  A file is made in memory, so a log over EXPORT_BYTES_MAX is refused, with the command that
  *      writes it piece by piece.
@@ -74,7 +74,7 @@ function checkSize({ bytes }: SessionHead, command: string): void {
   throw new Error(`${sizeOf(bytes)} are too much for a browser to hold; use: ${command}`);
 }
 
-/** A name that any file system takes. */
+/** A name that any file system accepts. */
 export function nameFor({ session }: SessionHead, ending: string): string {
   const name = session.replace(/[^\w.-]+/g, "_").slice(-80);
   return `${name.replace(/^[._]+/, "") || "session"}.${ending}`;
@@ -86,6 +86,6 @@ export function saveAs(name: string, pieces: readonly BlobPart[], type: string):
   link.href = url;
   link.download = name;
   link.click();
-  // The browser has taken it by then; kept longer it would keep the memory.
+  // The browser has read it by then; keeping it longer would keep the memory.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

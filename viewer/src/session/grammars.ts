@@ -1,4 +1,4 @@
-/** Grammars: the languages that code is coloured in, each loaded when the first such code is seen. */
+/** Grammars: the languages for colouring code, each loaded on first use. */
 
 import type { LanguageFn } from "highlight.js";
 

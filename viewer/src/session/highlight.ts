@@ -1,8 +1,8 @@
 /**
- * Highlight: colours for code that is on the screen, in languages loaded when they are met.
+ * Highlight: colours code on the screen, with languages loaded on first use.
  *
- * HL1  Nothing is parsed as HTML: what highlight.js found is built from elements and texts here, and
- *      reads as it did before. Classes are out of a fixed set of ours.
+ * HL1  Nothing is parsed as HTML: elements and texts are built here from the result of
+ *      highlight.js, and the text is unchanged. Classes are from a fixed set.
  * HL2  Code over CODE_CHARS_MAX stays plain: colouring it would take longer than reading it.
  */
 
@@ -55,11 +55,11 @@ async function colour(block: Element): Promise<void> {
     const { rootNode } = _emitter as unknown as { readonly rootNode: Scope };
     code.replaceChildren(...rootNode.children.map(nodeOf));
   } catch {
-    // It stays as it is, which is readable.
+    // It stays plain, which is readable.
   }
 }
 
-/** What highlight.js found: a stretch of code, and what it is. */
+/** A token of highlight.js: a range of code, and its kind. */
 interface Scope {
   readonly scope?: string;
   readonly children: readonly (Scope | string)[];

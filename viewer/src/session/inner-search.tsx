@@ -1,4 +1,4 @@
-/** Inner search: entries of this session that hold the words; going to one unfolds and marks it. */
+/** Inner search: entries of this session with the words; opening one unfolds and marks it. */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { SearchHit } from "../../../src/client/search-shapes.ts";

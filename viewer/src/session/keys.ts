@@ -1,19 +1,19 @@
-/** Keys: what single keys do while a session is read. Not while somebody types. */
+/** Keys: single-key commands while a session is read, except while typing. */
 
 import { useEffect, useRef } from "preact/hooks";
 import { isTyping } from "../typing.ts";
 
-/** What can be done by key, with the keys and the words of the help. */
+/** Commands, with their keys and help texts. */
 export const KEYS = [
   ["next", "j", "Next entry"],
   ["previous", "k", "Previous entry"],
-  ["nextTurn", "J", "Next thing the user said"],
-  ["previousTurn", "K", "Previous thing the user said"],
+  ["nextTurn", "J", "Next user message"],
+  ["previousTurn", "K", "Previous user message"],
   ["start", "g", "Start of the session"],
   ["end", "G", "End of the session, and follow it"],
-  ["thinking", "t", "Show or fold what the model thought"],
+  ["thinking", "t", "Show or fold thinking"],
   ["fold", "o", "Unfold or fold the entry"],
-  ["all", "a", "Show or hide lines without words"],
+  ["all", "a", "Show or hide lines without text"],
   ["search", "/", "Search in this session"],
   ["leave", "Escape", "Close the search"],
   ["help", "?", "This help"],
@@ -21,7 +21,7 @@ export const KEYS = [
 
 export type Deeds = Readonly<Record<(typeof KEYS)[number][0], () => void>>;
 
-/** `isLeavable`: there is something that Escape closes, also while somebody types in it. */
+/** `isLeavable`: Escape closes something, also while typing in it. */
 export function useKeys(deeds: Deeds, isLeavable: boolean): void {
   const latest = useRef(deeds);
   latest.current = deeds;

@@ -1,4 +1,4 @@
-/** Line dialog: a line of the log as it stands there, byte for byte as far as a page can show it. */
+/** Line dialog: a line of the log, byte for byte as far as a page can show it. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { shownText } from "../../../src/render/html/markup.ts";
@@ -8,7 +8,7 @@ import { reasonOf } from "../server.ts";
 import { itemsOf } from "./entry-window.ts";
 import type { SessionStore } from "./session-store.ts";
 
-/** More of a line than this is not shown: a browser would be busy for long. */
+/** More of a line is not shown: it would block the browser for long. */
 const SHOWN_BYTES_MAX = 1024 * 1024;
 
 export function LineDialog({ store }: { readonly store: SessionStore }) {
@@ -39,7 +39,7 @@ function Dialog({ store, start }: { readonly store: SessionStore; readonly start
         store.line.value = null;
       }}
     >
-      <h2 id="line-title">The line as it stands in the log</h2>
+      <h2 id="line-title">The line in the log</h2>
       <p>
         Bytes {grouped(start)} to {grouped(end)}
         {isCut && `; the first ${grouped(SHOWN_BYTES_MAX)} of them`}

@@ -1,13 +1,13 @@
-/** Line near: where a line begins, at or after any byte of a log: for a place pointed at. */
+/** Line near: the start of a line at or after any byte of a log, for a position on the rail. */
 
 import type { VerbatimClient } from "../../../src/client/client.ts";
 
 const LF = 0x0a;
 const STEP_BYTES = 64 * 1024;
-/** The longest line, and a step more. */
+/** The longest line, plus a step. */
 const LOOKED_AT_MAX = 17 * 1024 * 1024;
 
-/** The offset after the first LF from there on; null when none comes before the end. */
+/** The offset after the next LF; null when none comes before the end. */
 export async function lineNear(
   client: VerbatimClient,
   id: string,

@@ -1,6 +1,6 @@
 /**
- * Mark hits: the words that were looked for, coloured where they stand, without touching the page's
- * elements (CSS custom highlights; where a browser has none, the entry itself is marked).
+ * Mark hits: colours the searched words without touching the page's elements (CSS custom
+ * highlights; where a browser has none, the entry itself is marked).
  */
 
 import type { SearchHit } from "../../../src/client/search-shapes.ts";
@@ -8,7 +8,7 @@ import type { SearchHit } from "../../../src/client/search-shapes.ts";
 const NAME = "hit";
 const MARKS_MAX = 2000;
 
-/** The words as they were found, in lower case. */
+/** The words found, in lower case. */
 export function wordsOf(hits: readonly SearchHit[]): string[] {
   const words = hits.flatMap(({ snippet }) => {
     return snippet.filter(({ isHit }) => isHit).map(({ text }) => text.toLowerCase());
@@ -16,7 +16,7 @@ export function wordsOf(hits: readonly SearchHit[]): string[] {
   return [...new Set(words)].filter((word) => word.trim() !== "");
 }
 
-/** Marks the words in all that is in the page; unfolds what hides them in the entry gone to. */
+/** Marks the words in the whole page; unfolds what hides them in the opened entry. */
 export function markHits(words: readonly string[], at: number | null): void {
   forgetHits();
   const entries = document.querySelector(".entries");

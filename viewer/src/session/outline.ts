@@ -1,8 +1,8 @@
 /**
- * Outline: the turns of a session, as far as they are known.
+ * Outline: the known turns of a session.
  *
- * OL1  A session up to SCANNED_BYTES_MAX is read through once, beside what is shown. Of a longer one
- *      the turns that were loaded are known, and it says so.
+ * OL1  A session up to SCANNED_BYTES_MAX is read once, separately from what is shown. Of a longer
+ *      one only loaded turns are known, and the panel says so.
  */
 
 import { signal } from "@preact/signals";
@@ -56,11 +56,11 @@ export class Outline {
       }
       this.isWhole.value = true;
     } catch {
-      // The turns that are loaded remain; the page itself says when the server is gone.
+      // Loaded turns remain; the page itself shows when the server is gone.
     }
   }
 
-  /** Together, not for each entry: a scan or a burst brings many. */
+  /** Batched, not for each entry: a scan or a burst brings many. */
   #changed(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;

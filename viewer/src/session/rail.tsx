@@ -1,16 +1,16 @@
 /**
- * Rail: the whole log beside the transcript, by bytes: where the reader is, where users spoke, and
- * any place to go to, however long the session.
+ * Rail: the whole log next to the transcript, by bytes: the reader's position, user messages, and a
+ * way to jump anywhere, however long the session.
  */
 
 import { useRef } from "preact/hooks";
 import type { Reading } from "./reading.ts";
 import type { SessionStore } from "./session-store.ts";
 
-/** More marks than a screen has lines would be a bar. */
+/** More marks than lines of the screen would be a bar. */
 const MARKS_MAX = 120;
 const STEP = 0.02;
-/** What is on the screen is a little of a long log; it is seen all the same. */
+/** Minimum height: the screen shows only a little of a long log. */
 const THUMB_PX = 6;
 
 export function Rail({

@@ -1,17 +1,17 @@
 /**
- * Reading: where the reader is in the transcript, and being brought elsewhere.
+ * Reading: the reader's position in the transcript, and scrolling to entries.
  *
- * Works on the rows as they are in the page: each has its entry's offset in `data-start`, and those
- * that say nothing have no height.
+ * Works on the rows in the page: each has its entry's offset in `data-start`, and silent ones have
+ * no height.
  */
 
 import { signal } from "@preact/signals";
 import { isAtEnd, startOf } from "./entry-window.ts";
 import type { SessionStore } from "./session-store.ts";
 
-/** More is loaded when the reader is this close to an end of what is there. */
+/** More is loaded when the reader is this close to an end of the loaded range. */
 const NEAR_PX = 1600;
-/** This close to the end is at the end. */
+/** This close to the end counts as at the end. */
 const END_PX = 48;
 const TARGET_TOP_PX = 24;
 
@@ -30,7 +30,7 @@ export class Reading {
   watch(scroller: HTMLElement): () => void {
     this.#scroller = scroller;
     const onChange = () => this.#look();
-    // What is unfolded, or coloured late, moves what stands below it.
+    // Unfolding, or late colouring, moves what is below.
     const sizes = new ResizeObserver(() => {
       if (this.#store.isFollowing) this.#toEnd();
       else this.#look();
@@ -44,7 +44,7 @@ export class Reading {
     };
   }
 
-  /** Before the rows change: what must not move. */
+  /** Call before the rows change: remembers what must not move. */
   remember(): void {
     const first = this.#rows()[this.#firstVisible()];
     this.#anchor = first
@@ -52,7 +52,7 @@ export class Reading {
       : null;
   }
 
-  /** After the rows changed: brings the reader where they wish to be, or leaves them where they are. */
+  /** Call after the rows changed: scrolls to the requested entry, or keeps the position. */
   settle(): void {
     const scroller = this.#scroller;
     if (scroller === null) return;
@@ -65,7 +65,7 @@ export class Reading {
     } else if (this.#store.isFollowing)
       this.#toEnd(); // TR2
     else this.#restore(); // TR1
-    this.remember(); // What was remembered before is not where the reader is now.
+    this.remember(); // The old position is no longer valid.
     this.#look();
   }
 
@@ -79,12 +79,12 @@ export class Reading {
     return focused ?? this.#rows()[this.#firstVisible()] ?? null;
   }
 
-  /** The next row that says something, in a direction; more of them when there is none. */
+  /** The next visible row in a direction; loads more when there is none. */
   step(by: 1 | -1, selector = ".row:not(.silent)"): void {
     const from = this.current();
     const hadFocus = from?.contains(document.activeElement) ?? false;
     let next: Element | null = from;
-    // The first step is to the row that is read, so that nothing is passed over unseen.
+    // The first step is to the row being read, so that none is skipped unseen.
     if (hadFocus || by === -1 || !from?.matches(selector)) {
       do
         next =
@@ -125,7 +125,7 @@ export class Reading {
     if (moved !== 0) scroller.scrollTop += moved;
   }
 
-  /** The first row whose end is on the screen, found by halving: rows are in order. */
+  /** The first row whose end is on the screen, by binary search: rows are in order. */
   #firstVisible(rows = this.#rows(), y = this.#top()): number {
     let low = 0;
     let high = rows.length;
@@ -141,7 +141,9 @@ export class Reading {
     return this.#scroller?.getBoundingClientRect().top ?? 0;
   }
 
-  /** Whether the reader is at the end; and once a frame, what is on the screen and what will be. */
+  /**
+   * Updates whether the reader is at the end; and once a frame, the visible range and what to load.
+   */
   #look(): void {
     const scroller = this.#scroller;
     const window = this.#store.window.peek();

@@ -1,4 +1,4 @@
-/** Session header: what the session is and took, and what can be done with it. */
+/** Session header: the session's facts and actions. */
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";

@@ -1,4 +1,4 @@
-/** Session screen: one session: its head, its transcript, the rail beside it, what can be done. */
+/** Session screen: one session: its header, its transcript, the rail, its actions. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Links } from "../../../src/render/html/entry-html.ts";
@@ -42,7 +42,8 @@ export function SessionScreen({ id, at, q }: ScreenProps) {
   }, [store, at]);
   useEffect(() => () => store.close(), [store]);
   const head = store.head.value;
-  // Of one dialect alone: other links make every row anew, and fold what was unfolded.
+  // Depends on the dialect only: other links would render every row again, and fold what was
+  // unfolded.
   const isByAgent = head?.dialect === "homeagent";
   useEffect(() => {
     document.title = `${head?.title ?? head?.session ?? "Session"} · Verbatim`;
@@ -116,7 +117,7 @@ export function SessionScreen({ id, at, q }: ScreenProps) {
   );
 }
 
-/** All that is folded in an entry, unfolded; or folded, when nothing is. */
+/** Unfolds everything in an entry; or folds it, when all is unfolded. */
 function foldIn(row: HTMLElement | null): void {
   const all = Array.from(row?.querySelectorAll<HTMLDetailsElement>("details.box") ?? []);
   const isAnyFolded = all.some(({ open }) => !open);
@@ -158,7 +159,7 @@ function Notice({ store }: { readonly store: SessionStore }) {
   );
 }
 
-/** Its head is pinned on the server, and its log is gone. */
+/** Its head is pinned on the server, and its log is missing. */
 function Missing({ session }: { readonly session: string }) {
   return (
     <main id="main" tabIndex={-1} class="page">

@@ -1,9 +1,9 @@
 /**
- * Session store: one session that is being read: its head, the stretch in the page, what comes.
+ * Session store: the session being read: its head, the loaded range, live entries.
  *
- * SO1  One request for what stands before, one for what comes after; the window itself refuses what
- *      no longer fits (entry-window.ts, EW1).
- * SO2  Following begins at the end that the first page told, so nothing falls between the two.
+ * SO1  One request for earlier entries, one for later ones; the window itself refuses what no
+ *      longer fits (entry-window.ts, EW1).
+ * SO2  Following begins at the end stated by the first page, so nothing is missed between the two.
  */
 
 import { signal } from "@preact/signals";
@@ -26,7 +26,7 @@ import {
 import { lineNear } from "./line-near.ts";
 import { Outline } from "./outline.ts";
 
-/** Where the reader is to be brought, once it is in the page. */
+/** Where to scroll, once it is in the page. */
 export interface ScrollWish {
   readonly to: "start" | "end" | number;
 }
@@ -41,11 +41,11 @@ export class SessionStore {
   readonly wish = signal<ScrollWish | null>(null);
   /** Why nothing can be shown. */
   readonly fault = signal<{ readonly status: number; readonly text: string } | null>(null);
-  /** Something to tell beside what is shown. */
+  /** A notice shown with the transcript. */
   readonly notice = signal<string | null>(null);
   /** Entries that came while the reader was elsewhere. */
   readonly arrived = signal(0);
-  /** The entry whose line is shown as it stands. */
+  /** The entry whose line is shown in the dialog. */
   readonly line = signal<number | null>(null);
   readonly outline: Outline;
   /** Set by the transcript: whether the reader is at the end, and new entries are to be shown. */
@@ -98,7 +98,7 @@ export class SessionStore {
     this.arrived.value = 0;
   }
 
-  /** Shows what stands at a part of the log, from 0 to 1. */
+  /** Shows a part of the log, from 0 to 1. */
   async toPart(part: number): Promise<void> {
     const end = this.window.value?.end ?? 0;
     if (part <= 0) return this.toStart();
@@ -126,7 +126,7 @@ export class SessionStore {
     if (page && this.window.value) this.window.value = withAfter(this.window.value, page);
   }
 
-  /** The head again, soon: what it counts has changed. */
+  /** Loads the head again soon: its counts have changed. */
   headChanged(): void {
     this.#headTimer ??= setTimeout(() => {
       this.#headTimer = undefined;
@@ -160,7 +160,7 @@ export class SessionStore {
 
   #failed(cause: unknown): void {
     const status = statusOf(cause);
-    // A place that is none, or a server that will be back: what is shown stays.
+    // A bad offset, or a server that will be back: keep what is shown.
     if (status === 410 || status === 416 || this.window.value !== null) return;
     this.fault.value = { status, text: reasonOf(cause) };
   }

@@ -1,8 +1,8 @@
 /**
- * Transcript: the stretch of the log that is in the page, scrolled without end in both directions.
+ * Transcript: the loaded range of the log, scrolled without end in both directions.
  *
- * TR1  What is put in above the reader, or taken away there, does not move what they read: the first
- *      row that they see stays where it is.
+ * TR1  Adding or removing rows above the reader does not move what they read: the first visible row
+ *      stays where it is.
  * TR2  A reader at the end stays at the end as entries come; one who scrolled away is left alone.
  */
 
@@ -32,7 +32,7 @@ export function Transcript({ store, reading, links, thinking, isAll, at }: Trans
   const items = useMemo(() => (window === null ? [] : itemsOf(window)), [window]);
   const calls = useMemo(() => new LoadedCalls(items, links), [items, links]);
   const entries = useMemo(() => items.map(({ entry }) => entry), [items]);
-  // Here, and not in an effect: effects run when the page has changed already.
+  // Here, and not in an effect: effects run after the page has changed.
   useMemo(() => reading.remember(), [reading, window]);
   const altered = alteredRanges(store.id);
   useLayoutEffect(() => {
@@ -69,7 +69,7 @@ export function Transcript({ store, reading, links, thinking, isAll, at }: Trans
   );
 }
 
-/** What stands at the ends of what is loaded: the session's own ends, or more of it. */
+/** The ends of the loaded range: the session's own ends, or more of it. */
 function Edge({ window, side }: { readonly window: EntryWindow; readonly side: "start" | "end" }) {
   const isThere = side === "start" ? startOf(window) === 0 : isAtEnd(window);
   if (!isThere) {

@@ -1,4 +1,4 @@
-/** Turns panel: what the user said, one line each, with what answering took; to jump by. */
+/** Turns panel: the user's messages, one line each, with the cost of answering; for jumping. */
 
 import { useEffect, useRef } from "preact/hooks";
 import { shownText } from "../../../src/render/html/markup.ts";
@@ -8,13 +8,13 @@ import type { Reading } from "./reading.ts";
 import type { SessionStore } from "./session-store.ts";
 import type { Turn } from "./turns.ts";
 
-/** A list that is longer is shown around the reader. */
+/** A longer list is shown around the reader. */
 const SHOWN_MAX = 400;
 
 interface PanelProps {
   readonly store: SessionStore;
   readonly reading: Reading;
-  /** On small screens, where it is not always there. */
+  /** On small screens, where it can be hidden. */
   readonly isShown: boolean;
   readonly hide: () => void;
 }
@@ -30,7 +30,7 @@ export function TurnsPanel({ store, reading, isShown, hide }: PanelProps) {
   const shown = turns.slice(first, first + SHOWN_MAX);
   const list = useRef<HTMLOListElement>(null);
   useEffect(() => {
-    // Within the panel alone: scrollIntoView would move what is around it, too.
+    // Within the panel only: scrollIntoView would move what is around it, too.
     const panel = list.current?.parentElement;
     const current = list.current?.children[here - first];
     if (!panel || !current) return;
@@ -53,7 +53,7 @@ export function TurnsPanel({ store, reading, isShown, hide }: PanelProps) {
               aria-current={first + at === here ? "location" : undefined}
               onClick={() => {
                 hide();
-                void store.openAt(turn.start); // Also when the address says so already.
+                void store.openAt(turn.start); // Also when the route is the same already.
               }}
             >
               <span class="turn-title">{titleOf(turn)}</span>

@@ -24,7 +24,7 @@ const usage = (totalTokens: number, spend: number | null = null) => {
   return { inputTokens: null, outputTokens: null, totalTokens, spend };
 };
 
-test("a turn is what a user said, with what answering it took", () => {
+test("a turn is a user message, with the cost of answering it", () => {
   const failed = { type: "tool_result", callId: "c", output: null, error: "no", durationMs: 1 };
   const shown = turns(
     item({ kind: "start" }),
@@ -56,7 +56,7 @@ test("usage that several lines of a message repeat is counted once (TU1)", () =>
   assert.equal(turn?.tokens, 8);
 });
 
-test("what stands before the first prompt is a turn without a title, and a bad line is none", () => {
+test("entries before the first prompt are a turn without a title, and a bad line is not a turn", () => {
   const shown = turns(item({ kind: "turn_end", usage: usage(3) }), user("x"));
   assert.deepEqual(
     shown.map(({ title }) => title),

@@ -1,9 +1,8 @@
 /**
- * Turns: what a session consists of, in the eyes of its reader: each thing that a user said, with
- * what answering it took.
+ * Turns: a session as its reader sees it: each user message, with the cost of answering it.
  *
- * TU1  Usage that stands on the end of a turn is counted, and otherwise that on messages: once for
- *      each message, however many lines repeat it. The session's own sum is not counted again.
+ * TU1  Usage at the end of a turn is counted, otherwise that on messages: once for each message,
+ *      however many lines repeat it. The session's own sum is not counted again.
  */
 
 import type { EntryItem } from "../../../src/client/session-shapes.ts";
@@ -12,12 +11,12 @@ import { typedText } from "../../../src/model/typed-text.ts";
 
 const TITLE_CHARS_MAX = 160;
 
-/** What is kept of an entry: little, so that it can be kept of all. */
+/** The facts kept of an entry: few, so that they can be kept for all. */
 export interface TurnFact {
   readonly start: number;
   readonly end: number;
   readonly at: string | null;
-  /** What a user said. */
+  /** The user's message. */
   readonly prompt: string | null;
   readonly tokens: number | null;
   readonly spend: number | null;
@@ -37,7 +36,7 @@ export interface Turn {
   readonly errors: number;
 }
 
-/** Null for an entry that no turn needs to know of. */
+/** Null for an entry that is irrelevant to turns. */
 export function factOf({ start, end, kind, role, at, entry }: EntryItem): TurnFact | null {
   if (entry === null) return null;
   const { parts, messageId } = entry;
@@ -71,7 +70,7 @@ function tokensOf(usage: Usage | null): number | null {
   return (inputTokens ?? 0) + (outputTokens ?? 0);
 }
 
-/** The turns of facts that are in order; what stands before the first prompt has no title. */
+/** The turns of ordered facts; what comes before the first prompt has no title. */
 export function turnsOf(facts: readonly TurnFact[]): Turn[] {
   const groups: TurnFact[][] = [];
   for (const fact of facts) {

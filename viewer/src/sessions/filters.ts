@@ -1,4 +1,4 @@
-/** Filters: what the list is narrowed by, as the address has it and as the server is asked. */
+/** Filters: the filters of the list, in the route and in the request. */
 
 import type { SessionFilter } from "../../../src/client/sessions.ts";
 import type { ListFilter } from "../route.ts";
@@ -7,7 +7,7 @@ export const DIALECTS = ["verbatim", "rye", "homeagent", "entire", "claude", "sd
 export const STATUSES = ["running", "completed", "error", "paused"] as const;
 const DAY_MS = 86_400_000;
 
-/** What the server is asked for; what is none of its choices asks for everything. */
+/** The filter for the server; an unknown value matches everything. */
 export function wantedBy({ dialect, status, since }: ListFilter): SessionFilter {
   const kind = DIALECTS.find((each) => each === dialect);
   const state = STATUSES.find((each) => each === status);

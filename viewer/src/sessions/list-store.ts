@@ -1,9 +1,8 @@
 /**
- * List store: the sessions that fit a filter, as many pages of them as were scrolled to.
+ * List store: the sessions that match a filter, as many pages as were scrolled to.
  *
- * LS1  One request at a time for more, one for what changed. Whoever closes the store hears nothing
- *      more from it.
- * LS2  What changed is asked for every POLL_MS while the page is looked at, and not while it is not.
+ * LS1  One request at a time for more, one for changes. A closed store reports nothing more.
+ * LS2  Changes are polled every POLL_MS while the page is visible.
  */
 
 import { signal } from "@preact/signals";

@@ -14,7 +14,7 @@ function pageOf(sessions: readonly SessionItem[], size: number): SessionPage {
   return { sessions: sessions.slice(0, size), next, isComplete: true, unreadable: 0 };
 }
 
-test("a list brought up to date names each session once, and begins as the server's does", () => {
+test("an updated list has each session once, and begins like the server's", () => {
   const minutes = fc.uniqueArray(fc.nat(500), { maxLength: 40 });
   const order = (rows: SessionItem[]) => {
     return rows.sort((one, other) => (one.modifiedAt < other.modifiedAt ? 1 : -1));

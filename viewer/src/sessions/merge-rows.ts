@@ -1,14 +1,14 @@
 /**
- * Merge rows: the list that was loaded, brought up to date by its first page asked for anew.
+ * Merge rows: updates the loaded list with its first page, loaded again.
  *
- * MR1  The first page is the truth about the sessions it spans: those that it does not name any
- *      more, and that would stand within it, are gone or stand elsewhere. Those after it stay.
- * MR2  No session stands in the list twice.
+ * MR1  The first page is authoritative for the sessions it spans: those that it no longer has, and
+ *      that would be within it, are deleted or have moved. Those after it stay.
+ * MR2  No session is in the list twice.
  */
 
 import type { SessionItem, SessionPage } from "../../../src/client/session-shapes.ts";
 
-/** What the list is ordered by, the latest first. */
+/** The sort key of the list, the latest first. */
 export function orderOf({ updatedAt, modifiedAt }: SessionItem): string {
   return updatedAt ?? modifiedAt;
 }
@@ -22,7 +22,7 @@ export function withFirstPage(rows: readonly SessionItem[], page: SessionPage): 
   return [...sessions, ...rest];
 }
 
-/** The next page after what is there. A session that moved meanwhile stays where it is. */
+/** Adds the next page. A session that moved meanwhile stays where it is. */
 export function withNextPage(rows: readonly SessionItem[], page: SessionPage): SessionItem[] {
   const there = new Set(rows.map(({ id }) => id));
   return [...rows, ...page.sessions.filter(({ id }) => !there.has(id))];

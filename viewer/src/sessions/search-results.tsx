@@ -1,4 +1,4 @@
-/** Search results: entries of any session that hold the words, with the words marked. */
+/** Search results: entries of any session with the words, which are marked. */
 
 import { useEffect, useMemo } from "preact/hooks";
 import type { SearchHit, SnippetPiece } from "../../../src/client/search-shapes.ts";
@@ -23,7 +23,7 @@ export function SearchResults({ filter }: { readonly filter: ListFilter }) {
   if (fault !== null) {
     return (
       <div class="blank" role="alert">
-        <h2>That cannot be searched for</h2>
+        <h2>This search could not be run</h2>
         <p>{fault}</p>
       </div>
     );
@@ -55,7 +55,7 @@ function foundText(count: number, store: SearchStore): string {
   return `${count}${store.hasMore.value ? "+" : ""} ${count === 1 ? "entry" : "entries"}${rest}`;
 }
 
-/** The words, and the filters in the words of the search. */
+/** The words, and the filters in the search's syntax. */
 function queryOf({ q, dialect, since }: ListFilter): string {
   const from = sinceOf(since)?.slice(0, 10);
   const filters = [

@@ -1,7 +1,7 @@
 /**
- * Search store: what was found for the words in a box, as they are typed.
+ * Search store: the hits for the words in a box, as they are typed.
  *
- * SS1  Only what is asked last is shown: a question that another one follows is called off.
+ * SS1  Only the last query's hits are shown: an earlier query is cancelled.
  */
 
 import { signal } from "@preact/signals";
@@ -16,7 +16,7 @@ const AGAIN_MS = 1500;
 
 export class SearchStore {
   readonly hits = signal<readonly SearchHit[]>([]);
-  /** The question that the hits answer. */
+  /** The query that the hits belong to. */
   readonly answered = signal<string | null>(null);
   readonly isComplete = signal(true);
   readonly hasMore = signal(false);
@@ -32,7 +32,7 @@ export class SearchStore {
     this.#options = options;
   }
 
-  /** Asks when nothing more was typed for a moment. */
+  /** Searches when nothing more was typed for a moment. */
   ask(query: string, pauseMs = PAUSE_MS): void {
     this.close();
     if (query.trim() === "") {

@@ -1,4 +1,4 @@
-/** Session list: rows of those on the screen, more of them as it is scrolled. */
+/** Session list: renders the rows on the screen, and loads more when scrolled. */
 
 import { useEffect, useRef } from "preact/hooks";
 import { grouped } from "../../../src/render/phrases.ts";
@@ -8,7 +8,7 @@ import { SessionRow } from "./session-row.tsx";
 import { useVirtual } from "./use-virtual.ts";
 
 const ROW_PX = 66;
-/** How many rows before the last one more are asked for. */
+/** Loads more this many rows before the last one. */
 const AHEAD = 30;
 
 export function SessionList({ store, isFiltered }: ListProps) {
@@ -65,7 +65,7 @@ function ListFoot({ store, isFiltered }: ListProps) {
   if (fault !== null && count === 0) {
     return (
       <div class="blank" role="alert">
-        <h2>The list cannot be had</h2>
+        <h2>The sessions could not be loaded</h2>
         <p>{fault}</p>
       </div>
     );

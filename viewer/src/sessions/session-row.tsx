@@ -1,4 +1,4 @@
-/** Session row: one session in the list: what it was about, who did it, what it took. */
+/** Session row: one session in the list: title, agent, usage. */
 
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
@@ -12,7 +12,7 @@ import { client } from "../server.ts";
 import { agoOf, counted, STATUS_WORDS, shortCount, shortMoney } from "../words.ts";
 import { JUDGED_BYTES_MAX, verdictFor } from "./verdicts.ts";
 
-/** Moves every half minute, so that "1 min. ago" does. */
+/** Updated every half minute, so that "1 min. ago" is. */
 const nowMs = signal(Date.now());
 setInterval(() => {
   nowMs.value = Date.now();

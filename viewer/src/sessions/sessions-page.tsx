@@ -1,4 +1,4 @@
-/** Sessions page: all sessions, narrowed by filters, or searched through. */
+/** Sessions page: all sessions, filtered or searched. */
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { go } from "../address.ts";

@@ -1,4 +1,4 @@
-/** Use virtual: which rows of a long list are on the screen, and where each of them stands. */
+/** Use virtual: which rows of a long list are on the screen, and their positions. */
 
 import {
   elementScroll,

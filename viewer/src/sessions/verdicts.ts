@@ -1,11 +1,11 @@
 /**
- * Verdicts: the server's judgement of sessions that are on the screen, a few at a time.
+ * Verdicts: the server's verdicts for sessions on the screen, a few at a time.
  *
- * VD1  At most ASKED_MAX are asked for at once: judging a session reads all of it. A row that is
- *      scrolled away before its turn is not asked for.
- * VD2  A verdict is of a session as it was listed: one whose log has changed since is judged again,
- *      and so is every one after KEPT_MS: pins and files next to the log change without it.
- * VD3  A session over JUDGED_BYTES_MAX is judged when somebody opens it, not because it was listed.
+ * VD1  At most ASKED_MAX requests at once: judging a session reads all of it. A row that is
+ *      scrolled away before its turn is not requested.
+ * VD2  A verdict belongs to a session as it was listed: one whose log has changed since is judged
+ *      again, and so is every one after KEPT_MS: pins and files next to the log change without it.
+ * VD3  A session over JUDGED_BYTES_MAX is judged when it is opened, not because it was listed.
  */
 
 import { type Signal, signal } from "@preact/signals";
@@ -61,7 +61,7 @@ async function askNext(): Promise<void> {
     try {
       next.verdict.value = (await next.client.sessions.verify(next.id)).verdict;
     } catch {
-      // A row without a badge; opening the session says why.
+      // A row without a badge; opening the session shows why.
     } finally {
       asking--;
     }

@@ -1,7 +1,7 @@
 /**
  * Adopt: the colours and the look of entries, from the same source as the pages of `show --html`.
  *
- * They are a layer below the viewer's own files, which so have the last word.
+ * They are in a layer below the viewer's own style sheets, which therefore win.
  */
 
 import { ENTRY_STYLE } from "../../../src/render/html/entry-style.ts";

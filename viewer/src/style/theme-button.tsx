@@ -1,4 +1,4 @@
-/** Theme button: light or dark as the system is, unless somebody chooses. */
+/** Theme button: light or dark like the system, or as chosen. */
 
 import { effect, signal } from "@preact/signals";
 

@@ -1,6 +1,6 @@
 /**
- * Bar chart: days as bars, groups on top of each other; in a chunk of its own, since only the usage
- * page draws. Everything that it shows is in the table below it, too.
+ * Bar chart: days as bars, groups stacked; in its own chunk, since only the usage page draws. The
+ * table below it has all the same data.
  */
 
 import uPlot from "uplot";

@@ -1,4 +1,4 @@
-/** Usage chart: the bars, who is who in them, and the same as a table for those who do not see them. */
+/** Usage chart: the bars, their legend, and the same as a table for screen readers. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ChartLook, DrawnChart } from "./bar-chart.ts";
@@ -101,7 +101,7 @@ function DayTable({ chart, title, amount }: ChartProps) {
   );
 }
 
-/** A new value whenever the colours change: by the system's wish or by the reader's. */
+/** A new value whenever the colours change, by the system or by the reader. */
 function useTheme(): number {
   const [changes, change] = useState(0);
   useEffect(() => {
@@ -118,7 +118,7 @@ function useTheme(): number {
   return changes;
 }
 
-/** The colours as they are in force; a canvas knows no custom properties. */
+/** The current colours; a canvas has no custom properties. */
 function lookOf(place: HTMLElement): ChartLook {
   const probe = document.createElement("span");
   place.append(probe);

@@ -1,4 +1,4 @@
-/** Usage page: what all sessions took, as it was recorded: over time, by model, by agent, by tool. */
+/** Usage page: recorded usage of all sessions: over time, by model, by agent, by tool. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { VerbatimClient } from "../../../src/client/client.ts";
@@ -34,7 +34,7 @@ const GROUPS: readonly (readonly [Group, string])[] = [
   ["model", "By model"],
   ["agent", "By agent"],
 ];
-/** While sessions are read for the first time, it is asked again. */
+/** Reload interval while sessions are read for the first time. */
 const AGAIN_MS = 1_000;
 
 const AMOUNTS: Readonly<Record<Measure, (value: number) => string>> = {
@@ -63,7 +63,7 @@ export function UsagePage({ client }: { readonly client: VerbatimClient }) {
   );
 }
 
-/** What was asked for, and what the server answered. */
+/** A request, and the server's answer. */
 interface Asked {
   readonly report: UsageReport;
   /** Null for all time. */
@@ -148,7 +148,7 @@ function Report({ report, period }: Asked) {
         />
       </div>
       <ToolTable tools={tools} />
-      <p class="usage-note">As recorded in the sessions: what nobody wrote down is not in it.</p>
+      <p class="usage-note">As recorded in the sessions: unrecorded usage is not included.</p>
     </>
   );
 }

@@ -53,7 +53,7 @@ test("no spend, token or turn is lost or counted twice, however it is grouped", 
   );
 });
 
-test("days in which nothing was used are there, and are empty", () => {
+test("days without usage are included, and empty", () => {
   const used = (day: string, turns: number): UsageRow => ({
     ...{ day, model: "m", agent: null, sessions: 1, turns, spend: null },
     ...{ inputTokens: 0, outputTokens: 0, totalTokens: 0 },
@@ -68,7 +68,7 @@ test("days in which nothing was used are there, and are empty", () => {
   assert.deepEqual(chartOf([], "model", "turns"), { days: [], series: [] });
 });
 
-test("a chart shows every day of its period, used or not, and days outside of it that took something", () => {
+test("a chart shows every day of its period, and days outside of it with usage", () => {
   const week = lastDays(7, Date.parse("2026-03-03T23:59:59.999Z"));
   assert.deepEqual(week, { first: "2026-02-25", last: "2026-03-03" });
   const used = (day: string | null): UsageRow => ({
@@ -84,7 +84,7 @@ test("a chart shows every day of its period, used or not, and days outside of it
   assert.deepEqual(daysWith("2026-03-04"), [...named, "2026-03-04"]);
 });
 
-test("tools are ordered by calls, by how long a call takes, by how often one fails", () => {
+test("tools are sorted by calls, by duration, or by failures", () => {
   const tool = (tool: string, calls: number, errors: number, totalMs: number): ToolUsageRow => ({
     ...{ tool, calls, errors, totalMs, timed: totalMs > 0 ? calls : 0, slowest: null },
   });

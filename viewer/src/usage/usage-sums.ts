@@ -1,4 +1,4 @@
-/** Usage sums: the server's rows added up as the page shows them. Pure. */
+/** Usage sums: the server's rows added up for the page. Pure. */
 
 import type { ToolUsageRow } from "../../../src/client/search-shapes.ts";
 import type { UsageRow } from "../../../src/model/usage-sums.ts";
@@ -6,9 +6,9 @@ import type { UsageRow } from "../../../src/model/usage-sums.ts";
 export type Measure = "spend" | "tokens" | "turns";
 export type Group = "model" | "agent";
 
-/** Groups that have a colour of their own; the rest is one more. */
+/** Groups with their own colour; the rest is one more. */
 export const GROUPS_MAX = 5;
-/** A gap longer than this many days is not filled with empty ones. */
+/** A longer gap in days is not filled with empty ones. */
 const DAYS_MAX = 1_500;
 const DAY_MS = 86_400_000;
 
@@ -77,15 +77,15 @@ export interface Period {
   readonly last: string;
 }
 
-/** The last so many days, today included. */
+/** The last `count` days, today included. */
 export function lastDays(count: number, nowMs: number): Period {
   const last = new Date(nowMs).toISOString().slice(0, 10);
   return { first: dayAfter(last, 1 - count), last };
 }
 
 /**
- * What each day took, by the largest groups and all others together. Without a period, its days are
- * those from the first to the last that took something.
+ * The usage of each day, by the largest groups and all others together. Without a period, the days
+ * are those from the first to the last with usage.
  */
 export function chartOf(
   rows: readonly UsageRow[],
@@ -132,7 +132,7 @@ function dayAfter(day: string, days: number): string {
 
 export type ToolOrder = "calls" | "slowest" | "failing";
 
-/** In that order; for one that asks for errors or times, only tools that have any. */
+/** Sorted; by errors or times, only tools that have any. */
 export function orderedTools(tools: readonly ToolUsageRow[], order: ToolOrder): ToolUsageRow[] {
   if (order === "slowest") {
     const timed = tools.filter(({ timed }) => timed > 0);

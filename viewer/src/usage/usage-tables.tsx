@@ -1,4 +1,4 @@
-/** Usage tables: who took how much, and which tools are slow or fail. */
+/** Usage tables: usage by group, and which tools are slow or fail. */
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -46,7 +46,7 @@ export function SumTable({ title, head, sums, measure }: SumTableProps) {
 
 interface FigureTableProps {
   readonly head: string;
-  /** The heads of the columns that hold numbers. */
+  /** Headers of the numeric columns. */
   readonly figures: readonly string[];
   readonly children: ComponentChildren;
 }
@@ -117,9 +117,7 @@ export function ToolTable({ tools }: { readonly tools: readonly ToolUsageRow[] }
         ))}
       </fieldset>
       {ordered.length === 0 ? (
-        <p class="usage-note">
-          {order === "failing" ? "No call failed." : "Nothing is recorded of it."}
-        </p>
+        <p class="usage-note">{order === "failing" ? "No call failed." : "Nothing is recorded."}</p>
       ) : (
         <ToolRows tools={isAll ? ordered : ordered.slice(0, ROWS_SHOWN)} />
       )}
