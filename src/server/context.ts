@@ -1,4 +1,4 @@
-/** Context: what every handler of the server is given. */
+/** Context: what every handler receives. */
 
 import type { StreamStore } from "../streams/stream-store.ts";
 import type { TokenGate } from "./auth/gate.ts";
@@ -17,29 +17,29 @@ import type { SubscriptionService } from "./subscriptions/service.ts";
 export interface ServerContext {
   readonly store: StreamStore;
   readonly settings: ServerSettings;
-  /** Only this machine can reach the server. */
+  /** Whether only this machine can reach the server. */
   readonly isLocal: boolean;
-  /** What listens, and what it counts. */
+  /** Listens and counts. */
   readonly front: Front;
   readonly gate: TokenGate;
   readonly bodies: BodyRoom;
-  /** Through which streams are read, and what is held of them for readers to take. */
+  /** Limits concurrent reads of streams, and the bytes of answers held in memory. */
   readonly reads: Semaphore;
   readonly answers: AnswerRoom;
-  /** What one stream may have waiting for the disk. */
+  /** Limits the appends of one stream that wait for the disk. */
   readonly shares: StreamShares;
-  /** Those that wait for new data; told when the server stops. */
+  /** Requests that wait for new data; they end when the server stops. */
   readonly readers: LiveReaders;
-  /** What is sent to readers of events, made once for all who stand at the same place. */
+  /** Sends new events, encoded once for all readers at the same offset. */
   readonly feeds: EventFeeds;
   readonly subscriptions: SubscriptionService;
-  /** What is shown to who has no session yet. */
+  /** Example sessions, shown while there are no others. */
   readonly demo: Demo;
-  /** Sessions of every dialect, to read. */
+  /** Sessions of every dialect, read-only. */
   readonly sessions: SessionService;
   readonly nowMs: () => number;
-  /** From 0 to 1, as Math.random. */
+  /** From 0 to 1, like Math.random. */
   readonly random: () => number;
-  /** What nobody else is told: a fault of ours, with what was being done. */
+  /** Reports a fault of the server and what it was doing. Clients only see INTERNAL. */
   readonly onFault: (what: string, cause: unknown) => void;
 }

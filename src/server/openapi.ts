@@ -1,7 +1,6 @@
 /**
- * OpenAPI: the server's own description of what it answers, in OpenAPI 3.1.
- *
- * OA1  Every route is in it, and real answers are held against it: test/server/openapi.test.ts.
+ * OpenAPI: the server's description of its routes, in OpenAPI 3.1. It has every route, and
+ * test/server/openapi.test.ts compares it with real answers.
  */
 
 import type { ServerResponse } from "node:http";
@@ -57,31 +56,31 @@ const OWN_PATHS = {
     200: content("text/html", { type: "string" }, "For people; its files are below `/assets/`"),
   }),
   "/v1/demo": {
-    ...page("getDemo", "Whether example sessions are shown, as to who has none of their own", {
-      200: content("application/json", ref("Demo"), "Whether they are"),
+    ...page("getDemo", "Whether example sessions are shown", {
+      200: content("application/json", ref("Demo"), "Whether they are shown"),
       ...refusals(401),
     }),
     delete: {
       operationId: "removeDemo",
-      summary: "Removes the example sessions for good, and nothing else",
+      summary: "Remove the example sessions permanently",
       tags: ["server"],
-      responses: { 204: { description: "They are gone" }, ...refusals(401) },
+      responses: { 204: { description: "Removed" }, ...refusals(401) },
     },
   },
   [OPENAPI_PATH]: page("getOpenApi", "This document", {
     200: content("application/json", { type: "object" }, "OpenAPI 3.1"),
   }),
   "/live": page("getLive", "Liveness: whether a restart would help", {
-    200: health("It would not: the server runs, or it recovers"),
+    200: health("No: the server is running or recovering"),
     503: unwell("A sync failed: no appends until a restart; reads may still work"),
   }),
-  "/health": page("getHealth", "Whether appends are taken", {
+  "/health": page("getHealth", "Whether appends are accepted", {
     200: health("They are"),
-    503: unwell("They are not, or not yet; reads may still work"),
+    503: unwell("Not accepted, or not yet; reads may still work"),
   }),
   "/ready": page("getReady", "Whether to send it requests", {
-    200: health("It takes them"),
-    503: unwell("It stops, recovers, or takes no appends"),
+    200: health("Ready for requests"),
+    503: unwell("Stopping, recovering, or accepting no appends"),
   }),
   "/metrics": page("getMetrics", "Counts and times, for Prometheus", {
     200: content("text/plain", { type: "string" }, "The text format"),

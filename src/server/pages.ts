@@ -1,4 +1,4 @@
-/** Pages: what a server says of itself. */
+/** Pages: the welcome page, health and metrics. */
 
 import type { ServerResponse } from "node:http";
 import type { ServerContext } from "./context.ts";
@@ -29,8 +29,8 @@ export function answerWelcome(response: ServerResponse): void {
 }
 
 /**
- * `/health` and `/live`: 200 while appends are taken; 503, with the reason, once they are not. Reads
- * may still work. The two differ only while the server recovers (front.ts).
+ * `/health` and `/live`: 200 while appends are accepted, otherwise 503 with the reason. Reads may
+ * still work. The two differ only during recovery (http/front.ts).
  */
 export function answerHealth(context: ServerContext, response: ServerResponse): void {
   const { store, readers, feeds, gate } = context;
@@ -42,12 +42,12 @@ export function answerHealth(context: ServerContext, response: ServerResponse): 
     answerJson(response, 200, { status: "ok", ...live }, headers);
     return;
   }
-  // It names files, which is nothing for those who were not asked for a token.
+  // The reason names files, so it is not shown to clients without a token.
   const reason = gate.isRequired ? "see the server's log" : health.reason;
   answerJson(response, 503, { status: "read-only", reason, ...live }, headers);
 }
 
-/** Whether to send it requests: not once it takes no appends, and not while it stops. */
+/** `/ready`: not ready when stopping or when appends are not accepted. */
 export function answerReady({ store, readers }: ServerContext, response: ServerResponse): void {
   const headers = newHeaders();
   headers.push("Cache-Control", "no-store");

@@ -77,7 +77,7 @@ async function route(
   answerUnknown(response);
 }
 
-/** Whether a segment of a path ends there. */
+/** Whether a path segment ends at this index. */
 function isEnd(path: string, at: number): boolean {
   return path.length === at || path[at] === "/";
 }

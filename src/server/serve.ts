@@ -1,10 +1,11 @@
 /**
- * Serve: a store behind HTTP, from the first connection to the last.
+ * Serve: a store behind HTTP, from start to stop.
  *
- * SV1  Stopping finishes what was accepted: no new connections, waiting readers are let go, requests
- *      under way are answered, and only then is the store closed. What takes longer than the grace
- *      is cut; what it was acknowledged is durable all the same.
- * SV2  Without tokens, only this machine is served: any other address is refused.
+ * Stopping finishes accepted work: new connections are refused, waiting readers end, requests in
+ * progress are answered, then the store is closed. Connections that take longer than the grace
+ * period are cut; acknowledged appends are durable all the same.
+ *
+ * Without tokens the server listens only on addresses of this machine.
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -32,36 +33,41 @@ import { StreamShares } from "./streams/stream-shares.ts";
 import { SubscriptionService } from "./subscriptions/service.ts";
 
 export interface ServeOptions extends Partial<ServerSettings> {
-  /** Where the server keeps what is its own: tokens, and the keys that sign webhooks. */
+  /** Directory for the server's own files: tokens, and keys that sign webhooks. */
   readonly dataDirectory: string;
   /**
-   * Where sessions are served from: directories, or "found" for what lies above the current one and
-   * in the home. None when absent.
+   * Directories to serve sessions from, or "found" for stores above the current directory and in
+   * the home directory. Default: none.
    */
   readonly roots?: RootChoice;
-  /** Show sessions made up for it while there are none (demo/demo.ts); only to this machine. */
+  /**
+   * Show example sessions while there are no others (demo/demo.ts), to this machine only. Default:
+   * no.
+   */
   readonly demo?: boolean;
-  /** Sign streams with the user's key, which is made when there is none; not when absent. */
+  /** Sign streams with the user's key, which is created if missing. Default: no. */
   readonly sign?: boolean;
-  /** 127.0.0.1 when absent. One that others can reach needs tokens (`verbatim token create`). */
+  /**
+   * Default: 127.0.0.1. An address that others can reach needs tokens (`verbatim token create`).
+   */
   readonly host?: string;
-  /** 4437 when absent; 0 takes any that is free. */
+  /** Default: 4437. 0 picks a free port. */
   readonly port?: number;
-  /** Paths of a key and a certificate, in PEM: with them the server speaks TLS. */
+  /** Paths of a PEM key and certificate. If set, the server uses TLS. */
   readonly tls?: { readonly keyPath: string; readonly certPath: string };
-  /** How others reach it, where a proxy stands before it: `https://streams.example.com`. */
+  /** The public URL behind a proxy: `https://streams.example.com`. */
   readonly publicUrl?: string;
-  /** Told of each request when it is over. */
+  /** Called after each request. */
   readonly onRequest?: (record: RequestRecord) => void;
-  /** Told of faults of ours, which no client is; they go nowhere when absent. */
+  /** Called for each fault of the server; clients only see INTERNAL. Default: ignored. */
   readonly onFault?: (what: string, cause: unknown) => void;
 }
 
 export interface RunningServer {
-  /** Where it is reached: `http://127.0.0.1:4437`. */
+  /** The URL of the server: `http://127.0.0.1:4437`. */
   readonly url: string;
   readonly port: number;
-  /** Finishes what was accepted, then closes the store. */
+  /** Finishes accepted work, then closes the store. */
   close(): Promise<void>;
 }
 
@@ -70,7 +76,7 @@ export const PORT_DEFAULT = 4437;
 
 const OWN_ADDRESS = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i;
 
-/** Listens, before there is a store: whoever asks is told that the server is recovering. */
+/** Listens before the store is open: requests are answered with 503, "recovering". */
 export async function openFront(options: ServeOptions): Promise<Front> {
   const { host = HOST_DEFAULT, port = PORT_DEFAULT, tls } = options;
   checkHost(host, options.dataDirectory);
@@ -84,7 +90,7 @@ export async function openFront(options: ServeOptions): Promise<Front> {
   });
 }
 
-/** Serves the store, and closes it when it stops; also when it cannot begin. */
+/** Serves the store and closes it on stop, also when starting fails. */
 export async function serveStore(
   store: StreamStore,
   options: ServeOptions,
@@ -106,7 +112,7 @@ export async function serveStore(
   }
 }
 
-/** Whether only this machine can reach it. */
+/** Whether the address is of this machine only. */
 export function isOwnAddress(host: string): boolean {
   return OWN_ADDRESS.test(host);
 }
@@ -190,7 +196,7 @@ function runningServer(context: ServerContext): RunningServer {
     await sessions.close();
     await store.close();
   };
-  const { url, port } = front; // A server that was closed has no port any more.
+  const { url, port } = front; // A closed server has no port any more.
   return {
     url,
     port,
@@ -201,7 +207,7 @@ function runningServer(context: ServerContext): RunningServer {
   };
 }
 
-/** One sweep at a time. A failed one is no more than late: expired streams are not served anyway. */
+/** One sweep at a time. A failed sweep only delays deletion: expired streams are not served. */
 function sweepNowAndThen({ store, settings, onFault }: ServerContext): () => Promise<void> {
   let sweeping: Promise<void> | null = null;
   const sweep = async () => {

@@ -1,57 +1,57 @@
-/** Settings: what a server can be told, and its limits. Each has a test at the edge. */
+/** Settings of the server and its limits. Each limit is tested at the limit and one past it. */
 
 import { SESSION_LIMITS, type SessionLimits } from "./sessions/limits.ts";
 
 const MIB = 1024 * 1024;
 
 export interface ServerSettings {
-  /** The largest body that is taken; past it the answer is 413. */
+  /** The largest body; 413 above it. */
   readonly bodyBytesMax: number;
-  /** How much of bodies may be on its way at once; past it the answer is 503. */
+  /** Bytes of bodies being received at once; 503 above it. */
   readonly bodiesBytesMax: number;
-  /** How much of streams may wait for readers to take it; past it the answer is 429. */
+  /** Bytes of streams held in memory until readers take them; 429 above it. */
   readonly answersBytesMax: number;
-  /** About how much one read gives: at least one message, however long. */
+  /** About how much one read returns: at least one message, of any length. */
   readonly chunkBytes: number;
   readonly longPollTimeoutMs: number;
-  /** How long an event stream stays open, give or take a tenth; its reader then comes again. */
+  /** How long an event stream stays open, plus or minus a tenth; then the reader reconnects. */
   readonly eventStreamMs: number;
-  /** How much may wait for a reader of events that does not keep up, before it is cut. */
+  /** How much may be buffered for a slow reader of events before it is disconnected. */
   readonly readerBufferBytesMax: number;
-  /** How long a connection may take nothing of an answer before it is cut. */
+  /** How long a connection may take nothing of an answer before it is closed. */
   readonly stalledMs: number;
-  /** How many may wait for new data at once. */
+  /** How many requests may wait for new data at once. */
   readonly liveReadersMax: number;
-  /** Open connections; past it each is answered with 503 and closed. */
+  /** Open connections; each one above is answered with 503 and closed. */
   readonly connectionsMax: number;
-  /** Requests that are not answered yet, live readers included; past it the answer is 503. */
+  /** Unanswered requests, live readers included; 503 above it. */
   readonly requestsMax: number;
-  /** Requests sent ahead on one connection; past it the connection is closed. */
+  /** Pipelined requests on one connection; above it the connection is closed. */
   readonly pipelinedMax: number;
-  /** Appends that wait for the disk, and their bytes; past either the answer is 503. */
+  /** Appends that wait for the disk, and their bytes; 503 above either. */
   readonly queuedAppendsMax: number;
   readonly queuedBytesMax: number;
-  /** The same of one stream; past either the answer is 429. */
+  /** The same for one stream; 429 above either. */
   readonly streamAppendsMax: number;
   readonly streamBytesMax: number;
-  /** The head of a request; past it the answer is 431. */
+  /** The head of a request; 431 above it. */
   readonly headerBytesMax: number;
-  /** How long the head of a request may take to come, and all of it; then the answer is 408. */
+  /** How long the head of a request, and the whole request, may take; then 408. */
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
-  /** How long a connection stays open on which nothing is asked. */
+  /** How long an idle connection stays open. */
   readonly keepAliveTimeoutMs: number;
-  /** How long requests that were accepted may take to finish once the server is told to stop. */
+  /** How long accepted requests may take to finish once the server stops. */
   readonly graceMs: number;
-  /** How often streams that outlived their lifetime are deleted. */
+  /** How often expired streams are deleted. */
   readonly sweepMs: number;
-  /** Webhooks to this machine, which are refused otherwise: for trying things out. */
+  /** Allow webhooks to this machine, for development. */
   readonly allowLocalWebhooks: boolean;
-  /** Web pages that may use the server, besides those of this machine; "*" stands for all. */
+  /** Web pages that may use the server, in addition to those of this machine; "*" for all. */
   readonly allowOrigins: readonly string[];
-  /** Names by which requests may call a server of this machine (`Host`), besides its own. */
+  /** `Host` names that are accepted by a server of this machine, in addition to its own. */
   readonly allowHosts: readonly string[];
-  /** Of the API over sessions. */
+  /** Limits of the sessions API. */
   readonly sessions: SessionLimits;
 }
 
@@ -85,11 +85,11 @@ export const SERVER_SETTINGS: ServerSettings = {
 };
 
 /**
- * Chunks of streams that are read from the disk at once; more wait for their turn. A chunk can be as
- * long as a message, and is counted among the answers only when it is there.
+ * Chunks of streams read from the disk at once; more wait. A chunk can be as long as a message, and
+ * counts as a held answer only after it was read.
  */
 export const CHUNKS_READ_MAX = 16;
 
-/** What is read and thrown away of a body that is too large, so that its sender sees the answer. */
+/** How much of a too large body is read and discarded, so that its sender receives the answer. */
 export const DISCARDED_BYTES_MAX = 64 * MIB;
 export const DISCARDING_MS_MAX = 5_000;

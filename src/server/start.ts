@@ -1,4 +1,4 @@
-/** Start: a server on streams kept in files, recovered and listening. */
+/** Start: opens the store, recovers it, and serves it. */
 
 import { nodeHost } from "../base/node-host.ts";
 import { openLocalStore } from "../streams/local-store.ts";
@@ -16,7 +16,7 @@ import { SERVER_SETTINGS } from "./settings.ts";
  * await server.close();
  */
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
-  const front = await openFront(options); // Before recovery, which may take a while.
+  const front = await openFront(options); // Before recovery, which can take a while.
   const { metrics } = front;
   const { queuedAppendsMax, queuedBytesMax } = { ...SERVER_SETTINGS, ...options };
   const startedMs = performance.now();

@@ -1,11 +1,12 @@
 /**
- * Viewer: the page for people and its files, as `dist/viewer` holds them.
+ * Viewer: serves the browser app from `dist/viewer`.
  *
- * VW1  Only what was in that directory when it was first asked for is served, out of memory and by
- *      exact name: no path of a request ever reaches the file system, and a build that replaces the
- *      directory meanwhile changes nothing for who has the page open.
- * VW2  The page may load and ask its own server and nothing else, and runs no script but its files:
- *      what is in a transcript cannot become one.
+ * Only files that were in the directory at the first request are served, from memory and by exact
+ * name. No path of a request reaches the file system, and a new build does not change a page that
+ * is open.
+ *
+ * The page may load from and connect to its own server only, and runs only its own script files: no
+ * text of a transcript can become a script.
  */
 
 import { createHash } from "node:crypto";
@@ -16,7 +17,7 @@ import { gzipSync } from "node:zlib";
 import { packageFile } from "../base/node-package.ts";
 import { answer, type Headers, newHeaders } from "./http/answer.ts";
 
-/** Where files lie whose names change with their content. */
+/** Files whose names change with their content. */
 export const ASSET_ROOT = "/assets/";
 
 const POLICY = [
@@ -39,7 +40,7 @@ interface ViewerFile {
   readonly type: string;
   readonly tag: string;
   readonly bytes: Buffer;
-  /** Made when it is first asked for. */
+  /** Read at the first request. */
   gzip: Buffer | null;
 }
 
@@ -47,7 +48,7 @@ type ViewerFiles = ReadonlyMap<string, ViewerFile>;
 
 let files: ViewerFiles | null = null;
 
-/** Answers a GET or HEAD of one of the viewer's files; false when the path names none. */
+/** Answers a GET or HEAD of a viewer file; false when there is no such file. */
 export function answerViewer(
   path: string,
   request: IncomingMessage,
@@ -93,7 +94,7 @@ function readViewer(): ViewerFiles {
     if (type === undefined) continue;
     const bytes = readFileSync(new URL(name, directory));
     const hash = createHash("sha256").update(bytes).digest("base64url");
-    // Weak, since it stands for the bytes with and without compression.
+    // Weak, because it covers the bytes with and without compression.
     const file = { type, tag: `W/"${hash.slice(0, 22)}"`, bytes, gzip: null };
     found.set(name === "index.html" ? "/" : `/${name}`, file);
   }
@@ -106,7 +107,7 @@ function namesIn(directory: URL): string[] {
     const names = readdirSync(fileURLToPath(directory), options);
     return names.map((name) => name.replaceAll("\\", "/"));
   } catch {
-    return []; // It is not there.
+    return []; // The directory does not exist.
   }
 }
 

@@ -60,7 +60,7 @@ export class FileNode {
     this.#touch(size, Math.max(before, size));
   }
 
-  /** Begins a sync of everything written so far. The returned function ends it; `failure`: in vain. */
+  /** Begins a sync of everything written so far. The returned function ends it, or fails it. */
   beginSync(): (failure: Random | null) => void {
     const begun = ++this.#syncsBegun;
     const upTo = this.#writes;

@@ -115,7 +115,7 @@ class LogSubject implements Subject<Writer> {
     }
   }
 
-  /** Uses every append method. The callbacks run at once, so that a power cut cannot come between. */
+  /** Uses every append method. Its callbacks run at once: no power cut can come between. */
   #submit(writer: Writer, texts: readonly string[], lines: Buffer): void {
     const { log, process } = writer;
     const acknowledged = process.whileAlive((end: number) => this.#acknowledge(writer, texts, end));

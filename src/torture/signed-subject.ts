@@ -206,7 +206,7 @@ class SignedSubject implements Subject<Writer> {
     if (!isThere && !isNew) this.#episode.violated(`${when}: ${verdict} (${codes})`);
     if ((through?.seq ?? -1) < this.#openedSeq) {
       this.#episode.violated(
-        `${when}: signed through ${through?.seq}, but an open had found checkpoint ${this.#openedSeq}`,
+        `${when}: signed through ${through?.seq}, but an open had found ${this.#openedSeq}`,
       );
     }
     const found = new Map<string, number>();

@@ -5,7 +5,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { serveStore } from "../../src/server/serve.ts";
 import { CHUNKS_READ_MAX } from "../../src/server/settings.ts";
 import { openLocalStore } from "../../src/streams/local-store.ts";
+import { Gate } from "../support/gate.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { until } from "../support/until.ts";
 import { WatchedFiles } from "../support/watched-files.ts";
 import { RawConnection } from "./raw-http.ts";
 import { refused, startTestServer, type TestServer, testServer } from "./test-server.ts";
@@ -39,13 +41,16 @@ async function statusOf(url: string): Promise<number> {
 /** Waits until the server holds so many bytes of answers in memory. */
 function held(server: TestServer, bytes: number): Promise<void> {
   return expect
-    .poll(() => heldBytes(server), { timeout: 30_000, message: "bytes of answers held" })
+    .poll(() => metric(server, "answer_bytes"), {
+      timeout: 30_000,
+      message: "bytes of answers held",
+    })
     .toBe(bytes);
 }
 
-async function heldBytes(server: TestServer): Promise<number> {
+async function metric(server: TestServer, name: string): Promise<number> {
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
-  return Number(/^verbatim_answer_bytes (\d+)$/m.exec(metrics)?.[1]);
+  return Number(new RegExp(`^verbatim_${name} (\\d+)$`, "m").exec(metrics)?.[1]);
 }
 
 async function statusesOf(connection: RawConnection): Promise<string[]> {
@@ -117,14 +122,19 @@ test("many concurrent requests are read for a few at a time, and all are answere
   const server = testServer(running, dataDirectory);
   await server.put("/s", TYPE, { body: "x" });
 
+  const gate = new Gate();
   let reading = 0;
   let readingMost = 0;
   files.before = ({ call, name }) => {
     if (call !== "read" || !name.endsWith(".bin")) return undefined;
     readingMost = Math.max(readingMost, ++reading);
-    return new Promise((resolve) => setTimeout(resolve, 20)).then(() => void reading--);
+    return gate.pass().then(() => void reading--);
   };
-  const asked = Array.from({ length: 3 * CHUNKS_READ_MAX }, () => statusOf(server.at("/s")));
+  const requests = 3 * CHUNKS_READ_MAX;
+  const asked = Array.from({ length: requests }, () => statusOf(server.at("/s")));
+  await until(async () => (await metric(server, "requests_in_flight")) >= requests);
+  await until(() => reading === CHUNKS_READ_MAX);
+  gate.open();
   assert.ok((await Promise.all(asked)).every((status) => status === 200));
   assert.equal(readingMost, CHUNKS_READ_MAX);
 });

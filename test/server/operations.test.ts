@@ -22,7 +22,7 @@ test("while it recovers a server is live, neither healthy nor ready, and says wh
   for (const probe of ["health", "ready"]) {
     const answer = await fetch(`${front.url}/${probe}`);
     assert.equal(answer.headers.get("retry-after"), "1", probe);
-    assert.match(((await answer.json()) as { reason: string }).reason, /putting its data in order/);
+    assert.match(((await answer.json()) as { reason: string }).reason, /is recovering its data/);
     assert.deepEqual(await statusOf(`${front.url}/${probe}`), [503, "recovering"]);
   }
   const append = await fetch(`${front.url}/v1/stream/s`, { method: "PUT" });

@@ -1,14 +1,15 @@
 /**
- * Gate: asks for a token where one is needed, and says which it was.
+ * Gate: requires a token where one is needed, and returns what it allows.
  *
- * GA1  Once there were tokens, one is needed as long as the process lives: deleting or emptying the
- *      file opens nothing. A file that cannot be used refuses everybody, and its operator is told.
- * GA2  A change of the file counts within LOOK_MS. Looking costs one `stat`, and requests in between
- *      nothing.
- * GA3  A token is found by its SHA-256, and compared in constant time: how long that takes tells
- *      nothing about the tokens there are.
- * GA4  What lasts is judged again as it was when it was let in (`holds`), by the file as it is then:
- *      a token that was revoked, has expired or is for less now lets nothing go on.
+ * - Once there were tokens, one is required as long as the process runs: deleting or emptying the
+ *   file does not open the server. If the file cannot be used, every request is refused and the
+ *   operator is notified.
+ * - A change of the file takes effect within LOOK_MS. Checking costs one `stat`; requests in
+ *   between cost nothing.
+ * - A token is found by its SHA-256 and compared in constant time: the time reveals nothing about
+ *   existing tokens.
+ * - Long-lasting requests are checked again (`holds`) against the current file: a token that was
+ *   revoked, has expired or allows less now ends them.
  */
 
 import { timingSafeEqual } from "node:crypto";
@@ -22,19 +23,19 @@ import { TOKEN_PREFIX, tokenHash, tokenState } from "./tokens.ts";
 
 export const LOOK_MS = 500;
 
-/** Longer is no token of ours, and is not hashed. */
+/** Longer is not one of our tokens, and is not hashed. */
 const TOKEN_CHARS_MAX = 256;
 const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
 
 export interface GateOptions {
   readonly tokenPath: string;
-  /** From the start, whether or not there are tokens: the server is reached from elsewhere. */
+  /** Require tokens from the start, also if there are none: others can reach the server. */
   readonly isRequired: boolean;
   readonly nowMs: () => number;
   readonly onFault: (what: string, cause: unknown) => void;
 }
 
-/** By what a request was let in. */
+/** What admitted a request. */
 export interface Pass {
   /** The token's id. */
   readonly token: string;
@@ -62,15 +63,15 @@ export class TokenGate {
     this.#isRequired = options.isRequired;
   }
 
-  /** Whether a token is asked for, by the file as it is now. */
+  /** Whether a token is required, by the current file. */
   get isRequired(): boolean {
     const nowMs = this.#options.nowMs();
-    // A clock that was set back must not keep us from looking.
+    // The clock may have been set back.
     if (nowMs >= this.#lookAgainAtMs || nowMs < this.#lookAgainAtMs - LOOK_MS) this.#look(nowMs);
     return this.#isRequired;
   }
 
-  /** By what it is let in, null where no token is needed; throws what is refused. */
+  /** The pass, null when no token is required; throws a refusal. */
   admit(request: IncomingMessage, path: string, stream: string | null): Pass | null {
     if (!this.isRequired) return null;
     const needs = needsOf(request, path, stream);
@@ -82,7 +83,7 @@ export class TokenGate {
     return { token: held.entry.id, sha256: held.entry.sha256, needs };
   }
 
-  /** Whether what was let in would be let in now (GA4). */
+  /** Whether the pass would be admitted now. */
   holds({ sha256, needs }: Pass): boolean {
     if (!this.isRequired) return true;
     const held = this.#held.get(sha256);
@@ -122,7 +123,7 @@ export class TokenGate {
     } catch (cause) {
       this.#held = new Map();
       this.#isRequired = true;
-      this.#mark = undefined; // What was wrong may be its directory: it is looked at again.
+      this.#mark = undefined; // The directory may be at fault, so it is checked again.
       if (this.#fault === null) onFault("reading the tokens", cause);
       this.#fault ??= unusable();
     }
@@ -162,12 +163,12 @@ function notAllowed({ id }: TokenEntry, { scope, path }: Need): VerbatimError<"N
   );
 }
 
-/** For whoever asks: where the file is, and what is wrong with it, is for its operator. */
+/** For clients: the file's path and fault are shown to the operator only. */
 function unusable(): VerbatimError<"TOKENS_REFUSED"> {
   const reason = "it cannot be used";
   return new VerbatimError(
     "TOKENS_REFUSED",
-    "the server's list of tokens cannot be used; its operator finds why in its log",
+    "the server cannot read its list of tokens; the reason is in its log",
     { path: "tokens.json", reason },
   );
 }

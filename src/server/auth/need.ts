@@ -1,8 +1,8 @@
 /**
- * Needs: what a request must be allowed, by its method and path alone. docs/server.md has the table.
+ * Needs: the permission that a request needs, by its method and path. docs/server.md has the table.
  *
- * ND1  What is not named here needs `admin`, or `read` when it only looks: a route that somebody
- *      adds is closed until they open it.
+ * A route that is not named here needs `admin`, or `read` if it only reads: a new route is closed
+ * until it is added.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -13,22 +13,22 @@ import { ASSET_ROOT } from "../viewer.ts";
 import type { Scope } from "./token-file.ts";
 
 export interface Need {
-  /** A token with `admin` has the others, too. */
+  /** A token with `admin` also has the others. */
   readonly scope: Scope;
-  /** The stream; null is for what lies below no path, and needs a token for all of them. */
+  /** The stream; null for routes that need a token for all paths. */
   readonly path: string | null;
-  /** Counts of the whole server, which a token for some paths may see, too. */
+  /** Counts of the whole server, which a token for some paths may also see. */
   readonly isForAnyPath?: boolean;
 }
 
-/** What says nothing of what is stored. */
+/** Routes that reveal nothing that is stored. */
 const PUBLIC: ReadonlySet<string> = new Set([
   ...["/", "/favicon.svg", "/licenses.md"],
   ...["/live", "/health", "/ready", "/v1/openapi.json"],
 ]);
 const LOOKS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
-/** Nothing when anybody may. `stream` is the decoded path of a stream, if it is one. */
+/** Null when no token is needed. `stream`: the decoded path, if it is a stream. */
 export function needsOf(
   request: IncomingMessage,
   path: string,
@@ -48,18 +48,18 @@ function streamNeeds(method: string, path: string, request: IncomingMessage): re
   if (method !== "PUT") return [{ scope: "admin", path }];
   const fork = forkOf(request.headers);
   if (fork === undefined) return [{ scope: "append", path }];
-  // A fork is a copy: who may not read the source must not read it under another name.
+  // A fork is a copy: a token that may not read the source must not read it under another name.
   return [
     { scope: "append", path },
     { scope: "read", path: fork.source },
   ];
 }
 
-/** A subscription may follow any stream, so who has to do with one needs a token for all of them. */
+/** A subscription may follow any stream, so it needs a token for all of them. */
 function subscriptionNeeds(path: string): readonly Need[] {
   switch (routeOf(path)?.to) {
-    case "keys": // Public keys, for receivers of webhooks who have no token.
-    case "callback": // These carry a token of the wake itself.
+    case "keys": // Public keys, for receivers of webhooks, which have no token.
+    case "callback": // They carry the token of the wake.
     case "ack":
     case "release":
       return [];

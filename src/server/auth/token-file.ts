@@ -1,11 +1,13 @@
 /**
- * Token file: `tokens.json` in the data directory, who may use the server and for what.
+ * Token file: `tokens.json` in the data directory: who may use the server, and for what.
  *
- * TF1  A token is never kept, only its SHA-256: who reads the file has no token. It has 256 random
- *      bits, so nothing slower than a hash is needed to keep it from being guessed.
- * TF2  One entry that is refused refuses the file: the half that can be read may be the half
- *      without the revocation.
- * TF3  Replaced whole, under a lock, and durably: a revocation that was told is on the disk.
+ * Only the SHA-256 of a token is stored, so the file contains no token. A token has 256 random
+ * bits, so a slow hash is not needed.
+ *
+ * One invalid entry makes the whole file invalid: the unreadable part may be the one with the
+ * revocation.
+ *
+ * The file is replaced atomically and durably, under a lock: a reported revocation is on the disk.
  */
 
 import { basename, dirname, join } from "node:path";
@@ -20,12 +22,12 @@ export const SCOPES = ["read", "append", "admin"] as const;
 export type Scope = (typeof SCOPES)[number];
 
 export interface TokenEntry {
-  /** What it is called by people and in logs; no secret. */
+  /** Its name for people and logs; not secret. */
   readonly id: string;
   readonly name: string;
   readonly sha256: string;
   readonly scopes: readonly Scope[];
-  /** Globs of stream paths, without a slash in front. */
+  /** Globs of stream paths, without a leading slash. */
   readonly paths: readonly string[];
   readonly createdAt: string;
   readonly expiresAt?: string;
@@ -51,7 +53,7 @@ export function tokenFilePath(dataDirectory: string): string {
   return join(dataDirectory, "tokens.json");
 }
 
-/** The entries; none when there is no file. Refuses with TOKENS_REFUSED. */
+/** The entries; none when there is no file. Throws TOKENS_REFUSED. */
 export function readTokenFile(path: string): readonly TokenEntry[] {
   const directoryFault = userDirectoryFault(dirname(path));
   if (directoryFault !== null) throw tokensRefused(path, `its directory: ${directoryFault}`);
@@ -67,7 +69,7 @@ export function readTokenFile(path: string): readonly TokenEntry[] {
   return checked(path, value);
 }
 
-/** Changes the entries, with what others do kept apart; resolves once that is durable. */
+/** Changes the entries under the lock; resolves once they are durable. */
 export async function changeTokenFile(
   host: Host,
   path: string,
@@ -97,9 +99,12 @@ function tokensRefused(path: string, reason: string): VerbatimError<"TOKENS_REFU
 function checked(path: string, value: unknown): readonly TokenEntry[] {
   const { version, tokens } = (value ?? {}) as Readonly<Record<string, unknown>>;
   if (version !== VERSION) throw tokensRefused(path, "this version of Verbatim cannot read it");
-  if (!Array.isArray(tokens)) throw tokensRefused(path, "it holds no list of tokens");
+  if (!Array.isArray(tokens)) throw tokensRefused(path, "it contains no list of tokens");
   if (tokens.length > TOKEN_LIMITS.tokensMax) {
-    throw tokensRefused(path, `it has over ${TOKEN_LIMITS.tokensMax} tokens; make a new one of it`);
+    throw tokensRefused(
+      path,
+      `it has more than ${TOKEN_LIMITS.tokensMax} tokens; start a new file`,
+    );
   }
   const ids = new Set<string>();
   for (const [index, token] of tokens.entries()) {
@@ -112,12 +117,12 @@ function checked(path: string, value: unknown): readonly TokenEntry[] {
   return tokens as TokenEntry[];
 }
 
-/** Strict: a field that we do not know may limit what a token is for. */
+/** Strict: an unknown field may limit the token. */
 function entryFault(entry: unknown): string | null {
-  if (typeof entry !== "object" || entry === null) return "it is no object";
+  if (typeof entry !== "object" || entry === null) return "it is not an object";
   const fields = entry as Readonly<Record<string, unknown>>;
   for (const name of Object.keys(fields)) {
-    if (!Object.hasOwn(FIELDS, name)) return `its field ${JSON.stringify(name)} is not known`;
+    if (!Object.hasOwn(FIELDS, name)) return `its field ${JSON.stringify(name)} is unknown`;
   }
   for (const [name, isRight] of Object.entries(FIELDS)) {
     if (!isRight(fields[name])) return `its ${name} is missing or wrong`;

@@ -1,11 +1,11 @@
-/** Tokens: made, listed and revoked; `gate.ts` asks for them. */
+/** Tokens: create, list and revoke them; `gate.ts` checks them. */
 
 import { createHash, randomBytes } from "node:crypto";
 import { VerbatimError } from "../../base/errors.ts";
 import type { Host } from "../../base/host.ts";
 import { changeTokenFile, readTokenFile, type Scope, type TokenEntry } from "./token-file.ts";
 
-/** How every token begins, so that people and scanners know one when they see it. */
+/** The prefix of every token, so that people and scanners recognise one. */
 export const TOKEN_PREFIX = "vbt_";
 const SECRET_BYTES = 32;
 const ID_BYTES = 4;
@@ -18,7 +18,7 @@ export interface TokenRequest {
 }
 
 export interface NewToken {
-  /** Told once: nobody can find it again. */
+  /** Returned once: it is not stored. */
   readonly token: string;
   readonly entry: TokenEntry;
 }
@@ -46,7 +46,7 @@ export async function createToken(
   return { token, entry: entry as unknown as TokenEntry };
 }
 
-/** Revokes it for good; one that was revoked before stays as it was. */
+/** Revokes it permanently; a token revoked before stays unchanged. */
 export async function revokeToken(
   host: Host,
   path: string,
@@ -76,7 +76,7 @@ export function tokenState({ revokedAt, expiresAt }: TokenEntry, nowMs: number):
   return expiresAt !== undefined && nowMs >= Date.parse(expiresAt) ? "expired" : "valid";
 }
 
-/** How many of them may still be used. */
+/** How many of them are still valid. */
 export function validTokens(path: string, nowMs: number): number {
   return readTokenFile(path).filter((entry) => tokenState(entry, nowMs) === "valid").length;
 }

@@ -1,8 +1,8 @@
 /**
- * Demo sessions: what somebody sees who has no session yet: an agent that mends a failing test, with
- * thinking, tools that work and that fail, a diff, and a session that it begins to be reviewed.
+ * Demo sessions: the example for users without sessions: an agent mends a failing test, with
+ * thinking, tools that work and fail, a diff, and a child session for the review.
  *
- * Made up, and says so. Nothing in it is anybody's.
+ * Invented, and labelled as an example.
  */
 
 import type { NewEntry, Part, Usage } from "../../model/entry.ts";
@@ -48,7 +48,7 @@ return Math.round((day(to) - day(from)) / DAY_MS);
 
 All 8 tests pass. I asked for a review; it found nothing more to change.`;
 
-/** What was said before the other session begins, and after it; in between stands its id. */
+/** The turns before and after the child session; its id is in between. */
 export const DEMO_TURNS: readonly (readonly NewEntry[])[] = [
   [
     said("user", text("This is an example. Why does the test of daysBetween fail?")),
@@ -100,7 +100,7 @@ export const DEMO_TURNS: readonly (readonly NewEntry[])[] = [
   ],
 ];
 
-/** After which of the turns the other session begins. */
+/** The turn after which the child session begins. */
 export const DEMO_CHILD_AFTER = 2;
 
 export const DEMO_CHILD: readonly NewEntry[] = [

@@ -1,13 +1,13 @@
 /**
- * Demo: sessions to look at for who has none of their own, in a root of their own.
+ * Demo: example sessions for users that have none, in a root of their own.
  *
- * DM1  It lies in the user's cache directory and nowhere else: never in a store of the user's. What
- *      is deleted on request is that one directory, whose path nothing of a request has a part in.
- * DM2  Once removed it stays away; while the user has sessions of their own it is not shown.
- * DM3  They are real sessions: written by the store, signed by the user's key, which is made as by
- *      everything that signs when there is none.
+ * - It is in the user's cache directory, never in a store of the user. A request to remove it
+ *   deletes that directory; no part of its path comes from a request.
+ * - Once removed it is never shown again, and it is hidden while the user has sessions.
+ * - The sessions are real: written by the store and signed with the user's key, which is created if
+ *   missing.
  *
- * Why so: docs/decisions/0011-demo-sessions.md.
+ * Why: docs/decisions/0011-demo-sessions.md.
  */
 
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ import {
   DEMO_TURNS,
 } from "./demo-sessions.ts";
 
-/** Written last: without it, what lies there is half a demo. */
+/** Written last: without it the demo is incomplete. */
 const READY = "ready";
 const REMOVED = "removed";
 
@@ -40,19 +40,19 @@ export class Demo {
     this.root = root;
   }
 
-  /** Whether the demo's root is among those that are served. */
+  /** Whether the demo's root is served. */
   get isShown(): boolean {
     return this.#isShown;
   }
 
-  /** Shows it, made when it is not there, unless there are sessions already (DM2). */
+  /** Shows the demo, and creates it if necessary, unless there are sessions already. */
   async showWhenEmpty(cwd: string): Promise<void> {
     if (this.#is(REMOVED) || hasSessions(cwd)) return;
     if (!this.#is(READY)) await this.#make();
     this.#isShown = true;
   }
 
-  /** For good. */
+  /** Permanently. */
   remove(): void {
     this.#isShown = false;
     rmSync(this.root, { recursive: true, force: true });
@@ -95,7 +95,7 @@ async function write(store: Store): Promise<void> {
   }
 }
 
-/** Whether there is any session where a server looks for them from here, or may be. */
+/** Whether a server started here finds any session, or might. */
 function hasSessions(cwd: string): boolean {
   let isHidden = false;
   const onUnreadable = () => {

@@ -1,4 +1,4 @@
-/** Demo route: whether the demo is shown, and the one request that removes it for good. */
+/** Demo route: whether the demo is shown, and the request that removes it. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerContext } from "../context.ts";

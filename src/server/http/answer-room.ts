@@ -1,8 +1,8 @@
 /**
- * Answer room: how much of answers may stand in memory for readers who take their time.
+ * Answer room: limits the bytes of answers held in memory for slow readers.
  *
- * AR1  What is held for an answer is given back when it is taken or its connection is gone. Past the
- *      limit an answer is refused; when nothing is held, one of any size is not.
+ * Bytes are released when the answer is sent or its connection closes. Above the limit an answer is
+ * refused; if nothing is held, an answer of any size is allowed.
  */
 
 import type { ServerResponse } from "node:http";
@@ -21,16 +21,16 @@ export class AnswerRoom {
   }
 
   /**
-   * Call it right before the answer is sent; refuses with TOO_MANY_READERS. Answers what to call
-   * where the bytes are taken before the answer is over.
+   * Call it right before sending; throws TOO_MANY_READERS. The returned function releases the bytes
+   * early, if they are taken before the answer ends.
    */
   hold(response: ServerResponse, bytes: number): () => void {
-    // Nothing waits, or nobody is there who would keep us waiting.
+    // Nothing to hold, or the reader has left.
     if (bytes === 0 || response.destroyed) return () => {};
     if (this.#held > 0 && this.#held + bytes > this.#bytesMax) {
       throw new VerbatimError(
         "TOO_MANY_READERS",
-        "too many answers wait to be taken by their readers already " +
+        "too many answers are waiting to be taken by their readers " +
           `(answersBytesMax is ${this.#bytesMax}); try again later`,
         { readersMax: this.#bytesMax },
       );

@@ -1,9 +1,9 @@
 /**
- * Answers: how a response is written, whatever it says.
+ * Answers: writes responses.
  *
- * AN1  Every answer carries the headers that keep a browser from guessing its type or embedding it.
- * AN2  Head and body leave in one write. Headers are flat lists (name, value, name, value), which
- *      Node takes as they are.
+ * Every answer has headers that stop a browser from guessing its type or embedding it. Head and
+ * body are sent in one write. Headers are flat lists (name, value, name, value), which Node accepts
+ * directly.
  */
 
 import type { ServerResponse } from "node:http";
@@ -12,7 +12,7 @@ import { STATUS } from "./status.ts";
 
 export type Headers = string[];
 
-/** A new list to add headers to; it begins with those of AN1. */
+/** A new list of headers, with those that every answer has. */
 export function newHeaders(): Headers {
   return ["X-Content-Type-Options", "nosniff", "Cross-Origin-Resource-Policy", "same-site"];
 }
@@ -24,7 +24,7 @@ export function answer(response: ServerResponse, status: number, headers: Header
   response.end();
 }
 
-/** Answers with a body in pieces, which are not copied together. */
+/** Answers with a body in pieces, without concatenating them. */
 export function answerBytes(
   response: ServerResponse,
   headers: Headers,
@@ -36,7 +36,7 @@ export function answerBytes(
   response.cork();
   response.writeHead(200, headers);
   for (const piece of pieces) if (piece.length > 0) response.write(piece);
-  response.end(); // Which lets all of it go.
+  response.end(); // Sends all of it.
 }
 
 export function answerText(
@@ -61,12 +61,12 @@ export function answerJson(
   answerText(response, status, "application/json", JSON.stringify(value), headers);
 }
 
-/** What is told of an error: its code and its message, which hold nothing of what is stored. */
+/** The JSON of an error. Code and message never contain stored content. */
 export function errorBody(code: string, message: string): unknown {
   return { error: { code, message } };
 }
 
-/** Answers with an error of ours, in the status its code has. */
+/** Answers with an error and the status of its code. */
 export function answerError(
   response: ServerResponse,
   error: VerbatimError,
@@ -87,7 +87,7 @@ const RETRY_LATER: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "RECOVERING",
 ]);
 
-/** What is wrong with a request, `part` being where: a header, the query, the body. */
+/** A bad request; `part` is the header, the query or the body. */
 export function badRequest(part: string, reason: string): VerbatimError {
   return new VerbatimError("BAD_REQUEST", `the request is refused: ${part} ${reason}`, {
     part,

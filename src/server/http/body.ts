@@ -1,13 +1,12 @@
 /**
- * Bodies of requests, whole and bounded.
+ * Bodies of requests, complete and bounded.
  *
- * BO1  No more than the limit is held. The first byte past it, or a Content-Length that says so,
- *      ends the reading with BODY_TOO_LARGE.
- *      So it is with all bodies that are on their way at once (`BodyRoom`, QUEUE_FULL). Those that
- *      have arrived are the store's to bound.
- * BO2  A sender must be able to read why it was refused. One that is still sending when the
- *      connection closes loses the answer to a reset, so what it sends is read and thrown away
- *      for a while (`answerTooLarge`).
+ * No more than the limit is held: the first byte above it, or a Content-Length above it, ends the
+ * reading with BODY_TOO_LARGE. All bodies being received are limited together (`BodyRoom`,
+ * QUEUE_FULL). Received bodies are limited by the store.
+ *
+ * A sender must be able to read why it was refused. If the connection closes while it sends, a
+ * reset destroys the answer; so what it sends is read and discarded for a while (`answerTooLarge`).
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -18,7 +17,7 @@ import { STATUS } from "./status.ts";
 
 const EMPTY = new Uint8Array(0);
 
-/** How much of bodies may have come that are not whole yet. */
+/** Limits the bytes of incomplete bodies. */
 export class BodyRoom {
   readonly #bytesMax: number;
   #held = 0;
@@ -27,7 +26,7 @@ export class BodyRoom {
     this.#bytesMax = bytesMax;
   }
 
-  /** False when there is no room for that much. */
+  /** False when there is not enough room. */
   take(bytes: number): boolean {
     if (this.#held + bytes > this.#bytesMax) return false;
     this.#held += bytes;
@@ -52,8 +51,8 @@ export class BodyRoom {
 }
 
 /**
- * The body; refuses one that is too large, encoded, or not sent to its end. Where `bytesMax` is small,
- * it needs no room of its own.
+ * The complete body; throws if it is too large, encoded or cut short. Pass no `room` for a small
+ * `bytesMax`.
  */
 export function readBody(
   request: IncomingMessage,
@@ -71,8 +70,10 @@ export function readBody(
   }
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
-    // Kept as it is, it would be bytes that no reader is told how to read.
-    return Promise.reject(badRequest("Content-Encoding", "is not understood; send it plain"));
+    // Readers of the stream would not know how to decode it.
+    return Promise.reject(
+      badRequest("Content-Encoding", "is not supported; send the body without it"),
+    );
   }
   if (declared !== undefined && Number(declared) > bytesMax) {
     return Promise.reject(tooLarge(bytesMax));
@@ -97,7 +98,7 @@ function gather(request: IncomingMessage, bytesMax: number, room: BodyRoom): Pro
       if (!room.take(chunk.length)) return refuse(room.refusal);
       length += chunk.length;
       if (first.length === 0) {
-        first = chunk; // The common case: one piece, which need not be copied.
+        first = chunk; // The usual case: one piece, not copied.
       } else {
         more ??= [first];
         more.push(chunk);
@@ -108,10 +109,10 @@ function gather(request: IncomingMessage, bytesMax: number, room: BodyRoom): Pro
       isOver = true;
       resolve(more === null ? first : Buffer.concat(more, length));
     });
-    // Nobody is left to be answered: the refusal only ends the handler. Made only when it is
-    // needed: an error costs a tenth of what an append does.
+    // The sender has left: the error only ends the handler. Created late, because an error costs a
+    // tenth of an append.
     const brokenOff = () => {
-      if (!isOver) reject(badRequest("the body", "broke off before it was whole"));
+      if (!isOver) reject(badRequest("the body", "ended before it was complete"));
       isOver = true;
     };
     request.on("error", brokenOff);
@@ -122,11 +123,11 @@ function gather(request: IncomingMessage, bytesMax: number, room: BodyRoom): Pro
   });
 }
 
-/** Node takes the chunks apart, and leaves whatever else was done to the body (20.20). */
+/** Node decodes `chunked` and leaves every other coding in the body (20.20). */
 function codingRefused(): VerbatimError {
   return new VerbatimError(
     "NOT_IMPLEMENTED",
-    "the request is refused: of transfer codings only chunked is understood; send the body plain",
+    "the request is refused: the only supported Transfer-Encoding is chunked",
     { part: "Transfer-Encoding" },
   );
 }
@@ -134,12 +135,12 @@ function codingRefused(): VerbatimError {
 function tooLarge(bytesMax: number): VerbatimError {
   return new VerbatimError(
     "BODY_TOO_LARGE",
-    `the body is larger than the ${bytesMax} bytes that are taken; send it in several appends`,
+    `the body is larger than ${bytesMax} bytes; send it in several appends`,
     { bytesMax },
   );
 }
 
-/** Says that the body is too large, and lets go of the connection once that can have been read. */
+/** Answers 413, and closes the connection once the sender can have read it. */
 export function answerTooLarge(
   request: IncomingMessage,
   response: ServerResponse,
@@ -150,7 +151,7 @@ export function answerTooLarge(
   headers.push("Content-Type", "application/json", "Content-Length", String(body.length));
   headers.push("Connection", "close");
   response.writeHead(STATUS[error.code], headers);
-  // Written, not ended: ending would close the connection over what is still being sent.
+  // Written, not ended: ending would close the connection while the body is being sent.
   response.write(body);
   let discarded = 0;
   const finish = () => {
@@ -166,5 +167,5 @@ export function answerTooLarge(
   request.on("error", finish);
   request.on("close", finish);
   request.resume();
-  if (request.headers.expect !== undefined) finish(); // It waits to be asked, and never is.
+  if (request.headers.expect !== undefined) finish(); // It waits for a 100 that never comes.
 }

@@ -1,4 +1,4 @@
-/** Broken requests: the answer to what is no HTTP, or comes too slowly or too large. */
+/** Broken requests: answers to input that is not HTTP, too slow or too large. */
 
 import type { Socket } from "node:net";
 import { errnoOf } from "../../base/errors.ts";
@@ -11,15 +11,15 @@ const ANSWERS: Readonly<Record<Exclude<Reason, "broken-off">, string>> = {
   "too-large": "431 Request Header Fields Too Large",
 };
 
-/** Says what was wrong, where anybody is left to hear it, and lets go of the connection. */
+/** Answers with the error if the connection is still open, then closes it. */
 export function answerBroken(error: Error, socket: Socket): Reason {
   const reason = reasonOf(errnoOf(error));
   if (reason === "broken-off" || !socket.writable) {
     socket.destroy();
     return reason;
   }
-  // Once an answer was begun, another in the middle of it would be taken for a part of it. Node
-  // keeps the answer that is under way here, and looks there itself (20.20).
+  // After an answer has begun, another would become part of its body. Node keeps the current answer
+  // in this field and checks it the same way (20.20).
   const begun = (socket as Socket & { _httpMessage?: { headersSent?: boolean } })._httpMessage;
   if (begun?.headersSent) {
     socket.destroy();
@@ -27,7 +27,7 @@ export function answerBroken(error: Error, socket: Socket): Reason {
   }
   const head = `HTTP/1.1 ${ANSWERS[reason]}\r\nContent-Length: 0\r\n`;
   socket.end(`${head}X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n`);
-  socket.destroySoon(); // What it still sends is of no interest.
+  socket.destroySoon(); // Ignore what it still sends.
   return reason;
 }
 

@@ -1,13 +1,13 @@
 /**
- * Front: what listens, from before the store is open until the last connection is closed.
+ * Front: listens, from before the store is open until the last connection is closed.
  *
- * FR1  It listens before recovery: until there is somebody to hand requests to, each is told that
- *      the server is recovering, and a taken port is known at once.
- * FR2  Connections, requests under way and requests sent ahead on one connection are bounded. Past
- *      it the answer is 503, or the connection is closed where it is itself what is too much.
- * FR3  Who is slow to send is cut: the head of a request and the whole of it have their time, and so
- *      has the handshake of TLS, before which a connection counts as well.
- * FR4  Every answer is told when its connection is gone ("close"), those too that wait for others.
+ * - It listens before recovery: until then every request gets "recovering", and a taken port is
+ *   reported at once.
+ * - Connections, unanswered requests and pipelined requests are limited. Above a limit the answer
+ *   is 503, or the connection is closed.
+ * - Slow senders are cut: there are timeouts for the head, the whole request and the TLS handshake,
+ *   during which a connection already counts.
+ * - Every answer gets "close" when its connection is gone, pipelined ones too.
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -34,20 +34,20 @@ export interface FrontOptions {
   readonly tls: TlsFiles | null;
   readonly settings: ServerSettings;
   readonly onRequest: ((record: RequestRecord) => void) | null;
-  /** Milliseconds that only go forward. */
+  /** Monotonic milliseconds. */
   readonly monotonicMs: () => number;
 }
 
-/** Connections that are told why they are refused; any more are closed without a word. */
+/** How many refused connections get an answer; more are closed without one. */
 const REFUSED_TOGETHER_MAX = 256;
-/** Connections that wait to be taken, as far as the kernel allows; past it, it refuses them. */
+/** The listen backlog, as far as the kernel allows. */
 const BACKLOG_MAX = 4096;
 const CLOSING_CHECK_MS = 20;
-/** How often Node looks for requests that take too long. */
+/** How often Node checks for requests that take too long. */
 const TIMEOUT_CHECKS_MS = 1000;
 
 interface Connection {
-  /** Answers that are not over yet. */
+  /** Answers in progress. */
   readonly pending: Set<ServerResponse>;
   readonly isTooMany: boolean;
 }
@@ -57,14 +57,14 @@ export class Front {
   readonly #options: FrontOptions;
   readonly #server: Server;
   readonly #connections = new Map<Socket, Connection>();
-  /** Those over which nothing was asked yet. */
+  /** Connections that have not sent a request yet. */
   readonly #unused = new Set<Socket>();
-  /** With TLS, those that have not shaken hands yet, by their peers. */
+  /** With TLS: connections before the end of the handshake, by peer. */
   readonly #handshakes = new Map<string, Socket>();
   #handler: Handler = answerRecovering;
   #inFlight = 0;
 
-  /** Listens; refuses with PORT_TAKEN. */
+  /** Listens; throws PORT_TAKEN. */
   static async open(options: FrontOptions): Promise<Front> {
     const front = new Front(options);
     await listen(front.#server, options);
@@ -75,8 +75,8 @@ export class Front {
     const { settings, tls } = options;
     this.#options = options;
     const timeouts = {
-      // Longer than clients keep an idle connection: closing one just as it is used again looks
-      // to them like a failure.
+      // Longer than clients keep idle connections: closing one while the client reuses it looks
+      // like a failure.
       keepAliveTimeout: settings.keepAliveTimeoutMs,
       headersTimeout: settings.headersTimeoutMs,
       requestTimeout: settings.requestTimeoutMs,
@@ -92,10 +92,10 @@ export class Front {
         })
       : createServer(timeouts);
     this.#server = server;
-    // Past a number Node would drop headers in silence; their bytes are bounded anyway.
+    // Above a number Node drops headers silently; their bytes are limited anyway.
     server.maxHeadersCount = 0;
     server.maxConnections = settings.connectionsMax + REFUSED_TOGETHER_MAX;
-    // Nothing is sent while a reader waits for data; longer silence is a reader that takes nothing.
+    // Nothing is sent while a reader waits for data; a longer silence means it does not read.
     server.timeout = settings.longPollTimeoutMs + settings.stalledMs;
     if (tls) {
       server.on("connection", (socket: Socket) => this.#shaking(socket));
@@ -107,7 +107,7 @@ export class Front {
     server.on("request", (request, response) => this.#take(request, response));
     server.on("checkContinue", (request, response) => {
       const bytes = Number(request.headers["content-length"] ?? 0);
-      // One that will be refused for its size is not asked to send it.
+      // A body that is too large is refused before it is sent.
       if (!(bytes > settings.bodyBytesMax)) response.writeContinue();
       this.#take(request, response);
     });
@@ -134,13 +134,13 @@ export class Front {
     return this.#inFlight;
   }
 
-  /** From now on requests go there. */
+  /** Passes requests to this handler from now on. */
   serve(handler: Handler, onError: (cause: unknown) => void): void {
     this.#handler = handler;
     this.#server.on("error", onError);
   }
 
-  /** Resolves when every connection is closed: idle ones at once, the others when answered. */
+  /** Resolves when every connection is closed: idle ones at once, others when answered. */
   async close(graceMs: number): Promise<void> {
     const server = this.#server;
     const closed = new Promise<void>((resolve) => {
@@ -164,7 +164,7 @@ export class Front {
     });
   }
 
-  /** Another socket than the one that came, to the same peer. */
+  /** A TLS socket is not the accepted one, but has the same peer. */
   #shaken(socket: Socket): void {
     this.#handshakes.delete(peerOf(socket));
     this.#connected(socket);
@@ -186,7 +186,7 @@ export class Front {
   #take(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const connection = this.#connections.get(socket);
-    if (connection === undefined) return; // It was closed while this was being parsed.
+    if (connection === undefined) return; // Closed while the request was parsed.
     this.#unused.delete(socket);
     const { settings, monotonicMs, onRequest } = this.#options;
     const { pending } = connection;
@@ -201,7 +201,7 @@ export class Front {
     const isTooMuch = this.#inFlight > settings.requestsMax;
     if (pending.size > settings.pipelinedMax || (isTooMuch && pending.size > 1)) {
       this.metrics.broken("pipelined");
-      socket.destroy(); // Nobody waits for that many answers; and each costs more than its request.
+      socket.destroy(); // Answers cost more than the requests, and no client waits for so many.
     } else if (isTooMuch || connection.isTooMany) {
       const limit = isTooMuch ? "requestsMax" : "connectionsMax";
       response.shouldKeepAlive = false;
@@ -209,7 +209,7 @@ export class Front {
       answerError(response, overloaded(limit, settings[limit]));
     } else if (hasSeveralHosts(request)) {
       this.metrics.error("BAD_REQUEST");
-      answerError(response, badRequest("Host", "is given more than once"));
+      answerError(response, badRequest("Host", "must occur only once"));
     } else {
       takeHostOfTarget(request);
       this.#handler(request, response, track);
@@ -221,7 +221,7 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-/** FR4: Node tells only the one of them whose turn it is, which alone has the socket (20.20). */
+/** Node emits "close" only on the answer that has the socket, not on pipelined ones (20.20). */
 function tellGone(response: ServerResponse): void {
   if (response.socket !== null) return;
   response.destroy();
@@ -241,7 +241,7 @@ function listen(server: Server, { host, port }: FrontOptions): Promise<void> {
   });
 }
 
-const RECOVERING = "the server is putting its data in order; ask again in a moment";
+const RECOVERING = "the server is recovering its data; retry in a moment";
 const PROBES: ReadonlySet<string> = new Set(["/live", "/health", "/ready"]);
 
 function answerRecovering(request: IncomingMessage, response: ServerResponse): void {
@@ -252,7 +252,7 @@ function answerRecovering(request: IncomingMessage, response: ServerResponse): v
   }
   const headers = newHeaders();
   headers.push("Cache-Control", "no-store");
-  // A restart would only begin the recovery again, so the liveness probe must not ask for one.
+  // A restart would begin the recovery again, so the liveness probe must succeed.
   const isLive = path === "/live";
   if (!isLive) headers.push("Retry-After", "1");
   const body = { status: "recovering", reason: RECOVERING };
@@ -262,7 +262,7 @@ function answerRecovering(request: IncomingMessage, response: ServerResponse): v
 function overloaded(limit: string, max: number): VerbatimError<"OVERLOADED"> {
   return new VerbatimError(
     "OVERLOADED",
-    `the server has as much to do as it takes at once (${limit} is ${max}); ask again in a moment`,
+    `the server is at its limit (${limit} is ${max}); retry in a moment`,
     { limit, max },
   );
 }

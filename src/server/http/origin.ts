@@ -1,14 +1,15 @@
 /**
  * Origins: which web pages may use the server.
  *
- * Whoever opens a page lets it send requests to this machine. Without tokens, all that keeps a page
- * from reading transcripts is this.
+ * Any page in a browser can send requests to this machine. Without tokens, this check alone stops a
+ * page from reading transcripts.
  *
- * OR1  A request that a page sends says so (`Origin`). Pages of this machine may, those that were
- *      allowed may, no others: not even to append, which needs no leave from a browser's rules.
- * OR2  A name that somebody else owns can be made to mean this machine, and a page below that name
- *      needs no `Origin`. So `Host` is one of this machine's own names, or one that was allowed.
- *      A server that others can reach may be called by any name; it asks for tokens.
+ * A request from a page has an `Origin`. Only pages of this machine and allowed pages may send
+ * requests, also appends, which CORS would let through.
+ *
+ * A foreign domain can resolve to this machine (DNS rebinding), and its pages then send no
+ * `Origin`. So `Host` must be a name of this machine or an allowed one. A server that others can
+ * reach accepts any name, because it requires tokens.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -32,7 +33,7 @@ const RESPONSE_HEADERS = [
 export interface OriginRules {
   readonly allowOrigins: readonly string[];
   readonly allowHosts: readonly string[];
-  /** Only this machine can reach the server. */
+  /** Whether only this machine can reach the server. */
   readonly isLocal: boolean;
 }
 
@@ -49,22 +50,25 @@ export class Origins {
     this.#hosts = new Set([...allowHosts, ...allowOrigins.map(hostOf)].map(lowerCase));
   }
 
-  /** Throws ORIGIN_REFUSED, or notes on the response that the page may read it. */
+  /** Throws ORIGIN_REFUSED, or allows the page to read the response. */
   check(request: IncomingMessage, response: ServerResponse): void {
     const { host, origin } = request.headers;
     if (!this.#isOpen && !this.#isOurs(host ?? "")) {
-      throw refused("Host", "names another machine; use localhost, or allow it by --allow-host");
+      throw refused(
+        "Host",
+        "is not a name of this machine; use localhost, or allow it with --allow-host",
+      );
     }
     if (origin === undefined) return;
     if (!this.#isAllowed(origin, host)) {
-      throw refused("Origin", "is a web page that may not; allow it by --allow-origin");
+      throw refused("Origin", "is not an allowed web page; allow it with --allow-origin");
     }
     response.setHeader("Access-Control-Allow-Origin", origin);
     response.setHeader("Access-Control-Expose-Headers", RESPONSE_HEADERS);
     response.setHeader("Vary", "Origin");
   }
 
-  /** Says what a page may ask for. Whether this page may is told by the header that names it. */
+  /** Answers a preflight. The allowed origin is in the header that `check` sets. */
   preflight(request: IncomingMessage, response: ServerResponse): void {
     const { host, origin } = request.headers;
     const headers = newHeaders();
@@ -78,7 +82,7 @@ export class Origins {
   }
 
   #isOurs(host: string): boolean {
-    // Elsewhere it may have any name, and what protects it is its tokens.
+    // A server that others can reach may have any name; tokens protect it.
     return !this.#isLocal || OWN_HOST.test(host) || this.#hosts.has(host.toLowerCase());
   }
 

@@ -1,7 +1,7 @@
 /**
- * Request track: what is known of one request for metrics and the request log.
+ * Request track: what metrics and the request log know of a request.
  *
- * RT1  Ids, counts, durations; never a query, a header or a body, and of a token its id alone.
+ * Only ids, counts and durations: never a query, a header or a body; of a token, its id.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -13,14 +13,14 @@ export interface RequestRecord {
   readonly time: string;
   readonly method: string;
   readonly route: RouteName;
-  /** The stream's path, where the request was about one. */
+  /** The stream's path, if the request is about a stream. */
   readonly stream: string | null;
-  /** Null: the connection was gone before the answer began. */
+  /** Null: the connection closed before the answer began. */
   readonly status: number | null;
-  /** Why it was refused. */
+  /** The code of the error. */
   readonly code: string | null;
   readonly ms: number;
-  /** Of the body, as its sender said; null when it did not say. */
+  /** Length of the body according to Content-Length; null without one. */
   readonly bytesIn: number | null;
   readonly bytesOut: number;
   /** The id of the token that allowed it. */
@@ -34,7 +34,7 @@ export class RequestTrack {
   code: ErrorCode | "INTERNAL" | null = null;
   readonly #request: IncomingMessage;
   readonly #startedMs: number;
-  /** Of the connection, when this began; counting them takes time, and only the log tells them. */
+  /** Bytes sent on the connection before this answer; only read if requests are logged. */
   readonly #writtenBefore: number;
 
   constructor(request: IncomingMessage, nowMs: number, isLogged: boolean) {
@@ -43,7 +43,7 @@ export class RequestTrack {
     this.#writtenBefore = isLogged ? request.socket.bytesWritten : 0;
   }
 
-  /** Counts it, and tells `onRequest`. */
+  /** Counts the request and calls `onRequest`. */
   finish(
     response: ServerResponse,
     metrics: ServerMetrics,

@@ -1,8 +1,8 @@
 /**
- * Status: the answer to each error. A new code does not compile until someone has chosen its status.
+ * Status: the HTTP status of each error code. A new code does not compile without one.
  *
- * Most codes below 500 are a caller's mistake or a stream's state. What a server should never meet
- * (a transcript's bad line, a key) is 500: it says that the fault is here.
+ * Most codes below 500 are a client's mistake or the state of a stream. Errors that a server should
+ * never meet (a bad line of a transcript, a key) are 500.
  */
 
 import type { ErrorCode } from "../../base/errors.ts";
@@ -52,7 +52,7 @@ export const STATUS = {
   LOG_LOCKED: 503,
   LOG_WRITER_FAILED: 503,
   NO_SPACE: 507,
-  // Damage: never a 200, and nobody's request is at fault.
+  // Damage: never 200, and not the fault of the request.
   STREAM_DAMAGED: FAULT,
   STORE_DAMAGED: FAULT,
   BACKUP_REFUSED: FAULT,
@@ -64,7 +64,7 @@ export const STATUS = {
   BAD_BUNDLE: FAULT,
   BUNDLE_TOO_LARGE: FAULT,
   IO_ERROR: FAULT,
-  // Of other parts; a request cannot bring them about.
+  // Of other parts; no request can cause them.
   UNSAFE_PATH: FAULT,
   UNSUPPORTED_FILE_SYSTEM: FAULT,
   UNSUPPORTED_PLATFORM: FAULT,

@@ -1,15 +1,15 @@
 /**
- * Targets: what a request's URL names. No URL object is made: it would cost more than an append.
+ * Targets: parses the URL of a request. It creates no URL object, which would cost more than an
+ * append.
  *
- * TG1  A path is decoded once, here. Everything behind works on the decoded one, so that no two
- *      parts of the server can read one URL differently.
- * TG2  A request has one host: that of its target where it names one, and `Host` otherwise.
+ * A path is decoded once, here, so that no two parts of the server can read one URL differently. A
+ * request has one host: that of its target if it names one, otherwise `Host`.
  */
 
 import type { IncomingMessage } from "node:http";
 import { badRequest } from "./answer.ts";
 
-/** Where streams live; what follows is a stream's path, with its slash. */
+/** The prefix of stream URLs; the stream's path follows, with its slash. */
 export const STREAM_ROOT = "/v1/stream";
 
 const EMPTY_QUERY: ReadQuery = { offset: undefined, live: undefined, cursor: undefined };
@@ -23,8 +23,8 @@ export interface ReadQuery {
 const ABSOLUTE = /^https?:\/\/([^/?#]*)\/?(.*)$/is;
 
 /**
- * Makes a target that names its host, as for a proxy, into a path and a `Host` (RFC 9112, 3.2.2: what
- * the request says of its host besides does not count).
+ * Turns a target with a host (as sent to a proxy) into a path and a `Host`. The host of the target
+ * wins (RFC 9112, 3.2.2).
  */
 export function takeHostOfTarget(request: IncomingMessage): void {
   const { url = "/" } = request;
@@ -35,7 +35,7 @@ export function takeHostOfTarget(request: IncomingMessage): void {
   request.url = `/${rest}`;
 }
 
-/** Whether it says several times for which host it is, which is no request (RFC 9112, 3.2). */
+/** Whether it has several Host headers, which is invalid (RFC 9112, 3.2). */
 export function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -51,7 +51,7 @@ export function rawPath(url: string): string {
   return mark < 0 ? url : url.slice(0, mark);
 }
 
-/** The path of the stream that a URL's path names, decoded; null when it names none. */
+/** The decoded stream path of a URL's path; null when it is not a stream URL. */
 export function streamPathOf(path: string): string | null {
   if (!path.startsWith(STREAM_ROOT) || path.charCodeAt(STREAM_ROOT.length) !== SLASH) return null;
   const stream = path.slice(STREAM_ROOT.length);
@@ -60,7 +60,7 @@ export function streamPathOf(path: string): string | null {
 
 const SLASH = 0x2f;
 
-/** What reading asks about; parameters that are not known are passed over. */
+/** The parameters of a read; unknown ones are ignored. */
 export function readQuery(url: string): ReadQuery {
   const mark = url.indexOf("?");
   if (mark < 0) return EMPTY_QUERY;
@@ -75,7 +75,7 @@ export function readQuery(url: string): ReadQuery {
     if (name === "live") live ??= value;
     else if (name === "cursor") cursor ??= value;
     else if (offset === undefined) offset = value;
-    else throw badRequest("the query", "names more than one offset");
+    else throw badRequest("the query", "has more than one offset");
   }
   return { offset, live, cursor };
 }
@@ -89,6 +89,6 @@ function decoded(text: string, part: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw badRequest(part, "is not UTF-8 in percent-encoding");
+    throw badRequest(part, "is not percent-encoded UTF-8");
   }
 }

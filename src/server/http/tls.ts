@@ -1,4 +1,4 @@
-/** TLS: the key and the certificate of a server that encrypts by itself. */
+/** TLS: the key and the certificate of the server. */
 
 import { createSecureContext } from "node:tls";
 import { VerbatimError } from "../../base/errors.ts";
@@ -11,21 +11,21 @@ export interface TlsFiles {
   readonly cert: string;
 }
 
-/** Reads both; refuses a key that others can read, and what is no key and certificate of a pair. */
+/** Reads both; refuses a key that others can read, and files that are not a matching pair. */
 export function readTlsFiles(keyPath: string, certPath: string): TlsFiles {
   const key = readPem("tlsKey", keyPath, "secret");
   const cert = readPem("tlsCert", certPath, "anyone");
   try {
     createSecureContext({ key, cert, minVersion: "TLSv1.2" });
   } catch (cause) {
-    const reason = "the two are no key and certificate of a pair, in PEM";
+    const reason = "the files are not a matching key and certificate in PEM";
     throw refused("tlsKey", `${keyPath} and ${certPath}`, reason, cause);
   }
   return { key, cert };
 }
 
 function readPem(setting: string, path: string, access: UserFileRules["access"]): string {
-  // Certificates are renewed by pointing a link elsewhere; what counts is the file behind it.
+  // Renewal changes a symbolic link; the check is about the file behind it.
   const file = readUserFile(path, { bytesMax: BYTES_MAX, access, followsLinks: true });
   if (file === null) throw refused(setting, path, "there is no such file");
   if (file.fault !== null) throw refused(setting, path, file.fault);

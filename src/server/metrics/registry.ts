@@ -1,13 +1,13 @@
 /**
- * Registry: numbers that only we count, told in Prometheus' text format 0.0.4.
+ * Registry: counters in Prometheus' text format 0.0.4.
  *
- * RG1  Counting is adding to a number: it makes no garbage and waits for nothing.
- * RG2  Labels come from lists of ours, never from what a request says, so the answer stays small.
+ * Counting adds to a number: it allocates nothing and never waits. Labels come from our own lists,
+ * never from a request, so that the answer stays small.
  */
 
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Appends its lines to `into`. */
+/** Appends the metric's lines to `into`. */
 export interface Metric {
   write(into: string[]): void;
 }
@@ -34,7 +34,7 @@ export class Counter implements Metric {
   }
 }
 
-/** What is so at the moment it is asked. */
+/** A value computed when it is read. */
 export class Gauge implements Metric {
   readonly #name: string;
   readonly #help: string;
@@ -52,12 +52,12 @@ export class Gauge implements Metric {
   }
 }
 
-/** How often values fell at or below each bound. */
+/** Counts values at or below each bound. */
 export class Histogram implements Metric {
   readonly #name: string;
   readonly #help: string;
   readonly #bounds: readonly number[];
-  /** One more than there are bounds: what lies above all of them. */
+  /** One more than there are bounds: for values above all of them. */
   readonly #counts: number[];
   #sum = 0;
 

@@ -1,4 +1,4 @@
-/** Server metrics: what is counted, under which name. docs/server.md has the list; a test compares. */
+/** Server metrics: their names and meanings. docs/server.md lists them; a test compares. */
 
 import type { ErrorCode } from "../../base/errors.ts";
 import { openDescriptorCount } from "../../base/node-host.ts";
@@ -11,10 +11,10 @@ const SECONDS = [
 ];
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
-/** What a request was for, as far as metrics and logs tell them apart. */
+/** The kind of a request, for metrics and logs. */
 export type RouteName = "stream" | "live" | "subscriptions" | "sessions" | "operations" | "other";
 
-/** What is asked at the moment of telling. */
+/** Current values. */
 export interface Moments {
   readonly connections: () => number;
   readonly inFlight: () => number;
@@ -33,7 +33,7 @@ export class ServerMetrics {
   readonly #errors = new Counter("verbatim_errors_total", "Refusals and faults, by code.");
   readonly #broken = new Counter(
     "verbatim_http_broken_requests_total",
-    "What was no HTTP, came too slowly or broke off before it was a request, by reason.",
+    "Input that was not HTTP, too slow or incomplete, by reason.",
   );
   readonly #refusedConnections = new Counter(
     "verbatim_connections_refused_total",
@@ -64,12 +64,12 @@ export class ServerMetrics {
       SECONDS,
     ),
   };
-  /** Set by `start.ts`, which knows. */
+  /** Set by `start.ts`. */
   recoverySeconds = 0;
 
   request(route: RouteName, method: string, status: number, seconds: number): void {
     this.#requests.add(1, `{route="${route}",method="${method}",status="${status}"}`);
-    if (route === "live") return; // It lasts as long as it is wanted.
+    if (route === "live") return; // A live read lasts as long as its reader wants.
     const isAppend = route === "stream" && method === "POST";
     this.#durations[isAppend ? "append" : "other"].observe(seconds);
   }
@@ -109,12 +109,12 @@ export class ServerMetrics {
   #now(moments: Moments): readonly Metric[] {
     return [
       new Gauge("verbatim_connections", "Open connections.", moments.connections),
-      new Gauge("verbatim_requests_in_flight", "Requests not answered yet.", moments.inFlight),
-      new Gauge("verbatim_body_bytes", "Bytes of bodies not whole yet.", moments.bodyBytes),
-      new Gauge("verbatim_answer_bytes", "Bytes of streams not taken yet.", moments.answerBytes),
+      new Gauge("verbatim_requests_in_flight", "Unanswered requests.", moments.inFlight),
+      new Gauge("verbatim_body_bytes", "Bytes of incomplete bodies.", moments.bodyBytes),
+      new Gauge("verbatim_answer_bytes", "Bytes of answers held for readers.", moments.answerBytes),
       new Gauge("verbatim_live_readers", "Readers that wait for data.", moments.liveReaders),
       new Gauge("verbatim_event_feeds", "Streams that are read by events.", moments.eventFeeds),
-      new Gauge("verbatim_writable", "1 while appends are taken.", () =>
+      new Gauge("verbatim_writable", "1 while appends are accepted.", () =>
         moments.isWritable() ? 1 : 0,
       ),
       new Gauge(
@@ -126,7 +126,7 @@ export class ServerMetrics {
   }
 }
 
-/** By the names that all such programs use. */
+/** The names that most programs use. */
 function ofProcess(): readonly Metric[] {
   const { rss, heapUsed, external } = process.memoryUsage();
   const { user, system } = process.cpuUsage();

@@ -1,6 +1,6 @@
 /**
- * Bytes: a stretch of a session's log as it stands, and the checkpoints that cover it: all that
- * somebody needs who verifies by themselves and takes nobody's word, ours included.
+ * Bytes: a range of a session's log, unchanged, and the checkpoints that cover it: everything that
+ * a client needs to verify the session itself without trusting this server.
  */
 
 import type { ServerResponse } from "node:http";
@@ -17,7 +17,7 @@ import { sessionHeaders } from "./wire.ts";
 
 export const BYTES_PARAMETERS = ["from", "to"] as const;
 
-/** Whole lines and nothing after the last; fewer than asked for where there are fewer. */
+/** Complete lines only; fewer than requested when there are fewer. */
 export async function answerSessionBytes(
   { host, limits, room }: SessionService,
   { session }: ServedSession,
@@ -63,7 +63,7 @@ export async function checkpointsPage(
   }
 }
 
-/** The keys that these checkpoints name, as the user who runs the server knows and trusts them. */
+/** The keys that these checkpoints name, with the trust of the user who runs the server. */
 async function keysOf({ genesis, checkpoints }: Covering, id: string) {
   const known = transcriptKeys(await Trust.load(userPlaces()), id);
   const keys = new Map<string, unknown>();
@@ -71,7 +71,7 @@ async function keysOf({ genesis, checkpoints }: Covering, id: string) {
     const { ts } = JSON.parse(line).payload;
     const { publicKey, owner, refusal } = known.byKid(keyId, ts);
     const text = publicKey && toBase64url(publicKey);
-    // The newest checkpoint of a key decides: trust may have ended while it was used.
+    // The newest checkpoint of a key decides: the key may have been revoked while it was used.
     keys.set(keyId, { keyId, publicKey: text, owner, refusal });
   }
   return [...keys.values()];
@@ -80,6 +80,6 @@ async function keysOf({ genesis, checkpoints }: Covering, id: string) {
 function stretchOf(query: Query): { from: number; to: number } {
   const from = query.offset("from") ?? 0;
   const to = query.offset("to") ?? Number.MAX_SAFE_INTEGER;
-  if (to < from) throw badRequest("to", "lies before from");
+  if (to < from) throw badRequest("to", "is before from");
   return { from, to };
 }

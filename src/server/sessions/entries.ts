@@ -1,9 +1,9 @@
 /**
- * Entries: a session's entries by range, each with its place.
+ * Entries: a session's entries by range, each with its offset.
  *
- *   ?from=N     from there on           ?before=N   those before it, or before the end
- *   ?around=N   the entry that starts there, with those before and after it
- *
+ * ?from=N: from there on.
+ * ?before=N: before it, or before the end.
+ * ?around=N: the entry that starts there, with entries before and after it.
  * Without any of these: the last ones.
  */
 
@@ -43,7 +43,7 @@ function rangeOf(query: Query): Range {
   for (const by of ["from", "before", "around"] as const) {
     const offset = query.offset(by);
     if (offset === null) continue;
-    if (range !== null) throw badRequest(by, `cannot be asked for together with ${range.by}`);
+    if (range !== null) throw badRequest(by, `cannot be combined with ${range.by}`);
     range = { by, offset };
   }
   return range;
@@ -59,7 +59,7 @@ async function take(
   const offset = range?.offset ?? window.end;
   if (range === null || range.by === "before") return window.before(offset, limits);
   if (range.by === "from") return window.after(offset, limits);
-  // Half before it, half after; where one side ends, the other gets what is left.
+  // Half before it, half after; if one side has fewer, the other gets the rest.
   const half = { entriesMax: Math.floor(entriesMax / 2), bytesMax: bytesMax / 2 };
   const before = await window.before(offset, half);
   const rest = { entriesMax: entriesMax - before.length, bytesMax: bytesMax / 2 };
@@ -71,7 +71,7 @@ async function take(
   return [...(await window.before(offset, more)), ...after];
 }
 
-/** Where a page without entries stands. */
+/** The offsets of a page without entries. */
 function emptyPlace(range: Range, window: SessionWindow): number {
   return range?.offset ?? window.end;
 }
@@ -91,7 +91,7 @@ function pageJson(
   return `{"entries":[${items.join(",")}],${tail.slice(1)}`;
 }
 
-/** Whether a place may be read from; refuses as reading would. One past the end is left to it. */
+/** Refuses an offset inside a line, as reading would. One past the end is left to the reading. */
 export async function checkOffset(
   { host }: SessionService,
   { session }: ServedSession,

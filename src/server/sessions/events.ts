@@ -1,13 +1,12 @@
 /**
- * Live entries: a session's entries as Server-Sent Events, those that are there and those that any
- * process appends.
+ * Live entries: a session's entries as Server-Sent Events, existing and new ones of any process.
  *
- * LE1  An event's id is the offset after its line. Who comes again with the last one they got
- *      (`Last-Event-ID`) goes on there: nothing is left out and nothing is sent twice.
- * LE2  Lines that a writer took back after they were sent are told as `rewound`; what stands in
- *      their place follows.
- * LE3  The next line is read when the last one is on its way: a slow reader holds one line. One for
- *      whom more than the limit waits all the same is cut, and comes again (LE1).
+ * - An event's id is the offset after its line. A client that reconnects with the last id
+ *   (`Last-Event-ID`) continues there: nothing is missing or sent twice.
+ * - Lines that a writer rolled back after they were sent are reported as `rewound`; their
+ *   replacement follows.
+ * - The next line is read when the last one was sent, so that a slow reader holds one line. A
+ *   reader with more than the limit waiting is disconnected, and can reconnect.
  */
 
 import { once } from "node:events";
@@ -52,7 +51,7 @@ function offsetOf(query: Query, request: IncomingMessage): number | "end" {
     const text = String(resumed);
     const offset = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
     if (Number.isSafeInteger(offset)) return offset;
-    throw badRequest("Last-Event-ID", "is no id of an event of ours");
+    throw badRequest("Last-Event-ID", "is not an event id of this server");
   }
   return query.text("offset") === "end" ? "end" : (query.offset("offset") ?? 0);
 }
@@ -89,12 +88,12 @@ class LiveFeed {
   }
 
   begin(from: number, isHeadOnly: boolean): void {
-    if (this.signal.aborted) return; // Nobody would stop what begins here.
+    if (this.signal.aborted) return; // There would be nothing to stop the timer.
     const { settings, readers } = this.#context;
     const headers = sessionHeaders();
     headers.push("Content-Type", "text/event-stream", "X-Accel-Buffering", "no");
     this.#response.writeHead(200, headers);
-    // An id alone is no event; whoever comes again before the first one goes on from it (LE1).
+    // An id alone is not an event; a client that reconnects before the first one continues from it.
     if (!isHeadOnly) this.#response.write(`id: ${from}\n\n`);
     if (isHeadOnly || readers.isStopping) {
       this.#end();
@@ -110,11 +109,11 @@ class LiveFeed {
 
   async entry(entry: PlacedEntry): Promise<void> {
     if (this.#sendEntry(entry)) return;
-    await once(this.#response, "drain", { signal: this.signal }).catch(() => {}); // LE3; or it left.
+    await once(this.#response, "drain", { signal: this.signal }).catch(() => {}); // Or it left.
   }
 
   badLine(line: PlacedEntry): void {
-    // A session of nothing else would fill our memory.
+    // A session with only such lines would fill the memory.
     if (this.#response.writableLength <= this.#context.settings.readerBufferBytesMax) {
       this.#sendEntry(line);
     } else {
@@ -132,16 +131,16 @@ class LiveFeed {
   }
 
   #sendEntry(entry: PlacedEntry): boolean {
-    const data = entryJson(entry, this.#native); // JSON holds no line ends.
+    const data = entryJson(entry, this.#native); // JSON has no line ends.
     return this.#send(`id: ${entry.end}\nevent: entry\ndata: ${data}\n\n`);
   }
 
-  /** Whether there is room for more. */
+  /** Whether the connection takes more. */
   #send(text: string): boolean {
     return this.signal.aborted || this.#response.write(text);
   }
 
-  /** A line that says nothing, lest something on the way take the silence for an end. */
+  /** A comment line, so that no proxy closes a silent connection. */
   #keepAlive(): void {
     if (this.#response.writableLength === 0) this.#send(":\n\n");
   }

@@ -1,45 +1,45 @@
-/** Limits of the sessions API: how much one answer holds, and how many are made at once. */
+/** Limits of the sessions API: the size of answers, and how many are computed at once. */
 
 const MIB = 1024 * 1024;
 
 export interface SessionLimits {
-  /** Sessions in one page of the list, unless asked for fewer or more; and the most. */
+  /** Sessions per page: the default and the maximum. */
   readonly sessionsDefault: number;
   readonly sessionsMax: number;
-  /** Rows that are looked at for one page; a filter that passes over more gives a shorter page. */
+  /** Rows examined for one page; a filter that skips more gives a shorter page. */
   readonly rowsExaminedMax: number;
-  /** Entries in one page, unless asked for fewer or more; and the most. */
+  /** Entries per page: the default and the maximum. */
   readonly entriesDefault: number;
   readonly entriesMax: number;
-  /** Bytes of lines in one page of entries, or of the log in one answer; at least one line is. */
+  /** Bytes of lines in one page of entries, or of the log in one answer; at least one line. */
   readonly bytesMax: number;
-  /** Bytes of answers that wait for their readers to take them, all together. */
+  /** Bytes of all answers held in memory until their readers take them. */
   readonly answersBytesMax: number;
   readonly checkpointsMax: number;
-  /** How far checkpoints are looked for past the bytes that they cover. */
+  /** How far past the requested bytes to look for checkpoints that cover them. */
   readonly searchedBytesMax: number;
-  /** Answers that are made from logs at once, and requests that may wait for their turn. */
+  /** Answers computed from logs at once, and requests that may wait for that. */
   readonly readersMax: number;
   readonly waitingMax: number;
-  /** Whole sessions that are read at once: to verify, to sum up. */
+  /** Whole sessions read at once, to verify or summarise them. */
   readonly wholeReadersMax: number;
-  /** Requests that are sent the entries of a session as they come, or a whole document. */
+  /** Requests that follow a session or receive a whole document. */
   readonly followersMax: number;
-  /** How long the first page waits for sessions that changed to be read. */
+  /** How long the first page waits until changed sessions are read. */
   readonly listWaitMs: number;
-  /** How long after one look for changed sessions the next may be. */
+  /** How long after a scan for changed sessions the next may begin. */
   readonly freshMs: number;
-  /** A log longer than this is not summed up again while it is written, but when it rests. */
+  /** A log longer than this is summarised when it is idle, not while it is written. */
   readonly restingBytes: number;
   readonly restMs: number;
-  /** Entries in one page of a search, unless asked for fewer or more; and the most. */
+  /** Entries per page of a search: the default and the maximum. */
   readonly hitsDefault: number;
   readonly hitsMax: number;
-  /** Entries that are looked at for one page; filters that pass over more give a shorter page. */
+  /** Entries examined for one page; filters that skip more give a shorter page. */
   readonly entriesExaminedMax: number;
-  /** How long a search waits for sessions that changed to be indexed. */
+  /** How long a search waits until changed sessions are indexed. */
   readonly searchWaitMs: number;
-  /** Rows of an answer about usage: days, models and agents; and tools. */
+  /** Rows of a usage answer: days, models and agents; and tools. */
   readonly usageRowsMax: number;
   readonly usageToolsMax: number;
 }

@@ -1,10 +1,9 @@
 /**
- * List: the sessions of all stores, newest first, a page at a time.
+ * List: the sessions of all stores, newest first, in pages.
  *
- * LI1  A page begins after a place in the order, which its cursor holds. So pages neither overlap
- *      nor shift, however many sessions come and go; one that changes meanwhile moves to the front.
- * LI2  What is held is a page of each store. Filters are applied on the way, and a filter that
- *      matches little gives a short page and a cursor rather than a long wait.
+ * A page begins after the position in its cursor. So pages neither overlap nor shift when sessions
+ * come and go; a session that changes moves to the front. Memory holds one page per store. A filter
+ * that matches little gives a short page and a cursor instead of a long wait.
  */
 
 import {
@@ -29,7 +28,7 @@ export const LIST_PARAMETERS = [
 
 const NOT_ENDED = ["paused", "running", null] as const;
 
-/** A place in the order of all sessions. */
+/** A position in the order of all sessions. */
 interface Place extends PageMark {
   readonly store: string;
 }
@@ -48,7 +47,7 @@ export async function listPage(service: SessionService, url: string): Promise<un
   const wanted = wantedBy(query);
   const cursor = query.text("cursor");
   const after = cursor === null ? null : placeIn(cursor);
-  await service.catalog(); // Without one there is no list.
+  await service.catalog(); // There is no list without a catalog.
   const isComplete = after === null ? await service.freshen() : service.isSettled;
   const stores = service.roots.stores().filter((store) => !dialect || store.dialect === dialect);
   const missing = await service.missing();
@@ -114,7 +113,7 @@ class Merge {
     });
   }
 
-  /** Sessions that no catalog knows, because their logs are gone; each is a source of its own. */
+  /** Sessions whose logs are gone, so that no catalog knows them; each is a source of its own. */
   add(missing: readonly MissingSession[]): void {
     const { since, until, statuses } = this.#wanted;
     for (const { store, row } of missing) {
@@ -126,7 +125,7 @@ class Merge {
       const rows = [{ key, row }];
       this.#sources.push({ store, after: null, rows, isDrained: true, isMissing: true });
     }
-    // Of equal times, stores come in the order of their keys.
+    // Rows with equal times are in the order of the stores' keys.
     this.#sources.sort(({ store: one }, { store: other }) => {
       return one.key === other.key ? 0 : one.key < other.key ? -1 : 1;
     });
@@ -157,7 +156,7 @@ interface MergedRow extends PageRow {
   readonly isMissing: boolean;
 }
 
-/** Whether the first row of a source comes first; stores are in their order already. */
+/** Whether the first row of a source comes first; stores are already in order. */
 function isBefore(one: Source, other: Source): boolean {
   const [row, best] = [one.rows[0], other.rows[0]];
   if (row === undefined || best === undefined) return row !== undefined;
@@ -167,14 +166,14 @@ function isBefore(one: Source, other: Source): boolean {
 
 interface Source {
   readonly store: ServedStore;
-  /** Its one session is gone. */
+  /** Its only session is gone. */
   readonly isMissing: boolean;
   after: PageMark | null;
   rows: PageRow[];
   isDrained: boolean;
 }
 
-/** Where a store goes on: of equal times, stores come in the order of their keys. */
+/** Where a store continues: rows with equal times are in the order of the stores' keys. */
 function markIn({ key }: ServedStore, { key: time, store, id }: Place): PageMark {
   if (key === store) return { key: time, id };
   return { key: time, id: key < store ? AFTER_ALL_IDS : BEFORE_ALL_IDS };
@@ -184,7 +183,7 @@ function wantedBy(query: Query): Wanted {
   const status = query.choice("status", SESSION_STATUSES);
   return {
     status,
-    // One that was running when it was last read, or had no status, may stand otherwise by now.
+    // A session that was running or had no status may have another status now.
     statuses: status === "paused" || status === "running" ? NOT_ENDED : status && [status],
     since: query.time("since"),
     until: query.time("until"),
@@ -201,10 +200,10 @@ function placeIn(cursor: string): Place {
   try {
     place = JSON.parse(Buffer.from(cursor, "base64url").toString());
   } catch {
-    // Judged with all else that is none.
+    // Refused below, with all other invalid cursors.
   }
   const [key, store, id, ...more]: unknown[] = Array.isArray(place) ? place : [];
   const areTexts = typeof key === "string" && typeof store === "string" && typeof id === "string";
   if (areTexts && more.length === 0) return { key, store, id };
-  throw badRequest("cursor", "was not given by this list");
+  throw badRequest("cursor", "is not a cursor of this list");
 }

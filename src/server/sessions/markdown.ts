@@ -1,7 +1,7 @@
 /**
- * Markdown: a session as a document, sent piece by piece as its reader takes it.
+ * Markdown: a session as a document, sent in pieces as its reader takes them.
  *
- * MD1  It goes out as Markdown source. Nobody is sent HTML that an agent or a tool wrote.
+ * It is sent as Markdown source: no HTML of an agent or a tool is ever served.
  */
 
 import { once } from "node:events";
@@ -14,7 +14,7 @@ import { sessionHeaders } from "./wire.ts";
 
 export const MARKDOWN_PARAMETERS = ["thinking", "tools", "metadata"] as const;
 
-/** Pieces are gathered up to about this much: most are a few words. */
+/** Small pieces are joined up to about this size. */
 const WRITE_CHARS = 64 * 1024;
 
 export async function answerMarkdown(
@@ -65,11 +65,11 @@ async function send(
     }
     if (text !== "") await flush();
   } catch (cause) {
-    if (!signal.aborted) throw cause; // Otherwise nobody is there who could be told.
+    if (!signal.aborted) throw cause; // Otherwise the reader has left.
   }
 }
 
-/** The head has left by then, so the document itself says it. */
+/** The head was sent before, so the document itself reports it. */
 function unreadable(badLines: number): string {
   const lines = badLines === 1 ? "1 line" : `${badLines} lines`;
   return `\n> ${lines} of this session could not be read and ${badLines === 1 ? "is" : "are"} not shown.\n`;

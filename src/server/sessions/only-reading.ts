@@ -1,10 +1,10 @@
-/** Only reading: sessions are not written over HTTP, and whoever tries is told what they may do. */
+/** Only reading: refuses requests that write sessions over HTTP, with the allowed methods. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { answer } from "../http/answer.ts";
 import { sessionHeaders } from "./wire.ts";
 
-/** Whether the request asks for more than reading; then it has been answered. */
+/** Whether the request is not a read; it has been answered then. */
 export function isRefusedAsWriting({ method }: IncomingMessage, response: ServerResponse): boolean {
   if (method === "GET" || method === "HEAD") return false;
   const headers = sessionHeaders();

@@ -1,8 +1,8 @@
 /**
- * Query: what a request about sessions asks for, checked.
+ * Query: the checked parameters of a request about sessions.
  *
- * QU1  A parameter that is not known, or given twice, is refused: a filter that was misspelled must
- *      not look like one that matched everything.
+ * An unknown or repeated parameter is refused: a misspelled filter must not look like one that
+ * matches everything.
  */
 
 import { momentOf } from "../../base/choice.ts";
@@ -19,9 +19,9 @@ export class Query {
     for (const [name, value] of new URLSearchParams(url.slice(mark + 1))) {
       if (!known.includes(name)) {
         const names = known.length === 0 ? "none is" : `those are ${known.join(", ")}`;
-        throw badRequest("the query", `holds a parameter that is not known here; ${names}`);
+        throw badRequest("the query", `has an unknown parameter; ${names}`);
       }
-      if (this.#values.has(name)) throw badRequest(name, "is given more than once");
+      if (this.#values.has(name)) throw badRequest(name, "must occur only once");
       this.#values.set(name, value);
     }
   }
@@ -36,7 +36,7 @@ export class Query {
     if (text === null) return null;
     const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
     if (number >= least && number <= most) return number;
-    throw badRequest(name, `is no whole number from ${least} to ${most}`);
+    throw badRequest(name, `must be a whole number from ${least} to ${most}`);
   }
 
   offset(name: string): number | null {
@@ -47,7 +47,7 @@ export class Query {
     const text = this.text(name);
     if (text === null) return otherwise;
     if (text === "true" || text === "false") return text === "true";
-    throw badRequest(name, "is neither true nor false");
+    throw badRequest(name, "must be true or false");
   }
 
   choice<T extends string>(name: string, choices: readonly T[]): T | null {
@@ -55,17 +55,17 @@ export class Query {
     if (text === null) return null;
     const chosen = choices.find((choice) => choice === text);
     if (chosen !== undefined) return chosen;
-    throw badRequest(name, `is none of ${choices.join(", ")}`);
+    throw badRequest(name, `must be one of ${choices.join(", ")}`);
   }
 
-  /** A moment, as sessions write theirs: ISO 8601, UTC. */
+  /** A time as in sessions: ISO 8601, UTC. */
   time(name: string): string | null {
     const text = this.text(name);
     if (text === null) return null;
     const ms = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2}))?$/.test(text)
       ? momentOf(text)
       : Number.NaN;
-    if (Number.isNaN(ms)) throw badRequest(name, "is no time such as 2026-11-15T10:00:00Z");
+    if (Number.isNaN(ms)) throw badRequest(name, "must be a time such as 2026-11-15T10:00:00Z");
     return new Date(ms).toISOString();
   }
 }

@@ -1,14 +1,13 @@
 /**
- * Roots: which stores are served, and how a URL names a session of one.
+ * Roots: which stores are served, and how a URL names a session.
  *
- *   3f2a91c0b7d4e586.aGVsbG8tMTczOTAxMjYzMA
- *   the store        the session's own id, in base64url
+ * 3f2a91c0b7d4e586.aGVsbG8tMTczOTAxMjYzMA: a hash of the store, then the session's id in base64url.
  *
- * RT1  A URL names a store by a hash of what it is and where. It can name no directory that was not
- *      configured, since nothing of a URL is ever made into a root.
- * RT2  A session's id is taken as its dialect takes ids, one spelling of each: what is no id, or
- *      could only be reached through a link, is not there. (Links: base/node-files.ts, N1.)
- * RT3  An id stays the same for as long as the session stays where it is.
+ * - A URL names a store by a hash of its dialect and directory, so it cannot name a directory that
+ *   is not configured.
+ * - A session's id is checked by its dialect and has one spelling. An invalid id, or one behind a
+ *   symbolic link, is not found. (Links: base/node-files.ts.)
+ * - An id stays the same while the session stays in its place.
  */
 
 import { createHash } from "node:crypto";
@@ -17,11 +16,11 @@ import { VerbatimError } from "../../base/errors.ts";
 import { realRoot } from "../../catalog/catalog.ts";
 import { type FoundStore, findStores, statOf, type Where } from "../../listing/find-stores.ts";
 
-/** Where to look: these directories, or what is found from the current one and the home. */
+/** Where to look: these directories, or stores found from the current and home directories. */
 export type RootChoice = readonly string[] | "found";
 
 export interface ServedStore extends FoundStore {
-  /** What URLs call it. */
+  /** The store's name in URLs. */
   readonly key: string;
 }
 
@@ -34,7 +33,7 @@ export class SessionRoots {
   readonly #cwd: string;
   readonly #more: () => readonly string[];
 
-  /** Refuses a root that is no directory with IO_ERROR. `more` are served besides. */
+  /** Throws IO_ERROR for a root that is not a directory. `more`: additional roots. */
   constructor(roots: RootChoice, cwd: string, more: () => readonly string[] = () => []) {
     this.#more = more;
     this.#roots = roots === "found" ? roots : roots.map((root) => resolvePath(cwd, root));
@@ -42,7 +41,7 @@ export class SessionRoots {
     if (roots !== "found") for (const root of roots) findStores({ cwd, root });
   }
 
-  /** The stores that are there now, by their keys: a project gets its first session any time. */
+  /** The existing stores, by key: a project can get its first session any time. */
   stores(): ServedStore[] {
     const roots = this.#roots;
     const cwd = this.#cwd;
@@ -67,7 +66,7 @@ export class SessionRoots {
     return [...roots, ...this.#more()].map((root) => ({ cwd, root }));
   }
 
-  /** The store and the id that a URL names, whether or not the session is there. */
+  /** The store and the id that a URL names, whether the session exists or not. */
   resolve(urlId: string): { readonly store: ServedStore; readonly id: string } {
     const [, key, encoded = ""] = URL_ID.exec(urlId) ?? [];
     const store = key === undefined ? undefined : this.stores().find((each) => each.key === key);
@@ -88,7 +87,7 @@ export function urlIdOf(store: Pick<ServedStore, "key">, id: string): string {
 export function notFound(): VerbatimError {
   return new VerbatimError(
     "SESSION_NOT_FOUND",
-    "there is no such session here; GET /v1/sessions lists those that are",
+    "there is no such session; GET /v1/sessions lists all sessions",
     { session: "" },
   );
 }
@@ -106,7 +105,7 @@ function decoded(encoded: string): string | null {
   }
 }
 
-/** Streams are served as such, below /v1/stream. */
+/** Streams are served under /v1/stream. */
 function sessionStores(where: Where): FoundStore[] {
   return findStores(where).filter(({ dialect }) => dialect !== "streams");
 }

@@ -1,8 +1,8 @@
 /**
- * Session routes: from a URL below `/v1/sessions` to what answers it. Reading only.
+ * Session routes: from a URL under `/v1/sessions` to its handler. Read-only.
  *
- * SR1  A path is taken apart as it was sent and never decoded: an id has no character that would
- *      need it, so nothing encoded can become a slash or a dot on the way to a file.
+ * A path is split as it was sent and never decoded: no character of an id needs it, so nothing
+ * encoded can become a slash or a dot in a file path.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -34,7 +34,7 @@ interface Asked {
 
 type Handler = (asked: Asked) => Promise<void>;
 
-/** What there is of one session, by the last segment of its URL; "" is the session itself. */
+/** The parts of a session, by the last segment of the URL; "" is the session itself. */
 export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
   "": answerSession,
   entries: read(({ context, served, request }) => {
@@ -52,7 +52,7 @@ export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
     return liveEntries(context, served, request, response, pass);
   },
   markdown: async ({ context: { sessions }, served, request, response }) => {
-    // Not through the gate: it takes as long as its reader does.
+    // Not limited by the semaphore: it lasts as long as its reader wants.
     const leave = sessions.followers.add(() => {}, null);
     try {
       await answerMarkdown(served, request, response);
@@ -72,7 +72,7 @@ export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
   },
 };
 
-/** Answers a request below the root. */
+/** Answers a request under the root. */
 export async function handleSessions(
   context: ServerContext,
   request: IncomingMessage,
@@ -94,12 +94,12 @@ export async function handleSessions(
     await handler({ context, served: await sessions.open(id), request, response, pass });
   } catch (cause) {
     if (!isAbsence(cause)) throw cause;
-    // It went away, or was swapped, meanwhile; or it is pinned, and its log is gone.
+    // It was removed or replaced, or it is pinned and its log is gone.
     if (!(await answerMissing(sessions, id, part, request, response))) throw notFound();
   }
 }
 
-/** Of a session whose log is gone there is what the list says, and its verdict. */
+/** For a session whose log is gone there are only its list item and its verdict. */
 async function answerMissing(
   sessions: SessionService,
   urlId: string,
@@ -133,7 +133,7 @@ async function answerSession({ context, served, request, response }: Asked): Pro
   answerJsonText(response, JSON.stringify({ ...item, ...ends }), sessions.room);
 }
 
-/** One that makes a text of JSON, among those that may at once. */
+/** A handler that computes JSON, with limited concurrency. */
 function read(make: (asked: Asked) => Promise<string>): Handler {
   return async (asked) => {
     const { reads, room } = asked.context.sessions;

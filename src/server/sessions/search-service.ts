@@ -1,10 +1,12 @@
 /**
- * Search service: the search index of a server, brought up to date while it does other things.
+ * Search service: the search index of a server, kept up to date in the background.
  *
- * SX1  Sessions are indexed from the first question on, in pieces of a few milliseconds. A question
- *      waits for that a little, and is then answered from what there is, saying so.
- * SX2  Looking for sessions that changed takes a small part of the time, however many there are: the
- *      longer a look took, the later is the next.
+ * Sessions are indexed from the first query on, in slices of a few milliseconds. A query waits a
+ * little for that; then it is answered from the current index, and the answer says that it is
+ * incomplete.
+ *
+ * Scanning for changed sessions takes a small part of the time, however many there are: the longer
+ * a scan took, the later the next begins.
  */
 
 import type { Host } from "../../base/host.ts";
@@ -15,7 +17,7 @@ import { Store } from "../../store/store.ts";
 import type { SessionLimits } from "./limits.ts";
 import type { ServedStore } from "./roots.ts";
 
-/** A look that took no longer is made again after `freshMs`. */
+/** After a scan that took no longer, the next begins after `freshMs`. */
 const FRESHENED_QUICKLY_MS = 100;
 
 export interface SearchServiceOptions {
@@ -31,7 +33,7 @@ export interface SearchServiceOptions {
 
 export interface Answered<T> {
   readonly answer: T;
-  /** False while there are sessions that have not been indexed yet. */
+  /** False while some sessions have not been indexed. */
   readonly isComplete: boolean;
 }
 
@@ -41,14 +43,14 @@ export class SearchService {
   #index: Promise<SearchIndex> | null = null;
   #freshening: Promise<void> | null = null;
   #freshUntilMs = 0;
-  /** All sessions have been looked at once: what is missing now is only what is new. */
+  /** All sessions were scanned once: only new ones are missing. */
   #isComplete = false;
 
   constructor(options: SearchServiceOptions) {
     this.#options = options;
   }
 
-  /** Asks the index, once it has been brought up to date or that takes too long. */
+  /** Queries the index, after a short wait for the update. */
   async ask<T>(question: (index: SearchIndex) => Promise<T>): Promise<Answered<T>> {
     try {
       return await this.#ask(question);
@@ -69,11 +71,11 @@ export class SearchService {
   async close(): Promise<void> {
     this.#stopping.abort();
     await this.#freshening;
-    const index = await this.#index?.catch(() => null); // Whoever asked for it was told.
+    const index = await this.#index?.catch(() => null); // Reported to its opener.
     index?.close();
   }
 
-  /** Refuses with CATALOG_UNAVAILABLE; the next request tries again. */
+  /** Throws CATALOG_UNAVAILABLE; the next request tries again. */
   async #open(): Promise<SearchIndex> {
     this.#index ??= SearchIndex.open(this.#options.path);
     try {
@@ -88,7 +90,7 @@ export class SearchService {
     const { nowMs, limits } = this.#options;
     if (this.#freshening === null && nowMs() < this.#freshUntilMs) return true;
     this.#freshening ??= this.#freshenAll();
-    // For what is only new nobody who is typing is kept waiting as long.
+    // While a user is typing, a query waits less for new sessions.
     const waitMs = this.#isComplete ? limits.searchWaitMs / 4 : limits.searchWaitMs;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
@@ -115,10 +117,10 @@ export class SearchService {
       if (!signal.aborted) await freshenIndex(host, index, all, options);
       const tookMs = nowMs() - startMs;
       this.#isComplete ||= !signal.aborted;
-      this.#freshUntilMs = nowMs() + limits.freshMs * Math.max(1, tookMs / FRESHENED_QUICKLY_MS); // SX2
+      this.#freshUntilMs = nowMs() + limits.freshMs * Math.max(1, tookMs / FRESHENED_QUICKLY_MS);
     } catch (cause) {
       this.#freshUntilMs = 0;
-      // Begun anew, it is filled by whoever asks next; closed, nobody asks.
+      // A rebuilt index is filled by the next query; a closed one gets none.
       if (cause instanceof IndexBegunAnew) this.#isComplete = false;
       else if (!signal.aborted) onFault("indexing sessions", cause);
     } finally {

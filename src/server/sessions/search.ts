@@ -1,4 +1,4 @@
-/** Search and usage: what is asked of all sessions at once, rather than of one. */
+/** Search and usage: requests about all sessions. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { sumUsage, type ToolRow } from "../../catalog/search/usage-report.ts";
@@ -23,7 +23,7 @@ export const USAGE_PARAMETERS = ["since", "until", "dialect"] as const;
 const MAKERS: Readonly<Record<string, (service: SessionService, url: string) => Promise<unknown>>> =
   { [SEARCH_PATH]: searchAnswer, [USAGE_PATH]: usageAnswer };
 
-/** Whether the path is one of those that are answered here. */
+/** Whether the path is handled here. */
 export function isOverSessions(path: string): boolean {
   return Object.hasOwn(MAKERS, path);
 }
@@ -45,7 +45,7 @@ async function searchAnswer(service: SessionService, url: string): Promise<unkno
   const { limits, roots, host } = service;
   const query = new Query(url, SEARCH_PARAMETERS);
   const text = query.text("q");
-  if (text === null) throw badRequest("q", "is missing: what to search for");
+  if (text === null) throw badRequest("q", "is missing; it has the words to search for");
   const wanted = understandQuery(text, service.nowMs(), query.flag("typing", false));
   const limit = query.number("limit", 1, limits.hitsMax) ?? limits.hitsDefault;
   const cursor = query.number("cursor", 0, Number.MAX_SAFE_INTEGER);
@@ -65,7 +65,7 @@ async function searchAnswer(service: SessionService, url: string): Promise<unkno
   return { hits, next: page.next === null ? null : String(page.next), isComplete };
 }
 
-/** The hits, each with its session; those whose session has gone meanwhile are left out. */
+/** The hits, each with its session; hits in removed sessions are left out. */
 async function hitItems(service: SessionService, hits: readonly SearchHit<ServedStore>[]) {
   const sessions = new Map<string, unknown>();
   const items: unknown[] = [];

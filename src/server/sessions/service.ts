@@ -1,11 +1,10 @@
 /**
- * Session service: what the sessions API keeps between requests: which stores there are, what the
- * catalog knows of them, who is reading. Writes nothing but the catalog, which can be deleted, and
- * recorded hooks that wait to be put into their sessions.
+ * Session service: the state of the sessions API: stores, catalog, readers. It writes only the
+ * catalog, which can be rebuilt, and recorded hooks that wait to be added to their sessions.
  *
- * SS1  A log is read whole only to sum it up or to verify it, and few at a time.
- * SS2  A summary that is older than its log is given as such (`isCurrent`), never passed off as new.
- * SS3  A session that was signed and is gone is listed as missing: it must not go unnoticed.
+ * - A log is read completely only to summarise or verify it, and only a few at a time.
+ * - A summary that is older than its log is marked (`isCurrent`).
+ * - A signed session that is gone is listed as missing.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -33,17 +32,17 @@ import { WaitingHooks } from "./waiting-hooks.ts";
 export interface SessionServiceOptions {
   readonly host: Host;
   readonly roots: RootChoice;
-  /** Directories that are served besides, as they are at the time. */
+  /** Additional directories to serve, at this moment. */
   readonly moreRoots?: () => readonly string[];
   readonly cwd: string;
   readonly limits: SessionLimits;
   readonly nowMs: () => number;
   readonly onFault: (what: string, cause: unknown) => void;
-  /** The index of sessions. Default: the user's own. */
+  /** The index of sessions. Default: the user's. */
   readonly catalogPath?: string;
 }
 
-/** A session that a URL names and that is there. */
+/** An existing session that a URL names. */
 export interface ServedSession {
   readonly store: ServedStore;
   readonly session: Session;
@@ -57,7 +56,7 @@ export interface MissingSession {
 
 export interface KnownSession {
   readonly row: SessionRow;
-  /** The row says what the log holds now. */
+  /** The row describes the current log. */
   readonly isCurrent: boolean;
 }
 
@@ -68,12 +67,12 @@ export class SessionService {
   readonly limits: SessionLimits;
   readonly host: Host;
   readonly nowMs: () => number;
-  /** Through which logs are read, and through which whole ones are. */
+  /** Limit concurrent reads of logs, and of whole logs. */
   readonly reads: Semaphore;
   readonly wholeReads: Semaphore;
   readonly followers: LiveReaders;
   readonly room: AnswerRoom;
-  /** What is asked of all sessions at once. */
+  /** Queries over all sessions. */
   readonly search: SearchService;
   readonly hooks: WaitingHooks;
   readonly #options: SessionServiceOptions;
@@ -84,7 +83,7 @@ export class SessionService {
   #missing: Promise<readonly MissingSession[]> | null = null;
   #missingUntilMs = 0;
   #unreadable = 0;
-  /** Faults that the operator was told: one session is not told of again and again. */
+  /** Reported faults: the fault of a session is reported once. */
   readonly #told = new Set<string>();
 
   constructor(options: SessionServiceOptions) {
@@ -111,7 +110,7 @@ export class SessionService {
     });
   }
 
-  /** The session that a URL names; refuses with SESSION_NOT_FOUND. */
+  /** The session that a URL names; throws SESSION_NOT_FOUND. */
   async open(urlId: string): Promise<ServedSession> {
     const { store, id } = this.roots.resolve(urlId);
     try {
@@ -121,7 +120,7 @@ export class SessionService {
     }
   }
 
-  /** Sessions whose head is pinned and whose log is gone (SS3). */
+  /** Sessions whose head is pinned and whose log is gone. */
   missing(): Promise<readonly MissingSession[]> {
     if (this.#missing === null || this.nowMs() >= this.#missingUntilMs) {
       this.#missingUntilMs = this.nowMs() + this.limits.freshMs;
@@ -132,13 +131,13 @@ export class SessionService {
     return this.#missing;
   }
 
-  /** What is known of a session: as it is now, when that takes no long reading. */
+  /** The summary of a session; current if that needs no long reading. */
   async known({ store, session }: ServedSession): Promise<KnownSession> {
     const { dialect, root } = store;
     const { id, logId } = session;
     const now = lookAtLog(root, logId);
     if (now === null) throw notFound();
-    const catalog = await this.catalog().catch(() => null); // Without one it is read each time.
+    const catalog = await this.catalog().catch(() => null); // Else read each time.
     const kept = catalog && (await readRow(catalog, dialect, root, id));
     const log = { id, path: logId, ...now };
     const isCurrent = kept !== null && isFresh(kept, now);
@@ -151,24 +150,24 @@ export class SessionService {
     return { row, isCurrent: true };
   }
 
-  /** A row of a page, as it is now; null when its log is gone. */
+  /** A row of a page with its current state; null when its log is gone. */
   async refreshed(store: ServedStore, row: SessionRow): Promise<KnownSession | null> {
     const now = lookAtLog(store.root, row.logPath);
     if (now === null) return null;
     return { row: { ...(await this.#standing(store, row)), ...now }, isCurrent: isFresh(row, now) };
   }
 
-  /** The row with what may be otherwise by now although its log is as it was. */
+  /** The row with the parts that can change without the log. */
   async #standing(store: ServedStore, row: SessionRow): Promise<SessionRow> {
     if (!mayStandOtherwise(store.dialect, row.status)) return row;
     try {
       return { ...row, ...(await this.#store(store).summaries().standing(row.id)) };
     } catch {
-      return row; // Its thread.json cannot be read: it stands as it did when it was last read.
+      return row; // Its thread.json cannot be read: keep the last known state.
     }
   }
 
-  /** Where a session's log ends, and what stands after that. */
+  /** Where a session's log ends, and what follows the end. */
   async ends({ session }: ServedSession) {
     const window = await SessionWindow.open(this.host, session);
     window.close();
@@ -180,7 +179,7 @@ export class SessionService {
     if (ids.length > 0) await forgetRows(await this.catalog(), dialect, root, ids);
   }
 
-  /** Refuses with CATALOG_UNAVAILABLE: without one, a list would read every log for every page. */
+  /** Throws CATALOG_UNAVAILABLE: without a catalog, every page would read every log. */
   async catalog(): Promise<Catalog> {
     this.#catalog ??= Catalog.open(this.#options.catalogPath ?? userCatalogPath());
     const catalog = await this.#catalog;
@@ -189,15 +188,15 @@ export class SessionService {
     const { path, problem } = catalog;
     throw new VerbatimError(
       "CATALOG_UNAVAILABLE",
-      `sessions cannot be listed: the catalog at ${path} cannot be had (${problem}); ` +
-        "make room for it, or set XDG_CACHE_HOME",
+      `sessions cannot be listed: the catalog at ${path} cannot be opened (${problem}); ` +
+        "free some space or set XDG_CACHE_HOME to another directory",
       { path, problem },
     );
   }
 
   /**
-   * Looks for sessions that are new or have changed, and waits for that a little. Whether all of
-   * them are known now: a first look at many sessions goes on after this has answered.
+   * Scans for new and changed sessions, and waits a little. Returns whether all are known: a first
+   * scan of many sessions continues in the background.
    */
   async freshen(): Promise<boolean> {
     if (this.#freshening === null && this.nowMs() < this.#freshUntilMs) return true;
@@ -213,12 +212,12 @@ export class SessionService {
     }
   }
 
-  /** Whether no session is known to be waiting to be read for the first time. */
+  /** Whether no session is waiting for its first reading. */
   get isSettled(): boolean {
     return this.#freshening === null;
   }
 
-  /** Sessions that were found at the last look and cannot be read; they are not listed. */
+  /** Sessions of the last scan that cannot be read; they are not listed. */
   get unreadable(): number {
     return this.#unreadable;
   }
@@ -232,7 +231,7 @@ export class SessionService {
     catalog?.close();
   }
 
-  /** Whether it came to its end. */
+  /** Whether the scan finished. */
   async #freshenAll(): Promise<boolean> {
     const { signal } = this.#stopping;
     try {
@@ -257,14 +256,14 @@ export class SessionService {
     const summaries = this.#store(store).summaries();
     const onUnreadable = ({ id, path, cause }: Unreadable) => {
       this.#unreadable++;
-      if (!isAbsence(cause)) this.#tell(id ?? path, cause); // Else a link, and no fault.
+      if (!isAbsence(cause)) this.#tell(id ?? path, cause); // Else a link: not a fault.
     };
     const found = eachLog(root, LAYOUTS[dialect], { onUnreadable });
     return freshenInSlices(catalog, dialect, root, found, {
       summarise: (id) => summaries.summarise(id),
       isLeft: (log) => this.#isLeft(log),
       onFailure: (id, cause) => {
-        if (isAbsence(cause)) return; // Gone or swapped since it was found.
+        if (isAbsence(cause)) return; // Removed or replaced since the scan.
         this.#unreadable++;
         this.#tell(id, cause);
       },
@@ -278,7 +277,7 @@ export class SessionService {
     this.#options.onFault(`reading the session ${id}`, cause);
   }
 
-  /** SS1: one that is long and still written would be read whole again and again. */
+  /** A long log that is still written would be read completely again and again. */
   #isLeft({ size, mtimeMs }: FoundLog): boolean {
     const { restingBytes, restMs } = this.limits;
     return size > restingBytes && this.nowMs() - mtimeMs < restMs;

@@ -1,16 +1,18 @@
-/** Verify: the report on one session, by the trust and the pins of the user who runs the server. */
+/**
+ * Verify: the report on one session, with the trust and the pins of the user who runs the server.
+ */
 
 import type { VerifyReport } from "../../signing/judging/report.ts";
 import { SessionVerifier } from "../../verifying/session-verifier.ts";
 import type { ServedSession, SessionService } from "./service.ts";
 
-/** A session by its place: its log may be gone. */
+/** A session by its location: its log may be gone. */
 interface Judged {
   readonly store: ServedSession["store"];
   readonly session: Pick<ServedSession["session"], "id" | "logId">;
 }
 
-/** Trust and pins are read anew for each report: both may change while a server runs. */
+/** Trust and pins are read for each report, because they can change while the server runs. */
 export async function verifySession(
   { host }: SessionService,
   { store, session }: Judged,

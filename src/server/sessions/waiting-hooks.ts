@@ -1,7 +1,7 @@
 /**
- * Waiting hooks: puts recorded hooks that wait in a spool into their sessions, before sessions are
- * listed or searched and now and then while the server runs, for those that follow a session.
- * (Opening one session drains by itself: store/store.ts.) Where none wait, a look is one listing.
+ * Waiting hooks: moves recorded hooks from the spool into their sessions, before sessions are
+ * listed or searched and regularly while the server runs. (Opening one session does it too:
+ * store/store.ts.) If none wait, it costs one directory listing.
  */
 
 import type { Host } from "../../base/host.ts";
@@ -13,7 +13,7 @@ const AGAIN_AFTER_MS = 500;
 export interface WaitingHooksOptions {
   readonly host: Host;
   readonly stores: () => readonly FoundStore[];
-  /** Hears of hooks that cannot be drained; of the same only once. */
+  /** Called for hooks that cannot be moved, once for each fault. */
   readonly onFault: (what: string, cause: unknown) => void;
 }
 
@@ -21,7 +21,7 @@ export class WaitingHooks {
   readonly #options: WaitingHooksOptions;
   readonly #timer: NodeJS.Timeout;
   #draining: Promise<void> | null = null;
-  /** One that begins after it, for hooks that the one under way may have missed. */
+  /** A run after the current one, for hooks that it may have missed. */
   #next: Promise<void> | null = null;
   #reported = "";
 
@@ -34,7 +34,7 @@ export class WaitingHooks {
     void this.drain();
   }
 
-  /** Resolves when what waits is in its sessions, or cannot be. Never throws. */
+  /** Resolves when all waiting hooks were moved or have failed. Never throws. */
   drain(): Promise<void> {
     if (this.#draining === null) {
       this.#draining = this.#drainAll().finally(() => {

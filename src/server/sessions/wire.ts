@@ -1,8 +1,8 @@
 /**
- * Wire: sessions and entries as the JSON that is answered.
+ * Wire: sessions and entries as JSON.
  *
- * WR1  What was stored is data here: it stands in JSON strings, whatever it holds, and no answer is
- *      HTML. Values are printed without recursion: a line can be nested deeper than a stack.
+ * Stored content is data: it is in JSON strings, and no answer is HTML. Values are printed without
+ * recursion, because a line can be nested deeper than the stack.
  */
 
 import type { ServerResponse } from "node:http";
@@ -13,10 +13,10 @@ import type { AnswerRoom } from "../http/answer-room.ts";
 import { type ServedStore, urlIdOf } from "./roots.ts";
 import type { KnownSession } from "./service.ts";
 
-/** A session counts as live when it was appended to within this time. */
+/** A session is live if it was appended to within this time. */
 const LIVE_MS = 60_000;
 
-/** On every answer: nothing of a session runs, whatever a browser makes of it. */
+/** On every answer: a browser runs nothing of a session. */
 export function sessionHeaders(): Headers {
   const headers = newHeaders();
   headers.push("Content-Security-Policy", "default-src 'none'; sandbox");
@@ -29,7 +29,7 @@ export function answerJsonText(response: ServerResponse, text: string, room: Ans
   answerText(response, 200, "application/json", text, sessionHeaders());
 }
 
-/** A session as the list and its own page tell it. */
+/** A session in the list and on its own. */
 export function sessionItem(
   store: ServedStore,
   { row, isCurrent }: KnownSession,
@@ -51,7 +51,7 @@ export function sessionItem(
   };
 }
 
-/** What a session used, as it was recorded. */
+/** The recorded usage of a session. */
 export function usageItem(store: ServedStore, { row, isCurrent }: KnownSession) {
   const { id, turns, inputTokens, outputTokens, totalTokens, spend, model } = row;
   const times = { createdAt: row.createdAt, updatedAt: row.updatedAt };
@@ -59,7 +59,7 @@ export function usageItem(store: ServedStore, { row, isCurrent }: KnownSession) 
   return { id: urlIdOf(store, id), session: id, model, ...times, ...counted, isCurrent };
 }
 
-/** The JSON of one line of a session; without `native`, the line as it was parsed is left out. */
+/** The JSON of one line; without `native`, the parsed line is left out. */
 export function entryJson({ start, end, entry, fault }: PlacedEntry, native: boolean): string {
   const place = { start, end, bytes: end - start };
   const said = { kind: entry?.kind ?? "other", role: entry?.role ?? null, at: entry?.at ?? null };

@@ -1,4 +1,4 @@
-/** Create request: what the headers of a PUT ask for. */
+/** Create request: parses the headers of a PUT. */
 
 import type { IncomingHttpHeaders } from "node:http";
 import { momentOf } from "../../base/choice.ts";
@@ -11,13 +11,13 @@ const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,14})$/;
 const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+/;
 const RFC3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** `true` in any case; any other value is as if it were absent. */
+/** `true` in any case; any other value counts as absent. */
 export function isClosing(headers: IncomingHttpHeaders): boolean {
   const value = headers["stream-closed"];
   return typeof value === "string" && value.length === 4 && value.toLowerCase() === "true";
 }
 
-/** Undefined when there is none, or none that can be one: the stream's kind has a default. */
+/** Undefined when it is missing or invalid: then the default applies. */
 export function contentTypeOf(headers: IncomingHttpHeaders): string | undefined {
   const type = headers["content-type"]?.trim();
   return type !== undefined && MEDIA_TYPE.test(type) ? type : undefined;
@@ -27,18 +27,21 @@ export function lifetimeOf(headers: IncomingHttpHeaders): Lifetime | undefined {
   const ttl = headers["stream-ttl"];
   const until = headers["stream-expires-at"];
   if (ttl !== undefined && until !== undefined) {
-    throw badRequest("Stream-TTL", "and Stream-Expires-At exclude each other");
+    throw badRequest("Stream-TTL", "and Stream-Expires-At cannot be combined");
   }
   if (ttl !== undefined) {
     if (typeof ttl !== "string" || !WHOLE_NUMBER.test(ttl)) {
-      throw badRequest("Stream-TTL", "is no whole number of seconds, without sign or leading zero");
+      throw badRequest(
+        "Stream-TTL",
+        "must be a whole number of seconds, without sign or leading zero",
+      );
     }
     return { kind: "ttl", seconds: Number(ttl) };
   }
   if (until === undefined) return undefined;
   const atMs = typeof until === "string" && RFC3339.test(until) ? momentOf(until) : Number.NaN;
   if (Number.isNaN(atMs)) {
-    throw badRequest("Stream-Expires-At", "is no time as in RFC 3339: 2026-11-15T12:00:00Z");
+    throw badRequest("Stream-Expires-At", "must be a time as in RFC 3339: 2026-11-15T12:00:00Z");
   }
   return { kind: "until", atMs, text: String(until) };
 }
@@ -53,7 +56,7 @@ export function forkOf(headers: IncomingHttpHeaders): ForkRequest | undefined {
   }
   const source = streamPathOf(rawPath(String(from)));
   if (source === null) {
-    throw badRequest("Stream-Forked-From", `is no path that begins with ${STREAM_ROOT}/`);
+    throw badRequest("Stream-Forked-From", `must be a path that begins with ${STREAM_ROOT}/`);
   }
   return { source, at: forkOffset(at), subOffset: forkSubOffset(sub, at) };
 }
@@ -61,7 +64,7 @@ export function forkOf(headers: IncomingHttpHeaders): ForkRequest | undefined {
 function forkOffset(text: string | string[] | undefined): OffsetToken | undefined {
   if (text === undefined) return undefined;
   if (parseOffset(String(text)) === null) {
-    throw badRequest("Stream-Fork-Offset", "is no offset that this server gave");
+    throw badRequest("Stream-Fork-Offset", "is not an offset of this server");
   }
   return String(text) as OffsetToken;
 }
@@ -72,12 +75,12 @@ function forkSubOffset(
 ): number | undefined {
   if (text === undefined) return undefined;
   if (!WHOLE_NUMBER.test(String(text))) {
-    throw badRequest("Stream-Fork-Sub-Offset", "is no whole number");
+    throw badRequest("Stream-Fork-Sub-Offset", "must be a whole number");
   }
   const count = Number(text);
   if (count > 0 && at === undefined) {
-    // Past the source's end there is nothing to count.
-    throw badRequest("Stream-Fork-Sub-Offset", "counts from a Stream-Fork-Offset; give one");
+    // There is nothing after the end of the source.
+    throw badRequest("Stream-Fork-Sub-Offset", "needs a Stream-Fork-Offset to count from");
   }
   return count;
 }

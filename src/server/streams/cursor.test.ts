@@ -9,7 +9,7 @@ test("cursors count intervals of 20 seconds from 2024-10-09", () => {
   assert.equal(currentCursor(Date.UTC(2024, 9, 9, 0, 1)), 3);
 });
 
-test("a cursor is greater than the one that was sent, and never behind the time (CU1)", () => {
+test("a cursor is greater than the one that was sent, and never behind the time", () => {
   const nowMs = fc.integer({ min: Date.UTC(2025, 0, 1), max: Date.UTC(2060, 0, 1) });
   const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
   fc.assert(

@@ -1,21 +1,20 @@
 /**
- * Cursors: numbers that grow with time, and so make the URLs of waiting requests change, lest a
- * cache answer the same nothing for ever. (Protocol, 10.1.)
- *
- * CU1  A cursor that is answered is greater than the one that came with the request.
+ * Cursors: numbers that grow with time. They change the URL of waiting requests, so that no cache
+ * answers an old "nothing new" for ever. (Protocol, 10.1.) The cursor of an answer is greater than
+ * that of its request.
  */
 
 const INTERVAL_MS = 20_000;
-/** 2024-10-09T00:00:00Z, from which the protocol counts. */
+/** 2024-10-09T00:00:00Z, the epoch of the protocol. */
 const EPOCH_MS = Date.UTC(2024, 9, 9);
 const JITTER_SECONDS_MAX = 3600;
 
-/** The interval that `nowMs` falls into. */
+/** The interval of `nowMs`. */
 export function currentCursor(nowMs: number): number {
   return Math.floor((nowMs - EPOCH_MS) / INTERVAL_MS);
 }
 
-/** What to answer to a request that came with `given`, as it came; not understood, it is none. */
+/** The cursor to answer with; an invalid `given` counts as none. */
 export function cursorAfter(
   given: string | undefined,
   nowMs: number,

@@ -1,11 +1,10 @@
 /**
- * Event feeds: what is new in a stream, read and encoded once for all readers who have caught up.
+ * Event feeds: reads and encodes new data once for all readers that have caught up.
  *
- * Readers catch up by themselves (`events.ts`) and join when they stand where the feed stands.
- *
- * FE1  All readers of a feed stand at its place; a frame goes to every one of them or the reader is
- *      cut. So none misses or repeats a message.
- * FE2  The feed watches before it reads, and reads again after each change: nothing falls between.
+ * Readers catch up on their own (`events.ts`) and join when they are at the feed's offset. All
+ * readers of a feed are at its offset: a frame goes to each of them, or the reader is disconnected.
+ * So none misses or repeats a message. The feed watches before it reads and reads again after each
+ * change, so it misses no append.
  */
 
 import { setImmediate } from "node:timers/promises";
@@ -17,14 +16,14 @@ import { controlEvent, type EventFrame, eventFrame } from "./event-frame.ts";
 
 const KEEP_ALIVE_MS = 15_000;
 
-/** One who has caught up. */
+/** A reader that has caught up. */
 export interface FeedReader {
-  /** `shared` is the frame with the control event that most readers get. */
+  /** `shared`: the frame with the control event that most readers get. */
   send(frame: EventFrame, shared: Uint8Array): void;
   keepAlive(): void;
   end(): void;
   cut(): void;
-  /** `work` is called once, when nothing is sent any more. */
+  /** `work` is called once, after the last frame. */
   onOver(work: () => void): void;
 }
 
@@ -43,12 +42,12 @@ export class EventFeeds {
     this.#options = options;
   }
 
-  /** Streams that are read live. */
+  /** Streams with live readers. */
   get count(): number {
     return this.#feeds.size;
   }
 
-  /** Whether the reader, who has read up to `at`, is served from here on. */
+  /** Whether the reader, which has read up to `at`, is served from here on. */
   join(path: string, reader: FeedReader, at: OffsetToken): boolean {
     let feed = this.#feeds.get(path);
     if (feed === undefined) {
@@ -59,15 +58,15 @@ export class EventFeeds {
   }
 
   /**
-   * Resolves when the stream's feed has no read under way; never at once, since whoever asks again
-   * and again must leave room for the change that it waits for.
+   * Resolves when the feed has no read in progress. Never immediately: a caller that asks in a loop
+   * must let the awaited change happen.
    */
   async settled(path: string): Promise<void> {
     await (this.#feeds.get(path)?.settled ?? setImmediate());
   }
 }
 
-/** The frame with the control event, for readers who gave no cursor of their own. */
+/** The frame with the control event, for readers without a cursor of their own. */
 export function sharedFrame(frame: EventFrame, nowMs: number): Uint8Array {
   const control = Buffer.from(controlEvent(frame, currentCursor(nowMs)));
   return frame.data.length === 0 ? control : Buffer.concat([frame.data, control]);
@@ -93,7 +92,7 @@ class EventFeed {
     this.#keepAlive = setInterval(() => {
       for (const reader of this.#readers) reader.keepAlive();
     }, KEEP_ALIVE_MS);
-    this.#changed(); // What came between the first reader's read and our watching.
+    this.#changed(); // Read what came between the first reader's read and our watch.
   }
 
   get settled(): Promise<void> | null {
@@ -130,7 +129,7 @@ class EventFeed {
         while (!(await this.#sendNext()));
       }
     } catch (error) {
-      // A reader that comes again is told what it is. Unless it is over, it is reset first (ER2).
+      // A reader that reconnects receives the error. Unless it has ended, it is reset first.
       const isOurs = error instanceof VerbatimError;
       if (!isOurs) this.#options.onFault(`events of ${this.#path}`, error);
       const isDeleted = isOurs && DELETED.has(error.code);
@@ -138,7 +137,7 @@ class EventFeed {
     }
   }
 
-  /** Whether nothing stands behind what was sent. */
+  /** Whether everything was sent. */
   async #sendNext(): Promise<boolean> {
     const { store, chunkBytes, nowMs } = this.#options;
     const chunk = await store.read(this.#path, this.#at, chunkBytes);

@@ -1,10 +1,11 @@
 /**
- * Event reader: one connection that is sent events.
+ * Event reader: one connection that receives events.
  *
- * ER1  Nothing is buffered for a reader without bound. One that has more than the limit waiting when
- *      the next frame comes is cut; it comes again and goes on from the last place it was told.
- * ER2  Cut is not ended: a connection that breaks off in the middle of an event is reset, so that
- *      no client takes half an event for a whole one.
+ * The buffer of a reader is bounded: one with more than the limit waiting when the next frame comes
+ * is disconnected; it reconnects and continues at its last offset.
+ *
+ * ER2  A connection cut inside an event is reset, not ended, so that no client takes half an event
+ *      for a complete one.
  */
 
 import type { ServerResponse } from "node:http";
@@ -22,7 +23,7 @@ const LIFETIME_SPREAD = 0.1;
 export class EventReader implements FeedReader {
   readonly #context: ServerContext;
   readonly #response: ServerResponse;
-  /** What the client's own cursor demands; below it none is told. */
+  /** Cursors must be greater than the client's own. */
   readonly #cursorMin: number;
   readonly #cleanup: (() => void)[] = [];
   #onDrain: () => void = () => {};
@@ -52,13 +53,13 @@ export class EventReader implements FeedReader {
   }
 
   begin(head: StreamHead): void {
-    if (this.#isOver) return; // Nobody would stop what begins here.
+    if (this.#isOver) return; // There would be nothing to stop the timers.
     const { settings, random, store, readers } = this.#context;
     const headers = newHeaders();
     headers.push("Content-Type", "text/event-stream", "Cache-Control", "no-cache, no-transform");
     if (isBase64(head)) headers.push("Stream-SSE-Data-Encoding", "base64");
     this.#response.writeHead(200, headers);
-    // Not all at once: those who came together would come again together.
+    // Spread out: readers that came together should not reconnect together.
     const spread = 1 + LIFETIME_SPREAD * (2 * random() - 1);
     const timer = setTimeout(() => this.end(), settings.eventStreamMs * spread);
     this.#cleanup.push(() => clearTimeout(timer), keepTouched(store, head));
@@ -83,12 +84,12 @@ export class EventReader implements FeedReader {
     if (frame.isFinal) this.end();
   }
 
-  /** A line that says nothing, lest something on the way take the silence for an end. */
+  /** A comment line, so that no proxy closes a silent connection. */
   keepAlive(): void {
     if (!this.#isOver && this.#response.writableLength === 0) this.#response.write(":\n\n");
   }
 
-  /** Resolves when what was sent is on its way, or never will be. */
+  /** Resolves when everything was sent, or never will be. */
   async drained(): Promise<void> {
     const response = this.#response;
     if (this.#isOver || !response.writableNeedDrain) return;

@@ -1,7 +1,6 @@
 /**
- * Events: `GET` with `live=sse`. Sends what is there, chunk by chunk as the reader takes it, and then
- * what comes, until the stream is closed, the reader leaves or may not read it any more, or its time
- * is up.
+ * Events: `GET` with `live=sse`. Sends the existing data chunk by chunk, then new data, until the
+ * stream is closed, the reader leaves or loses its permission, or its time is over.
  */
 
 import type { ServerResponse } from "node:http";
@@ -25,7 +24,7 @@ export async function streamEvents(
   if (query.offset === undefined) throw badRequest("offset", "is missing; a live read needs one");
   const asked = readFrom(query.offset);
   const from = asked === "now" ? (await context.store.head(path)).end : asked;
-  // Before the head is written, so that what cannot be read is refused and not broken off.
+  // Before the head is written, so that a failed read gets an error status.
   const first = await heldChunk(context, path, from, response);
   const reader = new EventReader(context, response, query.cursor, pass);
   reader.begin(first.chunk.head);
@@ -37,7 +36,7 @@ export async function streamEvents(
   }
 }
 
-/** A chunk, counted among the answers until it is let go of. */
+/** A chunk that counts as a held answer until it is released. */
 interface HeldChunk {
   readonly chunk: Chunk;
   readonly letGo: () => void;
@@ -68,13 +67,13 @@ async function catchUp(
     if (held === first || frame.data.length > 0 || frame.isFinal) {
       reader.send(frame, sharedFrame(frame, context.nowMs()));
     }
-    // One chunk at a time is held for a slow reader.
+    // A slow reader holds one chunk at a time.
     await reader.drained();
     letGo();
     if (reader.isOver) return;
     if (chunk.isAtEnd) {
       if (feeds.join(path, reader, chunk.next)) return;
-      await feeds.settled(path); // It stands behind us, or else there is more to read.
+      await feeds.settled(path); // The feed is behind us, or there is more to read.
     }
     held = await heldChunk(context, path, chunk.next, response);
   }

@@ -1,9 +1,9 @@
 /**
- * Live readers: requests that wait for data which does not exist yet. Bounded in number, and all of
- * them told when the server stops, since otherwise each would hold it up for as long as it waits.
+ * Live readers: requests that wait for new data. Limited in number, and ended when the server
+ * stops, because each would delay it for as long as it waits.
  *
- * LR1  A reader whose token does not let it in any more is ended within LOOK_MS of the gate's knowing
- *      (auth/gate.ts, GA2). One timer looks for all of them, and only while there are any.
+ * A reader whose token is no longer valid is ended within LOOK_MS of the gate noticing it
+ * (auth/gate.ts). One timer checks all of them, and only while there are any.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -12,14 +12,14 @@ import { LOOK_MS, type Pass } from "../auth/gate.ts";
 export class LiveReaders {
   readonly #max: number;
   readonly #holds: (pass: Pass) => boolean;
-  /** What ends each, and by what it was let in. */
+  /** How to end each reader, and the pass that admitted it. */
   readonly #readers = new Map<() => void, Pass | null>();
-  /** How many were let in by a token. */
+  /** How many were admitted by a token. */
   #passes = 0;
   #looking: NodeJS.Timeout | undefined;
   #isStopping = false;
 
-  /** `holds`: whether what was let in would be let in now. */
+  /** `holds`: whether the pass would be admitted now. */
   constructor(max: number, holds: (pass: Pass) => boolean) {
     this.#max = max;
     this.#holds = holds;
@@ -34,14 +34,14 @@ export class LiveReaders {
   }
 
   /**
-   * `end` is called when the server stops, or the pass holds no more (LR1). Answers what to call
-   * when the reader is done.
+   * `end` is called when the server stops or the pass is no longer valid. Call the returned
+   * function when the reader is done.
    */
   add(end: () => void, pass: Pass | null): () => void {
     if (this.#readers.size >= this.#max) {
       throw new VerbatimError(
         "TOO_MANY_READERS",
-        `${this.#max} requests wait for new data already; try again later`,
+        `${this.#max} requests are already waiting for new data; try again later`,
         { readersMax: this.#max },
       );
     }

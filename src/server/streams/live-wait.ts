@@ -1,9 +1,9 @@
 /**
- * Live wait: one request waits for its stream to change, up to a time, for as long as its sender
- * is there and may read it, and the server goes on.
+ * Live wait: one request waits until its stream changes, its time is over, its sender leaves or
+ * loses its permission, or the server stops.
  *
- * LW1  A change between two calls of `next` is not missed: the next call resolves at once. So
- *      whoever watches first and reads then sees every append.
+ * A change between two calls of `next` is not missed: the second call resolves at once. So code
+ * that first watches and then reads sees every append.
  */
 
 import type { ServerResponse } from "node:http";
@@ -12,8 +12,8 @@ import type { Pass } from "../auth/gate.ts";
 import type { ServerContext } from "../context.ts";
 
 /**
- * `over`: the time is up, its sender may not read any more, or the server stops. `left`: nobody is
- * there to be answered.
+ * `over`: the time is over, the sender may not read any more, or the server stops. `left`: the
+ * sender has left.
  */
 export type Woken = "changed" | "over" | "left";
 
@@ -60,7 +60,7 @@ export class LiveWait {
 
   readonly #onClose = () => this.#tell("left");
 
-  /** What ends the wait outlasts a change, never the other way round. */
+  /** `over` and `left` replace a change, never the other way round. */
   #tell(woken: Woken): void {
     const wake = this.#wake;
     this.#wake = null;
@@ -70,8 +70,8 @@ export class LiveWait {
 }
 
 /**
- * Begins a sliding lifetime anew now, and again and again until the answer is called: a stream that
- * somebody waits for does not expire.
+ * Renews a sliding lifetime now and then regularly, until the returned function is called: a stream
+ * with waiting readers does not expire.
  */
 export function keepTouched(store: StreamStore, head: StreamHead): () => void {
   const { path, lifetime } = head;

@@ -1,4 +1,4 @@
-/** Long-poll: `GET` that waits for new data when there is none. */
+/** Long-poll: a `GET` that waits for new data when there is none. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { OffsetToken } from "../../streams/offset-token.ts";
@@ -57,7 +57,7 @@ function answerData(
   answerFresh(context, response, headers, chunk, from, request);
 }
 
-/** Nothing came. A cache that kept this would keep the next reader from waiting. */
+/** No new data. Not cached, because the next reader would not wait. */
 function answerNothing(
   context: ServerContext,
   head: StreamHead,

@@ -1,10 +1,10 @@
-/** Producer headers: the three by which a writer's retry is recognised; all of them or none. */
+/** Producer headers: identify a writer's retry. All three or none. */
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { ProducerTurn } from "../../streams/stream-store.ts";
 import { badRequest } from "../http/answer.ts";
 
-/** Stored with every append of theirs, so they have a limit. */
+/** Limited, because it is stored with every append. */
 export const PRODUCER_ID_CHARS_MAX = 256;
 
 export function producerTurn(headers: IncomingHttpHeaders): ProducerTurn | undefined {
@@ -13,7 +13,7 @@ export function producerTurn(headers: IncomingHttpHeaders): ProducerTurn | undef
   const seq = headers["producer-seq"];
   if (id === undefined && epoch === undefined && seq === undefined) return undefined;
   if (typeof id !== "string" || epoch === undefined || seq === undefined) {
-    throw badRequest("Producer-Id, -Epoch, -Seq", "are given together or not at all");
+    throw badRequest("Producer-Id, -Epoch, -Seq", "must be sent together or not at all");
   }
   if (id === "") throw badRequest("Producer-Id", "is empty");
   if (id.length > PRODUCER_ID_CHARS_MAX) {
@@ -25,7 +25,7 @@ export function producerTurn(headers: IncomingHttpHeaders): ProducerTurn | undef
 function count(header: string, text: string | string[]): number {
   const number = typeof text === "string" && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(number)) {
-    throw badRequest(header, "is no whole number from 0 to 2^53-1");
+    throw badRequest(header, "must be a whole number from 0 to 2^53-1");
   }
   return number;
 }

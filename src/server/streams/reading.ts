@@ -2,8 +2,8 @@
  * Reading: what catch-up, long-poll and events share: where to read from, how a chunk becomes a
  * body, and how long it may be cached.
  *
- * RD1  A chunk is read whole, and found undamaged, before the first byte of its answer is written.
- * RD2  `Stream-Up-To-Date` and `Stream-Closed` are told only with the chunk that reaches the end.
+ * A chunk is read completely and checked before the first byte of its answer is written.
+ * `Stream-Up-To-Date` and `Stream-Closed` are sent only with the chunk that reaches the end.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -26,17 +26,17 @@ export interface ReadingContext {
   readonly nowMs: () => number;
 }
 
-/** Where to read from; "now" is the end, as it is when the request is looked at. */
+/** Where to read from; "now" is the end at the time of the request. */
 export function readFrom(offset: string | undefined): ReadFrom | "now" {
   if (offset === undefined || offset === "-1") return "start";
   if (offset === "now") return offset;
   if (parseOffset(offset) === null) {
-    throw badRequest("offset", "is none that this server gave, nor -1 or now");
+    throw badRequest("offset", "must be an offset of this server, -1 or now");
   }
   return offset as OffsetToken;
 }
 
-/** A chunk of the stream, in turn: it is counted among the answers only when it is there. */
+/** Reads a chunk, with limited concurrency. It counts as a held answer only after it was read. */
 export function readChunk(
   { store, settings, reads }: ReadingContext,
   path: string,
@@ -45,17 +45,17 @@ export function readChunk(
   return reads.run(() => store.read(path, from, settings.chunkBytes));
 }
 
-/** Never used twice for other content: the id is the stream's own, not its path's. */
+/** Unique for the content: the id belongs to the stream, not to its path. */
 export function entityTag(head: StreamHead, from: string, next: string, isFinal: boolean): string {
   return `"${head.streamId}:${from}:${next}${isFinal ? ":c" : ""}"`;
 }
 
-/** Whether the chunk is the last there will ever be. */
+/** Whether there will never be another chunk after this one. */
 export function isFinal(chunk: Chunk): boolean {
   return chunk.isAtEnd && chunk.head.isClosed;
 }
 
-/** The place after the chunk, and what is to be said of it. */
+/** Headers with the offset after the chunk and its state. */
 function tellChunk(headers: Headers, chunk: Chunk): void {
   headers.push("Content-Type", chunk.head.contentType, "Stream-Next-Offset", chunk.next);
   if (chunk.isAtEnd) headers.push("Stream-Up-To-Date", "true");
@@ -63,8 +63,8 @@ function tellChunk(headers: Headers, chunk: Chunk): void {
 }
 
 /**
- * How long a chunk may be answered by a cache. Its bytes never change, but a stream may end before
- * that; and that nothing stands behind an end is true for a moment only.
+ * How long a cache may keep a chunk. Its bytes never change, but the stream may expire; and an
+ * empty chunk at the end is true only for a moment.
  */
 function cacheControl(chunk: Chunk, nowMs: number): string {
   if (chunk.bytes.length === 0 && !chunk.head.isClosed) return "private, no-cache";
@@ -77,10 +77,10 @@ function cacheControl(chunk: Chunk, nowMs: number): string {
   return `private, max-age=${fresh}, stale-while-revalidate=${stale}`;
 }
 
-/** From where a chunk was asked for, as its tag says it; null when it has no tag: from "now". */
+/** Where the read began, for the entity tag; null without a tag: from "now". */
 export type TagFrom = ReadFrom | null;
 
-/** Answers with the chunk, or 304 to one who has it. */
+/** Answers with the chunk, or 304 if the client has it. */
 export function answerFresh(
   { answers, nowMs }: ReadingContext,
   response: ServerResponse,
@@ -100,21 +100,21 @@ export function answerFresh(
       return;
     }
   }
-  // Whoever opens a stream's URL in a browser must not run what is in it, under our own name.
+  // A browser that opens a stream's URL must not run its content with our origin.
   headers.push("Content-Security-Policy", "default-src 'none'; sandbox");
-  headers.push("Vary", "Origin"); // A cached answer without leave to read it fits no other page.
+  headers.push("Vary", "Origin"); // Caches must keep CORS answers apart by page.
   tellChunk(headers, chunk);
   answers.hold(response, chunk.bytes.length);
   answerChunk(response, headers, chunk);
 }
 
-/** Caches on the way may make a tag weak, and a request may name several. */
+/** Proxies may make a tag weak, and a request may name several. */
 function isAmong(tags: string, tag: string): boolean {
   if (tags === tag) return true;
   return tags.split(",").some((each) => each.trim().replace(/^W\//, "") === tag);
 }
 
-/** Answers 200 with the chunk's messages: an array of them if they are JSON, else their bytes. */
+/** Answers 200 with the chunk's messages: a JSON array for JSON, otherwise their bytes. */
 function answerChunk(response: ServerResponse, headers: Headers, chunk: Chunk): void {
   const { bytes, head } = chunk;
   if (!head.isJson) answerBytes(response, headers, [bytes]);
@@ -122,11 +122,11 @@ function answerChunk(response: ServerResponse, headers: Headers, chunk: Chunk): 
   else answerBytes(response, headers, ["[", joined(bytes), "]"]);
 }
 
-/** Lines to what stands in an array: each LF becomes the comma it stands for, the last goes. */
+/** Lines to the inside of an array: each LF becomes a comma, except the last, which is removed. */
 export function joined(lines: Uint8Array): Uint8Array {
   const last = lines.length - 1;
   for (let at = lines.indexOf(LF); at >= 0 && at < last; at = lines.indexOf(LF, at + 1)) {
-    lines[at] = COMMA; // In place: what was read belongs to whoever asked for it.
+    lines[at] = COMMA; // In place: the caller owns the bytes.
   }
   return lines.subarray(0, last);
 }

@@ -1,9 +1,9 @@
 /**
- * Stream shares: how much of what waits for the disk may be one stream's.
+ * Stream shares: limits how much of the append queue one stream may use.
  *
- * SH1  All appends stand in one queue. A stream past its share is refused (STREAM_BUSY) and not
- *      queued, so what another stream's append waits for is bounded, whatever one stream is sent.
- *      A stream's first append is never past it, however large.
+ * All appends are in one queue. A stream above its share is refused (STREAM_BUSY) and not queued,
+ * so that the appends of other streams wait for a bounded time. A stream's first append is always
+ * accepted, however large.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -26,7 +26,7 @@ export class StreamShares {
     this.#limits = limits;
   }
 
-  /** Throws STREAM_BUSY; else it must be given back. */
+  /** Throws STREAM_BUSY; otherwise it must be given back. */
   take(path: string, bytes: number): void {
     const share = this.#shares.get(path);
     if (share === undefined) {
@@ -47,7 +47,7 @@ export class StreamShares {
     if (--share.appends === 0) this.#shares.delete(path);
   }
 
-  /** Streams with appends under way. */
+  /** Streams with appends in progress. */
   get count(): number {
     return this.#shares.size;
   }
@@ -56,7 +56,7 @@ export class StreamShares {
 function busy(stream: string, limit: string, max: number): VerbatimError<"STREAM_BUSY"> {
   return new VerbatimError(
     "STREAM_BUSY",
-    `${stream} is sent more than its share (${limit} is ${max}); send it again in a moment`,
+    `${stream} has reached its share of the queue (${limit} is ${max}); retry in a moment`,
     { stream, limit, max },
   );
 }

@@ -1,13 +1,13 @@
 /**
- * Addresses: which a webhook may be sent to.
+ * Addresses: where webhooks may be sent.
  *
- * AD1  Public addresses are taken, and nothing else: what is not known to be public is refused. So an
- *      IPv4 address in any IPv6 clothing (mapped, NAT64, 6to4, Teredo) is refused as it is.
+ * Only addresses known to be public are allowed. An IPv4 address inside any IPv6 form (mapped,
+ * NAT64, 6to4, Teredo) is refused.
  */
 
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
-/** Not to be reached from everywhere, by the registries of special addresses (RFC 6890 and later). */
+/** Not globally reachable, by the registries of special addresses (RFC 6890 and later). */
 const SPECIAL_IPV4: readonly (readonly [string, number])[] = [
   ["0.0.0.0", 8], // This network.
   ["10.0.0.0", 8], // Private.
@@ -26,7 +26,7 @@ const SPECIAL_IPV4: readonly (readonly [string, number])[] = [
   ["240.0.0.0", 4], // Reserved, broadcast.
 ];
 
-/** Within 2000::/3, the only part of IPv6 that is public at all. */
+/** Within 2000::/3, the only public part of IPv6. */
 const SPECIAL_IPV6: readonly (readonly [string, number])[] = [
   ["2001::", 23], // Protocol assignments: Teredo, ORCHID, benchmarks.
   ["2001:db8::", 32], // Documentation.
@@ -45,14 +45,14 @@ const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 24, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
-/** Whether an address, written as the resolver writes it, is public. */
+/** Whether an address, as the resolver prints it, is public. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !special.check(address, "ipv4");
   if (!isIPv6(address) || address.includes("%")) return false;
   return globalIpv6.check(address, "ipv6") && !special.check(address, "ipv6");
 }
 
-/** Whether an address is this machine's own, in the part that is kept for trying things out. */
+/** Whether an address is a loopback address that development may use. */
 export function isLocalAddress(address: string): boolean {
   if (isIPv4(address)) return loopback.check(address, "ipv4");
   return isIPv6(address) && !address.includes("%") && loopback.check(address, "ipv6");

@@ -1,4 +1,4 @@
-/** Answers about subscriptions: what is told of one, in the protocol's words. */
+/** Answers about subscriptions, in the protocol's fields. */
 
 import type { LinkedStream } from "../../subscriptions/links.ts";
 import type { Subscription } from "../../subscriptions/subscription.ts";
@@ -11,7 +11,7 @@ export function subscriptionUrl(baseUrl: string, id: string): string {
   return `${baseUrl}${CONTROL_ROOT}/subscriptions/${encodeURIComponent(id)}`;
 }
 
-/** How a server is reached, and the key that it signs with. */
+/** The server's URL, and the key that it signs with. */
 export interface Signing {
   readonly baseUrl: string;
   readonly keys: { readonly kid: string };
@@ -49,7 +49,7 @@ export function streamJson({ path, linkType, acked, tail, hasPending }: LinkedSt
   };
 }
 
-/** What a worker that claimed a wake is told. */
+/** The answer to a worker that claimed a wake. */
 export function claimJson({
   subscription,
   wakeId,

@@ -1,7 +1,8 @@
 /**
- * Subscriptions over HTTP: everything below `/v1/stream/__ds`.
+ * Subscriptions over HTTP: everything under `/v1/stream/__ds`.
  *
- * HS1  Tokens come in `Authorization` alone, never in a URL or a body, where logs would keep them.
+ * Tokens are accepted in `Authorization` only, never in a URL or a body, where logs would keep
+ * them.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -34,7 +35,7 @@ export const SUBSCRIPTION_STATUS: Readonly<Record<SubscriptionRefusal["reason"],
   TOO_MANY_SUBSCRIPTIONS: 429,
 };
 
-/** Answers, if the URL names anything here. */
+/** Answers if the URL names something here. */
 export async function handleSubscriptions(
   request: IncomingMessage,
   response: ServerResponse,
@@ -144,7 +145,7 @@ function answerRefusal(
   answerJson(response, SUBSCRIPTION_STATUS[reason], told, headers);
 }
 
-/** Headers of what is for one reader and one moment only. */
+/** Headers of answers that must not be cached. */
 function privateHeaders(): string[] {
   const headers = newHeaders();
   headers.push("Cache-Control", "no-store");

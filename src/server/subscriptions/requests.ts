@@ -1,8 +1,8 @@
 /**
- * Requests about subscriptions, decoded once: from JSON that anybody may send to what is meant.
+ * Requests about subscriptions: decodes untrusted JSON.
  *
- * RQ1  A field that is there with the wrong shape is refused, never passed over: a subscription that
- *      means less than was written would lose wakes in silence.
+ * A field of the wrong shape is refused, never ignored: a subscription that means less than was
+ * sent would lose wakes silently.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -85,7 +85,7 @@ export class SubscriptionRequest {
 
   #ack(value: unknown): Ack {
     const { stream, path, offset } = (value ?? {}) as Fields;
-    const named = stream ?? path; // Some workers hand back the `path` that they were given.
+    const named = stream ?? path; // Some workers return the `path` that they received.
     if (typeof named === "string" && typeof offset === "string") return { stream: named, offset };
     throw this.#invalid("each ack must hold a stream and an offset");
   }

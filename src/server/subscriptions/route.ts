@@ -1,4 +1,4 @@
-/** Routes: what a URL below `/v1/stream/__ds` names. */
+/** Routes: what a URL under `/v1/stream/__ds` names. */
 
 import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
 import { badRequest } from "../http/answer.ts";
@@ -13,7 +13,7 @@ export type Action = "callback" | "claim" | "ack" | "release";
 
 const SUBSCRIPTIONS = `${CONTROL_ROOT}/subscriptions/`;
 
-/** The methods that each takes. */
+/** The allowed methods of each. */
 export const METHODS: Readonly<Record<Route["to"], readonly string[]>> = {
   keys: ["GET"],
   subscription: ["GET", "PUT", "DELETE"],
@@ -25,7 +25,7 @@ export const METHODS: Readonly<Record<Route["to"], readonly string[]>> = {
   release: ["POST"],
 };
 
-/** Null when there is nothing of that name. `path` is as it was sent, without its query. */
+/** Null when there is no such route. `path`: as it was sent, without its query. */
 export function routeOf(path: string): Route | null {
   if (path === `${CONTROL_ROOT}/jwks.json`) return { to: "keys" };
   if (!path.startsWith(SUBSCRIPTIONS)) return null;
@@ -38,7 +38,7 @@ export function routeOf(path: string): Route | null {
   }
   if (second === undefined) return { to: "subscription", id };
   if (second === "streams" && rest.length > 0) {
-    // Slashes may be encoded or not: a path means the same either way.
+    // Encoded and plain slashes mean the same.
     const stream = decoded(rest.join("/"));
     return { to: "stream", id, path: stream.startsWith("/") ? stream : `/${stream}` };
   }
@@ -54,6 +54,6 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw badRequest("the path", "is not UTF-8 in percent-encoding");
+    throw badRequest("the path", "is not percent-encoded UTF-8");
   }
 }

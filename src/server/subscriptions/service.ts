@@ -1,6 +1,4 @@
-/**
- * The subscription service: subscriptions with a clock, webhooks and keys, as the server runs them.
- */
+/** Subscription service: runs subscriptions with a clock, webhooks and keys. */
 
 import { randomBytes } from "node:crypto";
 import { lookup } from "node:dns/promises";
@@ -15,7 +13,7 @@ import { WebhookKeys } from "./webhook-keys.ts";
 export interface SubscriptionServiceOptions {
   readonly store: StreamStore;
   readonly host: Host;
-  /** Where the webhook keys are kept. */
+  /** Where the webhook keys are stored. */
   readonly dataDirectory: string;
   readonly allowLocalWebhooks: boolean;
   readonly onFault: (what: string, cause: unknown) => void;
@@ -23,7 +21,7 @@ export interface SubscriptionServiceOptions {
   readonly resolve?: Resolve;
 }
 
-/** The real clock and chance. Timers keep no process alive: the listening server does. */
+/** The real clock and randomness. Timers keep no process alive: the listening server does. */
 export const nodeSubscriptionHost: SubscriptionHost = {
   nowMs: Date.now,
   setTimer: (ms, onTime) => {
@@ -34,12 +32,12 @@ export const nodeSubscriptionHost: SubscriptionHost = {
   random: Math.random,
 };
 
-/** Opened before the server listens, begun when it does, stopped before the store is closed. */
+/** Opened before the server listens, started when it does, stopped before the store is closed. */
 export class SubscriptionService {
   readonly subscriptions: Subscriptions;
   readonly keys: WebhookKeys;
   readonly allowLocalWebhooks: boolean;
-  /** How this server is reached, without a slash at the end; empty before it listens. */
+  /** The server's URL, without a slash at the end; empty before it listens. */
   #baseUrl = "";
 
   /** @example const service = await SubscriptionService.open({ store, host: nodeHost, … }); */
@@ -72,13 +70,13 @@ export class SubscriptionService {
     return this.#baseUrl;
   }
 
-  /** The server listens: what waits can be sent, with a URL to call back. */
+  /** Call it when the server listens: waiting deliveries can be sent, with a callback URL. */
   begin(baseUrl: string): void {
     this.#baseUrl = baseUrl;
     this.subscriptions.begin();
   }
 
-  /** Breaks off what is under way; the next start takes it up again. */
+  /** Aborts deliveries in progress; the next start continues them. */
   stop(): Promise<void> {
     return this.subscriptions.stop();
   }

@@ -1,10 +1,9 @@
 /**
- * Webhook keys: what webhook requests are signed with, and how receivers learn the public part.
+ * Webhook keys: sign webhook requests, and publish the public keys.
  *
- * The keys are kept as a user's are (`signing/keys/keys.ts`), in `webhook-keys/` of the data directory:
- * private files, made on first use, a retired key kept when another takes its place.
- *
- * WH1  Retired keys stay published, so what they signed can still be checked.
+ * The keys are stored like a user's (`signing/keys/keys.ts`), in `webhook-keys/` of the data
+ * directory: private files, created on first use. Retired keys are kept and stay published, so that
+ * their signatures can still be checked.
  */
 
 import { createHash } from "node:crypto";
@@ -24,14 +23,14 @@ export interface PublicJwk {
 
 export class WebhookKeys {
   readonly #signer: Signer;
-  /** The key that signs, as receivers name it. */
+  /** The key that signs, by the name receivers use. */
   readonly kid: string;
   /** All of them, the one that signs first. */
   readonly jwks: { readonly keys: readonly PublicJwk[] };
 
   static async open(host: Host, dataDirectory: string): Promise<WebhookKeys> {
     const keyDirectory = join(dataDirectory, "webhook-keys");
-    // Nobody's keys are trusted here: the file is for revoking one of ours.
+    // No foreign keys are trusted here: the file is for revoking one of ours.
     const places: TrustPlaces = { keyDirectory, trustPath: join(keyDirectory, "trust.json") };
     const signer = await loadSigner(host, places);
     const keys = await loadOwnKeys(places);

@@ -85,7 +85,7 @@ test("a webhook URL has at most the characters that are kept", () => {
   const fill = (length: number) => start.padEnd(length, "a");
   expect(judgeWebhookUrl(fill(SUBSCRIPTION_LIMITS.urlCharsMax), false).fault).toBeNull();
   expect(judgeWebhookUrl(fill(SUBSCRIPTION_LIMITS.urlCharsMax + 1), false).fault).toBe(
-    "it is too long",
+    `it is longer than ${SUBSCRIPTION_LIMITS.urlCharsMax} characters`,
   );
 });
 

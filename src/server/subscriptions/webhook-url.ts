@@ -1,14 +1,13 @@
 /**
- * Webhook URLs: whom the server may be told to call.
+ * Webhook URLs: which URLs the server may call.
  *
- * A server that calls any URL it is given can be made to call what only it can reach: its own
- * machine, its network, its cloud's metadata. So a URL is judged when the subscription is made, again
- * before each delivery, and its name's addresses once more at connecting (`webhook.ts`).
+ * A server that calls any URL can be made to call what only it can reach: its own machine, its
+ * network, its cloud's metadata (SSRF). So a URL is checked when the subscription is created and
+ * before each delivery, and the addresses of its name are checked on connecting (`webhook.ts`).
  *
- * WU1  `https:` to a public host. With local webhooks allowed also `http:` to `localhost` or
- *      127.0.0.x, and to nothing else of this machine.
- * WU2  Judged is what the URL parser made of it, which is also what is connected to: an address
- *      spelled in octal, hex or as one number is that address.
+ * `https:` to a public host is allowed. With local webhooks allowed also `http:` to `localhost` or
+ * 127.0.0.x. The check uses the parsed URL, which is also what is connected to: an address written
+ * in octal, hex or as one number is that address.
  */
 
 import { isIP } from "node:net";
@@ -19,25 +18,27 @@ export type JudgedUrl =
   | { readonly url: URL; readonly isLocal: boolean; readonly fault: null }
   | { readonly url: null; readonly fault: string };
 
-/** Endings of names that only ever mean something within one machine or network. */
+/** Name endings that only have a meaning within one machine or network. */
 const LOCAL_NAMES = /(^|\.)(localhost|local|internal|intranet|lan|home|corp|private|home\.arpa)$/;
 
 export function judgeWebhookUrl(text: string, allowLocal: boolean): JudgedUrl {
-  if (text.length > SUBSCRIPTION_LIMITS.urlCharsMax) return refusedUrl("it is too long");
+  if (text.length > SUBSCRIPTION_LIMITS.urlCharsMax)
+    return refusedUrl(`it is longer than ${SUBSCRIPTION_LIMITS.urlCharsMax} characters`);
   let url: URL;
   try {
     url = new URL(text);
   } catch {
-    return refusedUrl("it is no URL");
+    return refusedUrl("it is not a URL");
   }
-  if (url.username !== "" || url.password !== "") return refusedUrl("it holds a user or password");
+  if (url.username !== "" || url.password !== "")
+    return refusedUrl("it contains a user or password");
   if (url.protocol === "http:") return judgeLocal(url, allowLocal);
-  if (url.protocol !== "https:") return refusedUrl("it must begin with https:");
+  if (url.protocol !== "https:") return refusedUrl("it must start with https:");
   const fault = hostFault(hostOf(url));
   return fault === null ? { url, isLocal: false, fault } : refusedUrl(fault);
 }
 
-/** The host without brackets or a dot at its end. */
+/** The host without brackets and without a final dot. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
 }
@@ -45,7 +46,7 @@ export function hostOf(url: URL): string {
 function judgeLocal(url: URL, allowLocal: boolean): JudgedUrl {
   const host = hostOf(url);
   const isLocal = host === "localhost" || (isIP(host) === 4 && isLocalAddress(host));
-  if (!isLocal) return refusedUrl("it must begin with https:");
+  if (!isLocal) return refusedUrl("it must start with https:");
   if (!allowLocal) {
     return refusedUrl("webhooks to this machine are off; serve with --allow-local-webhooks");
   }

@@ -1,11 +1,10 @@
 /**
- * Webhooks: one request to a receiver, and what its answer means.
+ * Webhooks: sends one request to a receiver and interprets its answer.
  *
- * WB1  The address that is connected to is one that was judged: names are resolved here, once, and
- *      if any of their addresses is not allowed, none is used. No proxy, no redirect, no reuse of a
- *      connection that somebody else's name opened.
- * WB2  An answer is bounded in time and size. Only 2xx counts; what it says is looked at only for
- *      `done`, and shown to nobody.
+ * The connection goes to an address that was checked: names are resolved here, once, and if any
+ * address is not allowed, none is used. No proxy, no redirect, no reuse of a connection to another
+ * name. An answer is limited in time and size. Only 2xx is success; the body is read only for
+ * `done` and never shown.
  */
 
 import type { LookupAddress, LookupOptions } from "node:dns";
@@ -30,18 +29,18 @@ export interface WebhookOptions {
   readonly allowLocal: boolean;
   readonly resolve: Resolve;
   readonly timeoutMs?: number;
-  /** What counts as public, and whose certificates do, where that is not the whole world. */
+  /** Other rules for public addresses and certificates, for tests. */
   readonly world?: { readonly isPublic: (address: string) => boolean; readonly ca: string };
 }
 
-/** Makes the call; never throws for what the receiver or the network does. */
+/** Makes the request; never throws for a fault of the receiver or the network. */
 export async function callWebhook(
   call: WebhookCall,
   options: WebhookOptions,
   signal: AbortSignal,
 ): Promise<DeliveryOutcome> {
   const judged = judgeWebhookUrl(call.url, options.allowLocal);
-  if (judged.url === null) return "failed"; // It may have been allowed when it was made.
+  if (judged.url === null) return "failed"; // It may have been allowed when it was created.
   const { url, isLocal } = judged;
   const timeout = AbortSignal.timeout(options.timeoutMs ?? SUBSCRIPTION_LIMITS.deliveryMsMax);
   const { isPublic, ca } = options.world ?? { isPublic: isPublicAddress, ca: undefined };
@@ -66,7 +65,7 @@ export async function callWebhook(
   try {
     return await outcomeOf(isLocal ? httpRequest(settings) : httpsRequest(settings), call.body);
   } catch {
-    return "failed"; // Whatever it was, it is tried again; the subscription's status says so.
+    return "failed"; // It is tried again; the subscription's status shows the failure.
   }
 }
 
@@ -87,7 +86,7 @@ function outcomeOf(request: ClientRequest, body: string): Promise<DeliveryOutcom
   });
 }
 
-/** The body, or nothing when it is longer than one that says `done` could sensibly be. */
+/** The body; empty when it is longer than any answer with `done`. */
 async function readAnswer(response: IncomingMessage): Promise<string> {
   const pieces: Uint8Array[] = [];
   let length = 0;
@@ -104,11 +103,11 @@ function isDone(text: string): boolean {
     const answer = JSON.parse(text) as { done?: unknown } | null;
     return answer?.done === true;
   } catch {
-    return false; // Many receivers answer with a word or with nothing.
+    return false; // Many receivers answer with a word or nothing.
   }
 }
 
-/** Resolves a name for `connect`, and refuses it when any of its addresses is not allowed (WB1). */
+/** Resolves a name for `connect`; refuses it when any of its addresses is not allowed. */
 function judgedLookup(resolve: Resolve, isAllowed: (address: string) => boolean): LookupFunction {
   return (name, options: LookupOptions, answer) => {
     resolve(name).then(

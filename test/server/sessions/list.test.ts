@@ -8,6 +8,7 @@ import { SESSION_LIMITS } from "../../../src/server/sessions/limits.ts";
 import { listPage } from "../../../src/server/sessions/list.ts";
 import { SessionService } from "../../../src/server/sessions/service.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
+import { until } from "../../support/until.ts";
 import { WatchedFiles } from "../../support/watched-files.ts";
 import { refused } from "../test-server.ts";
 import { everyDialect, newUser, ryeLog, type SessionPage, serveSessions } from "./served.ts";
@@ -164,7 +165,10 @@ test("a list that cannot wait for all sessions to be read says so, until they ar
   assert.equal(page.isComplete, false);
   // The cursor of the very beginning: pages after the first do not look for changes.
   const cursor = Buffer.from('["~","",""]').toString("base64url");
-  while (!page.isComplete) page = await json<SessionPage>(`?limit=200&cursor=${cursor}`);
+  await until(async () => {
+    page = await json<SessionPage>(`?limit=200&cursor=${cursor}`);
+    return page.isComplete;
+  }, "reading all sessions");
   assert.equal(page.sessions.length, 200);
 });
 
