@@ -15,7 +15,7 @@ export const ALLOWED_ELEMENTS: ReadonlySet<string> = new Set(ELEMENTS.split(" ")
 const CLASSES = /^[a-z]+(-[a-z]+)*( [a-z]+(-[a-z]+)*)*$/;
 const PLACE = "(?:(?:entry|byte)-\\d+|transcript)";
 
-/** What an attribute's value must look like; those not here may not be. */
+/** Patterns for attribute values; other attributes are not allowed. */
 export const ALLOWED_ATTRIBUTES: Readonly<Record<string, RegExp>> = {
   class: CLASSES,
   id: new RegExp(`^${PLACE}$`),
@@ -47,7 +47,7 @@ export const ATTRIBUTE_PLACES: Readonly<Record<string, readonly string[]>> = {
   content: ["meta"],
 };
 
-/** What is wrong with an element; null when it may be there. */
+/** What is wrong with an element; null when it is allowed. */
 export function faultOf(name: string, attributes: readonly (readonly [string, string])[]) {
   if (!ALLOWED_ELEMENTS.has(name)) return `<${name}>`;
   for (const [attribute, value] of attributes) {

@@ -1,4 +1,4 @@
-/** Any text that JavaScript can hold, halves of characters and controls included. */
+/** Any text that JavaScript can hold, including lone surrogates and controls. */
 
 import fc from "fast-check";
 

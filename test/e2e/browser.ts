@@ -1,4 +1,6 @@
-/** A real browser, watched: what a page does when it is loaded, unfolded and touched. No network. */
+/**
+ * A real browser, watched: what a page does when it is loaded, unfolded and touched. No network.
+ */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,11 +18,11 @@ export interface Element {
 
 /** What a page did when it was loaded, unfolded and touched. */
 export interface Visit {
-  /** Dialogs, windows, errors of scripts, frames, addresses asked for, code that ran. */
+  /** Dialogs, windows, script errors, frames, requested addresses, code that ran. */
   readonly deeds: readonly string[];
-  /** Every element there is, those that are alike once. */
+  /** Every element, equal ones once. */
   readonly elements: readonly Element[];
-  /** What can be read in it. */
+  /** Its readable text. */
   readonly text: string;
 }
 
@@ -29,7 +31,7 @@ const TOUCH = `(async () => {
   for (const element of document.querySelectorAll("*")) {
     for (const type of ["mouseover", "focus"]) element.dispatchEvent(new Event(type));
   }
-  // By the second frame, what loading and touching began has happened.
+  // By the second frame, the effects of loading and touching have happened.
   for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
   const elements = [...document.querySelectorAll("*")];
   return {
@@ -74,7 +76,7 @@ export class Visitor {
     const seen = (await this.#page.evaluate(TOUCH).catch(() => null)) as Seen | null;
     stopWatching();
     if (seen === null) {
-      // It went somewhere else meanwhile. Where that ends nobody knows, so the next gets a new one.
+      // It navigated away meanwhile, to an unknown end, so the next visit gets a new page.
       await this.#page.close();
       this.#page = await this.#browser.newPage();
       return { deeds: [...deeds, "went away"], elements: [], text: "" };

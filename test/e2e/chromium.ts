@@ -1,7 +1,7 @@
 /**
- * Chromium as the system has it. VERBATIM_CHROMIUM says where it is, if not in a usual place. Where
- * there is none, tests that need one are passed over, and say so; in CI, or with
- * VERBATIM_REQUIRE_BROWSER=1, that is a failure.
+ * The system's Chromium. VERBATIM_CHROMIUM has its path, if not in a usual place. Without one,
+ * tests that need it are skipped with a message; in CI, or with VERBATIM_REQUIRE_BROWSER=1, that is
+ * a failure.
  */
 
 import { existsSync } from "node:fs";
@@ -25,7 +25,7 @@ if (chromiumPath === null) {
   process.stderr.write("No Chromium here: what pages do in a browser is NOT tested.\n");
 }
 
-/** Nothing but what a page itself does: no updates, no reports, no first steps of the browser. */
+/** Only what a page itself does: no updates, no reports, no first-run steps of the browser. */
 const FLAGS = [
   "--no-sandbox",
   "--disable-gpu",

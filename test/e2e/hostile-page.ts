@@ -4,7 +4,7 @@ import { emptyEntry, type Part } from "../../src/model/entry.ts";
 import type { PlacedEntry } from "../../src/render/html/entry-html.ts";
 import { type PageFacts, SessionPage } from "../../src/render/html/page.ts";
 
-/** Every kind of entry and part, with the text in each field that holds one. */
+/** Every kind of entry and part, with the text in each text field. */
 export function entriesWith(text: string): PlacedEntry[] {
   const parts: Part[] = [
     { type: "text", text },
@@ -49,7 +49,7 @@ export function entriesWith(text: string): PlacedEntry[] {
     { ...common, kind: "turn_end" as const },
     { ...common, kind: "end" as const, outcome: "error" as const, error },
   ];
-  // Places of both kinds; nobody looks for an entry here, so they may be the same in each text.
+  // Positions of both kinds; no test looks for an entry here, so they may repeat for each text.
   return entries.map((entry, at) => ({ ...entry, start: at * 10, line: at % 2 ? null : at + 1 }));
 }
 

@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 afterAll(() => visitor?.close());
 
-/** All that a visit shows to be wrong. */
+/** Everything wrong in a visit. */
 function faults({ deeds, elements }: Visit): string[] {
   const strangers = elements.map(({ name, isHtml, attributes }) =>
     isHtml ? faultOf(name, attributes) : `foreign <${name}>`,
@@ -43,7 +43,7 @@ function faults({ deeds, elements }: Visit): string[] {
   return [...deeds, ...strangers.filter((fault) => fault !== null)];
 }
 
-test("there is a browser where one is required", () => {
+test("a browser is found where one is required", () => {
   assert.ok(chromiumPath !== null || !isBrowserRequired, "install Chromium: no browser was found");
 });
 
@@ -110,18 +110,15 @@ test.skipIf(chromiumPath === null)(
   },
 );
 
-test.skipIf(chromiumPath === null)(
-  "the page's own style is the one that its policy lets through",
-  async () => {
-    await visitor.visit(pageWith("x"));
-    const width = "getComputedStyle(document.body).maxWidth";
-    await eventually("the width", () => visitor.page.evaluate(width)).toBe("896px");
-    const content = pageWith("x").replace("<style>", "<style>\n");
-    const changed = await visitor.visit(content);
-    await eventually("the width", () => visitor.page.evaluate(width)).toBe("none");
-    expect(changed.deeds.join()).toContain("console");
-  },
-);
+test.skipIf(chromiumPath === null)("the page's policy allows its own style", async () => {
+  await visitor.visit(pageWith("x"));
+  const width = "getComputedStyle(document.body).maxWidth";
+  await eventually("the width", () => visitor.page.evaluate(width)).toBe("896px");
+  const content = pageWith("x").replace("<style>", "<style>\n");
+  const changed = await visitor.visit(content);
+  await eventually("the width", () => visitor.page.evaluate(width)).toBe("none");
+  expect(changed.deeds.join()).toContain("console");
+});
 
 test.skipIf(chromiumPath === null)(
   "pages fit a telephone, and are light or dark as the reader's system is",
@@ -143,10 +140,10 @@ test.skipIf(chromiumPath === null)(
 );
 
 test.skipIf(chromiumPath === null)(
-  "what is folded can be unfolded, and is on paper in any case",
+  "folded parts can be unfolded, and are always printed",
   async () => {
     const long = "folded\n".repeat(100);
-    // The height first: asking for it is what lays the page out.
+    // The height first: reading it causes the layout.
     const shown = `[...document.querySelectorAll("details.output > pre")].map((pre) => {
       return pre.offsetHeight > 0 && pre.checkVisibility();
     })`;

@@ -25,7 +25,7 @@ export class ParsedHtml {
     return new ParsedHtml(parseFragment(text));
   }
 
-  /** What may not be in a page; comments, and elements of other languages too. */
+  /** What may not be in a page, including comments and elements of other languages. */
   get faults(): string[] {
     const strangers = this.elements.map(({ tagName, namespaceURI, attrs }) => {
       if (namespaceURI !== namespaces.NS.HTML) return `foreign <${tagName}>`;
@@ -62,7 +62,7 @@ function childrenOf(node: Tree.Node): Tree.ChildNode[] {
   return "content" in node ? [...node.childNodes, node.content as never] : node.childNodes;
 }
 
-// Each of these keeps a stack of its own: hostile pages are nested deeper than ours.
+// Each has its own stack: hostile pages are nested deeper than ours.
 function* nodesIn(root: Tree.Node): Generator<Tree.Node> {
   const stack: Tree.Node[] = [root];
   for (let node = stack.pop(); node; node = stack.pop()) {

@@ -1,10 +1,10 @@
-/** Watched page: what a page does that one of ours never does. */
+/** Watched page: records what a page of ours must never do. */
 
 import type { Page } from "playwright-core";
 
 /**
- * Notes dialogs, windows, errors, and requests for what is not the page's own. A violated
- * Content-Security-Policy is an error in the console, too. The function ends the watching.
+ * Records dialogs, windows, errors, and requests for what is not the page's own. A violated
+ * Content-Security-Policy is an error in the console, too. The returned function ends the watching.
  */
 export function watchPage(
   page: Page,

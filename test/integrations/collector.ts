@@ -35,7 +35,7 @@ export interface Posted {
 export class Collector {
   readonly posted: Posted[] = [];
   readonly url: string;
-  /** How requests are answered; default: all is taken. */
+  /** How requests are answered; default: everything is accepted. */
   respond: (response: ServerResponse, count: number) => void = (response) => response.end("{}");
   #wake: () => void = () => {};
 
@@ -65,12 +65,12 @@ export class Collector {
     return collector;
   }
 
-  /** Every span that was posted, taken or not. */
+  /** Every posted span, accepted or not. */
   get spans(): WireSpan[] {
     return this.posted.flatMap(({ text }) => spansIn(text));
   }
 
-  /** Resolves once what has been posted fulfils it. */
+  /** Resolves once the posted spans fulfil the condition. */
   async until(isEnough: (spans: readonly WireSpan[]) => boolean): Promise<void> {
     while (!isEnough(this.spans)) {
       await new Promise<void>((resolve) => {
@@ -85,7 +85,7 @@ export function spansIn(body: string): WireSpan[] {
   return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
 }
 
-/** A span by what it means: numbers are numbers, what is absent is the default. */
+/** A span's meaning: numbers as numbers, absent fields as defaults. */
 export function meaningOf(span: WireSpan): object {
   const { traceId, spanId, parentSpanId = null, name, kind, flags } = span;
   const attributes = span.attributes.map(({ key, value }) => [key, plain(value)] as const);
@@ -104,7 +104,7 @@ export function meaningOf(span: WireSpan): object {
   };
 }
 
-/** Those of each id once, by id; fails when one id has two meanings. */
+/** Each id once; fails when one id has two meanings. */
 export function distinct(spans: readonly WireSpan[]): Map<string, object> {
   const byId = new Map<string, object>();
   for (const span of spans) {

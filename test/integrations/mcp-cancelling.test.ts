@@ -24,10 +24,10 @@ import { WatchedFiles } from "../support/watched-files.ts";
 const LOG = "transcript.jsonl";
 const SESSIONS = 60;
 const LONG_BYTES = 8 * 2 ** 20;
-/** Where the disk holds: so many bytes into a log, or at so many logs. */
+/** Where the disk blocks: this many bytes into a log, or at this many logs. */
 const HELD_AT_BYTES = 2 ** 20;
 const HELD_AT_LOGS = 10;
-/** Chunks that were asked for ahead, or sessions that were being read. */
+/** Chunks read ahead, or sessions being read. */
 const AHEAD_BYTES = 2 ** 20;
 const AHEAD_LOGS = 8;
 
@@ -64,7 +64,7 @@ function putLong(): void {
   putThread(root, "long-1", Array(Math.ceil(LONG_BYTES / 8_000)).fill(line));
 }
 
-/** Holds back the reads that come after so much. */
+/** Blocks the reads after a limit. */
 function held(isLate: () => boolean): Gate {
   const gate = new Gate();
   files.before = ({ call, name }) => {
@@ -77,7 +77,7 @@ const logsRead = () => files.made("open", LOG).length - files.made("close", LOG)
 const logsOpened = () => files.made("open", LOG).length;
 const readUpTo = () => Math.max(...files.made("read", LOG).map(({ at }) => at));
 
-/** Runs a tool until the disk holds it, cancels it, and lets the disk go on. */
+/** Runs a tool until the disk blocks, cancels it, and unblocks the disk. */
 async function cancelled(gate: Gate, run: (signal: AbortSignal) => Promise<object>) {
   const stop = new AbortController();
   const running = run(stop.signal);
@@ -87,7 +87,7 @@ async function cancelled(gate: Gate, run: (signal: AbortSignal) => Promise<objec
   await assert.rejects(running, (reason) => reason === "enough");
 }
 
-test("a verification that is cancelled stops reading the log, and gives no verdict", async () => {
+test("a cancelled verification stops reading the log, and returns no verdict", async () => {
   putLong();
   const found = await findSessionById(files.host, "long-1", parts.where);
   const options = { where: parts.where, isDeep: true, onWarning: parts.onWarning };
@@ -103,7 +103,7 @@ test("a verification that is cancelled stops reading the log, and gives no verdi
   expect(readUpTo()).toBeGreaterThan(LONG_BYTES - AHEAD_BYTES);
 });
 
-test("a search that is cancelled reads no more sessions, and the next one goes on from there", async () => {
+test("a cancelled search reads no more sessions, and the next one continues from there", async () => {
   putMany();
   const search = (signal: AbortSignal) => searchTool(parts, { query: "zebra", limit: 100 }, signal);
   await cancelled(
@@ -117,11 +117,11 @@ test("a search that is cancelled reads no more sessions, and the next one goes o
   const page = await search(new AbortController().signal);
   expect(page).toMatchObject({ isComplete: true, next: null });
   expect((page as { hits: object[] }).hits.length).toBe(SESSIONS);
-  // Each hit is read to be shown; of the sessions only those that the first one left.
+  // Each hit is read to be shown; of the sessions only those that the first search left.
   expect(logsOpened() - opened).toBeLessThanOrEqual(SESSIONS + (SESSIONS - HELD_AT_LOGS + 1));
 });
 
-test("a listing that is cancelled reads no more sessions, and keeps what it read", async () => {
+test("a cancelled listing reads no more sessions, and keeps what it read", async () => {
   putMany();
   const list = (signal: AbortSignal) => listTool(parts, { limit: 100 }, signal);
   await cancelled(
@@ -137,7 +137,7 @@ test("a listing that is cancelled reads no more sessions, and keeps what it read
   expect(logsOpened() - opened).toBe(SESSIONS - opened);
 });
 
-test("a client's cancellation reaches the work, which has no answer; the server goes on", async () => {
+test("a client's cancellation reaches the work, which has no answer; the server continues", async () => {
   putLong();
   const [input, output] = [new PassThrough(), new PassThrough()];
   const done = new AbortController();

@@ -1,4 +1,4 @@
-/** Chats of the AI SDK as spans and in what was used: a message grows, line by line, and is one. */
+/** Chats of the AI SDK as spans and in usage: a message grows, line by line, and is one. */
 
 import assert from "node:assert/strict";
 import type { UIMessage, UIMessageChunk } from "ai";
@@ -9,7 +9,7 @@ import { exportSpans } from "../../src/otel.ts";
 import { embeddedChats, says } from "../doors/chatting.ts";
 import { spansIn } from "./collector.ts";
 
-test("a tool that the browser runs is called once, however often its message is said", async () => {
+test("a tool that the browser runs is called once, however often its message is repeated", async () => {
   const { chats, root } = await embeddedChats();
   const respond = async (message: UIMessage, chunks: UIMessageChunk[]) => {
     const answer = () => ReadableStream.from(chunks) as ReadableStream<UIMessageChunk>;

@@ -1,4 +1,4 @@
-/** Exports of spans: what is sent and what is not, from where on, and what is told of it. */
+/** Exports of spans: what is sent and what is not, from which offset, and the report. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { EVENTS, ID, makeSession, PROMPT } from "./spanned-session.ts";
 
 const SECRET = "s3cr3t-token-value";
 
-test("nothing of what was said is sent unless it is asked for", async () => {
+test("nothing of the conversation is sent unless requested", async () => {
   const { session } = makeSession();
   const said = [PROMPT, "I'll write it.", "7 bytes", "no such file", "secret detail", "The pa"];
   const bodies: string[] = [];
@@ -46,7 +46,7 @@ test("nothing of what was said is sent unless it is asked for", async () => {
   ]);
 });
 
-test("an export goes on after any place: what had ended there is not told again, all else is", async () => {
+test("an export continues after any offset: spans that had ended there are not sent again, all others are", async () => {
   const { session, starts } = makeSession();
   const told = async (after: number) => {
     const bodies: string[] = [];
@@ -116,7 +116,7 @@ test("--json prints what would be sent and sends nothing", async () => {
   ).toEqual(bodies.map((body) => JSON.parse(body)));
 });
 
-test("a collector's address that cannot be one is refused without being repeated", async () => {
+test("an invalid collector address is refused without being repeated", async () => {
   const { session } = makeSession();
   for (const url of ["ftp://x", `http://me:${SECRET}@localhost`, SECRET]) {
     const error = await refusal(exportSpans(session, { url }), "BAD_SETTING");
@@ -130,7 +130,7 @@ test("a collector's address that cannot be one is refused without being repeated
   expect(error.message).not.toContain(SECRET);
 });
 
-test("an option stands for the header of the environment that has its name, in any case", async () => {
+test("an option overrides the environment's header of the same name, in any case", async () => {
   const user = new CliUser();
   makeSession(user.cwd);
   const collector = await Collector.start();
@@ -145,7 +145,7 @@ test("an option stands for the header of the environment that has its name, in a
   });
 });
 
-test("a place after the log's end is refused: nothing was delivered up to there", async () => {
+test("an offset after the log's end is refused: nothing was delivered up to there", async () => {
   const user = new CliUser();
   const { session } = makeSession(user.cwd);
   const exporter = async () => {};
@@ -162,7 +162,7 @@ test("a place after the log's end is refused: nothing was delivered up to there"
   expect(stderr).toContain("LOG_REWOUND");
 });
 
-test("a log that lies in no store is told as the session that its lines name", async () => {
+test("a log in no store is exported as the session that its lines name", async () => {
   const user = new CliUser();
   makeSession(user.cwd);
   const copy = (name: string, lines: readonly object[]) => {

@@ -1,4 +1,4 @@
-/** Live exports of spans: while a session grows, when its log takes lines back, and through kills. */
+/** Live exports of spans: while a session grows, when its log undoes lines, and through kills. */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -15,7 +15,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 import { Collector, distinct, meaningOf, spansIn } from "./collector.ts";
 import { EVENTS, event, ID, makeSession } from "./spanned-session.ts";
 
-test("a live export that is killed and started again tells every span, each under one id", async () => {
+test("a live export that is killed and started again sends every span, each under one id", async () => {
   const user = new CliUser();
   const all = makeSession(tempDirectory());
   const collector = await Collector.start();
@@ -38,7 +38,7 @@ test("a live export that is killed and started again tells every span, each unde
   expect(again.stderr).toMatch(/up to byte (\d+) of the log/);
 });
 
-test("when a log takes lines back, a live export tells the spans of those that replaced them", async () => {
+test("when a log undoes lines, a live export sends the spans of their replacements", async () => {
   const { project, session } = makeSession(tempDirectory(), EVENTS.slice(0, 8));
   const told: string[] = [];
   const collected = new Map<string, object>();

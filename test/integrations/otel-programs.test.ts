@@ -1,4 +1,4 @@
-/** What spans say of sessions whose lines name no model: SDKs and hooks of coding agents. */
+/** Spans of sessions whose lines name no model: SDKs and hooks of coding agents. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -115,7 +115,7 @@ test("sessions that hooks recorded have the provider of the agent", async () => 
   }
 });
 
-test("what a program or an agent says in the user's name is not a user's message", async () => {
+test("text of a program or an agent in the user role is not a user's message", async () => {
   const root = tempDirectory();
   const row = (n: number, type: string, content: unknown, more: object = {}) => ({
     type,

@@ -1,6 +1,6 @@
 /**
- * Sessions as OpenTelemetry spans, held against OpenTelemetry's own SDK: the spans that a session
- * must be are made with it, sent by its exporter, and compared with ours at the same collector.
+ * Sessions as OpenTelemetry spans, compared with OpenTelemetry's own SDK: the expected spans are
+ * made with it, sent by its exporter, and compared with ours at the same collector.
  */
 
 import assert from "node:assert/strict";
@@ -15,7 +15,7 @@ import { exportSpans, spanIdOf, traceIdOf } from "../../src/otel.ts";
 import { Collector, distinct } from "./collector.ts";
 import { ID, makeSession } from "./spanned-session.ts";
 
-/** The spans that EVENTS must be, told with the SDK. */
+/** The expected spans of EVENTS, made with the SDK. */
 class Teller {
   readonly #ids: { trace: string; next: string } = { trace: "", next: "" };
   readonly #provider: BasicTracerProvider;
@@ -167,7 +167,7 @@ function tellEvents(teller: Teller, starts: readonly number[]): void {
   );
 }
 
-test("a session is the spans that OpenTelemetry's SDK would send of it", async () => {
+test("a session's spans are those that OpenTelemetry's SDK would send", async () => {
   const { session, starts } = makeSession();
   const ours = await Collector.start();
   const theirs = await Collector.start();

@@ -1,4 +1,4 @@
-/** Spanned session: a session of rye that has all that spans tell, for the tests of exports. */
+/** Spanned session: a rye session with everything that spans export, for the tests of exports. */
 
 import { nodeHost } from "../../src/base/node-host.ts";
 import type { Session } from "../../src/store/session.ts";
@@ -14,7 +14,7 @@ export function event(type: string, at: string, data: object = {}): object {
   return { ts, type, thread_id: ID, directive: "hello_world", ...data };
 }
 
-/** Two turns: one with a tool that works and one that fails, one that is broken off. */
+/** Two turns: one with a tool that works and one that fails, one that is cut. */
 export const EVENTS = [
   event("thread_start", "50.365000", { model: "claude-3-5-haiku-20241022" }),
   event("user_message", "50.371000", { text: PROMPT, role: "user" }),
@@ -43,7 +43,7 @@ export const EVENTS = [
 export interface Made {
   readonly project: string;
   readonly session: Session;
-  /** Where each line stands. */
+  /** The offset of each line. */
   readonly starts: readonly number[];
 }
 

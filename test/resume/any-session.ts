@@ -1,4 +1,4 @@
-/** Any session: generated entries, wild ones and such as an agent writes. */
+/** Any session: generated entries, random ones and such as an agent writes. */
 
 import fc from "fast-check";
 import type { Dialect } from "../../src/dialects/dialect.ts";
@@ -11,7 +11,7 @@ const MODELS = ["claude-opus-4-5", "gpt-5.5", null];
 const IDS = ["a", "b", "toolu_01", "call.1|fc 2", "x".repeat(60), "", null];
 const PNG = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
 
-/** What texts hold in the field: nothing, blanks, NULs, halves of characters. */
+/** Texts found in practice: empty, blank, with NULs or lone surrogates. */
 const text = fc.oneof(
   fc.constantFrom("", " \n", "\u001c", "Hello", "nul \0 byte", "half \ud83d", "\\u0000", "ok 😀"),
   fc.string({ unit: "binary", maxLength: 8 }),
@@ -72,7 +72,7 @@ const part: fc.Arbitrary<Part> = fc.oneof(
   fc.constant<Part>({ type: "child", session: "s", agent: null }),
 );
 
-/** Anything at all: any part of anybody's, calls and results of ids that meet and miss. */
+/** Anything: any part of any provider, calls and results with matching and other ids. */
 export const wildSession: fc.Arbitrary<GatheredEntry[]> = fc
   .array(
     fc.record(
@@ -93,7 +93,7 @@ export const wildSession: fc.Arbitrary<GatheredEntry[]> = fc
     entries.map((entry, at) => ({ ...entry, start: at * 10, line: at + 1 }) as GatheredEntry),
   );
 
-/** A turn as an agent has it: parallel calls, results in any order, some never, interrupts. */
+/** A turn of an agent: parallel calls, results in any order, some missing, interrupts. */
 const turn = fc
   .record({
     prompt: text,
@@ -145,7 +145,7 @@ export const agentSession: fc.Arbitrary<NewEntry[]> = fc
     ...turns.flat(),
   ]);
 
-/** The entries as they are read back from a dialect's own lines. */
+/** The entries as read back from a dialect's own lines. */
 export function throughDialect(
   dialect: Dialect,
   entries: readonly NewEntry[],
@@ -157,7 +157,7 @@ export function throughDialect(
   );
 }
 
-/** A line as the entry that resume is given. */
+/** A line as the entry that resume gets. */
 export function decoded(
   dialect: Dialect,
   line: Uint8Array | string,

@@ -33,7 +33,7 @@ async function resumed(rows: readonly object[]) {
   };
 }
 
-test("a prompt that waited is said once, by its attachment, its row or its removal", async () => {
+test("a queued prompt is sent once, from its attachment, its row or its removal", async () => {
   const ask = row("user", "Go.");
   const answer = row("assistant", "Done.");
   const old = await resumed([ask, queue("enqueue", "And then?"), queue("remove"), answer]);
@@ -60,7 +60,7 @@ test("a prompt that waited is said once, by its attachment, its row or its remov
   }
 });
 
-test("which prompt was taken from the queue is known by the row that says it", async () => {
+test("the row of a prompt says which one was taken from the queue", async () => {
   const { said } = await resumed([
     ...[queue("enqueue", "one"), queue("enqueue", "two"), queue("dequeue")],
     ...[row("user", "two"), row("assistant", "2"), queue("remove"), row("assistant", "1")],
@@ -68,7 +68,7 @@ test("which prompt was taken from the queue is known by the row that says it", a
   assert.deepEqual(said, ["user: two", "assistant: 2", "user: one", "assistant: 1"]);
 });
 
-test("what an attachment shows the model is sent; one without its text has a reason of its own", async () => {
+test("an attachment's text is sent; one without its text has its own reason", async () => {
   const content = { type: "text", file: { filePath: "/a.txt", content: "forty-two" } };
   const file = attachment({ type: "file", filename: "/a.txt", content });
   const rendered = attachment(
@@ -92,7 +92,7 @@ const boundary = (metadata: object = {}) => {
 };
 const summary = row("user", "What was said, in short.", { isCompactSummary: true });
 
-test("a session that was summed up is resumed from the last summary on", async () => {
+test("a compacted session is resumed from its last summary", async () => {
   const before = [row("user", "one"), row("assistant", "1")];
   const after = [row("user", "two"), row("assistant", "2")];
   const { said, done } = await resumed([...before, boundary(), summary, ...after]);
@@ -113,7 +113,7 @@ test("a session that was summed up is resumed from the last summary on", async (
   assert.deepEqual(stopped.said, ["user: one", "assistant: 1"], "no summary came");
 });
 
-test("a log of which no line is a message is refused", async () => {
+test("a log without a message is refused", async () => {
   const rows = [1, 2, 3].map((n) => ({ type: "response_item", payload: { n } }));
   const path = join(tempDirectory(), "s1.jsonl");
   writeFileSync(path, rows.map((each) => `${JSON.stringify(each)}\n`).join(""));
@@ -124,7 +124,7 @@ test("a log of which no line is a message is refused", async () => {
   });
 });
 
-test("what a program or an agent says in the user's name is not shown as the user's", () => {
+test("text of a program or an agent in the user role is not shown as the user's", () => {
   const headings = [
     row("user", "Caveat", { isMeta: true }),
     row("user", "Short", { isCompactSummary: true }),

@@ -1,4 +1,4 @@
-/** Claude's sessions as conversations: what hooks told, and what subagents' own logs hold. */
+/** Claude's sessions as conversations: what hooks report, and subagents' own logs. */
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 
 const ASKED = { hook_event_name: "UserPromptSubmit", prompt: "Tidy up." };
 
-/** What a hook is told of a call, in the versions that do not name it. */
+/** The hook's input for a call, in versions without a call id. */
 function told(name: string, tool: string, input: unknown, more: object = {}) {
   return { hook_event_name: name, tool_name: tool, tool_input: input, ...more };
 }
@@ -30,7 +30,7 @@ async function hooksSession(hooks: readonly object[]) {
   return session;
 }
 
-/** Every call with what it is told came of it. */
+/** Every call with its result. */
 function outcomes(messages: readonly AnthropicMessage[]): [unknown, string][] {
   const blocks = messages.flatMap(({ content }) => content);
   return blocks.flatMap((block): [unknown, string][] => {
@@ -76,7 +76,7 @@ test("a hook that does not name its call answers the one with its tool and its i
   assert.ok(stray.done.includes("stray_result_as_text 3"), stray.done.join());
 });
 
-test("what a subagent's hooks tell is no part of the main agent's conversation", async () => {
+test("a subagent's hooks are not part of the main agent's conversation", async () => {
   const call = told("PreToolUse", "Bash", { command: "ls" }, { tool_use_id: "t1", agent_id: "7" });
   const hooks = [
     call,
@@ -140,7 +140,7 @@ test("in a subagent's own log its rows are the conversation, in its session's th
   await claude.close();
 });
 
-test("a fork of a subagent's own log lies beside it, and its rows are the conversation there", async () => {
+test("a fork of a subagent's own log is next to it, and its rows are the conversation there", async () => {
   const root = tempDirectory();
   const row = (type: "user" | "assistant", content: string) => {
     const timestamp = "2026-11-15T12:00:00.000Z";
@@ -169,7 +169,7 @@ test("a fork of a subagent's own log lies beside it, and its rows are the conver
   );
 });
 
-test("a log in no store is the subagent's whose rows alone it has, else the main agent's", async () => {
+test("a log in no store with rows of one subagent only is that subagent's, else the main agent's", async () => {
   const directory = tempDirectory();
   let n = 0;
   const row = (type: "user" | "assistant", content: string, isSidechain = true) => {
@@ -202,7 +202,7 @@ test("a log in no store is the subagent's whose rows alone it has, else the main
   });
 });
 
-test("an image that a hook tells of is sent as one, and another file is never sent as a text", async () => {
+test("an image reported by a hook is sent as an image, and another file is never sent as text", async () => {
   const call = told("PreToolUse", "Read", { file_path: "a.png" }, { tool_use_id: "t1" });
   const gave = (response: object) => {
     return resumedHooks([
@@ -223,7 +223,7 @@ test("an image that a hook tells of is sent as one, and another file is never se
   assert.deepEqual(pdf.done, ["block_not_taken 3"]);
 });
 
-test("that a text goes on without its citations is told", async () => {
+test("a text sent without its citations is reported", async () => {
   const root = tempDirectory();
   const store = claudeSessionStore({ root, durability: "os" });
   const cited = (citations: readonly object[]) => ({ type: "text", text: "Found.", citations });

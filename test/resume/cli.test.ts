@@ -120,7 +120,7 @@ test.each(DIALECTS)(
   },
 );
 
-/** Of each target: the keys of a body, where its messages are, and what is wrong with them. */
+/** For each target: the keys of a body, where its messages are, and what is wrong with them. */
 const BODIES = [
   ["anthropic", "claude-opus-5", ["model", "max_tokens", "messages", "tools", "tool_choice"]],
   ["openai-chat", "gpt-5.5", ["model", "messages"]],
@@ -137,7 +137,7 @@ const FAULTS = {
 
 type Body = Readonly<Record<string, unknown>>;
 
-test.each(DIALECTS)("a %s session is a body that each provider takes as it is", async (dialect) => {
+test.each(DIALECTS)("a %s session gives a body that each provider accepts", async (dialect) => {
   const user = new ResumingUser(dialect);
   await user.record("--sign");
   for (const [target, model, keys] of BODIES) {
@@ -153,7 +153,7 @@ test.each(DIALECTS)("a %s session is a body that each provider takes as it is", 
   }
 });
 
-test("a thread whose last line names no directive is gone on with, and forked", async () => {
+test("a thread whose last line names no directive can be continued and forked", async () => {
   // In this envelope checkpoints name none.
   const user = new ResumingUser("rye");
   await user.record("--sign", "--envelope", "payload");
@@ -211,7 +211,7 @@ test.each(DIALECTS)(
   },
 );
 
-test("a person sees the request, and line by line what was done", async () => {
+test("a person sees the request, and the report line by line", async () => {
   const user = new ResumingUser("rye");
   await user.record("--sign");
   const { code, stdout, stderr } = await user.resume(["--model", "claude-opus-5"]);
@@ -222,7 +222,7 @@ test("a person sees the request, and line by line what was done", async () => {
   );
 });
 
-test("what is asked for in the wrong way is told, with 2", async () => {
+test("wrong usage exits with 2", async () => {
   const user = new ResumingUser("rye");
   await user.record("--sign");
   const { id } = RECORDED.rye;
@@ -237,7 +237,7 @@ test("what is asked for in the wrong way is told, with 2", async () => {
   expect(stderr).toMatch(/has 1 turn, not 9/);
 });
 
-test("a session that is being recorded is refused, and said by whom; a snapshot of it is not", async () => {
+test("a session that is being recorded is refused with its writer; a snapshot of it is not", async () => {
   const user = new ResumingUser("rye");
   const { id, args } = RECORDED.rye;
   const recording = user.start(["record", "--dialect", "rye", "--session", id, ...args, "--ack"]);

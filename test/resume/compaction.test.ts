@@ -41,7 +41,7 @@ for (const [name, options] of Object.entries(DIALECTS)) {
   });
 }
 
-test("a session of the Agents SDK goes back with its compaction item, and names what is unknown", async () => {
+test("a session of the Agents SDK goes back with its compaction item, and reports unknown items", async () => {
   const root = tempDirectory();
   const session = new VerbatimSession({ sessionId: "s", root, durability: "os" });
   onTestFinished(() => session.close());

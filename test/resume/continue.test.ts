@@ -1,4 +1,4 @@
-/** Going on from what was resumed: the report in the log, and forks that name their parent. */
+/** Continuing from what was resumed: the report in the log, and forks that name their parent. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
@@ -35,7 +35,7 @@ function wordsOf({ messages }: { readonly messages: readonly { readonly content:
   return messages.map(({ content }) => content);
 }
 
-/** The reports that a session holds. */
+/** The reports in a session. */
 async function reportsIn(session: Session): Promise<Record<string, unknown>[]> {
   const reports: Record<string, unknown>[] = [];
   for await (const { parts, role } of session.entries()) {
@@ -48,7 +48,7 @@ async function reportsIn(session: Session): Promise<Record<string, unknown>[]> {
 }
 
 test.each(Object.entries(SHAPES))(
-  "a session goes on with the report in it, signed, and unseen when it is resumed again (%s)",
+  "a session continues with the report in it, signed, and not sent when it is resumed again (%s)",
   async (_name, shape) => {
     const user = new SigningUser();
     const { target } = await user.write(shape, [
@@ -86,7 +86,7 @@ function counted(
   return { ...counts, [why]: (counts[why] ?? 0) + lines };
 }
 
-test("a session that has grown since it was resumed is not gone on with from there", async () => {
+test("a session that has grown since it was resumed is not continued from there", async () => {
   const user = new SigningUser();
   const { target } = await user.writeTurns({ dialect: "homeagent" }, 1);
   const { root, id } = target;
@@ -171,7 +171,7 @@ test.each(Object.entries(ALL_SHAPES))(
   },
 );
 
-/** More than is said next: once it is cut, the file does not grow by that. */
+/** Longer than the next message: after the cut, the file does not grow by that. */
 const LONG = "x".repeat(64 * 1024);
 const TORN = {
   "half a line": `{"torn":"${LONG}`,
@@ -180,7 +180,7 @@ const TORN = {
 };
 
 test.each(Object.entries(TORN))(
-  "of two who resumed a session with a torn end only one goes on with it (%s)",
+  "of two processes that resumed a session with a torn end only one continues it (%s)",
   async (_name, torn) => {
     const user = new SigningUser();
     const { target, path } = await user.writeTurns({ dialect: "homeagent" }, 1, { sign: false });
@@ -198,7 +198,7 @@ test.each(Object.entries(TORN))(
 );
 
 test.each(Object.entries(ALL_SHAPES))(
-  "a session with a torn end goes on from its last whole line (%s)",
+  "a session with a torn end continues from its last whole line (%s)",
   async (_name, shape) => {
     const user = new SigningUser();
     const { target, path } = await user.writeTurns(shape, 1);
@@ -216,7 +216,7 @@ test.each(Object.entries(ALL_SHAPES))(
   },
 );
 
-test("that somebody else mended a torn end is no reason not to go on", async () => {
+test("a session whose torn end another process repaired can be continued", async () => {
   const user = new SigningUser();
   const { target, path } = await user.writeTurns({ dialect: "homeagent" }, 1);
   const { root, id } = target;
@@ -232,14 +232,14 @@ test("that somebody else mended a torn end is no reason not to go on", async () 
 });
 
 test.each(Object.entries(SHAPES))(
-  "going on from a turn is a fork that names its parent and the signed head (%s)",
+  "continuing from a turn is a fork that names its parent and the signed head (%s)",
   async (_name, shape) => {
     const user = new SigningUser();
     const { target, path } = await user.writeTurns(shape, 3);
     const { root, id } = target;
     const resumed = await resume(id, { ...FOR, root, upTo: 2 });
     const words = ["turn 1", "turn 1: done", "turn 2", "turn 2: done"];
-    // rye's turns begin with its own event: what was asked before that is there, and not answered.
+    // rye's turns begin with its own event: the prompt before that is included, without an answer.
     const asked = wordsOf(resumed).filter((word) => word !== LAST_USER_TEXT);
     assert.deepEqual(asked.slice(0, 4), words);
     assert.ok(!asked.includes("turn 3: done"));
@@ -277,7 +277,7 @@ test.each(Object.entries(SHAPES))(
   },
 );
 
-test("a turn that the session has not is refused, with how many there are", async () => {
+test("a turn that does not exist is refused, with the number of turns", async () => {
   const user = new SigningUser();
   const { target } = await user.writeTurns({ dialect: "entire" }, 2);
   const { root, id } = target;
@@ -290,7 +290,7 @@ test("a turn that the session has not is refused, with how many there are", asyn
   assert.deepEqual(wordsOf(last), wordsOf(await resume(id, { ...FOR, root, prompt: null })));
 });
 
-test("what nobody signed is not carried into a fork, where it would be signed", async () => {
+test("unsigned lines are not copied into a fork, where they would be signed", async () => {
   const user = new SigningUser();
   const { target } = await user.writeTurns({ dialect: "homeagent" }, 1);
   const { root, id } = target;
@@ -311,7 +311,7 @@ test("what nobody signed is not carried into a fork, where it would be signed", 
   assert.equal((await verifySession("kitchen/fork", { root })).verdict, "verified");
 });
 
-test("a report in the log has a limit, and says how much there was", () => {
+test("a report in the log has a limit, and counts the rest", () => {
   const actions = Array.from({ length: RECORDED_ACTIONS_MAX + 1 }, (_, at) => {
     return { action: "left_out", why: "blank", line: at, offset: at } as const;
   });

@@ -1,4 +1,4 @@
-/** The page of resume, held against the code: its program runs, and it knows every reason. */
+/** docs/resume.md, compared with the code: its program runs, and it lists every reason. */
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -16,7 +16,7 @@ const execute = promisify(execFile);
 const { text: page, block } = docsPage("resume");
 const sourceOf = (path: string) => fileURLToPath(new URL(`../../src/${path}`, import.meta.url));
 
-test("docs/resume.md: the program resumes a session and goes on with it", async () => {
+test("docs/resume.md: the program resumes a session and continues it", async () => {
   const user = new SigningUser();
   const root = tempDirectory();
   await user.write(
@@ -51,7 +51,7 @@ test("docs/resume.md has a row for every reason, and no others", () => {
   assert.deepEqual(rows.map(([, why]) => why).sort(), [...REPAIR_REASONS].sort());
 });
 
-test("docs/resume.md shows a report as it stands in a log", () => {
+test("docs/resume.md shows a report as it is in a log", () => {
   const shown = JSON.parse(block("jsonl resume-report"));
   const report: RepairReport = { ...shown, upTo: null, system: null, messages: [] };
   const [part] = reportEntry(report).parts ?? [];

@@ -20,7 +20,7 @@ const DIALECTS = {
   "rye, payload": ryeDialect({ envelope: "payload" }),
 };
 
-test("every prefix of whatever may stand in a log is a request that each provider takes", () => {
+test("every prefix of any log is a request that each provider accepts", () => {
   fc.assert(
     fc.property(wildSession, (entries) => {
       for (let end = 0; end <= entries.length; end++) {
@@ -32,7 +32,7 @@ test("every prefix of whatever may stand in a log is a request that each provide
 });
 
 test.each(Object.entries(DIALECTS))(
-  "every prefix of an agent's session is a request that each provider takes (%s)",
+  "every prefix of an agent's session is a request that each provider accepts (%s)",
   (_name, dialect) => {
     fc.assert(
       fc.property(agentSession, (session) => {

@@ -1,4 +1,6 @@
-/** Forks: their genesis names the parent's signed head, and they are there whole or not at all. */
+/**
+ * Forks: their genesis names the parent's signed head, and they are created whole or not at all.
+ */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -48,7 +50,7 @@ function forkId({ dialect }: SignedShape): string {
   return dialect === "homeagent" ? "kitchen/fork" : "hello-1739012999";
 }
 
-/** Where the checkpoints of a session stand. */
+/** Where the checkpoints of a session are. */
 function checkpointsPath({ path, dialect }: Session): string {
   return dialect.name === "homeagent" ? `${path}.checkpoints` : path;
 }
@@ -59,7 +61,7 @@ function genesisIn(text: string): { from: ForeignHead | null } {
 }
 
 test.each(shapes)(
-  "the genesis of a fork names the parent's signed head and where it left it (%s)",
+  "the genesis of a fork names the parent's signed head and the fork's offset (%s)",
   async (_name, shape) => {
     const { user, root, id, resumed } = await parentOf(shape);
     const parent = await verifySession(id, { root });
@@ -104,7 +106,7 @@ test.each(Object.entries(ALL_SHAPES))(
   },
 );
 
-test("a parent that is locked, or not signed by one's own key, is not linked, and the fork is there", async () => {
+test("a parent that is locked, or not signed by the user's own key, is not linked, but the fork is created", async () => {
   const { user, root, id, resumed } = await parentOf({ dialect: "entire" });
   const shape = { dialect: "entire" } as const;
   const holder = await user.store({ ...shape, root });
@@ -160,7 +162,7 @@ function other(hex: string): string {
   return hex.replace(/^./, (digit) => (digit === "0" ? "1" : "0"));
 }
 
-test("a fork of what nobody signed has no head to name", async () => {
+test("a fork of an unsigned session names no head", async () => {
   const user = new SigningUser();
   const shape = { dialect: "homeagent" } as const;
   const { target } = await user.writeTurns(shape, 2, { sign: false });
@@ -173,7 +175,7 @@ test("a fork of what nobody signed has no head to name", async () => {
   assert.deepEqual([verdict, from], ["verified", null]);
 });
 
-test("long lines are carried into a fork, more of them than the log queues at once", async () => {
+test("long lines are copied into a fork, more of them than the log queues at once", async () => {
   const user = new SigningUser();
   const shape = { dialect: "homeagent" } as const;
   const long = "x".repeat(8 * 1024 * 1024);
@@ -210,7 +212,8 @@ test.each(shapes)(
       disk.before = () => undefined;
       await store.close();
       if (!(outcome instanceof Error)) {
-        // No call failed, or one that only a checkpoint needed: the next one covers what that would.
+        // No call failed, or one that only a checkpoint needed: the next checkpoint covers the
+        // same.
         isOver = calls <= fault;
         assert.equal((await verifySession(id, { root })).verdict, "verified", `fault ${fault}`);
         continue;
@@ -224,7 +227,7 @@ test.each(shapes)(
   },
 );
 
-/** The registry of threads apart: it follows, and is filled from what is there. */
+/** Without the registry of threads, which is rebuilt from the rest. */
 function filesIn(root: string): string[] {
   const all = readdirSync(root, { recursive: true, withFileTypes: true });
   const files = all.filter((each) => each.isFile() && !each.name.startsWith("registry.db"));

@@ -1,6 +1,6 @@
 /**
- * The gate before a session is resumed: what is signed and whole passes, what is not is refused with
- * its verdict and what to do, in every dialect (S4-6).
+ * The gate before a session is resumed: a signed and whole session passes, others are refused with
+ * their verdict and advice, in every dialect (S4-6).
  */
 
 import assert from "node:assert/strict";
@@ -42,7 +42,7 @@ test.each(Object.entries(SHAPES))(
   },
 );
 
-/** What an attacker, a crash or a colleague does to a log, and what is said of it then. */
+/** What an attacker, a crash or a colleague does to a log, and the verdict. */
 const HARM: Readonly<Record<string, (written: Written) => void>> = {
   tampered: ({ path }) => {
     writeFileSync(path, readFileSync(path, "utf8").replace("turn 2: done", "turn 2: gone"));
@@ -80,7 +80,7 @@ test.each(
 });
 
 test.each(Object.entries(SHAPES))(
-  "lines that nobody signed pass only leniently, and their messages are told (%s)",
+  "unsigned lines pass only leniently, and their messages are reported (%s)",
   async (_name, shape) => {
     const user = new SigningUser();
     const { target } = await user.writeTurns(shape, 1);
@@ -100,7 +100,7 @@ test.each(Object.entries(SHAPES))(
 );
 
 test.each(Object.entries(SHAPES))(
-  "a session without any signature must be asked for by name (%s)",
+  "a session without any signature needs allowUnsigned (%s)",
   async (_name, shape) => {
     const user = new SigningUser();
     const { target } = await user.writeTurns(shape, 1, { sign: false });
@@ -117,7 +117,7 @@ test.each(Object.entries(SHAPES))(
   },
 );
 
-test("a project may insist on strict, whoever says lenient", async () => {
+test("a project may require strict, which overrides lenient", async () => {
   const user = new SigningUser();
   const { target, path } = await user.writeTurns({ dialect: "rye" }, 1);
   const { root, id } = target;
@@ -129,7 +129,7 @@ test("a project may insist on strict, whoever says lenient", async () => {
   await refusal(resume(id, { ...FOR, root, policy: "lenient" }), "NOT_VERIFIED");
 });
 
-test("bad lines and a torn end are passed over and told, and a last line may lack its LF", async () => {
+test("bad lines and a torn end are skipped and reported, and a last line may lack its LF", async () => {
   const user = new SigningUser();
   const { target, path } = await user.writeTurns({ dialect: "homeagent" }, 1, { sign: false });
   const { root, id } = target;
@@ -146,7 +146,7 @@ test("bad lines and a torn end are passed over and told, and a last line may lac
   assert.deepEqual(badLines((await resume(id, options)).report), [3, 4, 6]);
 });
 
-test("what is spilled beside a log is restored from its files", async () => {
+test("spilled files next to a log are restored", async () => {
   const user = new SigningUser();
   const long = "x".repeat(9 * 1024 * 1024);
   const { target } = await user.write({ dialect: "entire" }, [said("short"), said(long)]);
@@ -154,7 +154,7 @@ test("what is spilled beside a log is restored from its files", async () => {
   assert.ok(messages[1]?.content === long);
 });
 
-test("a session that another process writes is refused, unless a snapshot is asked for", async () => {
+test("a session that another process writes is refused, unless a snapshot is requested", async () => {
   const user = new SigningUser();
   const { target, path } = await user.writeTurns({ dialect: "rye" }, 1);
   const { root, id } = target;
@@ -169,7 +169,7 @@ test("a session that another process writes is refused, unless a snapshot is ask
   await resume(id, { ...FOR, root });
 });
 
-test("a session that this process has open can be resumed as it is", async () => {
+test("a session that this process has open can be resumed", async () => {
   const user = new SigningUser();
   const store = await user.store({ dialect: "homeagent", root: user.home, sign: false });
   const session = await store.create({ agent: "kitchen" });

@@ -1,4 +1,7 @@
-/** Judged: entries put through the pipeline for every target, and all that must hold of each. */
+/**
+ * Judged: entries put through the pipeline for every target, and everything that must hold for
+ * each.
+ */
 
 import assert from "node:assert/strict";
 import type { GatheredEntry } from "../../src/resume/gather.ts";
@@ -38,7 +41,7 @@ export function piped<Name extends TargetName>(
   return pipeline.finish(TARGETS[name].target, prompt);
 }
 
-/** For every target: the request is taken, every entry is accounted for, nothing varies. */
+/** For every target: the request is valid, every entry is accounted for, nothing varies. */
 export function judgeAll(entries: readonly GatheredEntry[], where: string): void {
   for (const name of Object.keys(TARGETS) as TargetName[]) judge(name, entries, where);
 }
@@ -62,7 +65,7 @@ function judge<Name extends TargetName>(
   for (const { line } of entries) {
     assert.ok(accounted.has(line), `${where}, for ${name}: line ${line} is not accounted for`);
   }
-  // The same bytes in, the same bytes out; and what came in is as it was.
+  // The same input gives the same output; and the input is unchanged.
   assert.equal(JSON.stringify(piped(name, entries)), JSON.stringify(first));
   assert.equal(saidIn(), before);
 }

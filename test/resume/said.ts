@@ -1,4 +1,4 @@
-/** Said: entries in few words, and what Anthropic gets of them. */
+/** Said: short ways to write entries, and what Anthropic gets of them. */
 
 import type { Part, Role } from "../../src/model/entry.ts";
 import type { GatheredEntry } from "../../src/resume/gather.ts";
@@ -43,7 +43,7 @@ export const use = (id: string, input: unknown = { a: 1 }) => ({
   name: "look",
   input,
 });
-/** What came back of a call; a tool that said nothing has no content. */
+/** A call's result; without text it has no content. */
 export const back = (id: string, ...said: readonly string[]) => {
   const content = said.length === 0 ? {} : { content: said.map(text) };
   return { type: "tool_result", tool_use_id: id, ...content };

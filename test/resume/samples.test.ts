@@ -40,7 +40,7 @@ function samplesIn(folder: string, dialect: Dialect): Sample[] {
     });
 }
 
-/** Of lines in a row that say nothing only the last is judged: they change nothing. */
+/** Of consecutive silent lines only the last is judged: they change nothing. */
 function judgePrefixes({ name, entries }: Sample): void {
   for (let end = 0; end <= entries.length; end++) {
     const isSilent = entries[end - 1]?.kind === "other" && entries[end]?.kind === "other";
@@ -64,7 +64,7 @@ test.skipIf(!hasSamples)("every prefix of real Claude Code sessions can be resum
 });
 
 test.skipIf(!hasSamples)(
-  "checkpoints and all else that says nothing are invisible, and what threads repeat is said once (S4-8)",
+  "checkpoints and other silent lines are not sent, and what threads repeat is sent once (S4-8)",
   () => {
     const reasons = new Map<string, number>();
     for (const { entries } of samplesIn("rye", rye)) {

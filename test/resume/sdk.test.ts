@@ -1,4 +1,4 @@
-/** Sessions of agent frameworks as conversations: what their own messages say is not bent. */
+/** Sessions of agent frameworks as conversations: their own messages are not distorted. */
 
 import assert from "node:assert/strict";
 import { convertToModelMessages, type UIMessage } from "ai";
@@ -31,7 +31,7 @@ const toolPart = (name: string, toolCallId: string, output: string, more: object
   return { type: `tool-${name}` as const, toolCallId, state, input: { of: name }, output, ...more };
 };
 
-/** Who spoke, and what of: texts, and calls and results by their ids. */
+/** Each speaker with texts, and calls and results by their ids. */
 function outline(messages: readonly { role: string; content: unknown }[]): unknown[] {
   return messages.map(({ role, content }) => {
     const parts = typeof content === "string" ? [{ type: "text", text: content }] : content;
@@ -68,7 +68,7 @@ test("an answer in several steps is several messages, as the AI SDK itself makes
   assert.deepEqual(outline(resumed), outline(await convertToModelMessages(messages)));
 });
 
-test("what a provider's own tool gave back was known to what the model said after it", () => {
+test("the result of a provider's own tool precedes the model's next text", () => {
   const search = toolPart("search", "c1", "30 °C", { providerExecuted: true });
   const parts = [STEP, search, { type: "text", text: "It is warm." }];
   const answer = { id: "a1", role: "assistant", parts };
@@ -80,7 +80,7 @@ test("what a provider's own tool gave back was known to what the model said afte
   ]);
 });
 
-test("thoughts go back with the seal that the AI SDK keeps for Anthropic", () => {
+test("thinking is sent back with the signature that the AI SDK keeps for Anthropic", () => {
   const sealed = (text: string, anthropic: object) => {
     return { type: "reasoning", text, providerMetadata: { anthropic } };
   };
@@ -134,14 +134,14 @@ test("images of users and tools are restored from both frameworks' own parts", (
   assert.deepEqual(results, [[sent], [sent]]);
 });
 
-test("a number that arguments in a string lost is told", () => {
+test("a number rounded in string arguments is reported", () => {
   const call = { type: "function_call", callId: "c1", name: "show" };
   const entries = ofAgents([{ ...call, arguments: '{"id":12345678901234567890}' }]);
   const { actions } = piped("openai-responses", entries, null);
   assert.ok(actions.some(({ why, callId }) => why === "number_rounded" && callId === "c1"));
 });
 
-/** What every call is told came of it. */
+/** Every call's result. */
 function outcomes(messages: readonly { role: string; content: unknown }[]): Map<unknown, string> {
   const results = messages.flatMap(({ role, content }) => {
     return role === "tool" ? (content as { toolCallId: string; output: { value: string } }[]) : [];
@@ -149,7 +149,7 @@ function outcomes(messages: readonly { role: string; content: unknown }[]): Map<
   return new Map(results.map(({ toolCallId, output }) => [toolCallId, output.value]));
 }
 
-test("of a tool's part in an interrupted answer it is told what is known: a result, none, not run", () => {
+test("a tool part of an interrupted answer gets what is known: a result, UNCERTAIN, or NOT STARTED", () => {
   const approval = (more: object) => ({ approval: { id: "p", ...more } });
   const part = (state: string, more: object) => ({
     type: "tool-drop",
@@ -193,7 +193,7 @@ test("of a tool's part in an interrupted answer it is told what is known: a resu
   );
 });
 
-test("a call of the AI SDK that broke off is told with what arrived of its input, and did not run", () => {
+test("a cut call of the AI SDK is sent with what arrived of its input, and as not run", () => {
   const state = "input-streaming";
   const rawInput = '{"db":"x';
   const answer = {
@@ -227,7 +227,7 @@ test("a call of the AI SDK that broke off is told with what arrived of its input
 
 const HOSTED = { type: "hosted_tool_call", status: "completed" };
 
-test("a tool on the provider's side is a call only where its result came with it as a text", () => {
+test("a provider's own tool is a call only where its result came with it as text", () => {
   const { messages, actions } = piped(
     "openai-responses",
     ofAgents([

@@ -10,7 +10,7 @@ import { openVerifiedSession } from "../../src/verifying/verified-entries.ts";
 import { refusal } from "../support/refusal.ts";
 import { JSON_STREAM, message, SignedStreams } from "../support/signed-streams.ts";
 
-/** A chat, a fork of it, and a fork of that; signed, and the server was stopped. */
+/** A chat, a fork of it, and a fork of that; signed, with the server stopped. */
 async function forked(): Promise<SignedStreams> {
   const streams = new SignedStreams();
   const store = await streams.open();
@@ -65,7 +65,7 @@ test("a fork whose source was altered before the fork is not resumed", async () 
   }
 });
 
-test("what was added to a fork unsigned is given leniently, and marked", async () => {
+test("unsigned entries of a fork are used leniently, and marked", async () => {
   const streams = await forked();
   const forged = '{"role":"user","content":"forged"}\n';
   appendFileSync(join(streams.directory, "logs/fork.jsonl"), forged);

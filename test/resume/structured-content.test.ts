@@ -36,7 +36,7 @@ function rows(): object[] {
   return said;
 }
 
-test("structuredContent that was recorded is in the request that resumes the session, for every provider", async () => {
+test("recorded structuredContent is in the request that resumes the session, for every provider", async () => {
   const ids = { claude: "p/s1", entire: "2026-02-10-a1b2c3d4-e5f6-4890-abcd-ef1234567890" };
   for (const [dialect, id] of Object.entries(ids)) {
     const user = new CliUser();

@@ -16,7 +16,7 @@ function refuses(judge: Judge, good: readonly unknown[], bad: readonly (readonly
   }
 }
 
-test("the validator of Anthropic's requests knows its rules", () => {
+test("the validator of Anthropic's requests enforces its rules", () => {
   const text = (said: string) => ({ type: "text", text: said });
   const user = (...content: unknown[]) => ({ role: "user", content });
   const model = (...content: unknown[]) => ({ role: "assistant", content });
@@ -56,7 +56,7 @@ test("the validator of Anthropic's requests knows its rules", () => {
   );
 });
 
-test("the validator of chat completions knows its rules", () => {
+test("the validator of chat completions enforces its rules", () => {
   const user = { role: "user", content: "go" };
   const called = (id = "a", name = "t", args = "{}") => ({
     role: "assistant",
@@ -87,7 +87,7 @@ test("the validator of chat completions knows its rules", () => {
   );
 });
 
-test("the validator of a response's input knows its rules", () => {
+test("the validator of a response's input enforces its rules", () => {
   const user = { type: "message", role: "user", content: [{ type: "input_text", text: "go" }] };
   const call = { type: "function_call", call_id: "a", name: "t", arguments: "{}" };
   const back = { type: "function_call_output", call_id: "a", output: "1" };
@@ -112,7 +112,7 @@ test("the validator of a response's input knows its rules", () => {
   );
 });
 
-test("the validator of the AI SDK's messages knows its rules", () => {
+test("the validator of the AI SDK's messages enforces its rules", () => {
   const user = { role: "user", content: [{ type: "text", text: "go" }] };
   const call = { type: "tool-call", toolCallId: "a", toolName: "t", input: {} };
   const named = { toolCallId: "a", toolName: "t" };

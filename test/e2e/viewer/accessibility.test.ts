@@ -1,6 +1,6 @@
 /**
  * Every page, in both themes, wide and on a phone: axe-core finds no serious fault, and nothing
- * stands out of the screen.
+ * overflows the screen.
  */
 
 import assert from "node:assert/strict";
@@ -66,7 +66,7 @@ for (const [colorScheme, width, height] of [
   });
 }
 
-/** Anew each time, so that nothing is left open of the page before. */
+/** Loaded again each time, so that nothing is left open from the page before. */
 async function goTo(page: Page, path: string): Promise<void> {
   await page.goto("about:blank");
   await page.goto(`${viewer.url}/${path}`);

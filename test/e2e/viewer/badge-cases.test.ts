@@ -27,7 +27,7 @@ import { tempDirectory } from "../../support/temp-directory.ts";
 
 const never = new AbortController().signal;
 
-/** Many of the corpus differ only in what they alter in one line: of those, one dialect's do. */
+/** Many cases differ only in what they alter in one line: one dialect is enough for those. */
 function isAsked(name: string): boolean {
   const isOfMany = /-altered-|-spelled-|-in-tail$|-field-/.test(name);
   return !isOfMany || name.startsWith("rye-flat");
@@ -41,7 +41,7 @@ async function libraryVerdict({ target }: LaidOut): Promise<Verdict> {
 
 interface Judged {
   readonly report: SessionVerdict;
-  /** What the page checks without being asked: of a long session not all. */
+  /** What the page checks by default: of a long session not all. */
   readonly checked: Checked;
   readonly end: Checked;
 }
@@ -124,12 +124,12 @@ for (const shape of SHAPE_NAMES) {
   });
 }
 
-/** Their log is gone, so there are no bytes to check; those with a pin are listed as missing. */
+/** Their log is missing, so there are no bytes to check; those with a pin are listed as missing. */
 function isGone(name: string): boolean {
   return /-missing(-pinned)?$|-sidecar-log-gone$/.test(name);
 }
 
-test("the command line says of a case of each verdict what the table is held against", async () => {
+test("the command line agrees with the table for a case of each verdict", async () => {
   const names = [
     ...["honest", "modified-answer", "newer-version", "forked", "signed-by-unknown", "stripped"],
     ...["torn-tail", "nul-line", "missing-pinned"],
@@ -156,7 +156,7 @@ test("the command line says of a case of each verdict what the table is held aga
   assert.equal(verdicts.size, VERDICTS.length - 1, "all but unpinned, which a flag asks for");
 });
 
-test("the table holds at least fifty altered variants, and no two have one name", () => {
+test("the table has at least fifty altered variants with distinct names", () => {
   const names = SHOWN_CASES.map(({ name }) => name).filter(isAsked);
   assert.equal(new Set(names).size, names.length);
   assert.ok(names.length >= 200);

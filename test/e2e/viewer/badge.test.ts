@@ -12,7 +12,7 @@ import { browserTest, ViewerScene, viewerScene } from "./harness.ts";
 
 viewerScene((scene) => scene.write({ id: "hello-1", entries: turnOf("hello") }));
 
-/** Each got a green badge, or none that was right, from the browser's check alone. */
+/** The browser's check alone once gave each a green badge, or a wrong one. */
 const SAMPLE = [
   ...["rye-flat-honest", "rye-flat-modified-answer", "rye-flat-cut-back-pinned"],
   ...["rye-flat-forked", "rye-flat-rewritten-with-key-pinned", "rye-flat-stripped-pinned"],

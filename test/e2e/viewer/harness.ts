@@ -38,7 +38,7 @@ import { sayable } from "../../support/signing-user.ts";
 import { chromiumPath, isBrowserRequired, launchChromium } from "../chromium.ts";
 import { watchPage } from "../watched-page.ts";
 
-/** Passed over where there is no browser; where one is required, that is a failure. */
+/** Skipped without a browser; where one is required, that is a failure. */
 export const browserTest = test.skipIf(chromiumPath === null && !isBrowserRequired);
 
 export interface NewSession extends WideOptions {
@@ -58,9 +58,9 @@ export interface PageOptions {
   readonly width?: number;
   readonly height?: number;
   readonly colorScheme?: "light" | "dark";
-  /** Errors that the test brings about itself: a server that stops, a token that is asked for. */
+  /** Errors that the test causes itself: a server that stops, a token that is required. */
   readonly mayLog?: RegExp;
-  /** A script that runs before those of the page: to take something from the browser. */
+  /** A script that runs before those of the page, to remove a browser feature. */
   readonly before?: string;
 }
 
@@ -69,7 +69,7 @@ export class ViewerScene {
   /** Where sessions are served from. */
   readonly root = join(this.home, "project");
   readonly #faults: unknown[] = [];
-  /** What the environment was before. */
+  /** The environment before. */
   readonly #left = new Map<string, string | undefined>();
   #options: Partial<ServeOptions> = {};
   #server: RunningServer | null = null;
@@ -83,7 +83,7 @@ export class ViewerScene {
     return new VerbatimClient({ url: this.url });
   }
 
-  /** Begins: called by `viewerScene`, before the sessions are written. */
+  /** Called by `viewerScene`, before the sessions are written. */
   enter(options: Partial<ServeOptions>): void {
     this.#options = options;
     for (const name of ["CONFIG", "STATE", "CACHE", "DATA"]) {
@@ -93,7 +93,7 @@ export class ViewerScene {
     }
   }
 
-  /** Writes a session through the real store: of rye and signed, unless asked for otherwise. */
+  /** Writes a session through the real store: rye and signed, by default. */
   async write({ id, entries, ...options }: NewSession): Promise<WrittenSession> {
     const store = await openStore({
       ...{ dialect: "rye", root: this.root, durability: "os", sign: true, agent: "hello" },
@@ -106,7 +106,7 @@ export class ViewerScene {
     return { id, root: store.root, dialect: store.dialect, path };
   }
 
-  /** Alters a file behind everybody's back: the first `from` in it becomes `to`, of one length. */
+  /** Alters a file directly: the first `from` in it becomes `to`, of the same length. */
   alter(path: string, from: string, to: string): void {
     assert.equal(Buffer.byteLength(from), Buffer.byteLength(to));
     const text = readFileSync(path, "latin1");
@@ -114,7 +114,7 @@ export class ViewerScene {
     writeFileSync(path, text.replace(from, to), "latin1");
   }
 
-  /** What the API calls a session, by its own id. */
+  /** A session's id in the API, by its own id. */
   async apiId(id: string): Promise<string> {
     for await (const item of this.client.sessions.all()) if (item.session === id) return item.id;
     return assert.fail(`${id} is not listed`);
@@ -131,7 +131,7 @@ export class ViewerScene {
     });
   }
 
-  /** Stops the server. What pages log about that is for `mayLog`. */
+  /** Stops the server. `mayLog` allows what pages log about that. */
   async stop(): Promise<number> {
     const port = this.#server?.port ?? 0;
     await this.#server?.close();
@@ -139,7 +139,7 @@ export class ViewerScene {
     return port;
   }
 
-  /** A page of its own; it is closed, and what it did is judged, when the test is over. */
+  /** A new page; it is closed, and what it did is checked, when the test is over. */
   async open(path = "#/", options: PageOptions = {}): Promise<Page> {
     const { width = 1280, height = 800, colorScheme = "light", mayLog, before } = options;
     this.#browser ??= await launchChromium();
@@ -193,7 +193,7 @@ export function viewerScene(
 
 const project = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** `npm test` has built it; who runs one file after an edit gets what they edited. */
+/** `npm test` has built it; after an edit, a single file's run builds it again. */
 function buildWhenStale(): void {
   const built = modifiedMs(join(project, "dist/viewer/index.html"));
   const sources = ["viewer", "src/render", "src/client", "src/proof", "src/model", "src/base"];

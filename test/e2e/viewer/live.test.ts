@@ -47,7 +47,7 @@ function append(path: string, text: string): void {
 
 let listed = "";
 
-/** Asks for the list once: it reads all sessions, and one of them will be long. */
+/** Loads the list once: it reads all sessions, and one of them will be long. */
 async function openLive(id: string, mayLog?: RegExp): Promise<Page> {
   const options = mayLog === undefined ? {} : { mayLog };
   listed ||= await viewer.apiId("live-1");
@@ -56,7 +56,7 @@ async function openLive(id: string, mayLog?: RegExp): Promise<Page> {
   return page;
 }
 
-/** How far from its end the transcript is scrolled. */
+/** The transcript's distance from its end. */
 function belowIn(page: Page): Promise<number> {
   return page.locator(".transcript").evaluate((one) => {
     return one.scrollHeight - one.scrollTop - one.clientHeight;
@@ -64,7 +64,7 @@ function belowIn(page: Page): Promise<number> {
 }
 
 browserTest(
-  "entries of another process appear; a reader elsewhere is told, and left alone",
+  "entries of another process appear; a reader elsewhere sees a count, and is left alone",
   async () => {
     const page = await openLive("live-1");
     append(paths.live, "the first news");
@@ -109,7 +109,7 @@ browserTest("a session of 100,000 entries is read from its end, and never held w
   const numbers = async () => (await texts()).map((text) => Number(text.slice("said ".length)));
   const scroller = page.locator(".transcript");
   await page.getByText(`said ${LONG - 1}`).waitFor();
-  // Backwards through some pages: what is in the page is one stretch, and a short one.
+  // Backwards through some pages: the page has one range, and a short one.
   let first = LONG;
   for (let step = 0; step < 12; step++) {
     first = await scroller.evaluate((one) => {
@@ -120,7 +120,7 @@ browserTest("a session of 100,000 entries is read from its end, and never held w
       const text = document.querySelector(".entry .text")?.textContent ?? "";
       return Number(text.slice("said ".length)) < before;
     }, first);
-    // What was put in above did not move what is read.
+    // Rows added above did not move the visible ones.
     const read = page.getByText(`said ${first}`, { exact: true });
     const isInPlace = async () => {
       const { y = -1 } = (await read.boundingBox()) ?? {};
@@ -148,7 +148,7 @@ browserTest("a session of 100,000 entries is read from its end, and never held w
   await page.getByText(`said ${LONG - 1}`).waitFor();
 });
 
-/** Unfolds and touches all that is in the transcript, and tells what should not be there. */
+/** Unfolds and touches everything in the transcript, and returns what should not be there. */
 const TOUCH = `(() => {
   const inside = [...document.querySelectorAll(".row > div:first-child *")];
   for (const element of inside) {
@@ -162,7 +162,7 @@ const TOUCH = `(() => {
   return { pwned: window.__pwned !== undefined, elements: [...found].map((one) => JSON.parse(one)) };
 })()`;
 
-/** What only this page has: links to its own entries, and code that can be scrolled by keys. */
+/** Allowed only in this page: links to its own entries, and code that can be scrolled by keys. */
 const OWN = /^(?:href=#\/s\/[\w.%-]+(?:\?at=\d+)?|tabindex=0|class=hl-[a-z-]+)$/;
 
 interface Touched {
@@ -173,7 +173,7 @@ interface Touched {
 browserTest("hostile texts in every field run nothing, load nothing, and are shown", async () => {
   const page = await openLive("evil-1");
   await page.keyboard.press("g");
-  // All of it is in the page at once: it is shorter than what is held.
+  // All of it is in the page at once: it is shorter than the limit.
   await page.waitForFunction((count) => {
     const transcript = document.querySelector(".transcript");
     if (transcript) transcript.scrollTop = transcript.scrollHeight;

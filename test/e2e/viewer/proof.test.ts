@@ -1,4 +1,6 @@
-/** Proof in a real browser: what a reader is told of sessions that are as signed, altered, unsigned. */
+/**
+ * Proof in a real browser: what a reader sees for sessions that are unaltered, altered, unsigned.
+ */
 
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, rmSync, utimesSync } from "node:fs";
@@ -104,7 +106,7 @@ browserTest("no badge is green while the server has not judged, or could not", a
   });
   const badge = slow.locator(".proof-badge");
   await badge.click();
-  // The browser is done, and the badge is not green all the same.
+  // The browser is done, and still the badge is not green.
   await slow.locator("#proof-panel").getByText("3 of 3 turns hold").waitFor();
   await badge.filter({ hasText: "checking" }).waitFor();
   answered();
@@ -114,7 +116,7 @@ browserTest("no badge is green while the server has not judged, or could not", a
 });
 
 browserTest(
-  "a signed session whose log is gone is listed as rolled back, and its page says so",
+  "a signed session whose log is missing is listed as rolled back, and its page says so",
   async () => {
     const { path } = await viewer.write({ id: "gone-1", entries: turnOf("Gone") });
     rmSync(path);

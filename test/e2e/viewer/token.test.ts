@@ -1,4 +1,4 @@
-/** A server that asks for tokens: the page asks its reader for one, and shows nothing before. */
+/** A server that requires tokens: the page asks for one, and shows nothing before. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const viewer = viewerScene(async (scene) => {
 });
 
 browserTest(
-  "a token is asked for, kept in the tab, and asked for again when it is wrong",
+  "the page asks for a token, keeps it in the tab, and asks again when it is wrong",
   async () => {
     const page = await viewer.open("#/", { mayLog: /401/ });
     await page.getByLabel("Token").fill("wrong");

@@ -1,4 +1,7 @@
-/** A session in another dialect: another session, with the same things said, and a report of the rest. */
+/**
+ * A session in another dialect: another session, with the same conversation, and a report of the
+ * rest.
+ */
 
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -27,7 +30,7 @@ const WAYS = NAMES.flatMap((from) => {
   return NAMES.filter((to) => to !== from).map((to) => [from, to] as const);
 });
 
-test.each(WAYS)("from %s to %s: what was said is there, and is signed anew", async (from, to) => {
+test.each(WAYS)("from %s to %s: the conversation is there, and signed again", async (from, to) => {
   const [ada, ben] = [new HandingUser(), new HandingUser()];
   const written = await ada.write({ dialect: from }, TALK);
   const { path, manifest } = await ada.handoff(written);
@@ -67,8 +70,8 @@ function accountsForAll({ fidelity }: Unpacked, lines: number): void {
   }
 }
 
-test("whatever an agent's session holds, a line is kept, or it is told what of it is not", () => {
-  // Method: what is called kept is said again in its own dialect, and must read as it did.
+test("of any agent's session, a line is kept, or the report says what is not", () => {
+  // Method: what is reported as kept is written again in its own dialect, and must read the same.
   const facts = mappingFacts({ id: "s", agent: "hello", cwd: "/project" });
   fc.assert(
     fc.property(agentSession, fc.constantFrom(...WAYS), (session, [from, to]) => {
@@ -86,7 +89,7 @@ test("whatever an agent's session holds, a line is kept, or it is told what of i
   );
 });
 
-test("what stands beside a conversation does not become part of it in another dialect", async () => {
+test("lines aside from a conversation do not become part of it in another dialect", async () => {
   const ada = new HandingUser();
   const store = await ada.store({ dialect: "entire", root: tempDirectory() });
   const session = store.session("aside");
@@ -115,7 +118,7 @@ test("what stands beside a conversation does not become part of it in another di
 });
 
 test.each(["rye", "homeagent", "entire", "claude"] as const)(
-  "what was taken back is not said again in another dialect (%s)",
+  "undone entries are not copied to another dialect (%s)",
   async (to) => {
     const ada = new HandingUser();
     const store = await ada.store({ dialect: "sdk", root: tempDirectory() });
@@ -155,7 +158,7 @@ test("a summary that becomes a plain user message in another dialect is reported
   assert.deepEqual(fidelity.changes, [{ line: 1, fate: "approximated", changed: ["saidBy"] }]);
 });
 
-test("what a session said before it was deleted is not said again in another dialect", async () => {
+test("entries from before a session was deleted are not copied to another dialect", async () => {
   const ada = new HandingUser();
   const store = await ada.store({ dialect: "claude", root: tempDirectory() });
   const session = store.session("app/s");
@@ -174,7 +177,7 @@ test("what a session said before it was deleted is not said again in another dia
   assert.ok(!readFileSync(unpacked.path, "utf8").includes("secret"));
 });
 
-test("what a dialect has no words for is told, line by line", async () => {
+test("what a dialect cannot express is reported, line by line", async () => {
   const ada = new HandingUser();
   const { path } = await ada.handoff(await ada.write({ dialect: "rye" }, TALK));
   const unpacked = await ada.unpack(path, { root: tempDirectory(), dialect: "entire" });
@@ -185,7 +188,7 @@ test("what a dialect has no words for is told, line by line", async () => {
   assert.equal(home.fidelity.times, "kept", "HomeAgent's records take any time");
 });
 
-test("the new session has the id that was asked for, once, and the agent", async () => {
+test("the new session has the requested id, once, and the agent", async () => {
   const ada = new HandingUser();
   const { path } = await ada.handoff(await ada.write({ dialect: "rye" }, TALK));
   const root = tempDirectory();
@@ -210,7 +213,7 @@ test("a session that is unpacked unsigned says so", async () => {
   assert.ok(!readFileSync(unpacked.path, "utf8").includes('"sig2"'));
 });
 
-test("a string that one dialect keeps beside the log is whole in another", async () => {
+test("a string spilled to a file in one dialect is whole in another", async () => {
   const ada = new HandingUser();
   const long = "x".repeat(9 * 1024 * 1024);
   const { path } = await ada.handoff(await ada.write({ dialect: "entire" }, [said(long)]));

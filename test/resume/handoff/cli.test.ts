@@ -40,7 +40,7 @@ async function recorded(dialect: DialectName): Promise<CliUser> {
 }
 
 test.each(DIALECTS)(
-  "a %s session is handed off and unpacked, by one key as by another that is trusted",
+  "a %s session is handed off and unpacked, by the own key or another trusted one",
   async (dialect) => {
     const ada = await recorded(dialect);
     const { id, path } = RECORDED[dialect];
@@ -91,7 +91,7 @@ test("a session that was altered is not handed off, nor an altered bundle unpack
   assert.ok(!existsSync(join(user.cwd, "c.vbx")));
 });
 
-test("a session whose head cannot be pinned is unpacked, and told with how to pin it", async () => {
+test("a session whose head cannot be pinned is unpacked, with a warning that says how to pin it", async () => {
   const user = await recorded("rye");
   assert.equal((await user.run(["handoff", "hello", "--output", "a.vbx"])).code, 0);
   const lock = join(user.home, ".local/state/verbatim/heads.lock");
@@ -102,7 +102,7 @@ test("a session whose head cannot be pinned is unpacked, and told with how to pi
   expect(stderr).toMatch(/could not be pinned.*`verbatim head pin hello-1739012630` tries again/);
 });
 
-test("a person sees what became of every line in another dialect", async () => {
+test("a person sees what happened to every line in another dialect", async () => {
   const user = await recorded("rye");
   writeFileSync(join(user.cwd, "notes.md"), "It hangs.\n");
   const handoff = ["handoff", "hello", "--output", "a.vbx", "--summary", "notes.md", "--json"];
@@ -116,7 +116,7 @@ test("a person sees what became of every line in another dialect", async () => {
   expect(stderr).toMatch(/line \d+: dropped, checkpoint/);
 });
 
-test("what is no bundle, or not there, is told with 7, and wrong usage with 2", async () => {
+test("a file that is not a bundle, or is missing, exits with 7, and wrong usage with 2", async () => {
   const user = await recorded("rye");
   writeFileSync(join(user.cwd, "a.vbx"), "no bundle");
   const bad = await user.run(["unpack", "a.vbx"]);

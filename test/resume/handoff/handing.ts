@@ -40,7 +40,7 @@ export class HandingUser extends SigningUser {
   }
 }
 
-/** A session with all that dialects have words for. */
+/** A session with everything that dialects can express. */
 export const TALK: readonly NewEntry[] = [
   { kind: "start", model: "claude-opus-4-5" },
   { kind: "message", role: "user", parts: [{ type: "text", text: "Deploy it." }] },

@@ -26,14 +26,14 @@ import { WatchedFiles } from "../../support/watched-files.ts";
 import { HandingUser, TALK } from "./handing.ts";
 
 const shapes = Object.entries(SHAPES);
-/** What is made from a log that was unpacked. */
+/** The derived file of an unpacked log. */
 const DERIVED: Partial<Record<DialectName, string>> = {
   rye: "transcript.md",
   entire: "prompt.txt",
 };
 
 test.each(shapes)(
-  "a session goes to a colleague byte for byte, and is verified there (%s, S4-7)",
+  "a session is handed to a colleague byte for byte, and is verified there (%s, S4-7)",
   async (_name, shape) => {
     const [ada, ben] = [new HandingUser(), new HandingUser()];
     const written = await ada.write(shape, TALK);
@@ -67,7 +67,7 @@ test.each(shapes)(
   },
 );
 
-/** What an attacker, a crash or a colleague does to a log, and what is said of it then. */
+/** What an attacker, a crash or a colleague does to a log, and the verdict. */
 const HARM: Readonly<
   Record<string, (written: Written, user: HandingUser) => Promise<void> | void>
 > = {
@@ -88,7 +88,7 @@ const HARM: Readonly<
   unsigned: async ({ path, sidecarPath, target }, user) => {
     rmSync(path);
     rmSync(sidecarPath, { force: true });
-    rmSync(user.places.stateDirectory, { recursive: true }); // Nobody remembers that it was signed.
+    rmSync(user.places.stateDirectory, { recursive: true }); // No pin says that it was signed.
     const { root, id } = target;
     const store = await user.store({ dialect: target.dialect, root, sign: false });
     const session = store.session(id);
@@ -122,7 +122,7 @@ test.each(
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test("a lenient policy is no reason to hand off what nobody signed", async () => {
+test("unsigned lines are not handed off, even with a lenient policy", async () => {
   const ada = new HandingUser();
   const written = await ada.writeTurns({ dialect: "rye" }, 1);
   await HARM.incomplete?.(written, ada);
@@ -201,7 +201,7 @@ test("a bundle says at which commit of which repository, without credentials", a
   }
 });
 
-test("strings that are kept beside a log go with it", async () => {
+test("spilled files of a log are in its bundle", async () => {
   const ada = new HandingUser();
   const long = "x".repeat(9 * 1024 * 1024);
   const written = await ada.write({ dialect: "entire" }, [said("short"), said(long)]);
@@ -217,7 +217,7 @@ test("strings that are kept beside a log go with it", async () => {
   assert.ok(before && after && before.equals(after));
 });
 
-test("a key that is trusted with transcripts alone brings no thread.json", async () => {
+test("a thread.json by a key trusted only for transcripts is left out", async () => {
   const [ada, ben] = [new HandingUser(), new HandingUser()];
   const written = await ada.write({ dialect: "rye" }, TALK);
   const { path } = await ada.handoff(written);
@@ -230,7 +230,7 @@ test("a key that is trusted with transcripts alone brings no thread.json", async
   assert.equal(meta.reconstructed, true);
 });
 
-test("a key that nobody trusts is refused, though the bundle brings it", async () => {
+test("an untrusted key is refused, even if the bundle has it", async () => {
   const [ada, ben] = [new HandingUser(), new HandingUser()];
   const { path } = await ada.handoff(await ada.writeTurns({ dialect: "entire" }, 1));
   await ben.enter();
@@ -253,7 +253,7 @@ test("a session that is there already is not touched, and its own dialect allows
   await refusal(ada.unpack(path, { root: tempDirectory(), id: "other/one" }), "BAD_ID");
 });
 
-test("who insists on a pin takes no session of which no head is remembered", async () => {
+test("with requiresPin, a session without a pinned head is refused", async () => {
   const [ada, ben] = [new HandingUser(), new HandingUser()];
   const written = await ada.writeTurns({ dialect: "entire" }, 1);
   const { path } = await ada.handoff(written, { requiresPin: true });
@@ -263,7 +263,7 @@ test("who insists on a pin takes no session of which no head is remembered", asy
   assert.equal(details.verdict, "unpinned");
 });
 
-test("a bundle that is older than what is remembered of its log is a rollback", async () => {
+test("a bundle that is older than its log's pinned head is a rollback", async () => {
   const ada = new HandingUser();
   const written = await ada.writeTurns({ dialect: "rye" }, 1);
   const { path } = await ada.handoff(written);
@@ -304,7 +304,7 @@ test.each(["rye", "homeagent", "entire"] as const)(
   },
 );
 
-test("a bundle that cannot be written leaves what stood under its name", async () => {
+test("a bundle that cannot be written leaves the existing file of its name", async () => {
   const ada = new HandingUser();
   const written = await ada.writeTurns({ dialect: "rye" }, 1);
   const output = join(tempDirectory(), "a.vbx");

@@ -33,7 +33,7 @@ import { HandingUser } from "./handing.ts";
 
 const REFUSALS: readonly string[] = ["BAD_BUNDLE", "NOT_VERIFIED"];
 
-/** The code with which bytes are refused; null when they are taken. Any other error is thrown. */
+/** The code of a refusal; null when the bytes are accepted. Any other error is thrown. */
 async function judged(bytes: Uint8Array, judging: UserJudging): Promise<string | null> {
   const path = "/memory/a.vbx";
   const directory = await memoryHost(new Map([[path, bytes]])).files.openDirectory("/memory", {
@@ -59,7 +59,7 @@ async function small(dialect: "rye" | "homeagent") {
   return { ada, path, judging, bytes: readFileSync(path), written };
 }
 
-test("a bundle that is cut at any byte, or goes on after its end, is refused", async () => {
+test("a bundle that is cut at any byte, or has bytes after its end, is refused", async () => {
   const { bytes, judging } = await small("rye");
   assert.equal(await judged(bytes, judging), null, "the honest one is taken");
   for (let cut = 0; cut < bytes.length; cut++) {
@@ -71,7 +71,7 @@ test("a bundle that is cut at any byte, or goes on after its end, is refused", a
 });
 
 test.each(["rye", "homeagent"] as const)(
-  "a %s bundle of which any byte is another is refused",
+  "a %s bundle with any byte changed is refused",
   async (dialect) => {
     const { bytes, judging } = await small(dialect);
     for (let at = 0; at < bytes.length; at++) {
@@ -82,7 +82,7 @@ test.each(["rye", "homeagent"] as const)(
   },
 );
 
-test("whatever bytes come, what is no bundle is refused with a code", async () => {
+test("any bytes that are not a bundle are refused with a code", async () => {
   const { bytes, judging } = await small("homeagent");
   const pieces = fc.array(
     fc.oneof(
@@ -103,7 +103,7 @@ test("whatever bytes come, what is no bundle is refused with a code", async () =
 interface Made {
   readonly name: string;
   readonly content: Uint8Array;
-  /** What stands before it, when that is not the header it should have. */
+  /** The bytes before it, when that is not its proper header. */
   readonly header?: Uint8Array;
 }
 
@@ -158,7 +158,7 @@ async function forger(dialect: "rye" | "homeagent" = "rye") {
   return { ada, members, manifest, signed, tryOut, written };
 }
 
-test("the honest members, signed anew, are taken: what follows is refused for what it is", async () => {
+test("the honest members, signed again, are accepted: the next ones are refused for their change", async () => {
   const { ada, members, signed } = await forger();
   const file = join(tempDirectory(), "honest.vbx");
   writeFileSync(file, tarOf(await signed(members)));
@@ -172,7 +172,7 @@ test.each([
   ["a way up that ends like ours", "../a.0.spill"],
   ["a key of no key's name", "keys/../../a.pem"],
   ["another case", "LOG.jsonl"],
-  ["a name of nobody's", "transcript.jsonl"],
+  ["an unknown name", "transcript.jsonl"],
   ["a directory", "spill/"],
   ["a hidden file", ".bashrc"],
 ])("a member with %s is refused, whoever signed it", async (_what, name) => {
@@ -240,7 +240,7 @@ test("a manifest that lists other members, or another session, is refused", asyn
   assert.equal(await tryOut(tarOf([...members.slice(0, -1), last])), tampered);
   const swapped = { ...log, content: Buffer.from(log.content.toString().replace("go", "no")) };
   assert.equal(await tryOut(tarOf([swapped, ...rest, last])), tampered, "a swapped log");
-  // Signed anew by a trusted hand, the log still proves itself.
+  // Signed again by a trusted key, the log still proves itself.
   assert.equal(await tryOut(tarOf(await signed([swapped, ...rest]))), tampered);
   assert.equal(await tryOut(tarOf(await signed(members, { session: "other-1" }))), tampered);
   const head = { ...manifest.head, seq: manifest.head.seq + 1 };
@@ -272,7 +272,7 @@ test("a thread.json that was altered, or is another thread's, is refused", async
   assert.equal(await tryOut(tarOf(await signed(altered))), "NOT_VERIFIED tampered");
 });
 
-test("a manifest is spelt in one way", async () => {
+test("a manifest has one spelling", async () => {
   const { members, signed, tryOut } = await forger();
   const whole = await signed(members);
   const last = whole.at(-1) ?? assert.fail("a manifest");
@@ -329,7 +329,7 @@ test("a manifest whose fields no writer writes is refused, whoever signed it", a
   }
 });
 
-test("bombs are no bundles: compressed files, holes, lengths that lie", async () => {
+test("bombs are refused: compressed files, holes, false lengths", async () => {
   const { tryOut } = await forger();
   assert.equal(await tryOut(gzipSync(Buffer.alloc(64 * 1024 * 1024))), "BAD_BUNDLE");
   assert.equal(await tryOut(Buffer.alloc(4 * 1024 * 1024)), "BAD_BUNDLE");

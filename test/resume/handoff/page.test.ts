@@ -1,4 +1,4 @@
-/** The page of bundles, held against the code. */
+/** docs/formats/bundle.md, compared with the code. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";

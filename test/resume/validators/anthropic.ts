@@ -13,7 +13,7 @@ import type Anthropic from "@anthropic-ai/sdk";
 import type { AnthropicMessage } from "../../../src/resume/targets/anthropic.ts";
 import { Faults } from "./facts.ts";
 
-/** Compiles only while what we build is what the SDK takes. */
+/** Compiles only while our type matches the SDK's. */
 export function asParams(messages: readonly AnthropicMessage[]): Anthropic.MessageParam[] {
   return [...messages];
 }
@@ -63,7 +63,7 @@ export function anthropicFaults(messages: readonly AnthropicMessage[]): string[]
     );
     faults.expect(
       results.every(({ n }, index) => n === index),
-      `${where}: results stand after other blocks`,
+      `${where}: results come after other blocks`,
     );
     open = content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
     for (const id of open) {

@@ -1,6 +1,6 @@
-/** Facts: what every validator says of a request: nothing, or what is wrong and where. */
+/** Facts: the result of every validator: nothing, or what is wrong and where. */
 
-/** What Python's str.strip() takes away. */
+/** What Python's str.strip() removes. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for.
 const PYTHON_BLANK = /^[\s\u001c-\u001f\u0085]*$/;
 
@@ -26,7 +26,7 @@ export class Faults {
     }
   }
 
-  /** A text that providers take: it says something, in UTF-8, without NUL. */
+  /** A text that providers accept: not blank, in UTF-8, without NUL. */
   text(value: unknown, where: string): void {
     if (typeof value !== "string") {
       this.list.push(`${where} is no text`);

@@ -8,7 +8,7 @@ import type OpenAI from "openai";
 import type { ChatMessage } from "../../../src/resume/targets/openai-chat.ts";
 import { Faults } from "./facts.ts";
 
-/** Compiles only while what we build is what the SDK takes. */
+/** Compiles only while our type matches the SDK's. */
 export function asParams(
   messages: readonly ChatMessage[],
 ): OpenAI.Chat.ChatCompletionMessageParam[] {

@@ -9,7 +9,7 @@ import type OpenAI from "openai";
 import type { ResponsesItem } from "../../../src/resume/targets/openai-responses.ts";
 import { Faults } from "./facts.ts";
 
-/** Compiles only while what we build is what the SDK takes. */
+/** Compiles only while our type matches the SDK's. */
 export function asInput(items: readonly ResponsesItem[]): OpenAI.Responses.ResponseInputItem[] {
   return [...items];
 }
