@@ -1,4 +1,4 @@
-/** Chats of the AI SDK over time: what is edited, lost, refused and broken, and the SDK's transport. */
+/** Chats of the AI SDK over time: edits, losses, refusals and failures, and the SDK's transport. */
 
 import assert from "node:assert/strict";
 import {
@@ -18,7 +18,7 @@ import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { by, cook, embeddedChats, endless, openEngine, says, textOf } from "./chatting.ts";
 
-/** A text as chunks, of which each has its own id. */
+/** A text as chunks, each with its own id. */
 function words(text: string): UIMessageChunk[] {
   const id = `t-${text.slice(0, 9)}`;
   return [
@@ -28,7 +28,7 @@ function words(text: string): UIMessageChunk[] {
   ];
 }
 
-/** The engine's streams, of which an append fails when `before` does. */
+/** The engine's streams; an append fails when `before` throws. */
 function streamsOver(engine: JsonlEngine, before: () => void): EmbeddedStreams {
   return {
     createStream: (path) => engine.createStream(path),
@@ -42,8 +42,8 @@ function streamsOver(engine: JsonlEngine, before: () => void): EmbeddedStreams {
   };
 }
 
-test("of an answer that lost its process what came is kept, wherever it was cut", async () => {
-  // Method: what a killed process leaves is a begun answer in the log and some chunks in its stream.
+test("the chunks of an answer that lost its process are kept, wherever it was cut", async () => {
+  // Method: a killed process leaves a begun answer in the log and some chunks in its stream.
   const { chats, root, engine } = await embeddedChats();
   const abortSignal = new AbortController().signal;
   const chunks: UIMessageChunk[] = [];
@@ -81,7 +81,7 @@ test("of an answer that lost its process what came is kept, wherever it was cut"
   await store.close();
 });
 
-test("what is edited, regenerated or gone on from takes the place of what was there", async () => {
+test("an edited, regenerated or continued message replaces the old one", async () => {
   const { chats } = await embeddedChats();
   const ask = async (options: { message?: UIMessage; regenerate?: string }, id: string) => {
     const response = await chats.respond("c", {
@@ -99,13 +99,13 @@ test("what is edited, regenerated or gone on from takes the place of what was th
   const [, answered] = await chats.loadMessages("c");
   assert.ok(answered);
   const steps = answered.parts.length;
-  // As the SDK gives a message back to which a tool's result was added in the browser.
+  // As the SDK sends a message to which a tool's result was added in the browser.
   assert.deepEqual(await ask({ message: answered }, "never"), ["u1", "a4"]);
   const [, longer] = await chats.loadMessages("c");
   assert.equal(longer?.parts.length, steps * 2);
 });
 
-test("an answer that fails says so to its readers, and is marked", async () => {
+test("a failed answer reports the failure to its readers, and is marked", async () => {
   const { chats } = await embeddedChats();
   const answer = () => Promise.reject(new Error("the key is sk-1234"));
   const body = await (await chats.respond("c", { message: says("x"), answer })).text();
@@ -120,7 +120,7 @@ test("an answer that fails says so to its readers, and is marked", async () => {
 });
 
 test("a chunk that cannot be kept ends the answer with an error, and no reader waits for more", async () => {
-  // Method: a tool that answers with a BigInt is the usual case; the last ones no program should send.
+  // Method: a tool that returns a BigInt is the usual case; the last ones no program should send.
   const chunks = [{ type: "data-row", data: { id: 10n } }, null, undefined, 7, {}];
   for (const [n, chunk] of chunks.entries()) {
     const { chats } = await embeddedChats();
@@ -139,7 +139,7 @@ test("a chunk that cannot be kept ends the answer with an error, and no reader w
   }
 });
 
-test("an answer that no line can hold is named where it stands, and the chat goes on", async () => {
+test("an answer too long for a line is replaced by a reference to its stream, and the chat continues", async () => {
   const { chats, engine } = await embeddedChats();
   const delta = "x".repeat(9 * 1024 * 1024);
   const answer = () => convertArrayToReadableStream([...words(delta), ...words(`y${delta}`)]);
@@ -153,7 +153,7 @@ test("an answer that no line can hold is named where it stands, and the chat goe
   assert.equal((await chats.loadChat("c")).messages.length, 4);
 });
 
-test("an answer that is let down is ended as soon as it can be, and no reader waits for more", async () => {
+test("an abandoned answer is ended as soon as possible, and no reader waits for more", async () => {
   const engine = await openEngine();
   let failures = 0;
   const streams = streamsOver(engine, () => {
@@ -184,7 +184,7 @@ test("an answer that is let down is ended as soon as it can be, and no reader wa
   assert.equal(warnings.length, 2);
 });
 
-test("an answer with a chunk that belongs nowhere is kept up to there, and has failed", async () => {
+test("an answer with a misplaced chunk is kept up to there, and has failed", async () => {
   const { chats, root } = await embeddedChats();
   const stray: UIMessageChunk = { type: "text-delta", id: "nobody's", delta: "stray" };
   const chunks = [...words("FIRST"), stray, ...words("SECOND"), { type: "finish" } as const];
@@ -199,7 +199,7 @@ test("an answer with a chunk that belongs nowhere is kept up to there, and has f
   await store.close();
 });
 
-test("the SDK's own transport sends, reconnects and is told when there is nothing", async () => {
+test("the SDK's own transport sends, reconnects and gets 204 when there is nothing", async () => {
   const { chats } = await embeddedChats();
   const answers: MockLanguageModelV3[] = [cook()];
   const { model, aborted } = endless();
@@ -243,7 +243,7 @@ test("the SDK's own transport sends, reconnects and is told when there is nothin
   assert.equal(textOf(shown), "Let me think");
 });
 
-test("a chat whose name is no plain path segment is refused", async () => {
+test("a chat whose name is not a plain path segment is refused", async () => {
   const { chats } = await embeddedChats();
   for (const id of ["", "..", "a/b", "../x", "a\0b"]) {
     await refusal(chats.loadMessages(id), "BAD_ID");
@@ -251,7 +251,7 @@ test("a chat whose name is no plain path segment is refused", async () => {
   }
 });
 
-test("when the streams fail the call of the model ends, and what came is kept by who looks next", async () => {
+test("when the streams fail the model call ends, and its chunks are stored at the next access", async () => {
   const engine = await openEngine();
   let isBroken = false;
   const failing = streamsOver(engine, () => {
@@ -286,7 +286,7 @@ test("when the streams fail the call of the model ends, and what came is kept by
   await ended;
   await response.body?.cancel();
   assert.equal(isAborted, true);
-  // What failed is not told, only that something did: it could be what was being said.
+  // The warning does not quote the failure: it could contain the conversation.
   assert.deepEqual(warnings, ["the answer in ai-sdk/c was not stored yet: Error"]);
   isBroken = false;
   const { messages, brokenOff, answering } = await chats.loadChat("c");

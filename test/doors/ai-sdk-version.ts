@@ -14,7 +14,7 @@ interface Sdk {
   readonly convertToModelMessages: unknown;
 }
 
-/** Chunks that every version's `streamText` gives: a call with its result, and a text. */
+/** Chunks of every version's `streamText`: a call with its result, and a text. */
 const CHUNKS = [
   { type: "start" },
   { type: "start-step" },
@@ -30,7 +30,7 @@ const CHUNKS = [
   { type: "finish" },
 ];
 
-/** An answer is the SDK's own, byte by byte, and kept as messages that the SDK takes. */
+/** An answer is the SDK's own, byte by byte, and stored as messages that the SDK accepts. */
 export async function answersWith(sdk: Sdk): Promise<void> {
   const streams = await JsonlEngine.open(tempDirectory());
   const chats = new VerbatimChats({ root: tempDirectory(), streams, durability: "os" });
@@ -55,7 +55,7 @@ export async function answersWith(sdk: Sdk): Promise<void> {
   assert.match(JSON.stringify(await convert(messages)), /"warm":true.*It is warm 😀\./);
 }
 
-/** The major version that a name of the manifest's dev dependencies stands for. */
+/** The major version of a name in the manifest's dev dependencies. */
 export async function majorOf(name: string): Promise<number> {
   const { readFile } = await import("node:fs/promises");
   const { devDependencies } = JSON.parse(await readFile(MANIFEST, "utf8"));

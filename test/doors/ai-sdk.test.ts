@@ -21,7 +21,7 @@ async function bytesOf(response: Response): Promise<Uint8Array> {
   return new Uint8Array(await response.arrayBuffer());
 }
 
-/** Reads until `wanted` answers true of what has come, and goes away. */
+/** Reads until `wanted` returns true, and disconnects. */
 async function readUntil(
   response: Response,
   wanted: (text: string) => boolean,
@@ -53,7 +53,7 @@ describe.each(Object.entries(BACKENDS))("over %s", (_name, openStreams) => {
     return { chats, root, streams: at };
   }
 
-  test("an answer is the SDK's own, byte by byte, and kept as messages that the SDK takes", async () => {
+  test("an answer is the SDK's own, byte by byte, and stored as messages that the SDK accepts", async () => {
     const { chats } = await openChats();
     const asked = says("Is it warm?");
     const body = await bytesOf(
@@ -78,13 +78,13 @@ describe.each(Object.entries(BACKENDS))("over %s", (_name, openStreams) => {
     assert.deepEqual((await chats.loadChat("c")).brokenOff, []);
   });
 
-  test("a reader cut off anywhere goes on from that byte", async () => {
+  test("a reader cut off anywhere continues from that byte", async () => {
     const { chats } = await openChats();
     const message = says("Is it warm?");
     const generateId = () => "a1";
     const answer = by(cook());
     const whole = await bytesOf(await chats.respond("w", { message, answer, generateId }));
-    // While the answer comes: after each event, by a new connection each time.
+    // During the answer: after each event, with a new connection each time.
     const events = Buffer.from(whole).toString().split("\n\n").length - 1;
     const running = await chats.respond("c", { message, answer: by(cook()), generateId });
     let received = await readUntil(running, () => true);
@@ -94,7 +94,7 @@ describe.each(Object.entries(BACKENDS))("over %s", (_name, openStreams) => {
       received = Buffer.concat([received, more]);
     }
     assert.deepEqual(received, Buffer.from(whole));
-    // And afterwards from every byte, for as long as the stream is there.
+    // And afterwards from every byte, for as long as the stream exists.
     const step = _name.startsWith("a server") ? 97 : 7;
     for (let from = 0; from <= whole.length + 1; from += step) {
       const rest = await bytesOf(await chats.resume("c", { message: "a1", from }));
@@ -103,7 +103,7 @@ describe.each(Object.entries(BACKENDS))("over %s", (_name, openStreams) => {
     await refusal(chats.resume("c", { message: "a1", from: -1 }), "BAD_OFFSET");
   });
 
-  test("an answer goes on when its reader goes away, and 204 says that there is none", async () => {
+  test("an answer continues when its reader disconnects, and 204 says that there is none", async () => {
     const { chats } = await openChats();
     assert.equal((await chats.resume("c")).status, 204);
     const response = await chats.respond("c", { message: says("x"), answer: by(cook()) });
@@ -114,7 +114,7 @@ describe.each(Object.entries(BACKENDS))("over %s", (_name, openStreams) => {
     assert.equal((await chats.loadMessages("c")).length, 2);
   });
 
-  test("stopping ends the call of the model, from another connection, and what came is kept", async () => {
+  test("stopping ends the model call, from another connection, and its chunks are kept", async () => {
     const { chats, root, streams } = await openChats();
     const elsewhere = (await openChats(root, streams)).chats;
     const { model, aborted } = endless();

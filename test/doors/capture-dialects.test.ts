@@ -1,4 +1,4 @@
-/** Captured messages in every dialect: however they are cut, and up to the greatest size. */
+/** Captured messages in every dialect: in any chunks, and up to the largest size. */
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -53,7 +53,7 @@ test.each(Object.entries(DIALECTS))(
           () => [], // Nothing is appended of a first chunk that says nothing.
         );
         await capture(given(arrived) as AsyncIterable<never>, session).result.catch(() => {});
-        // rye says nothing by saying an empty text.
+        // rye writes an empty text for an empty message.
         const isEmpty = options.dialect === "rye" && entry?.parts?.length === 0;
         if (entry) said.push(isEmpty ? { ...entry, parts: [{ type: "text", text: "" }] } : entry);
       }
@@ -63,9 +63,9 @@ test.each(Object.entries(DIALECTS))(
 );
 
 test.each(Object.entries(DIALECTS))(
-  "a message of the greatest size can be appended, whatever it holds, in %s",
+  "a message of the largest size can be appended, whatever its contents, in %s",
   async (_, options) => {
-    // Method: what grows most when it is written, up to the limit, and in as many blocks as fit.
+    // Method: content that grows most when written, up to the limit, and in as many blocks as fit.
     const session = await newSession(
       options.dialect === "rye" ? { ...options, markdown: false } : options,
     );

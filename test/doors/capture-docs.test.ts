@@ -44,7 +44,7 @@ function programOf(name: string): string {
   );
 }
 
-/** What a program of the page prints, with the server of a provider that sends this stream. */
+/** The output of a program of the page, with a provider's server that sends this stream. */
 async function run(name: string, stream: string): Promise<string> {
   const { events, sse } = STREAMS[stream] ?? assert.fail(stream);
   const { url } = await replayServer({ body: sseBytes(events, sse) });
@@ -67,13 +67,13 @@ async function run(name: string, stream: string): Promise<string> {
   return stdout;
 }
 
-test("docs/capture.md: the program for Anthropic prints the events and what they came to", async () => {
+test("docs/capture.md: the program for Anthropic prints the events and the result", async () => {
   const types = STREAMS.anthropic?.events.map(({ type }) => type).filter((type) => type !== "ping");
   const lines = (await run("anthropic", "anthropic")).trimEnd().split("\n");
   assert.deepEqual(lines, [...(types ?? []), "7 tool_use 89"]);
 });
 
-test("docs/capture.md: the program for OpenAI prints what the message came to", async () => {
+test("docs/capture.md: the program for OpenAI prints the result", async () => {
   assert.equal(await run("openai", "openai chat"), "Grüße 😀\u007f tool_calls 150\n");
 });
 
@@ -95,7 +95,7 @@ test("docs/capture.md names the limits that the code has", () => {
   }
 });
 
-test("docs/capture.md names the versions of the SDKs that it was seen to work with", () => {
+test("docs/capture.md names the tested versions of the SDKs", () => {
   const read = (path: string) =>
     JSON.parse(readFileSync(new URL(`../../${path}`, import.meta.url), "utf8"));
   const { devDependencies } = read("package.json");

@@ -1,4 +1,4 @@
-/** Which sessions a stream can be captured into, and that nothing is read for those it cannot. */
+/** Which sessions a stream can be captured into, and that nothing is read for others. */
 
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -15,7 +15,7 @@ import { JsonlEngine } from "../../src/streams.ts";
 import { refusal, thrownRefusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-/** As JavaScript gives them, where no compiler tells of an argument that is none. */
+/** For JavaScript callers, without a compiler's checks. */
 // biome-ignore lint/suspicious/noExplicitAny: what a compiler would refuse is what is tried here.
 type Untyped = any;
 
@@ -29,7 +29,7 @@ const EVENTS = [
   { type: "message_stop" },
 ];
 
-/** A stream that counts what was read of it. */
+/** A stream that counts how much was read. */
 function stream() {
   const read = { events: 0 };
   async function* events() {
@@ -90,7 +90,7 @@ describe.each<[string, (...args: Untyped[]) => unknown]>([
   ["captureAnthropic", captureAnthropic],
   ["captureOpenAI", captureOpenAI],
 ])("%s", (_, capture) => {
-  test("refuses what is no session before it reads anything", async () => {
+  test("refuses a value that is not a session before it reads anything", async () => {
     const root = tempDirectory();
     const log = await openLog(join(root, "log.jsonl"));
     const engine = await JsonlEngine.open(join(root, "streams"));
@@ -106,7 +106,7 @@ describe.each<[string, (...args: Untyped[]) => unknown]>([
     }
   });
 
-  test("refuses what is no stream", async () => {
+  test("refuses a value that is not a stream", async () => {
     const session = { append: async () => assert.fail("nothing was said") };
     const locked = new Response("data: {}").body as ReadableStream;
     locked.getReader();

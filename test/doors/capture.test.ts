@@ -75,7 +75,7 @@ interface Held extends AsyncIterable<unknown> {
   readonly result: Promise<{ readonly stopReason: string | null }>;
 }
 
-/** OpenAI's helper for responses breaks off at an event that it has not heard of. */
+/** OpenAI's helper for responses fails at an unknown event. */
 const REFUSES_UNKNOWN = "responses.stream";
 
 for (const [name, clients] of Object.entries(CLIENTS)) {
@@ -98,7 +98,7 @@ for (const [name, clients] of Object.entries(CLIENTS)) {
           for await (const event of held) seen.push(event);
           assert.equal((await held.result).stopReason, entry.stopReason);
           assert.deepEqual(await messagesIn(session), [entry]);
-          // An SDK passes over pings; nothing else is missing.
+          // An SDK drops pings; nothing else is missing.
           assert.deepEqual(
             seen.map((event) => (event as ProviderEvent).type),
             events
@@ -110,7 +110,7 @@ for (const [name, clients] of Object.entries(CLIENTS)) {
     );
 
     test.each(Object.entries(clients))(
-      "through %s and broken off is partial, and the client's error is told",
+      "through %s and cut is partial, and the client's error is thrown",
       async (client, open) => {
         const { events, body } = streamFor(client);
         const session = await newSession({ dialect: "rye" });
@@ -162,7 +162,7 @@ for (const [name, clients] of Object.entries(CLIENTS)) {
 }
 
 test("a slow consumer of the SDK's helper still learns of the SDK's own error", async () => {
-  // Method: the helper reads ahead, and its iterator ends in silence when the error came meanwhile.
+  // Method: the helper reads ahead, and its iterator ends silently when the error came meanwhile.
   const events = STREAMS.anthropic?.events ?? [];
   const error = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
   const body = sseBytes([...events.slice(0, 8), error]);
@@ -195,7 +195,7 @@ test("errors in the stream are the SDK's own, where there is an SDK", async () =
   assert.equal(session.only.isPartial, true);
 });
 
-test("an aborted request is told by its signal, though the SDK ends in silence", async () => {
+test("an aborted request throws its signal's reason, though the SDK ends silently", async () => {
   const events = STREAMS.anthropic?.events ?? [];
   const server = await replayServer({ body: sseBytes(events.slice(0, 5)), after: "hang" });
   const controller = new AbortController();

@@ -18,7 +18,7 @@ export const DIALECTS: Readonly<Record<string, StoreOptions>> = {
   "rye with payloads": { dialect: "rye", envelope: "payload" },
 };
 
-/** A new session on the disk, in a store of its own. */
+/** A new session on the disk, in its own store. */
 export async function newSession(options: StoreOptions): Promise<Session> {
   const root = tempDirectory();
   const store = new Store(nodeHost, { ...options, root, agent: "cook", durability: "os" });
@@ -26,7 +26,7 @@ export async function newSession(options: StoreOptions): Promise<Session> {
   return store.create();
 }
 
-/** What an entry says, without what reading and writing add. */
+/** An entry without what reading and writing add. */
 export type SaidEntry = Omit<NewEntry, "at">;
 
 /** The messages of a session, as another process would read them, each as one entry. */
@@ -38,7 +38,7 @@ export async function messagesIn(session: Session): Promise<SaidEntry[]> {
   for await (const entry of read.entries({ restoresSpilled: true })) {
     if (entry.kind !== "message") continue;
     parts.push(...entry.parts);
-    // A dialect with a line for each part says on the last one what concerns the whole message.
+    // A dialect with a line for each part has the message's own fields on the last one.
     if (entry.messageId === undefined && entry.isPartial === undefined) continue;
     messages.push(saidIn(entry, parts));
     parts = [];
@@ -61,7 +61,7 @@ function saidIn(entry: Entry, parts: readonly Part[]): SaidEntry {
   };
 }
 
-/** What is appended of these events, given one by one: what all others are held against. */
+/** What is appended from these events, passed one by one: the reference for all others. */
 export async function expected(name: string, events: readonly ProviderEvent[]): Promise<SaidEntry> {
   const { provider } = STREAMS[name] ?? assert.fail(name);
   const session = new GatheredSession();
@@ -71,7 +71,7 @@ export async function expected(name: string, events: readonly ProviderEvent[]): 
   return { ...said, usage: counted(usage) };
 }
 
-/** Entire's usage has all of its counts: one that nobody made is 0 there. */
+/** Entire's usage has all of its counts: a missing one is 0. */
 function counted(usage: Usage | null): Usage | null {
   return usage && { cacheWriteTokens: 0, cacheReadTokens: 0, ...usage };
 }

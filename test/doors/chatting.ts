@@ -1,4 +1,4 @@
-/** Chatting: models that answer, and chats that they answer in, for the tests of the AI SDK's door. */
+/** Chatting: models that answer, and their chats, for the tests of the AI SDK's entry point. */
 
 import {
   convertToModelMessages,
@@ -23,7 +23,9 @@ const USAGE = {
 type Doing = Awaited<ReturnType<MockLanguageModelV3["doStream"]>>;
 type StreamPart = Doing["stream"] extends ReadableStream<infer Said> ? Said : never;
 
-/** Asks a tool, and says in a second step what it told: 16 chunks or so, one of them not ASCII. */
+/**
+ * Calls a tool, and repeats its result in a second step: 16 chunks or so, one of them not ASCII.
+ */
 export function cook(): MockLanguageModelV3 {
   const room = '{"room":"kitchen"}';
   const steps: StreamPart[][] = [
@@ -57,7 +59,7 @@ export const tools = {
   look: tool({ inputSchema: z.object({ room: z.string() }), execute: () => "30 °C" }),
 };
 
-/** How an answer is made, with any model. */
+/** An `answer` function with any model. */
 export function by(model: MockLanguageModelV3) {
   return async ({
     messages,
@@ -73,7 +75,7 @@ export function by(model: MockLanguageModelV3) {
     }).toUIMessageStream() as ReadableStream<UIMessageChunk>;
 }
 
-/** Says a few words and then nothing more, until it is told to end. */
+/** Sends a few words and then nothing more, until it is ended. */
 export function endless() {
   let onAborted = () => {};
   const aborted = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Appends batches to one session that others give too, and says which it was told are there. */
+/** Appends batches to a session that others write too, and prints those that were acknowledged. */
 
 import { claudeSessionStore } from "../../src/claude-agent.ts";
 
@@ -7,7 +7,7 @@ const store = claudeSessionStore({ root, sign: "append" });
 const key = { projectKey: "app", sessionId: "shared" };
 process.stdin.once("data", async () => {
   for (let n = Number(from); n < Number(to); n += 2) {
-    // Each entry is in two batches, and in those of the others: retries, as it were.
+    // Each entry is in two batches, and in those of the others, like retries.
     const batch = [n, n + 1, n + 2].map((each) => ({ type: "user", uuid: `uuid-${each}`, each }));
     await store.append(key, batch);
     console.log(`${n + 2}`);

@@ -20,7 +20,7 @@ test("the functions of the oldest Claude Agent SDK do the same with our store as
   await answersAlike(sdk as unknown as Sdk);
 });
 
-test("the oldest Claude Agent SDK takes our store without a cast, and says that it makes no summaries", async () => {
+test("the oldest Claude Agent SDK accepts our store without a cast, and the store reports that it has no summaries", async () => {
   const store = claudeSessionStore({ root: tempDirectory(), durability: "os" });
   onTestFinished(() => store.close());
   const taken: sdk.SessionStore = store;

@@ -25,7 +25,7 @@ export type Sdk = Pick<
   | "tagSession"
 >;
 
-/** The SDK's own store, which also drops an entry whose uuid it has, as its contract asks of stores. */
+/** The SDK's own store, which also drops an entry with a known uuid, as the contract requires. */
 export function onceByUuid(Own: typeof Newest.InMemorySessionStore) {
   return class extends Own {
     override async append(key: SessionKey, entries: SessionStoreEntry[]): Promise<void> {

@@ -18,7 +18,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 
 const execute = promisify(execFile);
 
-test("several processes give the same entries, one is killed, and each entry is there once", async () => {
+test("several processes append the same entries, one is killed, and each entry is there once", async () => {
   new SigningUser(); // Whose environment the children inherit.
   const root = tempDirectory();
   const child = (...range: string[]) =>
@@ -47,7 +47,7 @@ test("several processes give the same entries, one is killed, and each entry is 
   const all = numbers.map((each) => ({ type: "user", uuid: `uuid-${each}`, each }));
   await store.append(key, all);
   assert.deepEqual(await store.load(key), all);
-  // Killed between its lines and their checkpoint, it left lines that nobody signed.
+  // Killed between its lines and their checkpoint, it left unsigned lines.
   const { verdict } = await verifySession("app/shared", { root });
   assert.match(verdict, /^(?:verified|incomplete)$/);
 }, 60_000);
@@ -80,7 +80,7 @@ test("a signed session is verified, whatever its entries call themselves, and an
   }
 });
 
-test("killed in the middle, the example has lost nothing, and its next run goes on", async () => {
+test("killed in the middle, the example has lost nothing, and its next run continues", async () => {
   expect(isBuilt(), "dist is older than src: run `npm run build` first").toBe(true);
   const root = tempDirectory();
   const killed = startChild("examples/claude-agent.mjs", root, "100000");
@@ -99,12 +99,12 @@ test("killed in the middle, the example has lost nothing, and its next run goes 
   const resumed = Number(/^resumed after (\d+) turns\n/.exec(stdout)?.[1]);
   assert.ok(resumed >= told, `${resumed} of ${told}`);
   assert.ok(stdout.includes(`${2 * Math.max(told + 3, resumed)} messages`), stdout);
-  // What was written and not yet told may not have been signed any more.
+  // Lines written but not acknowledged may be unsigned.
   const verdicts = resumed > told ? /^(?:verified|incomplete)$/m : /^verified$/m;
   assert.match(stdout, verdicts);
 }, 60_000);
 
-test("a session is listed and resumed as any other, signed or not", async () => {
+test("a session is listed and resumed like any other, signed or not", async () => {
   new SigningUser();
   for (const sign of [false, "append"] as const) {
     const root = tempDirectory();

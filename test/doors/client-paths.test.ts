@@ -1,4 +1,4 @@
-/** Paths that the client is given: a stream is asked for under its own path, or not at all. */
+/** Paths passed to the client: a stream is requested under its own path, or not at all. */
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
@@ -6,7 +6,7 @@ import { VerbatimClient } from "../../src/client.ts";
 import { startTestServer } from "../server/test-server.ts";
 import { refusal } from "../support/refusal.ts";
 
-test("a path that fetch would make into another one is refused, and nothing is sent", async () => {
+test("a path that fetch would change is refused, and nothing is sent", async () => {
   const server = await startTestServer();
   const asked: string[] = [];
   const { streams } = new VerbatimClient({

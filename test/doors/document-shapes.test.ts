@@ -39,7 +39,7 @@ import { refusal, thrownRefusal } from "../support/refusal.ts";
 import { SignedStreams } from "../support/signed-streams.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-/** As JavaScript gives it, where no compiler objects. */
+/** For JavaScript callers, without a compiler's checks. */
 // biome-ignore lint/suspicious/noExplicitAny: what a compiler would refuse is what is tried here.
 const untyped = (value: unknown): any => value;
 
@@ -64,7 +64,7 @@ async function warningsOf(work: () => Promise<unknown>): Promise<string[]> {
   }
 }
 
-test("rye's writer takes the directory, whether there is markdown, and the directive by place", async () => {
+test("rye's writer takes directory, markdown and directive as positional arguments", async () => {
   const directory = tempDirectory();
   const writer = new RyeWriter(directory, false, "test_agent");
   await writer.writeEvent(ID, "assistant_text", { text: "Hello" });
@@ -91,7 +91,7 @@ test("rye's writer reads the events of a thread in another project", async () =>
   assert.equal(events[0]?.directive, "there");
 });
 
-test("telemetry counts as many days as it is given by place", async () => {
+test("telemetry takes the number of days as a positional argument", async () => {
   const project = tempDirectory();
   for (const [id, age] of [
     ["a-1", 20],
@@ -182,7 +182,7 @@ test("a misspelt option is refused with the name that it is close to", () => {
   assert.equal(details.setting, "tool_details");
 });
 
-test("ids, events and turns that are none are refused, and nothing is made", async () => {
+test("invalid ids, events and turns are refused, and nothing is created", async () => {
   const directory = tempDirectory();
   const rye = new RyeWriter(directory, false, "d");
   const homeAgent = new HomeAgentWriter(directory);
@@ -196,7 +196,7 @@ test("ids, events and turns that are none are refused, and nothing is made", asy
   assert.deepEqual(readdirSync(directory), []);
 });
 
-test("the renderer reports the lines that it skips, and skips blank ones without a word", async () => {
+test("the renderer reports the lines that it skips, and skips blank ones silently", async () => {
   const project = tempDirectory();
   const writer = new RyeWriter(join(project, ".ai", "threads"), false, "d");
   await writer.writeEvent(ID, "assistant_text", { text: "Hello" });
@@ -220,7 +220,7 @@ test("the renderer reports the lines that it skips, and skips blank ones without
   assert.equal((await refusal(strict.render(ID, project), "BAD_LINE")).details.line, 3);
 });
 
-test("readers of turns and of typed logs take `skip`, and say what they skipped", async () => {
+test("readers of turns and of typed logs take `skip`, and report what they skipped", async () => {
   const base = tempDirectory();
   const writer = new HomeAgentWriter(base);
   await writer.append("kitchen", "s", TURN);
@@ -238,7 +238,7 @@ test("readers of turns and of typed logs take `skip`, and say what they skipped"
   assert.equal(warnings.length, 2);
 });
 
-test("every pointer leads to the data as it was appended", async () => {
+test("every pointer leads to the appended data", async () => {
   const file = await LogFile.open(join(tempDirectory(), "a.jsonl"));
   const lines = [{ role: "user" }, { role: "assistant", content: "Hi there!" }].map(encodeLine);
   const stored = [];
@@ -281,7 +281,7 @@ test("the store of the JSONL document's flow appends, and reads after an offset"
   assert.equal(readFileSync(file, "utf8"), '{"role":"user"}\n{"role":"assistant"}\n');
 });
 
-test("the engine refuses paths, data and offsets that are none", async () => {
+test("the engine refuses invalid paths, data and offsets", async () => {
   const engine = await engineAt();
   await engine.createStream("/a");
   await refusal(engine.createStream(untyped(undefined)), "BAD_STREAM_PATH");
@@ -308,7 +308,7 @@ test("the engine refuses paths, data and offsets that are none", async () => {
   assert.equal(await engine.messageCount("/a"), 0);
 });
 
-test("an engine that is opened to sign signs its streams, and they are verified", async () => {
+test("an engine opened with signing signs its streams, and they are verified", async () => {
   const signed = new SignedStreams();
   const engine = await JsonlEngine.open(signed.directory, { sign: true });
   await engine.createStream("/chat/session-1");
@@ -317,7 +317,7 @@ test("an engine that is opened to sign signs its streams, and they are verified"
   assert.deepEqual(await signed.verdicts(), { "/chat/session-1": "verified" });
 });
 
-test("inspectJson says what is wrong with what is no JSON", async () => {
+test("inspectJson says what is wrong with a text that is not JSON", async () => {
   const { valid, reason } = await inspectJson(untyped(undefined));
   assert.equal(valid, false);
   assert.match(reason ?? "", /takes its JSON as an object, not undefined/);

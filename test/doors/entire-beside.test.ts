@@ -1,4 +1,4 @@
-/** What stands beside an Entire session's log: prompt.txt, context.md, and nothing else. */
+/** The sidecar files of an Entire session: prompt.txt, context.md, and nothing else. */
 
 import assert from "node:assert/strict";
 import {
@@ -17,7 +17,7 @@ import { CALL, openTranscript as open, RESULT, USAGE } from "../support/entire-s
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-/** Every file and directory below a path, with its bytes, mode and time of change. */
+/** Every file and directory below a path, with its bytes, mode and modification time. */
 function treeOf(path: string): Record<string, unknown> {
   const names = readdirSync(path, { recursive: true, encoding: "utf8" }).sort();
   return Object.fromEntries(
@@ -32,7 +32,7 @@ function treeOf(path: string): Record<string, unknown> {
 
 // R5. Supporting files
 
-test("prompt.txt is the first input that says anything, there as soon as that is acknowledged (S1-R5a, S1-R6c)", async () => {
+test("prompt.txt has the first input that is not blank, as soon as that is acknowledged (S1-R5a, S1-R6c)", async () => {
   const { transcript, beside, textOf } = await open();
   await transcript.user("");
   await transcript.user(" \n");
@@ -46,14 +46,14 @@ test("prompt.txt is the first input that says anything, there as soon as that is
   assert.equal(textOf("prompt.txt"), "explain\nmain.rs é\n");
 });
 
-test("a prompt of blocks is their texts (S1-R5a)", async () => {
+test("the prompt.txt of a prompt in blocks has their texts (S1-R5a)", async () => {
   const { transcript, textOf } = await open();
   const texts = ["look", "at this"].map((text) => ({ type: "text", text }));
   await transcript.user([...texts, { type: "image", source: {} }]);
   assert.equal(textOf("prompt.txt"), "look\n\nat this");
 });
 
-test("a prompt.txt that is there stays as it is, and one that is missing is written on resuming (S1-R5a)", async () => {
+test("an existing prompt.txt is unchanged, and one that is missing is written on resuming (S1-R5a)", async () => {
   const { cwd, transcript, beside, textOf } = await open();
   const { sessionId } = transcript;
   mkdirSync(dirname(transcript.path), { recursive: true });
@@ -120,7 +120,7 @@ test("a resumed session's context.md is ours to replace, and another program's i
   assert.equal(textOf("context.md"), "# Session Context\n\n## User Prompts\n\n");
 });
 
-test("a session that was opened and not written to is left as it was, or not made at all (S1-R7)", async () => {
+test("a session opened without a write is unchanged, or not created at all (S1-R7)", async () => {
   const { cwd, transcript } = await open();
   await transcript.user("hi");
   await transcript.end();

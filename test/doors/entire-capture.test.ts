@@ -1,4 +1,4 @@
-/** Captured streams in Entire's rows: what a provider said is what the session says, and one row. */
+/** Captured streams in Entire's rows: the session has what the provider sent, in one row. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { given, STREAMS } from "../support/provider-streams.ts";
 import { expected, messagesIn, newSession, type SaidEntry } from "./captured-dialects.ts";
 
 test.each(Object.entries(STREAMS))(
-  "what was captured is in one row, whole or broken off after any event (%s)",
+  "a captured message is in one row, complete or cut after any event (%s)",
   async (name, { provider, events }) => {
     const session = await newSession({ dialect: "entire" });
     const capture = provider === "anthropic" ? captureAnthropic : captureOpenAI;
@@ -22,7 +22,7 @@ test.each(Object.entries(STREAMS))(
       if (entry) said.push(withCounts(entry));
     }
     const read = await messagesIn(session);
-    // Rows always have an id: one that the provider did not give is made.
+    // Rows always have an id: a missing one is generated.
     const withIds = said.map((entry, n) => ({ messageId: read[n]?.messageId ?? "", ...entry }));
     assert.deepEqual(read, withIds);
     const rows = rowsAt(session.path);
@@ -33,7 +33,7 @@ test.each(Object.entries(STREAMS))(
   },
 );
 
-/** A count that nobody made is 0 in a row: Entire wants all four. */
+/** A missing count is 0 in a row: Entire requires all four. */
 function withCounts(entry: SaidEntry): SaidEntry {
   const { usage } = entry;
   if (!usage) return entry;

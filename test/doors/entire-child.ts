@@ -1,13 +1,13 @@
 /**
  * Records turns into one session, for the tests in which several processes do, or one is killed.
- * Prints "open", and "ack <n>" for each row that was acknowledged.
+ * Prints "open", and "ack <n>" for each acknowledged row.
  */
 
 import { nodeHost } from "../../src/base/node-host.ts";
 import type { Durability, LogMode } from "../../src/log/log-options.ts";
 import { Store } from "../../src/store/store.ts";
 
-/** What the test says of the writer, as JSON in the first argument. */
+/** The writer's instructions, as JSON in the first argument. */
 export interface RecorderOrder {
   readonly root: string;
   readonly id: string;
@@ -15,7 +15,7 @@ export interface RecorderOrder {
   readonly rows: number;
   readonly mode: LogMode;
   readonly durability: Durability;
-  /** Rows that wait at once. */
+  /** Rows in flight at once. */
   readonly atOnce: number;
 }
 

@@ -48,7 +48,7 @@ test.skipIf(!hasSamples)(
   async () => {
     const bytes = readFileSync(`${CHECKPOINT}/full.jsonl`);
     assert.notEqual(bytes.at(-1), 0x0a);
-    // By its directory: nothing above it is a store.
+    // By its directory: there is no store above it.
     const { found, entries, badLines } = await readWhole(CHECKPOINT);
     assert.deepEqual([found.dialect, found.id], ["entire", null]);
     assert.deepEqual(badLines, []);
@@ -70,14 +70,14 @@ test.skipIf(!hasSamples)(
   },
 );
 
-test.skipIf(!hasSamples)("its prompts are those that Entire kept beside it", async () => {
+test.skipIf(!hasSamples)("its prompts are those in Entire's own prompt file", async () => {
   const { entries } = await readWhole(`${CHECKPOINT}/full.jsonl`);
   const prompts = entries.flatMap(({ native }) => promptIn(native) ?? []);
   assert.equal(prompts.join("\n\n---\n\n"), readFileSync(`${CHECKPOINT}/prompt.txt`, "utf8"));
 });
 
 test.skipIf(!hasSamples).each([CHECKPOINT, CLAUDE_CODE])(
-  "tokens are counted as Entire counts them, once a message (%s)",
+  "tokens are counted as Entire counts them, once per message (%s)",
   async (place) => {
     const { summary, badLines } = await readWhole(place);
     assert.deepEqual(badLines, []);

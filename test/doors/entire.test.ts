@@ -1,6 +1,6 @@
 /**
- * The session-transcript document's requirements and success criteria, on the door it asks for: rows,
- * usage, identity, time. What stands beside the log is in entire-beside.test.ts.
+ * The session-transcript document's requirements and success criteria, on the entry point it
+ * defines: rows, usage, identity, time. Sidecar files are in entire-beside.test.ts.
  */
 
 import assert from "node:assert/strict";
@@ -21,7 +21,7 @@ const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 
 // R1. Rows
 
-test("rows go to .entire/metadata/{session id}/full.jsonl, made with the first of them (S1-R1a, S1-R7)", async () => {
+test("rows go to .entire/metadata/{session id}/full.jsonl, created with the first of them (S1-R1a, S1-R7)", async () => {
   const { cwd, transcript, rows } = await open();
   assert.deepEqual(readdirSync(cwd), []);
   await transcript.user("explain main.rs");
@@ -52,7 +52,7 @@ test("a user's row holds a text, or blocks, or the results of tools (S1-R1b)", a
   );
 });
 
-test("an assistant's row holds blocks, whether it was given blocks or a text (S1-R1c)", async () => {
+test("an assistant's row holds blocks, whether the caller passed blocks or a text (S1-R1c)", async () => {
   const { transcript, rows } = await open();
   await transcript.assistant({ content: "Let me see." });
   await transcript.assistant({ content: [{ type: "text", text: "Reading." }, CALL] });
@@ -83,14 +83,14 @@ test("every row has the document's eight fields, in its order (S1-R1d)", async (
   }
 });
 
-test("the version is the package's own when nobody says another (S1-R1d)", async () => {
+test("the version is the package's own by default (S1-R1d)", async () => {
   const { transcript, rows } = await open();
   await transcript.user("hi");
   const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   assert.equal(rows()[0]?.version, (JSON.parse(manifest) as { version: string }).version);
 });
 
-test("the first row names no parent, each other the row before; a resumed session goes on (S1-R1e)", async () => {
+test("the first row names no parent, each other the row before; a resumed session continues the chain (S1-R1e)", async () => {
   const { cwd, transcript, rows } = await open();
   for (let n = 0; n < 5; n++) await transcript.user(`turn ${n}`);
   // At once, so that they share a write.
@@ -160,7 +160,7 @@ test("usage comes from the stream's message_start and message_delta, into the ro
   });
 });
 
-test("what a capture gives can be recorded by hand, too (S1-R2d)", async () => {
+test("a capture's result can be recorded by hand, too (S1-R2d)", async () => {
   const { transcript, rows } = await open();
   await transcript.assistant({ blocks: [CALL], stopReason: "tool_use", usage: USAGE });
   const { content, stop_reason, usage } = rows()[0]?.message ?? {};
@@ -228,7 +228,7 @@ test("a row's time is when it was added, in UTC with milliseconds (S1-R4)", asyn
 // R6. Write timing
 
 test.for(["disk", "os"] as const)(
-  "rows and the prompt that were acknowledged survive kill -9, and the chain goes on after it (S1-R6a, S1-R6b, S1-R6c; %s)",
+  "rows and the prompt that were acknowledged survive kill -9, and the chain continues after it (S1-R6a, S1-R6b, S1-R6c; %s)",
   async (durability) => {
     const root = tempDirectory();
     const order: RecorderOrder = {
@@ -290,14 +290,14 @@ test.skipIf(!hasJq)("jq reads the transcript line by line (S1-S1)", async () => 
   assert.deepEqual(stdout.trimEnd().split("\n"), expected);
 });
 
-test("a lone surrogate stays what it was: it is JSON, though jq 1.6 has no word for it (S1-S1)", async () => {
+test("a lone surrogate is unchanged: it is JSON, though jq 1.6 cannot represent it (S1-S1)", async () => {
   const { transcript, rows } = await open();
   await transcript.user("cut \ud83d");
   assert.equal(rows()[0]?.message.content, "cut \ud83d");
   assert.ok(readFileSync(transcript.path, "utf8").includes('"cut \\ud83d"'));
 });
 
-test("what is no row is refused before anything is made", async () => {
+test("a value that is not a row is refused before anything is created", async () => {
   const { cwd, transcript } = await open();
   const odd = (value: unknown) => value as never;
   const refused: readonly (readonly [Promise<void>, string])[] = [
@@ -325,7 +325,7 @@ test("what is no row is refused before anything is made", async () => {
   assert.deepEqual(readdirSync(cwd), []);
 });
 
-test("an answer that broke off is marked", async () => {
+test("a cut answer is marked", async () => {
   const { transcript, rows } = await open();
   await transcript.assistant({ content: "It re" }, { partial: true });
   assert.equal(rows()[0]?.partial, true);

@@ -1,4 +1,6 @@
-/** The HomeAgent document's own tests and acceptance criteria, on the door that it asks for. */
+/**
+ * The HomeAgent document's own tests and acceptance criteria, on the entry point that it defines.
+ */
 
 import assert from "node:assert/strict";
 import {
@@ -85,7 +87,7 @@ test("appends of several processes to one session are serialised, none lost (S0-
   }
 });
 
-test("an id that would leave its directory is refused, and nothing is made (S0-12)", async () => {
+test("an id that would leave its directory is refused, and nothing is created (S0-12)", async () => {
   const { base, writer } = open();
   const bad = ["", "..", "a/b", "a\\b", "../x", "a..b", "a\0b", "a\nb", ".", "x".repeat(201)];
   for (const id of bad) {
@@ -96,7 +98,7 @@ test("an id that would leave its directory is refused, and nothing is made (S0-1
   assert.equal(existsSync(join(base, "agents")), false);
 });
 
-test("a symbolic link, as session or as directory, leads nowhere (S0-13, S0-14)", async () => {
+test("a symbolic link, as session or as directory, is not followed (S0-13, S0-14)", async () => {
   const { base, writer, log } = open();
   const outside = tempDirectory();
   writeFileSync(join(outside, "victim.jsonl"), "");
@@ -111,14 +113,14 @@ test("a symbolic link, as session or as directory, leads nowhere (S0-13, S0-14)"
   assert.equal(existsSync(join(outside, "sessions")), false);
 });
 
-test("directories are made on the first write, files are for their owner alone (S0-2, S0-3, S0-8)", async () => {
+test("directories are created on the first write, files are private to their owner (S0-2, S0-3, S0-8)", async () => {
   const { base, writer, log } = open();
   await writer.append("agent", "s", turn(1));
   assert.equal(statSync(log("s")).mode & 0o777, 0o600);
   assert.equal(statSync(join(base, "agents", "agent")).mode & 0o777, 0o700);
 });
 
-test("a corrupt line is skipped and told with its number, or thrown, as asked (S0-15)", async () => {
+test("a corrupt line is skipped and reported with its number, or thrown, as chosen (S0-15)", async () => {
   const { writer, log } = open();
   await writer.append("agent", "s", turn(1));
   writeFileSync(log("s"), 'oops\n{"turnId":1}\n', { flag: "a" });
@@ -152,7 +154,7 @@ test("the bytes written are the caller's object, unknown keys and all", async ()
   assert.deepEqual(await writer.read("agent", "s"), [loose]);
 });
 
-test("a long session is read as a stream, and may be left early (S0-11)", async () => {
+test("a long session is read as a stream, and reading may stop early (S0-11)", async () => {
   const { writer } = open();
   await Promise.all(Array.from({ length: 500 }, (_, n) => writer.append("agent", "s", turn(n))));
   let seen = 0;
@@ -163,7 +165,7 @@ test("a long session is read as a stream, and may be left early (S0-11)", async 
   assert.equal(seen, 300);
 });
 
-test("reading a session that is not there says so", async () => {
+test("reading a missing session fails with its code", async () => {
   const { writer } = open();
   const { details } = await refusal(writer.read("agent", "nobody"), "SESSION_NOT_FOUND");
   assert.equal(details.session, "agent/nobody");
@@ -182,7 +184,7 @@ test("many sessions at once keep a bounded number of files open", async () => {
   for (const id of ids) assert.equal((await writer.read("agent", id)).length, 2);
 });
 
-test("the schemas are Zod's, and judge as the document's do (S0-5)", () => {
+test("the schemas are Zod's, and validate like the document's (S0-5)", () => {
   assert.equal(TurnRole.safeParse("tool").success, true);
   assert.equal(TurnRole.safeParse("robot").success, false);
   assert.equal(TranscriptEntry.safeParse(turn(1)).success, true);

@@ -1,6 +1,6 @@
 /**
- * Method: the SDK's real Runner, with a model that says what it is told to, over a session of ours and
- * over the SDK's own. Both runs must see the same history and leave the same one.
+ * Method: the SDK's real Runner, with a scripted model, over a session of ours and over the SDK's
+ * own. Both runs must see the same history and leave the same one.
  */
 
 import assert from "node:assert/strict";
@@ -24,7 +24,7 @@ import { z } from "zod";
 import { VerbatimSession } from "../../src/integrations/openai-agents/session.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-/** Says one thing after the other, and remembers what it was asked. */
+/** Returns scripted responses, and records its inputs. */
 class Scripted implements Model {
   readonly asked: AgentInputItem[][] = [];
   readonly #script: AgentOutputItem[][];
@@ -119,7 +119,7 @@ function opener(root = tempDirectory()): () => VerbatimSession {
   };
 }
 
-test("the Runner sees and leaves the history that it does with the SDK's own session", async () => {
+test("the Runner sees and leaves the same history as with the SDK's own session", async () => {
   const own = new MemorySession({ sessionId: "evening" });
   const [ours, theirs] = [new Scripted([...SCRIPT]), new Scripted([...SCRIPT])];
   const kept = await evening(ours, opener());
@@ -129,7 +129,7 @@ test("the Runner sees and leaves the history that it does with the SDK's own ses
 });
 
 test.each([false, true])(
-  "a run whose model fails leaves what it leaves there (streamed: %s)",
+  "a run whose model fails leaves the same history as with the SDK's session (streamed: %s)",
   async (isStreamed) => {
     const runner = new Runner({ tracingDisabled: true });
     const own = new MemorySession({ sessionId: "evening" });

@@ -14,7 +14,7 @@ interface Sdk {
 
 type New = new (...given: unknown[]) => Record<string, (...given: unknown[]) => Promise<unknown>>;
 
-/** A second run of an agent sees what the first one said, from a session that was opened again. */
+/** A second run of an agent sees the first one's messages, from a reopened session. */
 export async function runsWith(sdk: Sdk): Promise<void> {
   const [Agent, Runner, Usage] = [sdk.Agent as New, sdk.Runner as New, sdk.Usage as New];
   const asked: unknown[] = [];

@@ -15,7 +15,7 @@ import { JsonlEngine, typedLog } from "../../src/streams.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-/** As JavaScript gives them, where nothing tells of a word that is none. */
+/** For JavaScript callers, without a compiler's checks. */
 // biome-ignore lint/suspicious/noExplicitAny: what a compiler would refuse is what is tried here.
 type Untyped = any;
 type Door = (root: string, options: Untyped) => unknown;
@@ -60,7 +60,7 @@ test.each<[string, string, Untyped, Door]>([
   assert.deepEqual(readdirSync(root), []);
 });
 
-test("a refusal says what can be chosen", async () => {
+test("a refusal lists the choices", async () => {
   const open = async () => appended(tempDirectory(), { durability: "fsync" });
   const { message } = await refusal(open(), "BAD_SETTING");
   assert.equal(message, 'the option durability cannot be "fsync"; choose "disk" or "os"');
@@ -86,7 +86,7 @@ test.each<[string, Untyped]>([
   await again.close();
 });
 
-test("a typed log refuses what it could not do with a bad line", async () => {
+test("a typed log refuses an unknown onBadLine", async () => {
   const engine = await JsonlEngine.open(tempDirectory());
   onTestFinished(() => engine.close());
   const make = async () => typedLog(engine, "/a", z.string(), { onBadLine: "Skip" } as Untyped);

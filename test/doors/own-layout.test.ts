@@ -32,7 +32,7 @@ test("a store without options writes entries to .verbatim/sessions of the curren
   }
 });
 
-test("a .verbatim that is there already gets no .gitignore: its owner may want it in Git", async () => {
+test("an existing .verbatim gets no .gitignore: its owner may want it in Git", async () => {
   const root = tempDirectory();
   mkdirSync(join(root, ".verbatim"));
   const store = await openStore({ root });
@@ -42,7 +42,7 @@ test("a .verbatim that is there already gets no .gitignore: its owner may want i
   assert.deepEqual(readdirSync(join(root, ".verbatim")), ["sessions"]);
 });
 
-test("record without a dialect takes entries, and what it signed is verified", async () => {
+test("record without a dialect accepts entries, and its signed session is verified", async () => {
   const user = new CliUser();
   const input = `${JSON.stringify(HELLO)}\n${JSON.stringify({ type: "entry", entry: HELLO })}\n`;
   const recorded = await user.run(["record", "--sign"], { input });

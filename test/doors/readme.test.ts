@@ -1,4 +1,4 @@
-/** The ten lines of README.md, run as they are there. */
+/** The ten lines of README.md, run unchanged. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 const IMPORT = 'import { openStore } from "verbatim-log";\n';
 
-/** Runs them on a project; returns what they print, and the session that they made. */
+/** Runs them in a project; returns their output, and the session they created. */
 async function runTenLines(root: string) {
   const tenLines = README.slice(README.indexOf("## Ten lines"));
   const [, found = ""] = /```js\n([\s\S]*?)```/.exec(tenLines) ?? [];
@@ -25,7 +25,7 @@ async function runTenLines(root: string) {
   return { printed, session: await run(() => openStore({ root }), output) };
 }
 
-test("README's ten lines print what was said, and leave a session with which all is well", async () => {
+test("README's ten lines print the conversation, and leave a sound session", async () => {
   const project = tempDirectory();
   const { printed, session } = await runTenLines(project);
   assert.deepEqual(printed, [

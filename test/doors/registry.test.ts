@@ -38,7 +38,7 @@ test("the registry follows the threads, and is filled from their directories whe
   );
 });
 
-test("a registry.db that another program made is left as it is", async () => {
+test("a registry.db that another program made is not changed", async () => {
   const root = tempDirectory();
   await recordThread(root, "a-1");
   for (const ending of ["", "-wal", "-shm"]) rmSync(registryOf(root) + ending, { force: true });

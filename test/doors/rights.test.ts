@@ -1,4 +1,6 @@
-/** A log is its owner's alone: one that others may read is narrowed when it is opened to append. */
+/**
+ * A log is private to its owner: one that others may read is made 0600 when it is opened to append.
+ */
 
 import assert from "node:assert/strict";
 import { chmodSync, statSync } from "node:fs";
@@ -14,7 +16,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 const rightsOf = (path: string) => statSync(path).mode & 0o777;
 
 test.each([0o644, 0o660, 0o700, 0o666])(
-  "a log with the rights %o is 0600 once it is opened to append, and a warning says so",
+  "a log with mode %o is 0600 once it is opened to append, with a warning",
   async (mode) => {
     const path = logHolding("{}\n");
     chmodSync(path, mode);
@@ -27,14 +29,14 @@ test.each([0o644, 0o660, 0o700, 0o666])(
   },
 );
 
-test("a log that has no more than 0600 is left as it is, without a word", async () => {
+test("a log with at most 0600 is not changed, without a warning", async () => {
   const path = logHolding("{}\n");
   chmodSync(path, 0o600);
   await openWriter(path, { onWarning: (warning) => assert.fail(warning) });
   assert.equal(rightsOf(path), 0o600);
 });
 
-test("a session that others may read is narrowed through its store, which says so", async () => {
+test("a session that others may read is made 0600 through its store, with a warning", async () => {
   const root = tempDirectory();
   const warnings: string[] = [];
   const onWarning = (warning: string) => warnings.push(warning);
@@ -54,7 +56,7 @@ test("a session that others may read is narrowed through its store, which says s
   assert.deepEqual(warnings, [`${path} had mode 0640; changed to 0600`]);
 });
 
-test("the log door warns the process when nobody else is told", async () => {
+test("without onWarning, the log entry point emits a process warning", async () => {
   const path = logHolding("{}\n");
   chmodSync(path, 0o644);
   const emit = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
@@ -66,7 +68,7 @@ test("the log door warns the process when nobody else is told", async () => {
   }
 });
 
-test("a log whose rights are another's to change is appended to, and a warning says so", () => {
+test("a log whose mode cannot be changed is appended to, with a warning", () => {
   const warnings: string[] = [];
   const narrow = () => {
     throw errno("EPERM");

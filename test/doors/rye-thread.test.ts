@@ -1,4 +1,4 @@
-/** Threads of a runner, on the door that the thread-transcripts document asks for. */
+/** Threads of a runner, on the entry point that the thread-transcripts document defines. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -63,7 +63,7 @@ test("a runner's thread writes every event, also when a tool or a step throws (S
   assert.equal(tokens, 15);
 });
 
-/** The result of the one tool call of a thread, as its line and its markdown have it. */
+/** The result of the only tool call of a thread, in its line and in its markdown. */
 async function resultOf(call: (thread: Thread) => Promise<void>) {
   const project = tempDirectory();
   const thread = await Thread.start({ projectPath: project, directive: "d" });
@@ -126,7 +126,7 @@ test.each<[string, unknown, string]>([
   },
 );
 
-test("a thread put down without an end is paused, and running again when it goes on (S2-8)", async () => {
+test("a thread closed without an end is paused, and running again when it continues (S2-8)", async () => {
   const project = tempDirectory();
   const thread = await Thread.start({ projectPath: project, directive: "d" });
   await thread.close();
@@ -140,7 +140,7 @@ test("a thread put down without an end is paused, and running again when it goes
   await writer.close();
 });
 
-test("a thread whose end nobody waited for before closing is completed, and thread.json written in turn", async () => {
+test("a thread closed before its end was awaited is completed, and thread.json is written in order", async () => {
   const disk = new WatchedFiles();
   const warnings: string[] = [];
   const onWarning = (warning: string) => void warnings.push(warning);
@@ -148,7 +148,7 @@ test("a thread whose end nobody waited for before closing is completed, and thre
   const store = new Store(disk.host, { dialect: "rye", root, agent: "hello", onWarning });
   const session = store.session("hello-1739012630");
   await session.append({ kind: "start" });
-  // Each takes its time, so that one that does not wait for the other meets it.
+  // Each is slow, so that a missing wait would show.
   disk.before = ({ call, name }) =>
     call === "sync" && /^(transcript\.jsonl|thread\.json\.tmp)$/.test(name) ? sleep(20) : undefined;
   const ended = session.append({ kind: "end", outcome: "completed" });

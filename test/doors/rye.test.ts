@@ -1,4 +1,4 @@
-/** The thread-transcripts document's test classes, on the door that it asks for. */
+/** The thread-transcripts document's test classes, on the entry point that it defines. */
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -35,7 +35,7 @@ function open(options: Partial<TranscriptWriterOptions> = {}) {
 
 // 1. Events as lines
 
-test("an event becomes one line of JSON in its thread's directory, made when missing (S2-5)", async () => {
+test("an event becomes one line of JSON in its thread's directory, created when missing (S2-5)", async () => {
   const { writer, text } = open();
   await writer.writeEvent(ID, "thread_start", { directive: "hello_world", model: "haiku" });
   const [line, rest] = text("transcript.jsonl").split("\n");
@@ -63,7 +63,7 @@ test("the writer's ts, type and thread_id win, the data's directive wins over th
   assert.deepEqual([events[0]?.directive, events[1]?.directive], ["custom", "test_agent"]);
 });
 
-test("an event without any directive is refused, and nothing is made (S2-1)", async () => {
+test("an event without any directive is refused, and nothing is created (S2-1)", async () => {
   const project = tempDirectory();
   const writer = new TranscriptWriter({ transcriptDir: project });
   const error = await refusal(
@@ -79,7 +79,7 @@ test("a caller's own checkpoint event is refused: the type is reserved", async (
   await refusal(writer.writeEvent(ID, "checkpoint", {}), "INVALID_ENTRY");
 });
 
-test("events of several processes land whole, and the markdown in their order (S2-13)", async () => {
+test("events of several processes are written whole, and the markdown in their order (S2-13)", async () => {
   const { project, writer, text } = open();
   const dir = join(project, ".ai", "threads");
   const children = [0, 1, 2].map((n) =>
@@ -120,14 +120,14 @@ test("without auto-markdown there is no markdown (S2-6)", async () => {
   assert.equal(existsSync(file("transcript.md")), false);
 });
 
-test("an event of an unknown type is kept, and says nothing in the markdown (S2-7)", async () => {
+test("an event of an unknown type is kept, and not shown in the markdown (S2-7)", async () => {
   const { writer, text } = open();
   await writer.writeEvent(ID, "moon_phase", { phase: "full" });
   assert.equal((await writer.readEvents(ID)).events[0]?.phase, "full");
   assert.equal(text("transcript.md"), "");
 });
 
-test("markdown that is missing, stale or damaged is mended by the next event (S2-15)", async () => {
+test("markdown that is missing, stale or damaged is repaired by the next event (S2-15)", async () => {
   const { project, writer, file, text } = open();
   for (const [type, data] of ALL_EVENTS) await writer.writeEvent(ID, type, data);
   await writer.close();
@@ -152,7 +152,7 @@ test("markdown that is missing, stale or damaged is mended by the next event (S2
 
 // 3. Integrity of the lines
 
-test("corrupt lines are passed over and told with number and reason (S2-14)", async () => {
+test("corrupt lines are skipped and reported with number and reason (S2-14)", async () => {
   const { writer, file } = open();
   mkdirSync(file(".."), { recursive: true });
   mkdirSync(file("."), { recursive: true });
@@ -185,7 +185,7 @@ test("an empty transcript has no events (S2-14)", async () => {
   assert.deepEqual(await writer.readEvents(ID), { events: [], badLines: [] });
 });
 
-test("one file keeps the envelope of its first line, whatever the writer was told", async () => {
+test("a file keeps the envelope of its first line, whatever the writer's option", async () => {
   const { project, writer, text } = open({ envelope: "payload" });
   await writer.writeEvent(ID, "thread_start", { model: "m" });
   await writer.close();
@@ -305,7 +305,7 @@ test("threads are added up by status, directive and model; broken ones are count
 
 // Ids, and the thread of a runner
 
-test("an id is won by making its directory, and a clash names the id (S2-4)", async () => {
+test("an id is reserved by making its directory, and a clash names the id (S2-4)", async () => {
   const { project } = open();
   const ids = await Promise.allSettled(
     [1, 2, 3, 4].map(() => newThreadId("d", { projectPath: project })),
@@ -320,7 +320,7 @@ test("an id is won by making its directory, and a clash names the id (S2-4)", as
   assert.notEqual(first, second);
 });
 
-/** One of each of the twelve, and some that say little (S2-2). */
+/** One of each of the twelve, and some nearly empty ones (S2-2). */
 const ALL_EVENTS: readonly (readonly [string, Record<string, unknown>])[] = [
   ["thread_start", { model: "haiku", provider: "p", inputs: {}, thread_mode: "single" }],
   ["user_message", { text: "Do something é 😀", role: "system" }],

@@ -1,4 +1,4 @@
-/** What a session of a framework is resumed with, and what its forks hold, is what its door holds. */
+/** A framework's session resumes, and forks, with what its entry point returns. */
 
 import assert from "node:assert/strict";
 import type { AgentInputItem } from "@openai/agents-core";
@@ -26,7 +26,7 @@ function answered(text: string): AgentInputItem {
   return { type: "message", role: "assistant", status: "completed", content };
 }
 
-/** What was said in the items that a session gives its agent. */
+/** Texts of the items that a session returns to its agent. */
 async function heldBy(session: VerbatimSession): Promise<string[]> {
   const items = await session.getItems();
   return items.map((item) => {
@@ -44,14 +44,14 @@ function wordsOf({ messages }: Resumed<"openai-chat">): unknown[] {
   return messages.map(({ content }) => content);
 }
 
-/** Goes on from what was resumed, and says nothing more. */
+/** Continues from what was resumed, without another message. */
 async function goOn(root: string, from: Resumed, id?: string): Promise<void> {
   const store = await openStore({ dialect: "sdk", root, durability: "os" });
   await continueSession(store, from, id === undefined ? {} : { id });
   await store.close();
 }
 
-test("a pop takes back an item that says nothing to a provider, and not the answer before", async () => {
+test("a pop removes an item that no provider sees, and not the answer before", async () => {
   const root = tempDirectory();
   const session = openSession(root);
   await session.addItems([asked("one"), answered("two")]);
@@ -61,7 +61,7 @@ test("a pop takes back an item that says nothing to a provider, and not the answ
   assert.deepEqual(wordsOf(await resumed("openai-agents/s", root)), ["one", "two"]);
 });
 
-test("a pop takes back what was said last, also after a resume was recorded", async () => {
+test("a pop removes the last item, also after a resume was recorded", async () => {
   const root = tempDirectory();
   const session = openSession(root);
   await session.addItems([asked("one"), answered("two")]);
@@ -71,7 +71,7 @@ test("a pop takes back what was said last, also after a resume was recorded", as
   assert.deepEqual(wordsOf(await resumed("openai-agents/s", root)), ["one"]);
 });
 
-test("a fork from between items that were added at once holds those before it", async () => {
+test("a fork between items that were added at once has those before it", async () => {
   const root = tempDirectory();
   const session = openSession(root);
   const items = [asked("one"), answered("two"), asked("three"), answered("four")];
@@ -85,7 +85,7 @@ test("a fork from between items that were added at once holds those before it", 
   assert.deepEqual(wordsOf(await resumed("openai-agents/fork", root)), ["zero", "one", "two"]);
 });
 
-test("items whose writer was killed between them count in a fork as little as before", async () => {
+test("items whose writer was killed between them do not count in a fork either", async () => {
   const root = tempDirectory();
   const store = await openStore({ dialect: "sdk", root, durability: "os" });
   const log = store.session("openai-agents/s");
@@ -136,7 +136,7 @@ async function ask(chats: VerbatimChats, text: string, id: string, answer: strin
   await response.text();
 }
 
-test("up to a turn before one of its messages was edited, the message is as it was", async () => {
+test("up to a turn before one of its messages was edited, the message is unedited", async () => {
   const { chats, root } = await embeddedChats();
   await ask(chats, "one", "u1", "first");
   await ask(chats, "two", "u2", "second");

@@ -1,4 +1,4 @@
-/** What the doors into agent frameworks keep is a session like any other: listed, verified, resumed. */
+/** Sessions of agent frameworks are sessions like any other: listed, verified, resumed. */
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -22,7 +22,7 @@ const CHUNKS: UIMessageChunk[] = [
   { type: "finish" },
 ];
 
-test("both doors sign when asked, and their sessions are listed, verified and resumed", async () => {
+test("both entry points sign on request, and their sessions are listed, verified and resumed", async () => {
   new SigningUser(); // From here on the environment is theirs.
   const root = tempDirectory();
   const session = new VerbatimSession({ sessionId: "s", root, sign: true, durability: "os" });

@@ -21,7 +21,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 
 const ID = "hello-1739012630";
 
-/** A runner that writes its thread by other means, and signs it in the document's way. */
+/** A runner that writes its own thread, and signs it like the document does. */
 class Runner {
   readonly user = new SigningUser();
   readonly project = tempDirectory();
@@ -66,7 +66,7 @@ test.each(["flat", "payload"] as const)(
   },
 );
 
-test("what was altered is told with its turn, and nothing is signed on top of it", async () => {
+test("an alteration is reported with its turn, and nothing more is signed", async () => {
   const runner = new Runner();
   for (const [n, text] of ["one", "two", "three"].entries()) {
     await runner.say(text);
@@ -84,7 +84,7 @@ test("what was altered is told with its turn, and nothing is signed on top of it
   assert.equal((await runner.signer.verify()).valid, false, "gone, and its head was seen");
 });
 
-test("trust that cannot be read is told, and never taken for valid", async () => {
+test("an unreadable trust list is an error, and never taken for valid", async () => {
   const runner = new Runner();
   await runner.say("one");
   await runner.signer.checkpoint(1);
@@ -124,7 +124,7 @@ test.each(Object.entries(SHAPES))(
       [true, true, false],
     );
 
-    // A signer states what it found; that is still nobody's word for it.
+    // A signer states what it found; that does not vouch for it.
     const signing = await user.store({ ...shape, root });
     await signing.session(id).append(answered("mine"));
     await signing.close();
@@ -136,7 +136,7 @@ test.each(Object.entries(SHAPES))(
   },
 );
 
-test("all sessions of a store are reported on, those that are gone too", async () => {
+test("all sessions of a store are in the report, missing ones too", async () => {
   const user = new SigningUser();
   const root = tempDirectory();
   const shape = { dialect: "rye" } as const;
@@ -153,7 +153,7 @@ test("all sessions of a store are reported on, those that are gone too", async (
   );
 });
 
-test("what is no signed object is false to verifyJson, whatever it is", async () => {
+test("verifyJson is false for any value that is not a signed object", async () => {
   new SigningUser();
   const { _signature } = await signJson({ a: 1 });
   const odd: unknown[] = [undefined, null, 1, true, [], "", "null", new Uint8Array(3), () => true];

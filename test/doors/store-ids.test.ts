@@ -8,7 +8,7 @@ import { startChild } from "../support/child.ts";
 import { refusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-test("sessions begun within one second all get an id of their own, at once", async () => {
+test("sessions begun within one second all get their own id, at once", async () => {
   const root = tempDirectory();
   const stores = [1, 2].map(() =>
     openStore({ dialect: "rye", root, agent: "a", durability: "os" }),
@@ -27,7 +27,7 @@ test("sessions begun within one second all get an id of their own, at once", asy
   for (const { path } of sessions) assert.ok(existsSync(path));
 });
 
-test("processes that begin sessions at the same time get ids of their own", async () => {
+test("processes that begin sessions at the same time get their own ids", async () => {
   const root = tempDirectory();
   const children = [1, 2, 3].map(() => startChild("test/doors/creating-child.ts", root, "10"));
   const ids = (await Promise.all(children.map((child) => child.line()))).flatMap(

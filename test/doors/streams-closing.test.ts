@@ -22,7 +22,7 @@ async function valuesOf(
   return values;
 }
 
-test("a follower gets what is there and what comes, each once, until the stream is closed", async () => {
+test("a follower gets existing and new messages, each once, until the stream is closed", async () => {
   const engine = await openEngine();
   await engine.createStream("/s");
   assert.equal(await engine.appendAll("/s", [1, [2]]), true);
@@ -37,7 +37,7 @@ test("a follower gets what is there and what comes, each once, until the stream 
   assert.deepEqual(await valuesOf(engine.follow("/s", { after })), ["last"]);
 });
 
-test("a closed stream takes no more, and says so", async () => {
+test("a closed stream refuses appends", async () => {
   const engine = await openEngine();
   await engine.createStream("/s");
   await engine.appendAll("/s", [], { closes: true });
@@ -49,7 +49,7 @@ test("a closed stream takes no more, and says so", async () => {
   await refusal(engine.appendAll("/none", [1]), "STREAM_NOT_FOUND");
 });
 
-test("following ends when it is told to, whatever it waits for", async () => {
+test("following can be aborted at any time", async () => {
   const engine = await openEngine();
   await engine.createStream("/s");
   await engine.appendAll("/s", [1]);
@@ -63,7 +63,7 @@ test("following ends when it is told to, whatever it waits for", async () => {
   assert.deepEqual(await valuesOf(engine.follow("/s", { signal: stop.signal })), []);
 });
 
-test("over HTTP messages are appended as one, and a closed stream says so", async () => {
+test("over HTTP messages are appended as one, and a closed stream refuses them", async () => {
   const { url } = await startTestServer();
   const { streams } = new VerbatimClient({ url });
   await streams.create("/s");

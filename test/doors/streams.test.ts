@@ -1,4 +1,4 @@
-/** The JSONL-logger document's engine, on the door that it asks for. */
+/** The JSONL-logger document's engine, on the entry point that it defines. */
 
 import assert from "node:assert/strict";
 import {
@@ -25,7 +25,7 @@ const PATH = "/chat/session-1";
 const HELLO = '{"role":"user","content":"hello"}';
 const HI = '{"role":"assistant","content":"Hi there!"}';
 
-test("S3-4 the data directory holds streams.db and logs/, one file a stream", async () => {
+test("S3-4 the data directory has streams.db and logs/, one file per stream", async () => {
   const { engine, directory } = await opened();
   await engine.createStream(PATH);
   await engine.append(PATH, bytesOf(HELLO));
@@ -37,7 +37,7 @@ test("S3-4 the data directory holds streams.db and logs/, one file a stream", as
   assert.equal(statSync(join(directory, "logs")).mode & 0o777, 0o700);
 });
 
-test("S3-12 the files are grep-able: one JSON value a line, newline-terminated, as it was given", async () => {
+test("S3-12 the files are grep-able: one JSON value per line, newline-terminated, unchanged", async () => {
   const { engine, directory } = await opened();
   await engine.createStream(PATH);
   await engine.append(PATH, bytesOf(HELLO));
@@ -46,7 +46,7 @@ test("S3-12 the files are grep-able: one JSON value a line, newline-terminated, 
   assert.equal(file, `${HELLO}\n${HI}\n`);
 });
 
-test("S3-6 read gives data, offset and timestamp, all of them or those after an offset", async () => {
+test("S3-6 read returns data, offset and timestamp, all of them or those after an offset", async () => {
   let nowMs = 1_763_200_000_000;
   const { engine } = await opened({ now: () => nowMs++ });
   await engine.createStream(PATH);
@@ -97,11 +97,11 @@ test("S3-5 file first, then one SQLite transaction: pointer and current offset a
   ]);
 });
 
-test("S3-5 bytes whose transaction was not made are orphans until it is opened again, and then there once", async () => {
+test("S3-5 bytes without their transaction are orphans until the engine is reopened, and then there once", async () => {
   const { engine, directory } = await opened();
   await engine.createStream(PATH);
   await engine.append(PATH, bytesOf(HELLO));
-  // As after kill -9: the files as they are, and no row of SQLite's.
+  // As after kill -9: the files as they are, without SQLite's row.
   const killed = join(tempDirectory(), "data");
   cpSync(directory, killed, { recursive: true, filter: (from) => !from.includes("streams.db") });
   const again = await reopened(killed);
@@ -112,7 +112,7 @@ test("S3-5 bytes whose transaction was not made are orphans until it is opened a
   assert.equal(file, `${HELLO}\n${HI}\n`);
 });
 
-test("S3-5 bytes that somebody else put behind the last message are neither read nor written over", async () => {
+test("S3-5 bytes that another program appended are neither read nor overwritten", async () => {
   const { engine, directory } = await opened();
   await engine.createStream(PATH);
   await engine.append(PATH, bytesOf(HELLO));
@@ -128,7 +128,7 @@ test("S3-5 bytes that somebody else put behind the last message are neither read
   assert.equal(readFileSync(file, "utf8"), `${HELLO}\n{"not":"ours"}\n`);
 });
 
-test("S3-8 deleted, a stream is not there; made again, its old offsets are invalid and its rows gone", async () => {
+test("S3-8 a deleted stream is gone; created again, its old offsets are invalid and its rows removed", async () => {
   const { engine, directory } = await opened();
   await engine.createStream(PATH);
   const old = await engine.append(PATH, bytesOf(HELLO));
@@ -164,7 +164,7 @@ test("S3-9 few files stay open however many streams are used, and none of a dele
   assert.deepEqual(openDescriptorsBelow(logs), []);
 });
 
-test("S3-12 nothing is cached: a read is one of the file, and notices when that was changed", async () => {
+test("S3-12 nothing is cached: a read reads the file, and notices when it was changed", async () => {
   const { engine, directory } = await opened();
   await engine.createStream(PATH);
   await engine.append(PATH, bytesOf(HELLO));
@@ -175,7 +175,7 @@ test("S3-12 nothing is cached: a read is one of the file, and notices when that 
   assert.deepEqual(details, { stream: PATH, offset: 0, path: file });
 });
 
-test("S3-1 the door has the document's LogFile too, for a file of one's own", async () => {
+test("S3-1 the entry point has the document's LogFile too", async () => {
   const path = join(tempDirectory(), "own.jsonl");
   const file = await LogFile.open(path);
   assert.deepEqual(await file.append(bytesOf(HELLO)), { bytePos: 0, length: HELLO.length });
@@ -183,7 +183,7 @@ test("S3-1 the door has the document's LogFile too, for a file of one's own", as
   assert.equal(readFileSync(path, "utf8"), `${HELLO}\n`);
 });
 
-test("one append is one message, also an array, and what is no JSON is refused", async () => {
+test("one append is one message, also an array, and a value without JSON is refused", async () => {
   const { engine } = await opened();
   await engine.createStream(PATH);
   for (const text of ["[]", " [1, [2]]\n", "[[]]"]) await engine.append(PATH, bytesOf(text));
@@ -194,7 +194,7 @@ test("one append is one message, also an array, and what is no JSON is refused",
   assert.deepEqual(texts, ["[]", "[1, [2]]", "[[]]"]);
 });
 
-test("the door refuses what nests too deep, or is too many messages, as the server does", async () => {
+test("the engine refuses too deep nesting and too many messages, like the server", async () => {
   const { engine } = await opened();
   await engine.createStream(PATH);
   const nested = (depth: number) => bytesOf("[".repeat(depth) + "]".repeat(depth));
@@ -205,7 +205,7 @@ test("the door refuses what nests too deep, or is too many messages, as the serv
   assert.equal(await engine.messageCount(PATH), 1);
 });
 
-test("streams are listed in order of path, with what is known of them", async () => {
+test("streams are listed in order of path, with their facts", async () => {
   const { engine } = await opened();
   await engine.createStream("/b", { contentType: "text/plain" });
   await engine.createStream("/a");
@@ -219,7 +219,7 @@ test("streams are listed in order of path, with what is known of them", async ()
   await refusal(engine.createStream("/a?b"), "BAD_STREAM_PATH");
 });
 
-test("streams.db may be deleted: it is rebuilt, with offsets, times and pointers as they were", async () => {
+test("streams.db may be deleted: it is rebuilt, with the same offsets, times and pointers", async () => {
   const { engine, directory } = await opened();
   for (const path of ["/a", "/b"]) {
     await engine.createStream(path);

@@ -14,7 +14,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 
 const PATH = "/chat/session-1";
 
-/** The same schema in three languages. */
+/** The same schema in three libraries. */
 const SCHEMAS = {
   Valibot: v.object({ role: v.picklist(["user", "assistant"]), content: v.string() }),
   Zod: z.object({ role: z.enum(["user", "assistant"]), content: z.string() }),
@@ -25,7 +25,7 @@ const HELLO = { role: "user", content: "hello" } as const;
 const SECRET = "my password is hunter2";
 
 for (const [name, schema] of Object.entries(SCHEMAS)) {
-  test(`S3-10 ${name}: what the schema allows is appended and read back, and counted`, async () => {
+  test(`S3-10 ${name}: a valid value is appended and read back, and counted`, async () => {
     const engine = await opened();
     const log = typedLog(engine, PATH, schema);
     assert.equal(log.streamPath, PATH);
@@ -40,7 +40,7 @@ for (const [name, schema] of Object.entries(SCHEMAS)) {
     assert.equal(Buffer.from(message?.data ?? []).toString(), '{"role":"user","content":"hello"}');
   });
 
-  test(`S3-10 ${name}: what it does not allow is refused, and neither written nor quoted`, async () => {
+  test(`S3-10 ${name}: an invalid value is refused, and neither written nor quoted`, async () => {
     const log = typedLog(await opened(), PATH, schema);
     const wrong = { role: SECRET, content: SECRET } as unknown as typeof HELLO;
     const error = await refusal(log.append(wrong), "INVALID_ENTRY");
@@ -51,7 +51,7 @@ for (const [name, schema] of Object.entries(SCHEMAS)) {
     assert.equal(await log.count(), 0);
   });
 
-  test(`S3-10 ${name}: reading validates only when asked to, and tells what it passes over`, async () => {
+  test(`S3-10 ${name}: reading validates only on request, and reports what it skips`, async () => {
     const engine = await opened();
     for (const text of ['{"role":"king","content":"x"}', JSON.stringify(HELLO), "5"]) {
       await engine.append(PATH, bytesOf(text));
@@ -69,8 +69,8 @@ for (const [name, schema] of Object.entries(SCHEMAS)) {
   });
 }
 
-test("S3-10 lines that are no JSON are skipped, counted and told in one warning", async () => {
-  // A stream of another type takes any bytes, so a line of it may be anything.
+test("S3-10 lines that are not JSON are skipped, counted and reported in one warning", async () => {
+  // A stream of another type accepts any bytes, so its lines may be anything.
   const engine = await opened("text/plain");
   for (const text of ['{"n":1}', "{", "\u00e9", '{"n":2}'])
     await engine.append(PATH, bytesOf(text));
@@ -90,7 +90,7 @@ test("S3-10 lines that are no JSON are skipped, counted and told in one warning"
   assert.deepEqual(details, { path: PATH, line: 2, offset: 8, reason: "not JSON" });
 });
 
-test("S3-10 a flipped bit costs one line, wherever it is, and is told", async () => {
+test("S3-10 a flipped bit costs one line, wherever it is, and is reported", async () => {
   const directory = tempDirectory();
   const engine = await opened("application/json", directory);
   for (let n = 0; n < 3; n++) await engine.append(PATH, bytesOf(`{"n":${n}}`));
@@ -113,7 +113,7 @@ test("S3-10 a flipped bit costs one line, wherever it is, and is told", async ()
   await refusal(engine.read(PATH), "STREAM_DAMAGED");
 });
 
-test("the schema's own result is given on read, and not stored", async () => {
+test("the schema's output is returned on read, and not stored", async () => {
   const engine = await opened();
   const schema = z.object({ n: z.coerce.number(), unit: z.string().default("K") });
   const log = typedLog(engine, PATH, schema, { validatesOnRead: true });
@@ -127,7 +127,7 @@ test("the schema's own result is given on read, and not stored", async () => {
   expectTypeOf(asStored).toEqualTypeOf<{ n: unknown; unit?: string | undefined }[]>();
 });
 
-test("what JSON makes of a value is what is judged", async () => {
+test("the schema validates the value as JSON writes it", async () => {
   const engine = await opened();
   const dated = typedLog(engine, PATH, z.object({ at: z.date() }));
   await refusal(dated.append({ at: new Date() }), "INVALID_ENTRY");
@@ -139,7 +139,7 @@ test("what JSON makes of a value is what is judged", async () => {
   ]);
 });
 
-test("a validator may take its time", async () => {
+test("a validator may be asynchronous", async () => {
   const engine = await opened();
   const even = z.number().refine(async (n) => {
     await new Promise(setImmediate);
