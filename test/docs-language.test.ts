@@ -1,14 +1,14 @@
 /**
  * The language of README.md and docs/, as far as a test can check it: short sentences in the README,
- * lines that fit an editor, a short glossary, and none of the words that hide who acts.
+ * lines that fit an editor, a short glossary, none of the words that hide who acts, no dead link.
  *
  * Method: code blocks, inline code and quotes are removed first, because they show output, not prose.
  * A table row cannot be wrapped, so the limit on lines does not apply to it.
  */
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { test } from "vitest";
 
@@ -88,4 +88,28 @@ test.each(PAGES)("%s: lines of at most 120 characters, and no word that hides wh
     ({ 0: word, index }) => `line ${lineNumber(prose, index)}: "${word}"`,
   );
   assert.deepEqual([...long, ...unclear], []);
+});
+
+/** The anchors of a page's headings, as GitHub derives them. */
+function anchorsOf(page: string): string[] {
+  const headings = withoutBlocks(textOf(page)).matchAll(/^#+ (.*)$/gm);
+  return [...headings].map(([, text = ""]) =>
+    text
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+test.each(PAGES)("%s: every link leads to a file, and to a heading in it", (page) => {
+  const links = withoutBlocks(textOf(page)).matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g);
+  const dead = [...links].filter(([, file = "", anchor = ""]) => {
+    const target = file === "" ? page : normalize(join(dirname(page), file));
+    if (!existsSync(join(root, target))) return true;
+    return anchor !== "" && !anchorsOf(target).includes(anchor);
+  });
+  assert.deepEqual(
+    dead.map(([link]) => link),
+    [],
+  );
 });

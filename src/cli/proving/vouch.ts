@@ -153,7 +153,7 @@ function unchecked(report: VerifyReport): VerbatimError {
   return notVouched(
     report,
     "it holds checkpoints of the older format, whose signatures are to be checked first " +
-      '(docs/security.md, "Transcripts of the original")',
+      '(docs/security.md, "Transcripts of the Python original")',
   );
 }
 

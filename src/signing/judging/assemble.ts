@@ -217,7 +217,7 @@ function signednessFindings(
   if (isLegacy && options.isLegacyProfile !== true) {
     const message =
       "its checkpoints are of the older format, which does not count by itself; see " +
-      'docs/security.md, "Transcripts of the original"';
+      'docs/security.md, "Transcripts of the Python original"';
     findings.push(finding("OLDER_FORMAT", "untrusted", null, message));
   }
   if (target.id === null && judge.total > 0) {
