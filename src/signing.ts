@@ -21,8 +21,8 @@ import {
 import { nodeHost } from "./base/node-host.ts";
 import { userPlaces } from "./base/node-places.ts";
 import type { DialectName } from "./dialects/dialect.ts";
-import { DIALECT_NAMES } from "./dialects/names.ts";
 import { bringInHooks } from "./listing/bring-in-hooks.ts";
+import { DIALECT_NAMES } from "./model/dialect-names.ts";
 import type { VerifyReport } from "./signing/judging/report.ts";
 import { loadSigner as loadUserSigner } from "./signing/keys/keys.ts";
 import type { Signer } from "./signing/keys/signer.ts";

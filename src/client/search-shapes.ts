@@ -1,41 +1,52 @@
-/** Search shapes: results of searching, and of usage over all sessions. */
+/** Search shapes: results of searching, and of usage over all sessions, and their options. */
 
-import type { Role } from "../model/entry.ts";
 import type { ToolUse, UsageRow } from "../model/usage-sums.ts";
-import type { SessionItem } from "./session-shapes.ts";
+import {
+  boolean,
+  count,
+  described,
+  isComplete,
+  list,
+  nextPage,
+  number,
+  type Of,
+  object,
+  offset,
+  orNull,
+  ref,
+  string,
+} from "./schema.ts";
+import { ROLE, type SessionItem } from "./session-shapes.ts";
 
+export const SNIPPET_PIECE = object({
+  text: described(string, "Text as it was stored: escape it where it is shown"),
+  isHit: described(boolean, "Whether it is what was looked for"),
+});
 /** A piece of an entry's text; data, never HTML. */
-export interface SnippetPiece {
-  readonly text: string;
-  /** Whether it is a hit. */
-  readonly isHit: boolean;
-}
+export interface SnippetPiece extends Of<typeof SNIPPET_PIECE> {}
 
-/** An entry that was found. */
-export interface SearchHit {
-  /** Its session, as in the list. */
-  readonly session: SessionItem;
+export const SEARCH_HIT = object({
+  session: ref<SessionItem>("Session"),
   /** Offset of its line in the session's log. */
-  readonly start: number;
-  readonly end: number;
-  readonly role: Role | null;
-  readonly at: string | null;
-  /** The tools that it calls, or has results of. */
-  readonly tools: readonly string[];
-  /**
-   * The text around the first hits, in order. Without words to search for, the entry's beginning.
-   */
-  readonly snippet: readonly SnippetPiece[];
-}
+  start: offset,
+  end: offset,
+  role: ref("Role", ROLE),
+  at: orNull(string),
+  tools: described(list(string), "Tools that it calls, or whose results it holds"),
+  /** The text around the first hits, in order. Without words to search for, the beginning. */
+  snippet: list(ref<SnippetPiece>("SnippetPiece")),
+});
+/** An entry that was found. */
+export interface SearchHit extends Of<typeof SEARCH_HIT> {}
 
-export interface SearchPage {
+export const SEARCH_PAGE = object({
   /** The latest first. */
-  readonly hits: readonly SearchHit[];
+  hits: list(ref<SearchHit>("SearchHit")),
   /** The cursor of the next page; null after the last. A page may be empty and have a next one. */
-  readonly next: string | null;
-  /** False while sessions are read for the first time: some cannot be found yet. */
-  readonly isComplete: boolean;
-}
+  next: nextPage,
+  isComplete: isComplete("cannot be found"),
+});
+export interface SearchPage extends Of<typeof SEARCH_PAGE> {}
 
 export interface SearchOptions {
   readonly limit?: number;
@@ -48,31 +59,39 @@ export interface SearchOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface ToolUsageRow extends ToolUse {
-  /** The slowest: how long, and which result; null where no duration is known. */
-  readonly slowest: {
-    readonly ms: number;
-    /** The session's id, and the offset of the result's line in it. */
-    readonly session: string;
-    readonly start: number;
-  } | null;
-}
+export const USAGE_ROW = object({
+  day: described(orNull(string), "In UTC; null for what has no time"),
+  model: orNull(string),
+  agent: orNull(string),
+  sessions: count,
+  turns: count,
+  inputTokens: number,
+  outputTokens: number,
+  totalTokens: number,
+  spend: described(orNull(number), "US dollars, as recorded"),
+});
 
-export interface UsageReport {
-  /** The latest day first. */
-  readonly rows: readonly UsageRow[];
-  /** The most called first. */
-  readonly tools: readonly ToolUsageRow[];
+export const TOOL_USAGE = object({
+  tool: string,
+  calls: count,
+  errors: count,
+  timed: described(count, "Calls whose duration is known"),
+  totalMs: number,
+  /** The slowest call, and where its result is; null where no duration is known. */
+  slowest: orNull(object({ ms: number, session: string, start: offset })),
+});
+export interface ToolUsageRow extends ToolUse, Of<typeof TOOL_USAGE> {}
+
+export const USAGE_REPORT = object({
+  rows: described(list(ref<UsageRow>("UsageRow", USAGE_ROW)), "The latest day first"),
+  tools: described(list(ref<ToolUsageRow>("ToolUsage")), "The most called first"),
   /** Sessions that contributed. */
-  readonly sessions: number;
-  /**
-   * True when there were more rows or tools than one response has: the earliest, or the least used,
-   * are left out.
-   */
-  readonly isCut: boolean;
-  /** False while sessions are read for the first time: some are not counted yet. */
-  readonly isComplete: boolean;
-}
+  sessions: count,
+  /** More rows or tools than one answer holds: the earliest, or the least used, are left out. */
+  isCut: described(boolean, "There was more than one answer holds"),
+  isComplete: isComplete("are not counted"),
+});
+export interface UsageReport extends Of<typeof USAGE_REPORT> {}
 
 export interface UsageOptions {
   /** Whole days in UTC: from this one on, and before that one. `2026-11-15`, or any time in it. */

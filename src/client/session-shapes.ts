@@ -1,67 +1,158 @@
-/** Session shapes: responses of the sessions API. `/v1/openapi.json` describes the same. */
+/** Session shapes: responses of the sessions API. `/v1/openapi.json` is made from the same. */
 
-import type { Entry, Role } from "../model/entry.ts";
-import type { Summary } from "../model/summary.ts";
+import { DIALECT_NAMES } from "../model/dialect-names.ts";
+import type { Entry, Part } from "../model/entry.ts";
+import { SESSION_STATUSES, type Summary } from "../model/summary.ts";
+import {
+  boolean,
+  choice,
+  constant,
+  count,
+  described,
+  isComplete,
+  list,
+  matching,
+  nextPage,
+  number,
+  type Of,
+  object,
+  offset,
+  orNull,
+  partly,
+  ref,
+  type Schema,
+  string,
+  time,
+} from "./schema.ts";
+
+const SUMMARY = {
+  /** The id for all other calls. */
+  id: matching("^[0-9a-f]{16}\\.[\\w-]+$", "What URLs call the session"),
+  session: described(string, "The session's own id"),
+  dialect: choice(DIALECT_NAMES),
+  root: described(string, "The store's directory on the server"),
+  title: described(orNull(string), "The first thing a user said"),
+  agent: orNull(string),
+  model: orNull(string),
+  status: choice([...SESSION_STATUSES, null]),
+  turns: count,
+  inputTokens: orNull(number),
+  outputTokens: orNull(number),
+  totalTokens: orNull(number),
+  spend: described(orNull(number), "US dollars, as recorded"),
+  createdAt: orNull(string),
+  updatedAt: orNull(string),
+  durationMs: described(orNull(number), "From the first time in it to the last"),
+  parent: described(
+    orNull(string),
+    "The session that began this one: its own id, in the same store",
+  ),
+  lines: count,
+  badLines: count,
+  bytes: count,
+  modifiedAt: time,
+  isLive: described(boolean, "Appended to within the last minute"),
+  isCurrent: described(
+    boolean,
+    "False while a long session grows: the summary is of an earlier moment",
+  ),
+  isMissing: described(boolean, "Its head is pinned and its log is gone: its verdict is rollback"),
+};
+
+const ENDS = {
+  end: offset,
+  /** Bytes after the end: left by a crash, or being written. */
+  tornBytes: count,
+  unfinishedBytes: count,
+};
+
+export const SESSION = object(SUMMARY);
+export const SESSION_HEAD = object({ ...SUMMARY, ...ENDS });
 
 /** A session in the list. */
-export interface SessionItem extends Summary {
-  /** The id for all other calls. */
-  readonly id: string;
-  /** The session's own id, in its store. */
-  readonly session: string;
-  readonly dialect: "verbatim" | "rye" | "homeagent" | "entire" | "claude" | "sdk" | "streams";
-  /** The store's directory on the server. */
-  readonly root: string;
-  readonly bytes: number;
-  readonly modifiedAt: string;
-  readonly isLive: boolean;
-  /** False while a long session grows: the summary is older. */
-  readonly isCurrent: boolean;
-  /** Its head is pinned on the server and its log is missing: the verdict is `rollback`. */
-  readonly isMissing: boolean;
-}
+export interface SessionItem extends Summary, Of<typeof SESSION> {}
+export interface SessionHead extends Summary, Of<typeof SESSION_HEAD> {}
 
-export interface SessionPage {
-  readonly sessions: readonly SessionItem[];
-  /** The cursor of the next page; null after the last. */
-  readonly next: string | null;
-  /** False while sessions are read for the first time: some are not listed yet. */
-  readonly isComplete: boolean;
-  /** Sessions that cannot be read, and are not listed. */
-  readonly unreadable: number;
-}
+export const SESSION_PAGE = object({
+  sessions: list(ref<SessionItem>("Session")),
+  next: nextPage,
+  isComplete: isComplete("are not listed"),
+  unreadable: described(count, "Sessions that are there, cannot be read, and are not listed"),
+});
+export interface SessionPage extends Of<typeof SESSION_PAGE> {}
 
-interface Ends {
-  readonly end: number;
-  /** Bytes after the end: left by a crash, or being written. */
-  readonly tornBytes: number;
-  readonly unfinishedBytes: number;
-}
+export const ENTRY_KIND = choice(["start", "message", "turn_start", "turn_end", "end", "other"]);
+export const ROLE = choice(["system", "user", "assistant", "tool", null]);
 
-export interface SessionHead extends SessionItem, Ends {}
+export const PART: Schema<Part> = {
+  type: "object",
+  properties: {
+    type: choice(["text", "reasoning", "tool_call", "tool_result", "child", "other"]),
+  },
+  required: ["type"],
+  description: "text, reasoning, tool_call, tool_result, child or other, each with its own fields",
+};
 
-/** A line of a session: its entry, or why it is not one. */
-export interface EntryItem {
-  readonly start: number;
-  /** The offset after the line: where to continue. */
-  readonly end: number;
-  readonly bytes: number;
-  readonly kind: Entry["kind"];
-  readonly role: Role | null;
-  readonly at: string | null;
-  readonly fault: string | null;
+export const USAGE = partly(
+  {
+    inputTokens: orNull(number),
+    outputTokens: orNull(number),
+    totalTokens: orNull(number),
+    spend: orNull(number),
+    cacheWriteTokens: number,
+    cacheReadTokens: number,
+  },
+  ["inputTokens", "outputTokens", "totalTokens", "spend"],
+);
+
+export const NEUTRAL_ENTRY = partly(
+  {
+    kind: ref("EntryKind", ENTRY_KIND),
+    at: orNull(string),
+    role: ref("Role", ROLE),
+    saidBy: choice(["program", "agent", "summary"]),
+    parts: list(ref("Part", PART)),
+    model: orNull(string),
+    messageId: string,
+    stopReason: string,
+    isPartial: constant(true),
+    usage: orNull(ref("Usage", USAGE)),
+    outcome: choice(["completed", "error", null]),
+    error: orNull(object({ code: string, detail: string })),
+    native: {
+      type: "object",
+      description: "The line as it was parsed; left out by native=false",
+    },
+  } satisfies Record<keyof Entry, Schema>,
+  ["kind", "at", "role", "parts", "model", "usage", "outcome", "error"],
+);
+
+export const ENTRY = object({
+  start: offset,
+  end: described(offset, "The offset after the line: where to go on"),
+  bytes: described(count, "The line's length, its LF included"),
+  kind: ref("EntryKind", ENTRY_KIND),
+  role: ref("Role", ROLE),
+  at: orNull(string),
+  fault: described(orNull(string), "Why the line is no entry; then `entry` is null"),
   /** Without `native` if requested so. */
-  readonly entry: (Omit<Entry, "native"> & Partial<Pick<Entry, "native">>) | null;
-}
+  entry: orNull(
+    ref<Omit<Entry, "native"> & Partial<Pick<Entry, "native">>>("NeutralEntry", NEUTRAL_ENTRY),
+  ),
+});
+/** A line of a session: its entry, or why it is not one. */
+export interface EntryItem extends Of<typeof ENTRY> {}
 
-export interface EntryPage extends Ends {
-  readonly entries: readonly EntryItem[];
+export const ENTRY_PAGE = object({
+  entries: list(ref<EntryItem>("Entry")),
   /** Where the page begins, and where the next one does. */
-  readonly from: number;
-  readonly next: number;
-  readonly isAtStart: boolean;
-  readonly isAtEnd: boolean;
-}
+  from: offset,
+  next: offset,
+  isAtStart: boolean,
+  isAtEnd: boolean,
+  ...ENDS,
+});
+export interface EntryPage extends Of<typeof ENTRY_PAGE> {}
 
 export interface SessionBytes {
   readonly bytes: Uint8Array;
@@ -70,43 +161,47 @@ export interface SessionBytes {
   readonly end: number;
 }
 
-export interface CheckpointItem {
-  /** Its line, unchanged, without the LF. */
-  readonly line: string;
-  readonly start: number;
-  readonly end: number;
-  readonly seq: number;
-  readonly kind: "genesis" | "recovery" | "rotate" | "link" | "turn" | "batch" | "final";
-  readonly keyId: string;
+export const CHECKPOINT = object({
+  line: described(string, "The checkpoint's line as it stands, without its LF"),
+  start: offset,
+  end: offset,
+  seq: count,
+  kind: choice(["genesis", "recovery", "rotate", "link", "turn", "batch", "final"]),
+  keyId: string,
   /** The bytes of the log that its `hash` is over. */
-  readonly covers: { readonly from: 0; readonly to: number };
-}
+  covers: object({ from: constant(0), to: offset }),
+});
+export interface CheckpointItem extends Of<typeof CHECKPOINT> {}
 
+export const CHECKPOINT_KEY = object({
+  keyId: described(string, "SHA-256 of the key: anybody can hold one against the other"),
+  publicKey: described(
+    orNull(string),
+    "32 bytes of Ed25519 in base64url; null when this server does not hold it",
+  ),
+  owner: orNull(string),
+  refusal: described(
+    orNull(string),
+    "Why the user who runs the server does not trust it; null when they do",
+  ),
+});
 /** A key that signed, as known to the server's user. */
-export interface CheckpointKey {
-  /** SHA-256 of the key, in hex, for comparing keys. */
-  readonly keyId: string;
-  /** Ed25519, raw, in base64url; null when the server does not have it. */
-  readonly publicKey: string | null;
-  readonly owner: string | null;
-  /** Why it is not trusted there; null when it is. */
-  readonly refusal: string | null;
-}
+export interface CheckpointKey extends Of<typeof CHECKPOINT_KEY> {}
 
-export interface CheckpointPage extends Ends {
-  readonly from: number;
-  readonly to: number;
-  readonly place: "log" | "sidecar";
-  readonly genesis: CheckpointItem | null;
-  readonly checkpoints: readonly CheckpointItem[];
-  /** Lines of the sidecar that are not checkpoints: it was tampered with. */
-  readonly foreignLines: number;
-  /** Lines of the sidecar that are checkpoints of a version which the server does not know. */
-  readonly newerLines: number;
-  readonly keys: readonly CheckpointKey[];
-  readonly isCovered: boolean;
-  readonly isComplete: boolean;
-}
+export const CHECKPOINT_PAGE = object({
+  from: count,
+  to: count,
+  ...ENDS,
+  place: choice(["log", "sidecar"]),
+  genesis: orNull(ref<CheckpointItem>("Checkpoint")),
+  checkpoints: list(ref<CheckpointItem>("Checkpoint")),
+  foreignLines: described(count, "Lines of the sidecar that are no checkpoints"),
+  newerLines: described(count, "Lines of the sidecar that are of a newer version"),
+  keys: list(ref<CheckpointKey>("CheckpointKey")),
+  isCovered: described(boolean, "The last checkpoint covers the whole stretch"),
+  isComplete: described(boolean, "Everything that could cover it was looked at"),
+});
+export interface CheckpointPage extends Of<typeof CHECKPOINT_PAGE> {}
 
 /** The common part of a report; docs/formats/checkpoint.md has the rest. */
 export interface SessionVerdict {
@@ -123,16 +218,17 @@ export interface SessionVerdict {
   readonly [more: string]: unknown;
 }
 
-export interface SessionUsage {
-  readonly id: string;
-  readonly session: string;
-  readonly model: string | null;
-  readonly createdAt: string | null;
-  readonly updatedAt: string | null;
-  readonly turns: number;
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
-  readonly totalTokens: number | null;
-  readonly spend: number | null;
-  readonly isCurrent: boolean;
-}
+export const SESSION_USAGE = object({
+  id: string,
+  session: string,
+  model: orNull(string),
+  createdAt: orNull(string),
+  updatedAt: orNull(string),
+  turns: count,
+  inputTokens: orNull(number),
+  outputTokens: orNull(number),
+  totalTokens: orNull(number),
+  spend: orNull(number),
+  isCurrent: boolean,
+});
+export interface SessionUsage extends Of<typeof SESSION_USAGE> {}

@@ -6,17 +6,11 @@
  *   entry -> lines  how an entry is said here, and what the writer adds to each line
  */
 
+import type { READ_DIALECT_NAMES } from "../model/dialect-names.ts";
 import type { Aside, Entry, NewEntry } from "../model/entry.ts";
 import type { TurnMark } from "../model/turns.ts";
 
-export type DialectName =
-  | "verbatim"
-  | "homeagent"
-  | "rye"
-  | "entire"
-  | "claude"
-  | "sdk"
-  | "streams";
+export type DialectName = (typeof READ_DIALECT_NAMES)[number];
 
 /** A line's JSON object, in the dialect's own words. */
 export type Native = Readonly<Record<string, unknown>>;

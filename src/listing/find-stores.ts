@@ -10,7 +10,7 @@ import { checkChoice } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import { homeagentRoot } from "../base/node-places.ts";
 import type { DialectName } from "../dialects/dialect.ts";
-import { READ_DIALECT_NAMES } from "../dialects/names.ts";
+import { READ_DIALECT_NAMES } from "../model/dialect-names.ts";
 import { LAYOUTS } from "../store/layouts.ts";
 
 /** Where a person stands, and what they said about where to look. */

@@ -12,7 +12,7 @@ import type { Host } from "../base/host.ts";
 import { homeagentRoot, userPlaces } from "../base/node-places.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import { bareRow } from "../catalog/table.ts";
-import { DIALECT_NAMES } from "../dialects/names.ts";
+import { DIALECT_NAMES } from "../model/dialect-names.ts";
 import type { PinBook } from "../proof/pins.ts";
 import { Heads } from "../signing/heads/heads.ts";
 import { rootNames } from "../signing/heads/root-names.ts";

@@ -5,8 +5,8 @@
 
 import type { ServerResponse } from "node:http";
 import { packageVersion } from "../base/node-package.ts";
+import { ref } from "../client/schema.ts";
 import { answerText, newHeaders } from "./http/answer.ts";
-import { ref } from "./openapi/schema.ts";
 import { SCHEMAS } from "./openapi/schemas.ts";
 import { content, refusals, SESSION_PATHS } from "./openapi/session-paths.ts";
 import { STREAM_PATHS } from "./openapi/stream-paths.ts";

@@ -8,9 +8,9 @@ import {
   type OptionKinds,
 } from "../base/choice.ts";
 import type { DialectName } from "../dialects/dialect.ts";
-import { READ_DIALECT_NAMES } from "../dialects/names.ts";
 import type { Envelope } from "../dialects/rye/dialect.ts";
 import { checkLogChoices, type Durability, type LogMode } from "../log/log-options.ts";
+import { READ_DIALECT_NAMES } from "../model/dialect-names.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
 import type { SignOption } from "./store-signing.ts";
 

@@ -55,7 +55,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   ],
   server: [
     ...["base", "model", "proof", "dialects", "signing", "render", "usage", "catalog", "store"],
-    ...["listing", "verifying", "resume", "streams", "subscriptions"],
+    ...["listing", "verifying", "resume", "streams", "subscriptions", "client"],
   ],
   torture: ["base", "log", "signing", "store", "streams", "listing", "verifying"],
   viewer: ["base", "model", "proof", "render", "client"],

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { test } from "vitest";
-import { VerbatimClient } from "../../src/client.ts";
+import { type EntryPage, type SessionPage, VerbatimClient } from "../../src/client.ts";
 import { OPENAPI_PATH } from "../../src/server/openapi.ts";
 import { BYTES_PARAMETERS } from "../../src/server/sessions/bytes.ts";
 import { ENTRY_PARAMETERS } from "../../src/server/sessions/entries.ts";
@@ -19,6 +19,7 @@ import {
   USAGE_PATH,
 } from "../../src/server/sessions/search.ts";
 import { faultsOf } from "../support/json-schema.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
 import { check, document, ref } from "./described.ts";
 import { everyDialect, newUser, ryeLog, serveSessions } from "./sessions/served.ts";
 import { startTestServer } from "./test-server.ts";
@@ -120,6 +121,20 @@ test("real answers about sessions of every dialect are as the document says", as
   for (const page of ["/", "/live", "/health", "/ready", "/metrics", "/v1/demo"]) {
     await check(page, await fetch(`${server.url}${page}`));
   }
+});
+
+test("the document describes entries that a program or an agent said as the user", async () => {
+  const root = tempDirectory();
+  const directory = join(root, ".entire/metadata/s");
+  mkdirSync(directory, { recursive: true });
+  const message = { role: "user", content: "Caveat" };
+  const row = { type: "user", uuid: "u1", timestamp: "2026-01-01T00:00:00Z", message };
+  writeFileSync(join(directory, "full.jsonl"), `${JSON.stringify({ ...row, isMeta: true })}\n`);
+  const { url, json } = await serveSessions([root]);
+  const [session] = (await json<SessionPage>("")).sessions;
+  const page = await json<EntryPage>(`/${session?.id}/entries`);
+  assert.equal(page.entries[0]?.entry?.saidBy, "program");
+  await check(`${SESSIONS_ROOT}/{id}/entries`, await fetch(url(`/${session?.id}/entries`)));
 });
 
 test("live events are as the document says", async () => {

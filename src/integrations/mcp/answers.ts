@@ -3,24 +3,25 @@
  * checks every result against it. New fields may be added: readers must ignore unknown ones.
  */
 
-const text = { type: "string" } as const;
-const textOrNull = { type: ["string", "null"] } as const;
-const count = { type: "integer", minimum: 0 } as const;
-const numberOrNull = { type: ["number", "null"] } as const;
-const flag = { type: "boolean" } as const;
+import {
+  count,
+  boolean as flag,
+  list as listOf,
+  orNull,
+  type Schema,
+  string as text,
+} from "../../client/schema.ts";
 
-function listOf(items: object): object {
-  return { type: "array", items };
-}
+const textOrNull: Schema = { type: ["string", "null"] };
+const numberOrNull: Schema = { type: ["number", "null"] };
 
 /** All are required, unless they are among the optional ones. */
-function holding(properties: Readonly<Record<string, object>>, optional: readonly string[] = []) {
+function holding(
+  properties: Readonly<Record<string, Schema>>,
+  optional: readonly string[] = [],
+): Schema {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: "object", properties, required } as const;
-}
-
-function orNull(schema: object): object {
-  return { anyOf: [schema, { type: "null" }] };
+  return { type: "object", properties, required };
 }
 
 export const LIST_ANSWER = holding({

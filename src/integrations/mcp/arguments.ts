@@ -3,7 +3,8 @@
  * against. Everything is bounded here, so that no tool has to check.
  */
 
-import { DIALECT_NAMES } from "../../dialects/names.ts";
+import { boolean, described, partly, type Schema } from "../../client/schema.ts";
+import { DIALECT_NAMES } from "../../model/dialect-names.ts";
 import { SESSION_STATUSES } from "../../model/summary.ts";
 
 /** Sessions and hits in one result. */
@@ -18,41 +19,35 @@ export const CHARS_DEFAULT = 20_000;
 const NAME_CHARS_MAX = 1_024;
 const OFFSET_MAX = Number.MAX_SAFE_INTEGER;
 
-const name = (description: string) => {
-  return { type: "string", minLength: 1, maxLength: NAME_CHARS_MAX, description } as const;
-};
-const whole = (minimum: number, maximum: number, description: string) => {
-  return { type: "integer", minimum, maximum, description } as const;
-};
-const flag = (description: string) => ({ type: "boolean", description }) as const;
-const dialect = {
-  type: "string",
-  enum: DIALECT_NAMES,
-  description: "only sessions of this dialect",
-} as const;
+function name(description: string): Schema<string> {
+  return { type: "string", minLength: 1, maxLength: NAME_CHARS_MAX, description };
+}
+
+function whole(minimum: number, maximum: number, description: string): Schema<number> {
+  return { type: "integer", minimum, maximum, description };
+}
+
+function oneOf<V extends string>(values: readonly V[], description: string): Schema<V> {
+  return { type: "string", enum: values, description };
+}
+
+const flag = (description: string) => described(boolean, description);
+const dialect = oneOf(DIALECT_NAMES, "only sessions of this dialect");
 const session = name("a session's id, or the beginning of one when only one session has it");
 const cursor = name("`next` of the previous result, to continue from there");
 
-function taking<P extends object, R extends keyof P & string>(properties: P, required: R[]) {
-  return { type: "object", properties, required, additionalProperties: false } as const;
-}
-
-export const LIST_ARGUMENTS = taking(
+export const LIST_ARGUMENTS = partly(
   {
     limit: whole(1, ITEMS_MAX, "maximum number of sessions; default 20"),
     cursor,
     dialect,
     agent: name("only sessions of this agent or directive"),
-    status: {
-      type: "string",
-      enum: SESSION_STATUSES,
-      description: "only sessions with this status",
-    },
+    status: oneOf(SESSION_STATUSES, "only sessions with this status"),
   },
   [],
 );
 
-export const SEARCH_ARGUMENTS = taking(
+export const SEARCH_ARGUMENTS = partly(
   {
     query: name(
       'words that must all stand in one entry; "a phrase", begin*, -not; filters agent: model: ' +
@@ -64,7 +59,7 @@ export const SEARCH_ARGUMENTS = taking(
   ["query"],
 );
 
-export const READ_ARGUMENTS = taking(
+export const READ_ARGUMENTS = partly(
   {
     session,
     dialect,
@@ -89,7 +84,7 @@ export const READ_ARGUMENTS = taking(
   ["session"],
 );
 
-export const VERIFY_ARGUMENTS = taking(
+export const VERIFY_ARGUMENTS = partly(
   {
     session,
     dialect,
@@ -97,20 +92,3 @@ export const VERIFY_ARGUMENTS = taking(
   },
   ["session"],
 );
-
-/** The type of arguments that pass a schema. */
-export type Taken<S> = S extends { properties: infer P; required: readonly (infer R)[] }
-  ? { [K in keyof P as K extends R ? K : never]: Value<P[K]> } & {
-      [K in keyof P as K extends R ? never : K]?: Value<P[K]>;
-    }
-  : never;
-
-type Value<V> = V extends { enum: readonly (infer E)[] }
-  ? E
-  : V extends { type: "string" }
-    ? string
-    : V extends { type: "integer" }
-      ? number
-      : V extends { type: "boolean" }
-        ? boolean
-        : never;

@@ -6,10 +6,11 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
+import type { Of } from "../../client/schema.ts";
 import { findStores } from "../../listing/find-stores.ts";
 import type { SessionSummary } from "../../store/list.ts";
 import { Store } from "../../store/store.ts";
-import type { LIST_ARGUMENTS, Taken } from "./arguments.ts";
+import type { LIST_ARGUMENTS } from "./arguments.ts";
 import type { McpParts } from "./parts.ts";
 
 const LIMIT_DEFAULT = 20;
@@ -19,7 +20,7 @@ type Place = readonly [string, string, string];
 
 export async function listTool(
   { host, where, onWarning }: McpParts,
-  { limit = LIMIT_DEFAULT, cursor, dialect, agent, status }: Taken<typeof LIST_ARGUMENTS>,
+  { limit = LIMIT_DEFAULT, cursor, dialect, agent, status }: Of<typeof LIST_ARGUMENTS>,
   signal: AbortSignal,
 ): Promise<object> {
   const after = cursor === undefined ? null : placeIn(cursor);

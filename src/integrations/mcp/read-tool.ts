@@ -9,17 +9,18 @@
  */
 
 import type { Host } from "../../base/host.ts";
+import type { Of } from "../../client/schema.ts";
 import { type PlacedEntry, SessionWindow } from "../../listing/session-window.ts";
 import { ENTRIES_HELD_MAX, isUsageRepeated } from "../../model/usage-once.ts";
 import { renderEntry } from "../../render/entry-markdown.ts";
 import type { Session } from "../../store/session.ts";
-import { CHARS_DEFAULT, type READ_ARGUMENTS, type Taken } from "./arguments.ts";
+import { CHARS_DEFAULT, type READ_ARGUMENTS } from "./arguments.ts";
 
 const LIMIT_DEFAULT = 50;
 /** Lines held at once. Usually more than enough for a result's characters. */
 const PIECE_BYTES_MAX = 1_048_576;
 
-export type ReadArguments = Taken<typeof READ_ARGUMENTS>;
+export type ReadArguments = Of<typeof READ_ARGUMENTS>;
 
 interface ToldEntry {
   readonly start: number;

@@ -8,11 +8,12 @@
 import { VerbatimError } from "../../base/errors.ts";
 import { catalogPath, searchPathBeside } from "../../base/node-places.ts";
 import { IndexBegunAnew, SearchIndex } from "../../catalog/search/search-index.ts";
+import type { Of } from "../../client/schema.ts";
 import { type FoundStore, findStores } from "../../listing/find-stores.ts";
 import { freshenIndex, HURRIED } from "../../listing/indexing.ts";
 import { type SearchHit, searchPage, understandQuery } from "../../listing/searching.ts";
 import { Store } from "../../store/store.ts";
-import type { SEARCH_ARGUMENTS, Taken } from "./arguments.ts";
+import type { SEARCH_ARGUMENTS } from "./arguments.ts";
 import type { McpParts } from "./parts.ts";
 
 const LIMIT_DEFAULT = 20;
@@ -23,7 +24,7 @@ const FRESHEN_MS_MAX = 20_000;
 
 export async function searchTool(
   parts: McpParts,
-  { query: text, limit = LIMIT_DEFAULT, cursor }: Taken<typeof SEARCH_ARGUMENTS>,
+  { query: text, limit = LIMIT_DEFAULT, cursor }: Of<typeof SEARCH_ARGUMENTS>,
   signal: AbortSignal,
 ): Promise<object> {
   const query = understandQuery(text, parts.nowMs());

@@ -16,17 +16,12 @@
 import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { errnoOf, VerbatimError } from "../../base/errors.ts";
 import { packageVersion } from "../../base/node-package.ts";
+import type { Of } from "../../client/schema.ts";
 import type { DialectName } from "../../dialects/dialect.ts";
 import { bringInHooks } from "../../listing/bring-in-hooks.ts";
 import { findSessionById, openFound } from "../../listing/find-session.ts";
 import { LIST_ANSWER, READ_ANSWER, SEARCH_ANSWER, VERIFY_ANSWER } from "./answers.ts";
-import {
-  LIST_ARGUMENTS,
-  READ_ARGUMENTS,
-  SEARCH_ARGUMENTS,
-  type Taken,
-  VERIFY_ARGUMENTS,
-} from "./arguments.ts";
+import { LIST_ARGUMENTS, READ_ARGUMENTS, SEARCH_ARGUMENTS, VERIFY_ARGUMENTS } from "./arguments.ts";
 import { listTool } from "./list-tool.ts";
 import type { McpParts } from "./parts.ts";
 import { readTool } from "./read-tool.ts";
@@ -111,7 +106,7 @@ interface Tool<S extends object> {
   readonly taking: S;
   /** The JSON Schema of its result. */
   readonly answering: object;
-  readonly run: (taken: Taken<S>, signal: AbortSignal) => Promise<object>;
+  readonly run: (taken: Of<S>, signal: AbortSignal) => Promise<object>;
 }
 
 function addTool<S extends object>(
@@ -120,7 +115,7 @@ function addTool<S extends object>(
   tool: Tool<S>,
 ): void {
   const { title, description, taking, answering, run } = tool;
-  const inputSchema = fromJsonSchema<Taken<S>>(taking as JsonSchema);
+  const inputSchema = fromJsonSchema<Of<S>>(taking as JsonSchema);
   const outputSchema = fromJsonSchema<object>(answering as JsonSchema);
   const annotations = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
   server.registerTool(

@@ -12,7 +12,7 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
-import { DIALECT_NAMES } from "../../dialects/names.ts";
+import { DIALECT_NAMES } from "../../model/dialect-names.ts";
 import { asAscii, concat, fromBase64url, toBase64url, utf8 } from "../../proof/bytes.ts";
 import { asciiJson, type Sign } from "../../proof/checkpoint.ts";
 import type { ProofCrypto } from "../../proof/crypto.ts";

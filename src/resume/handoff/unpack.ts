@@ -16,7 +16,7 @@ import { assert, ioError, VerbatimError } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { homeagentRoot } from "../../base/node-places.ts";
-import { DIALECT_NAMES } from "../../dialects/names.ts";
+import { DIALECT_NAMES } from "../../model/dialect-names.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
 import { sidecarOf } from "../../signing/session-log.ts";
 import type { Session } from "../../store/session.ts";

@@ -1,11 +1,11 @@
 /** Session paths: the sessions API, operation by operation, as OpenAPI has it. */
 
-import { DIALECT_NAMES } from "../../dialects/names.ts";
+import { ref, type Schema } from "../../client/schema.ts";
+import { DIALECT_NAMES } from "../../model/dialect-names.ts";
 import { SESSION_STATUSES } from "../../model/summary.ts";
 import { SESSION_LIMITS } from "../sessions/limits.ts";
 import { SESSIONS_ROOT } from "../sessions/route.ts";
 import { SEARCH_PATH, USAGE_PATH } from "../sessions/search.ts";
-import { ref, type Schema } from "./schema.ts";
 
 const offset: Schema = { type: "integer", minimum: 0 };
 const flag = (otherwise: boolean): Schema => ({ type: "boolean", default: otherwise });

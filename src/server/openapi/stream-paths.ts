@@ -4,12 +4,12 @@
  */
 
 import type { SubscriptionRefusal } from "../../base/errors.ts";
+import type { Schema } from "../../client/schema.ts";
 import { STATUS } from "../http/status.ts";
 import { STREAM_ROOT } from "../http/target.ts";
 import { CONTROL_ROOT } from "../subscriptions/answers.ts";
 import { SUBSCRIPTION_STATUS } from "../subscriptions/handle.ts";
 import { METHODS, type Route } from "../subscriptions/route.ts";
-import type { Schema } from "./schema.ts";
 import { content, parameter, refusals } from "./session-paths.ts";
 
 const text: Schema = { type: "string" };

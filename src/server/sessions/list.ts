@@ -14,7 +14,8 @@ import {
   type PageRow,
   readPage,
 } from "../../catalog/pages.ts";
-import { DIALECT_NAMES } from "../../dialects/names.ts";
+import type { SessionItem, SessionPage } from "../../client/session-shapes.ts";
+import { DIALECT_NAMES } from "../../model/dialect-names.ts";
 import { SESSION_STATUSES, type SessionStatus } from "../../model/summary.ts";
 import { badRequest } from "../http/answer.ts";
 import { Query } from "./query.ts";
@@ -39,7 +40,7 @@ interface Wanted extends Omit<PageOptions, "after" | "limit"> {
   readonly title: string | null;
 }
 
-export async function listPage(service: SessionService, url: string): Promise<unknown> {
+export async function listPage(service: SessionService, url: string): Promise<SessionPage> {
   const { limits } = service;
   const query = new Query(url, LIST_PARAMETERS);
   const limit = query.number("limit", 1, limits.sessionsMax) ?? limits.sessionsDefault;
@@ -63,8 +64,8 @@ async function takePage(
   merge: Merge,
   wanted: Wanted,
   limit: number,
-): Promise<{ items: unknown[]; next: Place | null }> {
-  const items: unknown[] = [];
+): Promise<{ items: SessionItem[]; next: Place | null }> {
+  const items: SessionItem[] = [];
   const gone = new Map<ServedStore, string[]>();
   let last: Place | null = null;
   let next: Place | null = null;

@@ -14,12 +14,14 @@ import { createHash } from "node:crypto";
 import { resolve as resolvePath } from "node:path";
 import { VerbatimError } from "../../base/errors.ts";
 import { realRoot } from "../../catalog/catalog.ts";
+import type { SessionItem } from "../../client/session-shapes.ts";
 import { type FoundStore, findStores, statOf, type Where } from "../../listing/find-stores.ts";
 
 /** Where to look: these directories, or stores found from the current and home directories. */
 export type RootChoice = readonly string[] | "found";
 
 export interface ServedStore extends FoundStore {
+  readonly dialect: SessionItem["dialect"];
   /** The store's name in URLs. */
   readonly key: string;
 }
@@ -46,14 +48,13 @@ export class SessionRoots {
     const roots = this.#roots;
     const cwd = this.#cwd;
     const inside = (root: string) => {
-      return statOf(root)?.isDirectory() ? sessionStores({ cwd, root }) : [];
+      return statOf(root)?.isDirectory() ? findStores({ cwd, root }).flatMap(served) : [];
     };
-    const own = roots === "found" ? sessionStores({ cwd }) : roots.flatMap(inside);
+    const own = roots === "found" ? findStores({ cwd }).flatMap(served) : roots.flatMap(inside);
     const found = [...own, ...this.#more().flatMap(inside)];
     const byKey = new Map<string, ServedStore>();
     for (const store of found) {
-      const key = keyOf(store);
-      if (!byKey.has(key)) byKey.set(key, { ...store, key });
+      if (!byKey.has(store.key)) byKey.set(store.key, store);
     }
     return [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
   }
@@ -76,8 +77,10 @@ export class SessionRoots {
   }
 }
 
-export function servedStore(store: FoundStore): ServedStore {
-  return { ...store, key: keyOf(store) };
+/** The store as it is served; none for streams, which are served below /v1/stream. */
+export function served(store: FoundStore): ServedStore[] {
+  const { dialect, root } = store;
+  return dialect === "streams" ? [] : [{ dialect, root, key: keyOf(store) }];
 }
 
 export function urlIdOf(store: Pick<ServedStore, "key">, id: string): string {
@@ -103,9 +106,4 @@ function decoded(encoded: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** Streams are served under /v1/stream. */
-function sessionStores(where: Where): FoundStore[] {
-  return findStores(where).filter(({ dialect }) => dialect !== "streams");
 }

@@ -2,9 +2,15 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { sumUsage, type ToolRow } from "../../catalog/search/usage-report.ts";
-import { DIALECT_NAMES } from "../../dialects/names.ts";
+import type {
+  SearchHit as SearchItem,
+  SearchPage,
+  UsageReport,
+} from "../../client/search-shapes.ts";
+import type { SessionItem } from "../../client/session-shapes.ts";
 import { type SearchHit, searchPage, understandQuery } from "../../listing/searching.ts";
 import { isAbsence } from "../../listing/session-window.ts";
+import { DIALECT_NAMES } from "../../model/dialect-names.ts";
 import type { ServerContext } from "../context.ts";
 import { badRequest } from "../http/answer.ts";
 import { rawPath } from "../http/target.ts";
@@ -41,7 +47,7 @@ export async function handleOverSessions(
   answerJsonText(response, JSON.stringify(made), sessions.room);
 }
 
-async function searchAnswer(service: SessionService, url: string): Promise<unknown> {
+async function searchAnswer(service: SessionService, url: string): Promise<SearchPage> {
   const { limits, roots, host } = service;
   const query = new Query(url, SEARCH_PARAMETERS);
   const text = query.text("q");
@@ -67,18 +73,18 @@ async function searchAnswer(service: SessionService, url: string): Promise<unkno
 
 /** The hits, each with its session; hits in removed sessions are left out. */
 async function hitItems(service: SessionService, hits: readonly SearchHit<ServedStore>[]) {
-  const sessions = new Map<string, unknown>();
-  const items: unknown[] = [];
+  const sessions = new Map<string, SessionItem | null>();
+  const items: SearchItem[] = [];
   for (const { place, id, start, end, role, at, tools, snippet } of hits) {
     const urlId = urlIdOf(place, id);
     if (!sessions.has(urlId)) sessions.set(urlId, await sessionOf(service, urlId));
     const session = sessions.get(urlId);
-    if (session !== null) items.push({ session, start, end, role, at, tools, snippet });
+    if (session) items.push({ session, start, end, role, at, tools, snippet });
   }
   return items;
 }
 
-async function sessionOf(service: SessionService, urlId: string): Promise<unknown> {
+async function sessionOf(service: SessionService, urlId: string): Promise<SessionItem | null> {
   try {
     const served = await service.open(urlId);
     return sessionItem(served.store, await service.known(served), service.nowMs());
@@ -88,7 +94,7 @@ async function sessionOf(service: SessionService, urlId: string): Promise<unknow
   }
 }
 
-async function usageAnswer(service: SessionService, url: string): Promise<unknown> {
+async function usageAnswer(service: SessionService, url: string): Promise<UsageReport> {
   const { limits, roots } = service;
   const query = new Query(url, USAGE_PARAMETERS);
   const dialect = query.choice("dialect", DIALECT_NAMES);

@@ -25,7 +25,7 @@ import { AnswerRoom } from "../http/answer-room.ts";
 import { Semaphore } from "../http/semaphore.ts";
 import { LiveReaders } from "../streams/live-readers.ts";
 import type { SessionLimits } from "./limits.ts";
-import { notFound, type RootChoice, type ServedStore, SessionRoots, servedStore } from "./roots.ts";
+import { notFound, type RootChoice, type ServedStore, SessionRoots, served } from "./roots.ts";
 import { SearchService } from "./search-service.ts";
 import { WaitingHooks } from "./waiting-hooks.ts";
 
@@ -125,7 +125,9 @@ export class SessionService {
     if (this.#missing === null || this.nowMs() >= this.#missingUntilMs) {
       this.#missingUntilMs = this.nowMs() + this.limits.freshMs;
       this.#missing = goneSessions(this.host, this.roots.wheres).then((gone) => {
-        return gone.map(({ store, row }) => ({ store: servedStore(store), row }));
+        return gone.flatMap(({ store, row }) =>
+          served(store).map((each) => ({ store: each, row })),
+        );
       });
     }
     return this.#missing;

@@ -6,6 +6,7 @@
  */
 
 import type { ServerResponse } from "node:http";
+import type { SessionItem, SessionUsage } from "../../client/session-shapes.ts";
 import type { PlacedEntry } from "../../listing/session-window.ts";
 import { jsonText } from "../../render/json-text.ts";
 import { answerText, type Headers, newHeaders } from "../http/answer.ts";
@@ -35,7 +36,7 @@ export function sessionItem(
   { row, isCurrent }: KnownSession,
   nowMs: number,
   isMissing = false,
-) {
+): SessionItem {
   const { id, logPath: _, mtimeMs, size, ...summary } = row;
   return {
     id: urlIdOf(store, id),
@@ -52,7 +53,7 @@ export function sessionItem(
 }
 
 /** The recorded usage of a session. */
-export function usageItem(store: ServedStore, { row, isCurrent }: KnownSession) {
+export function usageItem(store: ServedStore, { row, isCurrent }: KnownSession): SessionUsage {
   const { id, turns, inputTokens, outputTokens, totalTokens, spend, model } = row;
   const times = { createdAt: row.createdAt, updatedAt: row.updatedAt };
   const counted = { turns, inputTokens, outputTokens, totalTokens, spend };
