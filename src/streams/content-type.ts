@@ -1,14 +1,17 @@
 /**
- * Content types: which streams are JSON, and when two types are one.
+ * Content types: which streams are JSON, and when two types are equal.
  *
- * Only the media type counts, in any case; parameters (`; charset=utf-8`) are kept as they were
- * given and compared nowhere: the protocol's suite asks for the first and never for the second.
+ * Only the media type counts, ignoring case. Parameters (`; charset=utf-8`) are stored as sent and
+ * never compared, as in the protocol's test suite.
  */
 
-/** What a stream holds when nobody says. */
+/** The default type of a stream. */
 export const DEFAULT_CONTENT_TYPE = "application/octet-stream";
 
-/** Its messages are JSON values, one a line. `application/vnd.x+json` is not: bytes, verbatim. */
+/**
+ * Its messages are JSON values, one per line. `application/vnd.x+json` is not: it is stored as
+ * bytes.
+ */
 export function isJsonType(contentType: string): boolean {
   return mediaType(contentType) === "application/json";
 }
@@ -17,7 +20,7 @@ export function sameType(a: string, b: string): boolean {
   return a === b || mediaType(a) === mediaType(b);
 }
 
-/** In lower case and without parameters; the default's where there is none. */
+/** Lower case, without parameters; the default if there is none. */
 function mediaType(contentType: string): string {
   const semicolon = contentType.indexOf(";");
   const type = semicolon === -1 ? contentType : contentType.slice(0, semicolon);

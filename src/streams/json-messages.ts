@@ -1,13 +1,13 @@
 /**
- * JSON messages: what was posted to a JSON stream, cut into the lines that are stored.
+ * JSON messages: splits what was posted to a JSON stream into the lines that are stored.
  *
- * M1  A message is a slice of the source text. Numbers, key order, duplicate keys, escapes and
- *     spaces stay as they are; nothing is serialised anew.
- * M2  Only CR and LF are taken out. In valid JSON they stand between tokens and never within a
- *     string, so no value changes, and a message is one line.
- * M3  An array is one message per element, without the whitespace around it; one level only.
- * M4  What has too many messages, or nests too deep, is refused before it is parsed: parsing it is what
- *     would take the time and the memory of everybody else.
+ * - A message is a slice of the source text. Numbers, key order, duplicate keys, escapes and spaces
+ *   stay unchanged; nothing is serialised again.
+ * - Only CR and LF are removed. In valid JSON they are between tokens and never within a string, so
+ *   no value changes, and a message is one line.
+ * - An array is one message per element, without the whitespace around it; one level only.
+ * - Too many messages or too deep nesting is refused before parsing, because parsing would take the
+ *   time and memory of other requests.
  */
 
 import { isUtf8 } from "node:buffer";
@@ -18,7 +18,7 @@ import { LF } from "../log/bytes.ts";
 export interface JsonMessages {
   /** Lines, each ending in LF. */
   readonly bytes: Uint8Array;
-  /** How long each line is, its LF counted. */
+  /** The length of each line, including its LF. */
   readonly lengths: readonly number[];
 }
 
@@ -34,8 +34,8 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * The lines of one post; none for `[]`. Throws BAD_MESSAGE when it is no UTF-8 JSON or nests too deep,
- * TOO_MANY_MESSAGES when it holds more than one append may.
+ * The lines of one post; none for `[]`. Throws BAD_MESSAGE if it is not UTF-8 JSON or nests too
+ * deep, TOO_MANY_MESSAGES if it has more messages than one append may.
  */
 export function jsonMessages(body: Uint8Array, stream: string): JsonMessages {
   const source = Buffer.from(body.buffer, body.byteOffset, body.length);
@@ -46,20 +46,22 @@ export function jsonMessages(body: Uint8Array, stream: string): JsonMessages {
   return isArray ? elements(text) : oneLine(text);
 }
 
-/** What to send so that `data` is one message, also when it is an array. */
+/** The body that makes `data` one message, also when it is an array. */
 export function asOneMessage(data: Uint8Array, stream: string): Uint8Array {
   const source = Buffer.from(data.buffer, data.byteOffset, data.length);
   if (source[skipSpace(source, 0)] !== OPEN_ARRAY) return data;
   refuseTooMuch(source, stream, 0);
-  refuseUnlessJson(source, stream); // `[1],[2]` must not become two.
+  refuseUnlessJson(source, stream); // `[1],[2]` must not become two messages.
   return Buffer.concat([Buffer.of(OPEN_ARRAY), source, Buffer.of(CLOSE_ARRAY)]);
 }
 
-/** Refuses by M4, `around` levels being no part of a message. The text need not be JSON. */
+/**
+ * Refuses too deep nesting; `around` levels are not part of a message. The text need not be JSON.
+ */
 function refuseTooMuch(source: Buffer, stream: string, around: 0 | 1): void {
   const depthMax = MESSAGE_DEPTH_MAX + around;
   const messagesMax = around === 1 ? APPEND_MESSAGES_MAX : Number.POSITIVE_INFINITY;
-  // Nearly every text is passed here, at the cost of a look for brackets by machine code.
+  // Almost every text ends here, after a fast search for brackets.
   if (source.length < 2 * messagesMax && !opensMore(source, depthMax)) return;
   let depth = 0;
   let messages = 1;
@@ -77,7 +79,7 @@ function refuseTooMuch(source: Buffer, stream: string, around: 0 | 1): void {
 
 /** Whether a text that may be JSON opens more than `count` arrays and objects. */
 function opensMore(source: Buffer, count: number): boolean {
-  if (source.length <= 2 * count) return false; // Each is closed, too.
+  if (source.length <= 2 * count) return false; // Each is also closed.
   let opened = 0;
   for (const opening of [OPEN_ARRAY, OPEN_OBJECT]) {
     for (let at = source.indexOf(opening); at !== -1; at = source.indexOf(opening, at + 1)) {
@@ -90,8 +92,8 @@ function opensMore(source: Buffer, count: number): boolean {
 function tooDeep(stream: string): VerbatimError<"BAD_MESSAGE"> {
   return new VerbatimError(
     "BAD_MESSAGE",
-    `what was sent to ${stream} nests deeper than the ${MESSAGE_DEPTH_MAX} levels of a message; ` +
-      "send it less deep, or as a string",
+    `the body sent to ${stream} nests deeper than ${MESSAGE_DEPTH_MAX} levels; ` +
+      "flatten it, or send it as a string",
     { stream, reason: "nested too deep" },
   );
 }
@@ -99,7 +101,7 @@ function tooDeep(stream: string): VerbatimError<"BAD_MESSAGE"> {
 function tooManyMessages(stream: string): VerbatimError<"TOO_MANY_MESSAGES"> {
   return new VerbatimError(
     "TOO_MANY_MESSAGES",
-    `what was sent to ${stream} holds more than the ${APPEND_MESSAGES_MAX} messages of one append; ` +
+    `the body sent to ${stream} has more than ${APPEND_MESSAGES_MAX} messages; ` +
       "send it in several appends",
     { stream, messagesMax: APPEND_MESSAGES_MAX },
   );
@@ -110,7 +112,7 @@ function refuseUnlessJson(source: Buffer, stream: string): void {
   try {
     JSON.parse(source.toString("utf8"));
   } catch {
-    // What the parser says quotes the text, and so must not be passed on.
+    // The parser's message quotes the text, so it is not passed on.
     throw badMessage(stream, "not JSON");
   }
 }
@@ -118,7 +120,7 @@ function refuseUnlessJson(source: Buffer, stream: string): void {
 function badMessage(stream: string, reason: string): VerbatimError<"BAD_MESSAGE"> {
   return new VerbatimError(
     "BAD_MESSAGE",
-    `what was sent to ${stream} is ${reason}; this stream takes one JSON value, or an array of them`,
+    `the body sent to ${stream} is ${reason}; send one JSON value or an array of them`,
     { stream, reason },
   );
 }
@@ -139,7 +141,7 @@ function oneLine(text: Buffer): JsonMessages {
   return { bytes, lengths: [bytes.length] };
 }
 
-/** Copies each element with an LF behind it. The array's own brackets and commas make room. */
+/** Copies each element with an LF after it. The array's brackets and commas make room for them. */
 function elements(text: Buffer): JsonMessages {
   const bytes = Buffer.allocUnsafe(text.length);
   const lengths: number[] = [];
@@ -169,7 +171,7 @@ function elementEnd(text: Buffer, from: number): number {
   }
 }
 
-/** The text's end, or past it, when there is none: that is no JSON. */
+/** The end of the text, or past it, when there is none: then it is not JSON. */
 function closingQuote(text: Buffer, openingQuote: number): number {
   let at = openingQuote + 1;
   while (at < text.length && text[at] !== QUOTE) at += text[at] === BACKSLASH ? 2 : 1;

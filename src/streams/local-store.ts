@@ -1,19 +1,18 @@
 /**
  * Local store: streams in files of one data directory, for one process.
  *
- * Puts the parts together: `data-directory.ts` opens and recovers, `decide.ts` and `committer.ts`
- * are for whatever changes something, `stream-reader.ts` is for reading, `checkpoint.ts` works
- * behind it all. Format: docs/formats/streams.md.
+ * Connects the parts: `data-directory.ts` opens and recovers, `decide.ts` and `committer.ts` write,
+ * `stream-reader.ts` reads, `checkpoint.ts` runs in the background. Format:
+ * docs/formats/streams.md.
  */
 
 import { randomBytes } from "node:crypto";
 import { dirname } from "node:path";
 import { assert } from "../base/errors.ts";
-import type { Host } from "../base/host.ts";
 import { OPEN_LOG_FILES_MAX } from "../base/limits.ts";
 import { nodeHost } from "../base/node-host.ts";
 import type { Batch } from "./commit/batch.ts";
-import { type BatchReport, type CommitLimits, Committer } from "./commit/committer.ts";
+import { Committer } from "./commit/committer.ts";
 import {
   decideAppend,
   decideExpire,
@@ -33,6 +32,7 @@ import {
   openDataDirectory,
 } from "./journal/data-directory.ts";
 import { Upkeep } from "./journal/upkeep.ts";
+import { CHECKPOINT_BYTES, COMMIT_LIMITS, type LocalStoreOptions } from "./local-store-options.ts";
 import { IndexBacklog, ROWS_WAITING_MAX } from "./lookup/index-backlog.ts";
 import { formatOffset, type OffsetToken } from "./offset-token.ts";
 import { CheckedFiles } from "./reading/checked-files.ts";
@@ -42,12 +42,7 @@ import { ReadAhead } from "./reading/read-ahead.ts";
 import { StreamReader } from "./reading/stream-reader.ts";
 import type { Agree } from "./signing/signed-stream.ts";
 import { namesOfData } from "./signing/signing-user.ts";
-import {
-  SIGNING_CADENCE,
-  type SigningCadence,
-  type StreamSigner,
-  StreamSigning,
-} from "./signing/stream-signing.ts";
+import { SIGNING_CADENCE, StreamSigning } from "./signing/stream-signing.ts";
 import { checkStreamPath } from "./stream-path.ts";
 import type {
   Appended,
@@ -62,51 +57,12 @@ import type {
   StreamStore,
 } from "./stream-store.ts";
 
-const MIB = 1024 * 1024;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-export interface LocalStoreOptions {
-  /** Made when it is missing. */
-  readonly dataDirectory: string;
-  readonly host?: Host | undefined;
-  /** Where `streams.db` is, if not in the data directory. */
-  readonly indexPath?: string | undefined;
-  /** How many log files stay open. */
-  readonly openFilesMax?: number | undefined;
-  /** How many streams' states are kept in memory. */
-  readonly statesMax?: number | undefined;
-  /** How many rows wait before they are written to `streams.db`. */
-  readonly indexRowsMax?: number | undefined;
-  /** How large the journal grows, and how old, before a checkpoint. */
-  readonly checkpointBytes?: number | undefined;
-  readonly checkpointMs?: number | undefined;
-  /** How long the bytes of deleted streams are kept. */
-  readonly keepDeletedMs?: number | undefined;
-  /** Signs what is appended, some time after it was; signs nothing when absent. */
-  readonly signing?: StreamSigner | undefined;
-  readonly signingCadence?: Partial<SigningCadence> | undefined;
-  readonly limits?: Partial<CommitLimits> | undefined;
-  /** Told of each batch that became durable, for counting. */
-  readonly onBatch?: ((report: BatchReport) => void) | undefined;
-  /** The time of day, in milliseconds. */
-  readonly now?: (() => number) | undefined;
-  /** Sixteen hexadecimal digits that were never given before. */
-  readonly newId?: (() => string) | undefined;
-  /** Told how far it is, in bytes of `meta.jsonl`, while `streams.db` is rebuilt. */
-  readonly onRebuild?: ((done: number, of: number) => void) | undefined;
-}
-
-export const COMMIT_LIMITS: CommitLimits = {
-  batchRequestsMax: 1024,
-  batchBytesMax: 16 * MIB,
-  queueRequestsMax: 64 * 1024,
-  queueBytesMax: 256 * MIB,
-};
-
-/** Expired streams that one sweep takes on. */
+/** Expired streams that one sweep deletes. */
 const SWEPT_TOGETHER = 1000;
 
-/** Opens the streams of a data directory, recovering what a crash left. */
+/** Opens the streams of a data directory and recovers them after a crash. */
 export async function openLocalStore(options: LocalStoreOptions): Promise<LocalStore> {
   const { dataDirectory, host = nodeHost, newId = randomId } = options;
   const opened = await openDataDirectory({
@@ -135,7 +91,7 @@ export class LocalStore implements StreamStore {
   readonly #upkeep: Upkeep;
   readonly #committer: Committer;
   readonly #signing: StreamSigning | null;
-  /** What the data directory is called in pins. */
+  /** The names of the data directory in pins. */
   readonly #names: readonly string[];
   readonly #watchers = new Watchers();
   #closing: Promise<void> | null = null;
@@ -176,7 +132,7 @@ export class LocalStore implements StreamStore {
       directory,
       pool: this.#pool,
       checkpoints,
-      checkpointBytes: options.checkpointBytes ?? 64 * MIB,
+      checkpointBytes: options.checkpointBytes ?? CHECKPOINT_BYTES,
       checkpointMs: options.checkpointMs ?? 60_000,
       monotonicMs: () => clock.monotonicMs(),
       isWritable: () => this.health().isWritable,
@@ -230,7 +186,7 @@ export class LocalStore implements StreamStore {
     const state = this.#living(path);
     const start = from === "start" ? 0 : placeIn(state, from);
     const bytes = await this.#ahead.read(state, start, bytesMax).catch((error: unknown) => {
-      throw this.#isSame(state) ? error : notFound(path); // It was deleted meanwhile.
+      throw this.#isSame(state) ? error : notFound(path); // It was deleted during the read.
     });
     const next = start + bytes.length;
     return {
@@ -242,7 +198,7 @@ export class LocalStore implements StreamStore {
     };
   }
 
-  /** With `onDamaged`, a message that is damaged is passed over and told, and no error. */
+  /** With `onDamaged`, damaged messages are reported there and skipped; without, they throw. */
   async *messages(
     path: string,
     from: ReadFrom,
@@ -309,7 +265,7 @@ export class LocalStore implements StreamStore {
   async sweep(): Promise<number> {
     const expired = this.#directory.index.expiredStreams(this.#now(), SWEPT_TOGETHER);
     const isDue = expired.length > 0 || this.#published.hasTouches || this.#upkeep.isCheckpointDue;
-    // An empty request: along with it uses are written down, and a checkpoint begun.
+    // An empty request: it also writes the noted uses and may begin a checkpoint.
     if (isDue && this.health().isWritable) await this.#committer.submit(0, () => {});
     const ended = await Promise.all(
       expired.map(({ path }) =>
@@ -320,7 +276,7 @@ export class LocalStore implements StreamStore {
     return ended.filter(Boolean).length;
   }
 
-  /** Signs what was found unsigned in a stream, once somebody who has seen it agrees. */
+  /** Signs unsigned data that was found in a stream, after `agree` has confirmed it. */
   async vouch(path: string, agree: Agree): Promise<void> {
     assert(this.#signing !== null, "a store that vouches is opened to sign");
     const state = this.#living(path);
@@ -354,7 +310,7 @@ export class LocalStore implements StreamStore {
     const { signing, signingCadence, host = nodeHost } = this.#options;
     if (signing === undefined) return null;
     const { logs } = this.#directory;
-    const root = dirname(logs.path); // Its real path, by which pins know it.
+    const root = dirname(logs.path); // Its real path, which pins use.
     return new StreamSigning({
       ...{ signer: signing.signer, heads: signing.heads, book: signing.book },
       ...(signing.own ? { own: signing.own } : {}),
@@ -384,7 +340,7 @@ export class LocalStore implements StreamStore {
     };
   }
 
-  /** A stream that is made in this very batch has no file yet. */
+  /** A stream created in this batch has no file yet. */
   #checkFile(path: string): void {
     const state = this.#published.get(path);
     if (state?.status === "live") this.#checkedFiles.check(state);
@@ -413,7 +369,7 @@ export class LocalStore implements StreamStore {
   }
 }
 
-/** What a caller does to its buffer afterwards is its own affair. */
+/** The caller may reuse its buffer. */
 function copied(body: Uint8Array): Uint8Array {
   return body.length === 0 ? body : Buffer.from(body);
 }

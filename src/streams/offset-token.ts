@@ -1,23 +1,24 @@
 /**
- * Offset tokens: a place in a stream, as it goes over the wire.
+ * Offset tokens: an offset in a stream, as sent over the wire.
  *
- * `"%016d_%016d"` of readSeq and byteOffset, so that tokens sort as places do. Only this file looks
- * inside one. Format: docs/formats/streams.md, "Offsets".
+ * `"%016d_%016d"` of readSeq and byteOffset, so that tokens sort like offsets. Only this file
+ * parses them. Format: docs/formats/streams.md, "Offsets".
  *
- * K1  readSeq is the stream's incarnation: it grows when a deleted stream is made again, so an old
- *     token never names a place in new data.
- * K2  byteOffset counts the stored bytes before the place; in a JSON stream each message counts its
- *     LF. A fork counts on from where it left its source: no token is ever translated.
+ * readSeq is the stream's incarnation: it grows when a deleted stream is created again, so an old
+ * token never names an offset in new data.
+ *
+ * byteOffset counts the stored bytes before it; in a JSON stream each message includes its LF. A
+ * fork continues the count of its source, so no token is ever translated.
  */
 
 import { checkWhole } from "../base/choice.ts";
 
 declare const offsetToken: unique symbol;
 
-/** A place in a stream. Opaque to whoever receives it; compares as a string. */
+/** An offset in a stream. Opaque to clients; compares as a string. */
 export type OffsetToken = string & { readonly [offsetToken]: true };
 
-/** What a token says. */
+/** The contents of a token. */
 export interface Place {
   readonly readSeq: number;
   readonly byteOffset: number;
@@ -31,7 +32,7 @@ export function formatOffset(readSeq: number, byteOffset: number): OffsetToken {
   return `${digits(readSeq)}_${digits(byteOffset)}` as OffsetToken;
 }
 
-/** Null when it is no token of ours. */
+/** Null when it is not a valid token. */
 export function parseOffset(token: string): Place | null {
   const match = FORM.exec(token);
   if (match === null) return null;

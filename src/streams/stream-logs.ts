@@ -1,4 +1,4 @@
-/** Stream logs: the living JSON streams of a data directory, as a listing of sessions has them. */
+/** Stream logs: the live JSON streams of a data directory, as listed among sessions. */
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import type { FoundLog } from "../catalog/session-row.ts";
 import { knownStreams } from "./reading/known-streams.ts";
 import { streamPathToFilename } from "./stream-path.ts";
 
-/** `path` is where `reading-host.ts` has them, with all that a fork has from its source. */
+/** `path`: where `reading-host.ts` shows it, with everything that a fork has from its source. */
 export function* streamLogs(root: string): Generator<FoundLog> {
   for (const { path, file, status, isJson, base } of knownStreams(root).values()) {
     if (status !== "live" || !isJson) continue;

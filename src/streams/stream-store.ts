@@ -1,78 +1,77 @@
 /**
- * StreamStore: what stands between the server and wherever streams are kept.
+ * StreamStore: the interface between the server and the storage of streams.
  *
- * The server knows nothing else of storage. `local-store.ts` keeps streams in files; every store
+ * The server knows nothing else of storage. `local-store.ts` stores streams in files; every store
  * runs `test/conformance/stream-store.ts`.
  *
- * ST1  What a method resolved to is durable. One that was refused changed nothing.
- * ST2  An append is one thing: its messages, the producer's state, `streamSeq` and closure become
- *      durable together, and are seen together or not at all.
- * ST3  A read gives the bytes that were appended, or throws (STREAM_DAMAGED): never others.
- * ST4  Reading writes nothing.
+ * - When a method resolves, its effect is durable. When it is refused, nothing has changed.
+ * - An append is atomic: its messages, the producer's state, `streamSeq` and closure become durable
+ *   and visible together.
+ * - A read returns the appended bytes or throws (STREAM_DAMAGED): never other bytes.
+ * - Reading writes nothing.
  *
- * Refusals that are somebody's mistake or the stream's state are VerbatimErrors:
- * STREAM_NOT_FOUND, STREAM_GONE (deleted, but forks hold it), STREAM_CONFLICT (`reason` says what
- * differs), BAD_STREAM_PATH, BAD_OFFSET, OFFSET_GONE (of an earlier incarnation), BAD_MESSAGE
- * (no JSON, nested too deep, an empty batch), TOO_MANY_MESSAGES, STORE_FAILED (no more writes until it
- * is opened again), NO_SPACE.
- * What an append decides about a producer is no error but an answer: `Appended`.
+ * Mistakes of a caller and states of a stream are VerbatimErrors: STREAM_NOT_FOUND, STREAM_GONE
+ * (deleted, but forks hold it), STREAM_CONFLICT (`reason` says what differs), BAD_STREAM_PATH,
+ * BAD_OFFSET, OFFSET_GONE (of an earlier incarnation), BAD_MESSAGE (not JSON, nested too deep, an
+ * empty batch), TOO_MANY_MESSAGES, STORE_FAILED (no writes until it is opened again), NO_SPACE. A
+ * refused producer is not an error but an answer: `Appended`.
  */
 
 import type { OffsetToken } from "./offset-token.ts";
 
-/** How long a stream lives: a window that each use begins anew, or a fixed end, or for ever. */
+/** How long a stream lives: a period that each use renews, until a fixed time, or for ever. */
 export type Lifetime =
   | { readonly kind: "forever" }
   | { readonly kind: "ttl"; readonly seconds: number }
-  /** `text` is the time as it was asked for, and is given back so. */
+  /** `text`: the time as it was requested; it is returned unchanged. */
   | { readonly kind: "until"; readonly atMs: number; readonly text: string };
 
 /** What is known of a stream without reading it. */
 export interface StreamHead {
   readonly path: string;
-  /** Never used twice, also not for the same path made again. */
+  /** Unique, also if the same path is created again. */
   readonly streamId: string;
-  /** As it was given at creation. */
+  /** As sent at creation. */
   readonly contentType: string;
   /** Its messages are JSON: one line each, read as an array. */
   readonly isJson: boolean;
   readonly lifetime: Lifetime;
-  /** Where the first message is; not zero in a stream that was made again. */
+  /** The offset of the first message; not zero in a stream that was created again. */
   readonly start: OffsetToken;
-  /** Where the next append goes; everything before is durable. */
+  /** The offset of the next append; everything before it is durable. */
   readonly end: OffsetToken;
   readonly isClosed: boolean;
   readonly createdAtMs: number;
-  /** What it began as a part of. */
+  /** What it was forked from. */
   readonly fork: { readonly source: string; readonly at: OffsetToken } | null;
 }
 
 export interface ForkRequest {
   readonly source: string;
-  /** The source's end when absent. */
+  /** Default: the end of the source. */
   readonly at?: OffsetToken | undefined;
-  /** Past `at`: messages of a JSON stream, bytes of any other. */
+  /** How far past `at`: in messages for a JSON stream, in bytes for any other. */
   readonly subOffset?: number | undefined;
 }
 
 export interface CreateRequest {
-  /** Absent: the source's for a fork, else application/octet-stream. */
+  /** Default: the source's for a fork, otherwise application/octet-stream. */
   readonly contentType?: string | undefined;
-  /** Absent: the source's for a fork, else for ever. */
+  /** Default: the source's for a fork, otherwise for ever. */
   readonly lifetime?: Lifetime | undefined;
-  /** The first content; may be empty. JSON is sliced as in `append`; here `[]` is no message. */
+  /** The first content; may be empty. JSON is split as in `append`; here `[]` is no message. */
   readonly body: Uint8Array;
   readonly isClosed: boolean;
   readonly fork?: ForkRequest | undefined;
 }
 
 export interface Created {
-  /** False: it was there already, and the same was asked for. */
+  /** False: the same stream existed already. */
   readonly isNew: boolean;
   readonly head: StreamHead;
 }
 
-/** One numbered request of one writer: what makes a retry recognisable. */
+/** One numbered request of one writer, so that a retry is recognised. */
 export interface ProducerTurn {
   readonly id: string;
   readonly epoch: number;
@@ -80,9 +79,9 @@ export interface ProducerTurn {
 }
 
 export interface AppendRequest {
-  /** May be empty only when `close`. */
+  /** May be empty only with `close`. */
   readonly body: Uint8Array;
-  /** Compared with the stream's, unless the body is empty. */
+  /** Must equal the stream's, unless the body is empty. */
   readonly contentType?: string | undefined;
   readonly streamSeq?: string | undefined;
   readonly producer?: ProducerTurn | undefined;
@@ -90,9 +89,9 @@ export interface AppendRequest {
 }
 
 export type Appended =
-  /** `lastSeq` is the producer's highest, null without one. */
+  /** `lastSeq`: the producer's highest; null without a producer. */
   | { readonly outcome: "appended"; readonly head: StreamHead; readonly lastSeq: number | null }
-  /** A retry of what is there already, or a stream closed again: nothing changed. */
+  /** A retry, or closing a closed stream: nothing changed. */
   | { readonly outcome: "duplicate"; readonly head: StreamHead; readonly lastSeq: number | null }
   | { readonly outcome: "stale-epoch"; readonly head: StreamHead; readonly epoch: number }
   | { readonly outcome: "new-epoch-not-at-0"; readonly head: StreamHead }
@@ -101,63 +100,65 @@ export type Appended =
   | { readonly outcome: "type-differs"; readonly head: StreamHead }
   | { readonly outcome: "seq-not-greater"; readonly head: StreamHead };
 
-/** Whole messages in order. */
+/** Complete messages in order. */
 export interface Chunk {
   readonly head: StreamHead;
   /** As stored: for JSON, lines each ending in LF. Empty at the end. */
   readonly bytes: Uint8Array;
   readonly from: OffsetToken;
   readonly next: OffsetToken;
-  /** Nothing stood behind it when it was read. */
+  /** There was nothing after it at the time of the read. */
   readonly isAtEnd: boolean;
 }
 
-/** One message, with what is known of it besides its bytes. */
+/** One message with its metadata. */
 export interface StreamMessage {
   /** Without the LF of its line. */
   readonly data: Uint8Array;
-  /** The place after it. */
+  /** The offset after it. */
   readonly offset: OffsetToken;
   readonly timestamp: number;
 }
 
-/** Where to read from: a token, or everything. */
+/** Where to read from: a token, or the start. */
 export type ReadFrom = OffsetToken | "start";
 
 export type StoreHealth =
   | { readonly isWritable: true }
-  /** Reads go on; writes are refused until the store is opened again. */
+  /** Reads continue; writes are refused until the store is opened again. */
   | { readonly isWritable: false; readonly reason: string };
 
 export interface StreamStore {
   create(path: string, request: CreateRequest): Promise<Created>;
   append(path: string, request: AppendRequest): Promise<Appended>;
   head(path: string): Promise<StreamHead>;
-  /** From `from`, at least one message where there is one, then up to `bytesMax`. */
+  /** At least one message if there is one, then up to `bytesMax`. */
   read(path: string, from: ReadFrom, bytesMax: number): Promise<Chunk>;
-  /** The messages after `from`, one by one, each read when it is asked for. */
+  /** The messages after `from`, read one by one on demand. */
   messages(path: string, from: ReadFrom): AsyncIterable<StreamMessage>;
   remove(path: string): Promise<void>;
-  /** Living streams in order of path, after `after`. */
+  /** Live streams in order of path, after `after`. */
   list(request: {
     readonly after?: string | undefined;
     readonly limit: number;
   }): Promise<readonly StreamHead[]>;
-  /** Begins a sliding lifetime anew. Kept in memory, written some time later (ST4). */
+  /**
+   * Renews a sliding lifetime. Kept in memory and written later, because reading writes nothing.
+   */
   touch(path: string): void;
   /**
    * Calls back, in this process, after the stream grew, was closed, deleted or expired: `head` is
-   * null for the last two. Appends that became durable together may be told of as one.
+   * null for the last two. Appends of one batch may be reported as one.
    */
   watch(path: string, onChange: (head: StreamHead | null) => void): () => void;
-  /** The same for every stream, those made later too. */
+  /** The same for every stream, also future ones. */
   watchAll(onChange: (path: string, head: StreamHead | null) => void): () => void;
-  /** Small values of the server's own, durable like appends; null removes. */
+  /** Small values of the server, durable like appends; null removes one. */
   putRecord(key: string, value: string | null): Promise<void>;
   records(prefix: string): Promise<ReadonlyMap<string, string>>;
-  /** Deletes what has outlived its lifetime; called now and then. Resolves to how many. */
+  /** Deletes expired streams; called regularly. Resolves to how many. */
   sweep(): Promise<number>;
   health(): StoreHealth;
-  /** Finishes what was accepted, then lets go of every file. */
+  /** Finishes accepted requests, then closes every file. */
   close(): Promise<void>;
 }

@@ -41,7 +41,7 @@ test("a server signs, is backed up while it runs, and its backup is verified, ex
   assert.equal(jsonLines(backedUp.stdout)[0]?.streams, 1);
   const again = await user.run(["backup", copy, "--data", data]);
   assert.equal(again.code, 7);
-  assert.match(again.stderr, /something is in it.*BACKUP_REFUSED/s);
+  assert.match(again.stderr, /it is not empty.*BACKUP_REFUSED/s);
   running.signal("SIGTERM");
   assert.equal(await running.exitCode(), 0);
 

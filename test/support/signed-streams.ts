@@ -8,11 +8,8 @@ import type { VerifyReport } from "../../src/signing/judging/report.ts";
 import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
 import { Trust } from "../../src/signing/trust/trust.ts";
 import { transcriptKeys } from "../../src/signing/trust/trusted-keys.ts";
-import {
-  type LocalStore,
-  type LocalStoreOptions,
-  openLocalStore,
-} from "../../src/streams/local-store.ts";
+import { type LocalStore, openLocalStore } from "../../src/streams/local-store.ts";
+import type { LocalStoreOptions } from "../../src/streams/local-store-options.ts";
 import { loadStreamSigner } from "../../src/streams/signing/signing-user.ts";
 import { pinnedUnder } from "../../src/verifying/data-directories.ts";
 import { verifyDataDirectory } from "../../src/verifying/verify-directory.ts";

@@ -1,11 +1,11 @@
 /**
- * Batch: what becomes durable together, worked out on drafts before anything is written.
+ * Batch: the changes that become durable together, computed on drafts before anything is written.
  *
- * Carries out records, of new requests as of a journal that is read again: one piece of code, so
- * that a stream is the same after a crash. What a request may do is `decide.ts`.
+ * Applies records, both of new requests and of a journal that is replayed: one piece of code, so
+ * that a stream is the same after a crash. `decide.ts` says what a request may do.
  *
- * B1  A batch changes nothing but itself. Given up, it leaves no trace; published states are never
- *     written to.
+ * A batch changes only itself. If it is dropped, it leaves no trace; published states are never
+ * written to.
  */
 
 import { crcOf } from "../journal/crc.ts";
@@ -19,25 +19,25 @@ import {
   type StreamState,
 } from "./stream-state.ts";
 
-/** How long a run of messages grows before it is a block. */
+/** How long a run of messages grows before it becomes a block. */
 export const BLOCK_BYTES = 64 * 1024;
 
-/** What a batch does to one stream. */
+/** What a batch changes in one stream. */
 export interface StreamChange {
   state: StreamDraft;
-  /** What the index had under this path is another stream's, or nobody's. */
+  /** The index rows of this path belong to another stream, or there are none. */
   dropsContents: boolean;
   /** Bytes for its file, from `filePos` on. */
   readonly bytes: Uint8Array[];
   filePos: number;
-  /** Where the first of the new messages begins in the stream. */
+  /** The offset of the first new message. */
   from: number;
   readonly pointers: MessagePointer[];
   readonly blocks: Block[];
   readonly producers: Map<string, ProducerTurn>;
 }
 
-/** What is known before the batch. */
+/** The state before the batch. */
 export interface Published {
   get(path: string): StreamState | null;
   producer(state: StreamState, id: string): ProducerTurn | null;
@@ -46,9 +46,9 @@ export interface Published {
 export class Batch {
   readonly changes = new Map<string, StreamChange>();
   readonly records = new Map<string, string | null>();
-  /** Files whose streams are gone, and since when. */
+  /** Files of deleted streams, and since when. */
   readonly removals = new Map<string, number>();
-  /** Checkpoints for files beside those of streams, by file. */
+  /** Checkpoints for sidecar files, by file. */
   readonly beside = new Map<string, SignOp>();
   readonly ops: Op[] = [];
   readonly #published: Published;
@@ -57,7 +57,7 @@ export class Batch {
     this.#published = published;
   }
 
-  /** As it will be once this batch is published; null for a path that was never taken. */
+  /** The state once this batch is published; null for a path that was never used. */
   state(path: string): StreamState | null {
     return this.changes.get(path)?.state ?? this.#published.get(path);
   }
@@ -69,14 +69,14 @@ export class Batch {
     return change?.dropsContents === true ? null : this.#published.producer(state, id);
   }
 
-  /** What deleting a stream comes to, its sources' ends included. */
+  /** The effects of deleting a stream, including sources held only for it. */
   deletion(stream: StreamState, at: number): DeleteOp {
     const ended: string[] = [];
     const files: string[] = [];
     let released: string | null = null;
     for (let dying = stream.forks === 0 ? stream : null; dying !== null; ) {
       ended.push(dying.path);
-      // A fork without a byte of its own may have a checkpoint all the same.
+      // A fork without a byte of its own may still have a checkpoint.
       if (dying.end > dying.base || dying.base > 0) files.push(dying.file);
       const source: StreamState | null = dying.fork === null ? null : this.state(dying.fork.source);
       const isLast = source?.status === "held" && source.forks === 1;
@@ -91,7 +91,7 @@ export class Batch {
     this.carryOut(op);
   }
 
-  /** The same for a record that stands in the journal already. */
+  /** The same for a record that is already in the journal. */
   carryOut(op: Op): void {
     if (op.op === "append") this.#append(op);
     else if (op.op === "create") this.#create(op);
@@ -100,7 +100,7 @@ export class Batch {
     else this.records.set(op.key, op.value);
   }
 
-  /** Notes that a stream was used; written down along with the rest. */
+  /** Notes that a stream was used; written along with the rest. */
   touch(path: string, atMs: number): void {
     const { state } = this.#change(path);
     if (atMs > state.touchedAtMs) state.touchedAtMs = atMs;
@@ -202,7 +202,7 @@ function newState(op: CreateOp): StreamDraft {
   };
 }
 
-/** Messages after the last: their pointers, and the blocks that they fill. */
+/** New messages: their pointers, and the blocks that they fill. */
 function addContent(change: StreamChange, { bytes, lengths, at }: AppendOp | CreateOp): void {
   if (bytes.length === 0) return;
   const { state } = change;

@@ -1,16 +1,16 @@
 /**
- * Committer: takes what is asked of streams, many at once, and makes it durable together.
+ * Committer: makes many requests durable together (group commit).
  *
- * decide on drafts → one write and one sync of the journal → bytes to each log file → published,
- * told, answered. The index follows, some batches later (index-backlog.ts).
+ * decide on drafts → one write and one sync of the journal → bytes to each log file → publish,
+ * notify, answer. The index follows some batches later (index-backlog.ts).
  *
- * CM1  There is one batch at a time, decided on what the one before published. What is asked
- *      meanwhile forms the next.
- * CM2  Nobody is answered before the sync of the batch in which it was decided, be it only that
- *      somebody else's append made it a duplicate.
- * CM3  Where the journal did not take a batch, nothing of it has happened, and the store goes on.
- *      Where anything fails after that, the batch is durable but cannot be shown: the store takes
- *      no more (STORE_FAILED), and opening it again carries the batch out.
+ * - One batch at a time, decided on what the one before published. Requests that arrive
+ *   meanwhile form the next.
+ * - A request is answered only after the sync of the batch in which it was decided, even if the
+ *   answer is just "duplicate".
+ * - If the journal did not take a batch, nothing of it has happened, and the store continues. If
+ *   anything fails after that, the batch is durable but cannot be shown: the store refuses
+ *   writes (STORE_FAILED), and opening it again applies the batch.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -24,10 +24,10 @@ import { Batch } from "./batch.ts";
 import type { PublishedStreams } from "./published-streams.ts";
 
 export interface CommitLimits {
-  /** What one batch takes: requests, and bytes of theirs. */
+  /** Limits of one batch: requests, and their bytes. */
   readonly batchRequestsMax: number;
   readonly batchBytesMax: number;
-  /** What waits for its turn; past it, requests are refused with QUEUE_FULL. */
+  /** Limits of the queue; above them requests are refused with QUEUE_FULL. */
   readonly queueRequestsMax: number;
   readonly queueBytesMax: number;
 }
@@ -39,15 +39,15 @@ export interface CommitParts {
   readonly backlog: IndexBacklog;
   readonly published: PublishedStreams;
   readonly limits: CommitLimits;
-  /** Told what a batch was, when its answers are given; for counting. */
+  /** Called when a batch is answered, for metrics. */
   onBatch?: ((report: BatchReport) => void) | undefined;
-  /** Called before a batch is written, when all of it is decided; may add to it. Never rejects. */
+  /** Called when a batch is decided and before it is written; may add to it. Never rejects. */
   beforeBatch(batch: Batch): Promise<void> | null;
-  /** A batch was published. Between batches; what it returns is waited for. */
+  /** Called after a batch was published; the next batch waits for it. */
   afterBatch(batch: Batch, lastLsn: number): Promise<void> | null;
 }
 
-/** One batch, as those who count are told of it. */
+/** One batch, for metrics. */
 export interface BatchReport {
   readonly requests: number;
   /** Whether there was anything to make durable. */
@@ -81,14 +81,14 @@ export class Committer {
     return this.#lastLsn;
   }
 
-  /** Why no more is taken, or null. */
+  /** Why writes are refused, or null. */
   get failure(): VerbatimError | null {
     return this.#failure;
   }
 
   /**
-   * Has `decide` judge, in turn, and add to the batch; resolves to its answer once the batch is
-   * durable. What `decide` throws is the answer to this one alone.
+   * Calls `decide` in turn, which adds to the batch; resolves to its answer once the batch is
+   * durable. If `decide` throws, only this request fails.
    */
   submit<T>(bytes: number, decide: (batch: Batch) => T): Promise<T> {
     const refusal = this.#refusal(bytes);
@@ -101,18 +101,18 @@ export class Committer {
     return answered as Promise<T>;
   }
 
-  /** Takes no more, and resolves when what was taken is done, and uses are written down. */
+  /** Refuses new requests, and resolves when accepted ones are done and uses are written. */
   async close(): Promise<void> {
     if (this.#parts.published.hasTouches) {
-      // They go along with any request. Refused, it loses no more than a crash does, and `failure`,
-      // where there is one, is told by whoever asks.
+      // Uses are written with any request. If it is refused, no more is lost than in a crash;
+      // callers see `failure` themselves.
       this.submit(0, () => {}).catch(() => {});
     }
     this.#isClosed = true;
     await this.#running;
   }
 
-  /** Ends it for good: no more is taken until the store is opened again. */
+  /** Refuses writes until the store is opened again. */
   fail(reason: string, cause: unknown): VerbatimError {
     this.#failure ??= this.#parts.journal.fail(reason, cause);
     return this.#failure;
@@ -131,7 +131,7 @@ export class Committer {
     if (!isFull) return null;
     return new VerbatimError(
       "QUEUE_FULL",
-      `${this.#queue.length} requests wait for the disk; ask again in a moment`,
+      `${this.#queue.length} requests are waiting for the disk; retry in a moment`,
       { path: journal.path, queuedBytes: this.#queuedBytes, bytesMax: limits.queueBytesMax },
     );
   }
@@ -180,7 +180,7 @@ export class Committer {
         this.#show(batch);
         this.#parts.published.touchesWritten(touches);
       } catch (cause) {
-        return rejectAll(taken, this.fail("what the journal took could not be carried out", cause));
+        return rejectAll(taken, this.fail("a batch in the journal could not be applied", cause));
       }
     }
     for (const answer of answers) answer();
@@ -216,18 +216,18 @@ export class Committer {
     try {
       journal.write(this.#buffer.bytes, this.#buffer.length);
     } catch (refusal) {
-      // CM3 is a promise to whoever is refused: records of this batch that arrived whole must be
-      // gone for good before anybody is told, or a power cut brings them back.
+      // Records of this batch that arrived complete must be removed durably before the refusal is
+      // reported, or a power cut brings them back.
       await journal.settle();
       throw refusal;
     }
     const synced = journal.sync();
-    const failure = this.#writeBacklog(); // The disk is at work anyway.
+    const failure = this.#writeBacklog(); // While the disk is busy anyway.
     await synced;
     if (failure !== null) throw failure;
   }
 
-  /** What went wrong; told when the sync that is under way has ended. */
+  /** The failure is reported after the current sync has ended. */
   #writeBacklog(): VerbatimError | null {
     const { backlog } = this.#parts;
     try {
@@ -263,7 +263,7 @@ export class Committer {
   }
 }
 
-/** Decides now; the function that comes back tells the answer. */
+/** Decides now; the returned function sends the answer. */
 function decided({ decide, resolve, reject }: Asked, batch: Batch): () => void {
   try {
     const answer = decide(batch);

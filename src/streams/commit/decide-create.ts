@@ -1,9 +1,9 @@
 /**
- * Deciding on creation: what is there already, what a path was before, and forks.
+ * Deciding on creation: existing streams, earlier ones of the same path, and forks.
  *
- * CR1  Asking again for what is there is answered with it; asking for something else is refused.
- * CR2  A path that was used before gets a larger readSeq, so that no old offset fits. A fork's is
- *      at least its source's, so that the source's offsets fit it wherever that is possible.
+ * A repeated request for the same stream returns it; for another it is refused. A path that was
+ * used before gets a larger readSeq, so that no old offset is valid. A fork's readSeq is at least
+ * its source's, so that the source's offsets are valid in it wherever possible.
  */
 
 import { DEFAULT_CONTENT_TYPE, isJsonType, sameType } from "../content-type.ts";
@@ -20,7 +20,7 @@ export interface Creating extends Deciding {
   newStreamId(): string;
 }
 
-/** What a stream begins with. */
+/** The initial values of a stream. */
 interface Beginning {
   readonly contentType: string;
   readonly lifetime: Lifetime;
@@ -64,20 +64,21 @@ export function decideCreate(creating: Creating, path: string, request: CreateRe
   return { isNew: true, head: headOf(batch.state(path) as StreamState) };
 }
 
-/** Its lifetime has ended and no fork holds it: as good as deleted. */
+/** Expired, and no fork holds it: as if deleted. */
 function isOver(creating: Creating, state: StreamState): boolean {
   return state.status === "live" && state.forks === 0 && creating.isExpired(state);
 }
 
 function answerTaken(state: StreamState, request: CreateRequest): Created {
   const { path } = state;
-  if (state.status === "held") throw conflict(path, "forks still read from the one deleted here");
+  if (state.status === "held")
+    throw conflict(path, "forks still read from the deleted stream of this path");
   const differing = difference(state, request);
   if (differing !== null) throw conflict(path, `it exists with another ${differing}`);
   return { isNew: false, head: headOf(state) };
 }
 
-/** What is asked for that is otherwise; null when nothing is. */
+/** The first property that differs; null if none does. */
 function difference(state: StreamState, request: CreateRequest): string | null {
   const { contentType, lifetime, fork, isClosed } = request;
   const isFork = state.fork !== null;
@@ -120,7 +121,7 @@ function beginningOf(
   const source = sourceOf(creating, request.fork.source);
   const contentType = request.contentType ?? source.contentType;
   if (!sameType(contentType, source.contentType)) {
-    throw conflict(request.fork.source, "its content type is another than the fork's");
+    throw conflict(request.fork.source, "its content type differs from the fork's");
   }
   const stateOf = (path: string) => creating.batch.state(path);
   const lookup = lookupIn(creating.index, creating.batch);

@@ -1,6 +1,6 @@
 /**
- * Deciding about checkpoints: whether a stream is still the one that they are of, and whether the
- * file beside it still ends where they go.
+ * Deciding on checkpoints: whether they belong to the current stream, and whether the sidecar file
+ * still ends where they go.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -8,7 +8,7 @@ import type { SignOp } from "../journal/journal-record.ts";
 import type { HandlePool } from "../reading/handle-pool.ts";
 import type { Batch } from "./batch.ts";
 
-/** Answers false when the stream is no more. */
+/** False when the stream no longer exists. */
 export function decideSign(
   pool: HandlePool,
   batch: Batch,
@@ -16,13 +16,13 @@ export function decideSign(
 ): boolean {
   const state = batch.state(place.path);
   if (state?.streamId !== streamId || state.status === "deleted") return false;
-  // Found after the journal took it, it would end the whole store's writing (checked-files.ts).
+  // Found after the journal took it, it would stop all writes of the store (checked-files.ts).
   pool.useNow(place.file, ({ path, size }) => {
     if (size === place.pos) return;
     throw new VerbatimError(
       "CHECKPOINT_MISMATCH",
-      `${path} has ${size} bytes, and ${place.pos} were written to it; it is not signed on until ` +
-        "it is put back from a copy",
+      `${path} has ${size} bytes, but ${place.pos} were written to it; it is not signed until ` +
+        "it is restored from a backup",
       { path, offset: Math.min(size, place.pos), verdict: "tampered" },
     );
   });

@@ -1,13 +1,12 @@
 /**
- * Decide: whether an append, a closure or a deletion may be, in the order in which requests are
- * taken.
+ * Decide: whether an append, a closure or a deletion is allowed, in the order of the requests.
  *
- * Judges drafts of one batch and adds to it; writes nothing. Creating is `decide-create.ts`.
+ * Works on drafts of one batch and adds to it; writes nothing. Creating is `decide-create.ts`.
  *
- * DC1  Closed comes before the type, the type before the producer, the producer before
- *      `streamSeq`, and the message last: a retry of what is there already is told so, whatever
- *      else is wrong with it.
- * DC2  What is refused has added nothing.
+ * Closed is checked before the type, the type before the producer, the producer before `streamSeq`,
+ * and the message last: a retry is recognised whatever else is wrong with it.
+ *
+ * DC2  A refused request has added nothing.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -17,13 +16,13 @@ import type { Appended, AppendRequest, ProducerTurn } from "../stream-store.ts";
 import type { Batch } from "./batch.ts";
 import { headOf, type StreamState } from "./stream-state.ts";
 
-/** What a decision goes by. */
+/** What a decision depends on. */
 export interface Deciding {
   readonly batch: Batch;
   readonly nowMs: number;
   /** Whether its lifetime has ended. */
   isExpired(state: StreamState): boolean;
-  /** Refuses when the stream's file is not what it should be. */
+  /** Throws when the stream's file is not as it should be. */
   checkFile(path: string): void;
 }
 
@@ -32,7 +31,7 @@ export interface Content {
   readonly lengths: readonly number[];
 }
 
-/** The stream that is to be used; refuses when there is none. */
+/** The stream to use; throws when there is none. */
 export function livingStream(
   path: string,
   state: StreamState | null,
@@ -74,7 +73,7 @@ export function decideRemove(deciding: Deciding, path: string): void {
   batch.add(batch.deletion(state, nowMs));
 }
 
-/** Deletes a stream that has outlived its lifetime; whether it had. */
+/** Deletes an expired stream; returns whether it had expired. */
 export function decideExpire(deciding: Deciding, path: string): boolean {
   const { batch, nowMs } = deciding;
   const state = batch.state(path);
@@ -98,7 +97,7 @@ export function notFound(stream: string): VerbatimError<"STREAM_NOT_FOUND"> {
 export function conflict(stream: string, reason: string): VerbatimError<"STREAM_CONFLICT"> {
   return new VerbatimError(
     "STREAM_CONFLICT",
-    `${stream} cannot be created: ${reason}; ask for what is there, or choose another path`,
+    `${stream} cannot be created: ${reason}; request it as it is, or choose another path`,
     { stream, reason },
   );
 }
@@ -111,7 +110,7 @@ function gone(stream: string): VerbatimError<"STREAM_GONE"> {
   );
 }
 
-/** What speaks against an append, in order (DC1). */
+/** Why an append is refused, in order. */
 function refusal(batch: Batch, state: StreamState, request: AppendRequest): Appended | null {
   if (state.isClosed) return whenClosed(state, request);
   const { body, contentType, producer, streamSeq } = request;
@@ -164,12 +163,12 @@ function contentOf(isJson: boolean, path: string, request: AppendRequest): Conte
   if (content.lengths.length > 0 || (request.close && request.body.length === 0)) return content;
   throw new VerbatimError(
     "BAD_MESSAGE",
-    `nothing was sent to ${path}; an append holds at least one message`,
+    `the body sent to ${path} has no message; send at least one`,
     { stream: path, reason: "empty" },
   );
 }
 
-/** By bytes, as the protocol asks; for ASCII that is how strings compare. */
+/** By bytes, as in the protocol; for ASCII this is how strings compare. */
 function isAfter(seq: string, last: string): boolean {
   return Buffer.compare(Buffer.from(seq), Buffer.from(last)) > 0;
 }

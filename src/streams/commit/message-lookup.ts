@@ -1,7 +1,6 @@
 /**
- * Message lookup: where messages end, those of a batch that is not written yet included.
- *
- * A fork may begin in what was appended together with its own making.
+ * Message lookup: where messages end, including those of a batch that is not written yet: a fork
+ * may begin in a message of its own batch.
  */
 
 import type { StreamIndex, StreamKey } from "../lookup/stream-index.ts";
@@ -28,7 +27,7 @@ export function lookupIn(index: StreamIndex, batch: Batch): MessageLookup {
     return pointers.filter(({ end }) => end > after && end <= upTo);
   }
 
-  /** What the index has under this path is another stream's. */
+  /** The index rows of this path belong to another stream. */
   function isReplaced({ path }: StreamKey): boolean {
     return batch.changes.get(path)?.dropsContents === true;
   }

@@ -1,17 +1,15 @@
 /**
- * Published streams: the state of each as its readers and the next batch see it.
+ * Published streams: the state of each stream, as its readers and the next batch see it.
  *
- * The index has all of them, or will have (index-backlog.ts); some are kept at hand.
- *
- * PS1  At most `statesMax` states and as many producers are kept; those written longest ago go
- *      first.
- * PS2  A use of a stream with a sliding lifetime is noted here first, and counts at once.
+ * The index has or will have all of them (index-backlog.ts); some are cached here: at most
+ * `statesMax` states and as many producers, least recently written first out. A use of a stream
+ * with a sliding lifetime is noted here first, and takes effect at once.
  */
 
 import type { ProducerTurn } from "../stream-store.ts";
 import { expiresAtMs, type StreamState } from "./stream-state.ts";
 
-/** Where those are looked up that are not at hand. */
+/** Looks up those that are not cached. */
 export interface StateLookup {
   stream(path: string): StreamState | null;
   producer(path: string, id: string): ProducerTurn | null;
@@ -30,7 +28,7 @@ export class PublishedStreams {
     this.#statesMax = statesMax;
   }
 
-  /** Null for a path that was never taken. */
+  /** Null for a path that was never used. */
   get(path: string): StreamState | null {
     const known = this.#states.get(path);
     if (known !== undefined) return known;
@@ -60,12 +58,12 @@ export class PublishedStreams {
     if (this.get(path)?.lifetime.kind === "ttl") this.#touches.set(path, atMs);
   }
 
-  /** The uses that are not written down yet. */
+  /** Uses that are not written yet. */
   touches(): ReadonlyMap<string, number> {
     return new Map(this.#touches);
   }
 
-  /** They are written down now. Uses that came later still count. */
+  /** They are being written. Later uses still count. */
   touchesWritten(written: ReadonlyMap<string, number>): void {
     for (const [path, atMs] of written) {
       if (this.#touches.get(path) === atMs) this.#touches.delete(path);

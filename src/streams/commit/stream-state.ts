@@ -1,14 +1,12 @@
 /**
- * Stream state: all that is known of a stream but its messages and its producers.
+ * Stream state: everything about a stream except its messages and producers.
  *
- * One object per stream and commit; never changed once it was published, so that whoever holds
- * one (a reader, a checkpoint) holds one moment. `streams.db` has it as a row, `meta.jsonl` as a
- * line.
+ * One object per stream and commit, never changed once published, so that a reader or a checkpoint
+ * holds one moment. `streams.db` has it as a row, `meta.jsonl` as a line.
  *
- * SS1  There is one per path, for ever: what was deleted is remembered, so that a stream made
- *      again gets a larger readSeq, and with it a file of its own.
- * SS2  A byte at `byteOffset` stands in `file` at `byteOffset - base`. Bytes before `base` are the
- *      source's.
+ * There is one per path, for ever: a deleted stream is remembered, so that a new one gets a larger
+ * readSeq and a file of its own. The byte at `byteOffset` is in `file` at `byteOffset - base`;
+ * bytes before `base` are the source's.
  */
 
 import type { Draft } from "../../base/draft.ts";
@@ -18,10 +16,10 @@ import type { Lifetime, ProducerTurn, StreamHead } from "../stream-store.ts";
 /** `held`: deleted, but forks read from it. */
 export type StreamStatus = "live" | "held" | "deleted";
 
-/** Where a fork begins, and what was asked for. */
+/** Where a fork begins, and what was requested. */
 export interface ForkPoint {
   readonly source: string;
-  /** As asked for, or the source's end at the time. */
+  /** As requested, or the source's end at the time. */
   readonly at: OffsetToken;
   readonly subOffset: number;
 }
@@ -31,21 +29,21 @@ export interface StreamState {
   readonly streamId: string;
   readonly status: StreamStatus;
   readonly readSeq: number;
-  /** The name of its log file, which is made with the first byte. */
+  /** The name of its log file, which is created with the first byte. */
   readonly file: string;
   readonly contentType: string;
   readonly isJson: boolean;
   readonly lifetime: Lifetime;
-  /** Nobody asked for the lifetime: it is the source's. */
+  /** No lifetime was requested: it is the source's. */
   readonly inheritsLifetime: boolean;
   readonly base: number;
   readonly end: number;
   readonly isClosed: boolean;
-  /** The request that closed it, when a producer did. */
+  /** The request that closed it, if a producer did. */
   readonly closedBy: ProducerTurn | null;
   readonly streamSeq: string | null;
   readonly createdAtMs: number;
-  /** When it was last used, as far as that was written down. */
+  /** When it was last used, as far as that was written. */
   readonly touchedAtMs: number;
   readonly deletedAtMs: number | null;
   readonly fork: ForkPoint | null;
@@ -59,16 +57,16 @@ export interface StreamState {
 /** What a batch works on before it is published. */
 export type StreamDraft = Draft<StreamState>;
 
-/** One message, as an index keeps it. */
+/** One message, as in the index. */
 export interface MessagePointer {
-  /** Where it ends in the stream, its LF counted. */
+  /** Where it ends in the stream, including its LF. */
   readonly end: number;
   readonly length: number;
   readonly timestamp: number;
   readonly crc: number;
 }
 
-/** A run of whole messages, checked in one go. */
+/** A run of complete messages with one checksum. */
 export interface Block {
   readonly start: number;
   readonly end: number;
@@ -80,7 +78,7 @@ export interface ProducerState {
   readonly seq: number;
 }
 
-/** By hand: a spread costs several times as much, and this is once per stream and batch. */
+/** By hand: a spread costs several times as much, and this runs once per stream and batch. */
 export function draftOf(state: StreamState): StreamDraft {
   return {
     path: state.path,
@@ -123,8 +121,8 @@ export function headOf(state: StreamState): StreamHead {
 }
 
 /**
- * When it ends unless it is used before; null for never. No later than numbers are exact: SQLite
- * would keep a later time, and its driver would not give it back.
+ * When it expires unless it is used before; null for never. Limited to safe integers: SQLite would
+ * store a later time, but its driver would not return it.
  */
 export function expiresAtMs(lifetime: Lifetime, touchedAtMs: number): number | null {
   if (lifetime.kind === "until") return lifetime.atMs;

@@ -1,4 +1,4 @@
-/** Watchers: who wants to know when streams change, and telling them. */
+/** Watchers: callbacks for changes of streams. */
 
 import type { StreamHead } from "../stream-store.ts";
 
@@ -11,7 +11,7 @@ export class Watchers {
 
   watch(path: string, onChange: OnChange): () => void {
     const watching = this.#ofOne.get(path) ?? new Set();
-    // A function of its own, so that the same callback may watch twice.
+    // A new function, so that the same callback may watch twice.
     const own: OnChange = (head) => onChange(head);
     watching.add(own);
     this.#ofOne.set(path, watching);
@@ -39,7 +39,7 @@ export class Watchers {
   }
 }
 
-/** A watcher's fault is its own: it surfaces as uncaught, and stops nobody else's work. */
+/** A watcher's error becomes an uncaught exception and does not stop other work. */
 function undisturbed(call: () => void): void {
   try {
     call();

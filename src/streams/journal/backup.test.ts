@@ -207,7 +207,7 @@ test("a directory with anything in it, one inside the source, and what is no sto
   await refusal(backedUp(nothing), "BACKUP_REFUSED");
   writeFileSync(join(nothing, "tokens.json"), "[]");
   const refused = await refusal(backedUp(nothing), "BACKUP_REFUSED");
-  assert.match(refused.message, /it has no meta\.jsonl; name the directory where a server keeps/);
+  assert.match(refused.message, /it has no meta\.jsonl; choose the data directory of a server/);
   await refusal(backedUp(join(nothing, "missing")), "IO_ERROR");
   assert.ok(!existsSync(join(full, "new")));
 });

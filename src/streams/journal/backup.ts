@@ -1,22 +1,21 @@
 /**
- * Backup: a copy of a data directory, taken while a server goes on writing there.
+ * Backup: copies a data directory while a server writes to it.
  *
- * The server hardly notices: nothing in the directory is ever changed but by adding to it, and the
- * journal says what was added since `meta.jsonl` was. So the copy is of one moment when its parts
- * are taken in this order:
+ * Files of the directory only grow, and the journal has everything added since the last checkpoint
+ * in `meta.jsonl`. So the copy is of one moment if its parts are taken in this order:
  *
- *   1. a hold on `meta.jsonl`: as long as it lasts, no segment of the journal is deleted
- *   2. `meta.jsonl`, up to its last checkpoint
- *   3. the files of streams: they have all that the checkpoint covers, and maybe more
- *   4. the journal, to its end: it has all that the files have more
+ * 1. a hold on `meta.jsonl`: during it no journal segment is deleted
+ * 2. `meta.jsonl`, up to its last checkpoint
+ * 3. the files of streams: they have all that the checkpoint covers, and maybe more
+ * 4. the journal, to its end: it has all that the files have more
  *
- * BK1  Everything that was acknowledged before it began is in it, and nothing that a server with
- *      the same journal would not have shown.
+ * BK1  Everything acknowledged before it began is in it, and nothing that a server with the same
+ *      journal would not have shown.
  * BK2  The hold is a kernel lock: it ends with this process, however that ends.
- * BK3  When it resolves, the copy is durable, was opened, and its journal is carried out.
- * BK4  Nothing whose name begins with a dot is in it. Where the directory is also the home of the
- *      server's user, as under systemd, the key that signs streams and the pins are in there: a copy
- *      of both with the data would let whoever holds the copy sign, and forget what is missing.
+ * BK3  When it resolves, the copy is durable, was opened, and its journal was replayed.
+ * BK4  Names that begin with a dot are not copied. If the directory is also the home of the
+ *      server's user, as under systemd, the signing key and the pins are there: with a copy of
+ *      both, its holder could sign data and hide missing data.
  */
 
 import { readdirSync } from "node:fs";
@@ -34,7 +33,7 @@ export interface BackupOptions {
   readonly host: Host;
   /** The data directory, in use or not. */
   readonly from: string;
-  /** Made when it is missing; refused when anything is in it. */
+  /** Created if missing; refused unless it is empty. */
   readonly to: string;
   /** How many bytes were copied so far. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
@@ -49,7 +48,7 @@ const HOLD_POLL_MS = 1;
 const SYNCS_AT_ONCE = 3;
 const COUNTED_TOGETHER = 1000;
 const [META, LOGS, JOURNAL] = ["meta.jsonl", "logs", "journal"];
-/** What is one process's, what can be made anew, what was copied before, and what is a home's (BK4). */
+/** Files of one process, files that can be rebuilt, files copied before, and dot files (BK4). */
 const NOT_COPIED = /^(?:streams\.(?:lock|db|mark).*|meta\.jsonl|logs|journal|\..*)$/;
 
 export async function backUp(options: BackupOptions): Promise<BackupReport> {
@@ -68,7 +67,7 @@ export async function backUp(options: BackupOptions): Promise<BackupReport> {
   return { streams: await carriedOut(host, to), bytes: copying.bytes };
 }
 
-/** A directory and those in it, each opened once; by its path below the first. */
+/** A directory and its subdirectories, each opened once; by relative path. */
 class Tree {
   readonly path: string;
   readonly #host: Host;
@@ -99,7 +98,7 @@ class Copying {
   readonly #from: Tree;
   readonly #to: Tree;
   readonly #onProgress: (bytes: number) => void;
-  /** By directory and name: how much of each file is copied. */
+  /** How much of each file was copied, by directory and name. */
   readonly #copied = new Map<string, Map<string, number>>();
   bytes = 0;
 
@@ -111,7 +110,7 @@ class Copying {
 
   async run(): Promise<void> {
     await this.#refuse();
-    await this.#copyGrowthOf(LOGS); // Nearly all, so that the hold is short.
+    await this.#copyGrowthOf(LOGS); // Almost everything, so that the hold is short.
     await this.#copyWhatChanges();
     await this.#copyOthers("");
     await this.#sync();
@@ -120,10 +119,10 @@ class Copying {
   async #refuse(): Promise<void> {
     (await this.#openMeta()).close();
     if (`${this.#to.path}/`.startsWith(`${this.#from.path}/`)) {
-      throw refused(this.#to.path, "it is in what is to be copied");
+      throw refused(this.#to.path, "it is inside the directory to be copied");
     }
     if ((await this.#to.open("")).names().length > 0) {
-      throw refused(this.#to.path, "something is in it; name one that is empty or not there");
+      throw refused(this.#to.path, "it is not empty; choose an empty or new directory");
     }
   }
 
@@ -132,11 +131,11 @@ class Copying {
     const isThere = directory.names().includes(META);
     const meta = isThere ? await MetaFile.openToRead(directory) : null;
     if (meta !== null) return meta;
-    const state = isThere ? "its meta.jsonl was never begun" : "it has no meta.jsonl";
-    throw refused(directory.path, `${state}; name the directory where a server keeps its streams`);
+    const state = isThere ? "its meta.jsonl is empty" : "it has no meta.jsonl";
+    throw refused(directory.path, `${state}; choose the data directory of a server`);
   }
 
-  /** From the first of the four parts to the last. */
+  /** All four parts. */
   async #copyWhatChanges(): Promise<void> {
     const hold = await this.#openMeta();
     try {
@@ -152,13 +151,13 @@ class Copying {
     }
   }
 
-  /** In the order of names, which is the order in which segments of the journal are begun. */
+  /** In the order of names, which is the order of the journal's segments. */
   async #copyGrowthOf(below: string): Promise<void> {
     const directory = await this.#from.open(below);
     for (const name of directory.names().sort()) await this.#copyGrowth(below, name);
   }
 
-  /** What a file has grown by since it was last copied, up to `end`. */
+  /** Copies what a file has grown by, up to `end`. */
   async #copyGrowth(below: string, name: string, end?: number): Promise<void> {
     const file = openIfThere(await this.#from.open(below), name);
     if (file === null) return; // Its stream was deleted long ago.
@@ -196,7 +195,7 @@ class Copying {
     this.#copied.set(below, copied.set(name, at));
   }
 
-  /** What the server keeps there besides: tokens, keys of webhooks. Each is replaced as a whole. */
+  /** Other files of the server: tokens, webhook keys. Each is replaced atomically. */
   async #copyOthers(below: string): Promise<void> {
     const { path } = await this.#from.open(below);
     for (const entry of readdirSync(path, { withFileTypes: true })) {
@@ -224,7 +223,7 @@ class Copying {
   }
 }
 
-/** Opens the copy once, which carries its journal out, and counts what is in it (BK3). */
+/** Opens the copy once, which replays its journal, and counts its contents (BK3). */
 async function carriedOut(host: Host, path: string): Promise<number> {
   const store = await openLocalStore({ dataDirectory: path, host });
   try {
@@ -259,6 +258,6 @@ function openIfThere(directory: Directory, name: string): OpenFile | null {
 }
 
 function refused(path: string, reason: string): VerbatimError {
-  const message = `nothing is backed up: of ${path}, ${reason}`;
+  const message = `backup failed for ${path}: ${reason}`;
   return new VerbatimError("BACKUP_REFUSED", message, { path, reason });
 }

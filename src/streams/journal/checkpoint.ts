@@ -1,15 +1,13 @@
 /**
- * Checkpoint: moves what the journal says into the log files and `meta.jsonl`, so that its old
- * segments can go. In the background; appends go on in a new segment meanwhile.
+ * Checkpoint: moves the contents of the journal into the log files and `meta.jsonl`, so that old
+ * segments can be deleted. In the background; appends continue in a new segment.
  *
- * CP1  A segment is deleted only after the files it touched, their names and the lines about them
- *      are durable; and not while somebody copies the store, but by a later checkpoint then
- *      (meta-file.ts, MF4).
- * CP2  The lines of a checkpoint say how streams were at its lsn: states are taken when the new
- *      segment begins, and never change afterwards. Messages are looked up in the index, which
- *      keeps them.
- * CP3  A failed sync ends the store's writing; the segments stay. A full disk does not: the
- *      checkpoint is tried again later.
+ * - A segment is deleted only after the files it touched, their names and the lines about them are
+ *   durable; and not during a backup, but by a later checkpoint (meta-file.ts, MF4).
+ * - The lines of a checkpoint describe streams at its lsn: states are taken when the new segment
+ *   begins, and never change. Messages are looked up in the index, which keeps them.
+ * - A failed sync ends the store's writing; the segments stay. A full disk does not: the checkpoint
+ *   is tried again later.
  */
 
 import { setImmediate } from "node:timers/promises";
@@ -30,11 +28,11 @@ interface Touched {
   /** Where its new messages begin. */
   from: number;
   isNew: boolean;
-  /** Made when it is needed: most streams have none, and there may be very many streams. */
+  /** Created when needed: most streams have none, and there may be very many streams. */
   producers: Set<string> | null;
 }
 
-/** What one checkpoint is about. */
+/** The contents of one checkpoint. */
 interface Snapshot {
   readonly lsn: number;
   readonly segments: readonly Segment[];
@@ -57,10 +55,10 @@ export interface CheckpointParts {
 
 const MESSAGES_PER_LINE = 200;
 
-/** Looking up so many takes about a tenth of a millisecond, for which everybody else waits. */
+/** Looking up so many takes about a tenth of a millisecond, during which nothing else runs. */
 const MESSAGES_PER_LOOK = 40;
 
-/** Node has four threads for calls that wait. */
+/** Node has four threads for blocking calls. */
 const SYNCS_AT_ONCE = 3;
 
 export class Checkpoints {
@@ -69,10 +67,10 @@ export class Checkpoints {
   #files = new Set<string>();
   #records = new Map<string, string | null>();
   #removals = new Map<string, number>();
-  /** Segments that are finished and not covered by a checkpoint yet. */
+  /** Complete segments that no checkpoint covers yet. */
   #segments: Segment[] = [];
   #finishedBytes = 0;
-  /** Segments that a checkpoint covers, and that somebody may still be copying. */
+  /** Segments that a checkpoint covers, but that a backup may still be copying. */
   #spent: Segment[] = [];
   #unfinished: Snapshot | null = null;
 
@@ -82,12 +80,12 @@ export class Checkpoints {
     this.#finishedBytes = bytes;
   }
 
-  /** The journal's bytes that a restart would have to read. */
+  /** Bytes of the journal that a restart would have to read. */
   get journalBytes(): number {
     return this.#finishedBytes + this.#parts.journal.bytes;
   }
 
-  /** Whether there is anything to write down. */
+  /** Whether there is anything to write. */
   get isDue(): boolean {
     return (
       this.#streams.size > 0 ||
@@ -98,7 +96,7 @@ export class Checkpoints {
     );
   }
 
-  /** Remembers what a batch did. */
+  /** Remembers the changes of a batch. */
   note(batch: Batch): void {
     for (const [path, change] of batch.changes) {
       const touched = this.#touched(path, change.from, change.dropsContents);
@@ -110,7 +108,7 @@ export class Checkpoints {
     for (const [file, atMs] of batch.removals) this.#removals.set(file, atMs);
   }
 
-  /** The same for a record of the journal whose effects are in the index already. */
+  /** The same for a journal record that is already in the index. */
   noteRecord(op: Op): void {
     if (op.op === "record") {
       this.#records.set(op.key, op.value);
@@ -142,7 +140,7 @@ export class Checkpoints {
     );
   }
 
-  /** Begins a new segment and takes hold of all states; called between batches. */
+  /** Begins a new segment and takes all states; called between batches. */
   async begin(lastLsn: number): Promise<void> {
     if (this.#unfinished !== null) return;
     const { journal, backlog } = this.#parts;
@@ -170,7 +168,7 @@ export class Checkpoints {
     if (finished !== null) this.#finishedBytes += bytes;
   }
 
-  /** Finishes what `begin` began; whether it could. */
+  /** Finishes what `begin` began; returns whether it could. */
   async finish(): Promise<boolean> {
     const snapshot = this.#unfinished;
     if (snapshot === null) return true;
@@ -207,7 +205,7 @@ export class Checkpoints {
     return touched;
   }
 
-  /** A few at a time: the disk does them together, and the journal still finds a thread. */
+  /** A few at a time: the disk does them together, and the journal still gets a thread. */
   async #syncFiles(files: ReadonlySet<string>): Promise<void> {
     const left = files.values();
     const syncSome = async () => {
@@ -220,7 +218,7 @@ export class Checkpoints {
     try {
       await this.#parts.pool.use(file, (log) => log.sync());
     } catch (cause) {
-      // Its stream was deleted and its file removed meanwhile.
+      // Its stream was deleted and its file removed.
       if (cause instanceof VerbatimError && errnoOf(cause.cause) === "ENOENT") return;
       throw cause;
     }
@@ -287,7 +285,7 @@ function addProducer(touched: Touched, id: string): void {
   touched.producers.add(id);
 }
 
-/** A block may have begun before the messages that filled it, by less than the longest message. */
+/** A block may begin before the messages that filled it, by less than the longest message. */
 function blockBefore(start: number): number {
   return Math.max(0, start - 64 * 1024);
 }

@@ -1,9 +1,9 @@
 /**
- * CRC: the checksum of stored bytes, which goes on from one piece to the next.
+ * CRC: the checksum of stored bytes, continued from piece to piece.
  *
- * Of an empty array whose `buffer` somebody has looked at, Node (20.20) hands zlib a null pointer,
- * which zlib takes for "begin anew": the checksum so far would be lost. So of nothing it is not
- * asked.
+ * For an empty array whose `buffer` was accessed, Node (20.20) passes zlib a null pointer, which
+ * zlib takes for "start again": the checksum so far would be lost. So it is not called for empty
+ * arrays.
  */
 
 import { crc32 } from "node:zlib";

@@ -1,7 +1,7 @@
 /**
  * Data directory: its lock, its files, and opening them in the order that recovery needs.
  *
- * DD1  One process has it open. The kernel's lock decides, and goes with its holder.
+ * DD1  One process has it open. The kernel's lock ensures this and ends with its holder.
  */
 
 import { errnoOf, ioError, VerbatimError } from "../../base/errors.ts";
@@ -36,11 +36,11 @@ export interface DataDirectory {
 
 export interface OpenedDirectory {
   readonly directory: DataDirectory;
-  /** What was found in the journal. All of it is in memory: not to be kept. */
+  /** The contents of the journal. All of it is in memory: do not keep it. */
   readonly scanned: ScannedJournal;
 }
 
-/** The file whose lock is the directory's is `streams.lock`. */
+/** The lock of `streams.lock` is the lock of the directory. */
 const LOCKED_NAME = "streams";
 
 export async function openDataDirectory(options: DataDirectoryOptions): Promise<OpenedDirectory> {
@@ -83,15 +83,15 @@ async function openParts(
   return { directory: { path, logs, journals, meta, index, journal, mark, close }, scanned };
 }
 
-/** A new index says whose it is before anything is in it: an empty one is one that was lost. */
+/** A new index records its store before anything is in it: an empty one was lost. */
 function takeIndex(index: StreamIndex, { end, storeId }: MetaFile, lsn: number): void {
   if (index.applied().storeId === storeId) return;
   index.transaction(() => index.setApplied({ lsn, metaBytes: end, storeId }));
 }
 
 /**
- * Segments that hold nothing new are of no use: a checkpoint has it all. One that holds nothing at
- * all has the name of the next, and so must not be among those that a checkpoint will delete.
+ * Segments without new records are not needed: a checkpoint has it all. A segment without any
+ * record has the name of the next one, so it must not be among those that a checkpoint deletes.
  */
 function withoutSpent(
   journals: Directory,

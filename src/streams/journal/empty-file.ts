@@ -1,12 +1,12 @@
 /**
- * Empty file: a stream's file before its first byte. It is made with that byte, so until then there
- * is nothing to open; those who sign and verify read this instead.
+ * Empty file: a stream's file before its first byte. The file is created with that byte; until
+ * then, signing and verifying read this instead.
  */
 
 import { errnoOf } from "../../base/errors.ts";
 import type { Directory, OpenFile } from "../../base/files.ts";
 
-/** Opens a file to read; where there is none, one without a byte. */
+/** Opens a file to read; if it does not exist, an empty one. */
 export function openOrEmpty(directory: Directory, name: string): OpenFile {
   try {
     return directory.open(name, "read");

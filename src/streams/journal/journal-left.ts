@@ -1,6 +1,6 @@
 /**
- * Journal left: what a server that was killed, or lost power, had acknowledged and not yet written
- * to the streams' own files. Readers do not see it before a server recovers the directory.
+ * Journal left: what a server that was killed or lost power had acknowledged and not yet written to
+ * the files of the streams. Readers do not see it until a server recovers the directory.
  */
 
 import type { Directory } from "../../base/files.ts";
@@ -11,8 +11,8 @@ import { MetaFile } from "./meta-file.ts";
 import { lockUnused } from "./unused-directory.ts";
 
 /**
- * How many bytes of streams only the journal has. 0 while a server is at work, and where the files
- * cannot be read: whoever reads them reports that.
+ * How many bytes of streams are only in the journal. 0 while a server is running, and if the files
+ * cannot be read: their readers report that.
  */
 export async function bytesLeftInJournal(host: Host, root: string): Promise<number> {
   const opened: { close(): void }[] = [];
@@ -39,7 +39,7 @@ export async function bytesLeftInJournal(host: Host, root: string): Promise<numb
   }
 }
 
-/** The bytes of records that the streams' files do not reach to. */
+/** The bytes of records past the end of the streams' files. */
 export function bytesNotIn(logs: Directory, records: readonly JournalRecord[]): number {
   const ends = new Map<string, number>();
   for (const { op } of records) {
@@ -58,6 +58,6 @@ function sizeOf(logs: Directory, name: string): number {
     file.close();
     return size;
   } catch {
-    return 0; // Made with its first byte.
+    return 0; // Created with its first byte.
   }
 }

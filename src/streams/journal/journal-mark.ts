@@ -1,12 +1,12 @@
 /**
- * Journal mark: `streams.mark`, up to which number the journal was synced.
+ * Journal mark: `streams.mark`, the number up to which the journal was synced.
  *
- * A witness and nothing else. A journal whose last records are damaged looks like one whose last
- * write was torn; the mark knows better. Format: docs/formats/streams.md, "streams.mark".
+ * It is only evidence: a journal whose last records are damaged looks like one whose last write was
+ * torn; the mark tells them apart. Format: docs/formats/streams.md, "streams.mark".
  *
- * JM1  It is written after the sync of the journal and before the answer, and is never synced: it
- *      may say less than was acknowledged, never more than is durable.
- * JM2  One that is missing, torn or another store's says nothing.
+ * It is written after the sync of the journal and before the answer, and never synced: it may be
+ * behind what was acknowledged, never ahead of what is durable. A missing or torn mark, or one of
+ * another store, is ignored.
  */
 
 import type { Directory, OpenFile } from "../../base/files.ts";
@@ -15,13 +15,13 @@ import { crcOf, hex } from "./crc.ts";
 export const MARK_NAME = "streams.mark";
 const LSN = /"lsn":"(\d{16})"/;
 
-/** The mark's only line, of always the same length. */
+/** The mark's only line, of constant length. */
 function markLine(storeId: string, lsn: number): string {
   const line = `{"mark":1,"store":"${storeId}","lsn":"${String(lsn).padStart(16, "0")}"`;
   return `${line},"crc":"${hex(crcOf(line))}"}\n`;
 }
 
-/** What the mark of a data directory says; 0 when that is nothing. */
+/** The mark of a data directory; 0 if it has none. */
 export async function readMark(directory: Directory, storeId: string): Promise<number> {
   if (!directory.names().includes(MARK_NAME)) return 0;
   const file = directory.open(MARK_NAME, "read");

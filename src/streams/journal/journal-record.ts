@@ -1,13 +1,12 @@
 /**
- * Journal records: what happened to streams, as the journal says it.
+ * Journal records: the changes of streams, as stored in the journal.
  *
  * A header line of JSON, then the raw bytes, then an LF. Format: docs/formats/streams.md,
  * "Journal". Writing and syncing is `journal.ts`.
  *
- * JR1  A record says what was decided, not what was asked: carrying it out needs no judgement, and
- *      where its bytes go needs no other record.
- * JR2  The crc32 covers the header and the bytes, and begins with the segment's salt: bytes that
- *      somebody posted are never taken for a record.
+ * A record is a decision, not a request: applying it decides nothing, and the place of its bytes
+ * depends on no other record. The crc32 covers the header and the bytes, and starts with the
+ * segment's salt: posted bytes are never taken for a record.
  */
 
 import { LF } from "../../log/bytes.ts";
@@ -15,10 +14,10 @@ import type { ForkPoint } from "../commit/stream-state.ts";
 import type { Lifetime, ProducerTurn } from "../stream-store.ts";
 import { crcOf, hex } from "./crc.ts";
 
-/** Bytes for a stream's file: whole messages, of these lengths. */
+/** Bytes for a stream's file: complete messages, of these lengths. */
 interface Content {
   readonly file: string;
-  /** Where they go in the file, and where that is in the stream. */
+  /** Their offset in the file, and in the stream. */
   readonly pos: number;
   readonly from: number;
   readonly lengths: readonly number[];
@@ -52,10 +51,10 @@ export interface DeleteOp {
   readonly op: "delete";
   readonly path: string;
   readonly at: number;
-  /** Streams that nobody reads from any more, and their files; none while forks hold it. */
+  /** Streams that are no longer needed, and their files; none while forks hold it. */
   readonly ended: readonly string[];
   readonly files: readonly string[];
-  /** The source of the last of them, which goes on. */
+  /** The source of the last of them, which continues. */
   readonly released: string | null;
 }
 
@@ -65,11 +64,11 @@ export interface RecordOp {
   readonly value: string | null;
 }
 
-/** Checkpoints of a signed stream: whole lines for the file beside its own. */
+/** Checkpoints of a signed stream: complete lines for its sidecar file. */
 export interface SignOp {
   readonly op: "sign";
   readonly path: string;
-  /** The file beside, and where in it they go. */
+  /** The sidecar file, and the offset in it. */
   readonly file: string;
   readonly pos: number;
   readonly bytes: Uint8Array;
@@ -79,21 +78,21 @@ export type Op = CreateOp | AppendOp | DeleteOp | RecordOp | SignOp;
 
 export interface JournalRecord {
   readonly lsn: number;
-  /** The lsn of the first record that was written together with it. */
+  /** The lsn of the first record of the same batch. */
   readonly batch: number;
   readonly op: Op;
 }
 
 export type Decoded =
   | { readonly record: JournalRecord; readonly next: number }
-  /** No record stands here. */
+  /** There is no valid record here. */
   | { readonly record: null; readonly reason: string };
 
 const NO_BYTES = new Uint8Array(0);
 const CRC_START = ',"crc":"';
 const CRC_LENGTH = ',"crc":"00000000"}'.length;
 
-/** Gathers the records of one batch in a buffer that is used again. */
+/** Collects the records of one batch in a buffer that is reused. */
 export class RecordBuffer {
   #bytes: Buffer = Buffer.allocUnsafe(64 * 1024);
   #length = 0;
@@ -107,7 +106,7 @@ export class RecordBuffer {
     return this.#length;
   }
 
-  /** A buffer that one large batch needed is not kept for small ones. */
+  /** A buffer that one large batch needed is not kept. */
   clear(): void {
     if (this.#bytes.length > 4 * 1024 * 1024) this.#bytes = Buffer.allocUnsafe(64 * 1024);
     this.#length = 0;
@@ -116,7 +115,7 @@ export class RecordBuffer {
   add(lsn: number, batch: number, op: Op, seed: number): void {
     const payload = payloadOf(op);
     const header = headerOf(lsn, batch, op, payload.length);
-    // A character takes three bytes of UTF-8 at most.
+    // A character takes at most three bytes of UTF-8.
     this.#makeRoom(3 * header.length + CRC_LENGTH + payload.length + 2);
     const start = this.#length;
     const bytes = this.#bytes;
@@ -147,11 +146,11 @@ export function decodeRecord(bytes: Buffer, at: number, seed: number): Decoded {
   const crcText = crcTextOf(bytes.toString("latin1", crcAt, headerEnd));
   if (crcText === null) return none("its header has no crc");
   const header = parsedHeader(bytes, at, crcAt);
-  if (header === null) return none("its header is no JSON");
+  if (header === null) return none("its header is not JSON");
   const length = header.bytes;
   const payloadAt = headerEnd + 1;
   if (typeof length !== "number" || !(length >= 0) || payloadAt + length >= bytes.length) {
-    return none("its bytes are not all there");
+    return none("some of its bytes are missing");
   }
   const payload = bytes.subarray(payloadAt, payloadAt + length);
   const crc = crcOf(payload, crcOf(bytes.subarray(at, crcAt), seed));
@@ -165,7 +164,7 @@ export function decodeRecord(bytes: Buffer, at: number, seed: number): Decoded {
   return { record, next: payloadAt + length + 1 };
 }
 
-/** By hand: there may be very many records. Whether the digits are any, comparing them says. */
+/** By hand: there may be very many records. Invalid digits fail in the comparison. */
 function crcTextOf(text: string): string | null {
   if (!text.startsWith(CRC_START) || !text.endsWith('"}')) return null;
   return text.slice(CRC_START.length, -2);
@@ -179,7 +178,7 @@ function parsedHeader(bytes: Buffer, from: number, to: number): Record<string, u
   try {
     return JSON.parse(`${bytes.toString("utf8", from, to)}}`) as Record<string, unknown>;
   } catch {
-    return null; // The caller says what that means.
+    return null; // The caller decides what that means.
   }
 }
 
@@ -188,7 +187,7 @@ function payloadOf(op: Op): Uint8Array {
   return op.op === "record" && op.value !== null ? Buffer.from(op.value) : NO_BYTES;
 }
 
-/** Without its closing brace: the crc comes before that. */
+/** Without its closing brace: the crc comes before it. */
 function headerOf(lsn: number, batch: number, op: Op, bytes: number): string {
   const start = `{"lsn":${lsn},"batch":${batch},"op":"${op.op}"`;
   const end = `,"bytes":${bytes}`;
@@ -206,7 +205,7 @@ function headerOf(lsn: number, batch: number, op: Op, bytes: number): string {
   }
 }
 
-/** By hand: serialising an object costs several times as much, and this is once per append. */
+/** By hand: serialising an object costs several times as much, and this runs once per append. */
 function appendFields(op: AppendOp): string {
   const { producer } = op;
   return (
@@ -249,7 +248,7 @@ function contentFields(op: CreateOp | AppendOp): string {
   );
 }
 
-/** What a header says whose crc was right: we wrote it, so its fields are as they should be. */
+/** Decodes a header whose crc is right: we wrote it, so its fields are valid. */
 function opOf(header: Record<string, unknown>, payload: Buffer): Op {
   const path = header.path as string;
   const at = header.at as number;

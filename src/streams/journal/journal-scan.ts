@@ -1,11 +1,10 @@
 /**
- * Journal scan: reads the segments that a crash left, and tells a torn end from damage.
+ * Journal scan: reads the segments after a crash, and tells a torn end from damage.
  *
- * JS1  What was written last and not synced may be torn, in any order of its pages. A batch is
- *      written only after the one before it was synced: so where a record is bad and one of a
- *      later batch is good, bytes were lost that had been acknowledged, and that is said
- *      (STORE_DAMAGED). The same where numbers are missing between segments.
- * JS2  Numbers up to the last checkpoint are in `meta.jsonl`; whether they are here is not asked.
+ * The last write may be torn if it was not synced, in any order of its pages. A batch is written
+ * only after the one before was synced. So if a record is bad and one of a later batch is good,
+ * acknowledged bytes were lost: STORE_DAMAGED. The same if numbers are missing between segments.
+ * Numbers up to the last checkpoint are in `meta.jsonl` and need not be here.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -15,7 +14,7 @@ import { firstLsnOf, type Segment, saltOf, seedOf, segmentHeader } from "./journ
 import { decodeRecord, type JournalRecord } from "./journal-record.ts";
 
 export interface ScannedJournal {
-  /** All segments, those too that hold nothing new. */
+  /** All segments, including those without new records. */
   readonly segments: readonly Segment[];
   /** After the last checkpoint, in order. */
   readonly records: readonly JournalRecord[];
@@ -23,7 +22,7 @@ export interface ScannedJournal {
   readonly lastLsn: number;
   /** The bytes of all segments. */
   readonly bytes: number;
-  /** The batch that was written last: nobody knows whether it was synced. */
+  /** The last batch: it is unknown whether it was synced. */
   readonly doubtful: DoubtfulBatch | null;
 }
 
@@ -34,7 +33,9 @@ export interface DoubtfulBatch {
 }
 
 interface ScannedSegment {
-  /** A crash or a full disk cut its making short: nothing was written to it (journal.ts, J3). */
+  /**
+   * A crash or a full disk interrupted its creation: nothing was written to it (journal.ts, J3).
+   */
   readonly isUnborn: boolean;
   readonly records: readonly JournalRecord[];
   /** Where each record begins; one more for the end. */
@@ -59,7 +60,7 @@ export async function scanJournal(
     const expected = Math.max(next, checkpointLsn + 1);
     if (segment.firstLsn > expected) throw missing(path, expected, segment.firstLsn);
     const scanned = await scanSegment(directory, segment, storeId);
-    // The segment before may have gone on in the place of one whose making failed.
+    // The segment before may have continued in place of one whose creation failed.
     if (!scanned.isUnborn) next = segment.firstLsn + scanned.records.length;
     bytes += scanned.bytes.length;
     for (const record of scanned.records) {
@@ -90,7 +91,7 @@ async function scanSegment(
   const salt = saltOf(bytes.toString("latin1", 0, headerBytes), storeId, segment.firstLsn);
   if (salt === null) {
     if (bytes.length <= headerBytes) return { isUnborn: true, records: [], places: [0], bytes };
-    throw damaged(path, 0, "its first line is not what was written, or is another store's");
+    throw damaged(path, 0, "its first line is damaged or of another store");
   }
   const records: JournalRecord[] = [];
   const places = [headerBytes];
@@ -109,7 +110,7 @@ async function scanSegment(
   return { isUnborn: false, records, places, bytes };
 }
 
-/** Looks for a record that was written after the sync of the bad one (JS1). */
+/** Looks for a record that was written after the sync of the bad one. */
 function refuseIfLaterBatch(
   path: string,
   bytes: Buffer,
@@ -122,7 +123,7 @@ function refuseIfLaterBatch(
     if (at === -1) return;
     const { record } = decodeRecord(bytes, at, seed);
     if (record === null || record.batch <= badLsn) continue;
-    throw damaged(path, badAt, `record ${badLsn} is damaged, and record ${record.lsn} is not`);
+    throw damaged(path, badAt, `record ${badLsn} is damaged, but record ${record.lsn} is not`);
   }
 }
 
@@ -145,14 +146,14 @@ async function readWhole(directory: Directory, name: string): Promise<Buffer> {
 }
 
 function missing(path: string, from: number, to: number): VerbatimError<"STORE_DAMAGED"> {
-  return damaged(path, 0, `it begins with record ${to}, and record ${from} is nowhere`);
+  return damaged(path, 0, `it begins with record ${to}, but record ${from} is missing`);
 }
 
 function damaged(path: string, offset: number, reason: string): VerbatimError<"STORE_DAMAGED"> {
   return new VerbatimError(
     "STORE_DAMAGED",
-    `${path} is damaged at byte ${offset}: ${reason}. Put it back from a copy; or, to go on ` +
-      "without what it alone held, move it, streams.db and streams.mark out of the data directory",
+    `${path} is damaged at byte ${offset}: ${reason}. Restore it from a backup; or, to continue ` +
+      "without its contents, move it, streams.db and streams.mark out of the data directory",
     { path, offset, reason },
   );
 }

@@ -1,14 +1,13 @@
 /**
- * Journal: where everything that happens to streams becomes durable, one write and one sync for
- * many of them.
+ * Journal: makes every change of streams durable, with one write and one sync for many.
  *
- * Segments of records, `journal/<first lsn>.j`. Reading them again is `journal-scan.ts`; what
- * becomes of them is `checkpoint.ts`.
+ * Segments of records, `journal/<first lsn>.j`. `journal-scan.ts` reads them; `checkpoint.ts`
+ * deletes them.
  *
- * J1  A write that was not taken whole is cut off again, and the cut is durable before the next
- *     write: no record is ever fused to the remains of another (log/appender.ts, W3).
- * J2  A failed sync, or a cut that failed, ends the journal: what is on the disk is not known any
- *     more (log/appender.ts, W2). Opening the store again finds out.
+ * J1  A write that was cut short is rolled back, and the truncation is durable before the next
+ *     write: no record is ever joined to the remains of another (log/appender.ts, W3).
+ * J2  A failed sync or truncation ends the journal: the state of the disk is unknown
+ *     (log/appender.ts, W2). Opening the store again recovers.
  * J3  A segment's name and first line are durable before a record is written to it.
  */
 
@@ -19,31 +18,31 @@ import { crcOf, hex } from "./crc.ts";
 const SALT = /"salt":"([0-9a-f]{16})"/;
 const NAME = /^(\d{16})\.j$/;
 
-/** Sixteen digits of a number, so that names sort as numbers do. */
+/** Sixteen digits, so that names sort like numbers. */
 export function segmentName(firstLsn: number): string {
   return `${String(firstLsn).padStart(16, "0")}.j`;
 }
 
-/** The lsn that a segment begins with; null for another file's name. */
+/** The first lsn of a segment; null for the name of another file. */
 export function firstLsnOf(name: string): number | null {
   const digits = NAME.exec(name)?.[1];
   return digits === undefined ? null : Number(digits);
 }
 
-/** A segment's first line, of always the same length. */
+/** A segment's first line, of constant length. */
 export function segmentHeader(storeId: string, firstLsn: number, salt: string): string {
   const first = String(firstLsn).padStart(16, "0");
   const line = `{"journal":1,"store":"${storeId}","first":"${first}","salt":"${salt}"`;
   return `${line},"crc":"${hex(crcOf(line))}"}\n`;
 }
 
-/** The salt of a segment whose first line this is; null when it is no such line. */
+/** The salt in a segment's first line; null when it is not one. */
 export function saltOf(line: string, storeId: string, firstLsn: number): string | null {
   const salt = SALT.exec(line)?.[1];
   return salt !== undefined && segmentHeader(storeId, firstLsn, salt) === line ? salt : null;
 }
 
-/** What the crc of a segment's records begins with. */
+/** The initial crc of a segment's records. */
 export function seedOf(salt: string): number {
   return crcOf(salt);
 }
@@ -98,12 +97,12 @@ export class Journal {
     return this.#segment;
   }
 
-  /** What the crc of the next record begins with. */
+  /** The initial crc of the next record. */
   get seed(): number {
     return this.#seed;
   }
 
-  /** How long the segment is. */
+  /** The length of the segment. */
   get bytes(): number {
     return this.#end;
   }
@@ -131,15 +130,15 @@ export class Journal {
     this.#hasUnsyncedCut = false;
   }
 
-  /** To be awaited before a write (J1). */
+  /** Await it before a write (J1). */
   async settle(): Promise<void> {
     if (this.#hasUnsyncedCut) await this.sync();
   }
 
-  /** Begins the next segment; answers the one that was in use. Null: it is empty, and goes on. */
+  /** Begins the next segment; returns the previous one. Null: it is empty and stays in use. */
   async rotate(nextLsn: number): Promise<Segment | null> {
     if (this.#failure !== null) throw this.#failure;
-    // The next would have its name: whoever deletes the old one would delete the new.
+    // The next would have the same name: deleting the old one would delete the new one.
     if (nextLsn === this.#segment.firstLsn) return null;
     const begun = await this.#beginNext(nextLsn);
     const finished = this.#segment;
@@ -155,12 +154,12 @@ export class Journal {
     this.#file.close();
   }
 
-  /** Ends this journal for good (J2). */
+  /** Ends this journal (J2). */
   fail(reason: string, cause?: unknown): VerbatimError {
     this.#failure ??= new VerbatimError(
       "STORE_FAILED",
-      `${this.path}: ${reason}; what was acknowledged is safe, but nothing more is taken. ` +
-        "Look to the disk, then open the store again to recover",
+      `${this.path}: ${reason}; acknowledged data is safe, but writes are refused. ` +
+        "Check the disk, then open the store again to recover",
       { path: this.path, reason },
       { cause },
     );
@@ -171,7 +170,7 @@ export class Journal {
     try {
       return await beginSegment(this.#directory, this.#storeId, nextLsn, this.#newSalt());
     } catch (cause) {
-      // The segment in use is as good as before; a full disk is not the end.
+      // The current segment is unchanged; a full disk does not end the journal.
       if (isNoSpace(cause)) throw cause;
       throw this.fail("a new segment could not be made durable", cause);
     }
@@ -182,13 +181,13 @@ export class Journal {
       this.#file.truncate(this.#end);
       this.#hasUnsyncedCut = true;
     } catch (second) {
-      return this.fail("a write failed, and so did taking it back", second);
+      return this.fail("a write failed, and so did its rollback", second);
     }
     if (!isNoSpace(cause)) return this.fail("a write to the journal failed", cause);
     return new VerbatimError(
       "NO_SPACE",
-      `no room for ${length} bytes in ${this.path}; nothing changed, and the store takes ` +
-        "appends again when there is room",
+      `no room for ${length} bytes in ${this.path}; nothing changed, and the store accepts ` +
+        "appends again when there is space",
       { path: this.path, end: this.#end, bytes: length },
       { cause },
     );
@@ -209,7 +208,7 @@ async function beginSegment(
   salt: string,
 ): Promise<BegunSegment> {
   const name = segmentName(firstLsn);
-  // One of this name holds no record, or its first would have another number.
+  // A file of this name has no record, or its first would have another number.
   if (directory.names().includes(name)) directory.remove(name);
   const file = directory.open(name, "new");
   try {
@@ -227,7 +226,7 @@ async function beginSegment(
   }
 }
 
-/** A sync that failed is never tried again (J2), be it that the disk was full. */
+/** A failed sync is never tried again (J2), even if the disk was full. */
 async function synced(sync: Promise<void>, path: string): Promise<void> {
   try {
     await sync;

@@ -1,20 +1,20 @@
 /**
- * Meta file: `meta.jsonl`, all that the bytes in `logs/` cannot say, and from which `streams.db`
- * is rebuilt.
+ * Meta file: `meta.jsonl`, everything that is not in the bytes of `logs/`. `streams.db` is rebuilt
+ * from it.
  *
- * Lines of JSON, each with its crc, written in groups: a group counts once its last line, the
+ * Lines of JSON, each with its crc, written in groups: a group is valid once its last line, the
  * checkpoint, is there. Format: docs/formats/streams.md, "meta.jsonl".
  *
- * MF1  What follows the last checkpoint was not finished, and its records are still in the
- *      journal: it is cut off, once the journal was seen to be whole. The same goes for the last
- *      group, its checkpoint included, when one of its lines is bad: its pages may arrive in any
- *      order before it is synced.
- * MF2  A line before it that is bad is damage, and is said (STORE_DAMAGED).
- * MF3  The last group is written again in place and synced before it is gone by: after a failed
- *      sync the kernel may show bytes that it will never write (log/repair.ts, R2), and on the
- *      strength of a group journal segments are deleted.
- * MF4  Whoever copies the store holds this file (a shared kernel lock), and nobody deletes a segment
- *      of the journal meanwhile (`unlessHeld`).
+ * MF1  Lines after the last checkpoint are incomplete, and their records are still in the journal:
+ *      they are cut off, once the journal was found complete. The same for the last group,
+ *      including its checkpoint, if one of its lines is bad: its pages may arrive in any order
+ *      before the sync.
+ * MF2  A bad line before that is damage: STORE_DAMAGED.
+ * MF3  The last group is written again in place and synced before it is used: after a failed sync
+ *      the kernel may show bytes that it will never write (log/repair.ts, R2), and journal segments
+ *      are deleted because of a group.
+ * MF4  A backup holds this file (a shared kernel lock), and no journal segment is deleted meanwhile
+ *      (`unlessHeld`).
  */
 
 import { ioError, isNoSpace, VerbatimError } from "../../base/errors.ts";
@@ -24,15 +24,15 @@ import type { Block, StreamState } from "../commit/stream-state.ts";
 import type { ProducerTurn } from "../stream-store.ts";
 import { crcOf, hex } from "./crc.ts";
 
-/** What a checkpoint says of one stream; of one with many messages, in several lines. */
+/** What a checkpoint says of one stream; for many messages, in several lines. */
 export interface StreamLine {
   readonly kind: "stream";
   readonly state: StreamState;
-  /** Nothing that was said of this path before holds. */
+  /** Replaces everything said of this path before. */
   readonly isNew: boolean;
   /** Where the first of `messages` begins. */
   readonly from: number;
-  /** Per message three numbers: length, milliseconds after the one before, crc32. */
+  /** Three numbers per message: length, milliseconds after the one before, crc32. */
   readonly messages: readonly number[];
   readonly blocks: readonly Block[];
   readonly producers: readonly ProducerTurn[];
@@ -43,7 +43,7 @@ export type MetaLine =
   | StreamLine
   | { readonly kind: "record"; readonly key: string; readonly value: string | null }
   | { readonly kind: "removal"; readonly file: string; readonly deletedAtMs: number }
-  /** `start` is where the group begins that it ends. */
+  /** `start`: where its group begins. */
   | { readonly kind: "checkpoint"; readonly lsn: number; readonly start: number };
 
 const NAME = "meta.jsonl";
@@ -73,7 +73,7 @@ export class MetaFile {
     this.#checkpointLsn = found.checkpointLsn;
   }
 
-  /** Opens the file, or makes it for a store of this id. */
+  /** Opens the file, or creates it for a store of this id. */
   static async open(directory: Directory, newStoreId: string): Promise<MetaFile> {
     const path = `${directory.path}/${NAME}`;
     try {
@@ -90,7 +90,7 @@ export class MetaFile {
     }
   }
 
-  /** The file as it stands, to look at `lines` only; null when its making was not finished. */
+  /** The file for reading `lines` only; null when its creation was not finished. */
   static async openToRead(directory: Directory): Promise<MetaFile | null> {
     const path = `${directory.path}/${NAME}`;
     try {
@@ -109,7 +109,7 @@ export class MetaFile {
     }
   }
 
-  /** Cuts off what was not finished, and makes sure of what was (MF1, MF3). */
+  /** Cuts off what is incomplete, and makes the rest durable (MF1, MF3). */
   async settle(): Promise<void> {
     try {
       if (this.#file.size() > this.#end) this.#file.truncate(this.#end);
@@ -117,13 +117,13 @@ export class MetaFile {
         writeAll(this.#file, bytes, at);
       }
       await this.#file.sync();
-      await this.#directory.sync(); // Whoever made the file may not have come to that.
+      await this.#directory.sync(); // Its creator may have crashed before that.
     } catch (cause) {
       throw ioError(this.path, "recovery", cause);
     }
   }
 
-  /** How many bytes stand after the last checkpoint: they were not finished (MF1). */
+  /** How many bytes follow the last checkpoint: they are incomplete (MF1). */
   get bytesLeft(): number {
     return this.#file.size() - this.#end;
   }
@@ -138,7 +138,7 @@ export class MetaFile {
     return this.#checkpointLsn;
   }
 
-  /** Adds a group of lines, the checkpoint last, durably; a piece at a time, so others can work. */
+  /** Adds a group of lines durably, the checkpoint last; in pieces, so that other work can run. */
   async append(pieces: AsyncIterable<Uint8Array>, checkpointLsn: number): Promise<void> {
     const start = this.#end;
     let at = start;
@@ -159,7 +159,7 @@ export class MetaFile {
     this.#checkpointLsn = checkpointLsn;
   }
 
-  /** A sync that failed is never tried again (log/appender.ts, W2), be it that the disk was full. */
+  /** A failed sync is never tried again (log/appender.ts, W2), even if the disk was full. */
   async #sync(): Promise<void> {
     try {
       await this.#file.sync();
@@ -168,7 +168,7 @@ export class MetaFile {
     }
   }
 
-  /** The lines from `from` to the last checkpoint, each with where it ends. */
+  /** The lines from `from` to the last checkpoint, each with its end. */
   async *lines(from: number): AsyncGenerator<{ line: MetaLine; end: number }> {
     for await (const { text, start, end } of soundLines(this.#file, from, this.#end)) {
       if (text === null) throw damaged(this.path, start);
@@ -176,12 +176,12 @@ export class MetaFile {
     }
   }
 
-  /** Takes hold until `close` (MF4). False: a segment is being deleted just now. */
+  /** Holds the file until `close` (MF4). False: a segment is being deleted. */
   tryHold(): boolean {
     return this.#file.tryLock("shared");
   }
 
-  /** Does what must not happen to a store that is being copied (MF4); whether it could. */
+  /** Does what must not happen during a backup (MF4); returns whether it could. */
   unlessHeld(work: () => void): boolean {
     if (!this.#file.tryLock("exclusive")) return false;
     try {
@@ -207,14 +207,14 @@ function decodeMetaLine(bytes: Buffer): MetaLine | null {
   return text === null ? null : (JSON.parse(text) as MetaLine);
 }
 
-/** The JSON of a line, without its crc; null when that is wrong. */
+/** The JSON of a line, without its crc; null when the crc is wrong. */
 function soundText(bytes: Buffer): string | null {
   const crc = CRC.exec(bytes.toString("latin1", bytes.length - CRC_LENGTH))?.[1];
   if (crc === undefined || hex(crcOf(bytes.subarray(0, -CRC_LENGTH))) !== crc) return null;
   return `${bytes.toString("utf8", 0, bytes.length - CRC_LENGTH)}}`;
 }
 
-/** Every line of a stretch; `text` is null for what is no line, or a bad one. */
+/** Every line of a range; `text` is null for an incomplete or bad one. */
 async function* soundLines(
   file: OpenFile,
   from: number,
@@ -243,14 +243,14 @@ interface Found {
   readonly end: number;
 }
 
-/** Null in a file whose making was not finished. */
+/** Null in a file whose creation was not finished. */
 async function look(path: string, file: OpenFile): Promise<Found | null> {
   const size = file.size();
   const start = await readStretch(file, 0, Math.min(size, WINDOW_BYTES));
   const lf = start.indexOf(LF);
   const first = lf === -1 ? null : decodeMetaLine(start.subarray(0, lf));
   if (first?.kind !== "store") {
-    // Nothing follows the first line before that is durable.
+    // Nothing follows the first line before it is durable.
     if (size > encodeMetaLine({ kind: "store", storeId: STORE_ID_EXAMPLE }).length) {
       throw damaged(path, 0);
     }
@@ -258,7 +258,7 @@ async function look(path: string, file: OpenFile): Promise<Found | null> {
   }
   const { storeId } = first;
   let last = await lastCheckpoint(file, lf, size);
-  // Only the last group can be unfinished, and its pages may have arrived in any order: its
+  // Only the last group can be incomplete, and its pages may have arrived in any order: its
   // checkpoint alone proves nothing (MF1).
   if (last !== null && !(await isWhole(file, last.start, last.end))) {
     last = await lastCheckpoint(file, lf, last.start);
@@ -268,13 +268,13 @@ async function look(path: string, file: OpenFile): Promise<Found | null> {
     : { storeId, checkpointLsn: last.lsn, groupStart: last.start, end: last.end };
 }
 
-/** Whether every line of a group is what was written. */
+/** Whether every line of a group is valid. */
 async function isWhole(file: OpenFile, start: number, end: number): Promise<boolean> {
   for await (const { text } of soundLines(file, start, end)) if (text === null) return false;
   return true;
 }
 
-/** Looks from behind, in windows that grow: usually it is the last line. */
+/** Searches from the end, in growing windows: usually it is the last line. */
 async function lastCheckpoint(
   file: OpenFile,
   from: number,
@@ -322,8 +322,8 @@ function writeAll(file: OpenFile, bytes: Uint8Array, at: number): void {
 function damaged(path: string, offset: number): VerbatimError<"STORE_DAMAGED"> {
   return new VerbatimError(
     "STORE_DAMAGED",
-    `${path} is damaged at byte ${offset}, and streams.db cannot be rebuilt from it; put it back ` +
-      "from a copy",
-    { path, offset, reason: "a line is not what was written" },
+    `${path} is damaged at byte ${offset}, and streams.db cannot be rebuilt from it; restore it ` +
+      "from a backup",
+    { path, offset, reason: "a line is damaged" },
   );
 }

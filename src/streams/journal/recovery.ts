@@ -1,14 +1,14 @@
 /**
- * Recovery: brings a data directory from what a crash left to where it was.
+ * Recovery: restores a data directory after a crash.
  *
- * RC1  The index is brought up to the last checkpoint from `meta.jsonl`, and from there by the
- *      journal. One that is missing, damaged, of another version or another store's is rebuilt.
- * RC2  The bytes of every record after the checkpoint are written to their files again, in place:
- *      the files were not synced since. Bytes after the last of them are nobody's; they are kept
- *      aside and cut (log/repair.ts, R1).
- * RC3  An index or a mark that knows of more than meta and journal hold is proof that something was
- *      lost, and is said (STORE_DAMAGED).
- * RC4  Done twice, it comes to the same.
+ * - The index is updated from `meta.jsonl` to the last checkpoint, and from there by the journal. A
+ *   missing, damaged or incompatible index, or one of another store, is rebuilt.
+ * - The bytes of every record after the checkpoint are written to their files again, in place,
+ *   because the files were not synced since. Bytes after the last of them belong to no record; they
+ *   are saved to another file and cut (log/repair.ts, R1).
+ * - An index or a mark that is ahead of meta and journal proves that something was lost:
+ *   STORE_DAMAGED.
+ * - Running it twice has the same result.
  */
 
 import { ioError, VerbatimError } from "../../base/errors.ts";
@@ -31,7 +31,7 @@ export interface RecoveryParts {
   readonly logs: Directory;
   readonly meta: MetaFile;
   readonly indexPath: string;
-  /** How far the rebuilding of the index is, in bytes of `meta.jsonl`. */
+  /** Progress of rebuilding the index, in bytes of `meta.jsonl`. */
   readonly onProgress: (done: number, of: number) => void;
 }
 
@@ -40,9 +40,9 @@ export interface Recovered {
   readonly journal: ScannedJournal;
 }
 
-/** How many lines, or records, are written to the index together. */
+/** How many lines or records are written to the index together. */
 const TOGETHER = 2000;
-/** About so much is written to a file at once. */
+/** About how much is written to a file at once. */
 const WRITTEN_TOGETHER_BYTES = 1024 * 1024;
 
 export async function recover(parts: RecoveryParts): Promise<Recovered> {
@@ -90,7 +90,7 @@ function refuseIfBehind(
   );
 }
 
-const GO_ON_WITHOUT = `Put back what is missing; or, to go on without it, delete streams.db and ${MARK_NAME}`;
+const GO_ON_WITHOUT = `Restore what is missing; or, to continue without it, delete streams.db and ${MARK_NAME}`;
 
 function refuseIfBehindMark(lsn: number, meta: MetaFile, journal: ScannedJournal): void {
   if (lsn <= journal.lastLsn) return;
@@ -102,7 +102,7 @@ function refuseIfBehindMark(lsn: number, meta: MetaFile, journal: ScannedJournal
   );
 }
 
-/** Nobody knows whether the last batch was synced (meta-file.ts, MF3, says why that matters). */
+/** It is unknown whether the last batch was synced (meta-file.ts, MF3, says why that matters). */
 async function rewrite(directory: Directory, { name, at, bytes }: DoubtfulBatch): Promise<void> {
   try {
     const file = directory.open(name, "update");
@@ -117,7 +117,7 @@ async function rewrite(directory: Directory, { name, at, bytes }: DoubtfulBatch)
   }
 }
 
-/** Brings an index up to the last checkpoint. */
+/** Updates the index to the last checkpoint. */
 export async function applyMeta(
   index: StreamIndex,
   parts: Pick<RecoveryParts, "meta" | "onProgress">,
@@ -134,7 +134,7 @@ export async function applyMeta(
     messages = 0;
     onProgress(metaBytes, meta.end);
   };
-  // A group counts as a whole: until its checkpoint the index says where it was before.
+  // A group counts as a whole: until its checkpoint, the index keeps its old position.
   let { lsn, metaBytes } = index.applied();
   for await (const { line, end } of meta.lines(metaBytes)) {
     lines.push(line);
@@ -171,7 +171,7 @@ function applyStream(index: StreamIndex, line: StreamLine): void {
   for (const turn of line.producers) index.putProducer(state.path, turn);
 }
 
-/** Carries out the records that the index does not know of. */
+/** Applies the records that are not in the index. */
 export function applyJournal(
   index: StreamIndex,
   meta: MetaFile,
@@ -193,7 +193,7 @@ export function applyJournal(
   }
 }
 
-/** Writes the bytes of all records to their files again (RC2). */
+/** Writes the bytes of all records to their files again. */
 async function writeBytes(directory: Directory, { records }: ScannedJournal): Promise<void> {
   const byFile = new Map<string, Stretch[]>();
   for (const { op } of records) {
@@ -228,7 +228,7 @@ async function writeFile(
     try {
       const last = stretches.at(-1);
       const end = last === undefined ? 0 : last.pos + last.bytes.length;
-      // Mostly it does, and asking that is cheaper: there may be a file for every record.
+      // Usually it does, and this check is cheaper: there may be a file for every record.
       const size = file.endsAt(end) ? end : file.size();
       if (size > end) {
         await keepAside({ directory, name, path }, file, end, size);
@@ -243,7 +243,7 @@ async function writeFile(
   }
 }
 
-/** They stand one behind the other. Some at a time: all at once would be in memory twice. */
+/** They are consecutive. Some at a time: all at once would be in memory twice. */
 function writeStretches(file: OpenFile, stretches: readonly Stretch[]): void {
   let some: Uint8Array[] = [];
   let length = 0;

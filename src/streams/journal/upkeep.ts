@@ -1,11 +1,10 @@
 /**
- * Upkeep: what a store does besides: checkpoints when they are due, and deleting the files of
+ * Upkeep: background work of a store: checkpoints when they are due, and deleting the files of
  * streams that were deleted long ago.
  *
- * UP1  A checkpoint begins between batches and ends whenever it does; one at a time. While one is
- *      under way the journal grows only so far, then appends wait for it.
- * UP2  Once one has failed there is no other: its sync is not to be tried again. A batch that was
- *      under way then still ends.
+ * A checkpoint begins between batches; one at a time. During one the journal grows only so far,
+ * then appends wait for it. After a failed checkpoint there is no other, because its sync must not
+ * be tried again. A batch in progress then still ends.
  */
 
 import { errnoOf, isNoSpace } from "../../base/errors.ts";
@@ -21,18 +20,18 @@ export interface UpkeepParts {
   readonly checkpoints: Checkpoints;
   readonly checkpointBytes: number;
   readonly checkpointMs: number;
-  /** Milliseconds that only go forward. */
+  /** Monotonic milliseconds. */
   monotonicMs(): number;
-  /** Whether nothing has failed that ends the store's writing. */
+  /** Whether writing has not failed. */
   isWritable(): boolean;
-  /** A checkpoint failed: no more is to be taken. */
+  /** A checkpoint failed: writes must be refused. */
   onFailure(cause: unknown): void;
 }
 
-/** How far the journal may outgrow what begins a checkpoint, while one is under way. */
+/** How far the journal may exceed the checkpoint size during a checkpoint. */
 const JOURNAL_TIMES_MAX = 4;
 
-/** Files that are looked at together. */
+/** Files that are examined together. */
 const FILES_TOGETHER = 1000;
 
 export class Upkeep {
@@ -62,16 +61,16 @@ export class Upkeep {
     this.#finishing = this.#finish();
   }
 
-  /** The last checkpoint, unless there is nothing to write down; when nothing is taken any more. */
+  /** The last checkpoint, unless there is nothing to write; after the last batch. */
   async close(lastLsn: number): Promise<void> {
     await this.#finishing;
-    // Asked only now: the one that was under way may have failed, and is not to be tried again.
+    // Checked now: the one in progress may have failed, and must not be tried again.
     if (!this.#parts.isWritable() || !this.#parts.checkpoints.isDue) return;
     await this.#begin(lastLsn);
     await this.#parts.checkpoints.finish();
   }
 
-  /** Files of streams that were deleted by then, and that no record is about any more. */
+  /** Deletes files of streams that were deleted by then and that no record is about. */
   removeFiles(untilMs: number): void {
     const { directory, pool, checkpoints } = this.#parts;
     const { index, logs } = directory;
@@ -95,7 +94,7 @@ export class Upkeep {
     try {
       await this.#parts.checkpoints.begin(lastLsn);
     } catch (cause) {
-      if (!isNoSpace(cause)) throw cause; // When there is room again.
+      if (!isNoSpace(cause)) throw cause; // Later, when there is space.
     }
   }
 

@@ -1,18 +1,18 @@
 /**
- * Index backlog: what was published and is not in `streams.db` yet. Many batches become one
- * transaction there: one for each took a quarter of the processor time of single appends.
+ * Index backlog: published changes that are not in `streams.db` yet. Many batches become one
+ * transaction: one for each took a quarter of the processor time of single appends.
  *
- * It is in the journal and in memory meanwhile; a crash leaves an index that is behind, which
- * recovery brings up (recovery.ts, RC1).
+ * Until then they are in the journal and in memory; after a crash the index is behind, and recovery
+ * updates it (recovery.ts).
  *
- * IB1  Nobody sees that the index is behind. Whoever looks up what waits here has it written
- *      first; streams and producers are found here as they will be there.
- * IB2  What waits is bounded: past `rowsMax` rows it is written along with the next batch, while
- *      the disk is at work for that one.
- * IB3  Once writing has failed, nothing is written any more: the store has failed. Lookups of what
- *      waits are refused from then on; all others go on.
- * IB4  Nothing waits longer than WAITING_MS_MAX, whatever else happens: another program that opens
- *      the database sees every message soon after it was acknowledged.
+ * IB1  No lookup sees that the index is behind: whatever it needs is written first; streams and
+ *      producers are found here.
+ * IB2  The backlog is bounded: above `rowsMax` rows it is written along with the next batch, while
+ *      the disk is busy with that one.
+ * IB3  After a failed write nothing more is written: the store has failed. Lookups of waiting rows
+ *      are refused from then on; all others continue.
+ * IB4  Nothing waits longer than WAITING_MS_MAX: another program that opens the database sees every
+ *      message soon after it was acknowledged.
  */
 
 import type { VerbatimError } from "../../base/errors.ts";
@@ -26,21 +26,21 @@ import { dropSome, type IndexChange, type Leftovers, writeToIndex } from "./writ
 
 /** Writing so many takes about a millisecond. */
 export const ROWS_WAITING_MAX = 256;
-/** Two transactions a second cost nothing that can be measured. */
+/** Two transactions a second cost nothing measurable. */
 export const WAITING_MS_MAX = 500;
 
 export interface BacklogParts {
   readonly index: StreamIndex;
   readonly rowsMax: number;
   readonly clock: Clock;
-  /** What the index says of itself once everything up to this number is in it. */
+  /** What the index records about itself once everything up to this number is in it. */
   applied(lsn: number): Applied;
-  /** Writing failed; the answer is what everybody is told from now on. */
+  /** Writing failed; returns the error for every later request. */
   onFailure(cause: unknown): VerbatimError;
 }
 
 interface Waiting extends IndexChange {
-  /** All messages that end by this place are in the index. */
+  /** All messages that end by this offset are in the index. */
   readonly from: number;
 }
 
@@ -51,10 +51,10 @@ export class IndexBacklog {
   #records = new Map<string, string | null>();
   #removals = new Map<string, number>();
   #rows = 0;
-  /** Of the last batch that was added; null when nothing waits. */
+  /** Of the last added batch; null when nothing waits. */
   #lsn: number | null = null;
   #failure: VerbatimError | null = null;
-  /** The write that is due by WAITING_MS_MAX; null when none is. */
+  /** The write that is due by WAITING_MS_MAX, if any. */
   #soon: Promise<void> | null = null;
   readonly #stopping = new AbortController();
 
@@ -67,7 +67,7 @@ export class IndexBacklog {
     return this.#rows >= this.#parts.rowsMax;
   }
 
-  /** Adds a batch that is durable; `lsn` is its last number. */
+  /** Adds a durable batch; `lsn` is its last number. */
   add(batch: Batch, lsn: number): void {
     for (const [path, change] of batch.changes) this.#addChange(path, change);
     for (const [key, value] of batch.records) this.#records.set(key, value);
@@ -82,7 +82,7 @@ export class IndexBacklog {
     this.#stopping.abort();
   }
 
-  /** Null for a path that was never taken. */
+  /** Null for a path that was never used. */
   stream(path: string): StreamState | null {
     return this.#changes.get(path)?.state ?? this.#parts.index.stream(path);
   }
@@ -94,7 +94,7 @@ export class IndexBacklog {
     return change?.dropsContents === true ? null : this.#parts.index.producer(path, id);
   }
 
-  /** Writes what waits; throws the store's failure when that is not possible (IB3). */
+  /** Writes what waits; throws the store's failure when it cannot (IB3). */
   write(): void {
     if (this.#failure !== null) throw this.#failure;
     const lsn = this.#lsn;
@@ -108,7 +108,7 @@ export class IndexBacklog {
         index.setApplied(applied(lsn));
       });
     } catch (cause) {
-      if (isDamage(cause)) index.spoil(); // So that the next opening rebuilds it.
+      if (isDamage(cause)) index.spoil(); // So that the next open rebuilds it.
       this.#failure = onFailure(cause);
       throw this.#failure;
     }
@@ -126,7 +126,7 @@ export class IndexBacklog {
       await this.#parts.clock.sleep(WAITING_MS_MAX, signal);
       if (!signal.aborted) this.write();
     } catch {
-      // Stopped, or writing failed: then the store has failed and says so itself (IB3).
+      // Stopped, or writing failed: then the store has failed and reports it (IB3).
     }
     this.#soon = null;
   }
@@ -140,7 +140,7 @@ export class IndexBacklog {
       this.#changes.set(path, {
         ...{ state, dropsContents, pointers: [...pointers], blocks: [...blocks] },
         producers: new Map(producers),
-        // What the index has of a stream that was replaced is not to be found any more.
+        // Rows of a stream that was replaced must not be found any more.
         from: dropsContents ? -1 : change.from,
       });
       return;
@@ -151,7 +151,7 @@ export class IndexBacklog {
     for (const [id, turn] of producers) waiting.producers.set(id, turn);
   }
 
-  /** Before messages of a stream are looked up that end by `upTo`; with null, anything else. */
+  /** Call it before looking up messages that end by `upTo`; with null, before anything else. */
   #bringUp(path: string | null, upTo: number): void {
     if (path !== null) {
       const waiting = this.#changes.get(path);

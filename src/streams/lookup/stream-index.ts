@@ -1,19 +1,18 @@
 /**
- * Stream index: `streams.db`, where streams and their messages are looked up.
+ * Stream index: `streams.db`, to look up streams and their messages.
  *
- * Says where things stand; the bytes are in `logs/`. Who calls it decides what is true: nothing
- * here judges. Places are byte offsets of the stream; only the table's own column is a token.
- * Format: docs/formats/streams.md, "streams.db".
+ * It knows where things are; the bytes are in `logs/`. It judges nothing. Offsets are byte offsets
+ * of the stream; only the table's own column is a token. Format: docs/formats/streams.md,
+ * "streams.db".
  *
- * X1  It holds nothing that `meta.jsonl` and the journal could not tell again. A file that is
- *     missing, damaged or of another version is begun anew, and `applied` then says 0: the
- *     caller brings it up from there.
- * X2  `applied` changes in the transaction that makes it true.
- * X3  One process has it open: the data directory's lock sees to that.
- * X4  A stream's messages are those of its own file. What a fork shares with its source is looked
- *     up under the source's path.
- * X5  Who has not written everything yet is told before a look (`beforeLooking`), and writes it first
- *     (index-backlog.ts, IB1).
+ * - It holds nothing that `meta.jsonl` and the journal could not rebuild. A missing, damaged or
+ *   incompatible file is created again, and `applied` is then 0: the caller fills it.
+ * - `applied` changes in the transaction that makes it true.
+ * - One process has it open: the lock of the data directory ensures it.
+ * - A stream's messages are those of its own file. What a fork shares with its source is looked up
+ *   under the source's path.
+ * - `beforeLooking` is called before a lookup, so that waiting rows are written first
+ *   (index-backlog.ts, IB1).
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -23,20 +22,20 @@ import { formatOffset } from "../offset-token.ts";
 import type { ProducerTurn } from "../stream-store.ts";
 import { SCHEMA, STATE_COLUMNS, stateOf, streamValues } from "./stream-rows.ts";
 
-/** Up to where `streams.db` follows the files it can be rebuilt from. */
+/** How far `streams.db` follows the files it can be rebuilt from. */
 export interface Applied {
-  /** Everything up to this number of the journal is in. */
+  /** Everything up to this journal number is in. */
   readonly lsn: number;
   /** This many bytes of `meta.jsonl` are in. */
   readonly metaBytes: number;
-  /** Whose `meta.jsonl` and journal they are; empty before anything is in. */
+  /** The store of that `meta.jsonl` and journal; empty before anything is in. */
   readonly storeId: string;
 }
 
 /** What a lookup of messages needs of their stream. */
 export type StreamKey = Pick<StreamState, "path" | "readSeq" | "base">;
 
-/** A row of its own costs half as much again as one of several in a statement. */
+/** One row per statement costs half as much again as several. */
 const MESSAGES_TOGETHER = 8;
 
 const MESSAGE = "(?, ?, ?, ?, ?, ?)";
@@ -47,7 +46,7 @@ const STATES = `SELECT ${STATE_COLUMNS} FROM streams`;
 const BETWEEN = "FROM messages WHERE streamPath = ? AND offset > ? AND offset <= ?";
 
 /**
- * 16 MiB of pages in memory, and as much in the -wal file before it is worked in, which takes two
+ * 16 MiB of pages in memory, and as much in the -wal file before a checkpoint, which takes two
  * syncs: with SQLite's own 2 and 4 MiB, appends over 10,000 streams took half as long again.
  */
 const SETTINGS = ["PRAGMA cache_size = -16384", "PRAGMA wal_autocheckpoint = 4096"];
@@ -55,7 +54,7 @@ const SETTINGS = ["PRAGMA cache_size = -16384", "PRAGMA wal_autocheckpoint = 409
 export class StreamIndex {
   readonly #database: Cache;
   /**
-   * Called before messages and blocks of a stream are looked up, with the place up to which; and
+   * Called before messages and blocks of a stream are looked up, with the offset up to which; and
    * with null before lists. Not before `stream` and `producer`.
    */
   beforeLooking: (path: string | null, upTo: number) => void = () => {};
@@ -64,7 +63,7 @@ export class StreamIndex {
     this.#database = database;
   }
 
-  /** Opens the database, or makes it. With `isSuspect`, every page of it is looked at first. */
+  /** Opens or creates the database. With `isSuspect`, every page of it is checked first. */
   static async open(path: string, { isSuspect = false } = {}): Promise<StreamIndex> {
     const { cache, problem } = await openCache(path, SCHEMA, { isSuspect });
     if (cache !== null) {
@@ -73,12 +72,12 @@ export class StreamIndex {
     }
     throw new VerbatimError(
       "IO_ERROR",
-      `opening ${path} failed with ${problem}; it may be deleted, and is then rebuilt`,
+      `opening ${path} failed with ${problem}; delete it to have it rebuilt`,
       { path, operation: "opening", errno: problem },
     );
   }
 
-  /** All that `work` puts, or nothing of it. */
+  /** All that `work` writes, or nothing. */
   transaction(work: () => void): void {
     this.#database.transaction(work);
   }
@@ -116,7 +115,7 @@ export class StreamIndex {
     return this.#database.all(sql, after, limit).map(stateOf);
   }
 
-  /** In order of time, those whose lifetime ended by `nowMs`. */
+  /** In order of time, those that expired by `nowMs`. */
   expiredStreams(nowMs: number, limit: number): readonly StreamState[] {
     this.beforeLooking(null, 0);
     const sql = `${STATES} WHERE expiresAt <= ? AND status = 'live' ORDER BY expiresAt LIMIT ?`;
@@ -139,7 +138,7 @@ export class StreamIndex {
     }
   }
 
-  /** The messages that end after one place and by another, in order. */
+  /** The messages that end in (after, upTo], in order. */
   messages(stream: StreamKey, after: number, upTo: number, limit = -1): MessagePointer[] {
     this.beforeLooking(stream.path, upTo);
     const sql = `SELECT bytePos, length, timestamp, crc ${BETWEEN} ORDER BY offset LIMIT ?`;
@@ -152,7 +151,7 @@ export class StreamIndex {
     }));
   }
 
-  /** Where the last message ends that ends after one place and by another; null without one. */
+  /** Where the last message in (after, upTo] ends; null without one. */
   lastEnd(stream: StreamKey, after: number, upTo: number): number | null {
     this.beforeLooking(stream.path, upTo);
     const sql = `SELECT bytePos + length ${BETWEEN} ORDER BY offset DESC LIMIT 1`;
@@ -160,7 +159,7 @@ export class StreamIndex {
     return end === null ? null : (end as number) + stream.base;
   }
 
-  /** How many messages end after one place and by another. */
+  /** How many messages end in (after, upTo]. */
   countMessages(stream: StreamKey, after: number, upTo: number): number {
     this.beforeLooking(stream.path, upTo);
     const sql = `SELECT count(*) ${BETWEEN}`;
@@ -171,7 +170,7 @@ export class StreamIndex {
     this.#database.run("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?)", path, start, end, crc);
   }
 
-  /** The blocks that lie wholly between two places, in order. */
+  /** The blocks that are completely between two offsets, in order. */
   blocks(path: string, from: number, to: number): readonly Block[] {
     this.beforeLooking(path, to);
     const sql =
@@ -191,7 +190,7 @@ export class StreamIndex {
     this.#database.run(sql, path, id, epoch, seq);
   }
 
-  /** Forgets what belongs to a stream, but not that its path was taken. */
+  /** Deletes the rows of a stream, but remembers that its path was used. */
   dropContents(path: string): void {
     this.#database.run("DELETE FROM messages WHERE streamPath = ?", path);
     this.dropAllButMessages(path);
@@ -204,8 +203,8 @@ export class StreamIndex {
   }
 
   /**
-   * Forgets messages of earlier incarnations, which no lookup finds any more: at most `limit`, as
-   * there may be so many that it would keep everybody waiting. Whether some may be left.
+   * Deletes messages of earlier incarnations, which no lookup finds any more: at most `limit`,
+   * because there may be so many that other requests would wait. Returns whether some may be left.
    */
   dropOldMessages(path: string, belowReadSeq: number, limit: number): boolean {
     const below = formatOffset(belowReadSeq, 0);
@@ -232,14 +231,14 @@ export class StreamIndex {
     return found;
   }
 
-  /** The value as JSON: a text with a NUL in it comes back cut off (driver 1.2.1). */
+  /** The value as JSON: the driver (1.2.1) cuts a text off at a NUL. */
   putRecord(key: string, value: string | null): void {
     const json = JSON.stringify(value);
     if (value === null) this.#database.run("DELETE FROM records WHERE key = ?", key);
     else this.#database.run("INSERT OR REPLACE INTO records VALUES (?, ?)", key, json);
   }
 
-  /** Remembers the file of a stream that was deleted: its bytes are kept for a while. */
+  /** Remembers the file of a deleted stream: its bytes are kept for a while. */
   putRemoval(file: string, deletedAtMs: number): void {
     this.#database.run("INSERT OR REPLACE INTO removals VALUES (?, ?)", file, deletedAtMs);
   }
@@ -255,7 +254,7 @@ export class StreamIndex {
     return this.#database.all(sql, untilMs, limit).map(({ file }) => file as string);
   }
 
-  /** Marks the database so that the next open begins it anew. */
+  /** Marks the database so that the next open creates it again. */
   spoil(): void {
     this.#database.spoil();
   }

@@ -5,7 +5,7 @@ import { expiresAtMs, type StreamState, type StreamStatus } from "../commit/stre
 
 /**
  * Clustered by path and offset: one tree to write to, and a read is one run of its pages. No
- * foreign keys: replacing a stream's row would look at each of its messages (SQLite 3.53).
+ * foreign keys: replacing a stream's row would check each of its messages (SQLite 3.53).
  */
 export const SCHEMA = `
 CREATE TABLE streams (
@@ -63,8 +63,8 @@ INSERT INTO applied VALUES (0, 0, '');
 `;
 
 /**
- * What `stateOf` reads. Not `expiresAt`, which is there to be searched by alone: a store may hold one
- * that is past the exact numbers, and the driver (1.2.1) gives back no row with it.
+ * What `stateOf` reads. Not `expiresAt`, which is only for searching: a store may have one above
+ * the safe integers, and the driver (1.2.1) returns no row with it.
  */
 export const STATE_COLUMNS =
   "path, streamId, status, currentReadSeq, file, contentType, isJson, lifetime, inheritsLifetime, " +

@@ -1,15 +1,15 @@
-/** Writing to the index: what batches changed, as rows. Within a transaction of the caller's. */
+/** Writing to the index: the changes of batches as rows. Within a transaction of the caller. */
 
 import type { Batch, StreamChange } from "../commit/batch.ts";
 import type { StreamIndex } from "./stream-index.ts";
 
-/** How many rows of deleted streams are dropped at once: a few milliseconds' worth. */
+/** How many rows of deleted streams are removed at once: a few milliseconds' work. */
 export const ROWS_DROPPED_TOGETHER = 1000;
 
-/** What is left of streams that are no more: their paths, and below which readSeq. */
+/** What is left of deleted streams: their paths, and below which readSeq. */
 export type Leftovers = Map<string, number>;
 
-/** What one or several batches do to a stream, as far as the index is concerned. */
+/** What one or several batches change in a stream, for the index. */
 export type IndexChange = Pick<
   StreamChange,
   "state" | "dropsContents" | "pointers" | "blocks" | "producers"
@@ -29,7 +29,7 @@ export function writeToIndex(
   for (const [file, deletedAtMs] of removals) index.putRemoval(file, deletedAtMs);
 }
 
-/** Drops some of what is left; to be called again while there is anything. */
+/** Removes some of what is left; call it again while there is anything. */
 export function dropSome(index: StreamIndex, leftovers: Leftovers): void {
   for (const [path, belowReadSeq] of leftovers) {
     if (!index.dropOldMessages(path, belowReadSeq, ROWS_DROPPED_TOGETHER)) leftovers.delete(path);

@@ -1,7 +1,7 @@
 /**
- * Forks: whose file holds which bytes of a stream, and where a new fork begins.
+ * Forks: which file holds which bytes of a stream, and where a new fork begins.
  *
- * A fork's own file begins at its `base`; everything before is its source's, which may be a fork
+ * A fork's own file begins at its `base`; everything before is in its source, which may be a fork
  * too. Byte offsets are the same along the chain, so none is ever translated.
  */
 
@@ -11,10 +11,10 @@ import type { ForkPoint, StreamState } from "../commit/stream-state.ts";
 import { formatOffset, type OffsetToken, parseOffset } from "../offset-token.ts";
 import type { ForkRequest } from "../stream-store.ts";
 
-/** How states are looked up; null for a path that was never taken. */
+/** Looks up states; null for a path that was never used. */
 export type StateOf = (path: string) => StreamState | null;
 
-/** The stream in whose file some bytes stand, and where the last of them that counts ends. */
+/** The stream whose file holds some bytes, and where the last of them that counts ends. */
 export interface Owner {
   readonly state: StreamState;
   readonly upTo: number;
@@ -22,7 +22,7 @@ export interface Owner {
 
 const LOOKED_UP_TOGETHER = 1000;
 
-/** Who holds the byte at `byteOffset`, which is before the stream's end. */
+/** The stream that holds the byte at `byteOffset`, which is before the end. */
 export function ownerAt(stateOf: StateOf, stream: StreamState, byteOffset: number): Owner {
   let state = stream;
   let upTo = stream.end;
@@ -31,7 +31,7 @@ export function ownerAt(stateOf: StateOf, stream: StreamState, byteOffset: numbe
     upTo = Math.min(upTo, state.base);
     seen.add(state.path);
     const source = state.fork === null ? null : stateOf(state.fork.source);
-    // Only a `meta.jsonl` that was altered says so.
+    // Only an altered `meta.jsonl` can cause this.
     if (source === null || seen.has(source.path)) throw withoutSource(stream, state);
     state = source;
   }
@@ -42,19 +42,19 @@ function withoutSource({ path }: StreamState, { fork, base }: StreamState): Verb
   return new VerbatimError(
     "STREAM_DAMAGED",
     `${path} cannot be read before byte ${base}: the stream that it begins in, ` +
-      `${fork?.source ?? "none"}, is not there; put meta.jsonl back from a copy`,
+      `${fork?.source ?? "none"}, does not exist; restore meta.jsonl from a backup`,
     { stream: path, offset: 0, path: fork?.source ?? path },
   );
 }
 
-/** The byte offset that a token names, of this stream and in this incarnation of it. */
+/** The byte offset of a token, for this incarnation of the stream. */
 export function placeIn(stream: StreamState, token: string): number {
   const place = parseOffset(token);
-  if (place === null) throw badOffset(stream.path, token, "it is no offset");
+  if (place === null) throw badOffset(stream.path, token, "it is not an offset");
   if (place.readSeq < stream.readSeq) {
     throw new VerbatimError(
       "OFFSET_GONE",
-      `the offset ${token} is of an earlier ${stream.path}, which was deleted; read from the start`,
+      `the offset ${token} belongs to a deleted ${stream.path}; read from the start`,
       { stream: stream.path, offset: token },
     );
   }
@@ -64,7 +64,7 @@ export function placeIn(stream: StreamState, token: string): number {
   return place.byteOffset;
 }
 
-/** Where a fork of `source` begins, and the byte offset that this comes to. */
+/** Where a fork of `source` begins, as requested and as a byte offset. */
 export function resolveFork(
   index: MessageLookup,
   stateOf: StateOf,
@@ -88,8 +88,8 @@ export function badOffset(
 ): VerbatimError<"BAD_OFFSET"> {
   return new VerbatimError(
     "BAD_OFFSET",
-    `the offset ${JSON.stringify(offset.slice(0, 100))} names no place in ${stream}: ${reason}; ` +
-      "use one that this server gave",
+    `the offset ${JSON.stringify(offset.slice(0, 100))} is not valid in ${stream}: ${reason}; ` +
+      "use an offset of this server",
     { stream, offset, reason },
   );
 }
@@ -116,7 +116,7 @@ function pastAnchor(
   const base = source.isJson
     ? afterMessages(index, stateOf, source, anchor, subOffset)
     : insideMessage(index, stateOf, source, anchor, subOffset);
-  if (base === null) throw badOffset(source.path, at, "not so much follows it");
+  if (base === null) throw badOffset(source.path, at, "there is not that much after it");
   return base;
 }
 
@@ -140,7 +140,7 @@ function afterMessages(
   return place;
 }
 
-/** Only within what was appended together: the protocol ends a sub-offset at the next boundary. */
+/** Only within one append: the protocol ends a sub-offset at the next boundary. */
 function insideMessage(
   index: MessageLookup,
   stateOf: StateOf,

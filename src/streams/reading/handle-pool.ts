@@ -1,12 +1,10 @@
 /**
- * Handle pool: the log files that are open at the moment, of all there are.
+ * Handle pool: the log files that are open.
  *
- * P1  At most `handlesMax` stay open. The one that was not used for longest is closed for the
- *     next; when all are in use, readers wait their turn, and only a writer goes one over.
- * P2  None is closed while in use, and so no descriptor is ever another file's by the time a
- *     read is carried out.
- * P3  Reading makes no file. A handle that was opened to read is replaced when bytes are to be
- *     appended.
+ * - At most `handlesMax` stay open. The least recently used one is closed for the next; when all
+ *   are in use, readers wait, and only a writer may exceed the limit by one.
+ * - None is closed while in use, so no descriptor can belong to another file when a read runs.
+ * - Reading creates no file. A handle opened to read is replaced before an append.
  */
 
 import { assert, VerbatimError } from "../../base/errors.ts";
@@ -25,9 +23,9 @@ interface Handle {
 export class HandlePool {
   readonly #directory: Directory;
   readonly #handlesMax: number;
-  /** The one used last is the last in order. */
+  /** Most recently used last. */
   readonly #handles = new Map<string, Handle>();
-  /** Readers that wait for a handle to be free. */
+  /** Readers that wait for a free handle. */
   readonly #waiting: (() => void)[] = [];
   readonly #closings = new InFlight();
   #openCount = 0;
@@ -45,7 +43,7 @@ export class HandlePool {
     return this.#openCount;
   }
 
-  /** Appends or looks, without waiting. The file is made when it is missing. */
+  /** Appends or checks, without waiting. The file is created if missing. */
   useNow<T>(name: string, work: (log: LogFile) => T): T {
     const handle = this.#take(name, "append");
     try {
@@ -61,7 +59,7 @@ export class HandlePool {
       await new Promise<void>((go) => this.#waiting.push(go));
     }
     const handle = this.#take(name, "read");
-    // Whoever was woken for a handle may have found its own file open instead.
+    // A reader that was woken for a handle may have found its file open.
     if (this.#waiting.length > 0 && this.#hasRoom()) this.#waiting.shift()?.();
     try {
       return await work(handle.log);
@@ -70,13 +68,15 @@ export class HandlePool {
     }
   }
 
-  /** Lets go of a file, at once or with its last use: it is to be deleted or written otherwise. */
+  /** Releases a file, now or after its last use: it will be deleted or rewritten. */
   close(name: string): void {
     const handle = this.#handles.get(name);
     if (handle !== undefined) this.#retire(name, handle);
   }
 
-  /** Resolves when every file is let go: those in use, after that. Whoever waits is refused. */
+  /**
+   * Resolves when every file is closed; those in use, after their use. Waiting readers are refused.
+   */
   async closeAll(): Promise<void> {
     this.#isClosed = true;
     for (const go of this.#waiting.splice(0)) go();
@@ -91,7 +91,7 @@ export class HandlePool {
 
   #hasRoom(): boolean {
     if (this.#openCount < this.#handlesMax) return true;
-    // In order of use, so that the first is mostly an idle one.
+    // In order of use, so that the first is usually idle.
     for (const { uses } of this.#handles.values()) if (uses === 0) return true;
     return false;
   }
@@ -112,7 +112,9 @@ export class HandlePool {
 
   #closed(): VerbatimError<"LOG_CLOSED"> {
     const { path } = this.#directory;
-    return new VerbatimError("LOG_CLOSED", `${path} was closed; open it again to go on`, { path });
+    return new VerbatimError("LOG_CLOSED", `${path} was closed; open it again to continue`, {
+      path,
+    });
   }
 
   #open(name: string, mode: "append" | "read"): Handle {

@@ -1,12 +1,12 @@
 /**
  * Known streams: which streams a data directory has, for programs that only read it.
  *
- * Takes no lock and writes nothing, so a server may be at work there. `meta.jsonl` says what there
- * was at the last checkpoint, the journal what was made and deleted since. How far a stream goes is
- * not asked here: its file holds only what the journal took, in whole lines.
+ * Takes no lock and writes nothing, so a server may be running. `meta.jsonl` has the streams of the
+ * last checkpoint, the journal those created and deleted since. A stream's length is not needed
+ * here: its file holds only what the journal took, in complete lines.
  *
- * What cannot be told without opening the store: bytes that a server which was killed had in its
- * journal and not yet in the files. The next server that starts there writes them.
+ * Not visible without opening the store: bytes that a killed server had in its journal and not yet
+ * in the files. The next server that starts there writes them.
  */
 
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
@@ -20,16 +20,16 @@ export interface KnownStream {
   readonly file: string;
   readonly status: StreamStatus;
   readonly isJson: boolean;
-  /** Where its own file begins in the stream; what is before that is its source's. */
+  /** Where its own file begins in the stream; bytes before that are in its source. */
   readonly base: number;
   readonly source: string | null;
 }
 
-/** What was read of a directory, to be read on from there. */
+/** What was read of a directory, to continue from there. */
 interface Read {
   readonly metaKey: string;
   readonly streams: Map<string, KnownStream>;
-  /** By segment of the journal, how much of it was read. */
+  /** How much of each journal segment was read. */
   readonly segments: Map<string, number>;
 }
 
@@ -38,7 +38,7 @@ const reads = new Map<string, Read>();
 const STATE = '{"kind":"stream","state":';
 const STATE_END = ',"isNew":';
 
-/** By path. Empty where there is no `meta.jsonl`. */
+/** By path. Empty without a `meta.jsonl`. */
 export function knownStreams(root: string): ReadonlyMap<string, KnownStream> {
   const metaKey = keyOf(join(root, "meta.jsonl"));
   let read = reads.get(root);
@@ -61,7 +61,7 @@ function streamsInMeta(root: string): Map<string, KnownStream> {
   const streams = new Map<string, KnownStream>();
   for (const line of readFileSync(join(root, "meta.jsonl"), "utf8").split("\n")) {
     if (!line.startsWith(STATE)) continue;
-    // The messages that follow are most of the line, and not asked for.
+    // The messages that follow are most of the line, and not needed.
     const state = parsed(line.slice(STATE.length, line.lastIndexOf(STATE_END)));
     if (typeof state?.path !== "string" || typeof state.file !== "string") continue;
     const { path, file, status, isJson, base, fork } = state as unknown as KnownStream & Forked;
@@ -83,7 +83,7 @@ function segmentsOf(root: string): string[] {
   }
 }
 
-/** Carries out the records that were added to a segment; the last may be unfinished. */
+/** Applies the records added to a segment; the last may be incomplete. */
 function readSegment(path: string, name: string, { streams, segments }: Read): void {
   const from = segments.get(name) ?? 0;
   const bytes = bytesFrom(path, from);
@@ -116,7 +116,7 @@ function carryOut(header: Record<string, unknown>, streams: Map<string, KnownStr
   for (const id of ended as readonly string[]) become(id, "deleted");
 }
 
-/** What stands after a place in a file; nothing when it is gone. */
+/** What follows an offset in a file; nothing when the file is gone. */
 function bytesFrom(path: string, from: number): Buffer {
   try {
     const file = openSync(path, "r");

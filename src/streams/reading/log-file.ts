@@ -1,15 +1,14 @@
 /**
- * Log file: the bytes of one stream, on disk as they were appended.
+ * Log file: the bytes of one stream, as appended.
  *
- * Knows neither messages nor streams: bytes in, a position out, positioned reads back. It takes
- * no lock and acknowledges nothing: the data directory is locked as a whole, and what is here is
- * durable because the journal is (docs/formats/streams.md). The log file of `verbatim-log/log`
- * answers for itself instead.
+ * Knows neither messages nor streams: bytes in, a position out, positioned reads back. It takes no
+ * lock and acknowledges nothing: the data directory is locked as a whole, and the bytes are durable
+ * because of the journal (docs/formats/streams.md). The log of `verbatim-log/log` does both itself.
  *
- * LF1  `size` is where the next bytes go. An append that failed leaves it as it was, and takes
- *      back what part of the bytes was written.
- * LF2  The file is opened O_RDWR | O_CREAT | O_APPEND ("append" of the seam), and every append is
- *      one write.
+ * - `size` is where the next bytes go. A failed append leaves it unchanged, and rolls back bytes
+ *   that were written.
+ * - The file is opened O_RDWR | O_CREAT | O_APPEND ("append" in base/files.ts), and every append
+ *   is one write.
  */
 
 import { assert, ioError, VerbatimError } from "../../base/errors.ts";
@@ -17,7 +16,7 @@ import type { Directory, OpenFile } from "../../base/files.ts";
 import { InFlight } from "../../base/in-flight.ts";
 import { readStretch } from "../../log/bytes.ts";
 
-/** Where bytes stand in a log file. */
+/** The position of bytes in a log file. */
 export interface Stored {
   readonly bytePos: number;
   readonly length: number;
@@ -36,7 +35,7 @@ export class LogFile {
     this.#size = file.size();
   }
 
-  /** `append` makes the file when it is missing; `read` does not. */
+  /** `append` creates the file if missing; `read` does not. */
   static open(directory: Directory, name: string, mode: "append" | "read" = "append"): LogFile {
     const path = `${directory.path}/${name}`;
     try {
@@ -56,7 +55,7 @@ export class LogFile {
     return this.#size;
   }
 
-  /** Writes the bytes at the end, verbatim: the caller has put an LF behind each line. */
+  /** Appends the bytes unchanged: the caller has added an LF to each line. */
   append(bytes: Uint8Array): Stored {
     this.#refuseWhenClosed();
     const bytePos = this.#size;
@@ -72,19 +71,19 @@ export class LogFile {
     return { bytePos, length: bytes.length };
   }
 
-  /** The `length` bytes at `bytePos`, which must lie within the file. */
+  /** The `length` bytes at `bytePos`, which must be within the file. */
   async readAt(bytePos: number, length: number): Promise<Buffer> {
     assert(Number.isSafeInteger(bytePos) && bytePos >= 0, "a position is a whole number");
     assert(Number.isSafeInteger(length) && length >= 0, "a length is a whole number");
     this.#refuseWhenClosed();
     if (bytePos + length > this.#size) throw this.#outOfRange(bytePos, length);
     const bytes = await this.#read(bytePos, bytePos + length);
-    // The file was cut behind our back.
+    // The file was cut by another program.
     if (bytes.length < length) throw this.#outOfRange(bytePos, length);
     return bytes;
   }
 
-  /** The bytes of several places, in the order asked. */
+  /** The bytes of several positions, in the given order. */
   readRange(entries: readonly Stored[]): Promise<Buffer[]> {
     return Promise.all(entries.map(({ bytePos, length }) => this.readAt(bytePos, length)));
   }
@@ -104,7 +103,7 @@ export class LogFile {
     }
   }
 
-  /** Resolves once reads under way have ended and the file is let go. May be called again. */
+  /** Resolves once reads in progress have ended and the file is closed. May be called again. */
   close(): Promise<void> {
     this.#closing ??= this.#inFlight.ended().then(() => this.#file.close());
     return this.#closing;
@@ -120,7 +119,7 @@ export class LogFile {
 
   #refuseWhenClosed(): void {
     if (this.#closing === null) return;
-    throw new VerbatimError("LOG_CLOSED", `${this.path} was closed; open it again to go on`, {
+    throw new VerbatimError("LOG_CLOSED", `${this.path} was closed; open it again to continue`, {
       path: this.path,
     });
   }
@@ -128,7 +127,7 @@ export class LogFile {
   #outOfRange(offset: number, length: number): VerbatimError<"OUT_OF_RANGE"> {
     return new VerbatimError(
       "OUT_OF_RANGE",
-      `${length} bytes at ${offset} are not all in ${this.path}, which ends at ${this.#size}`,
+      `${length} bytes at ${offset} are past the end of ${this.path}, which has ${this.#size} bytes`,
       { path: this.path, offset, length, end: this.#size },
     );
   }

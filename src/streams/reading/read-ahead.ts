@@ -1,12 +1,12 @@
 /**
- * Read ahead: whoever catches up asks for chunk after chunk. While one is on its way, the next is
- * read and checked.
+ * Read ahead: a reader that catches up asks for chunk after chunk. While one is being sent, the
+ * next is read and checked.
  *
- * AH1  Only for who went on where another chunk ended, and only before the stream's end: single
- *      reads and readers at the end cost nothing more. At most `PLACES_MAX` are remembered.
- * AH2  A chunk is given away once: it belongs to whoever asked for it. The bytes before a published
- *      end never change (stream-reader.ts, SR2), so it is as good as one that is read now; one that
- *      could not be read is tried again when it is asked for.
+ * - Only for reads that continue where another chunk ended, and only before the stream's end:
+ *   single reads and readers at the end cost nothing more. At most `PLACES_MAX` are remembered.
+ * - A chunk is returned once: it belongs to its caller. The bytes before a published end never
+ *   change (stream-reader.ts, SR2), so it equals one that is read now; a failed read is tried again
+ *   when it is requested.
  */
 
 import type { StreamState } from "../commit/stream-state.ts";
@@ -18,7 +18,7 @@ const PLACES_MAX = 8;
 
 export class ReadAhead {
   readonly #read: Read;
-  /** Where chunks ended, the last one last; with what follows, where that was read already. */
+  /** Where chunks ended, newest last; with the next chunk, if it was read already. */
   readonly #places = new Map<string, Promise<Buffer | null> | null>();
 
   constructor(read: Read) {

@@ -1,8 +1,8 @@
 /**
- * Reading host: a data directory as those see it who only read sessions: `logs/` has one file for
- * each living JSON stream, under the name of its path's first life, and in it the whole stream.
+ * Reading host: a data directory as programs see it that only read sessions: `logs/` has one file
+ * for each live JSON stream, named after its path, with the whole stream.
  *
- * What a fork has from its source is put before its own bytes, so that places in the file are
+ * What a fork has from its source comes before its own bytes, so that positions in the file are
  * offsets of the stream. Nothing can be written.
  */
 
@@ -15,7 +15,7 @@ import { openOrEmpty } from "../journal/empty-file.ts";
 import { streamPathToFilename } from "../stream-path.ts";
 import { type KnownStream, knownStreams } from "./known-streams.ts";
 
-/** `root` is the data directory. */
+/** `root`: the data directory. */
 export function readingHost(host: Host, root: string): Host {
   const logs = resolve(root, "logs");
   const files: Files = {
@@ -84,7 +84,7 @@ class StreamsDirectory implements Directory {
 
 const SIDECAR = sidecarOf("");
 
-/** The stream of that name, of its file or of its path's first life; null for none that lives. */
+/** The stream of that name, by its file or by its path; null if none is live. */
 function living(streams: ReadonlyMap<string, KnownStream>, name: string): KnownStream | null {
   for (const stream of streams.values()) {
     if (stream.status !== "live" || !stream.isJson) continue;
@@ -93,14 +93,14 @@ function living(streams: ReadonlyMap<string, KnownStream>, name: string): KnownS
   return null;
 }
 
-/** Where in a stream the bytes of a file count, and from where on they are another's. */
+/** The range of a stream that a file holds. */
 interface Piece {
   readonly file: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** The files that a stream is made of, in order. */
+/** The files that a stream consists of, in order. */
 function piecesOf(streams: ReadonlyMap<string, KnownStream>, stream: KnownStream): Piece[] {
   const pieces: Piece[] = [{ file: stream.file, start: stream.base, end: Infinity }];
   const seen = new Set([stream.path]);
@@ -110,7 +110,7 @@ function piecesOf(streams: ReadonlyMap<string, KnownStream>, stream: KnownStream
     if (source === undefined || source.status === "deleted" || seen.has(source.path)) {
       throw new VerbatimError(
         "STREAM_DAMAGED",
-        `${stream.path} begins in ${at.source ?? "no stream"}, which is not there`,
+        `${stream.path} begins in ${at.source ?? "no stream"}, which does not exist`,
         { stream: stream.path, offset: 0, path: at.file },
       );
     }

@@ -1,9 +1,10 @@
 /**
- * Stream reader: bytes out of the log files, checked against what was appended.
+ * Stream reader: bytes from the log files, checked against what was appended.
  *
- * SR1  Every byte given was part of a run whose crc32 was right: a block, the run after the last
- *      block, or single messages where a read begins or ends inside a block.
- * SR2  What is to be read is settled before the first wait, on one state of the stream; the bytes
+ * Every returned byte was part of a run whose crc32 was right: a block, the run after the last
+ * block, or single messages where a read begins or ends inside a block.
+ *
+ * SR2  What to read is determined before the first wait, on one state of the stream; the bytes
  *      before a published end never change.
  */
 
@@ -16,17 +17,17 @@ import type { StreamMessage } from "../stream-store.ts";
 import { badOffset, ownerAt, type StateOf } from "./forks.ts";
 import type { HandlePool } from "./handle-pool.ts";
 
-/** Runs of one file that stand one behind the other, and which part of them was asked for. */
+/** Consecutive runs of one file, and which part of them was requested. */
 interface Plan {
   readonly owner: StreamState;
   readonly runs: readonly Block[];
   readonly from: number;
   readonly to: number;
-  /** All that the owner has of the stream: what follows is in another file. */
+  /** The last bytes of this file: what follows is in another. */
   readonly isToTheEnd: boolean;
 }
 
-/** A message, or that what stands in its place is not what was appended. */
+/** A message, or that the bytes in its place are damaged. */
 export type FoundMessage =
   | (StreamMessage & { readonly damage: null })
   | { readonly offset: OffsetToken; readonly damage: VerbatimError<"STREAM_DAMAGED"> };
@@ -47,7 +48,7 @@ export class StreamReader {
     this.#stateOf = stateOf;
   }
 
-  /** At least one message from `from` on, where there is one, then up to `bytesMax`. */
+  /** At least one message from `from` on, if there is one, then up to `bytesMax`. */
   async read(stream: StreamState, from: number, bytesMax: number): Promise<Buffer> {
     const plans: Plan[] = [];
     let place = from;
@@ -57,8 +58,8 @@ export class StreamReader {
       if (plan === null) break;
       plans.push(plan);
       place = plan.to;
-      // What is left of the room is less than a block: to fill it by single messages would cost
-      // more than all the rest, here and where the next read begins.
+      // The rest is smaller than a block: filling it with single messages would cost more than
+      // everything else, here and at the start of the next read.
       if (!plan.isToTheEnd) break;
     }
     const [first, ...rest] = plans;
@@ -69,7 +70,7 @@ export class StreamReader {
     return Buffer.concat([bytes, ...parts]);
   }
 
-  /** The messages from `from` on that fit a moderate amount of memory, at least one. */
+  /** The messages from `from` on that fit into a moderate amount of memory, at least one. */
   async messages(stream: StreamState, from: number): Promise<FoundMessage[]> {
     const { state: owner, upTo } = ownerAt(this.#stateOf, stream, from);
     const pointers = this.#fitting(this.#index.messages(owner, from, owner.end, MESSAGES_TOGETHER));
@@ -95,13 +96,13 @@ export class StreamReader {
     return found;
   }
 
-  /** How many messages there are, those of the chain included. */
+  /** How many messages there are, including those of its sources. */
   count(stream: StreamState): number {
     let count = 0;
     for (let place = 0; place < stream.end; ) {
       const { state, upTo } = ownerAt(this.#stateOf, stream, place);
       count += this.#index.countMessages(state, place, upTo);
-      // A fork that begins inside a message has the first part of it.
+      // A fork that begins inside a message has its first part.
       if (this.#index.lastEnd(state, place, upTo) !== upTo) count++;
       place = upTo;
     }
@@ -127,7 +128,7 @@ export class StreamReader {
     return { owner, runs, from, to: Math.min(end, upTo), isToTheEnd: end >= upTo };
   }
 
-  /** Runs that cover `from` and end by `last`, as few as can be. */
+  /** Runs that cover `from` and end by `last`, as few as possible. */
   #runs(owner: StreamState, from: number, last: number, upTo: number): Block[] {
     const runs: Block[] = [];
     if (from < owner.blockStart) {
@@ -148,7 +149,7 @@ export class StreamReader {
     return this.#withCutMessage(owner, runs, place, last, upTo);
   }
 
-  /** Where a fork left its source inside a message, that message is needed whole. */
+  /** If a fork left its source inside a message, that message is needed completely. */
   #withCutMessage(
     owner: StreamState,
     runs: Block[],
@@ -215,8 +216,8 @@ export class StreamReader {
     const offset = at - owner.base;
     return new VerbatimError(
       "STREAM_DAMAGED",
-      `${path} does not hold what was appended to ${stream.path}, at byte ${offset} or after; ` +
-        "put the file back from a copy",
+      `${path} is damaged: it differs from what was appended to ${stream.path}, at byte ${offset} or after; ` +
+        "restore the file from a backup",
       { stream: stream.path, offset, path },
       { cause },
     );

@@ -37,7 +37,7 @@ export async function addGeneses(
   }
 }
 
-/** The streams, forks apart, whose first bytes are in `batch`. */
+/** The streams, except forks, whose first bytes are in `batch`. */
 export function beginningIn(batch: Batch): StreamState[] {
   const states: StreamState[] = [];
   for (const op of batch.ops) {
@@ -49,7 +49,7 @@ export function beginningIn(batch: Batch): StreamState[] {
   return states;
 }
 
-/** A pinned head says that checkpoints are missing here; opening the stream to sign reports it. */
+/** A pinned head means that checkpoints are missing; opening the stream to sign reports it. */
 function wasSigned({ here, lost }: RememberedHead): boolean {
   return here !== null || lost !== null;
 }

@@ -1,18 +1,19 @@
 /**
- * Signed claims: what the checkpoints of a stream say, held against what `meta.jsonl` says of it.
+ * Signed claims: compares the checkpoints of a stream with `meta.jsonl`.
  *
- * `meta.jsonl` is not signed, and decides what a server serves: how far a stream's file counts, what
- * a fork begins with, whether a stream is closed. Pure; whose signatures count is for the caller.
+ * `meta.jsonl` is not signed, and decides what a server serves: how much of a stream's file counts,
+ * what a fork begins with, whether a stream is closed. Pure; the caller decides which signatures
+ * count.
  */
 
 import type { ForeignHead } from "../../proof/checkpoint.ts";
 import type { FindingCode, Verdict } from "../../proof/verdict.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 
-/** What is held against the checkpoints. */
+/** What is compared with the checkpoints. */
 export type Stated = Pick<StreamState, "base" | "end" | "isClosed" | "fork">;
 
-/** What the checkpoints of a stream say, as far as they hold. */
+/** What the valid checkpoints of a stream say. */
 export interface SignedClaims {
   readonly from: ForeignHead | null;
   /** One of them is `final`. */
@@ -27,21 +28,21 @@ export interface Contradiction {
   readonly message: string;
 }
 
-/** Why a fork is not what its genesis says; null when it is. The source itself is not looked at. */
+/** Why a fork differs from its genesis; null when it does not. The source is not checked. */
 export function forkFault(
   { base, fork }: Pick<Stated, "base" | "fork">,
   from: ForeignHead | null,
 ): string | null {
   if (from === null) {
     if (base === 0) return null;
-    return `meta.jsonl says that it has ${base} bytes from another stream, and its genesis names none`;
+    return `meta.jsonl says that it has ${base} bytes from another stream, but its genesis names none`;
   }
-  if (fork === null) return "its genesis says that it is a fork, and meta.jsonl that it is none";
+  if (fork === null) return "its genesis says that it is a fork, but meta.jsonl does not";
   if (base === from.at) return null;
-  return `meta.jsonl says that it has ${base} bytes from its source, and its genesis ${from.at}`;
+  return `meta.jsonl says that it has ${base} bytes from its source, but its genesis says ${from.at}`;
 }
 
-/** What `meta.jsonl` says of a stream otherwise than its checkpoints and its file do. */
+/** Where `meta.jsonl` contradicts the checkpoints and the file of a stream. */
 export function contradictions(
   stated: Stated,
   signed: SignedClaims | null,
@@ -50,21 +51,21 @@ export function contradictions(
   const found: Contradiction[] = [];
   const own = stated.end - stated.base;
   if (fileBytes < own) {
-    const message = `its file has ${fileBytes} bytes, and meta.jsonl says ${own}`;
+    const message = `its file has ${fileBytes} bytes, but meta.jsonl says ${own}`;
     found.push({ code: "END_MISMATCH", verdict: "rollback", message });
   }
   if (signed === null) return found;
   if (own < signed.bytes) {
-    const message = `meta.jsonl ends it at byte ${own} of its file, and ${signed.bytes} are signed`;
+    const message = `meta.jsonl ends it at byte ${own} of its file, but ${signed.bytes} are signed`;
     found.push({ code: "END_MISMATCH", verdict: "rollback", message });
   }
   const fault = forkFault(stated, signed.from);
   if (fault !== null) found.push({ code: "FORK_MISMATCH", verdict: "tampered", message: fault });
   if (signed.isFinal && !stated.isClosed) {
-    const message = "it was closed, as its final checkpoint says, and meta.jsonl says it is open";
+    const message = "its final checkpoint says that it is closed, but meta.jsonl says it is open";
     found.push({ code: "CLOSURE_MISMATCH", verdict: "tampered", message });
   } else if (stated.isClosed && !signed.isFinal) {
-    const message = "meta.jsonl says that it is closed, and no checkpoint does";
+    const message = "meta.jsonl says that it is closed, but no checkpoint does";
     found.push({ code: "CLOSURE_UNSIGNED", verdict: "incomplete", message });
   }
   return found;

@@ -1,4 +1,4 @@
-/** Signed log: a stream's file, as those who sign and verify call it. */
+/** Signed log: a stream's file, as signing and verifying name it. */
 
 import { asciiJson } from "../../proof/checkpoint.ts";
 import type { SignedLog } from "../../signing/session-log.ts";
@@ -10,7 +10,7 @@ export interface SignedStreamLog extends SignedLog {
   readonly id: string;
 }
 
-/** `root` is the data directory's path. */
+/** `root`: the path of the data directory. */
 export function signedLogOf(
   root: string,
   { path, file, isJson }: Pick<StreamState, "path" | "file" | "isJson">,
@@ -19,7 +19,7 @@ export function signedLogOf(
   return { dialect: "streams", content, root, logId: `logs/${file}`, id: path };
 }
 
-/** The opening fields of a checkpoint line in a stream's sidecar. */
+/** The first fields of a checkpoint line in a stream's sidecar. */
 export function checkpointOpening(nowMs: number, path: string): string {
   const fields = { timestamp: new Date(nowMs).toISOString(), thread_id: `streams:${path}` };
   return `${asciiJson(fields).slice(0, -1)},`;

@@ -1,19 +1,19 @@
 /**
- * Signed stream: one stream while it is being signed: what came since its last checkpoint, and the
- * checkpoints that follow from it. When they are due is `stream-signing.ts`.
+ * Signed stream: signs one stream: what was appended since its last checkpoint, and the checkpoints
+ * for it. `stream-signing.ts` decides when.
  *
- * The stream's own file is read again to be hashed: appends pay for one running hash, and memory
- * does not grow with what is unsigned.
+ * The stream's file is read again to be hashed: appends cost one running hash, and memory does not
+ * grow with what is unsigned.
  *
- * SN1  What is read again must be what came: the hash that was kept while it came says so. Other
- *      bytes are not signed (CHECKPOINT_MISMATCH).
- * SN2  What stood there before this process and is under no checkpoint is stated as found
+ * SN1  Bytes that are read again must be those that were appended: the running hash must match.
+ *      Other bytes are not signed (CHECKPOINT_MISMATCH).
+ * SN2  Bytes from before this process that no checkpoint covers are stated as found
  *      (signing/writing/log-signer.ts, S3).
  * SN3  Checkpoints become durable through the journal, after the bytes that they cover: no crash
- *      leaves one over bytes that never came to be.
- * SN4  What was found counts as signed only once somebody has seen it and says so (`vouch`).
+ *      leaves one over bytes that never existed.
+ * SN4  Found bytes count as signed only once a person has confirmed them (`vouch`).
  * SN5  The genesis of a fork names the head of its source that covers what it has from there, and
- *      where that ends. It comes with the fork, whether or not bytes follow: until then nothing but
+ *      where that ends. It is made with the fork, even if no bytes follow: until then only
  *      `meta.jsonl`, which is not signed, says what the fork begins with.
  */
 
@@ -41,20 +41,20 @@ import type { HandlePool } from "../reading/handle-pool.ts";
 import { forkFault } from "./signed-claims.ts";
 import { checkpointOpening, signedLogOf } from "./signed-log.ts";
 
-/** At most so much is hashed before others have their turn. */
+/** At most so much is hashed before other work runs. */
 const HASHED_TOGETHER_BYTES = 32 * 1024;
-/** Each read is handed to another thread, which costs more than what it brings. */
+/** Each read runs on another thread, which costs more than a small read saves. */
 const READ_TOGETHER_BYTES = 256 * 1024;
-/** Of what was just appended. */
+/** For bytes that were just appended. */
 const HASHED_AT_ONCE_BYTES = 16 * 1024;
 
 export interface SigningParts {
-  /** The data directory's path. */
+  /** The path of the data directory. */
   readonly root: string;
   readonly logs: Directory;
   readonly pool: HandlePool;
   readonly signer: Signer;
-  /** The user's own keys that can still sign, by `kid`; none by default. */
+  /** The user's keys that can still sign, by `kid`; none by default. */
   readonly own?: OwnSigners | undefined;
   keysFor(path: string): Keys;
   rememberedOf(path: string): RememberedHead;
@@ -64,7 +64,7 @@ export interface SigningParts {
   isInJournal(file: string): boolean;
   /** The signed head of a fork's source that covers what the fork has from it (SN5). */
   sourceHead(fork: Signable): Promise<ForeignHead>;
-  /** Has checkpoints made durable; answers false when the stream is no more. */
+  /** Makes checkpoints durable; false when the stream no longer exists. */
   commit(stream: SignedStream, file: string, pos: number, lines: Uint8Array): Promise<boolean>;
 }
 
@@ -75,12 +75,12 @@ export type Signable = Pick<
 >;
 
 /**
- * Told what was found that no checkpoint states yet; answers what was stated as found before and is
- * vouched for, too, or refuses.
+ * Receives what was found and no checkpoint states yet; returns what was stated as found before and
+ * is now vouched for, or throws.
  */
 export type Agree = (opened: ToVouch) => Promise<readonly Found[]>;
 
-/** Bytes of the file that came here, and the hash of what came. */
+/** Appended bytes of the file, and their hash. */
 interface Stretch {
   readonly to: number;
   readonly sha256: Uint8Array;
@@ -88,24 +88,24 @@ interface Stretch {
 
 export class SignedStream {
   readonly of: Signable;
-  /** Where the file ended when it was first appended to here. */
+  /** Where the file ended before the first append of this process. */
   readonly #start: number;
   readonly #parts: SigningParts;
   #end: number;
   #coming: RunningHash | null = null;
-  /** What came and is not hashed yet: hashing some of it at once costs less. */
+  /** Appended and not hashed yet: hashing larger pieces costs less. */
   #unhashed: Uint8Array[] = [];
   #unhashedBytes = 0;
   #stretches: Stretch[] = [];
   #log: LogSigner | null = null;
   #besideEnd = 0;
   #isClosing = false;
-  /** A fork that was just made, and has no genesis yet (SN5). */
+  /** A new fork without a genesis (SN5). */
   #isNewFork = false;
-  /** One thing at a time: a source is signed for its own sake, and for its forks'. */
+  /** One operation at a time: a source is signed for itself and for its forks. */
   #turn: Promise<unknown> = Promise.resolve();
   #turns = 0;
-  /** Since the last time that a checkpoint was begun. */
+  /** Since the last checkpoint was begun. */
   appends = 0;
   bytes = 0;
   /** When the last append came. */
@@ -118,23 +118,23 @@ export class SignedStream {
     this.#end = start;
   }
 
-  /** Something came that no checkpoint covers, or the stream was closed and none says so. */
+  /** There is something that no checkpoint covers, or the stream was closed and none says so. */
   get isUnsigned(): boolean {
     const hasBytes = this.#coming !== null || this.#stretches.length > 0;
     return hasBytes || this.#isClosing || this.#isNewFork;
   }
 
-  /** It is being signed, or looked at. */
+  /** It is being signed or checked. */
   get isBusy(): boolean {
     return this.#turns > 0;
   }
 
-  /** Not to be left until the stream is idle. */
+  /** Must be signed before the stream is idle. */
   get isUrgent(): boolean {
     return this.#isClosing || this.#isNewFork;
   }
 
-  /** Takes note of bytes that were appended. */
+  /** Notes appended bytes. */
   came(bytes: Uint8Array, nowMs: number): void {
     this.#coming ??= nodeCrypto.runningSha256();
     this.#unhashed.push(bytes);
@@ -146,25 +146,27 @@ export class SignedStream {
     this.lastMs = nowMs;
   }
 
-  /** The stream was closed: what there is of it is all there will be. */
+  /** The stream was closed: nothing more will be appended. */
   close(): void {
-    // Where there is nothing, there is nothing to sign.
+    // An empty stream has nothing to sign.
     if (this.#end > 0 || this.of.base > 0) this.#isClosing = true;
   }
 
-  /** A fork was made that has something from its source. */
+  /** A fork was created that has bytes from its source. */
   begin(): void {
     this.#isNewFork = true;
   }
 
-  /** Signs what came by now; answers the head to be pinned, null when there was nothing to sign. */
+  /**
+   * Signs what was appended so far; returns the head to pin, null when there was nothing to sign.
+   */
   sign(): Promise<Head | "gone" | null> {
     return this.#inTurn(() => this.#sign());
   }
 
   /**
-   * The newest checkpoint, which covers the file up to `to`; made when there is none such. With
-   * `made`, if it was: that head is to be pinned.
+   * The newest checkpoint, which covers the file up to `to`; made if there is none. With `made`, if
+   * it was: that head must be pinned.
    */
   headCovering(to: number): Promise<Omit<ForeignHead, "at"> & { readonly made: Head | null }> {
     return this.#inTurn(async () => {
@@ -182,7 +184,7 @@ export class SignedStream {
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
     this.#turns++;
     const done = this.#turn.then(work);
-    this.#turn = done.catch(() => {}); // Whoever asked is told.
+    this.#turn = done.catch(() => {}); // The caller receives the error.
     try {
       return await done;
     } finally {
@@ -196,7 +198,7 @@ export class SignedStream {
     const stretches = this.#stretches;
     this.#log ??= await this.#open();
     const log = this.#log;
-    // A server that was killed may have signed what the next one finds in the journal.
+    // A killed server may have signed what the next one finds in the journal.
     const isFinal = log.newest?.kind === "final";
     const isSigned = !log.isBeginning && !log.mustRecover && (!isClosing || isFinal);
     if (isSigned && stretches.length === 0) {
@@ -205,7 +207,8 @@ export class SignedStream {
       return null;
     }
     const draft = log.draft();
-    // Before what came now, unless something was found: that is stated first (log-signer.ts, S3, S4).
+    // Before the new bytes, unless something was found: that is stated first (log-signer.ts, S3,
+    // S4).
     const rotated = log.mustRecover ? [] : await this.#rotation(log, draft);
     await this.#feed(draft, stretches);
     const lines = await this.#checkpoints(log, draft, isClosing);
@@ -217,8 +220,8 @@ export class SignedStream {
   }
 
   /**
-   * Signs what was found unsigned, once somebody who has seen it agrees (SN4). For a stream to which
-   * nothing came here.
+   * Signs what was found unsigned, after a person has confirmed it (SN4). For a stream without
+   * appends in this process.
    */
   async vouch(agree: Agree): Promise<Head | null> {
     this.#log ??= await this.#open();
@@ -241,7 +244,7 @@ export class SignedStream {
     return (await this.#commit(draft, concat(...lines))) ? log.head : null;
   }
 
-  /** Makes checkpoints durable; false when the stream is no more. */
+  /** Makes checkpoints durable; false when the stream no longer exists. */
   async #commit(draft: Draft, lines: Uint8Array): Promise<boolean> {
     const file = sidecarOf(this.of.file);
     if (!(await this.#parts.commit(this, file, this.#besideEnd, lines))) return false;
@@ -270,7 +273,7 @@ export class SignedStream {
     this.bytes = 0;
   }
 
-  /** Hands over to the current key, where a retired one signed last. */
+  /** Hands over to the current key if a retired one signed last. */
   async #rotation(log: LogSigner, draft: Draft): Promise<Uint8Array[]> {
     return log.mustRotate ? [await draft.rotate(this.#opening(), whenOf(draft))] : [];
   }
@@ -285,7 +288,7 @@ export class SignedStream {
     return [...first, await draft.checkpoint("final", opening, whenOf(draft))];
   }
 
-  /** Verifies what stands there from before, up to where this process went on (O1, SN2). */
+  /** Verifies what existed before this process, up to its first append (O1, SN2). */
   async #open(): Promise<LogSigner> {
     const { root, logs, signer, own = new Map(), newSalt, nowMs } = this.#parts;
     const { path, file } = this.of;
@@ -312,7 +315,7 @@ export class SignedStream {
     }
   }
 
-  /** What the genesis is to name, or names, as the source (SN5). */
+  /** What the genesis names, or must name, as the source (SN5). */
   async #beginning({ seq, from = null }: SignedSoFar): Promise<ForeignHead | null> {
     if (seq === 0) return this.of.base > 0 ? this.#parts.sourceHead(this.of) : null;
     const fault = forkFault(this.of, from);
@@ -320,7 +323,9 @@ export class SignedStream {
     throw mismatch(`${this.#parts.logs.path}/${this.of.file}`, 0, fault);
   }
 
-  /** The file beside; null without one. A torn line, which no crash of ours leaves, is kept aside. */
+  /**
+   * The sidecar file; null without one. A torn line, which no crash of ours leaves, is moved aside.
+   */
   async #openBeside(): Promise<OpenFile | null> {
     const { logs, isInJournal } = this.#parts;
     const name = sidecarOf(this.of.file);
@@ -336,7 +341,7 @@ export class SignedStream {
     const isTorn = size > 0 && (await readStretch(file, size - 1, size))[0] !== LF;
     if (!isTorn) return file;
     file.close();
-    // What the journal says of places in it must hold when it is read again.
+    // What the journal says about positions in it must hold when it is replayed.
     if (isInJournal(name)) throw mismatch(place.path, size, "its last checkpoint is cut short");
     const torn = logs.open(name, "append");
     try {
@@ -365,7 +370,7 @@ export class SignedStream {
       }
       if (Buffer.compare(hash.digest(), sha256) === 0) continue;
       const path = `${this.#parts.logs.path}/${this.of.file}`;
-      throw mismatch(path, to, "what stands there is not what was appended");
+      throw mismatch(path, to, "its bytes are not those that were appended");
     }
   }
 
@@ -382,7 +387,7 @@ function whenOf({ seq }: Draft): When {
 function mismatch(path: string, offset: number, reason: string): VerbatimError {
   return new VerbatimError(
     "CHECKPOINT_MISMATCH",
-    `${path} is not signed on: ${reason}; \`verbatim verify\` says more`,
+    `${path} is not signed: ${reason}; run \`verbatim verify\` for details`,
     { path, offset, verdict: "tampered" },
   );
 }

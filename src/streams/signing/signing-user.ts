@@ -1,4 +1,4 @@
-/** Signing user: the user's own key, trust and pins, for the streams that their server signs. */
+/** Signing user: the user's key, trust and pins, for the streams that their server signs. */
 
 import type { Host } from "../../base/host.ts";
 import { userPlaces } from "../../base/node-places.ts";
@@ -9,7 +9,7 @@ import { Trust } from "../../signing/trust/trust.ts";
 import { transcriptKeys } from "../../signing/trust/trusted-keys.ts";
 import type { StreamSigner } from "./stream-signing.ts";
 
-/** Makes a key when the user has none. Refuses with what is wrong with keys, trust or pins. */
+/** Creates a key if the user has none. Throws when keys, trust or pins are invalid. */
 export async function loadStreamSigner(
   host: Host,
   onWarning: (warning: string) => void,
@@ -25,7 +25,7 @@ export async function loadStreamSigner(
   return { signer, own, keysFor, heads, book, onWarning };
 }
 
-/** What a data directory is called in pins; it may be gone. */
+/** The names of a data directory in pins; it may be gone. */
 export function namesOfData(host: Host, path: string): Promise<RootNames> {
   return rootNames(host, { dialect: "streams", root: path });
 }

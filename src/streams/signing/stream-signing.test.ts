@@ -143,7 +143,7 @@ test("other bytes than came are not signed, and nothing is signed on what does n
   const log = join(streams.directory, "logs/altered.jsonl");
   writeFileSync(log, readFileSync(log, "utf8").replace("original", "altered!"));
   await until(() => streams.warnings.length === 1);
-  assert.match(streams.warnings[0] ?? "", /altered.*not what was appended/);
+  assert.match(streams.warnings[0] ?? "", /altered.*not those that were appended/);
   await until(() => streams.kinds("beside.jsonl").length === 2);
   appendFileSync(join(streams.directory, "logs/beside.jsonl.checkpoints"), "foreign\n");
   await store.append("/altered", message("is taken all the same"));

@@ -1,22 +1,22 @@
 /**
- * Stream signing: which streams have something unsigned, and when it is signed: at closing, after
- * 1 MiB or 1,000 appends, 1 s after the last append, and when the store closes.
+ * Stream signing: which streams have unsigned bytes, and when they are signed: at closing, after 1
+ * MiB or 1,000 appends, 1 s after the last append, and when the store closes.
  *
  * Appends do not wait for it, except a stream's first (SG5). What could not be signed is reported
  * as a warning, and by `verbatim verify`.
  *
- * SG1  A stream that cannot be signed on (SN1, and what opening refuses) is told of once and left
- *      alone until the store is opened again. Its appends are taken all the same.
- * SG2  Few are signed at a time, and few that are idle are kept: one that comes again is verified
+ * SG1  A stream that cannot be signed (SN1, or refused on opening) is reported once and skipped
+ *      until the store is opened again. Its appends are still accepted.
+ * SG2  A few are signed at a time, and a few idle ones are kept: one that was dropped is verified
  *      again.
- * SG3  The pin of a deleted stream is forgotten, also when a crash came in between: the pin is as
- *      old as the deletion that the journal has. Pins count, and are forgotten, under every name of
- *      the data directory (signing/heads/root-names.ts).
- * SG4  A fork is signed at once, and its source before it, as far as the fork goes (SN5). What a
- *      server that was killed did not come to of that, and of closings, the next one does.
+ * SG3  The pin of a deleted stream is removed, also after a crash: the pin is as old as the
+ *      deletion in the journal. Pins are read and removed under every name of the data directory
+ *      (signing/heads/root-names.ts).
+ * SG4  A fork is signed at once, and its source before it, as far as the fork goes (SN5). If a
+ *      killed server did not finish this, or closings, the next one does.
  * SG5  No crash leaves acknowledged bytes of a stream without a checkpoint before them: the genesis
  *      is in the same journal write as the first bytes (genesis.ts). Creating a fork is answered
- *      after its genesis, and appends to a fork that has none yet wait for it.
+ *      after its genesis, and appends to a fork without one wait for it.
  */
 
 import { randomBytes } from "node:crypto";
@@ -46,15 +46,15 @@ export const SIGNING_CADENCE: SigningCadence = {
   idleMs: 1000,
 };
 
-/** Whose signatures they are, and how they are judged. */
+/** Who signs, and how signatures are judged. */
 export interface StreamSigner {
   readonly signer: Signer;
-  /** The user's own keys that can still sign, to hand over from a retired one; none by default. */
+  /** The user's keys that can still sign, to hand over from a retired one; none by default. */
   readonly own?: OwnSigners;
-  /** By which keys a stream's older checkpoints are judged. */
+  /** The keys that judge a stream's older checkpoints. */
   keysFor(path: string): Keys;
   readonly heads: Heads;
-  /** What is pinned, as of now. */
+  /** The current pins. */
   readonly book: Found<PinBook>;
   onWarning(warning: string): void;
 }
@@ -62,25 +62,25 @@ export interface StreamSigner {
 type StoreParts = Pick<SigningParts, "root" | "logs" | "pool" | "nowMs" | "isInJournal" | "commit">;
 
 export interface StreamSigningParts extends StoreParts, StreamSigner {
-  /** What the data directory is called in pins, by its real path and by others that lead there. */
+  /** The names of the data directory in pins: its real path and other paths that lead there. */
   readonly names: readonly string[];
-  /** How a stream is, as published; null for a path that was never taken. */
+  /** The published state of a stream; null for a path that was never used. */
   stateOf(path: string): StreamState | null;
   readonly clock: Clock;
   readonly cadence: SigningCadence;
 }
 
-/** A fork that was created and has no genesis yet. */
+/** A new fork without a genesis. */
 interface NewFork {
   readonly begun: Promise<void>;
   readonly resolve: () => void;
 }
 
-/** How often is looked for streams that have become idle, in parts of what that takes. */
+/** Idle checks per idle period. */
 const LOOKS_PER_IDLE = 4;
 const SIGNED_AT_ONCE = 4;
 const KEPT_MAX = 4096;
-/** It passes: there is room again, or less to do. */
+/** Temporary: there is space again, or less load. */
 const PASSING: ReadonlySet<string> = new Set(["NO_SPACE", "QUEUE_FULL"]);
 
 export class StreamSigning {
@@ -88,13 +88,13 @@ export class StreamSigning {
   readonly #signing: SigningParts;
   readonly #place: string;
   readonly #others: readonly string[];
-  /** By path, those signed longest ago first. */
+  /** By path, least recently signed first. */
   readonly #streams = new Map<string, SignedStream>();
   readonly #unsigned = new Set<SignedStream>();
   readonly #due = new Set<SignedStream>();
   readonly #atWork = new Map<SignedStream, Promise<void>>();
   readonly #refused = new Set<SignedStream>();
-  /** Forks without a genesis yet, by path (SG5). */
+  /** Forks without a genesis, by path (SG5). */
   readonly #newForks = new Map<string, NewFork>();
   readonly #stopping = new AbortController();
   #looking: Promise<void> | null = null;
@@ -123,16 +123,18 @@ export class StreamSigning {
     return this.#forgetting
       .then(() => addGeneses(this.#signing, batch, states))
       .catch((cause: unknown) => {
-        this.#parts.onWarning(`streams begin unsigned, and are signed later: ${String(cause)}`);
+        this.#parts.onWarning(
+          `new streams are unsigned for now and signed later: ${String(cause)}`,
+        );
       });
   }
 
-  /** Resolves when the genesis of a new fork is durable, or has failed; null for other streams. */
+  /** Resolves when the genesis of a new fork is durable or has failed; null for other streams. */
   forkBegun(path: string): Promise<void> | null {
     return this.#newForks.get(path)?.begun ?? null;
   }
 
-  /** Remembers what a batch did, which is durable and in the files. */
+  /** Notes the changes of a durable batch. */
   note({ ops, changes }: Batch): void {
     if (this.#hasEnded) return;
     const nowMs = this.#parts.clock.monotonicMs();
@@ -156,7 +158,7 @@ export class StreamSigning {
     if (this.#unsigned.size > 0) this.#looking ??= this.#look();
   }
 
-  /** What the journal says was deleted, forked or closed before this process began (SG3, SG4). */
+  /** Streams that were deleted, forked or closed in the journal before this process (SG3, SG4). */
   recovered(records: readonly JournalRecord[]): void {
     const deletions: DeleteOp[] = [];
     for (const { op } of records) {
@@ -177,13 +179,16 @@ export class StreamSigning {
     if (this.#unsigned.size > 0) this.#looking ??= this.#look();
   }
 
-  /** Signs what was found in a stream, up to `end` of its file, as somebody has seen it (SN4). */
+  /**
+   * Signs what was found in a stream, up to `end` of its file, after a person has confirmed it
+   * (SN4).
+   */
   async vouch(of: Signable, end: number, agree: Agree): Promise<void> {
     const stream = new SignedStream(this.#signing, signableOf(of), end);
     this.#pin(of.path, await stream.vouch(agree));
   }
 
-  /** Signs all that is unsigned, and resolves when its heads are pinned. */
+  /** Signs everything unsigned, and resolves when its heads are pinned. */
   async close(): Promise<void> {
     this.#stopping.abort();
     await this.#looking;
@@ -211,7 +216,7 @@ export class StreamSigning {
     const fork = this.#newForks.get(path);
     if (fork === undefined) return;
     fork.resolve();
-    // Appends that arrive before those waiting were submitted must queue behind them.
+    // Appends that arrive before the waiting ones were submitted must queue behind them.
     setImmediate(() => {
       if (this.#newForks.get(path) === fork) this.#newForks.delete(path);
     });
@@ -257,7 +262,7 @@ export class StreamSigning {
     const { clock, cadence } = this.#parts;
     const { signal } = this.#stopping;
     while (this.#unsigned.size > 0 && !signal.aborted && !this.#hasEnded) {
-      // Rejects when the store closes, and then all of it is signed.
+      // Rejects when the store closes, and then everything is signed.
       await clock.sleep(cadence.idleMs / LOOKS_PER_IDLE, signal).catch(() => {});
       const nowMs = clock.monotonicMs();
       for (const stream of this.#unsigned) if (this.#isDue(stream, nowMs)) this.#due.add(stream);
@@ -295,15 +300,15 @@ export class StreamSigning {
   #failed(stream: SignedStream, cause: unknown): void {
     const code = cause instanceof VerbatimError ? cause.code : "";
     if (code === "STORE_FAILED") {
-      this.#hasEnded = true; // The store says so itself.
+      this.#hasEnded = true; // The store reports it.
       for (const path of this.#newForks.keys()) this.#forkHasBegun(path);
       return;
     }
-    stream.lastMs = this.#parts.clock.monotonicMs(); // Not before it was idle again.
+    stream.lastMs = this.#parts.clock.monotonicMs(); // Not before it is idle again.
     if (PASSING.has(code) && !this.#stopping.signal.aborted) return;
     this.#unsigned.delete(stream);
     this.#due.delete(stream);
-    if (this.#streams.get(stream.of.path) !== stream) return; // Deleted meanwhile.
+    if (this.#streams.get(stream.of.path) !== stream) return; // It was deleted.
     this.#refused.add(stream); // SG1
     const reason = cause instanceof Error ? cause.message : String(cause);
     this.#parts.onWarning(`${stream.of.path} is not signed any further: ${reason}`);
@@ -346,7 +351,9 @@ export class StreamSigning {
           for (const pin of await heads.forgetAll(place, gone)) book.found.add(pin);
         }
       })
-      .catch((cause: unknown) => onWarning(`pins of deleted streams stay: ${String(cause)}`));
+      .catch((cause: unknown) =>
+        onWarning(`pins of deleted streams could not be removed: ${String(cause)}`),
+      );
   }
 }
 
@@ -355,12 +362,15 @@ function signableOf(of: Signable): Signable {
   return { path, streamId, file, isJson, base, fork, isClosed };
 }
 
-/** Whether a record makes a fork that has something from its source. */
+/** Whether a record creates a fork that has bytes from its source. */
 function isForkOf(op: AppendOp | CreateOp): boolean {
   return op.op === "create" && op.fork !== null && op.from > op.pos;
 }
 
-/** Whether a stream has, by any number of forks, something from `path`: no stream has from itself. */
+/**
+ * Whether a stream has bytes from `path` through any number of forks: no stream has bytes from
+ * itself.
+ */
 function comesFrom(
   stateOf: (path: string) => StreamState | null,
   stream: StreamState,
@@ -378,7 +388,7 @@ function comesFrom(
 function sourceMissing(path: string, source: string | null): VerbatimError {
   return new VerbatimError(
     "CHECKPOINT_MISMATCH",
-    `${path} is not signed: it begins in ${source ?? "no stream"}, which is not there or does not verify`,
+    `${path} is not signed: it begins in ${source ?? "no stream"}, which does not exist or does not verify`,
     { path, offset: 0, verdict: "tampered" },
   );
 }

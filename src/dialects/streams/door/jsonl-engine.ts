@@ -25,11 +25,8 @@ import { nodeHost } from "../../../base/node-host.ts";
 import { encodeLine } from "../../../log/json.ts";
 import type { Stored } from "../../../log/log-file.ts";
 import { asOneMessage } from "../../../streams/json-messages.ts";
-import {
-  LocalStore,
-  type LocalStoreOptions,
-  openLocalStore,
-} from "../../../streams/local-store.ts";
+import { LocalStore, openLocalStore } from "../../../streams/local-store.ts";
+import type { LocalStoreOptions } from "../../../streams/local-store-options.ts";
 import { formatOffset, type OffsetToken, parseOffset } from "../../../streams/offset-token.ts";
 import type { StreamSigner } from "../../../streams/signing/stream-signing.ts";
 import type { Lifetime, StreamHead, StreamMessage } from "../../../streams/stream-store.ts";
