@@ -16,7 +16,7 @@ test("two handles of one process exclude each other, unless both only share", as
       const both = held === "shared" && wanted === "shared";
 
       assert.equal(first.tryLock(held), true);
-      assert.equal(second.tryLock(wanted), both, `${wanted} beside ${held}`);
+      assert.equal(second.tryLock(wanted), both, `${wanted} while ${held} is held`);
       first.close();
       assert.equal(second.tryLock(wanted), true, "a handle that is closed frees its lock");
       second.close();

@@ -107,7 +107,7 @@ class StreamCapture<Event, Result> implements Capture<Event, Result> {
   #isSettled = false;
   #hasBegun = false;
   #isStopped = false;
-  #reader: "nobody" | "consumer" | "result" = "nobody";
+  #reader: "none" | "consumer" | "result" = "none";
 
   constructor(
     source: Source,
@@ -153,7 +153,7 @@ class StreamCapture<Event, Result> implements Capture<Event, Result> {
   /** Reads to the end for `result`, unless a consumer has begun to iterate by then. */
   #drain(): void {
     queueMicrotask(async () => {
-      if (this.#reader !== "nobody") return;
+      if (this.#reader !== "none") return;
       this.#reader = "result";
       try {
         while (!(await this.#next()).done);

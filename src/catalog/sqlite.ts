@@ -266,7 +266,7 @@ function openOurs(driver: Driver, path: string, schema: string): Cache {
   } finally {
     database.close();
   }
-  if (!isOurs) throw Object.assign(new Error("somebody else's"), { code: "FOREIGN" });
+  if (!isOurs) throw Object.assign(new Error("made by another program"), { code: "FOREIGN" });
   return open(driver, path, schema);
 }
 

@@ -161,7 +161,7 @@ test("the status is the end entry's, or the one passed in while there is none", 
   fold.add(emptyEntry({}));
   assert.equal(status(), "error", "a line that is not understood changes nothing");
   fold.add({ ...emptyEntry({}), kind: "message", role: "user" });
-  assert.equal(status(), "running", "a session that goes on is not at its end");
+  assert.equal(status(), "running", "a session that continued is not at its end");
   fold.add({ ...emptyEntry({}), kind: "end", outcome: "completed" });
   assert.equal(status(), "completed");
   assert.equal(summaryOf([said("q")]).status, null);

@@ -21,7 +21,7 @@ const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029]/g;
 /** Decodes the line `[from, to)` of `bytes`, LF not included. Never throws. */
 export function decodeLine(bytes: Buffer, from: number, to: number): Decoded {
   const text = bytes.toString("utf8", from, to);
-  // A replacement character is either in the file or stands for broken bytes. Searching for one
+  // A replacement character is either in the file or replaces broken bytes. Searching for one
   // costs nothing for ASCII; only when found are the bytes checked.
   const line = () => bytes.subarray(from, to);
   const isBroken = text.includes(REPLACEMENT) && !isUtf8(line());

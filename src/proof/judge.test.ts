@@ -161,7 +161,7 @@ test("bytes found unsigned stay so until a checkpoint vouches for the same bytes
   };
   const script = await new Script().line("one").checkpoint(GENESIS);
   const from = script.ledger.bytes;
-  const range = [from, script.line("by nobody").ledger.bytes] as const;
+  const range = [from, script.line("unsigned").ledger.bytes] as const;
   await script.checkpoint(recovery(range, false));
   assert.deepEqual(judged(script.bytes).codes, ["FOUND_UNSIGNED"]);
   assert.deepEqual(judged(script.bytes).found, [range]);

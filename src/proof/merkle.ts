@@ -125,10 +125,10 @@ export function isIncluded(crypto: Sha256, claim: Inclusion): boolean {
   const node = nodeScratch();
   const way = new Way(index, size - 1);
   let hash = leaf;
-  for (const beside of proof) {
+  for (const sibling of proof) {
     if (way.isAtRoot) return false;
     const isRight = way.isRight();
-    hash = isRight ? hashNode(crypto, node, beside, hash) : hashNode(crypto, node, hash, beside);
+    hash = isRight ? hashNode(crypto, node, sibling, hash) : hashNode(crypto, node, hash, sibling);
     way.ascend(isRight);
   }
   return way.isAtRoot && isSame(hash, root);
@@ -148,13 +148,13 @@ export function isConsistent(crypto: Sha256, claim: Consistency): boolean {
   const [start, ...rest] = way.index === 0 ? [root1, ...proof] : proof;
   if (!start) return false;
   let [first, second] = [start, start];
-  for (const beside of rest) {
+  for (const sibling of rest) {
     if (way.isAtRoot) return false;
     const isRight = way.isRight();
-    if (isRight) first = hashNode(crypto, node, beside, first);
+    if (isRight) first = hashNode(crypto, node, sibling, first);
     second = isRight
-      ? hashNode(crypto, node, beside, second)
-      : hashNode(crypto, node, second, beside);
+      ? hashNode(crypto, node, sibling, second)
+      : hashNode(crypto, node, second, sibling);
     way.ascend(isRight);
   }
   return way.isAtRoot && isSame(first, root1) && isSame(second, root2);

@@ -75,7 +75,7 @@ test("a forgotten session has no pin at its place, and its log none elsewhere", 
   assert.equal(book.lookup(MOVED), null);
   assert.deepEqual(book.current(), []);
   book.add(pinOf("a", 1));
-  assert.equal(book.lookup(A)?.pin.seq, 1, "signed anew");
+  assert.equal(book.lookup(A)?.pin.seq, 1, "signed again");
 });
 
 test("forgetting a session in one place leaves its copy elsewhere pinned", () => {

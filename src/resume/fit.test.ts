@@ -45,7 +45,11 @@ test("thinking is sent whole with its signature, or not at all, and none is empt
     assert.deepEqual([messages[1], told], [["assistant", text("yes")], done]);
   }
   const unnamed: Said = ["assistant", [thought("Hm."), "yes"], { model: null }];
-  assert.deepEqual(resumed(["user", ["go"]], unnamed).done, [], "nobody says that it is another's");
+  assert.deepEqual(
+    resumed(["user", ["go"]], unnamed).done,
+    [],
+    "nothing says that it is another's",
+  );
   const cut = resumed(["user", ["go"]], ["assistant", [thought("Hm.")]]);
   assert.deepEqual(cut, { messages: [["user", text("go")]], done: ["thinking_last 2"] });
 });

@@ -95,15 +95,15 @@ test("of a cleared session only later entries are resumed", async () => {
     row("assistant", "two"),
     { type: "verbatim:deleted", timestamp: "2026-11-15T12:01:00.000Z" },
   ];
-  const anew = [row("user", "three"), row("assistant", "four")];
+  const later = [row("user", "three"), row("assistant", "four")];
   const leftOut = [1, 2, 3, 4];
-  assert.deepEqual(await resumed([...deleted, ...anew], undefined, "claude"), {
+  assert.deepEqual(await resumed([...deleted, ...later], undefined, "claude"), {
     said: ["three", "four"],
     leftOut,
     entries: 7,
   });
   assert.deepEqual((await resumed(deleted, undefined, "claude")).leftOut, leftOut);
-  assert.deepEqual((await resumed([...deleted, ...anew], 1, "claude")).said, ["one", "two"]);
+  assert.deepEqual((await resumed([...deleted, ...later], 1, "claude")).said, ["one", "two"]);
 });
 
 test("entries that can no longer be undone are not held", () => {

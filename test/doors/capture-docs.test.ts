@@ -2,7 +2,7 @@
  * The page of capture, held against the code: its programs are run, with the official SDKs, against
  * a server that replays streams; its limits are the code's.
  *
- * Method: a program is run as it stands, but for its imports of this package, which name the
+ * Method: a program is run unchanged, except for its imports of this package, which name the
  * sources, and those of the SDKs, which name where they are installed.
  */
 

@@ -57,10 +57,10 @@ test("an existing prompt.txt is unchanged, and one that is missing is written on
   const { cwd, transcript, beside, textOf } = await open();
   const { sessionId } = transcript;
   mkdirSync(dirname(transcript.path), { recursive: true });
-  writeFileSync(beside("prompt.txt"), "somebody else's");
+  writeFileSync(beside("prompt.txt"), "another program's");
   await transcript.user("mine");
   await transcript.end();
-  assert.equal(textOf("prompt.txt"), "somebody else's");
+  assert.equal(textOf("prompt.txt"), "another program's");
 
   rmSync(beside("prompt.txt"));
   const again = await open({ cwd, sessionId });

@@ -1,7 +1,7 @@
 /**
  * Real transcripts of other programs, read as Entire's: every line is accounted for.
  *
- * They are not part of the package. Where they are not beside it, these tests are skipped.
+ * They are not part of the package. Where they are missing, these tests are skipped.
  */
 
 import assert from "node:assert/strict";

@@ -1,7 +1,7 @@
 /**
  * Real sessions, as other programs wrote them: every prefix is a request that each provider takes.
  *
- * They are not part of the package. Where they are not beside it, these tests are skipped.
+ * They are not part of the package. Where they are missing, these tests are skipped.
  */
 
 import assert from "node:assert/strict";

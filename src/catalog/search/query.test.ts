@@ -74,8 +74,8 @@ test("a bad query is refused with a reason", () => {
   assert.match(reason(""), /it is empty/);
   assert.match(reason("  "), /it is empty/);
   assert.match(reason('a "b'), /a " is missing/);
-  assert.match(reason('a"b"'), /stands inside a word/);
-  assert.match(reason('"a"b'), /stands inside a word/);
+  assert.match(reason('a"b"'), /a " inside a word/);
+  assert.match(reason('"a"b'), /a " inside a word/);
   assert.match(reason("agnt:x"), /an unknown filter; known are agent: model: role:/);
   assert.match(reason("agent:"), /agent: has no value/);
   assert.match(reason("role:me"), /role: must be one of system, user, assistant, tool/);

@@ -101,7 +101,7 @@ function piecesOf(text: string, isTyping: boolean): Piece[] {
     const isQuoted = quoted !== undefined;
     if (isQuoted && quote === "" && !isTyping) throw refused('a " is missing: a phrase has two');
     if (whole === "" || odd !== undefined) {
-      throw refused('a " stands inside a word; put a space before it, or after it');
+      throw refused('there is a " inside a word; put a space before it, or after it');
     }
     const value = isQuoted ? `${quoted}${star}` : bare;
     pieces.push({ name, value, isNot: sign === "-", isQuoted, isClosed: quote === '"' });

@@ -93,10 +93,10 @@ test("the collector says how long to wait, in seconds or by a date, up to a limi
 });
 
 test("an unreachable collector is retried until the signal", async () => {
-  const nobody = createServer().listen(0, "127.0.0.1");
-  await once(nobody, "listening");
-  const { port } = nobody.address() as AddressInfo;
-  nobody.close();
+  const closed = createServer().listen(0, "127.0.0.1");
+  await once(closed, "listening");
+  const { port } = closed.address() as AddressInfo;
+  closed.close();
   const stop = new AbortController();
   const problems: string[] = [];
   const { sender } = sendTo(`http://127.0.0.1:${port}`, {

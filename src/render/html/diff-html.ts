@@ -33,10 +33,10 @@ export function shownDiffOf(value: unknown): Shown | null {
   const rest = Object.entries(input).filter(([name]) => !found.names.includes(name));
   const shown = rest.map(([name, each]) => ({ name, ...shownValue(each) }));
   const rows = shown.map((field) => html`<dt>${field.name}</dt><dd>${field.html}</dd>`);
-  const beside = rows.length === 0 ? null : html`<dl class="fields">${rows}</dl>`;
+  const others = rows.length === 0 ? null : html`<dl class="fields">${rows}</dl>`;
   const { lines } = found;
   return {
-    html: html`${beside}${lines.map(linesHtml)}`,
+    html: html`${others}${lines.map(linesHtml)}`,
     text: [
       ...shown.map(({ name, text }) => `${name}: ${text}`),
       ...lines.map((each) => each.map(({ text }) => text).join("\n")),

@@ -78,7 +78,7 @@ function blockHtml(token: MarkedToken, depth: number): Html {
       return tableHtml(token, inside);
     case "def": // Markdown would hide it.
       return plainHtml(token.raw.trimEnd());
-    default: // What stands in a tight list's item: words, without a paragraph around them.
+    default: // Inline text of a tight list's item, without a paragraph.
       return wordsHtml([token], depth);
   }
 }

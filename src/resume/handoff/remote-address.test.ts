@@ -11,7 +11,7 @@ test.each([
   ["git@example.org:a/b.git", "ssh://example.org/a/b.git"],
   ["s3cret@example.org:/a/b.git", "ssh://example.org/a/b.git"],
   ["git://example.org/a.git", "git://example.org/a.git"],
-])("of the remote %s only the address is told", (url, told) => {
+])("of the remote %s only the address is stated", (url, told) => {
   assert.equal(remoteAddress(url), told);
 });
 
@@ -26,6 +26,6 @@ test.each([
   "http://example.org/a",
   "https://example.org/$(id)",
   "",
-])("the remote %j is a path, or nobody knows what, and is not told", (url) => {
+])("the remote %j is a path or unknown, and is left out", (url) => {
   assert.equal(remoteAddress(url), null);
 });

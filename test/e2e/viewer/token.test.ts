@@ -20,7 +20,7 @@ browserTest(
     await page.getByLabel("Token").fill("wrong");
     await page.keyboard.press("Enter");
     const typed = () => page.getByLabel("Token").inputValue();
-    await eventually("what stands in the field when it is asked for again", typed).toBe("");
+    await eventually("the field when the page asks again", typed).toBe("");
     assert.equal(await page.getByText("I am secret-1").count(), 0);
     await page.getByLabel("Token").fill(token);
     await page.keyboard.press("Enter");

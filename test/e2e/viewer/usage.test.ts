@@ -31,7 +31,7 @@ const used = (model: string, spend: number): readonly NewEntry[] => [
 /** A number for what is drawn. */
 const PIXELS = `(() => {
   const canvas = document.querySelector(".usage-plot canvas");
-  if (canvas === null) return null; // It is being drawn anew.
+  if (canvas === null) return null; // It is being redrawn.
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
   return data.reduce((so, value, at) => (so * 31 + value * (at % 7)) % 1000003, 0);
 })()`;
@@ -81,7 +81,7 @@ browserTest(
 
 const dayAfter = (day: string) => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
 
-browserTest("both themes have colours of their own, without loading anew", async () => {
+browserTest("both themes have their own colours, without reloading", async () => {
   const page = await viewer.open("#/usage", { colorScheme: "light" });
   const bars = async () => (await page.evaluate<number | null>(PIXELS)) ?? 0;
   await eventually("what is drawn", bars).toBeGreaterThan(0);

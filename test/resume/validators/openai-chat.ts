@@ -32,7 +32,7 @@ export function openaiChatFaults(messages: readonly ChatMessage[]): string[] {
       faults.wire(String(message.content), where);
       continue;
     }
-    faults.expect(open.length === 0, `${where} stands between calls and their results`);
+    faults.expect(open.length === 0, `${where} is between calls and their results`);
     if (message.role === "assistant") {
       faults.keys(message, where, "role", "content", "tool_calls?", "reasoning_details?");
       const { content, tool_calls: calls } = message;

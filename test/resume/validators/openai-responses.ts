@@ -1,8 +1,8 @@
 /**
- * What OpenAI's responses take as input, from the types of its SDK and its published rules: every
- * `function_call` is followed by its `function_call_output`, each once, and no output stands without
- * its call; nothing but calls and outputs stands between them; items of ours have no ids, and no
- * reasoning is there, which would have to be followed by its own item.
+ * What OpenAI's responses accept as input, from the types of its SDK and its published rules: every
+ * `function_call` is followed by its `function_call_output`, each once, and there is no output
+ * without its call; only calls and outputs are between them; our items have no ids, and there is no
+ * reasoning, which would have to be followed by its own item.
  */
 
 import type OpenAI from "openai";
