@@ -5,11 +5,11 @@
  * tear or reorder them, and fail any call (`src/torture`). `node-files.ts` is the real disk.
  * Failures are thrown as the operating system reports them: an Error whose `code` is an errno name.
  *
- * F1  A call that changes the page cache is synchronous, a call that waits for the disk is not. A
- *     write to the page cache costs about a microsecond; handing it to another thread costs ten
- *     (docs/decisions/0002-synchronous-writes.md).
- * F2  No call follows a symbolic link in the last part of a path; with a root, in no part below it.
- * F3  `write` and `writeAt` are one system call each, and may be short.
+ * - A call that changes the page cache is synchronous, a call that waits for the disk is not. A
+ *   write to the page cache costs about a microsecond; handing it to another thread costs ten
+ *   (docs/decisions/0002-synchronous-writes.md).
+ * - No call follows a symbolic link in the last part of a path; with a root, in no part below it.
+ * - `write` and `writeAt` are one system call each, and may be short.
  */
 
 /** How a file is opened. All new files are 0600. */

@@ -1,8 +1,8 @@
 /**
  * Ids: which names may become part of a path.
  *
- * I1  An accepted id names a place below its root, whatever the file system does with case or
- *     length: no `.` or `..`, no separator but `/`, no control character, no empty segment.
+ * - An accepted id names a place below its root, whatever the file system does with case or length:
+ *   no `.` or `..`, no separator but `/`, no control character, no empty segment.
  */
 
 import { VerbatimError } from "./errors.ts";

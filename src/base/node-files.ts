@@ -1,14 +1,13 @@
 /**
  * Node files: the interface of `files.ts` on the real disk.
  *
- * N1  On Linux every name is opened relative to a directory's descriptor, through
- *     `/proc/self/fd/<n>/<name>`, one segment at a time and never through a symbolic link. A parent
- *     swapped for a link after we looked is not followed: we hold the directory itself, not its
- *     path.
- * N2  Without /proc (macOS) a swap is looked for after opening, and the file is closed again
- *     unread. One look is not enough: the parent may be itself when its path is resolved and a link
- *     again when the file is found. So it is checked LOOKS times. An attacker who swaps it between
- *     every two of these calls is not noticed.
+ * - On Linux every name is opened relative to a directory's descriptor, through
+ *   `/proc/self/fd/<n>/<name>`, one segment at a time and never through a symbolic link. A parent
+ *   swapped for a link after we looked is not followed: we hold the directory itself, not its path.
+ * - Without /proc (macOS) a swap is looked for after opening, and the file is closed again unread.
+ *   One look is not enough: the parent may be itself when its path is resolved and a link again
+ *   when the file is found. So it is checked LOOKS times. An attacker who swaps it between every
+ *   two of these calls is not noticed.
  */
 
 import {
@@ -59,7 +58,7 @@ const NETWORK_FILE_SYSTEMS = new Map([
   [0x01021997, "9p"],
 ]);
 
-/** How often a file opened by path must be found at its path (N2). */
+/** How often a file opened by path must be found at its path. */
 const LOOKS = 6;
 
 /** Read and write for the owner only. */
@@ -165,7 +164,7 @@ class NodeDirectory implements Directory {
     try {
       descriptor = openSync(reached, FLAGS[mode], OWN_RIGHTS);
     } catch (cause) {
-      const isTaken = errnoOf(cause) === "EEXIST"; // By anything: `new` requires that nothing is there.
+      const isTaken = errnoOf(cause) === "EEXIST"; // By anything, not only a file.
       throw !isTaken && isSymbolicLink(reached) ? unsafePath(path, this.path, cause) : cause;
     }
     try {
@@ -244,7 +243,7 @@ class NodeDirectory implements Directory {
 }
 
 export interface NodeFilesOptions {
-  /** Whether to use `/proc/self/fd` (N1). Detected by default; tests set it. */
+  /** Whether to use `/proc/self/fd`. Detected by default; tests set it. */
   readonly byDescriptor?: boolean;
 }
 

@@ -2,8 +2,8 @@
  * Node surroundings: lists directories with kinds and permissions, and sets permissions. Operations
  * that no log needs, so they are not in `files.ts`.
  *
- * SU1  Looking changes nothing and opens no file.
- * SU2  Permissions are set through a descriptor, after asking the kernel which file it is. So when
+ * - Looking changes nothing and opens no file.
+ * NS1  Permissions are set through a descriptor, after asking the kernel which file it is. So when
  *      an attacker replaces a file or a directory above it, by a link or by renaming, only a file
  *      at its real place below the root is changed.
  */
@@ -55,7 +55,7 @@ export interface Surroundings {
    * The real path of the directory that a path leads to, following links; null if there is none.
    */
   directoryBehind(path: string): string | null;
-  /** Sets the nine permission bits of `path`, which is `root` or below it (SU2). */
+  /** Sets the nine permission bits of `path`, which is `root` or below it (NS1). */
   setMode(path: string, root: string, mode: number): void;
 }
 

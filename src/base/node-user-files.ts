@@ -1,9 +1,9 @@
 /**
  * Node user files: safely reads small files written by people and other programs.
  *
- * UF1  Unless asked to, no link is followed in the last part of a path. Only regular files are
- *      read, and never more than the limit, even if the file grows meanwhile.
- * UF2  Permissions are checked on the open file that is read, not on its path.
+ * - Unless asked to, no link is followed in the last part of a path. Only regular files are read,
+ *   and never more than the limit, even if the file grows meanwhile.
+ * - Permissions are checked on the open file that is read, not on its path.
  */
 
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
  * Offsets and line numbers: distinct types, so that they are not mixed up.
  *
- * O1  A `ByteOffset` is on a line boundary: 0, or one past an LF.
+ * - A `ByteOffset` is on a line boundary: 0, or one past an LF.
  */
 
 import { checkWhole } from "./choice.ts";

@@ -3,7 +3,7 @@
  *
  * BU1  Whatever is held can be appended: it is counted as the bytes of its JSON in a line, escapes
  *      included, and is a plain JSON copy, so that no other code can change it.
- * BU2  A value over the limit is refused before it is held; what is already held stays.
+ * - A value over the limit is refused before it is held; what is already held stays.
  */
 
 import { type Provider, VerbatimError } from "../base/errors.ts";

@@ -1,8 +1,8 @@
 /**
  * Tool input: the JSON that a model writes for a tool, which arrives as text in pieces.
  *
- * TI1  A call is a `tool_call` only when its input is complete. Text that is not JSON, or may be
- *      cut, is kept as it arrived in an `other` part, so that it is not run by mistake.
+ * - A call is a `tool_call` only when its input is complete. Text that is not JSON, or may be cut,
+ *   is kept as it arrived in an `other` part, so that it is not run by mistake.
  * TI2  An empty text is the input of a tool without parameters, unless the message was cut right
  *      there, at its last call: then the input was still to come.
  */

@@ -5,12 +5,12 @@
  * chooses its path; its format is docs/formats/catalog.md. Sessions are stored by dialect, real
  * path of the root, and id.
  *
- * K1  A row is valid for its size and modification time: when the log's differ, the log is
- *     summarised again. They are taken before it is read, so a log that grows meanwhile is stale
- *     the next time, never wrongly fresh.
- * K2  No failure of the database reaches the caller. Without one, sessions are summarised each
- *     time, and `problem` says why.
- * K3  A listing that finds nothing changed writes nothing.
+ * - A row is valid for its size and modification time: when the log's differ, the log is summarised
+ *   again. They are taken before it is read, so a log that grows meanwhile is stale the next time,
+ *   never wrongly fresh.
+ * - No failure of the database reaches the caller. Without one, sessions are summarised each time,
+ *   and `problem` says why.
+ * - A listing that finds nothing changed writes nothing.
  */
 
 import { realpathSync } from "node:fs";
@@ -94,7 +94,7 @@ export class Catalog {
     this.#problem = problem;
   }
 
-  /** Opens the catalog; one that stores nothing when the file cannot be used (K2). */
+  /** Opens the catalog; one that stores nothing when the file cannot be used. */
   static async open(path: string): Promise<Catalog> {
     const { cache, problem } = await openCache(path, SCHEMA);
     return new Catalog(path, cache, problem);
@@ -210,7 +210,7 @@ export class Catalog {
   }
 
   /**
-   * @internal Does `work` on the database; returns `otherwise` when there is none, or no more (K2).
+   * @internal Does `work` on the database; returns `otherwise` when there is none, or no more.
    */
   async attempt<T>(work: (cache: Cache) => T, otherwise: T): Promise<T> {
     if (this.#cache === null) return otherwise;

@@ -4,15 +4,15 @@
  * Looks at names and sizes only; opens no log. Made for ten thousand sessions in well under a tenth
  * of a second, so it makes as few system calls as it can.
  *
- * D1  No symbolic link is followed below the root, in any part of a path.
+ * - No symbolic link is followed below the root, in any part of a path.
  * D2  A directory whose link count is 2 has no sub-directories and is not listed: on the file
  *     systems where that holds (ext4, XFS, tmpfs …) each sub-directory's `..` counts as a link.
  *     Elsewhere the count says nothing (Btrfs: always 1; FUSE: anything), and all are listed.
- * D3  What may be a log, or contain some, and cannot be examined is reported to `onUnreadable`: an
- *     error of the disk, a link in a log's place, a link to a directory outside the root. A link in
- *     a directory that is not listed (D2) is not seen.
- * D4  A file with a log's name where no session can be, such as in a directory whose name is not an
- *     id, is reported to `onNoId`: it may be a session that was renamed to hide it.
+ * - What may be a log, or contain some, and cannot be examined is reported to `onUnreadable`: an
+ *   error of the disk, a link in a log's place, a link to a directory outside the root. A link in a
+ *   directory that is not listed (D2) is not seen.
+ * - A file with a log's name where no session can be, such as in a directory whose name is not an
+ *   id, is reported to `onNoId`: it may be a session that was renamed to hide it.
  */
 
 import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
@@ -46,7 +46,7 @@ export interface LevelLayout extends LayoutBase {
 
 export type Layout = NamedLayout | LevelLayout;
 
-/** Something that exists and cannot be examined (D3). */
+/** Something that exists and cannot be examined. */
 export interface Unreadable {
   /** The session's id; null for what is not a log, such as a directory. */
   readonly id: string | null;
@@ -60,7 +60,7 @@ export interface FindOptions {
   readonly byLinkCount?: boolean;
   /** Default: unreadable ones are skipped. */
   readonly onUnreadable?: (unreadable: Unreadable) => void;
-  /** Gets the path below the root (D4). Default: skipped. */
+  /** Gets the path below the root. Default: skipped. */
   readonly onNoId?: (path: string) => void;
 }
 
@@ -90,12 +90,12 @@ export function eachLog(
   };
   const { under } = layout;
   for (let depth = 1; depth <= under.length; depth++) {
-    // The root may be reached through a link; below it there is none (D1).
+    // The root may be reached through a link; below it there is none.
     if (!isDirectory(search, under.slice(0, depth).join("/"))) return [];
   }
   if ("levels" in layout) return findAtLevel(search, under, layout.levels, layout.isLog);
   const { logName, depthMax = FIND_DEPTH_MAX } = layout;
-  // No id leads there (D4). An unreadable directory is reported once, below.
+  // No id leads there. An unreadable directory is reported once, below.
   const quiet = { ...search, onUnreadable: () => {} };
   logAt(quiet, [...under, logName].join("/"), [...under, logName]);
   return findNamed(search, under, logName, depthMax);

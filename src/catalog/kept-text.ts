@@ -5,13 +5,13 @@
  *
  * One file next to the catalog, for the last listing. Page: docs/formats/catalog.md.
  *
- * KT1  It is valid only for the same question, until its expiry, and only when the logs found are
- *      those it was made from: as many, in the same order, each with the same size and time.
- * KT2  No failure reaches the caller: without it, the catalog is used.
- * KT3  It is replaced as a whole. One that others could have written is not used, since it is
- *      printed as it is.
- * KT4  The text stays bytes from the file to the printer, and logs are compared as they are found,
- *      with one string: the garbage collector would copy many strings again and again.
+ * - It is valid only for the same question, until its expiry, and only when the logs found are
+ *   those it was made from: as many, in the same order, each with the same size and time.
+ * - No failure reaches the caller: without it, the catalog is used.
+ * - It is replaced as a whole. One that others could have written is not used, since it is printed
+ *   as it is.
+ * - The text stays bytes from the file to the printer, and logs are compared as they are found,
+ *   with one string: the garbage collector would copy many strings again and again.
  */
 
 import {
@@ -60,7 +60,7 @@ export function keptText(path: string, asked: Question, logs: Logs): Uint8Array 
     const end = lf + 1 + logsBytes;
     return isOf(bytes.toString("utf8", lf + 1, end), logs) ? bytes.subarray(end) : null;
   } catch {
-    return null; // KT2
+    return null;
   }
 }
 
@@ -83,12 +83,10 @@ export function keepText(
     } finally {
       rmSync(draft, { force: true }); // Left when the disk is full; after the rename there is none.
     }
-  } catch {
-    // KT2
-  }
+  } catch {}
 }
 
-/** The file's bytes; throws unless it is private to this user (KT3). */
+/** The file's bytes; throws unless it is private to this user. */
 function readOwn(path: string): Buffer {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
@@ -101,7 +99,7 @@ function readOwn(path: string): Buffer {
   }
 }
 
-/** Whether these are the lines of the logs, which are examined as they are compared (KT1, KT4). */
+/** Whether these are the lines of the logs, which are examined as they are compared. */
 function isOf(lines: string, logs: Logs): boolean {
   let at = 0;
   for (const log of logs) {

@@ -2,11 +2,10 @@
  * Pages: reads a catalog and brings it up to date in slices, for a long-running program with other
  * work to do. `Catalog.freshen` does it all at once, for a listing.
  *
- * PG1  Memory does not grow with the number of sessions: one slice, or one page, is held.
- * PG2  The order is by last change, newest first, then by id; a page begins after a mark, so that
- *      sessions that come and go between two pages shift nothing.
- * PG3  Rows of deleted logs stay until they are examined: the program that shows a page removes
- *      them.
+ * - Memory does not grow with the number of sessions: one slice, or one page, is held.
+ * - The order is by last change, newest first, then by id; a page begins after a mark, so that
+ *   sessions that come and go between two pages shift nothing.
+ * - Rows of deleted logs stay until they are examined: the program that shows a page removes them.
  */
 
 import { lstatSync } from "node:fs";

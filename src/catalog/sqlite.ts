@@ -4,13 +4,13 @@
  * The only file that uses the driver (@photostructure/sqlite, whose API is node:sqlite's). It is
  * loaded on the first open: that costs some 20 ms, which commands without a catalog do not pay.
  *
- * Q1  Nothing here is worth an error. A file that is damaged, or of another version, is emptied and
- *     created again; without one that cannot be opened at all (read-only home, full disk) callers
- *     continue. Only for databases that can be rebuilt.
- * Q2  A damaged file is deleted under a kernel lock, and only after a second check. Of two
- *     processes that find it, one replaces it; the other finds the replacement.
- * Q3  The database file is opened here only by SQLite, except to create it. Closing any descriptor
- *     of a file drops the POSIX locks that SQLite holds on it in this process.
+ * - Nothing here is worth an error. A file that is damaged, or of another version, is emptied and
+ *   created again; without one that cannot be opened at all (read-only home, full disk) callers
+ *   continue. Only for databases that can be rebuilt.
+ * - A damaged file is deleted under a kernel lock, and only after a second check. Of two processes
+ *   that find it, one replaces it; the other finds the replacement.
+ * - The database file is opened here only by SQLite, except to create it. Closing any descriptor of
+ *   a file drops the POSIX locks that SQLite holds on it in this process.
  * Q4  Statements are prepared once and reused. The driver (1.2.1) frees one only when it is
  *     garbage-collected, and until then a closed database keeps its files open.
  */
@@ -92,7 +92,7 @@ export class Cache {
     try {
       this.#database.exec("PRAGMA user_version = 0");
     } catch (cause) {
-      if (!isSqliteError(cause)) throw cause; // The file is abandoned anyway (Q1).
+      if (!isSqliteError(cause)) throw cause; // The file is abandoned anyway.
     }
   }
 
@@ -113,7 +113,7 @@ export class Cache {
 
 /**
  * Opens the cache at `path`; creates it (0600, in directories of 0700), also in place of a damaged
- * or outdated one (Q1). `schema` is the SQL that sets up an empty database; a file made by another
+ * or outdated one. `schema` is the SQL that sets up an empty database; a file made by another
  * schema is of another version. With `isSuspect`, every page is checked first. With `keepsForeign`,
  * a file that is damaged or made by another program is left alone, and not used.
  */

@@ -3,17 +3,17 @@
  *
  * Pure, in constant memory: a session of any length is read once, and nothing of it is kept.
  *
- * U1  Every text is one line without control characters or terminal escapes, so that a listing can
- *     print what an agent wrote; and SQLite returns it unchanged (no NUL, well-formed).
- * U2  Numbers have at most 15 significant digits, for the same reason: the catalog returns rows as
- *     JSON that SQLite writes, and it writes no more. Fresh and stored rows are equal.
- * U3  A message counts once, with the highest usage it reported: some programs write one message in
- *     several lines, each with the count so far (Claude Code). It is known by its id, among the
- *     last MESSAGES_REMEMBERED; one that is repeated later than that counts again.
- * U4  Entries aside from the conversation (`aside`) give no title and no model; their usage counts.
- *     A log with nothing but another agent's conversation is that agent's own: its title is the
- *     task it got from the agent that started it.
- * U5  Turns are counted like checkpoints count them, by the dialect's mark of each line (`mark`).
+ * - Every text is one line without control characters or terminal escapes, so that a listing can
+ *   print what an agent wrote; and SQLite returns it unchanged (no NUL, well-formed).
+ * - Numbers have at most 15 significant digits, for the same reason: the catalog returns rows as
+ *   JSON that SQLite writes, and it writes no more. Fresh and stored rows are equal.
+ * - A message counts once, with the highest usage it reported: some programs write one message in
+ *   several lines, each with the count so far (Claude Code). It is known by its id, among the last
+ *   MESSAGES_REMEMBERED; one that is repeated later than that counts again.
+ * - Entries aside from the conversation (`aside`) give no title and no model; their usage counts. A
+ *   log with nothing but another agent's conversation is that agent's own: its title is the task it
+ *   got from the agent that started it.
+ * - Turns are counted like checkpoints count them, by the dialect's mark of each line (`mark`).
  */
 
 import { oneLine } from "../base/one-line.ts";
@@ -48,7 +48,7 @@ export interface SummaryFacts {
   readonly parent?: string | null;
 }
 
-/** Messages whose usage is remembered (U3). Lines of one message are close together. */
+/** Messages whose usage is remembered. Lines of one message are close together. */
 export const MESSAGES_REMEMBERED = 1024;
 
 /** Longer ids do not occur, and are not remembered: a line may hold 16 MiB. */
@@ -70,7 +70,7 @@ export const SUMMARY_TEXT_MAX = 200;
 export class SummaryFold {
   #title: string | null = null;
   #model: string | null = null;
-  /** Of another agent's conversation; used when there is no other (U4). */
+  /** Of another agent's conversation; used when there is no other. */
   #agents: { title: string | null; model: string | null } = { title: null, model: null };
   #hasOwn = false;
   #outcome: "completed" | "error" | null = null;
@@ -83,12 +83,12 @@ export class SummaryFold {
   #endUsage: Usage | null = null;
   readonly #used = new TurnUsage();
   #usedSinceEnd = new TurnUsage();
-  /** What was counted for each, as far as they are remembered (U3). */
+  /** What was counted for each, as far as they are remembered. */
   readonly #messages = new Map<string, Usage | null>();
 
   /**
-   * `aside`: why it is not part of the conversation, or null (U4). `mark`: its role in the turns
-   * (U5).
+   * `aside`: why it is not part of the conversation, or null. `mark`: its role in the turns
+   *.
    */
   add(entry: Entry, aside: Aside | null = null, mark: TurnMark = null): void {
     this.#lines++;
@@ -161,7 +161,6 @@ export class SummaryFold {
     this.#usedSinceEnd.add(kind, usage, counted ?? null);
   }
 
-  /** U3 */
   #remember(messageId: string, usage: Usage | null): void {
     this.#messages.delete(messageId); // Re-inserted as the latest.
     this.#messages.set(messageId, usage);

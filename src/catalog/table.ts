@@ -1,12 +1,12 @@
 /**
  * Table: the catalog's SQL, and its rows. Page: docs/formats/catalog.md.
  *
- * B1  Rows are read by columns, each column of many rows in one text. Passing single values costs
- *     several times what it costs to write and parse the JSON of all.
- * B2  A row is stored as its JSON, so that it is not serialised again. Columns for finding and
- *     sorting it are derived from the same row.
- * B3  Modification times are stored as whole microseconds. SQLite writes JSON with 15 digits, so
- *     Node's float would not come back exactly; the whole number does.
+ * - Rows are read by columns, each column of many rows in one text. Passing single values costs
+ *   several times what it costs to write and parse the JSON of all.
+ * - A row is stored as its JSON, so that it is not serialised again. Columns for finding and
+ *   sorting it are derived from the same row.
+ * - Modification times are stored as whole microseconds. SQLite writes JSON with 15 digits, so
+ *   Node's float would not come back exactly; the whole number does.
  */
 
 import { existsSync } from "node:fs";
@@ -127,7 +127,7 @@ export function readLines(
   return lines;
 }
 
-/** The rows of one page, column by column (B1). */
+/** The rows of one page, column by column. */
 interface Page {
   readonly ids: readonly string[];
   readonly sizes: readonly number[];
@@ -208,7 +208,7 @@ function valuesOf(row: SessionRow): SqlValue[] {
   ];
 }
 
-/** Modification times are stored so (B3). */
+/** Modification times are stored so. */
 export function microseconds(ms: number): number {
   return Math.round(ms * 1000);
 }

@@ -1,9 +1,9 @@
 /**
  * Follow: a session's entries as they come, over as many connections as needed.
  *
- * FO1  Each entry is yielded once and in order. When a connection ends, as the server ends each
- *      after a while, or breaks, the next one resumes after the last complete event.
- * FO2  A refusal is thrown, except one that says to retry later.
+ * - Each entry is yielded once and in order. When a connection ends, as the server ends each after
+ *   a while, or breaks, the next one resumes after the last complete event.
+ * - A refusal is thrown, except one that says to retry later.
  */
 
 import { VerbatimError } from "../base/errors.ts";

@@ -1,8 +1,8 @@
 /**
  * Request: one request to the server, and the error for its refusal.
  *
- * CR1  An unsuccessful response is thrown: REQUEST_REFUSED with the status and the server's code.
- *      For an unreachable server the error of `fetch` is thrown.
+ * - An unsuccessful response is thrown: REQUEST_REFUSED with the status and the server's code. For
+ *   an unreachable server the error of `fetch` is thrown.
  */
 
 import { VerbatimError } from "../base/errors.ts";

@@ -1,8 +1,8 @@
 /**
  * JSON: parses lines, and encodes the lines that we serialise ourselves.
  *
- * J1  A line is UTF-8 JSON, or it is bad and the reason is reported. Bytes that are not UTF-8 are
- *     never replaced with replacement characters and passed on.
+ * - A line is UTF-8 JSON, or it is bad and the reason is reported. Bytes that are not UTF-8 are
+ *   never replaced with replacement characters and passed on.
  */
 
 import { isUtf8 } from "node:buffer";

@@ -4,8 +4,8 @@
  * Takes no lock and writes nothing. A pass reads up to the end that the log had when the pass
  * began.
  *
- * D1  Every line before the end is delivered or reported as bad; none is skipped silently.
- * D2  Bytes after the end are reported as torn only when no writer is at work on them.
+ * - Every line before the end is delivered or reported as bad; none is skipped silently.
+ * - Bytes after the end are reported as torn only when no writer is at work on them.
  */
 
 import { checkWhole } from "../base/choice.ts";

@@ -8,7 +8,7 @@
  *
  * W4  One batch is in flight. So with `disk` at most one batch is unsynced, which recovery relies on
  *     (limits.ts, DOUBTFUL_BYTES).
- * W5  Lines land in the order in which `append` was called, whether they waited or not.
+ * - Lines land in the order in which `append` was called, whether they waited or not.
  */
 
 import { checkBytes } from "../base/choice.ts";
@@ -169,7 +169,7 @@ export class LogWriter {
    * of its first line. Resolves to that offset, once the lines are as durable as the log's setting.
    * If refused, nothing is written. The steps of `around` run under the same lock.
    *
-   * Runs in order with the other appends (W5). Does not count towards the queue's limit: its length
+   * Runs in order with the other appends. Does not count towards the queue's limit: its length
    * is not known yet.
    */
   appendComposed(compose: Compose, around?: Around): Promise<ByteOffset> {

@@ -11,7 +11,7 @@
  * CP2  Calls and results without an id are paired in order, and only within a turn: a later result
  *      may belong to any call.
  * CP3  Memory is bounded however long the session, and what was forgotten is counted.
- * CP4  A turn begins where the log says so, and where a user has spoken.
+ * - A turn begins where the log says so, and where a user has spoken.
  */
 
 import { compactJson, fingerprint } from "../base/print-json.ts";
@@ -203,7 +203,7 @@ function isOne(a: CallMessage | null, b: CallMessage | null): boolean {
   return isOneEntry(a, b) || (a?.messageId !== undefined && a.messageId === b?.messageId);
 }
 
-/** In some dialects results have the user role, too; they begin no turn (CP4). */
+/** In some dialects results have the user role, too; they begin no turn. */
 export function opensTurn({ kind, role, parts }: Pick<Entry, "kind" | "role" | "parts">): boolean {
   if (kind !== "message") return kind === "turn_start";
   return role === "user" && parts.some(({ type }) => type !== "tool_result");

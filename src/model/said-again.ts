@@ -5,8 +5,8 @@
  * Fed each entry, then its calls and results in order, and which calls were answered. A call
  * repeated while still open is handled by pairing.ts (CP1).
  *
- * SA1  Only lines with the same message id repeat each other: in another message, the same id is
- *      another call. Twice in one line, it is two calls.
+ * - Only lines with the same message id repeat each other: in another message, the same id is
+ *   another call. Twice in one line, it is two calls.
  * SA2  The state is JSON and bounded: MESSAGE_CALLS_MAX calls of the latest message with an id. A
  *      call beyond that counts again.
  */

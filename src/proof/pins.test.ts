@@ -118,7 +118,7 @@ function everyWhose(): Whose[] {
   );
 }
 
-test("the needed lines give the same state as all lines, also with later lines (P3)", () => {
+test("the needed lines give the same state as all lines, also with later lines (PB3)", () => {
   fc.assert(
     fc.property(anyPins, anyPins, (pins, later) => {
       const whole = bookOf(...pins);

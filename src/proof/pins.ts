@@ -2,12 +2,12 @@
  * Pins: the state that the lines of `heads.jsonl` add up to, and how a log is judged by its pinned
  * head. Format: docs/formats/heads.md.
  *
- * P1  A pin moves forward by itself, never back: a line `signed` or `verified` counts only when it
+ * PB1  A pin moves forward by itself, never back: a line `signed` or `verified` counts only when it
  *     is ahead of the pin of the same session and log. So two processes may write in any order.
  *     Moving back takes a person (`accepted`).
- * P2  A pin too many raises an alarm that a person can end; a pin too few is silent. So in doubt a
- *     head stays pinned.
- * P3  The needed lines give the same state as all lines.
+ * - A pin too many raises an alarm that a person can end; a pin too few is silent. So in doubt a
+ *   head stays pinned.
+ * PB3  The needed lines give the same state as all lines.
  */
 
 import type { Pin } from "./pin.ts";
@@ -56,7 +56,7 @@ export class PinBook {
       return;
     }
     const known = entry?.byLog.get(pin.log);
-    if (known && pin.why !== "accepted" && pin.seq <= known.pin.seq) return; // P1
+    if (known && pin.why !== "accepted" && pin.seq <= known.pin.seq) return; // PB1
     if (!entry) {
       this.#entries.set(key, { newest: held, byLog: new Map([[pin.log, held]]), given: null });
       return;
@@ -96,7 +96,7 @@ export class PinBook {
     return inOrder([...this.#entries.values()].flatMap(({ byLog }) => [...byLog.values()]));
   }
 
-  /** The lines that are enough to rebuild this book, in order (P3). */
+  /** The lines that are enough to rebuild this book, in order (PB3). */
   needed(): Pin[] {
     const needed = new Set<Held>();
     for (const { newest, byLog, given } of this.#entries.values()) {

@@ -4,7 +4,7 @@
  *
  * Only LF splits. Many ordinary lines are passed on at once: a walk is as fast as hashing.
  *
- * K2  The quick search finds every line that claims in plain bytes. One that spells the word with
+ * WA1  The quick search finds every line that claims in plain bytes. One that spells the word with
  *     JSON escapes is not found here; unsigned lines are examined one by one (tail.ts), and among
  *     signed ones there is none, since a signer refuses them.
  */

@@ -4,7 +4,7 @@
  * EM1  A fence is one backtick longer than the longest run of backticks inside it, at least three,
  *      so that no tool output can end its own fence and pose as text.
  * EM2  A value within a line stays on it: a tool's name cannot begin a heading.
- * EM3  "" means that the entry has nothing to show; callers count these.
+ * - "" means that the entry has nothing to show; callers count these.
  *
  * Control characters pass through: `safe-text.ts` removes what a terminal must not see.
  */

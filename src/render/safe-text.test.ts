@@ -9,7 +9,7 @@ function isActing(code: number): boolean {
   return (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-test("exactly the characters that act on a terminal are escaped (X1)", () => {
+test("exactly the characters that act on a terminal are escaped (SX1)", () => {
   for (let code = 0; code <= 0xffff; code++) {
     const character = String.fromCharCode(code);
     const shown = isActing(code) ? `\\u${code.toString(16).padStart(4, "0")}` : character;
@@ -20,7 +20,7 @@ test("exactly the characters that act on a terminal are escaped (X1)", () => {
   assert.equal(safeLine("a\tb\nc"), "a\\u0009b\\u000ac");
 });
 
-test("escaped JSON parses to the same value (X2)", () => {
+test("escaped JSON parses to the same value (SX2)", () => {
   const value = { "\u009b\u202e": ["\u001b[2J", "\u2028", "\u007f", "\\u001b", "\n\t"] };
   const json = safeText(JSON.stringify(value));
   assert.deepEqual(JSON.parse(json), value);

@@ -5,8 +5,8 @@
  * clipboard or hide the text before them, and bidirectional overrides that make one text look like
  * another. All of these become visible: ESC is shown as `\u001b`.
  *
- * X1  The output has no C0 or C1 control but LF and tab, and no bidirectional control.
- * X2  The escapes are JSON's, so that an escaped line of JSON is the same JSON.
+ * SX1  The output has no C0 or C1 control but LF and tab, and no bidirectional control.
+ * SX2  The escapes are JSON's, so that an escaped line of JSON is the same JSON.
  */
 
 /** C0 but for tab and LF, DEL and C1, line and paragraph separators, bidirectional controls. */

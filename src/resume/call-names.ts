@@ -1,10 +1,10 @@
 /**
  * Call names: ids of calls and names of tools that every provider accepts.
  *
- * CN1  An id is used once in a request, however often the log used it.
- * CN2  40 characters is the lowest limit of any provider for an id (OpenAI's chat), 64 for a tool's
- *      name.
- * CN3  A valid name is unchanged, and a prefix of a session gets the same names as the whole.
+ * - An id is used once in a request, however often the log used it.
+ * - 40 characters is the lowest limit of any provider for an id (OpenAI's chat), 64 for a tool's
+ *   name.
+ * - A valid name is unchanged, and a prefix of a session gets the same names as the whole.
  */
 
 export const CALL_ID_CHARS_MAX = 40;

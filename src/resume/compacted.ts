@@ -3,9 +3,9 @@
  * the same: it starts at the last summary, with the lines its boundary keeps, and leaves out the
  * rest.
  *
- * CM1  A boundary without a summary after it changes nothing: the program was stopped in between.
- * CM2  Lines that the boundary keeps follow the summary, as they did for the model.
- * CM3  Held entries count against the limit, as in taken-back.ts (TB1).
+ * - A boundary without a summary after it changes nothing: the program was stopped in between.
+ * - Lines that the boundary keeps follow the summary, as they did for the model.
+ * - Held entries count against the limit, as in taken-back.ts (TB1).
  */
 
 import type { VerifiedEntry } from "../verifying/verified-entries.ts";
@@ -41,7 +41,7 @@ export class Compacted {
     const isAside = Boolean(entry.aside);
     const isSummary = !isAside && this.#compaction.isSummary(entry.native);
     if (isSummary) this.#startOver();
-    else this.#held.push(...this.#kept.splice(0)); // CM2: after all rows of the summary.
+    else this.#held.push(...this.#kept.splice(0)); // After all rows of the summary.
     if (!isAside && this.#compaction.isBoundary(entry.native)) this.#boundary = this.#held.length;
     this.#held.push(entry);
   }

@@ -3,9 +3,9 @@
  * to that provider unchanged, and to no other: those get the summarised messages instead, which the
  * log still has.
  *
- * CP1  Anthropic ignores what comes before a block, and refuses a signed one that is not the first
+ * KP1  Anthropic ignores what comes before a block, and refuses a signed one that is not the first
  *      of the conversation, or not the only one: the last block begins the conversation.
- * CP2  OpenAI accepts a block in its place among the items, whatever comes before it.
+ * - OpenAI accepts a block in its place among the items, whatever comes before it.
  */
 
 import type {
@@ -46,7 +46,7 @@ export function compactionIn(native: unknown): Pick<CompactionPiece, "owner" | "
   return { owner, block: { type: "compaction", ...Object.fromEntries(filled) } };
 }
 
-/** The conversation with the blocks that the target accepts, from the last of them on (CP1). */
+/** The conversation with the blocks that the target accepts, from the last of them on (KP1). */
 export function withCompactions(
   messages: readonly NeutralMessage[],
   takes: Takes,
@@ -83,7 +83,7 @@ function hasCompaction(message: NeutralMessage): message is AssistantMessage {
   return message.role === "assistant" && message.content.some(({ type }) => type === "compaction");
 }
 
-/** CP1 */
+/** KP1 */
 function fromLast(
   messages: readonly NeutralMessage[],
   repairs: Repairs,
@@ -97,7 +97,7 @@ function fromLast(
     ...messages.slice(at + 1),
   ];
   const firstOther = messages.findIndex(({ role }) => role !== "system");
-  const system = messages.slice(0, firstOther) as readonly SystemMessage[]; // FI3: the prompt.
+  const system = messages.slice(0, firstOther) as readonly SystemMessage[]; // The system prompt (fit.ts, FI3).
   const gone: NeutralMessage[] = [
     ...messages.slice(firstOther, at),
     { role: "assistant", content: last.content.slice(0, from) },

@@ -1,17 +1,17 @@
 /**
  * Continue: continues from what was resumed, and records it.
  *
- * CO1  The report is written to the log before the next message, as an entry that no provider sees;
- *      signed where the store signs.
- * CO2  A session that changed since it was resumed is refused, whether it grew or its bytes differ:
- *      the messages do not come from it. A repaired end is not a change. It is refused before it is
- *      opened to append, which repairs; and checked again with the lock held (in `shared` mode, the
- *      lock is free again by then). A refused session gets no checkpoint from us.
- * CO3  Continuing from a turn is a fork: a new session with the parent's lines up to there, which
- *      names the parent and the signed head, also in its genesis. The parent gets no line. If it is
- *      signed and we may write it, it gets a checkpoint that names the fork (resume/fork/link.ts).
- * CO4  Unsigned lines are not copied into a fork of a signed session: a new signature would cover
- *      them, and they could no longer be told apart.
+ * - The report is written to the log before the next message, as an entry that no provider sees;
+ *   signed where the store signs.
+ * - A session that changed since it was resumed is refused, whether it grew or its bytes differ:
+ *   the messages do not come from it. A repaired end is not a change. It is refused before it is
+ *   opened to append, which repairs; and checked again with the lock held (in `shared` mode, the
+ *   lock is free again by then). A refused session gets no checkpoint from us.
+ * - Continuing from a turn is a fork: a new session with the parent's lines up to there, which
+ *   names the parent and the signed head, also in its genesis. The parent gets no line. If it is
+ *   signed and we may write it, it gets a checkpoint that names the fork (resume/fork/link.ts).
+ * - Unsigned lines are not copied into a fork of a signed session: a new signature would cover
+ *   them, and they could no longer be told apart.
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -56,7 +56,7 @@ export async function continueResumed(
   const entry = reportEntry(report);
   const { agent } = source;
   if (report.upTo !== null) {
-    if (report.head && report.unverified > 0) throw unsignedLines(source.path, report); // CO4
+    if (report.head && report.unverified > 0) throw unsignedLines(source.path, report);
     const { natives } = source;
     const parts = { parent: name, head: report.head, natives, entry, agent };
     const forked = await forkInto(host, store, { ...parts, ...(id === undefined ? {} : { id }) });
@@ -72,7 +72,7 @@ export async function continueResumed(
   return { session, leftBehind: 0, notLinked: null };
 }
 
-/** Whether the log, its end repaired, is still what was judged (CO2). */
+/** Whether the log, its end repaired, is still what was judged. */
 async function isSame(host: Host, session: Session, { hash, end }: ResumedSource) {
   const found = await mendedLog(host, session, nodeCrypto);
   return found.end === end && found.hash === hash;

@@ -1,9 +1,9 @@
 /**
  * Conversation: a session as neutral messages, between the log and the request.
  *
- * CV1  Every piece knows its entry, so that what is left out later can be reported.
- * CV2  Texts are not blank and have nothing that JSON in UTF-8 cannot carry (wire-text.ts), except
- *      in reasoning, which is as it was recorded.
+ * - Every piece knows its entry, so that what is left out later can be reported.
+ * - Texts are not blank and have nothing that JSON in UTF-8 cannot carry (wire-text.ts), except in
+ *   reasoning, which is as it was recorded.
  * CV3  A call's result is attached to the call: whatever was between them, they stay together.
  */
 

@@ -1,14 +1,14 @@
 /**
  * Fit: leaves out, and reports, what the target does not accept.
  *
- * FI1  Thinking is sent byte-exact with its signature, or the whole block is left out. A provider
- *      compares the blocks of a message with those it made, so leaving out one leaves out the
- *      others of its message. None is ever emptied.
- * FI2  A message with thinking begins with it and does not end with it: Anthropic refuses others.
- *      It reads two assistant messages in a row as one, so two with thinking lose it.
+ * - Thinking is sent byte-exact with its signature, or the whole block is left out. A provider
+ *   compares the blocks of a message with those it made, so leaving out one leaves out the others
+ *   of its message. None is ever emptied.
+ * - A message with thinking begins with it and does not end with it: Anthropic refuses others. It
+ *   reads two assistant messages in a row as one, so two with thinking lose it.
  * FI3  System messages before all others are the system prompt. Later ones become user text,
  *      marked, where the target has no place for them.
- * FI4  A message with more calls than the target accepts is split, each part with its results.
+ * - A message with more calls than the target accepts is split, each part with its results.
  */
 
 import { withCompactions } from "./compaction.ts";
@@ -61,7 +61,6 @@ function asUsers(piece: TextPiece, repairs: Repairs): TextPiece {
   return { ...piece, text: `${SYSTEM_SAID}\n${piece.text}` };
 }
 
-/** FI4 */
 function split(
   message: AssistantMessage,
   callsMax: number | null,
@@ -112,7 +111,7 @@ interface Run {
   hasThoughts: boolean;
 }
 
-/** Adds a message, or joins the one before where a target reads the two as one (FI2). */
+/** Adds a message, or joins the one before where a target reads the two as one. */
 function addAssistant(
   fitted: NeutralMessage[],
   run: Run | null,
@@ -149,11 +148,11 @@ function thoughtless(content: readonly Spoken[], repairs: Repairs): Spoken[] {
 }
 
 /**
- * Why the thinking of a message is left out, including blocks without a fault of their own (FI1).
+ * Why the thinking of a message is left out, including blocks without a fault of their own.
  */
 function whyNoThinking({ content }: AssistantMessage, takes: Takes): RepairReason | null {
   if (!takes.thinking) return "thinking_not_taken";
-  if (content.at(-1)?.type === "reasoning") return "thinking_last"; // FI2
+  if (content.at(-1)?.type === "reasoning") return "thinking_last";
   const first = content.find(({ type }) => type !== "compaction");
   if (first?.type !== "reasoning") return "thinking_not_first";
   const isFaulty = content.some((piece) => piece.type === "reasoning" && faultOf(piece) !== null);

@@ -1,13 +1,13 @@
 /**
  * Gather: entries to neutral messages, in the order of the log, calls paired with their results.
  *
- * GA1  One message of the model is one message, also where a log has a line per block, or results
- *      between them: lines follow one another, or have the same message id. Inside one line results
- *      end a message: the model wrote what follows after seeing them.
- * GA2  A result goes to its call (CV3). One without a call is kept as a user's text, marked; a
- *      second one for the same call is left out.
- * GA3  Lines aside from the conversation (another agent's rows, the program's own error texts,
- *      reports of earlier resumes) are not part of it.
+ * - One message of the model is one message, also where a log has a line per block, or results
+ *   between them: lines follow one another, or have the same message id. Inside one line results
+ *   end a message: the model wrote what follows after seeing them.
+ * - A result goes to its call (CV3). One without a call is kept as a user's text, marked; a second
+ *   one for the same call is left out.
+ * - Lines aside from the conversation (another agent's rows, the program's own error texts, reports
+ *   of earlier resumes) are not part of it.
  */
 
 import type { Aside, Part } from "../model/entry.ts";
@@ -252,7 +252,7 @@ export class Gathering {
     return value === null || value === undefined ? {} : { input: value };
   }
 
-  /** Returns the message that it is in now (GA1). */
+  /** Returns the message that it is in now. */
   #say(entry: GatheredEntry, piece: Spoken): OpenMessage {
     if (piece.type !== "call") this.#takeRoom([piece], entry);
     const messageId = entry.messageId ?? null;
@@ -310,7 +310,7 @@ export class Gathering {
   }
 }
 
-/** Why an entry is not part of the conversation; null when it is (GA3). */
+/** Why an entry is not part of the conversation; null when it is. */
 function whyAside(entry: GatheredEntry): RepairReason | null {
   const { kind, role, parts, aside, isUnknown } = entry;
   if (aside) return ASIDES[aside];

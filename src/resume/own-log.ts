@@ -1,11 +1,11 @@
 /**
  * Own log: decides whose rows are the conversation of a log.
  *
- * OL1  In a session's log a subagent's rows are not part of the conversation; in the subagent's own
- *      log they are. A log is a subagent's when its id says so, or when it has no message of
- *      another agent, whatever its id is. Rows are held until one comes, or the end: a session's
- *      log may begin with a subagent's.
- * OL2  Held entries count against the limit, as in taken-back.ts (TB1).
+ * - In a session's log a subagent's rows are not part of the conversation; in the subagent's own
+ *   log they are. A log is a subagent's when its id says so, or when it has no message of another
+ *   agent, whatever its id is. Rows are held until one comes, or the end: a session's log may begin
+ *   with a subagent's.
+ * - Held entries count against the limit, as in taken-back.ts (TB1).
  */
 
 import type { Aside } from "../model/entry.ts";

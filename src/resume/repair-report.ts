@@ -5,7 +5,7 @@
  *
  * RR1  Every entry that was read is among the lines of a message or of the system prompt, or an
  *      action says that it was left out.
- * RR2  No text of the conversation is repeated here: only lines, offsets, ids and counts.
+ * - No text of the conversation is repeated here: only lines, offsets, ids and counts.
  */
 
 import type { Draft } from "../base/draft.ts";

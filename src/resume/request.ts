@@ -1,10 +1,10 @@
 /**
  * Request: the body of a request, from what was resumed.
  *
- * RQ1  It can be sent as it is. For a session with tool calls, Anthropic requires tools, so the
- *      called ones are listed, without a description and with `tool_choice` none: a caller that has
- *      the tools replaces both.
- * RQ2  A provider refuses a body without a model, so MODEL_UNKNOWN is thrown.
+ * - It can be sent as it is. For a session with tool calls, Anthropic requires tools, so the called
+ *   ones are listed, without a description and with `tool_choice` none: a caller that has the tools
+ *   replaces both.
+ * - A provider refuses a body without a model, so MODEL_UNKNOWN is thrown.
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -25,7 +25,7 @@ export interface RequestOptions {
 /** Enough for an answer, and no more than any model of the provider allows. */
 export const MAX_TOKENS_DEFAULT = 4096;
 
-/** A tool of which the session has only the name (RQ1). */
+/** A tool of which the session has only the name. */
 export interface AnthropicTool {
   name: string;
   input_schema: { type: "object" };
@@ -139,7 +139,6 @@ function ownModel(model: string | null, target: TargetName): string | undefined 
   return model !== null && own.test(model) ? model : undefined;
 }
 
-/** RQ2 */
 function modelUnknown(model: string | null, target: TargetName): VerbatimError<"MODEL_UNKNOWN"> {
   const names = model === null ? "no model" : "no model of that provider's";
   return new VerbatimError(
@@ -150,7 +149,6 @@ function modelUnknown(model: string | null, target: TargetName): VerbatimError<"
   );
 }
 
-/** RQ1 */
 function unknownTool(name: string): AnthropicTool {
   return { name, input_schema: { type: "object" } };
 }

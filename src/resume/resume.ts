@@ -1,12 +1,11 @@
 /**
  * Resume: a session as messages that a provider accepts, from the same bytes that were verified.
  *
- * RS1  Gate first: nothing of a session is used before its verdict is good under the policy, and no
- *      byte is read twice: entries come from what was judged (signing/judging/open-verified.ts,
- *      N1).
- * RS2  Reads only. Nothing is written, repaired or locked.
- * RS3  A session that another process writes is refused: later entries would be missing, and two
- *      would continue from it.
+ * - Gate first: nothing of a session is used before its verdict is good under the policy, and no
+ *   byte is read twice: entries come from what was judged (signing/judging/open-verified.ts, N1).
+ * - Reads only. Nothing is written, repaired or locked.
+ * - A session that another process writes is refused: later entries would be missing, and two would
+ *   continue from it.
  */
 
 import { badOption, requireChoice } from "../base/choice.ts";
@@ -207,7 +206,7 @@ async function openGate(
   }
 }
 
-/** RS3. Checked first: a session that is being written is `incomplete` for no other reason. */
+/** Checked first: a session that is being written is `incomplete` for no other reason. */
 export async function refuseWhenBusy(
   host: Host,
   { name, root, dialect }: Asked,

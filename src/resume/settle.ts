@@ -1,11 +1,10 @@
 /**
  * Settle: makes a conversation that can be continued.
  *
- * SE1  Every call has exactly one result. One without a recorded result is answered by an error
- *      that says UNCERTAIN: the tool may have run, and the model must check before running it
- *      again.
- * SE2  The user speaks first, and last: providers refuse a conversation that begins with an
- *      assistant message, unless it is a summary (CP1), and newer models one that ends with one.
+ * - Every call has exactly one result. One without a recorded result is answered by an error that
+ *   says UNCERTAIN: the tool may have run, and the model must check before running it again.
+ * - The user speaks first, and last: providers refuse a conversation that begins with an assistant
+ *   message, unless it is a summary (KP1), and newer models one that ends with one.
  */
 
 import { beginsCompacted } from "./compaction.ts";
@@ -16,7 +15,7 @@ import type { Repairs } from "./repair-report.ts";
 import { isBlank, sendableText } from "./wire-text.ts";
 
 /**
- * The user's message at the end. Undefined or blank: only when needed (SE2). Null: none; the caller
+ * The user's message at the end. Undefined or blank: only when needed. Null: none; the caller
  * adds it.
  */
 export type Prompt = string | null | undefined;
@@ -46,7 +45,6 @@ function userSays(text: string): UserMessage {
   return { role: "user", content: [{ type: "text", text, from: null }] };
 }
 
-/** SE1 */
 function withResults(message: NeutralMessage, repairs: Repairs): NeutralMessage {
   if (message.role !== "assistant") return message;
   const content = message.content.map((piece): Spoken => {

@@ -2,8 +2,8 @@
  * Up to a turn: the entries of a session up to the end of one of its turns, counted like its
  * checkpoints do.
  *
- * UT1  A line that undoes earlier ones belongs to what replaces them: where that opens the next
- *      turn, this one ends before the line, with what it would undo.
+ * - A line that undoes earlier ones belongs to what replaces them: where that opens the next turn,
+ *   this one ends before the line, with what it would undo.
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -23,7 +23,7 @@ export async function* entriesUpTo(
 ): AsyncGenerator<VerifiedEntry> {
   const { signing, takingBack } = DIALECTS[session.dialect];
   const turns = new Turns();
-  /** A line that undoes others, and what came after it, until a message comes (UT1). */
+  /** A line that undoes others, and what came after it, until a message comes. */
   let waiting: VerifiedEntry[] = [];
   for await (const entry of session.entries()) {
     const mark = signing.turnMark(entry.native, session.id);

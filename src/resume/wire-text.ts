@@ -1,11 +1,11 @@
 /**
  * Wire text: texts and values that every provider's parser accepts.
  *
- * WT1  NULs and lone surrogates become the six characters of their JSON escape (`\u0000`): the
- *      first would make every request of the session fail, the second have no UTF-8.
- * WT2  An unchanged value is returned as the same object.
- * WT3  Numbers are as JSON.parse read them. One that may differ from the log's is reported: an
- *      integer from 2^53 on, and one beyond all doubles, which is sent as null.
+ * - NULs and lone surrogates become the six characters of their JSON escape (`\u0000`): the first
+ *   would make every request of the session fail, the second have no UTF-8.
+ * - An unchanged value is returned as the same object.
+ * - Numbers are as JSON.parse read them. One that may differ from the log's is reported: an integer
+ *   from 2^53 on, and one beyond all doubles, which is sent as null.
  */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what it looks for.
@@ -22,7 +22,6 @@ export function isSendable(text: string): boolean {
   return !UNSENDABLE.test(text);
 }
 
-/** WT1 */
 export function sendableText(text: string): string {
   if (isSendable(text)) return text;
   return text.replace(EACH_UNSENDABLE, (unit) => {
@@ -63,7 +62,7 @@ export function sendableValue<T>(value: T): SendableValue<T> | null {
   return { value: isSame ? value : (JSON.parse(escaped) as T), isSame, chars };
 }
 
-/** WT3. Nothing here recurses: a line can be nested millions deep. */
+/** Nothing here recurses: a line can be nested millions deep. */
 export function holdsRoundedNumber(value: unknown): boolean {
   const rest = [value];
   while (rest.length > 0) {

@@ -27,7 +27,7 @@ const route: fc.Arbitrary<Route> = fc.oneof(
   fc.constant({ page: "usage" } as const),
 );
 
-test("a route is read back from its address (RT1)", () => {
+test("a route is read back from its address (VR1)", () => {
   fc.assert(fc.property(route, (each) => assert.deepEqual(parseRoute(formatRoute(each)), each)));
 });
 

@@ -4,7 +4,7 @@
  *     #/?q=…&dialect=…&status=…&since=…   the sessions     #/s/ID?at=OFFSET&q=…   one of them
  *     #/usage                              usage
  *
- * RT1  Any text is some route, and a route is read back from its address.
+ * VR1  Any text is some route, and a route is read back from its address.
  */
 
 export interface ListFilter {

@@ -1,8 +1,8 @@
 /**
  * Server: the server that this page came from, through the public client.
  *
- * SV1  When the server requires a token, the request is repeated with the one that the user enters.
- *      It is kept in this tab's session storage, and sent only to the server.
+ * - When the server requires a token, the request is repeated with the one that the user enters. It
+ *   is kept in this tab's session storage, and sent only to the server.
  */
 
 import { computed, signal } from "@preact/signals";

@@ -4,9 +4,9 @@
  * The index is queried for words only; filters are applied to the results. So there are few
  * statements, whatever the query (sqlite.ts keeps each).
  *
- * FN1  A page costs what is examined for it, and that is bounded: one whose filters skip more is
- *      short, and has a next one. A page begins after an entry's number, so that pages neither
- *      overlap nor shift, however much is added meanwhile.
+ * - A page costs what is examined for it, and that is bounded: one whose filters skip more is
+ *   short, and has a next one. A page begins after an entry's number, so that pages neither overlap
+ *   nor shift, however much is added meanwhile.
  */
 
 import type { Cache, SqlValue } from "../sqlite.ts";

@@ -3,8 +3,8 @@
  *
  * Pure. Its state is JSON, so that indexing a session that grew continues where it stopped.
  *
- * IX1  Every stored text is one line or well-formed and without NUL: SQLite returns exactly that.
- *      The state is bounded, however long the session.
+ * - Every stored text is one line or well-formed and without NUL: SQLite returns exactly that. The
+ *   state is bounded, however long the session.
  */
 
 import { oneLine } from "../../base/one-line.ts";

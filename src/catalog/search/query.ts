@@ -3,10 +3,10 @@
  *
  * timeout "port 80" conn* -test role:tool agent:"my cook" since:7d
  *
- * QY1  A query that cannot be parsed is refused with SEARCH_QUERY and a reason; user input reaches
- *      SQLite only as quoted words (`matchOf`).
- * QY2  Bounded in characters and terms; a prefix has at least two characters, since fewer would
- *      match half of all words.
+ * - A query that cannot be parsed is refused with SEARCH_QUERY and a reason; user input reaches
+ *   SQLite only as quoted words (`matchOf`).
+ * - Bounded in characters and terms; a prefix has at least two characters, since fewer would match
+ *   half of all words.
  */
 
 import { momentOf } from "../../base/choice.ts";
@@ -121,7 +121,7 @@ function hasWords(text: string): boolean {
   return !wordsOf(text).next().done;
 }
 
-/** The FTS5 expression; null when no word is wanted. Every word is quoted (QY1). */
+/** The FTS5 expression; null when no word is wanted. Every word is quoted. */
 export function matchOf({ terms, without }: SearchQuery): string | null {
   if (terms.length === 0) return null;
   const wanted = terms.map(matchTerm).join(" AND ");

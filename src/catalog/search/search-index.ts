@@ -4,14 +4,13 @@
  * A cache like the catalog: it may be deleted at any time, and is rebuilt from the logs. Its caller
  * passes the sessions and their contents, piece by piece.
  *
- * SI1  A piece is written in one transaction, together with how far its session is indexed. A
- *      process that is killed in between loses that piece, and the next one continues after the
- *      last.
+ * - A piece is written in one transaction, together with how far its session is indexed. A process
+ *   that is killed in between loses that piece, and the next one continues after the last.
  * SI2  A piece is added only directly after the piece it was read after: when several processes
  *      index one session, one wins each piece, and the others' are dropped (`isTaken`).
- * SI3  A file that was damaged, or deleted while open, is created again; the caller gets
- *      IndexBegunAnew, since its knowledge of the old one no longer holds. Without a file there is
- *      no search: CATALOG_UNAVAILABLE.
+ * - A file that was damaged, or deleted while open, is created again; the caller gets
+ *   IndexBegunAnew, since its knowledge of the old one no longer holds. Without a file there is no
+ *   search: CATALOG_UNAVAILABLE.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -181,7 +180,7 @@ export class SearchIndex {
     return this.attempt((cache) => mergeWords(cache, pages));
   }
 
-  /** Does `work` on the database, waiting for other processes; see SI3. */
+  /** Does `work` on the database, waiting for other processes. */
   async attempt<T>(work: (cache: Cache) => T): Promise<T> {
     for (let waitedMs = 0; ; waitedMs += BUSY_PAUSE_MS) {
       if (this.#cache === null) throw this.#unavailable();

@@ -3,8 +3,8 @@
  *
  * Messages and thinking; of tools the name, and every string of input and output.
  *
- * SE1  At most SEARCHABLE_CHARS_MAX characters: text after them cannot be found. Values are walked
- *      without recursion: a line can be nested deeper than a stack.
+ * - At most SEARCHABLE_CHARS_MAX characters: text after them cannot be found. Values are walked
+ *   without recursion: a line can be nested deeper than a stack.
  */
 
 import type { Entry, Part } from "../../model/entry.ts";

@@ -3,8 +3,8 @@
  *
  * Pure data: pieces of text. The caller escapes them for its output.
  *
- * SN1  The pieces together are text of the entry, except that runs of white space are one space,
- *      and "…" marks omissions. No character is cut in two.
+ * - The pieces together are text of the entry, except that runs of white space are one space, and
+ *   "…" marks omissions. No character is cut in two.
  */
 
 import type { Term } from "./query.ts";

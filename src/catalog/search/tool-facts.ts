@@ -1,12 +1,12 @@
 /**
  * Tool facts: how often a session's tools were called, failed, and how long they took.
  *
- * TO1  As with usage (UF1), folding in pieces gives the same as folding at once. Open calls are
- *      remembered by id, the latest CALLS_REMEMBERED of them; a result whose call is not among them
- *      has no known tool, and is not counted.
- * TO2  Results are paired with calls as in model/pairing.ts (CP1, CP2), except for the input, which
- *      is not kept: a repeated id is another call if its tool differs. What a message repeats
- *      counts once (model/said-again.ts).
+ * - As with usage (usage-facts.ts, UF1), folding in pieces gives the same as folding at once. Open
+ *   calls are remembered by id, the latest CALLS_REMEMBERED of them; a result whose call is not
+ *   among them has no known tool, and is not counted.
+ * - Results are paired with calls as in model/pairing.ts (CP1, CP2), except for the input, which is
+ *   not kept: a repeated id is another call if its tool differs. What a message repeats counts once
+ *   (model/said-again.ts).
  */
 
 import { oneLine } from "../../base/one-line.ts";

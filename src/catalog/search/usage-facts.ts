@@ -6,9 +6,9 @@
  *
  * UF1  Folding a session in pieces gives the same as folding it at once. For that, money is counted
  *      in billionths of a dollar.
- * UF2  The sums are those of a summary (summary.ts): a message counts once, with the most it
- *      reported, as far as it is remembered; ends of turns count before messages; the totals in an
- *      end entry win, and the difference is counted at that entry.
+ * - The sums are those of a summary (summary.ts): a message counts once, with the most it reported,
+ *   as far as it is remembered; ends of turns count before messages; the totals in an end entry
+ *   win, and the difference is counted at that entry.
  * UF3  A turn counts for the day and the model where the model first works in it; one in which it
  *      never does, where that turn ends.
  */

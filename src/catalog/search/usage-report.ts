@@ -1,7 +1,7 @@
 /**
  * Usage report: the usage of all sessions, added up from the facts in the index.
  *
- * UR1  Sessions are added up in slices, with other work in between.
+ * - Sessions are added up in slices, with other work in between.
  */
 
 import { setImmediate as nextTurn } from "node:timers/promises";

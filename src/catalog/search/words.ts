@@ -5,8 +5,8 @@
  * position in the text is needed, to mark hits. And unicode61 cannot split writing without spaces,
  * so that is split into characters before, to make its words searchable.
  *
- * WO1  Text and query go through the same `spelt`, so that they are split alike.
- * WO2  The output of `spelt` is well-formed and has no NUL, at which SQLite would end a text.
+ * - Text and query go through the same `spelt`, so that they are split alike.
+ * - The output of `spelt` is well-formed and has no NUL, at which SQLite would end a text.
  */
 
 /** Scripts without spaces, such as Chinese characters and kana. */

@@ -4,13 +4,13 @@
  *   model ──> pump ──> stream /chat/<id>/<message> ──> all readers
  *               └ stops when the stream is closed       └ fold ──> the message in the chat's log
  *
- * AN1  The stream is authoritative: it has everything that a reader saw, and the message is made
- *      from it.
- * AN2  Closing the stream ends the answer. `stop` closes it, from any process; the pump watches for
- *      that, and ends the model call.
- * AN3  A reader that disconnects ends nothing.
- * AN4  An answer that cannot continue is ended, if its stream still accepts that: its readers would
- *      wait forever.
+ * - The stream is authoritative: it has everything that a reader saw, and the message is made from
+ *   it.
+ * - Closing the stream ends the answer. `stop` closes it, from any process; the pump watches for
+ *   that, and ends the model call.
+ * - A reader that disconnects ends nothing.
+ * - An answer that cannot continue is ended, if its stream still accepts that: its readers would
+ *   wait forever.
  */
 
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
@@ -54,7 +54,7 @@ export async function pump(pumped: Pumped): Promise<void> {
   } catch (cause) {
     model.abort("failed"); // Its chunks cannot be stored.
     pumped.onEnd();
-    await streams.append(path, [INTERRUPTED], true).catch(() => {}); // AN4; the first failure is thrown.
+    await streams.append(path, [INTERRUPTED], true).catch(() => {}); // The first failure is thrown.
     throw cause;
   } finally {
     watching.abort();
@@ -62,7 +62,7 @@ export async function pump(pumped: Pumped): Promise<void> {
   }
 }
 
-/** AN2. When it cannot be watched, the next append still fails. */
+/** When it cannot be watched, the next append still fails. */
 async function watchForEnd(
   { streams, path }: Pumped,
   signal: AbortSignal,

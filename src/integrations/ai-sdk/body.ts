@@ -1,9 +1,8 @@
 /**
  * Body: an answer's chunks as the AI SDK sends them to a browser, from any byte on.
  *
- * BY1  The bytes are those of the SDK's own response (`createUIMessageStreamResponse`), and depend
- *      on the chunks only: a client that was cut off after n bytes gets the rest by asking for it
- *      from n.
+ * - The bytes are those of the SDK's own response (`createUIMessageStreamResponse`), and depend on
+ *   the chunks only: a client that was cut off after n bytes gets the rest by asking for it from n.
  */
 
 import type { UIMessageChunk } from "ai";

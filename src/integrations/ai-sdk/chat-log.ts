@@ -1,10 +1,10 @@
 /**
  * Chat log: one chat in its session: its messages, which answers were begun, and how they ended.
  *
- * CL1  An answer begins with a line `answer` and ends with its `message`. No line of the chat is
- *      between the two, so an answer is open when the last line begins one.
- * CL2  A message whose id exists already undoes that one and all after it, and replaces them: so
- *      the SDK edits, regenerates, and adds results of tools.
+ * - An answer begins with a line `answer` and ends with its `message`. No line of the chat is
+ *   between the two, so an answer is open when the last line begins one.
+ * - A message whose id exists already undoes that one and all after it, and replaces them: so the
+ *   SDK edits, regenerates, and adds results of tools.
  */
 
 import type { UIMessage } from "ai";
@@ -40,7 +40,7 @@ export async function keptMessages<M extends UIMessage>(
   }));
 }
 
-/** The answer that has not ended (CL1); null when none is open. */
+/** The answer that has not ended; null when none is open. */
 export async function openAnswer(session: Session): Promise<BegunAnswer | null> {
   for await (const line of countedBackward(session, { types: TYPES })) return begunIn(line);
   return null;
@@ -64,7 +64,7 @@ export async function beginAnswer(session: Session, answer: BegunAnswer): Promis
   await session.appendNatives([{ type: "answer", message, stream }]);
 }
 
-/** Adds a message after the existing ones, or instead of some of them (CL2). */
+/** Adds a message after the existing ones, or instead of some of them. */
 export async function addMessage(
   session: Session,
   kept: readonly KeptMessage<UIMessage>[],

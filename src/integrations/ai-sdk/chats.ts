@@ -1,12 +1,12 @@
 /**
  * VerbatimChats: chats of the AI SDK, stored while they are streamed.
  *
- * VC1  The user's message is durable before the model is called; each part of the answer is durable
- *      before a reader gets it; the finished message is durable when its answer has ended.
- * VC2  The answering process holds the chat's lock until the answer has ended, so there is one
- *      answer at a time, and an answer whose lock is free has lost its process: its chunks are kept
- *      as an interrupted message.
- * VC3  Reading, resuming and stopping need no lock, and work from another process.
+ * - The user's message is durable before the model is called; each part of the answer is durable
+ *   before a reader gets it; the finished message is durable when its answer has ended.
+ * - The answering process holds the chat's lock until the answer has ended, so there is one answer
+ *   at a time, and an answer whose lock is free has lost its process: its chunks are kept as an
+ *   interrupted message.
+ * - Reading, resuming and stopping need no lock, and work from another process.
  */
 
 import { generateId, UI_MESSAGE_STREAM_HEADERS, type UIMessage } from "ai";
@@ -191,7 +191,7 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
     return path;
   }
 
-  /** Its chunks are stored by the next process that opens the chat (VC2). */
+  /** Its chunks are stored by the next process that opens the chat. */
   #tellLeft(chatId: string, error: unknown): void {
     this.#onWarning(`the answer in ${DOOR}/${chatId} was not stored yet: ${textOf(error)}`);
   }
@@ -226,7 +226,7 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
     });
   }
 
-  /** Ends an answer that lost its process; with the lock held (VC2). */
+  /** Ends an answer that lost its process; with the lock held. */
   async #endLeft(session: Session): Promise<void> {
     const left = await openAnswer(session);
     if (left === null) return;

@@ -2,7 +2,7 @@
  * Chunk queue: appends chunks to a stream, in order; those that come during an append go together
  * in the next.
  *
- * CQ1  After a refusal or a failure nothing more is appended.
+ * - After a refusal or a failure nothing more is appended.
  */
 
 import type { UIMessageChunk } from "ai";

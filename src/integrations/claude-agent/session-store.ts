@@ -1,12 +1,12 @@
 /**
  * Session store: stores sessions of Claude's Agent SDK in logs.
  *
- * CS1  When `append` resolves, all of the batch is there and durable; entries with a `uuid` once,
- *      however often they were passed and by whatever process. When it rejects, the batch can be
- *      passed again, and the missing part is added.
- * CS2  Batches of one key are written in the order of the calls.
- * CS3  `load` returns what was appended, entry by entry, since the session was last deleted.
- * CS4  Nothing is erased: deleting appends a line that says so (dialects/claude/deletion.ts).
+ * - When `append` resolves, all of the batch is there and durable; entries with a `uuid` once,
+ *   however often they were passed and by whatever process. When it rejects, the batch can be
+ *   passed again, and the missing part is added.
+ * - Batches of one key are written in the order of the calls.
+ * - `load` returns what was appended, entry by entry, since the session was last deleted.
+ * - Nothing is erased: deleting appends a line that says so (dialects/claude/deletion.ts).
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -46,7 +46,7 @@ export class ClaudeSessionStore {
   readonly #pool: SessionPool;
   readonly #onWarning: (warning: string) => void;
   readonly #summaries: SummaryFiles;
-  /** Work in progress for a session, by its id (CS2). */
+  /** Work in progress for a session, by its id. */
   readonly #underWay = new Map<string, Promise<void>>();
   /** Whether a log has a session, while its size and time are these. */
   readonly #isLiveAt = new Map<string, { readonly at: string; readonly isLive: boolean }>();
@@ -61,7 +61,7 @@ export class ClaudeSessionStore {
     this.#summaries = new SummaryFiles(fold ? async () => fold : foldOfSdk);
   }
 
-  /** Resolves once the entries are durable (CS1). Refuses entries that the format cannot write. */
+  /** Resolves once the entries are durable. Refuses entries that the format cannot write. */
   async append(key: ClaudeSessionKey, entries: ClaudeSessionEntry[]): Promise<void> {
     const id = idOf(key);
     const given = [...entries];
@@ -125,7 +125,7 @@ export class ClaudeSessionStore {
     return summaries;
   }
 
-  /** Marks a session and its subagents, or one of these, as deleted (CS4). */
+  /** Marks a session and its subagents, or one of these, as deleted. */
   async delete(key: ClaudeSessionKey): Promise<void> {
     const id = idOf(key);
     const ids = [id];
@@ -189,7 +189,6 @@ export class ClaudeSessionStore {
     }
   }
 
-  /** CS2 */
   #inOrder(id: string, work: (session: Session) => Promise<unknown>): Promise<void> {
     const before = this.#underWay.get(id) ?? Promise.resolve();
     const done = before.then(async () => {

@@ -3,10 +3,10 @@
  *
  *   summary.json   {"v":1,"start":…,"end":…,"line":…,"data":{…}}
  *
- * SF1  A summary is the result of the SDK's own `foldSessionSummary` over the log up to `end`. It can
- *      be rebuilt from the log: a file that is missing, broken or of another log only costs reading.
- * SF2  It belongs to a log if the last line folded into it is still there: from `start` to `end`,
- *      with the hash `line`.
+ * - A summary is the result of the SDK's own `foldSessionSummary` over the log up to `end`. It can
+ *   be rebuilt from the log: a file that is missing, broken or of another log only costs reading.
+ * - It belongs to a log if the last line folded into it is still there: from `start` to `end`, with
+ *   the hash `line`.
  */
 
 import { createHash } from "node:crypto";
@@ -76,7 +76,7 @@ class FoldRun {
     this.#mtime = mtime;
   }
 
-  /** False when the stored summary cannot be used (SF2). */
+  /** False when the stored summary cannot be used. */
   async goOn(session: Session, { start, end, line, data }: Folded): Promise<boolean> {
     const { sessionId } = this.#key;
     try {
@@ -155,7 +155,7 @@ type InDirectory<T> = (
   directory: Awaited<ReturnType<typeof nodeHost.files.openDirectory>>,
 ) => Promise<T>;
 
-/** Null on failure: a file that only saves reading is not worth an error (SF1). */
+/** Null on failure: a file that only saves reading is not worth an error. */
 async function inDirectory<T>(session: Session, work: InDirectory<T>): Promise<T | null> {
   const { root, path } = session;
   try {

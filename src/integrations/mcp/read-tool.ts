@@ -1,11 +1,11 @@
 /**
  * Read tool: a part of a session, as Markdown by entry.
  *
- * RT1  A result has a limited number of entries and characters, and says where to continue. An
- *      entry that is longer than the rest is returned in pieces: everything can be read.
- * RT2  A line that is not an entry is returned in its place, with its fault.
- * RT3  The log's contents are data in the result, unchanged: JSON strings. Only invalid Unicode is
- *      replaced.
+ * - A result has a limited number of entries and characters, and says where to continue. An entry
+ *   that is longer than the rest is returned in pieces: everything can be read.
+ * - A line that is not an entry is returned in its place, with its fault.
+ * - The log's contents are data in the result, unchanged: JSON strings. Only invalid Unicode is
+ *   replaced.
  */
 
 import type { Host } from "../../base/host.ts";

@@ -1,16 +1,16 @@
 /**
  * Server: past sessions for agents, over the Model Context Protocol. Four tools that read.
  *
- * MC1  Writes only what reading sessions writes anyway: the catalog and the search index, which may
- *      be deleted at any time, and recorded hooks that wait to be added to their sessions.
- * MC2  Only sessions of the stores that the server was started for can be named, by their ids:
- *      paths are not accepted.
- * MC3  A result is bounded, and is JSON: text of a transcript is in strings, and is data. It is
- *      sent twice, as MCP requires: as text, and as `structuredContent` that answers.ts describes.
- * MC4  A failure in a tool is a tool error with one of our codes. Only a request that is not a tool
- *      call is a protocol error.
- * MC5  A cancelled call stops at the next session, chunk or piece; what was added to the catalog or
- *      the index until then is kept.
+ * - Writes only what reading sessions writes anyway: the catalog and the search index, which may be
+ *   deleted at any time, and recorded hooks that wait to be added to their sessions.
+ * - Only sessions of the stores that the server was started for can be named, by their ids: paths
+ *   are not accepted.
+ * - A result is bounded, and is JSON: text of a transcript is in strings, and is data. It is sent
+ *   twice, as MCP requires: as text, and as `structuredContent` that answers.ts describes.
+ * - A failure in a tool is a tool error with one of our codes. Only a request that is not a tool
+ *   call is a protocol error.
+ * - A cancelled call stops at the next session, chunk or piece; what was added to the catalog or
+ *   the index until then is kept.
  */
 
 import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
@@ -84,8 +84,8 @@ export function mcpServer(parts: McpParts): McpServer {
   addTool(serving, "verify_session", {
     title: "Verify a session",
     description:
-      "Whether a session is unchanged since it was signed. `verified` is the only good verdict; `unsigned` " +
-      "means that it was never signed, not that it is genuine.",
+      "Whether a session is unchanged since it was signed. `verified` is the only good verdict; " +
+      "`unsigned` means that it was never signed, not that it is genuine.",
     taking: VERIFY_ARGUMENTS,
     answering: VERIFY_ANSWER,
     run: async ({ session, dialect, deep = false }, signal) => {
@@ -128,7 +128,7 @@ function addTool<S extends object>(
         return { content: [textOf(answer)], structuredContent: { ...answer } };
       } catch (cause) {
         const error = signal.aborted ? CANCELLED : errorOf(cause);
-        return { content: [textOf({ error })], isError: true }; // MC4
+        return { content: [textOf({ error })], isError: true };
       }
     },
   );

@@ -1,13 +1,12 @@
 /**
  * VerbatimSession: a `Session` of the OpenAI Agents SDK whose history is an append-only log.
  *
- * OA1  Items are stored unchanged. Nothing is erased: pop, clear and rewrite are lines of the log
- *      (docs/formats/sdk.md), and what they undo stays readable.
- * OA2  When a method resolves, its effect is durable. Items added by one call are all there after a
- *      crash, or none of them.
- * OA3  Several processes may use one session at once. An item is popped by one of them only; a
- *      rewrite counts only if nothing came between the reading it is based on and its own line
- *      (`after`).
+ * - Items are stored unchanged. Nothing is erased: pop, clear and rewrite are lines of the log
+ *   (docs/formats/sdk.md), and what they undo stays readable.
+ * - When a method resolves, its effect is durable. Items added by one call are all there after a
+ *   crash, or none of them.
+ * - Several processes may use one session at once. An item is popped by one of them only; a rewrite
+ *   counts only if nothing came between the reading it is based on and its own line (`after`).
  */
 
 import { createHash, randomUUID } from "node:crypto";
@@ -83,7 +82,7 @@ export class VerbatimSession
       if ((await this.#items(1)).length === 0) return undefined;
       const id = randomUUID();
       const to = await appendTogether(session, [{ type: "pop", id, count: 1 }]);
-      // Which item it removed is known only now: another process may have been faster (OA3).
+      // Which item it removed is known only now: another process may have been faster.
       const [taken] = await lastSaid(session, { ...LOOK, to, limit: 1, skip: id });
       return taken?.item as AgentInputItem | undefined;
     });

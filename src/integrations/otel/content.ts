@@ -4,8 +4,8 @@
  * Messages have the shape of the conventions' JSON schemas for `gen_ai.input.messages` and
  * `gen_ai.output.messages`.
  *
- * CT1  An attribute is bounded: texts are cut, with how much was left out, and of many parts the
- *      last ones are exported.
+ * - An attribute is bounded: texts are cut, with how much was left out, and of many parts the last
+ *   ones are exported.
  */
 
 import type { Part, Role, Speaker } from "../../model/entry.ts";
@@ -41,7 +41,7 @@ export class ToldMessages {
       else this.#messages.push({ role, name, parts: [json] });
       this.#parts++;
       this.#chars += json.length;
-      while (this.#isTooMuch()) this.#dropOldest(); // CT1
+      while (this.#isTooMuch()) this.#dropOldest();
     }
   }
 

@@ -1,9 +1,9 @@
 /**
  * Endpoint: the address of a collector, and the headers to send.
  *
- * EP1  What may be a secret (a header's value, a query, a password in an address) is in no error
- *      and no output: `shown` is the address without them, `redact` removes the values from a text
- *      of the collector.
+ * - What may be a secret (a header's value, a query, a password in an address) is in no error and
+ *   no output: `shown` is the address without them, `redact` removes the values from a text of the
+ *   collector.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -66,7 +66,7 @@ function checkHeader(name: string, value: string): void {
   try {
     new Headers([[name, value]]);
   } catch {
-    // The original reason would quote the value (EP1).
+    // The original reason would quote the value.
     throw refused("header", "is not valid in HTTP; write name=value, in printable characters");
   }
 }

@@ -4,8 +4,8 @@
  * Reads only, and stores nothing: the caller remembers where an export stopped (`deliveredTo`,
  * passed back as `after`). Without it everything is sent again, with the same ids.
  *
- * EX1  A live export and one at the end send the same spans.
- * EX2  A slow or unreachable collector delays only the export: the log waits.
+ * - A live export and one at the end send the same spans.
+ * - A slow or unreachable collector delays only the export: the log waits.
  */
 
 import { nodeHost } from "../../base/node-host.ts";

@@ -1,8 +1,8 @@
 /**
  * Outbox: collects spans into requests, and sends these one after the other.
  *
- * OB1  One request is in flight and one is filling. Adding to a full one waits.
- * OB2  `deliveredTo` is the offset up to which the collector has accepted every ended span.
+ * - One request is in flight and one is filling. Adding to a full one waits.
+ * - `deliveredTo` is the offset up to which the collector has accepted every ended span.
  */
 
 import { OtlpBatch, type Teller } from "./otlp.ts";

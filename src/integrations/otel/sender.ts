@@ -1,12 +1,11 @@
 /**
  * Sender: sends one OTLP/HTTP request at a time, and retries when the collector allows.
  *
- * SE1  Retried are the statuses that the protocol calls retryable (429, 502, 503, 504) and network
- *      failures. Everything else is refused for good. No redirect is followed: headers have
- *      secrets.
- * SE2  The collector says how long to wait (Retry-After); otherwise waits double, with a random
- *      part, up to a limit.
- * SE3  Of a response at most ANSWER_BYTES_MAX are read.
+ * - Retried are the statuses that the protocol calls retryable (429, 502, 503, 504) and network
+ *   failures. Everything else is refused for good. No redirect is followed: headers have secrets.
+ * - The collector says how long to wait (Retry-After); otherwise waits double, with a random part,
+ *   up to a limit.
+ * - Of a response at most ANSWER_BYTES_MAX are read.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -102,11 +101,10 @@ export class OtlpSender {
     if (response.ok) return acceptedBy(text, (said) => this.#said(said));
     const { status } = response;
     const retryAfter = retryAfterMs(response.headers.get("retry-after"), this.#tools.nowMs());
-    const waitMs = RETRYABLE.has(status) ? (retryAfter ?? "double") : null; // SE1
+    const waitMs = RETRYABLE.has(status) ? (retryAfter ?? "double") : null;
     return { status, text: `it answered ${status}`, waitMs };
   }
 
-  /** SE2 */
   #waitMs({ waitMs }: Problem, retries: number): number | null {
     if (waitMs === "double") {
       const longest = Math.min(WAIT_MS_MAX, WAIT_MS_FIRST * 2 ** Math.min(retries, 20));
@@ -137,7 +135,6 @@ export class OtlpSender {
   }
 }
 
-/** SE3 */
 async function boundedText(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

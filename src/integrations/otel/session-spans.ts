@@ -10,12 +10,12 @@
  * each new message of the model. A session that continues after its end has another session span, in
  * the same trace.
  *
- * SS1  The conversation is exported only on request (`content`): no prompt, no answer, no tool's
+ * OS1  The conversation is exported only on request (`content`): no prompt, no answer, no tool's
  *      input, output or error text. Names of models, agents and tools, ids, counts and times are.
- * SS2  Each span is returned once, when the entry that ends it is known. Open ones are returned by
- *      `finish`, and marked.
- * SS3  Memory is bounded, however long the session (model/pairing.ts, CP3; said-again.ts, SA2).
- * SS4  What cannot be exported is counted: `report`.
+ * - Each span is returned once, when the entry that ends it is known. Open ones are returned by
+ *   `finish`, and marked.
+ * - Memory is bounded, however long the session (model/pairing.ts, CP3; said-again.ts, SA2).
+ * - What cannot be exported is counted: `report`.
  */
 
 import type { Entry, Part } from "../../model/entry.ts";
@@ -97,7 +97,7 @@ export class SessionSpans {
     return this.#given();
   }
 
-  /** The spans that are still open when nothing more is read (SS2). */
+  /** The spans that are still open when nothing more is read. */
   finish(): readonly Span[] {
     this.#completedAt = null;
     this.#closeTurn();
@@ -298,7 +298,7 @@ export class SessionSpans {
 
   #push(span: Omit<Span, "completedAt"> | null): void {
     if (span) this.#done.push({ ...span, completedAt: this.#completedAt });
-    else this.#untimed++; // SS4
+    else this.#untimed++;
   }
 
   #given(): readonly Span[] {

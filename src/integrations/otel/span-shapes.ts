@@ -1,5 +1,5 @@
 /**
- * Span shapes: the attributes of each kind of span, by the conventions. See session-spans.ts, SS1.
+ * Span shapes: the attributes of each kind of span, by the conventions. See session-spans.ts, OS1.
  *
  * A span without a known time is null.
  */

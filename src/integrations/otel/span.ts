@@ -1,8 +1,8 @@
 /**
  * Span: a span before it is encoded, and its ids.
  *
- * SP1  An id depends on the session and the offset of the entry that a span begins with. So exports
- *      are idempotent: span ids never change.
+ * - An id depends on the session and the offset of the entry that a span begins with. So exports
+ *   are idempotent: span ids never change.
  */
 
 import { createHash } from "node:crypto";

@@ -1,4 +1,4 @@
-/** Append: writes lines together, so that they count together (history.ts, HI1). */
+/** Append: writes lines together, so that they count together (history.ts, HY1). */
 
 import { VerbatimError } from "../../base/errors.ts";
 import { LOG_LIMITS } from "../../base/limits.ts";

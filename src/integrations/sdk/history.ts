@@ -1,12 +1,12 @@
 /**
  * History: the lines that count in a session of the dialect `sdk`, read from its end.
  *
- * HI1  Lines that were written together count together, or not at all: if the last of them is
+ * HY1  Lines that were written together count together, or not at all: if the last of them is
  *      missing, they were never acknowledged.
- * HI2  A line may name the line that it must follow. If another counting line is in between, it
- *      came too late: it does not count, and neither do those written with it. Such lines block no
- *      other writer, so when several rewrite a history at once, one always succeeds.
- * HI3  Undone items are skipped, however often items were undone and added again.
+ * - A line may name the line that it must follow. If another counting line is in between, it came
+ *   too late: it does not count, and neither do those written with it. Such lines block no other
+ *   writer, so when several rewrite a history at once, one always succeeds.
+ * - Undone items are skipped, however often items were undone and added again.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -31,7 +31,7 @@ export interface Look {
 export async function* countedBackward(session: Session, look: Look): AsyncGenerator<Line> {
   /**
    * Groups that name the line they must follow, which was not reached yet; the last one first
-   * (HI2).
+   *.
    */
   let unsettled: Group[] = [];
   for await (const group of groupsBackward(session, look)) {
@@ -63,7 +63,7 @@ function inTime(groups: readonly Group[], counts: unknown): Line[] {
   return kept.flat();
 }
 
-/** HI1 */
+/** HY1 */
 async function* groupsBackward(session: Session, look: Look): AsyncGenerator<Group> {
   let group: Line[] = [];
   for await (const line of linesBackward(session, look)) {

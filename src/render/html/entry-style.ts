@@ -1,7 +1,7 @@
 /**
  * Entry style: the look of entries, in a page by themselves (style.ts) and in the viewer.
  *
- * Loads nothing (style.ts, ST2), and uses the palette's names for every colour.
+ * Loads nothing (style.ts, SY2), and uses the palette's names for every colour.
  */
 
 import { type Html, html } from "./markup.ts";

@@ -1,7 +1,7 @@
 /**
  * Markdown HTML: Markdown of a transcript, in our own elements.
  *
- * MH1  Built from tokens by `html` alone (markup.ts, HM1), from a fixed set of elements. Texts of
+ * MH1  Built from tokens by `html` alone (markup.ts, MU1), from a fixed set of elements. Texts of
  *      the transcript are in no attribute but `href`; `start` is a number that we print.
  * MH2  A link leads to http, https or mailto, by a plain address without a user name before its
  *      host. Anything else is not a link: its address is printed next to its text. An image is a

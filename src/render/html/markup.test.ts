@@ -3,7 +3,7 @@ import { test } from "vitest";
 import { ParsedHtml } from "../../../test/e2e/parsed-html.ts";
 import { type Html, html, shownText } from "./markup.ts";
 
-test("a value is escaped, unless it is HTML made the same way (HM1)", () => {
+test("a value is escaped, unless it is HTML made the same way (MU1)", () => {
   const inner: Html = html`<b>${"<i>"}</b>`;
   const cases: [Html, string][] = [
     [html`<p>${"a < b & c"}</p>`, "<p>a &lt; b &amp; c</p>"],
@@ -15,7 +15,7 @@ test("a value is escaped, unless it is HTML made the same way (HM1)", () => {
   for (const [made, text] of cases) assert.equal(made.toString(), text);
 });
 
-test("an object that only looks like Html is escaped or refused (HM1)", () => {
+test("an object that only looks like Html is escaped or refused (MU1)", () => {
   const forged = { toString: () => "<script>" } as unknown as string;
   assert.throws(() => html`${forged}`);
   assert.equal(html`${["<script>"] as unknown as Html[]}`.toString(), "&lt;script&gt;");
@@ -38,7 +38,7 @@ test("every character comes back from a parser as it is shown, in a text and an 
   }
 });
 
-test("control characters are spelled out, and CR LF ends a line (HM2)", () => {
+test("control characters are spelled out, and CR LF ends a line (MU2)", () => {
   const cases: [string, string][] = [
     ["\u001b[31m\u0000", "\\u001b[31m\\u0000"],
     ["\u202etxt\u2066", "\\u202etxt\\u2066"],

@@ -1,11 +1,11 @@
 /**
  * Markup: the only place where text becomes HTML.
  *
- * HM1  `Html` is made only here, by the tag `html`: its literal parts are ours, and every value is
+ * MU1  `Html` is made only here, by the tag `html`: its literal parts are ours, and every value is
  *      escaped unless it is `Html` itself. So no text of a transcript can begin or end an element,
  *      an attribute or a comment anywhere.
- * HM2  The output has no control character but LF and tab, no bidirectional control and no lone
- *      surrogate (`safe-text.ts`, X1): such characters are shown as `\u001b`, and the page is valid
+ * MU2  The output has no control character but LF and tab, no bidirectional control and no lone
+ *      surrogate (`safe-text.ts`, SX1): such characters are shown as `\u001b`, and the page is valid
  *      UTF-8.
  *
  * Values go between tags or in quoted attributes: never as names, never in a style or script.
@@ -26,7 +26,7 @@ class SafeHtml {
   }
 }
 
-/** A piece of a page, safe by construction (HM1). The class itself is not exported. */
+/** A piece of a page, safe by construction (MU1). The class itself is not exported. */
 export type Html = SafeHtml;
 
 /** What may be put into a piece of a page; null adds nothing. */

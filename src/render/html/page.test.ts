@@ -81,7 +81,7 @@ test("a session's duration is in the two largest units", () => {
   ]);
 });
 
-test("the page's policy forbids everything it does not need, before any text of the session (HP1)", () => {
+test("the page's policy forbids everything it does not need, before any text of the session (PA1)", () => {
   const head = new SessionPage(FACTS).head();
   const { elements } = ParsedHtml.page(head);
   const metas = elements
@@ -101,7 +101,7 @@ test("the page's policy forbids everything it does not need, before any text of 
   assert.equal(elements.filter(({ tagName }) => tagName === "style").length, 1);
 });
 
-test("bad lines are shown in place, and entries that are not shown are counted (HP2)", () => {
+test("bad lines are shown in place, and entries that are not shown are counted (PA2)", () => {
   const page = new SessionPage(FACTS);
   const bad = ParsedHtml.fragment(
     page.badLines({

@@ -4,9 +4,9 @@
  * The caller reads the session's entries in order and writes each piece as it comes; only the last
  * calls are kept, so that memory is bounded.
  *
- * HP1  The page requests nothing and runs nothing: it has no script, no address that loads, one
+ * PA1  The page requests nothing and runs nothing: it has no script, no address that loads, one
  *      style sheet within it, and a policy that forbids everything else, should the rest ever fail.
- * HP2  Entries that are not shown are counted in the foot.
+ * PA2  Entries that are not shown are counted in the foot.
  */
 
 import { SESSION_STATUSES, type Summary } from "../../model/summary.ts";

@@ -1,9 +1,9 @@
 /**
  * Style: the look of a page: light or dark like the reader's system, on a phone and on paper.
  *
- * ST1  STYLE_HASH is the hash of the style sheet in the page's policy, so that no other style
+ * SY1  STYLE_HASH is the hash of the style sheet in the page's policy, so that no other style
  *      applies. A test computes it, and prints the right one when the style has changed.
- * ST2  Nothing in it loads anything: no url(), no @import, only installed fonts.
+ * SY2  Nothing in it loads anything: no url(), no @import, only installed fonts.
  */
 
 import { ENTRY_STYLE } from "./entry-style.ts";

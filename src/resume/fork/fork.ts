@@ -1,15 +1,14 @@
 /**
  * Fork: a new session that begins with a prefix of another one, its parent.
  *
- * FO1  Lines are copied in the dialect's own shape: the fields that a writer adds (times, ids, the
- *      chain) are the new session's own, everything else is unchanged. Lines that depend on later
- *      ones, which are not copied, are adjusted before (`cutBefore` of the dialect).
- * FO2  It begins by naming its parent: rye in the `parent_thread_id` of its `thread_start`, every
- *      dialect in the entry passed here, which is first, or right after that event. If it is
- *      signed, its genesis names the parent's signed head too.
- * FO3  Lines that no caller may write (checkpoints, other programs' rows) are not copied, but
- *      counted.
- * FO4  It is created whole, or not at all (whole-session.ts).
+ * - Lines are copied in the dialect's own shape: the fields that a writer adds (times, ids, the
+ *   chain) are the new session's own, everything else is unchanged. Lines that depend on later
+ *   ones, which are not copied, are adjusted before (`cutBefore` of the dialect).
+ * - It begins by naming its parent: rye in the `parent_thread_id` of its `thread_start`, every
+ *   dialect in the entry passed here, which is first, or right after that event. If it is signed,
+ *   its genesis names the parent's signed head too.
+ * - Lines that no caller may write (checkpoints, other programs' rows) are not copied, but counted.
+ * - It is created whole, or not at all (whole-session.ts).
  */
 
 import { randomUUID } from "node:crypto";
@@ -42,11 +41,11 @@ export interface ForkParts {
 
 export interface Forked {
   readonly session: Session;
-  /** Lines that were not copied (FO3). */
+  /** Lines that were not copied. */
   readonly leftBehind: number;
 }
 
-/** Refuses with SESSION_EXISTS and disk errors; then nothing of it is there (FO4). */
+/** Refuses with SESSION_EXISTS and disk errors; then nothing of it is there. */
 export async function forkInto(host: Host, store: Store, parts: ForkParts): Promise<Forked> {
   const { head, agent } = parts;
   const id = parts.id ?? besideSubagent(store.dialect, parts.parent);
@@ -109,7 +108,7 @@ function startOf(parent: string, natives: readonly Native[]) {
   return { start, rest: isStart ? natives.slice(1) : natives };
 }
 
-/** Counts one line that is not copied (FO3); throws any error that is not a refusal of the line. */
+/** Counts one line that is not copied; throws any error that is not a refusal of the line. */
 function refusedBy(reason: unknown): number {
   if (reason instanceof VerbatimError && reason.code === "INVALID_ENTRY") return 1;
   throw reason;

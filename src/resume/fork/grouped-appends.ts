@@ -2,8 +2,8 @@
  * Grouped appends: appends lines to a session with many in flight, so that they share syncs, and
  * never more than fits the log's queue.
  *
- * GR1  All of a group have ended before the next begins, and before a failure is thrown: nothing is
- *      written after that.
+ * - All of a group have ended before the next begins, and before a failure is thrown: nothing is
+ *   written after that.
  */
 
 import type { Native } from "../../dialects/dialect.ts";

@@ -1,10 +1,10 @@
 /**
  * Link: a signed session names the session that continues it, in a checkpoint of kind `link`.
  *
- * LK1  Only if we may write the session: its newest checkpoint is by one of the user's own keys, it
- *      is verified to its end, and no other process holds its lock.
- * LK2  It never fails its caller: the new session exists, and names its parent itself. Returns why
- *      there is no link.
+ * - Only if we may write the session: its newest checkpoint is by one of the user's own keys, it is
+ *   verified to its end, and no other process holds its lock.
+ * - It never fails its caller: the new session exists, and names its parent itself. Returns why
+ *   there is no link.
  */
 
 import { VerbatimError } from "../../base/errors.ts";

@@ -4,9 +4,8 @@
  * For sessions that begin with lines of another one: a part of them would look like a conversation
  * that ended there.
  *
- * WS1  When anything fails, the session is removed, with its pin, and the failure is thrown. A
- *      process that is killed meanwhile leaves the beginning, whose first entry says what it was to
- *      be.
+ * - When anything fails, the session is removed, with its pin, and the failure is thrown. A process
+ *   that is killed meanwhile leaves the beginning, whose first entry says what it was to be.
  */
 
 import type { Host } from "../../base/host.ts";

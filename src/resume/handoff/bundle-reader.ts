@@ -1,10 +1,10 @@
 /**
  * Bundle reader: finds the members of a file. Does not judge them.
  *
- * BR1  Every byte belongs to a header or a member, or is zero where it must be. So the members'
- *      hashes cover the whole file.
- * BR2  The names are ours, each once, even on file systems that ignore case.
- * BR3  No length is trusted: a member that would end after the file is refused.
+ * - Every byte belongs to a header or a member, or is zero where it must be. So the members' hashes
+ *   cover the whole file.
+ * - The names are ours, each once, even on file systems that ignore case.
+ * - No length is trusted: a member that would end after the file is refused.
  */
 
 import { createHash } from "node:crypto";

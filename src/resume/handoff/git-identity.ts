@@ -1,10 +1,10 @@
 /**
  * Git identity: the repository and commit of a directory, for people elsewhere.
  *
- * GI1  No credentials and no paths: of a remote only a network address is stated, without user,
- *      password, query and fragment.
- * GI2  The address is safe to pass to git: a scheme that runs nothing, and a host that is not an
- *      option of ssh. A reader refuses others (manifest.ts).
+ * - No credentials and no paths: of a remote only a network address is stated, without user,
+ *   password, query and fragment.
+ * - The address is safe to pass to git: a scheme that runs nothing, and a host that is not an
+ *   option of ssh. A reader refuses others (manifest.ts).
  */
 
 import { execFile } from "node:child_process";

@@ -1,11 +1,11 @@
 /**
  * Handoff: a session in one file, for another person to continue from. Always strict.
  *
- * HO1  The log in a bundle consists of the same bytes that were judged
- *      (signing/judging/open-verified.ts, N1).
- * HO2  Sidecar files are read a second time, so the bundle is judged by its own bytes, as at
- *      unpacking, before it gets its name. Derived members are made from there too.
- * HO3  Whole or not at all: until then an existing file of that name stays.
+ * - The log in a bundle consists of the same bytes that were judged
+ *   (signing/judging/open-verified.ts, N1).
+ * - Sidecar files are read a second time, so the bundle is judged by its own bytes, as at
+ *   unpacking, before it gets its name. Derived members are made from there too.
+ * - Whole or not at all: until then an existing file of that name stays.
  */
 
 import { basename, dirname, relative, resolve } from "node:path";
@@ -206,12 +206,12 @@ class Packing {
     const sign = (message: Uint8Array) => signer.sign(message);
     this.#writer.add(MANIFEST, await signManifest(manifest, sign));
     this.#writer.finish();
-    await judgeBundle(this.#bundle, this.#judge); // HO2
+    await judgeBundle(this.#bundle, this.#judge);
     const remoteDoubt = found?.remoteDoubt ?? null;
     return { bytes: this.#writer.end, manifest, metaDoubt, remoteDoubt };
   }
 
-  /** HO1. Collects usage and the files that lines refer to on the way. */
+  /** Collects usage and the files that lines refer to on the way. */
   async #addLog(lines: AsyncGenerator<VerifiedLine>) {
     const { root, logId, id } = this.#target;
     const dialect = DIALECTS[this.#target.dialect];
@@ -251,7 +251,7 @@ class Packing {
     return doubt?.why ?? null;
   }
 
-  /** The transcript for people, from the entries in the bundle (HO2). */
+  /** The transcript for people, from the entries in the bundle. */
   async #addTranscript(): Promise<void> {
     const { id, dialect } = this.#target;
     const members = new Map(this.#membersSoFar().map((member) => [member.name, member]));

@@ -2,10 +2,10 @@
  * Install: puts a session that was verified elsewhere into a store, byte for byte; and removes one
  * that could not be finished.
  *
- * IN1  The id is reserved first (session-ids.ts), the log comes last and at once, by renaming: no
- *      reader, and no crash, ever finds a part of a log. Everything else is durable before.
- * IN2  The written files have the stated hashes, or nothing of them stays.
- * IN3  Removing deletes what we made and nothing else.
+ * - The id is reserved first (session-ids.ts), the log comes last and at once, by renaming: no
+ *   reader, and no crash, ever finds a part of a log. Everything else is durable before.
+ * - The written files have the stated hashes, or nothing of them stays.
+ * - Removing deletes what we made and nothing else.
  */
 
 import { createHash } from "node:crypto";
@@ -79,7 +79,7 @@ async function writeNew(
       bytes += chunk.length;
       writeAll(file, chunk);
     }
-    if (hash.digest("hex") !== sha256) throw changed(`${directory.path}/${name}`, bytes); // IN2
+    if (hash.digest("hex") !== sha256) throw changed(`${directory.path}/${name}`, bytes);
     await file.sync();
     return bytes;
   } finally {
@@ -126,7 +126,7 @@ export class Traces {
     return new Traces(host, place, null);
   }
 
-  /** Removes what was added since (IN3). What cannot be removed stays; doctor lists it. */
+  /** Removes what was added since. What cannot be removed stays; doctor lists it. */
   async remove(): Promise<void> {
     const logName = basename(this.#path);
     const directory = await openIfThere(this.#host, this.#root, dirname(this.#path));

@@ -2,13 +2,13 @@
  * Judge bundle: whether a bundle is valid, by the keys that the user trusts and their pinned heads.
  * Reads only, from one descriptor.
  *
- * JB1  In this order, and nothing is used before all of it holds: the form of the file, the
- *      manifest's signature, every member's hash, the verdict on the log in the bundle, the head
- *      that the manifest names, the signature of thread.json.
- * JB2  The file's own contents decide nothing: its keys are for people, and are not trusted.
- * JB4  Later reads return what was judged: the file may have been replaced by then.
- * JB3  The verdict is the one that the session will have at its destination: pins of the session at
- *      that place count, and pins of this log elsewhere.
+ * - In this order, and nothing is used before all of it holds: the form of the file, the manifest's
+ *   signature, every member's hash, the verdict on the log in the bundle, the head that the
+ *   manifest names, the signature of thread.json.
+ * - The file's own contents decide nothing: its keys are for people, and are not trusted.
+ * - Later reads return what was judged: the file may have been replaced by then.
+ * - The verdict is the one that the session will have at its destination: pins of the session at
+ *   that place count, and pins of this log elsewhere.
  */
 
 import type { Host } from "../../base/host.ts";
@@ -118,7 +118,7 @@ export function bundledSession(
     return {
       crypto: nodeCrypto,
       keys: transcriptKeys(judging.trust, id),
-      remembered: rememberedIn(judging.book, whose), // JB3
+      remembered: rememberedIn(judging.book, whose),
       requiresPin,
       beside: spilling ? new SpillProof(host, target, spilling) : null,
     };
@@ -128,7 +128,7 @@ export function bundledSession(
 
 /**
  * The entries, from bytes that are judged once more; refuses with NOT_VERIFIED. In a judged bundle
- * they end at the head that its manifest names (JB4).
+ * they end at the head that its manifest names.
  */
 export async function* bundledEntries(
   { host, target, options, manifest }: BundledSession & Partial<Pick<JudgedBundle, "manifest">>,

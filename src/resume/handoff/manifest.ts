@@ -1,14 +1,13 @@
 /**
  * Manifest: the description of a bundle, and its signature. Page: docs/formats/bundle.md.
  *
- * MA1  One spelling: compact JSON in ASCII, these keys in this order, one LF. A text that would be
- *      written differently is refused.
- * MA2  `sig` is last, and covers every byte before it after its own domain tag: it cannot be taken
- *      for another signature, nor another for it.
- * MA4  Every field has the form that a writer gives it, also where this program does not use it:
- *      others will.
- * MA3  The key is trusted like one that signs transcripts: by the user's list, at the time it
- *      states.
+ * - One spelling: compact JSON in ASCII, these keys in this order, one LF. A text that would be
+ *   written differently is refused.
+ * - `sig` is last, and covers every byte before it after its own domain tag: it cannot be taken for
+ *   another signature, nor another for it.
+ * - Every field has the form that a writer gives it, also where this program does not use it:
+ *   others will.
+ * - The key is trusted like one that signs transcripts: by the user's list, at the time it states.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -69,7 +68,7 @@ export interface ReadManifest {
   readonly statement: Uint8Array;
 }
 
-/** Parses a manifest; null when it is not one (MA1). */
+/** Parses a manifest; null when it is not one. */
 export function readManifest(text: Uint8Array): ReadManifest | null {
   const [, before, encoded] = SIGNED.exec(asAscii(text)) ?? [];
   const sig = encoded === undefined ? null : fromBase64url(encoded);
@@ -107,7 +106,6 @@ export function notVerified(path: string, verdict: Verdict, why: string): Verbat
   });
 }
 
-/** MA1 */
 function inOrder(manifest: BundleManifest): BundleManifest {
   const { schema, session, dialect, made, by, head, git, members, kid } = manifest;
   const { log, seq, byte_offset, line } = head;
@@ -137,7 +135,6 @@ function isManifest(value: unknown): value is BundleManifest {
   );
 }
 
-/** MA4 */
 const BY = /^[\x20-\x7e]{1,100}$/;
 const HASH = /^[0-9a-f]{64}$/;
 const LOG_IDENTITY = /^[0-9a-f]{32}$/;

@@ -1,10 +1,10 @@
 /**
  * Record anew: writes a bundle's entries as a session of another dialect.
  *
- * RA1  The fate of every line is known before the first is written (store/mapping.ts).
- * RA2  The new session begins with its origin: the bundle's session and signed head, and what was
- *      kept, approximated and dropped. No provider sees that.
- * RA3  All or nothing: when a write fails the session is removed (resume/fork/whole-session.ts).
+ * - The fate of every line is known before the first is written (store/mapping.ts).
+ * - The new session begins with its origin: the bundle's session and signed head, and what was
+ *   kept, approximated and dropped. No provider sees that.
+ * - All or nothing: when a write fails the session is removed (resume/fork/whole-session.ts).
  */
 
 import type { Host } from "../../base/host.ts";
@@ -110,7 +110,6 @@ function entriesFor(
   return dialect === "entire" ? withMessageIds(entries) : entries;
 }
 
-/** RA1 */
 async function mapped(judged: JudgedBundle, options: AnewOptions) {
   const { manifest } = judged;
   const count = new Counting();
@@ -176,7 +175,6 @@ class Counting {
   }
 }
 
-/** RA2 */
 export function originEntry(
   { manifest }: Pick<JudgedBundle, "manifest">,
   fidelity: Fidelity,

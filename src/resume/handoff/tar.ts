@@ -1,9 +1,9 @@
 /**
  * Tar: the header of a member, in the one spelling of bundles (ustar, POSIX.1-1988).
  *
- * TA1  Name and length decide every byte of a header: a regular file, 0600, no owner, no time. So a
- *      header is read by writing it again and comparing; links, devices, sparse files, other forms
- *      of paths and everything else in tars are refused.
+ * - Name and length decide every byte of a header: a regular file, 0600, no owner, no time. So a
+ *   header is read by writing it again and comparing; links, devices, sparse files, other forms of
+ *   paths and everything else in tars are refused.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -43,7 +43,7 @@ export function memberHeader(name: string, bytes: number): Uint8Array {
   return header;
 }
 
-/** Parses a header (TA1); null when the block is not one. */
+/** Parses a header; null when the block is not one. */
 export function readHeader(block: Uint8Array): { name: string; bytes: number } | null {
   const text = asAscii(block);
   const [name = ""] = text.slice(0, MODE).split("\u0000");

@@ -1,13 +1,13 @@
 /**
  * Unpack: puts a bundle's session into a store, to continue it.
  *
- * UN1  Nothing is written before the bundle is judged (judge-bundle.ts), and a refused one leaves
- *      nothing behind.
- * UN2  In its own dialect it is the same session: byte for byte, under its own id, verified at its
- *      new place, its head pinned there. Its signatures name it, so it cannot have another id.
- * UN3  In another dialect it is another session, recorded through the store and signed by the user
- *      who unpacks it. It begins with its origin and the fate of every line. If the bundle's own
- *      session is in the same root and we may write it, it names the new one (resume/fork/link.ts).
+ * - Nothing is written before the bundle is judged (judge-bundle.ts), and a refused one leaves
+ *   nothing behind.
+ * - In its own dialect it is the same session: byte for byte, under its own id, verified at its new
+ *   place, its head pinned there. Its signatures name it, so it cannot have another id.
+ * - In another dialect it is another session, recorded through the store and signed by the user who
+ *   unpacks it. It begins with its origin and the fate of every line. If the bundle's own session
+ *   is in the same root and we may write it, it names the new one (resume/fork/link.ts).
  */
 
 import { basename, dirname, join, resolve } from "node:path";
@@ -110,7 +110,6 @@ async function unpackOpen(
   return installed(host, judged, root, options);
 }
 
-/** UN2 */
 async function installed(
   host: Host,
   judged: JudgedBundle,
@@ -157,7 +156,6 @@ async function installed(
   };
 }
 
-/** UN3 */
 async function recorded(
   host: Host,
   judged: JudgedBundle,

@@ -1,8 +1,8 @@
 /**
  * Target: what one provider's request accepts, and how it writes a settled conversation.
  *
- * TA1  A target invents nothing: it gets only what it accepts (fit.ts), with every call answered
- *      (settle.ts).
+ * - A target invents nothing: it gets only what it accepts (fit.ts), with every call answered
+ *   (settle.ts).
  */
 
 import type { CallResult, Content, NeutralMessage, Spoken } from "../conversation.ts";

@@ -162,7 +162,7 @@ export class Heads {
     const pin: Pin = { ...head, why };
     const key = `${pin.place}\0${pin.id}\0${pin.log}`;
     const waiting = this.#waiting.get(key);
-    if (waiting && waiting.seq >= pin.seq) return; // proof/pins.ts, P1
+    if (waiting && waiting.seq >= pin.seq) return; // proof/pins.ts, PB1
     this.#waiting.delete(key);
     this.#waiting.set(key, pin);
     this.#dropSurplus();

@@ -6,7 +6,7 @@
  *     would launder it.
  * O2  Lines after the last checkpoint are taken, and stated as found (log-signer.ts, S3). So are all
  *     lines of a log that is signed for the first time; but what would be tampering in a signed log
- *     is not signed there either, or it would be `verified` from then on (walk.ts, K2).
+ *     is not signed there either, or it would be `verified` from then on (walk.ts, WA1).
  */
 
 import { VerbatimError } from "../../base/errors.ts";

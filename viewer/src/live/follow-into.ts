@@ -1,9 +1,9 @@
 /**
  * Follow into: adds entries that any process appends to the page as they come.
  *
- * FI1  The client yields each entry once and in order, over lost connections and restarts
- *      (src/client/follow.ts). They are shown together, once a frame.
- * FI2  A reader at the end stays there; a reader elsewhere sees how many came.
+ * - The client yields each entry once and in order, over lost connections and restarts
+ *   (src/client/follow.ts). They are shown together, once a frame.
+ * - A reader at the end stays there; a reader elsewhere sees how many came.
  */
 
 import type { Signal } from "@preact/signals";

@@ -2,7 +2,7 @@
  * Badge: one verdict from two judges. This browser checks the log's bytes; the server also knows
  * the pinned heads, the files next to the log and which keys are trusted. Pure.
  *
- * BD1  The badge shows the worse of the two, by the order of src/proof/verdict.ts.
+ * - The badge shows the worse of the two, by the order of src/proof/verdict.ts.
  * BD2  It is green only when both have answered, about the session as it is now, and both say
  *      verified.
  */

@@ -1,8 +1,8 @@
 /**
  * Bytes source: fetches the log's bytes in pieces, and the keys that checkpoints name.
  *
- * BS1  A key from the server is checked against the checkpoint itself: it is used only when its
- *      SHA-256 is the id that the checkpoint names. Which keys are trusted is up to the server.
+ * - A key from the server is checked against the checkpoint itself: it is used only when its
+ *   SHA-256 is the id that the checkpoint names. Which keys are trusted is up to the server.
  */
 
 import type {
@@ -160,7 +160,7 @@ export class BytesSource {
     // An unusable key counts as missing: its signatures are not false because they cannot be
     // checked.
     const raw = publicKey === null || !this.#canVerify ? null : fromBase64url(publicKey);
-    if (!raw || kidOf(this.crypto, raw) !== keyId) return; // BS1
+    if (!raw || kidOf(this.crypto, raw) !== keyId) return;
     this.#known.set(keyId, {
       publicKey: raw,
       kid: keyId,

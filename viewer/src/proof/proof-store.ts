@@ -1,10 +1,10 @@
 /**
  * Proof store: the state of one session's proof: the verdicts of this browser and of the server.
  *
- * PS1  A short session is checked whole as soon as it is shown, of a long one its end; the rest on
- *      demand. One check at a time; a later one replaces an earlier one.
- * PS2  A session that has grown is checked again, once it pauses for a moment. Until then the old
- *      result is out of date, and no green badge is shown for it (badge.ts, BD2).
+ * - A short session is checked whole as soon as it is shown, of a long one its end; the rest on
+ *   demand. One check at a time; a later one replaces an earlier one.
+ * - A session that has grown is checked again, once it pauses for a moment. Until then the old
+ *   result is out of date, and no green badge is shown for it (badge.ts, BD2).
  */
 
 import { computed, signal } from "@preact/signals";

@@ -6,10 +6,9 @@
  * SHA-256 and AES come from noble: WebCrypto's are asynchronous, and its SHA-256 is not
  * incremental.
  *
- * WB1  A signature is valid only when WebCrypto said so for this key, this message and this
- *      signature. What was not checked in advance is not valid, and neither is anything where
- *      Ed25519 is missing.
- * WB2  No signature is valid under bytes that are not a key (src/proof/ed25519-keys.ts).
+ * - A signature is valid only when WebCrypto said so for this key, this message and this signature.
+ *   What was not checked in advance is not valid, and neither is anything where Ed25519 is missing.
+ * - No signature is valid under bytes that are not a key (src/proof/ed25519-keys.ts).
  */
 
 import { ecb } from "@noble/ciphers/aes.js";

@@ -5,7 +5,7 @@
  *      before it ends. A late response that does not fit changes nothing.
  * EW2  At most ENTRIES_MAX entries are held, plus one page: those far from the reader are dropped,
  *      and loaded again when scrolled to.
- * EW3  A live entry is added when it follows the loaded ones; otherwise it only moves the end.
+ * - A live entry is added when it follows the loaded ones; otherwise it only moves the end.
  */
 
 import type { EntryItem, EntryPage } from "../../../src/client/session-shapes.ts";
@@ -63,7 +63,7 @@ export function withAfter(window: EntryWindow, page: EntryPage): EntryWindow {
   return trimmed({ end, pages: [...window.pages, { from, next, items }] }, "end");
 }
 
-/** EW3. When it may not grow, because the reader is elsewhere, only the end moves. */
+/** When it may not grow, because the reader is elsewhere, only the end moves. */
 export function withEntry(window: EntryWindow, item: EntryItem, mayGrow = true): EntryWindow {
   const end = Math.max(window.end, item.end);
   const last = window.pages.at(-1);

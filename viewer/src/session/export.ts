@@ -1,10 +1,10 @@
 /**
  * Export: a session as one file, made in the browser from the server's responses.
  *
- * EX1  The HTML is the same as by `verbatim show --html`, by the same code, including line numbers.
- * EX2  The JSONL is the log, byte for byte.
- * EX3  A file is made in memory, so a log over EXPORT_BYTES_MAX is refused, with the command that
- *      writes it piece by piece.
+ * - The HTML is the same as by `verbatim show --html`, by the same code, including line numbers.
+ * - The JSONL is the log, byte for byte.
+ * - A file is made in memory, so a log over EXPORT_BYTES_MAX is refused, with the command that
+ *   writes it piece by piece.
  */
 
 import type { VerbatimClient } from "../../../src/client/client.ts";
@@ -19,7 +19,6 @@ const PAGE_ENTRIES = 500;
 
 type Progress = (part: number) => void;
 
-/** EX1 */
 export async function htmlPieces(
   client: VerbatimClient,
   head: SessionHead,
@@ -51,7 +50,6 @@ export async function htmlPieces(
   return pieces;
 }
 
-/** EX2 */
 export async function logPieces(
   client: VerbatimClient,
   head: SessionHead,
@@ -68,7 +66,6 @@ export async function logPieces(
   }
 }
 
-/** EX3 */
 function checkSize({ bytes }: SessionHead, command: string): void {
   if (bytes <= EXPORT_BYTES_MAX) return;
   throw new Error(`${sizeOf(bytes)} are too much for a browser to hold; use: ${command}`);

@@ -1,9 +1,9 @@
 /**
  * Highlight: colours code on the screen, with languages loaded on first use.
  *
- * HL1  Nothing is parsed as HTML: elements and texts are built here from the result of
- *      highlight.js, and the text is unchanged. Classes are from a fixed set.
- * HL2  Code over CODE_CHARS_MAX stays plain: colouring it would take longer than reading it.
+ * - Nothing is parsed as HTML: elements and texts are built here from the result of highlight.js,
+ *   and the text is unchanged. Classes are from a fixed set.
+ * - Code over CODE_CHARS_MAX stays plain: colouring it would take longer than reading it.
  */
 
 import { GRAMMARS } from "./grammars.ts";
@@ -44,7 +44,7 @@ async function colour(block: Element): Promise<void> {
   const grammar = GRAMMARS.get(language);
   if (grammar === undefined || code === null) return;
   const text = code.textContent ?? "";
-  if (text.length > CODE_CHARS_MAX) return; // HL2
+  if (text.length > CODE_CHARS_MAX) return;
   try {
     const [{ default: highlighter }, { default: rules }] = await Promise.all([
       import("highlight.js/lib/core"),
@@ -65,7 +65,6 @@ interface Scope {
   readonly children: readonly (Scope | string)[];
 }
 
-/** HL1 */
 const CLASSES = new Set(
   (
     "keyword built_in type literal number string regexp subst symbol class function title params " +

@@ -1,8 +1,8 @@
 /**
  * Outline: the known turns of a session.
  *
- * OL1  A session up to SCANNED_BYTES_MAX is read once, separately from what is shown. Of a longer
- *      one only loaded turns are known, and the panel says so.
+ * - A session up to SCANNED_BYTES_MAX is read once, separately from what is shown. Of a longer one
+ *   only loaded turns are known, and the panel says so.
  */
 
 import { signal } from "@preact/signals";
@@ -43,7 +43,6 @@ export class Outline {
     this.#changed();
   }
 
-  /** OL1 */
   async scan(end: number): Promise<void> {
     if (end > SCANNED_BYTES_MAX) return;
     try {

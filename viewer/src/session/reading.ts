@@ -63,8 +63,8 @@ export class Reading {
       else if (wish.to === "start") scroller.scrollTop = 0;
       else this.#toRow(this.rowAt(wish.to));
     } else if (this.#store.isFollowing)
-      this.#toEnd(); // TR2
-    else this.#restore(); // TR1
+      this.#toEnd(); // RD2
+    else this.#restore(); // RD1
     this.remember(); // The old position is no longer valid.
     this.#look();
   }

@@ -1,9 +1,9 @@
 /**
  * Session store: the session being read: its head, the loaded range, live entries.
  *
- * SO1  One request for earlier entries, one for later ones; the window itself refuses what no
- *      longer fits (entry-window.ts, EW1).
- * SO2  Following begins at the end stated by the first page, so nothing is missed between the two.
+ * - One request for earlier entries, one for later ones; the window itself refuses what no longer
+ *   fits (entry-window.ts, EW1).
+ * - Following begins at the end stated by the first page, so nothing is missed between the two.
  */
 
 import { signal } from "@preact/signals";

@@ -1,9 +1,9 @@
 /**
  * Transcript: the loaded range of the log, scrolled without end in both directions.
  *
- * TR1  Adding or removing rows above the reader does not move what they read: the first visible row
+ * RD1  Adding or removing rows above the reader does not move what they read: the first visible row
  *      stays where it is.
- * TR2  A reader at the end stays at the end as entries come; one who scrolled away is left alone.
+ * RD2  A reader at the end stays at the end as entries come; one who scrolled away is left alone.
  */
 
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";

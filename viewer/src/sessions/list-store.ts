@@ -1,8 +1,8 @@
 /**
  * List store: the sessions that match a filter, as many pages as were scrolled to.
  *
- * LS1  One request at a time for more, one for changes. A closed store reports nothing more.
- * LS2  Changes are polled every POLL_MS while the page is visible.
+ * - One request at a time for more, one for changes. A closed store reports nothing more.
+ * - Changes are polled every POLL_MS while the page is visible.
  */
 
 import { signal } from "@preact/signals";
@@ -83,7 +83,7 @@ export class ListStore {
     } catch (cause) {
       this.#fail(cause);
     }
-    if (this.#isClosed || document.hidden) return; // LS2
+    if (this.#isClosed || document.hidden) return;
     const ms = this.isComplete.value ? POLL_MS : POLL_SOON_MS;
     this.#timer = setTimeout(() => this.#refresh(), ms);
   }

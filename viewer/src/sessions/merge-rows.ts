@@ -1,9 +1,9 @@
 /**
  * Merge rows: updates the loaded list with its first page, loaded again.
  *
- * MR1  The first page is authoritative for the sessions it spans: those that it no longer has, and
- *      that would be within it, are deleted or have moved. Those after it stay.
- * MR2  No session is in the list twice.
+ * - The first page is authoritative for the sessions it spans: those that it no longer has, and
+ *   that would be within it, are deleted or have moved. Those after it stay.
+ * - No session is in the list twice.
  */
 
 import type { SessionItem, SessionPage } from "../../../src/client/session-shapes.ts";

@@ -1,7 +1,7 @@
 /**
  * Search store: the hits for the words in a box, as they are typed.
  *
- * SS1  Only the last query's hits are shown: an earlier query is cancelled.
+ * - Only the last query's hits are shown: an earlier query is cancelled.
  */
 
 import { signal } from "@preact/signals";

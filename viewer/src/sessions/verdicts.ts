@@ -1,11 +1,11 @@
 /**
  * Verdicts: the server's verdicts for sessions on the screen, a few at a time.
  *
- * VD1  At most ASKED_MAX requests at once: judging a session reads all of it. A row that is
- *      scrolled away before its turn is not requested.
- * VD2  A verdict belongs to a session as it was listed: one whose log has changed since is judged
- *      again, and so is every one after KEPT_MS: pins and files next to the log change without it.
- * VD3  A session over JUDGED_BYTES_MAX is judged when it is opened, not because it was listed.
+ * - At most ASKED_MAX requests at once: judging a session reads all of it. A row that is scrolled
+ *   away before its turn is not requested.
+ * - A verdict belongs to a session as it was listed: one whose log has changed since is judged
+ *   again, and so is every one after KEPT_MS: pins and files next to the log change without it.
+ * - A session over JUDGED_BYTES_MAX is judged when it is opened, not because it was listed.
  */
 
 import { type Signal, signal } from "@preact/signals";
