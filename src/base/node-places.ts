@@ -99,7 +99,7 @@ function home({ HOME }: Environment): string {
   if (isAbsolute(listed)) return listed;
   throw new VerbatimError(
     "BAD_SETTING",
-    "HOME is refused: it is not an absolute path, and the system has no home directory for this user; " +
+    "HOME is refused: it is not an absolute path, and the system has none for this user; " +
       "set one that begins with /",
     { setting: "HOME", from: "environment", reason: "it is not an absolute path" },
   );

@@ -88,8 +88,8 @@ function printScalar(value: unknown, style: JsonStyle): string {
 }
 
 /**
- * A short id of a text: 64 bits, two FNV-1a hashes of its UTF-16 units, in hex. Not collision-resistant:
- * never use it where an attacker may choose the text.
+ * A short id of a text: 64 bits, two FNV-1a hashes of its UTF-16 units, in hex. Not resistant to
+ * collisions: never use it where an attacker may choose the text.
  */
 export function fingerprint(text: string): string {
   let a = 0x811c9dc5;

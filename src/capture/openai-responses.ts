@@ -130,7 +130,7 @@ export class ResponseMessage implements Gathering<OpenAIResult> {
     const reason = isObject(details) ? nameOf("openai", details.reason) : null;
     this.#stopReason = reason ?? nameOf("openai", status);
     if (type !== "response.completed") return;
-    for (const item of this.#items.values()) item.hasEnded = true; // A completed response ends all of its items.
+    for (const item of this.#items.values()) item.hasEnded = true;
   }
 
   #replaceItems(output: readonly unknown[]): void {

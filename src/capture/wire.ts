@@ -73,7 +73,7 @@ export function providerError(provider: Provider, type: unknown, cause: unknown)
   const word = typeof type === "string" && /^[\w.-]{1,64}$/.test(type) ? type : "unknown";
   return new VerbatimError(
     "PROVIDER_ERROR",
-    `${provider} ended the message with the error ${word}; what arrived is kept as partial: send the request again`,
+    `${provider} ended the message with ${word}; what arrived is kept as partial: send it again`,
     { provider, type: word },
     { cause },
   );

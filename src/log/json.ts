@@ -61,7 +61,7 @@ function jsonOf(value: unknown): string {
   }
   const details = { field: "(the whole)", reason: "it cannot be written as JSON" };
   const message =
-    "the value cannot be written as JSON (undefined, a function, a BigInt or a cycle); nothing was written";
+    "the value cannot be written as JSON (such as a BigInt or a cycle); nothing was written";
   throw new VerbatimError("INVALID_ENTRY", message, details, { cause });
 }
 

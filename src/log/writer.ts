@@ -6,8 +6,8 @@
  *
  * With `os` and no other writer at work, a line is written at once, without the queue.
  *
- * W4  One batch is in flight. So with `disk` at most one batch is unsynced, which recovery relies on
- *     (limits.ts, DOUBTFUL_BYTES).
+ * W4  One batch is in flight. So with `disk` at most one batch is unsynced, which recovery relies
+ *     on (limits.ts, DOUBTFUL_BYTES).
  * - Lines land in the order in which `append` was called, whether they waited or not.
  */
 

@@ -1,4 +1,4 @@
-/** Findings: the list of what is wrong with a log, and the messages. They repeat no text of a log. */
+/** Findings: the list of what is wrong with a log, and its messages, which repeat no log text. */
 
 import { asciiJson } from "./checkpoint.ts";
 import type { KeyAnswer } from "./keys.ts";

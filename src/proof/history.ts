@@ -79,7 +79,8 @@ export class History {
   finish(): void {
     for (const { range, turn } of this.#found.values()) {
       const [from, to] = range;
-      const message = `bytes ${from} to ${to} were found unsigned, and no checkpoint vouches for them`;
+      const bytes = `bytes ${from} to ${to}`;
+      const message = `${bytes} were found unsigned, and no checkpoint vouches for them`;
       this.#findings.add("FOUND_UNSIGNED", "incomplete", from, turn, message);
     }
   }

@@ -208,7 +208,7 @@ export class Judge implements WalkHandler {
     this.total++;
     const lineHash = toHex(this.#options.crypto.sha256(line));
     if (seq === this.#pinnedSeq) this.pinnedLine = lineHash;
-    if (this.#unchecked && this.#unchecked.checkpoint.kid !== kid) this.#settle(); // It may be a rotation.
+    if (this.#unchecked && this.#unchecked.checkpoint.kid !== kid) this.#settle();
     this.#rotations.comes(checkpoint);
     const key = this.#keyOf(checkpoint);
     const fault = this.#faultOf(checkpoint, place, hash);

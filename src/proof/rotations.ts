@@ -99,7 +99,7 @@ export function withSuccessors(
   const followed = new Map(by.map((handOver) => [handOver.next, handOver]));
   const answer = (own: KeyAnswer, successor: KeyAnswer | undefined): KeyAnswer => {
     let handOver = followed.get(successor?.kid ?? "");
-    if (own.refusal !== "KEY_UNKNOWN" || !successor || !handOver) return own; // The user decided about it.
+    if (own.refusal !== "KEY_UNKNOWN" || !successor || !handOver) return own;
     for (let before = followed.get(handOver.by); before; before = followed.get(handOver.by)) {
       handOver = before;
     }

@@ -10,7 +10,7 @@
  *   `_signature2`. It is not the hash that `_signature` states.
  * - `thread_id`, `rev`: the object's own fields of that name.
  * - `ts`: the time in `_signature`, as spelled there. One clock reading serves both.
- * - `kid`: SHA-256 of the raw public key, in hex. The verifier computes it from the key, found by `fp`.
+ * - `kid`: SHA-256 of the raw public key, in hex, which the verifier finds by `fp`.
  *
  * The order is `_signature2` first, then `_signature` over everything but itself, `_signature2`
  * included. So a verifier written from the seed, which removes only `_signature`, accepts the file,

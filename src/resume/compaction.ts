@@ -97,7 +97,7 @@ function fromLast(
     ...messages.slice(at + 1),
   ];
   const firstOther = messages.findIndex(({ role }) => role !== "system");
-  const system = messages.slice(0, firstOther) as readonly SystemMessage[]; // The system prompt (fit.ts, FI3).
+  const system = messages.slice(0, firstOther) as readonly SystemMessage[];
   const gone: NeutralMessage[] = [
     ...messages.slice(firstOther, at),
     { role: "assistant", content: last.content.slice(0, from) },

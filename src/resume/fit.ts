@@ -6,8 +6,8 @@
  *   of its message. None is ever emptied.
  * - A message with thinking begins with it and does not end with it: Anthropic refuses others. It
  *   reads two assistant messages in a row as one, so two with thinking lose it.
- * FI3  System messages before all others are the system prompt. Later ones become user text,
- *      marked, where the target has no place for them.
+ * - System messages before all others are the system prompt. Later ones become user text,
+ *   marked, where the target has no place for them.
  * - A message with more calls than the target accepts is split, each part with its results.
  */
 
@@ -48,7 +48,7 @@ export function fitTo(messages: readonly NeutralMessage[], takes: Takes, repairs
     if (message.role === "user" || (fitted.length > 0 && takes.systemAnywhere)) {
       fitted.push(message);
     } else if (fitted.length === 0) {
-      system.push(...message.content); // FI3
+      system.push(...message.content);
     } else {
       fitted.push({ role: "user", content: message.content.map((each) => asUsers(each, repairs)) });
     }

@@ -65,7 +65,7 @@ export async function forkInto(host: Host, store: Store, parts: ForkParts): Prom
 
 /**
  * The place of a fork of a subagent's own log: next to it, since elsewhere its rows would not count
- * as the conversation (dialects/claude/aside.ts). Undefined for other sessions: the dialect decides.
+ * as the conversation (dialects/claude/aside.ts). Undefined for others: the dialect decides.
  */
 function besideSubagent(dialect: DialectName, parent: string): string | undefined {
   const key = dialect === "claude" ? keyOf(parent) : null;

@@ -314,7 +314,7 @@ function headOf({ signed_through: through, log, path }: VerifyReport): BundleMan
 function olderFormat(path: string): VerbatimError {
   return new VerbatimError(
     "NOT_VERIFIED",
-    `${path} is valid, but signed only in the older format, which a bundle cannot name; look at it ` +
+    `${path} is valid, but signed only in the older format, which bundles cannot name; look at it ` +
       "and sign it with `verbatim repair --vouch --profile rye`, then hand it off",
     { path, verdict: "untrusted" },
   );

@@ -47,8 +47,8 @@ export function isDerived(name: string): boolean {
 export function badBundle(path: string, reason: string): VerbatimError<"BAD_BUNDLE"> {
   return new VerbatimError(
     "BAD_BUNDLE",
-    `${path} is not a bundle, or was damaged in transfer: ${reason}; nothing was written; have it sent ` +
-      "again",
+    `${path} is not a bundle, or was damaged in transfer: ${reason}; nothing was written; ` +
+      "have it sent again",
     { path, reason },
   );
 }

@@ -34,7 +34,7 @@ export function memberHeader(name: string, bytes: number): Uint8Array {
   };
   put(MODE, octal(0o600, 7), octal(0, 7), octal(0, 7)); // Then user and group.
   put(SIZE, octal(bytes, 11), octal(0, 11)); // Then the time.
-  header.set(utf8("        0"), SUM); // The checksum counts itself as blanks; then the type: a file.
+  header.set(utf8("        0"), SUM); // The checksum counts itself as blanks; then the type.
   put(MAGIC, "ustar");
   header.set(utf8("00"), VERSION);
   put(DEVICE, octal(0, 7), octal(0, 7));
@@ -65,7 +65,7 @@ function octal(value: number, digits: number): string {
 function tooLarge(path: string, bytes: number, bytesMax: number): VerbatimError {
   return new VerbatimError(
     "BUNDLE_TOO_LARGE",
-    `${path} is too large for a bundle: ${bytes} bytes, of ${bytesMax} at most; copy the session's ` +
+    `${path} is too large for a bundle: ${bytes} of ${bytesMax} bytes; copy the session's ` +
       "files by other means, and verify them there",
     { path, bytes, bytesMax },
   );
