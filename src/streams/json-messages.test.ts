@@ -116,7 +116,7 @@ test("what is no UTF-8 JSON is refused, and not a word of it is in the error", (
   }
 });
 
-test("a text cut at any byte is refused or stored as it stands", () => {
+test("a text cut at any byte is refused or stored unchanged", () => {
   const whole = encoder.encode('[{"é":"\\"]"}, [1.50,[]] ,"💥"]\n');
   for (let cut = 0; cut < whole.length; cut++) {
     const text = whole.subarray(0, cut);

@@ -26,7 +26,7 @@ async function textOf(store: LocalStore, path: string): Promise<string> {
 
 const isJournal = (name: string) => name.endsWith(".j");
 
-test("a data directory is one process's at a time, and the other is told whose", async () => {
+test("one process at a time has a data directory open, and the error names it", async () => {
   const dataDirectory = tempDirectory();
   const store = await openLocalStore({ dataDirectory });
   const { details } = await refusal(openLocalStore({ dataDirectory }), "LOG_LOCKED");
@@ -53,7 +53,7 @@ test("appends that come together become durable by one sync, of any number of st
   for (const path of paths) assert.equal(await textOf(store, path), "ab");
 });
 
-test("nobody is answered, and nothing shown, before the sync has ended", async () => {
+test("no request is answered, and nothing is visible, before the sync has ended", async () => {
   const files = new WatchedFiles();
   const store = await open({ dataDirectory: tempDirectory(), host: files.host });
   await store.create("/s", { body: EMPTY, isClosed: false });
@@ -78,7 +78,7 @@ test("nobody is answered, and nothing shown, before the sync has ended", async (
   assert.deepEqual(told, [(await store.head("/s")).end, "appended", "duplicate"]);
 });
 
-test("a full disk refuses one batch, and the store goes on", async () => {
+test("a full disk refuses one batch, and the store continues", async () => {
   const files = new WatchedFiles();
   const dataDirectory = tempDirectory();
   const store = await openLocalStore({ dataDirectory, host: files.host });
@@ -239,7 +239,7 @@ test("the file of a deleted stream is kept for as long as was asked, then remove
   await again.close();
 });
 
-test("a checkpoint takes nothing from those who read and append meanwhile", async () => {
+test("a checkpoint does not disturb concurrent reads and appends", async () => {
   const dataDirectory = tempDirectory();
   const store = await openLocalStore({ dataDirectory, checkpointBytes: 1000 });
   await store.create("/s", { body: EMPTY, isClosed: false });

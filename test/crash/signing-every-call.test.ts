@@ -1,6 +1,6 @@
 /**
  * Every call: a signed session, with each call to the disk failing in turn, in each way it can. The
- * verdict never says that somebody tampered, what was acknowledged is there, and the chain goes on.
+ * verdict never says that somebody tampered, what was acknowledged is there, and the chain continues.
  */
 
 import assert from "node:assert/strict";
@@ -127,7 +127,7 @@ function assertOurs(error: unknown): void {
 }
 
 test.each<TorturedDialect>(["rye", "entire", "homeagent"])(
-  "whichever call fails while a session of %s is signed, it is never found tampered with, and goes on",
+  "whichever call fails while a session of %s is signed, it is never found tampered with, and continues",
   { timeout: 120_000 },
   async (dialect) => {
     const sound = new Life(dialect, null);

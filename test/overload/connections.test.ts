@@ -24,7 +24,7 @@ async function metric(url: string, name: string): Promise<number> {
   return Number(line?.split(" ").at(-1) ?? Number.NaN);
 }
 
-test("who says nothing, or a head byte by byte, is let go; who is quick is not", async () => {
+test("silent and slow clients are disconnected; quick ones are not", async () => {
   const headersTimeoutMs = 500;
   const server = await startTestServer({ headersTimeoutMs, requestTimeoutMs: 60_000 });
   const silent = await RawConnection.open(server.url);
@@ -72,7 +72,7 @@ test("a reader that waits is not slow, however short the time for a request is",
   assert.equal(response.status, 204);
 });
 
-test("as many connections as the limit says are served, the next is told to come later", async () => {
+test("as many connections as the limit says are served, the next is refused with Retry-After", async () => {
   const server = await startTestServer({ connectionsMax: 3 });
   const open = async () => {
     const connection = await RawConnection.open(server.url);
@@ -90,7 +90,7 @@ test("as many connections as the limit says are served, the next is told to come
   for (const { socket } of first) socket.destroy();
 });
 
-test("as many requests as the limit says are under way, the next is told to come later", async () => {
+test("as many requests as the limit says run at once, the next is refused with Retry-After", async () => {
   const server = await startTestServer({ requestsMax: 2, longPollTimeoutMs: 60_000 });
   await server.put("/s", TYPE);
   const url = `${server.at("/s")}?offset=now&live=long-poll`;

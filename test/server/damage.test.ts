@@ -63,7 +63,7 @@ test("damage in the middle stops a reader there: before it, all is served", asyn
   assert.deepEqual(await refused(again), [500, "STREAM_DAMAGED"]);
 });
 
-test("after a failed sync writes are 503, health says so, and reads go on", async () => {
+test("after a failed sync writes are 503, health says so, and reads continue", async () => {
   const files = new WatchedFiles();
   const directory = tempDirectory();
   const store = await openLocalStore({ dataDirectory: directory, host: files.host });

@@ -28,7 +28,7 @@ function emptyUser() {
 
 const serve = () => startTestServer({ roots: "found", demo: true });
 
-test("who has no session is shown signed ones, with everything in them, outside of their own roots", async () => {
+test("without sessions the demo is shown: signed, with every kind of entry, outside the user's roots", async () => {
   const { cwd } = emptyUser();
   const server = await serve();
   const client = new VerbatimClient({ url: server.url });
@@ -73,7 +73,7 @@ test("one request removes it for good, and only it", async () => {
   assert.equal(posted.status, 405);
 });
 
-test("who has a session, names a root or did not ask for it is shown no demo", async () => {
+test("the demo is not shown with a session, with a named root, or unless requested", async () => {
   const { user, cwd } = emptyUser();
   for (const options of [{ roots: [cwd], demo: false }, { roots: "found" as const }]) {
     const client = new VerbatimClient({ url: (await startTestServer(options)).url });
@@ -86,7 +86,7 @@ test("who has a session, names a root or did not ask for it is shown no demo", a
   assert.ok(!existsSync(demoRoot()));
 });
 
-test("who has a session that cannot be looked at is shown no demo", async () => {
+test("the demo is not shown if a session cannot be read", async () => {
   const { cwd } = emptyUser();
   mkdirSync(join(cwd, ".ai/threads/hidden-1"), { recursive: true });
   symlinkSync("/nowhere", join(cwd, ".ai/threads/hidden-1/transcript.jsonl"));
@@ -94,7 +94,7 @@ test("who has a session that cannot be looked at is shown no demo", async () => 
   assert.deepEqual(await client.demo(), { isShown: false });
 });
 
-test("a half-made demo is made anew", async () => {
+test("an incomplete demo is created again", async () => {
   emptyUser();
   mkdirSync(join(demoRoot(), ".ai/threads/half-1"), { recursive: true });
   const client = new VerbatimClient({ url: (await serve()).url });

@@ -36,7 +36,7 @@ test("a sender that says no length is stopped at the limit, too", async () => {
   assert.match(await connection.closed(), /^HTTP\/1\.1 413 .*BODY_TOO_LARGE/s);
 });
 
-test("who sends far too much can read why it was refused", async () => {
+test("a client that sends far too much can read why it was refused", async () => {
   const server = await startTestServer({ bodyBytesMax: MIB });
   await server.put("/s", TYPE);
   const connection = await RawConnection.open(server.url);
@@ -52,7 +52,7 @@ test("who sends far too much can read why it was refused", async () => {
   assert.match(await connection.closed(), /^HTTP\/1\.1 413 .*BODY_TOO_LARGE/s);
 });
 
-test("who asks first whether to send too much is told not to", async () => {
+test("a too large body with Expect: 100-continue is refused before it is sent", async () => {
   const server = await startTestServer({ bodyBytesMax: 1000 });
   await server.put("/s", TYPE);
   const ask = async (bytes: number) => {
@@ -154,7 +154,7 @@ test("a connection that takes nothing of its answer is cut, one that takes it sl
   assert.ok((await stalled.closed()).length < 15 * MIB);
 });
 
-test("as many may wait as the limit says, the next is told to come later", async () => {
+test("as many may wait as the limit says, the next is refused with Retry-After", async () => {
   const server = await startTestServer({ liveReadersMax: 2, longPollTimeoutMs: 60_000 });
   await server.put("/s", TYPE);
   const url = `${server.at("/s")}?offset=now&live=long-poll`;

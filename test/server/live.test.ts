@@ -76,7 +76,7 @@ test("a reader of events gets what is there and then what comes, each once", asy
   });
 });
 
-test("readers who join while others append miss nothing and get nothing twice", async () => {
+test("readers that join while others append miss nothing and get nothing twice", async () => {
   const server = await startTestServer({ chunkBytes: 64 });
   await server.put("/s", JSON_TYPE);
   const sources: Promise<EventSource>[] = [];
@@ -137,7 +137,7 @@ test("a reader that takes its time to catch up is waited for, a chunk at a time"
   assert.ok(received.endsWith("0\r\n\r\n"));
 });
 
-test("an event stream ends when its time is up, and goes on where it was left", async () => {
+test("an event stream ends when its time is over, and continues where it ended", async () => {
   const server = await startTestServer({ eventStreamMs: 100 });
   await server.put("/s", "text/plain", { body: "one" });
   const first = await EventSource.open(server, "/s");
@@ -165,7 +165,7 @@ test("a cursor that a reader brings is passed, and never gone behind again", asy
   await source.cancel();
 });
 
-test("deleting a stream ends its event streams, and tells who polls that it is gone", async () => {
+test("deleting a stream ends its event streams, and long-polls report it as gone", async () => {
   const server = await startTestServer();
   await server.put("/s", "text/plain", { body: "one" });
   const source = await EventSource.open(server, "/s");
@@ -177,7 +177,7 @@ test("deleting a stream ends its event streams, and tells who polls that it is g
   assert.deepEqual(await refused(await polling), [404, "STREAM_NOT_FOUND"]);
 });
 
-test("nobody who left is kept: no feed, no watcher, no place among those who wait", async () => {
+test("a reader that left leaves no feed, no watcher and no place in the queue", async () => {
   const server = await startTestServer();
   await server.put("/s", "text/plain", { body: "one" });
   const sources = await Promise.all(
@@ -190,7 +190,7 @@ test("nobody who left is kept: no feed, no watcher, no place among those who wai
   assert.deepEqual(await health(server), { status: "ok", liveReaders: 0, eventFeeds: 0 });
 });
 
-test("a stream that somebody waits for does not expire", async () => {
+test("a stream with a waiting reader does not expire", async () => {
   const server = await startTestServer({ longPollTimeoutMs: 2500 });
   await server.put("/polled", "text/plain", { headers: { "Stream-TTL": "1" } });
   await server.put("/read", "text/plain", { headers: { "Stream-TTL": "1" } });
@@ -203,7 +203,7 @@ test("a stream that somebody waits for does not expire", async () => {
   await source.cancel();
 });
 
-test("a server that stops lets its readers go, and they can go on where they were", async () => {
+test("a server that stops ends its readers, and they can continue where they were", async () => {
   const server = await startTestServer({ longPollTimeoutMs: 60_000 });
   await server.put("/s", "text/plain", { body: "one" });
   const source = await EventSource.open(server, "/s");

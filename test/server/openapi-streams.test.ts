@@ -105,7 +105,7 @@ test("real answers about subscriptions are as the document says", async () => {
   await ask("POST", `${at}/claim`, 404, json({ worker: "w" }));
 });
 
-test("who has no token, or one that is for less, is refused as the document says", async () => {
+test("a request without a sufficient token is refused as the document says", async () => {
   const server = await startTestServer();
   const { token } = await makeToken(server.directory, { scopes: ["append"], paths: ["x/**"] });
   const streams = ["GET", "HEAD", "POST", "PUT", "DELETE"].map((method) => [method, STREAM]);
@@ -130,7 +130,7 @@ test("who has no token, or one that is for less, is refused as the document says
   }
 });
 
-test("too many readers are told as the document says", async () => {
+test("too many readers are refused as the document says", async () => {
   const server = await startTestServer({ liveReadersMax: 0 });
   await server.put("/s", "text/plain");
   const response = await fetch(`${server.at("/s")}?offset=-1&live=sse`);

@@ -5,7 +5,7 @@ import { test } from "vitest";
 import { RawConnection, rawStatus } from "./raw-http.ts";
 import { header, startTestServer } from "./test-server.ts";
 
-test("a page of this machine may use it, and is told what it may read", async () => {
+test("a page of this machine may use it, and CORS headers allow it to read", async () => {
   const server = await startTestServer();
   await server.put("/s", "text/plain", { body: "x" });
   for (const origin of ["http://localhost:5173", "http://127.0.0.1", "https://[::1]:8443"]) {
@@ -42,7 +42,7 @@ test("no other page may read, append or delete", async () => {
   assert.equal(await (await fetch(server.at("/s"))).text(), "x");
 });
 
-test("a name of somebody else's that leads here is refused", async () => {
+test("a foreign host name that resolves to this machine is refused", async () => {
   const server = await startTestServer();
   await server.put("/s", "text/plain", { body: "x" });
   for (const host of ["rebound.example.com", "rebound.example.com:4437", "localhost.evil", ""]) {

@@ -6,7 +6,7 @@ import { rawPath, readQuery, streamPathOf } from "./target.ts";
 
 const text = fc.string({ unit: "binary" }).filter((each) => each.isWellFormed());
 
-test("a stream's path is what stands behind the root, decoded once", () => {
+test("a stream's path is what follows the root, decoded once", () => {
   assert.equal(streamPathOf("/v1/stream/chat/session-1"), "/chat/session-1");
   assert.equal(streamPathOf("/v1/stream/a%20b"), "/a b");
   assert.equal(streamPathOf("/v1/stream/a%2520b"), "/a%20b");

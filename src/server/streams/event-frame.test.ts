@@ -72,7 +72,7 @@ test("bytes of any other type arrive as base64", () => {
   );
 });
 
-test("a control event says where the reader stands, and when nothing will follow", () => {
+test("a control event has the reader's offset, and says when nothing will follow", () => {
   const open = head("text/plain");
   const parsed = (of: Chunk) => {
     const [event] = parseEvents(Buffer.from(controlEvent(eventFrame(of), 7)));

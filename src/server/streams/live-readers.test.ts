@@ -21,7 +21,7 @@ test("as many readers as the limit says are taken, and one more is refused", () 
   assert.equal(readers.count, 1);
 });
 
-test("nothing is looked at again and again unless somebody reads by a token", async () => {
+test("tokens are checked again only while a reader uses one", async () => {
   let looks = 0;
   const readers = new LiveReaders(10, () => {
     looks++;
@@ -54,7 +54,7 @@ test("nothing is looked at again and again unless somebody reads by a token", as
   );
 });
 
-test("who ends when told is let go of, and all are told when the server stops", async () => {
+test("readers that end are removed, and all are ended when the server stops", async () => {
   const readers = new LiveReaders(10, ({ token }) => token !== "revoked");
   const ended: string[] = [];
   const add = (name: string, pass: Pass | null) => {

@@ -6,7 +6,7 @@ import { HOOK, isSigned, PULL, post, send } from "../../../test/support/subscrip
 import { diskDirectory } from "../../../test/support/temp-directory.ts";
 import { answerWith, WebhookReceiver } from "../../../test/support/webhook-receiver.ts";
 
-test("a server killed with -9 goes on: subscriptions, keys, tokens, webhooks under way", async () => {
+test("a server killed with -9 continues: subscriptions, keys, tokens, webhooks in progress", async () => {
   const directory = diskDirectory();
   const receiver = await WebhookReceiver.start(() => {}); // Does not answer.
   const first = startChild("test/support/serving-child.ts", directory);

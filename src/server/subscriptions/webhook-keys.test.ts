@@ -29,7 +29,7 @@ test("a key is named by its JWK thumbprint", async () => {
   expect(keys.kid).toBe(jwk?.kid);
 });
 
-test("the key is made once, is the same after a restart, and nobody else can read it", async () => {
+test("the key is created once, is the same after a restart, and only its owner can read it", async () => {
   const directory = tempDirectory();
   const first = await WebhookKeys.open(nodeHost, directory);
   const again = await WebhookKeys.open(nodeHost, directory);

@@ -29,7 +29,7 @@ async function numbersIn(store: LocalStore, path: string): Promise<number[]> {
   return numbers;
 }
 
-test("of 32 writers who go on, a backup has a prefix of each, with all that was acknowledged before", async () => {
+test("a backup during 32 writers has a prefix of each, with all that was acknowledged before", async () => {
   const streams = new SignedStreams();
   // So small that checkpoints, which delete segments, come all the time.
   const store = await streams.open({

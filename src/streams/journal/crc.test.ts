@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { crcOf, hex } from "./crc.ts";
 
-test("a checksum goes on over any pieces, empty ones of every make included", () => {
+test("a checksum continues over any pieces, empty ones of every kind included", () => {
   const empty = [
     Buffer.alloc(0),
     new Uint8Array(0),

@@ -175,7 +175,7 @@ test("an altered byte before the last batch is damage, wherever it is", async ()
   }
 });
 
-test("segments follow one another; a torn end goes before a segment that goes on from there", async () => {
+test("segments follow one another; a torn end may precede a segment that continues from there", async () => {
   const [first, places] = segment(1, [[appended("a")], [appended("b")]]);
   const [second] = segment(3, [[appended("c")]]);
   assert.equal((await scan({ 1: first, 3: second })).records.length, 3);
@@ -218,7 +218,7 @@ test("a segment whose making a crash cut short holds nothing", async () => {
   assert.equal((await scan({ 1: Buffer.alloc(header.length) })).records.length, 0);
 });
 
-test("a segment whose making failed is passed over, and the one before goes on", async () => {
+test("a segment whose creation failed is skipped, and the one before continues", async () => {
   const [first] = segment(1, [[appended("a")], [appended("b")], [appended("c")]]);
   const [last] = segment(4, [[appended("d")]]);
   const unborn = Buffer.from(segmentHeader(STORE, 3, SALT)).subarray(0, -1);
@@ -236,7 +236,7 @@ test("another store's journal is refused", async () => {
   await refusal(scan({ 1: other }), "STORE_DAMAGED");
 });
 
-test("the batch that was written last is told, for it may not have been synced", async () => {
+test("the batch that was written last is reported, because it may not have been synced", async () => {
   const [bytes, places] = segment(1, [[appended("a")], [appended("b"), appended("c")]]);
   const { doubtful } = await scan({ 1: bytes });
   assert.deepEqual(doubtful, {

@@ -51,7 +51,7 @@ test("lines are read as they were written, and the last checkpoint is found", as
   assert.equal((await linesOf(meta, firstEnd)).length, 2);
 });
 
-test("a file that was cut at any byte ends with its last whole group, and goes on from there", async () => {
+test("a file that was cut at any byte ends with its last complete group, and continues from there", async () => {
   const path = tempDirectory();
   const { bytes, firstEnd } = await twoGroups(path);
   const firstLine = bytes.indexOf(0x0a) + 1;

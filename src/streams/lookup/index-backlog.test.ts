@@ -48,7 +48,7 @@ async function textOf(store: LocalStore): Promise<string> {
   return Buffer.from((await store.read("/s", "start", 1e6)).bytes).toString();
 }
 
-test("the index is behind by some rows at most, and up to date for whoever looks", async () => {
+test("the index is behind by some rows at most, and up to date for every lookup", async () => {
   const dataDirectory = tempDirectory();
   const store = await storeOf(dataDirectory, 8);
   const database = await databaseOf(dataDirectory);

@@ -107,7 +107,7 @@ test("closing all waits for those in use, and leaves nothing open", async () => 
   assert.deepEqual(openDescriptorsBelow(`${path}/`), []);
 });
 
-test("whoever waits for a file, or comes, when all are closed is refused and opens none", async () => {
+test("reads that wait or begin while all files are closed are refused and open none", async () => {
   const { pool, path } = await poolOf(1);
   pool.useNow("a", (log) => log.append(bytesOf("a")));
   const gate = new Gate();

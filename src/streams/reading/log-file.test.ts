@@ -46,7 +46,7 @@ test("S3-1 readAt, readRange and readFrom give back what was appended, in the or
   );
 });
 
-test("S3-1 a file that is opened again goes on where it ended", async () => {
+test("S3-1 a file that is opened again continues where it ended", async () => {
   const { directory } = await logs();
   const first = open(directory);
   first.append(bytesOf("one\n"));
@@ -147,7 +147,7 @@ test("what is not all within the file is out of range, also when the file was cu
   }
 });
 
-test("a sync that fails is told, with the file's name", async () => {
+test("a sync that fails is reported with the file's name", async () => {
   const { directory, disk } = await logs();
   const log = open(directory);
   log.append(bytesOf("one\n"));

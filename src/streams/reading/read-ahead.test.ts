@@ -20,7 +20,7 @@ function stream(end: number) {
   return { reads, bad, read: (from: number) => ahead.read(state, from, CHUNK) };
 }
 
-test("who goes on where a chunk ended finds the next one read, and each is read once", async () => {
+test("a read that continues where a chunk ended finds the next one read, and each is read once", async () => {
   const { reads, read } = stream(45);
   for (let from = 0; from < 45; from += CHUNK) {
     const bytes = await read(from);
@@ -38,7 +38,7 @@ test("a single read, and one at the end, reads nothing more", async () => {
   assert.deepEqual(reads, [0, 40, 40]);
 });
 
-test("two who ask for the same chunk are given a chunk each", async () => {
+test("two reads of the same chunk get a chunk each", async () => {
   const { read } = stream(45);
   await read(0);
   await read(10);

@@ -79,7 +79,7 @@ test("a checkpoint comes after so many appends, so many bytes, a while without a
   });
 });
 
-test("a store that is opened again goes on where it was, and says what it found unsigned", async () => {
+test("a store that is opened again continues, and reports what it found unsigned", async () => {
   const streams = new SignedStreams();
   for (const round of [1, 2, 3]) {
     const store = await streams.open({ signingCadence: NEVER });

@@ -109,7 +109,7 @@ export function appendTests(under: StoreUnderTest): void {
       assert.deepEqual(await streams.messages("/s"), []);
     });
 
-    test("a type that differs is told; letter case and parameters make no difference", async () => {
+    test("a type that differs is reported; letter case and parameters make no difference", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s", { contentType: "Application/JSON; charset=utf-8" });
       const post = async (contentType: string) =>

@@ -121,7 +121,7 @@ export function lifeTests(under: StoreUnderTest): void {
       assert.deepEqual(await streams.store.list({ limit: 10 }), []);
     });
 
-    test("a window begins anew with each append and touch, and not with a look at the head", async () => {
+    test("a sliding lifetime is renewed by each append and touch, and not by reading the head", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s", { lifetime: TTL });
       const renew = [() => streams.post("/s", "1"), () => streams.store.touch("/s")];
@@ -151,7 +151,7 @@ export function lifeTests(under: StoreUnderTest): void {
       }
     });
 
-    test("a lifetime goes on through a restart", async () => {
+    test("a lifetime continues through a restart", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s", { lifetime: TTL });
       streams.nowMs += 8_000;

@@ -9,7 +9,7 @@ import { outcomeOf, type StoreUnderTest, TestStore } from "./store-under-test.ts
 
 export function watchTests(under: StoreUnderTest): void {
   describe(`${under.name}: watching`, () => {
-    test("whoever reads to the end and then waits for a call misses nothing", async () => {
+    test("reading to the end and then waiting for a call misses nothing", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s");
       const writing = (async () => {
@@ -33,7 +33,7 @@ export function watchTests(under: StoreUnderTest): void {
       assert.equal(seen, Array.from({ length: 200 }, (_, n) => `${n}\n`).join(""));
     });
 
-    test("a watcher is told the head after growth and closure, and null after deletion", async () => {
+    test("a watcher receives the head after growth and closure, and null after deletion", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s");
       const told: (StreamHead | null)[] = [];
@@ -52,7 +52,7 @@ export function watchTests(under: StoreUnderTest): void {
       assert.equal(told.length, count);
     });
 
-    test("what is refused or a retry wakes nobody, and neither does another stream", async () => {
+    test("refused appends, retries and other streams wake no watcher", async () => {
       const streams = await TestStore.open(under);
       await streams.put("/s", { text: "1" });
       const fork = await streams.put("/f", { fork: { source: "/s" } });
@@ -67,7 +67,7 @@ export function watchTests(under: StoreUnderTest): void {
       assert.equal(fork.isNew, true);
     });
 
-    test("a watcher of all is told of every stream, also of those made later", async () => {
+    test("a watcher of all is called for every stream, also for those created later", async () => {
       const streams = await TestStore.open(under);
       const told: [string, OffsetToken | null][] = [];
       const stop = streams.store.watchAll((path, head) => told.push([path, head?.end ?? null]));

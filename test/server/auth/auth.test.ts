@@ -111,7 +111,7 @@ test("a token is for the streams that its globs name, and for nothing that lies 
   assert.equal(await status("/metrics"), 200);
 });
 
-test("a stream is forked by those alone who may read it", async () => {
+test("a stream is forked only with a token that may read it", async () => {
   const server = await startTestServer();
   await server.put("/secret/1", "text/plain", { body: "secret" });
   const mine = await makeToken(server.directory, {

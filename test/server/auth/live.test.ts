@@ -58,7 +58,7 @@ async function waiting(url: string, count: number): Promise<void> {
   }
 }
 
-test("who reads live is let go soon after their token was revoked, and nobody else is", async () => {
+test("a live reader ends soon after its token was revoked, and no other does", async () => {
   const { server, path, ways } = await served();
   const mine = await makeToken(server.directory, { scopes: ["read"] });
   const theirs = await makeToken(server.directory);

@@ -120,7 +120,7 @@ test("sessions that come, grow or go show in the next list", async () => {
   );
 });
 
-test("a thread that had no status stands as its thread.json says now, though its log is the same", async () => {
+test("a thread without a status has the one of its current thread.json, though its log is the same", async () => {
   newUser();
   const root = tempDirectory();
   const path = plant(root, "a-1", "one");

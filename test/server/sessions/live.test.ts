@@ -78,7 +78,7 @@ test("entries of another process arrive once and in order, over connections that
   }
 }, 30_000);
 
-test("following from the end misses nothing that comes while no connection stands", async () => {
+test("following from the end misses nothing that is appended between two connections", async () => {
   const { client, path, id } = await serveLog(said("old"), { eventStreamMs: 30 });
   const ended = new AbortController();
   const heard: boolean[] = [];
@@ -97,7 +97,7 @@ test("following from the end misses nothing that comes while no connection stand
   assert.ok(heard.length > 2 && heard.every(Boolean), "connections that end in order are no loss");
 });
 
-test("who comes again with the id of any event gets just what follows it", async () => {
+test("reconnecting with the id of any event delivers exactly what follows it", async () => {
   const { url, id, path } = await serveLog(`${said("a")}bad\n${said("b")}${said("c")}`);
   const log = readFileSync(path);
   for (let at = -1; at < log.length; at = log.indexOf(10, at + 1)) {
@@ -126,7 +126,7 @@ test("who comes again with the id of any event gets just what follows it", async
   assert.deepEqual(await refused(nonsense), [400, "BAD_REQUEST"]);
 });
 
-test("lines that a writer took back are told as rewound, and what replaced them follows", async () => {
+test("lines that a writer rolled back are reported as rewound, and their replacement follows", async () => {
   const { client, path, id } = await serveLog(said("kept"));
   const ended = new AbortController();
   const seen: (string | null | number)[] = [];
@@ -162,7 +162,7 @@ test("one reader more than the limit is refused, and taken again when another ha
   again.abort();
 });
 
-test("a reader who takes nothing is cut, and the server keeps no more for it than its limit", async () => {
+test("a reader that takes nothing is disconnected, and the server buffers no more than its limit", async () => {
   // Method: a log of nothing but bad lines, which are not waited for one by one.
   const bad = "x\n".repeat(100_000);
   const { server, id } = await serveLog(bad + said("a"), { readerBufferBytesMax: 64 * 1024 });

@@ -61,7 +61,7 @@ test("the verdict is that of `verbatim verify`, also when it is bad", async () =
   }
 });
 
-test("usage is what the session recorded, as it stands now", async () => {
+test("usage is what the session has recorded so far", async () => {
   newUser();
   const root = tempDirectory();
   const path = ryeLog(root, "a-1");
@@ -176,7 +176,7 @@ test("answers that are not taken block others past the limit, until they are tak
   }
 });
 
-test("the client finds a session beside another one by its own id", async () => {
+test("the client finds a session among others by its own id", async () => {
   const user = newUser();
   const root = await everyDialect(user);
   await user.write({ dialect: "rye" }, turnOf("another"), { root });
@@ -190,7 +190,7 @@ test("the client finds a session beside another one by its own id", async () => 
   }
 });
 
-test("the client is told why, with the server's code", async () => {
+test("the client reports the server's error code", async () => {
   newUser();
   const { server } = await serveSessions([tempDirectory()]);
   const client = new VerbatimClient({ url: `${server.url}/` });

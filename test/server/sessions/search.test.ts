@@ -157,7 +157,7 @@ test("sessions that come, grow and go are found as they stand", async () => {
   assert.equal(await found("salad"), 1);
 });
 
-test("a search is answered from what there is, and says that indexing goes on", async () => {
+test("a search is answered from the current index, and says that indexing continues", async () => {
   newUser();
   const root = tempDirectory();
   for (let n = 0; n < 150; n++) plant(root, `cook-${n}`, user(`all ${"x ".repeat(600)}`));
@@ -170,7 +170,7 @@ test("a search is answered from what there is, and says that indexing goes on", 
   assert.equal((await client.sessions.search("all", { limit: 100 })).hits.length, 100);
 });
 
-test("an index that is damaged beside a server is made anew, and what was asked is answered", async () => {
+test("an index that is damaged while a server runs is rebuilt, and the query is answered", async () => {
   const { home } = newUser();
   const root = kitchen();
   const { client } = await served(root);
