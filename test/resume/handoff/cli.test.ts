@@ -121,7 +121,7 @@ test("a file that is not a bundle, or is missing, exits with 7, and wrong usage 
   writeFileSync(join(user.cwd, "a.vbx"), "no bundle");
   const bad = await user.run(["unpack", "a.vbx"]);
   assert.equal(bad.code, 7);
-  expect(bad.stderr).toMatch(/no bundle.*\(BAD_BUNDLE\)/s);
+  expect(bad.stderr).toMatch(/not a bundle.*\(BAD_BUNDLE\)/s);
   assert.equal((await user.run(["unpack", "missing.vbx"])).code, 7);
   assert.equal((await user.run(["handoff", "nobody"])).code, 7);
   assert.equal((await user.run(["handoff", "hello", "--summary", "missing.md"])).code, 2);
