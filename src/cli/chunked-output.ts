@@ -1,4 +1,7 @@
-/** Chunked output: many short texts in few writes, since a write for each costs more than the text. */
+/**
+ * Chunked output: many short texts in few writes, since a write for each costs more than the text;
+ * and whole documents, printed that way or written to a file.
+ */
 
 import type { Io } from "./command.ts";
 
@@ -22,5 +25,31 @@ export class ChunkedOutput {
     const text = this.#text;
     this.#text = "";
     if (text !== "") await this.#io.print(text);
+  }
+}
+
+export interface DocumentTarget {
+  readonly io: Io;
+  /** Undefined prints the document. */
+  readonly file: string | undefined;
+  /** The log that it is made from, which is never overwritten. */
+  readonly logPath: string;
+  /** How a piece is printed. */
+  readonly shown?: (piece: string) => string;
+}
+
+export async function giveDocument(
+  pieces: AsyncIterable<string>,
+  { io, file, logPath, shown = (piece) => piece }: DocumentTarget,
+): Promise<void> {
+  if (file !== undefined) {
+    const { writeWhole } = await import("./output-file.ts");
+    return writeWhole(file, pieces, logPath);
+  }
+  const printed = new ChunkedOutput(io);
+  try {
+    for await (const piece of pieces) await printed.add(shown(piece));
+  } finally {
+    await printed.flush(); // Also when reading fails: the pieces before that are printed.
   }
 }

@@ -6,7 +6,8 @@
  */
 
 import { safeLine } from "../render/safe-text.ts";
-import type { Io } from "./command.ts";
+import type { Io, Run } from "./command.ts";
+import { jsonLine } from "./reading/reading.ts";
 
 export interface Column {
   readonly heading: string;
@@ -45,6 +46,25 @@ export async function printTable(
 ): Promise<void> {
   const lines = formatTable(columns, rows, io.isTerminal ? io.columns : null);
   await io.print(`${lines.join("\n")}\n`);
+}
+
+interface Listed<T> {
+  readonly json: (item: T) => unknown;
+  readonly columns: readonly Column[];
+  readonly row: (item: T) => readonly string[];
+}
+
+/** Prints items as JSON lines or as a table; nothing if there are none. */
+export async function printList<T>(
+  { options, io }: Run,
+  items: readonly T[],
+  { json, columns, row }: Listed<T>,
+): Promise<void> {
+  if (options.json) {
+    for (const item of items) await io.print(jsonLine(json(item)));
+  } else if (items.length > 0) {
+    await printTable(io, columns, items.map(row));
+  }
 }
 
 /** Takes from the widest column that may still be cut, until the line fits or none may. */

@@ -3,7 +3,7 @@
 import type { RepairStep } from "../../doctor/repair.ts";
 import { ChunkedOutput } from "../chunked-output.ts";
 import { type CliCommand, type Run, UsageError } from "../command.ts";
-import { jsonLine, WHERE_OPTIONS } from "../reading/reading.ts";
+import { jsonLine, PROFILE_OPTION, WHERE_OPTIONS } from "../reading/reading.ts";
 import { allStores, namedTarget, nodeDoctor, type Target } from "./examining.ts";
 
 const EXIT_LEFT = 1;
@@ -18,11 +18,7 @@ export const repair: CliCommand = {
     { flags: "--dry-run", summary: "print what would be done, and change nothing" },
     { flags: "--vouch", summary: "show unsigned lines, ask, and sign them" },
     { flags: "--yes", summary: "with --vouch: do not ask for confirmation; for scripts" },
-    {
-      flags: "--profile <name>",
-      summary: "also read checkpoints of the Python original",
-      choices: ["rye"],
-    },
+    PROFILE_OPTION,
     { flags: "--json", summary: "print one JSON object per step, and a summary last" },
     ...WHERE_OPTIONS,
   ],

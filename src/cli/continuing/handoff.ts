@@ -2,7 +2,14 @@
 
 import { type CliCommand, textOption } from "../command.ts";
 import { orVerdictCode } from "../proving/verdict-code.ts";
-import { jsonLine, SESSION_ARGUMENT, WHERE_OPTIONS, whereOf } from "../reading/reading.ts";
+import {
+  jsonLine,
+  PIN_OPTION,
+  PROFILE_OPTION,
+  SESSION_ARGUMENT,
+  WHERE_OPTIONS,
+  whereOf,
+} from "../reading/reading.ts";
 
 /** What somebody says in a few words; longer texts belong into the session. */
 const SUMMARY_BYTES_MAX = 1024 * 1024;
@@ -17,12 +24,8 @@ export const handoff: CliCommand = {
       summary: "file to write; default: <session>.vbx in the current directory",
     },
     { flags: "--summary <file>", summary: "summary text to include, marked as derived" },
-    { flags: "--require-pin", summary: "refuse a session without a pinned head" },
-    {
-      flags: "--profile <name>",
-      summary: "also read checkpoints of the Python original",
-      choices: ["rye"],
-    },
+    PIN_OPTION,
+    PROFILE_OPTION,
     { flags: "--json", summary: "print what was written, as JSON" },
     ...WHERE_OPTIONS,
   ],

@@ -4,7 +4,14 @@ import type { RepairAction, RepairReport } from "../../resume/repair-report.ts";
 import type { Resumed } from "../../resume/resume.ts";
 import { type CliCommand, type Run, textOption, UsageError, wholeNumber } from "../command.ts";
 import { orVerdictCode } from "../proving/verdict-code.ts";
-import { jsonLine, SESSION_ARGUMENT, WHERE_OPTIONS, whereOf } from "../reading/reading.ts";
+import {
+  jsonLine,
+  PIN_OPTION,
+  PROFILE_OPTION,
+  SESSION_ARGUMENT,
+  WHERE_OPTIONS,
+  whereOf,
+} from "../reading/reading.ts";
 
 const TARGETS = ["anthropic", "openai-chat", "openai-responses", "ai-sdk"] as const;
 const ACTIONS_LISTED_MAX = 50;
@@ -30,12 +37,8 @@ export const resume: CliCommand = {
     },
     { flags: "--lenient", summary: "include unsigned lines, marked in the report" },
     { flags: "--allow-unsigned", summary: "accept a session in which nothing is signed" },
-    { flags: "--require-pin", summary: "refuse a session without a pinned head" },
-    {
-      flags: "--profile <name>",
-      summary: "also read checkpoints of the Python original",
-      choices: ["rye"],
-    },
+    PIN_OPTION,
+    PROFILE_OPTION,
     { flags: "--snapshot", summary: "read the session while another process writes it" },
     {
       flags: "--record",

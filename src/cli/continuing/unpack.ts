@@ -1,10 +1,11 @@
 /** `verbatim unpack`: the session of a bundle, put into a store once it is verified. */
 
+import { DIALECT_NAMES } from "../../model/dialect-names.ts";
 import type { FidelityChange } from "../../resume/handoff/record-anew.ts";
 import type { Unpacked } from "../../resume/handoff/unpack.ts";
 import { type CliCommand, textOption } from "../command.ts";
 import { orVerdictCode } from "../proving/verdict-code.ts";
-import { jsonLine, whereOf } from "../reading/reading.ts";
+import { jsonLine, PIN_OPTION, whereOf } from "../reading/reading.ts";
 
 const CHANGES_LISTED_MAX = 50;
 
@@ -21,12 +22,12 @@ export const unpack: CliCommand = {
     {
       flags: "--dialect <name>",
       summary: "dialect to unpack to; another one than the bundle's makes a new session",
-      choices: ["verbatim", "rye", "homeagent", "entire", "claude", "sdk"],
+      choices: DIALECT_NAMES,
     },
     { flags: "--as <id>", summary: "other dialect: id of the new session" },
     { flags: "--agent <name>", summary: "other dialect: agent of the new session" },
     { flags: "--no-sign", summary: "other dialect: do not sign the new session" },
-    { flags: "--require-pin", summary: "refuse a session without a pinned head" },
+    PIN_OPTION,
     { flags: "--json", summary: "print what happened to every line, as JSON" },
   ],
   examples: [

@@ -8,8 +8,8 @@ import type { Pinned } from "../../proof/pins.ts";
 import type { Heads } from "../../signing/heads/heads.ts";
 import { type CliCommand, type CommandGroup, type Run, UsageError } from "../command.ts";
 import { EXIT_DECLINED, isAgreed, YES_OPTION } from "../question.ts";
-import { jsonLine, SESSION_ARGUMENT, WHERE_OPTIONS, whereOf } from "../reading/reading.ts";
-import { type Column, printTable } from "../table.ts";
+import { SESSION_ARGUMENT, WHERE_OPTIONS, whereOf } from "../reading/reading.ts";
+import { type Column, printList } from "../table.ts";
 
 const EXIT_ROLLBACK = 6;
 const EXIT_CONFLICT = 1;
@@ -35,12 +35,7 @@ const show: CliCommand = {
       name === undefined
         ? await pinsWithin(nodeHost, all, whereOf(options))
         : await pinsNamed(nodeHost, all, mustBeNamed(name), whereOf(options));
-    if (options.json) {
-      for (const each of pinned) await io.print(jsonLine(jsonOf(each)));
-    } else if (pinned.length > 0) {
-      const rows = pinned.map(({ pin }) => rowOf(pin));
-      await printTable(io, COLUMNS, rows);
-    }
+    await printList(run, pinned, { json: jsonOf, columns: COLUMNS, row: ({ pin }) => rowOf(pin) });
     if (pinned.length === 0) io.err("no head is pinned");
     return 0;
   },

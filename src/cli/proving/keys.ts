@@ -11,7 +11,7 @@ import {
   UsageError,
 } from "../command.ts";
 import { jsonLine } from "../reading/reading.ts";
-import { type Column, printTable } from "../table.ts";
+import { type Column, printList } from "../table.ts";
 
 const JSON_OPTION: CommandOption = { flags: "--json", summary: "print the key as JSON" };
 
@@ -35,18 +35,17 @@ const list: CliCommand = {
   options: [{ flags: "--json", summary: "print one JSON object per key" }],
   examples: ["verbatim keys list", "verbatim keys list --json | jq -r .kid"],
 
-  async run({ options, io }) {
+  async run(run) {
     const { loadOwnKeys, places } = await parts();
     const revoked = await revocations();
     const keys = await loadOwnKeys(places);
     if (keys.length === 0)
-      io.err(`no keys in ${places.keyDirectory}; the first signing creates one`);
-    if (options.json) {
-      for (const key of keys) await io.print(jsonLine(jsonOf(key, revoked)));
-    } else if (keys.length > 0) {
-      const rows = keys.map((key) => [key.kid, key.fp, stateOf(key, revoked)]);
-      await printTable(io, COLUMNS, rows);
-    }
+      run.io.err(`no keys in ${places.keyDirectory}; the first signing creates one`);
+    await printList(run, keys, {
+      json: (key) => jsonOf(key, revoked),
+      columns: COLUMNS,
+      row: (key) => [key.kid, key.fp, stateOf(key, revoked)],
+    });
     return 0;
   },
 };

@@ -11,8 +11,7 @@ import {
   UsageError,
 } from "../command.ts";
 import { EXIT_DECLINED, isAgreed, YES_OPTION } from "../question.ts";
-import { jsonLine } from "../reading/reading.ts";
-import { type Column, printTable } from "../table.ts";
+import { type Column, printList } from "../table.ts";
 
 const KEY_ARGUMENT: CommandArgument = {
   name: "<key>",
@@ -83,15 +82,11 @@ const list: CliCommand = {
   options: [{ flags: "--json", summary: "print one JSON object per key" }],
   examples: ["verbatim trust list", "verbatim trust list --json | jq 'select(.revokedAt)'"],
 
-  async run({ options, io }) {
+  async run(run) {
     const { Trust, places } = await parts();
     const { keys } = await Trust.load(places);
-    if (options.json) {
-      for (const key of keys) await io.print(jsonLine(jsonOf(key)));
-    } else if (keys.length > 0) {
-      await printTable(io, COLUMNS, keys.map(rowOf));
-    }
-    if (keys.length === 0) io.err("no key is trusted; your first signing creates a key");
+    await printList(run, keys, { json: jsonOf, columns: COLUMNS, row: rowOf });
+    if (keys.length === 0) run.io.err("no key is trusted; your first signing creates a key");
     return 0;
   },
 };

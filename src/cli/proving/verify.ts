@@ -3,7 +3,7 @@
 import type { Verdict } from "../../proof/verdict.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
 import { type CliCommand, type Run, textOption, UsageError } from "../command.ts";
-import { jsonLine, WHERE_OPTIONS, whereOf } from "../reading/reading.ts";
+import { jsonLine, PROFILE_OPTION, WHERE_OPTIONS, whereOf } from "../reading/reading.ts";
 
 export const verify: CliCommand = {
   name: "verify",
@@ -27,11 +27,7 @@ export const verify: CliCommand = {
       summary: "also check against heads that another machine exported",
     },
     { flags: "--pin", summary: "pin the heads of verified sessions" },
-    {
-      flags: "--profile <name>",
-      summary: "also read checkpoints of the Python original",
-      choices: ["rye"],
-    },
+    PROFILE_OPTION,
     ...WHERE_OPTIONS,
   ],
   examples: [

@@ -1,7 +1,7 @@
 /** `verbatim export`: a session in the words of another program. */
 
 import type { Session } from "../../store/session.ts";
-import { ChunkedOutput } from "../chunked-output.ts";
+import { giveDocument } from "../chunked-output.ts";
 import { type CliCommand, type Io, type Run, textOption, UsageError } from "../command.ts";
 import {
   BadLines,
@@ -75,17 +75,7 @@ export const exportSession: CliCommand = {
     const session = await openNamed(args[0] ?? "", run);
     const badLines = new BadLines();
     const pieces = exporter(session, badLines, io);
-    if (output === undefined) {
-      const printed = new ChunkedOutput(io);
-      try {
-        for await (const piece of pieces) await printed.add(piece);
-      } finally {
-        await printed.flush(); // Also when reading fails: what came before is given.
-      }
-    } else {
-      const { writeWhole } = await import("../output-file.ts");
-      await writeWhole(output, pieces, session.path);
-    }
+    await giveDocument(pieces, { io, file: output, logPath: session.path });
     await tellNotUnderstood(session, io);
     badLines.tell(io);
     await tellTornTail(session, io);

@@ -15,9 +15,8 @@ import type { Summary } from "../../model/summary.ts";
 import { usageOnce } from "../../model/usage-once.ts";
 import { type BadLineRun, SessionPage } from "../../render/html/page.ts";
 import type { Session } from "../../store/session.ts";
-import { ChunkedOutput } from "../chunked-output.ts";
+import { giveDocument } from "../chunked-output.ts";
 import type { Run } from "../command.ts";
-import { writeWhole } from "../output-file.ts";
 import { BadLines, tellNotUnderstood, tellTornTail, tellUnshown, tornBytesOf } from "./reading.ts";
 
 /** Bad lines that follow each other are listed up to this; beyond it they are counted. */
@@ -48,13 +47,7 @@ export async function giveHtmlPage(
   });
   const items = lastItems ?? itemsInOrder(session, badLines.add);
   const pieces = piecesOf(page, items, session);
-  if (file === null) {
-    const output = new ChunkedOutput(io);
-    for await (const piece of pieces) await output.add(piece);
-    await output.flush();
-  } else {
-    await writeWhole(file, pieces, session.path);
-  }
+  await giveDocument(pieces, { io, file: file ?? undefined, logPath: session.path });
   tellUnshown(page.unshown, io);
   badLines.tell(io);
   await tellTornTail(session, io);

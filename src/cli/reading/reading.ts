@@ -7,6 +7,7 @@ import type { DialectName } from "../../dialects/dialect.ts";
 import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
 import type { FoundSession } from "../../listing/find-session.ts";
 import type { Where } from "../../listing/find-stores.ts";
+import { READ_DIALECT_NAMES } from "../../model/dialect-names.ts";
 import { type EntryMarkdownOptions, renderEntry } from "../../render/entry-markdown.ts";
 import { jsonText } from "../../render/json-text.ts";
 import { safeText } from "../../render/safe-text.ts";
@@ -27,9 +28,21 @@ export const WHERE_OPTIONS: readonly CommandOption[] = [
   {
     flags: "--dialect <name>",
     summary: "only sessions of this dialect, the on-disk layout",
-    choices: ["verbatim", "rye", "homeagent", "entire", "claude", "sdk", "streams"],
+    choices: READ_DIALECT_NAMES,
   },
 ];
+
+/** Of the commands that verify one session. */
+export const PIN_OPTION: CommandOption = {
+  flags: "--require-pin",
+  summary: "refuse a session without a pinned head",
+};
+
+export const PROFILE_OPTION: CommandOption = {
+  flags: "--profile <name>",
+  summary: "also read checkpoints of the Python original",
+  choices: ["rye"],
+};
 
 /** How entries are printed; `--json` gives them whole. */
 export const VIEW_OPTIONS: readonly CommandOption[] = [

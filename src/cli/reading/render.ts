@@ -1,6 +1,6 @@
 /** `verbatim render`: a session as a document: Markdown in its dialect's own words, or HTML. */
 
-import { ChunkedOutput } from "../chunked-output.ts";
+import { giveDocument } from "../chunked-output.ts";
 import { type CliCommand, type Run, textOption, UsageError } from "../command.ts";
 import {
   BadLines,
@@ -52,20 +52,9 @@ export const render: CliCommand = {
       assistantMetadata: options.metadata !== false,
       onBadLine: badLines.add,
     });
-    if (output === undefined) {
-      // A person gets what is safe to look at, a program or a file the document to the letter.
-      const document = new ChunkedOutput(io);
-      try {
-        for await (const piece of pieces) {
-          await document.add(io.isTerminal ? shownMarkdown(piece, io) : piece);
-        }
-      } finally {
-        await document.flush();
-      }
-    } else {
-      const { writeWhole } = await import("../output-file.ts");
-      await writeWhole(output, pieces, session.path);
-    }
+    // A terminal gets escaped text; a program or a file gets the exact document.
+    const shown = (piece: string) => (io.isTerminal ? shownMarkdown(piece, io) : piece);
+    await giveDocument(pieces, { io, file: output, logPath: session.path, shown });
     await tellNotUnderstood(session, io);
     badLines.tell(io);
     await tellTornTail(session, io);

@@ -4,6 +4,7 @@ import { VerbatimError } from "../../base/errors.ts";
 import { HOOK_SOURCES, type HookSource } from "../../dialects/claude/hook-spool.ts";
 import type { DialectName } from "../../dialects/dialect.ts";
 import type { Durability } from "../../log/log-options.ts";
+import { DIALECT_NAMES } from "../../model/dialect-names.ts";
 import type { Session } from "../../store/session.ts";
 import type { Store, StoreOptions } from "../../store/store.ts";
 import {
@@ -28,7 +29,7 @@ export const record: CliCommand = {
     {
       flags: "--dialect <name>",
       summary: "the on-disk layout, and the shape of the entries; default: our own",
-      choices: ["verbatim", "rye", "homeagent", "entire", "claude", "sdk"],
+      choices: DIALECT_NAMES,
     },
     {
       flags: "--from <source>",

@@ -12,7 +12,7 @@ import {
   UsageError,
 } from "../command.ts";
 import { jsonLine } from "../reading/reading.ts";
-import { type Column, printTable } from "../table.ts";
+import { type Column, printList } from "../table.ts";
 
 const DATA_OPTION: CommandOption = {
   flags: "--data <directory>",
@@ -74,19 +74,16 @@ const list: CliCommand = {
   options: [DATA_OPTION, { flags: "--json", summary: "print one JSON object per token" }],
   examples: ["verbatim token list", "verbatim token list --json | jq -r .id"],
 
-  async run({ options, io }) {
-    const { readTokenFile, tokenState, path } = await parts(options);
+  async run(run) {
+    const { readTokenFile, tokenState, path } = await parts(run.options);
     const nowMs = Date.now();
     const entries = readTokenFile(path);
-    if (entries.length === 0) io.err(`no tokens in ${path}`);
-    if (options.json) {
-      for (const entry of entries) {
-        await io.print(jsonLine(jsonOf(entry, tokenState(entry, nowMs))));
-      }
-    } else if (entries.length > 0) {
-      const rows = entries.map((entry) => rowOf(entry, tokenState(entry, nowMs)));
-      await printTable(io, COLUMNS, rows);
-    }
+    if (entries.length === 0) run.io.err(`no tokens in ${path}`);
+    await printList(run, entries, {
+      json: (entry) => jsonOf(entry, tokenState(entry, nowMs)),
+      columns: COLUMNS,
+      row: (entry) => rowOf(entry, tokenState(entry, nowMs)),
+    });
     return 0;
   },
 };

@@ -5,13 +5,12 @@
  * between two pages shift nothing.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
 import type { Of } from "../../client/schema.ts";
 import { findStores } from "../../listing/find-stores.ts";
 import type { SessionSummary } from "../../store/list.ts";
 import { Store } from "../../store/store.ts";
 import type { LIST_ARGUMENTS } from "./arguments.ts";
-import type { McpParts } from "./parts.ts";
+import { badCursor, type McpParts } from "./parts.ts";
 
 const LIMIT_DEFAULT = 20;
 
@@ -75,10 +74,7 @@ function placeIn(cursor: string): Place {
   } catch {
     // Not our cursor, as below.
   }
-  throw new VerbatimError("BAD_REQUEST", "the cursor is not valid; pass `next` unchanged", {
-    part: "cursor",
-    reason: "not one of ours",
-  });
+  throw badCursor();
 }
 
 function isPlace(value: unknown): value is Place {

@@ -1,5 +1,6 @@
 /** Parts: what the tools work with. */
 
+import { VerbatimError } from "../../base/errors.ts";
 import type { Host } from "../../base/host.ts";
 import type { Where } from "../../listing/find-stores.ts";
 
@@ -8,4 +9,11 @@ export interface McpParts {
   readonly where: Where;
   readonly nowMs: () => number;
   readonly onWarning: (warning: string) => void;
+}
+
+export function badCursor(): VerbatimError {
+  return new VerbatimError("BAD_REQUEST", "the cursor is not valid; pass `next` unchanged", {
+    part: "cursor",
+    reason: "not one of ours",
+  });
 }

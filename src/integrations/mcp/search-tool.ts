@@ -5,7 +5,6 @@
  * and then the result says that it is not complete.
  */
 
-import { VerbatimError } from "../../base/errors.ts";
 import { catalogPath, searchPathBeside } from "../../base/node-places.ts";
 import { IndexBegunAnew, SearchIndex } from "../../catalog/search/search-index.ts";
 import type { Of } from "../../client/schema.ts";
@@ -14,7 +13,7 @@ import { freshenIndex, HURRIED } from "../../listing/indexing.ts";
 import { type SearchHit, searchPage, understandQuery } from "../../listing/searching.ts";
 import { Store } from "../../store/store.ts";
 import type { SEARCH_ARGUMENTS } from "./arguments.ts";
-import type { McpParts } from "./parts.ts";
+import { badCursor, type McpParts } from "./parts.ts";
 
 const LIMIT_DEFAULT = 20;
 /** Entries examined per result. */
@@ -71,8 +70,5 @@ function told({ id, place, start, end, role, at, tools, snippet }: SearchHit): o
 function entryIn(cursor: string): number {
   const entry = /^\d{1,15}$/.test(cursor) ? Number(cursor) : 0;
   if (entry > 0) return entry;
-  throw new VerbatimError("BAD_REQUEST", "the cursor is not valid; pass `next` unchanged", {
-    part: "cursor",
-    reason: "not one of ours",
-  });
+  throw badCursor();
 }
