@@ -9,12 +9,11 @@ export const { nodeHost }: typeof import("../../src/base/node-host.ts") = await 
 export const { nodeCrypto }: typeof import("../../src/signing/keys/node-crypto.ts") = await import(
   at("signing/keys/node-crypto.js")
 );
-export const {
-  LogSigner,
-  nothingSigned,
-}: typeof import("../../src/signing/writing/log-signer.ts") = await import(
+export const { LogSigner }: typeof import("../../src/signing/writing/log-signer.ts") = await import(
   at("signing/writing/log-signer.js")
 );
+export const { nothingSigned }: typeof import("../../src/signing/writing/signer-state.ts") =
+  await import(at("signing/writing/signer-state.js"));
 export const { verifyLog }: typeof import("../../src/signing/judging/verify.ts") = await import(
   at("signing/judging/verify.js")
 );

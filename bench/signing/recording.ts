@@ -7,7 +7,7 @@ import { generateKeyPairSync, sign } from "node:crypto";
 import { closeSync, fdatasync, openSync, writeSync } from "node:fs";
 import { setImmediate as diskAtWork } from "node:timers/promises";
 import { promisify } from "node:util";
-import type { Draft } from "../../src/signing/writing/checkpoint-draft.ts";
+import type { LogSigner } from "../../src/signing/writing/log-signer.ts";
 import { median } from "../measure/compare.ts";
 import { threadEvents } from "../sessions/recording.ts";
 import { openStore } from "./built.ts";
@@ -93,7 +93,7 @@ const MEANWHILE: Readonly<Record<Way, () => Meanwhile | null>> = {
   },
   signer: () => {
     const signer = newLogSigner();
-    let checkpoint: Draft | null = null;
+    let checkpoint: LogSigner | null = null;
     let turn = 0;
     return async (line, endsTurn) => {
       await diskAtWork();

@@ -52,7 +52,7 @@ export function turnLines(bytes: number, lineBytes: number): Buffer {
 
 export function newLogSigner(): Signing {
   const parts = { crypto: nodeCrypto, signer, isSidecar: false, nowIso: () => NOW };
-  return new LogSigner(nothingSigned(nodeCrypto, new Uint8Array(32).fill(7), false), parts);
+  return LogSigner.from(nothingSigned(nodeCrypto, new Uint8Array(32).fill(7), false), parts);
 }
 
 const NOW = "2026-02-09T04:03:50.365Z";

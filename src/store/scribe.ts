@@ -19,7 +19,7 @@ import type { Companion } from "../log/companion.ts";
 import { encodeLine } from "../log/json.ts";
 import { LogReader } from "../log/reader.ts";
 import type { TurnMark } from "../model/turns.ts";
-import type { Draft as SealedDraft } from "../signing/writing/checkpoint-draft.ts";
+import type { LogSigner } from "../signing/writing/log-signer.ts";
 import type { Due, Sealing } from "../signing/writing/sealing.ts";
 import { type KnownDraft, KnownLines, type Repeat } from "./known-lines.ts";
 
@@ -183,7 +183,7 @@ export class Draft {
   readonly #chunks: Uint8Array[] = [];
   #length = 0;
   #last: string | null;
-  readonly #sealed: SealedDraft | null;
+  readonly #sealed: LogSigner | null;
   readonly #beside: Uint8Array[] = [];
   readonly #added: Prepared[] = [];
 

@@ -14,8 +14,8 @@ import type { Beside } from "../dialects/files/beside.ts";
 import { type More, type Sync, Unsettled } from "../log/composed.ts";
 import type { LogWriter } from "../log/writer.ts";
 import type { TurnMark } from "../model/turns.ts";
-import type { Head } from "../signing/writing/checkpoint-draft.ts";
 import type { Due, Sealing } from "../signing/writing/sealing.ts";
+import type { Head } from "../signing/writing/signer-state.ts";
 import type { Draft, Prepared, Scribe } from "./scribe.ts";
 
 const NOTHING = new Uint8Array(0);

@@ -18,8 +18,8 @@ const MUTANTS: readonly Mutant[] = [
   {
     bug: "goes on from a checkpoint that the disk refused",
     file: "signing/writing/log-signer.ts",
-    line: "new Draft({ ...this.#state }, ",
-    becomes: "new Draft(this.#state, ",
+    line: "this.#own, { ...this.#state }, ",
+    becomes: "this.#own, this.#state, ",
   },
   {
     bug: "signs lines that are not durable yet",

@@ -3,7 +3,8 @@
 import { asciiJson } from "../../src/proof/checkpoint.ts";
 import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
 import type { Signer } from "../../src/signing/keys/signer.ts";
-import { LogSigner, nothingSigned } from "../../src/signing/writing/log-signer.ts";
+import { LogSigner } from "../../src/signing/writing/log-signer.ts";
+import { nothingSigned } from "../../src/signing/writing/signer-state.ts";
 
 export interface SignedLog {
   readonly bytes: Buffer;
@@ -55,7 +56,7 @@ async function signedLog(
   const { isBeside } = spell(0);
   const begun = nothingSigned(nodeCrypto, new Uint8Array(32).fill(salt), isBeside);
   const parts = { crypto: nodeCrypto, signer, isSidecar: isBeside, nowIso: () => NOW };
-  const log = new LogSigner(begun, parts);
+  const log = LogSigner.from(begun, parts);
   const lines: Uint8Array[] = [];
   const beside: Uint8Array[] = [];
   const ends: number[] = [];

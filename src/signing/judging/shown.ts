@@ -18,7 +18,7 @@ import type { Found } from "../../proof/checkpoint.ts";
 import type { Verdict } from "../../proof/verdict.ts";
 import { WholeLines } from "../../proof/whole-lines.ts";
 import { contentOf, type SignedLog } from "../session-log.ts";
-import type { Covered } from "../writing/log-signer.ts";
+import type { Covered } from "../writing/signer-state.ts";
 import { lineTooLong } from "./inspect.ts";
 import { readCounted } from "./read-counted.ts";
 import type { VerifyReport } from "./report.ts";

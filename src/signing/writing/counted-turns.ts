@@ -9,7 +9,7 @@ import type { Native } from "../../dialects/dialect.ts";
 import { LogReader } from "../../log/reader.ts";
 import { PhaseBefore, type TurnMark, type TurnState, type Turns } from "../../model/turns.ts";
 import type { SessionLog } from "../session-log.ts";
-import type { SignedSoFar } from "./log-signer.ts";
+import type { SignedSoFar } from "./signer-state.ts";
 
 export interface CountedLog {
   readonly host: Host;

@@ -20,7 +20,7 @@ import { Walk, type WalkHandler } from "../../proof/walk.ts";
 import { changedWhileRead, readCounted } from "../judging/read-counted.ts";
 import { newTail } from "../judging/tail-keeper.ts";
 import { envelopeOf, type SessionLog } from "../session-log.ts";
-import type { Draft } from "./checkpoint-draft.ts";
+import type { LogSigner } from "./log-signer.ts";
 import { unsignable } from "./open-to-sign.ts";
 
 export interface Following {
@@ -33,7 +33,7 @@ export interface Following {
   readonly from: number;
   readonly to: number;
   /** Where they are added to what is known. */
-  readonly draft: Draft;
+  readonly draft: LogSigner;
   readonly onCheckpoint: OnCheckpoint;
 }
 

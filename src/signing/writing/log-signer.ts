@@ -1,124 +1,105 @@
 /**
- * Log signer: what is known of one log while it is being signed, and the checkpoints that follow
- * from it.
+ * Log signer: the running state of one log while it is being signed (hash, tree, segment, last
+ * checkpoint), and the checkpoints that follow from it.
  *
- * Makes lines (checkpoint-draft.ts); does not write them. Its owner holds the log's lock, and tells
- * it of every line.
+ * Makes lines and does not write them. Its owner holds the log's lock and passes it every line. For
+ * each write the owner takes a `draft`, which is a signer as well, adds lines and checkpoints to it,
+ * and commits it once they are written.
  *
  * S1  Nothing is signed that was not verified on opening (open-to-sign.ts) or came through here.
- * S2  A draft changes nothing until it is committed: a write that the disk refuses leaves the
- *     signer where it was.
+ * S2  A draft changes its signer only when it is committed: a write that the disk refuses leaves the
+ *     signer as it was.
  * S3  What was found unsigned is stated in the next checkpoint, never signed over in silence.
- * S4  After a checkpoint by a retired key of the user's, that key signs on until it has handed over
- *     by a `rotate`: so that a reader who trusts the old key alone can follow. Where its private part
- *     is gone, the current key signs at once.
+ * S4  After a checkpoint by a retired key of the user, that key signs until it has handed over by a
+ *     `rotate`, so that a reader who trusts only the old key can follow. Where its private part is
+ *     gone, the current key signs at once.
+ *
+ * Added lines are hashed only when a checkpoint needs them or on commit. So lines without a
+ * checkpoint are hashed while the disk syncs them, and without a copy of the ledger.
  */
 
-import { toHex } from "../../proof/bytes.ts";
+import { assert } from "../../base/assert.ts";
+import { toBase64url, toHex } from "../../proof/bytes.ts";
 import {
+  type Checkpoint,
   type CheckpointFacts,
   type ForeignHead,
   type Found,
-  PARTS_DEFAULT,
+  type Kind,
   writeCheckpoint,
 } from "../../proof/checkpoint.ts";
 import type { ProofCrypto } from "../../proof/crypto.ts";
-import { Ledger } from "../../proof/ledger.ts";
-import type { HandOver } from "../../proof/rotations.ts";
+import type { Ledger } from "../../proof/ledger.ts";
 import type { Signer } from "../keys/signer.ts";
 import {
-  Draft,
+  type Covered,
   type Head,
-  type Lost,
   type Newest,
   type OwnSigners,
-  type SignDraft,
+  type Signed,
+  type SignedSoFar,
   type State,
   signerAfter,
-} from "./checkpoint-draft.ts";
-import { LedgerDraft } from "./ledger-draft.ts";
+  type When,
+} from "./signer-state.ts";
 
-/** A log that was opened to sign: what its checkpoints come to so far. */
-export interface SignedSoFar {
-  readonly ledger: Ledger;
-  readonly salt: Uint8Array;
-  readonly parts: number;
-  /** The number of the next checkpoint; 0: there is none yet. */
-  readonly seq: number;
-  readonly prev: string;
-  readonly turn: number;
-  /** The last checkpoint ended no turn. */
-  readonly isInTurn: boolean;
-  /** Lines that nobody signed, and bytes that a crash left torn and opening cut. */
-  readonly found: Found | null;
-  readonly cut: number;
-  /** A head that a person gave up. */
-  readonly lost: Lost | null;
-  readonly newest: Newest | null;
-  /** What the genesis says that the log begins from; null also without a genesis. */
+export interface SignerParts {
+  readonly crypto: ProofCrypto;
+  readonly signer: Signer;
+  /** The user's own keys, retired ones too (S4); none by default. */
+  readonly own?: OwnSigners;
+  readonly isSidecar: boolean;
+  readonly nowIso: () => string;
+  /** Of a fork: the head that the log begins from; its genesis says so. */
   readonly from?: ForeignHead | null;
-  /** The rotations by others that were followed (proof/rotations.ts). */
-  readonly handOvers: readonly HandOver[];
 }
 
-/** The first `bytes` of a log: `hash` is the SHA-256 in hex of `prefix` and of them. */
-export interface Covered {
-  readonly prefix: Uint8Array;
-  readonly bytes: number;
-  readonly hash: string;
-}
-
-/** What a log that has no line yet comes to. */
-export function nothingSigned(
-  crypto: ProofCrypto,
-  salt: Uint8Array,
-  isSidecar: boolean,
-  isRaw = false,
-): SignedSoFar {
-  const parts = isRaw ? 0 : PARTS_DEFAULT;
-  const ledger = Ledger.begin({ crypto, salt, parts, isSidecar, isRaw });
-  const none = { seq: 0, prev: "0".repeat(64), turn: 0, isInTurn: false };
-  const nothing = { found: null, cut: 0, lost: null, newest: null, handOvers: [] };
-  return { ledger, salt, parts, ...none, ...nothing };
-}
+/** Added to a draft, and not hashed yet. */
+type Added =
+  | { readonly is: "lines" | "checkpoint"; readonly bytes: Uint8Array }
+  | { readonly is: "segment" };
 
 export class LogSigner {
-  readonly #crypto: ProofCrypto;
-  readonly #isSidecar: boolean;
-  readonly #nowIso: () => string;
-  #ledger: Ledger;
-  #state: State;
+  readonly #parts: SignerParts;
+  /** Of a draft: the signer that it changes when it is committed. */
+  readonly #base: LogSigner | null;
+  readonly #start: number;
   #own: OwnSigners;
+  #state: State;
+  #ledger: Ledger;
+  #isForked = false;
+  #pending: Added[] = [];
+  #bytes: number;
 
-  constructor(
-    so: SignedSoFar,
-    parts: {
-      readonly crypto: ProofCrypto;
-      readonly signer: Signer;
-      /** The user's own keys, retired ones too (S4); none by default. */
-      readonly own?: OwnSigners;
-      readonly isSidecar: boolean;
-      readonly nowIso: () => string;
-      /** The head that the log begins from, of a fork; its genesis says so. */
-      readonly from?: ForeignHead | null;
-    },
+  private constructor(
+    parts: SignerParts,
+    own: OwnSigners,
+    state: State,
+    ledger: Ledger,
+    base: LogSigner | null,
   ) {
-    this.#crypto = parts.crypto;
-    this.#isSidecar = parts.isSidecar;
-    this.#nowIso = parts.nowIso;
-    const { ledger, seq, prev, turn, found, cut, lost, newest } = so;
-    const log = toHex(parts.crypto.sha256(so.salt)).slice(0, 32);
-    const genesis = { salt: toHex(so.salt), parts: so.parts, log, from: parts.from ?? null };
+    this.#parts = parts;
+    this.#own = own;
+    this.#state = state;
     this.#ledger = ledger;
-    this.#own = parts.own ?? new Map();
-    const current = parts.signer;
-    const by = signerAfter(newest?.kid ?? null, current, this.#own);
-    const known = { genesis, seq, prev, turn, found, cut, lost, newest, current, by };
-    this.#state = { ...known, unsigned: 0, head: null };
+    this.#base = base;
+    this.#start = ledger.bytes;
+    this.#bytes = ledger.bytes;
   }
 
-  /** The user's own keys, as they are now. */
-  knowsOwn(own: OwnSigners): void {
+  /** The signer of a log that was opened to sign. */
+  static from(so: SignedSoFar, parts: SignerParts): LogSigner {
+    const { signer: current, own = new Map(), crypto, from = null } = parts;
+    const { ledger, seq, prev, turn, found, cut, lost, newest } = so;
+    const log = toHex(crypto.sha256(so.salt)).slice(0, 32);
+    const genesis = { salt: toHex(so.salt), parts: so.parts, log, from };
+    const by = signerAfter(newest?.kid ?? null, current, own);
+    const known = { genesis, seq, prev, turn, found, cut, lost, newest, current, by };
+    return new LogSigner(parts, own, { ...known, unsigned: 0, head: null }, ledger, null);
+  }
+
+  /** Replaces the user's own keys. */
+  setOwn(own: OwnSigners): void {
     this.#own = own;
   }
 
@@ -132,7 +113,12 @@ export class LogSigner {
     return this.#state.genesis.log;
   }
 
-  /** The newest checkpoint that stands, by whomever; null when there is none. */
+  /** The number of the next checkpoint. */
+  get seq(): number {
+    return this.#state.seq;
+  }
+
+  /** The newest checkpoint in the log, by any signer; null when there is none. */
   get newest(): Newest | null {
     return this.#state.newest;
   }
@@ -142,30 +128,30 @@ export class LogSigner {
     return this.#state.found;
   }
 
-  /** How many bytes stand after the last checkpoint. */
+  /** How many bytes follow the last checkpoint. */
   get unsignedBytes(): number {
     return this.#state.unsigned;
   }
 
   /** How many bytes of the log it knows. */
   get bytes(): number {
-    return this.#ledger.bytes;
+    return this.#bytes;
   }
 
   /** The bytes that the next checkpoint would sign, as they were read. */
   get covered(): Covered {
     const { salt } = this.#state.genesis;
-    const prefix = this.#isSidecar ? Buffer.from(salt, "hex") : new Uint8Array(0);
+    const prefix = this.#parts.isSidecar ? Buffer.from(salt, "hex") : new Uint8Array(0);
     return { prefix, bytes: this.#ledger.bytes, hash: this.#ledger.hash() };
   }
 
-  /** The last checkpoint is by a retired key of the user's, which has not handed over yet (S4). */
+  /** The last checkpoint is by a retired key of the user, which has not handed over yet (S4). */
   get mustRotate(): boolean {
     const { by, current } = this.#state;
     return by.kid !== current.kid;
   }
 
-  /** The newest checkpoint is by the user's own key. */
+  /** The newest checkpoint is by one of the user's own keys. */
   get isOurs(): boolean {
     const { newest, current } = this.#state;
     return newest !== null && (newest.kid === current.kid || this.#own.has(newest.kid));
@@ -178,45 +164,172 @@ export class LogSigner {
 
   /** Something was found on opening that the next checkpoint must state (S3). */
   get mustRecover(): boolean {
-    const { found, cut, lost } = this.#state;
-    return this.#state.seq > 0 && (found !== null || cut > 0 || lost !== null);
+    const { seq, found, cut, lost } = this.#state;
+    return seq > 0 && (found !== null || cut > 0 || lost !== null);
   }
 
-  /** For lines that are about to be written. */
-  draft(): Draft {
-    const commit = (state: State, ledger: Ledger) => {
-      this.#state = state;
-      this.#ledger = ledger;
-    };
-    return new Draft({ ...this.#state }, new LedgerDraft(this.#ledger), {
-      sign: this.#sign,
-      commit,
-      sha256: this.#crypto.sha256,
-      isSidecar: this.#isSidecar,
-      own: this.#own,
-    });
+  /** For lines that are about to be written (S2). */
+  draft(): LogSigner {
+    return new LogSigner(this.#parts, this.#own, { ...this.#state }, this.#ledger, this);
   }
 
-  /** Signs what the log comes to; changes nothing. */
-  readonly #sign: SignDraft = async (state, ledger, kind, opening, { turn, rev }) => {
-    const { by } = state;
-    const { kid, fp } = by;
+  /** What was drafted is in the log: the draft's signer takes it over. */
+  commit(): void {
+    const base = this.#base;
+    assert(base && base.#ledger.bytes === this.#start, "a draft continues where the log ends");
+    this.#hashPending();
+    base.#state = this.#state;
+    base.#ledger = this.#ledger;
+    base.#bytes = this.#ledger.bytes;
+  }
+
+  /** Takes whole lines, LFs included, which must not change until `commit`. */
+  addLines(lines: Uint8Array): void {
+    this.#add({ is: "lines", bytes: lines });
+    this.#state.unsigned += lines.length;
+  }
+
+  /** As `addLines`, for lines whose buffer is used again. */
+  addOthersLines(lines: Uint8Array): void {
+    this.addLines(lines);
+    this.#hashed();
+  }
+
+  /** A checkpoint over all before it. The first one is the genesis, whichever kind is asked for. */
+  checkpoint(kind: "turn" | "batch" | "final", opening: string, when: When): Promise<Uint8Array> {
+    return this.special(this.#kindOf({ kind }), opening, when);
+  }
+
+  /** States what was found on opening (S3); in a log without a checkpoint as its genesis. */
+  recovery(opening: string, when: When, vouched = false): Promise<Uint8Array> {
+    const { cut, found, lost } = this.#state;
+    const kind = this.#kindOf({ kind: "recovery", cut, found, vouched, lost }, vouched);
+    return this.special(kind, opening, when);
+  }
+
+  /** Hands over to the current key, by the one that signed last (S4). */
+  rotate(opening: string, when: When): Promise<Uint8Array> {
+    const { kid: next, publicKey } = this.#state.current;
+    return this.special({ kind: "rotate", next, key: toBase64url(publicKey) }, opening, when);
+  }
+
+  /** Any other checkpoint: a link, bytes that a person vouches for. */
+  async special(kind: Kind, opening: string, when: When): Promise<Uint8Array> {
+    const signed = await this.sign(kind, opening, when);
+    this.#take(signed);
+    return signed.line;
+  }
+
+  /** Signs a checkpoint without adding it to the draft; `takes` may add it later. */
+  async sign(kind: Kind, opening: string, { turn, rev }: When): Promise<Signed> {
+    const ledger = this.#hashed();
+    const { by, genesis, seq, prev } = this.#state;
     const facts = {
       turn,
       byteOffset: ledger.bytes,
       hash: ledger.hash(),
-      fp,
-      ts: this.#nowIso(),
-      log: state.genesis.log,
-      seq: state.seq,
-      prev: state.prev,
+      fp: by.fp,
+      ts: this.#parts.nowIso(),
+      log: genesis.log,
+      seq,
+      prev,
       seg: ledger.seg(),
       tree: ledger.tree(),
       rev,
-      kid,
+      kid: by.kid,
       ...kind,
     } as CheckpointFacts;
     const line = await writeCheckpoint(opening, facts, (message) => by.sign(message));
     return { line, facts };
-  };
+  }
+
+  /** Adds a checkpoint that was signed early, if it says what would be said now; returns whether. */
+  takes(signed: Signed, when: When): boolean {
+    const { seq, prev, byteOffset, kid, turn, rev } = signed.facts;
+    const { seq: nextSeq, prev: last, by } = this.#state;
+    const isNext = seq === nextSeq && prev === last && byteOffset === this.#bytes;
+    if (!isNext || kid !== by.kid || turn !== when.turn || rev !== when.rev) return false;
+    this.#take(signed);
+    return true;
+  }
+
+  #take({ line, facts }: Signed): void {
+    const { kind, log, seq, byteOffset, kid, ts, turn, rev } = facts;
+    this.#add(this.#parts.isSidecar ? { is: "segment" } : { is: "checkpoint", bytes: line });
+    const lineHash = toHex(this.#parts.crypto.sha256(line));
+    const head = { log, seq, byteOffset, line: lineHash, kind, kid, ts };
+    const newest = { seq, byteOffset, line: lineHash, rev, kid, kind };
+    const now = { turn, seq: seq + 1, prev: lineHash, unsigned: 0, head, newest };
+    if (kind === "rotate") this.#state.by = this.#state.current;
+    const stated = kind === "genesis" || kind === "recovery";
+    Object.assign(this.#state, now, stated ? { found: null, cut: 0, lost: null } : {});
+  }
+
+  /** Whether a checkpoint of another signer is the one that must come next. */
+  fits({ seq, prev, log, hash, seg, tree }: Checkpoint): boolean {
+    const ledger = this.#hashed();
+    const own = ledger.tree();
+    return (
+      seq === this.#state.seq &&
+      prev === this.#state.prev &&
+      log === this.log &&
+      hash === ledger.hash() &&
+      seg === ledger.seg() &&
+      tree.size === own.size &&
+      tree.root === own.root
+    );
+  }
+
+  /** Takes over a checkpoint of another signer that fits. */
+  adopt(checkpoint: Checkpoint, line: Uint8Array): void {
+    const { seq, turn, byteOffset, rev, kid, kind } = checkpoint;
+    this.#add({ is: "checkpoint", bytes: line });
+    const prev = toHex(this.#parts.crypto.sha256(line));
+    const newest = { seq, byteOffset, line: prev, rev, kid, kind };
+    // Another process of the same user has rotated our key: we change to the new one with it.
+    const next = kind === "rotate" ? this.#own.get(checkpoint.next) : undefined;
+    if (next && kid === this.#state.current.kid) this.#state.current = next;
+    this.#state.by = signerAfter(next?.kid ?? kid, this.#state.current, this.#own);
+    Object.assign(this.#state, { seq: seq + 1, turn, prev, unsigned: 0, newest });
+    Object.assign(this.#state, { found: null, cut: 0, lost: null });
+  }
+
+  /** Notes as found what others left unsigned up to here (S3). */
+  foundSince(): void {
+    const { unsigned, found } = this.#state;
+    if (unsigned === 0) return;
+    this.#state.found = [found ? found[0] : this.#bytes - unsigned, this.#bytes];
+    this.#state.unsigned = 0;
+  }
+
+  #kindOf(asked: Kind, vouched = false): Kind {
+    const { seq, genesis, found } = this.#state;
+    if (seq > 0) return asked;
+    const { salt, parts, from } = genesis;
+    return { kind: "genesis", salt, parts, from, found, vouched };
+  }
+
+  #add(added: Added): void {
+    if (added.is !== "segment") this.#bytes += added.bytes.length;
+    this.#pending.push(added);
+  }
+
+  /** The ledger with all that was added. Buffers that were added may change from now on. */
+  #hashed(): Ledger {
+    if (this.#pending.length > 0 && this.#base && !this.#isForked) {
+      this.#ledger = this.#ledger.fork(); // S2
+      this.#isForked = true;
+    }
+    this.#hashPending();
+    return this.#ledger;
+  }
+
+  #hashPending(): void {
+    for (const added of this.#pending) {
+      if (added.is === "lines") this.#ledger.addLines(added.bytes);
+      else if (added.is === "checkpoint") this.#ledger.addCheckpointLine(added.bytes);
+      else this.#ledger.beginSegment();
+    }
+    this.#pending = [];
+  }
 }

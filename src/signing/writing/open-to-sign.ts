@@ -24,7 +24,7 @@ import { newTail } from "../judging/tail-keeper.ts";
 import { fileFindings, inspectOptions } from "../judging/verify.ts";
 import type { VerifyOptions } from "../judging/verify-options.ts";
 import { contentOf, envelopeOf, hasSidecar, type SignedLog } from "../session-log.ts";
-import { nothingSigned, type SignedSoFar } from "./log-signer.ts";
+import { nothingSigned, type SignedSoFar } from "./signer-state.ts";
 
 /** Verdicts on which one may go on: all is well, or all that is signed is. */
 const GOES_ON: ReadonlySet<Verdict> = new Set(["verified", "incomplete", "unsigned", "unpinned"]);

@@ -21,11 +21,11 @@ import type { BesideProof } from "../judging/verify-options.ts";
 import type { OwnKeys } from "../keys/keys.ts";
 import type { Signer } from "../keys/signer.ts";
 import { type SessionLog, sidecarOf } from "../session-log.ts";
-import type { Draft, NamedCheckpoint } from "./checkpoint-draft.ts";
 import { followSigned } from "./follow-signed.ts";
-import { LogSigner, type SignedSoFar } from "./log-signer.ts";
+import { LogSigner } from "./log-signer.ts";
 import { openToSign } from "./open-to-sign.ts";
 import { SidecarFile } from "./sidecar-file.ts";
+import type { NamedCheckpoint, SignedSoFar } from "./signer-state.ts";
 
 export interface SealedLogParts {
   readonly host: Host;
@@ -100,7 +100,7 @@ export class SealedLog {
   }
 
   /** What was drafted stands in the log, which ends here. */
-  stands(draft: Draft, end: ByteOffset): void {
+  stands(draft: LogSigner, end: ByteOffset): void {
     draft.commit();
     this.#end = end;
   }
@@ -221,7 +221,7 @@ export class SealedLog {
         lost: remembered.lost,
       });
       const nowIso = () => new Date(nowMs()).toISOString();
-      this.#signer = new LogSigner(so, { crypto, signer, own, isSidecar, nowIso, from });
+      this.#signer = LogSigner.from(so, { crypto, signer, own, isSidecar, nowIso, from });
       this.#handOvers = so.handOvers;
       this.#cut = 0;
       this.#end = end;
@@ -236,7 +236,7 @@ export class SealedLog {
   async #follow(signer: LogSigner, to: ByteOffset, onCheckpoint: OnCheckpoint): Promise<void> {
     const { host, log, crypto } = this.#parts;
     const rotations = new Rotations(crypto, await this.#parts.keys(), this.#handOvers);
-    signer.knowsOwn((await this.#own()).signers);
+    signer.setOwn((await this.#own()).signers);
     const draft = signer.draft();
     await followSigned({ host, log, crypto, rotations, from: this.#end, to, draft, onCheckpoint });
     await this.#parts.onFollowed(this.#end, to);

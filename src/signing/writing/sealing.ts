@@ -25,9 +25,10 @@ import type { CheckpointOpening, Native, Signing, WriterFacts } from "../../dial
 import { type TurnMark, Turns } from "../../model/turns.ts";
 import type { Found } from "../../proof/checkpoint.ts";
 import type { ToVouch } from "../judging/shown.ts";
-import type { Draft, Head, NamedCheckpoint, Newest, Signed, When } from "./checkpoint-draft.ts";
 import { countLines, countOpened } from "./counted-turns.ts";
+import type { LogSigner } from "./log-signer.ts";
 import { SealedLog, type SealedLogParts } from "./sealed-log.ts";
+import type { Head, NamedCheckpoint, Newest, Signed, When } from "./signer-state.ts";
 
 /** So much at most stands unsigned in a session whose turns do not end. */
 export const UNSIGNED_BYTES_MAX = 16 * 1024 * 1024;
@@ -219,13 +220,13 @@ export class Sealing {
   }
 
   /** A draft of the signer's, for the coming write. With the lock held. */
-  draft(): Draft {
+  draft(): LogSigner {
     return this.#log.ready().draft();
   }
 
   /** Makes a checkpoint over what stands and the entries that were `added` to the draft. */
   async make(
-    draft: Draft,
+    draft: LogSigner,
     due: Due,
     previous: string | null,
     added: readonly Added[],
@@ -270,7 +271,7 @@ export class Sealing {
   }
 
   async #takeForeseen(
-    draft: Draft,
+    draft: LogSigner,
     due: Due,
     previous: string | null,
     when: When,
@@ -297,7 +298,7 @@ export class Sealing {
   }
 
   /** What was drafted stands in the log, which ends here. */
-  stands(draft: Draft, end: ByteOffset): void {
+  stands(draft: LogSigner, end: ByteOffset): void {
     this.#log.stands(draft, end);
   }
 
@@ -347,7 +348,12 @@ export class Sealing {
   }
 }
 
-function vouched(draft: Draft, { vouches }: Vouch, text: string, when: When): Promise<Uint8Array> {
+function vouched(
+  draft: LogSigner,
+  { vouches }: Vouch,
+  text: string,
+  when: When,
+): Promise<Uint8Array> {
   if (!vouches) return draft.recovery(text, when, true);
   const kind = { kind: "recovery", cut: 0, found: vouches, vouched: true, lost: null } as const;
   return draft.special(kind, text, when);

@@ -10,7 +10,8 @@
 import type { RememberedHead } from "../../signing/heads/heads.ts";
 import { nodeCrypto } from "../../signing/keys/node-crypto.ts";
 import { sidecarOf } from "../../signing/session-log.ts";
-import { LogSigner, nothingSigned } from "../../signing/writing/log-signer.ts";
+import { LogSigner } from "../../signing/writing/log-signer.ts";
+import { nothingSigned } from "../../signing/writing/signer-state.ts";
 import type { Batch } from "../commit/batch.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 import type { HandlePool } from "../reading/handle-pool.ts";
@@ -62,6 +63,6 @@ function genesisOf(parts: GenesisParts, { path, isJson }: StreamState): Promise<
   const { signer, own = new Map(), newSalt, nowMs } = parts;
   const nowIso = () => new Date(nowMs()).toISOString();
   const nothing = nothingSigned(nodeCrypto, newSalt(), true, !isJson);
-  const log = new LogSigner(nothing, { crypto: nodeCrypto, signer, own, isSidecar: true, nowIso });
+  const log = LogSigner.from(nothing, { crypto: nodeCrypto, signer, own, isSidecar: true, nowIso });
   return log.draft().checkpoint("batch", checkpointOpening(nowMs(), path), { turn: 0, rev: 0 });
 }

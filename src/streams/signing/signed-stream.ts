@@ -32,9 +32,9 @@ import type { ToVouch } from "../../signing/judging/shown.ts";
 import { nodeCrypto } from "../../signing/keys/node-crypto.ts";
 import type { Signer } from "../../signing/keys/signer.ts";
 import { sidecarOf } from "../../signing/session-log.ts";
-import type { Draft, Head, OwnSigners, When } from "../../signing/writing/checkpoint-draft.ts";
-import { LogSigner, type SignedSoFar } from "../../signing/writing/log-signer.ts";
+import { LogSigner } from "../../signing/writing/log-signer.ts";
 import { openToSign } from "../../signing/writing/open-to-sign.ts";
+import type { Head, OwnSigners, SignedSoFar, When } from "../../signing/writing/signer-state.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 import { openOrEmpty } from "../journal/empty-file.ts";
 import type { HandlePool } from "../reading/handle-pool.ts";
@@ -245,7 +245,7 @@ export class SignedStream {
   }
 
   /** Makes checkpoints durable; false when the stream no longer exists. */
-  async #commit(draft: Draft, lines: Uint8Array): Promise<boolean> {
+  async #commit(draft: LogSigner, lines: Uint8Array): Promise<boolean> {
     const file = sidecarOf(this.of.file);
     if (!(await this.#parts.commit(this, file, this.#besideEnd, lines))) return false;
     draft.commit();
@@ -274,11 +274,11 @@ export class SignedStream {
   }
 
   /** Hands over to the current key if a retired one signed last. */
-  async #rotation(log: LogSigner, draft: Draft): Promise<Uint8Array[]> {
+  async #rotation(log: LogSigner, draft: LogSigner): Promise<Uint8Array[]> {
     return log.mustRotate ? [await draft.rotate(this.#opening(), whenOf(draft))] : [];
   }
 
-  async #checkpoints(log: LogSigner, draft: Draft, isClosing: boolean): Promise<Uint8Array[]> {
+  async #checkpoints(log: LogSigner, draft: LogSigner, isClosing: boolean): Promise<Uint8Array[]> {
     const opening = this.#opening();
     const hasNoFinal = log.isBeginning || log.mustRecover;
     const first = log.mustRecover
@@ -306,7 +306,7 @@ export class SignedStream {
         const from = await this.#beginning(so);
         const nowIso = () => new Date(nowMs()).toISOString();
         const parts = { crypto: nodeCrypto, signer, own, isSidecar: true, nowIso, from };
-        return new LogSigner(so, parts);
+        return LogSigner.from(so, parts);
       } finally {
         log.close();
       }
@@ -352,7 +352,7 @@ export class SignedStream {
     return logs.open(name, "read");
   }
 
-  async #feed(draft: Draft, stretches: readonly Stretch[]): Promise<void> {
+  async #feed(draft: LogSigner, stretches: readonly Stretch[]): Promise<void> {
     const whole = new WholeLines((lines) => draft.addOthersLines(lines));
     let at = this.#log?.bytes ?? 0;
     for (const { to, sha256 } of stretches) {
@@ -380,7 +380,7 @@ export class SignedStream {
 }
 
 /** A stream has no turns: its checkpoints are counted instead. */
-function whenOf({ seq }: Draft): When {
+function whenOf({ seq }: LogSigner): When {
   return { turn: seq, rev: 0 };
 }
 

@@ -27,7 +27,7 @@ import type { Keys } from "../../proof/keys.ts";
 import type { PinBook } from "../../proof/pins.ts";
 import { type Found, type Heads, rememberedIn } from "../../signing/heads/heads.ts";
 import type { Signer } from "../../signing/keys/signer.ts";
-import type { Head, OwnSigners } from "../../signing/writing/checkpoint-draft.ts";
+import type { Head, OwnSigners } from "../../signing/writing/signer-state.ts";
 import type { Batch } from "../commit/batch.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 import type { AppendOp, CreateOp, DeleteOp, JournalRecord } from "../journal/journal-record.ts";

@@ -29,7 +29,7 @@ import { readCovered, within } from "../../../signing/judging/shown.ts";
 import { verifyLog } from "../../../signing/judging/verify.ts";
 import { nodeCrypto } from "../../../signing/keys/node-crypto.ts";
 import type { SessionLog } from "../../../signing/session-log.ts";
-import type { Covered } from "../../../signing/writing/log-signer.ts";
+import type { Covered } from "../../../signing/writing/signer-state.ts";
 import { Session } from "../../../store/session.ts";
 import { StoreSigning } from "../../../store/store-signing.ts";
 import { UserJudging } from "../../../verifying/user-judging.ts";

@@ -16,7 +16,7 @@ import { isJsonMap, type JsonMap, parseJson } from "../../../proof/json-tree.ts"
 import type { Keys } from "../../../proof/keys.ts";
 import { judgeThread, signThread } from "../../../proof/thread-signature.ts";
 import type { Signer } from "../../../signing/keys/signer.ts";
-import type { NamedCheckpoint, Newest } from "../../../signing/writing/checkpoint-draft.ts";
+import type { NamedCheckpoint, Newest } from "../../../signing/writing/signer-state.ts";
 import { formatThreadMeta, type StoredThreadMeta, withoutSignatures } from "../thread-meta.ts";
 
 export interface SignedMetaParts {
