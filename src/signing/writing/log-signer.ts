@@ -18,7 +18,7 @@
  * checkpoint are hashed while the disk syncs them, and without a copy of the ledger.
  */
 
-import { assert } from "../../base/assert.ts";
+import { assert } from "../../base/errors.ts";
 import { toBase64url, toHex } from "../../proof/bytes.ts";
 import {
   type Checkpoint,
