@@ -20,11 +20,18 @@
 
 import { isNoSpace, VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
+import type { LogLimits } from "../base/limits.ts";
 import type { ByteOffset } from "../base/offset.ts";
+import type { Turn } from "./companion.ts";
+import { checkLines } from "./framing.ts";
+import type { OpenedLog } from "./open-log.ts";
 
-export class Appender {
+export class Appender implements Turn {
   readonly #path: string;
+  readonly #log: OpenedLog;
   readonly #file: OpenFile;
+  readonly #limits: LogLimits;
+  #isNameSynced: boolean;
   #end: ByteOffset;
   #synced: ByteOffset;
   #failure: VerbatimError | null = null;
@@ -32,11 +39,14 @@ export class Appender {
   #cutsSynced = 0;
 
   /** Takes over a recovered log: everything before `end` is durable. */
-  constructor(path: string, file: OpenFile, end: ByteOffset) {
-    this.#path = path;
-    this.#file = file;
-    this.#end = end;
-    this.#synced = end;
+  constructor(log: OpenedLog, limits: LogLimits) {
+    this.#path = log.place.path;
+    this.#log = log;
+    this.#file = log.file;
+    this.#limits = limits;
+    this.#isNameSynced = log.isNameSynced;
+    this.#end = log.recovery.end;
+    this.#synced = log.recovery.end;
   }
 
   /** End of the last whole line that the kernel has. */
@@ -65,6 +75,11 @@ export class Appender {
     if (wasCut) this.#cuts++;
   }
 
+  append(lines: Uint8Array): ByteOffset {
+    checkLines(this.#path, lines, this.#limits);
+    return this.write(lines, lines.length);
+  }
+
   /** Appends the first `length` bytes, whole lines, in one write. Returns where they start. */
   write(lines: Uint8Array, length: number): ByteOffset {
     if (this.#failure) throw this.#failure;
@@ -80,8 +95,8 @@ export class Appender {
     return start;
   }
 
-  /** Cuts off whole lines that were written and not acknowledged. */
-  takeBack(start: ByteOffset): void {
+  async cutBack(start: ByteOffset): Promise<void> {
+    if (this.#failure) throw this.#failure;
     try {
       if (this.#file.size() !== this.#end)
         throw this.fail("another program wrote to it without the lock");
@@ -92,10 +107,47 @@ export class Appender {
     this.#cuts++;
     this.#end = start;
     if (this.#synced > start) this.#synced = start;
+    await this.sync(); // The lines were durable; their cut must be, too.
   }
 
-  /** Makes everything written so far durable. */
-  async sync(): Promise<void> {
+  async settle(meanwhile?: () => void): Promise<void> {
+    const mustSync = this.#log.durability === "disk" && this.#synced < this.#end;
+    if (mustSync) await this.sync(meanwhile);
+    else meanwhile?.();
+  }
+
+  /** Makes everything written so far durable. `meanwhile` runs during the sync. */
+  async sync(meanwhile?: () => void): Promise<void> {
+    try {
+      const synced = this.#sync();
+      meanwhile?.();
+      await synced;
+    } catch (cause) {
+      // The next process to open the log learns from where to trust nothing (repair.ts, R2).
+      this.#log.lock.saySynced(this.#synced);
+      throw cause;
+    }
+  }
+
+  /** Skips what is already synced: with `disk` that is nearly always everything. */
+  async syncAll(): Promise<void> {
+    if (this.#synced < this.#end) await this.sync();
+    if (!this.#isNameSynced) await this.#syncName();
+  }
+
+  /** With `os` a new log's name is synced when something must be durable for the first time. */
+  async #syncName(): Promise<void> {
+    const { directory } = this.#log.place;
+    try {
+      await directory.sync();
+      await directory.syncAncestors();
+      this.#isNameSynced = true;
+    } catch (cause) {
+      throw this.fail("the directory's sync failed", cause);
+    }
+  }
+
+  async #sync(): Promise<void> {
     if (this.#failure) throw this.#failure;
     const [end, cuts] = [this.#end, this.#cuts];
     try {

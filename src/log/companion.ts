@@ -1,26 +1,57 @@
 /**
- * Companion: keeps a derived file in step with a log.
+ * Companion: what its owner keeps in step with a log: derived files, signatures, the final form of
+ * lines. The writer calls upward through this interface and no other.
  *
  * Called with the log's lock held, in the order of the lines, so that two processes never
- * interleave. For derived data only: the log does not wait for it to be durable, and it can be
- * rebuilt. A companion handles its own failures and never throws.
+ * interleave. A companion handles its own failures: only `append` may throw.
  */
 
 import type { ByteOffset } from "../base/offset.ts";
+import type { Waiting } from "./waiting.ts";
+
+/** Makes the whole log durable, also with `os`. */
+export type Sync = () => Promise<void>;
+
+/** The end of the log, for a companion that appends to it. The lock is held. */
+export interface Turn {
+  /** After the last line in the file: where the next one starts. */
+  readonly end: ByteOffset;
+  /** Makes the whole log durable, also with `os`. */
+  syncAll(): Promise<void>;
+  /** Appends whole lines in one write: all of them or none. Not durable yet. Returns their start. */
+  append(lines: Uint8Array): ByteOffset;
+  /**
+   * Makes the written lines as durable as the log's setting. `meanwhile` runs during the sync: it is
+   * synchronous and never throws.
+   */
+  settle(meanwhile?: () => void): Promise<void>;
+  /** Cuts off lines of this turn that were not acknowledged, durably. */
+  cutBack(start: ByteOffset): Promise<void>;
+  /** Ends the writer for good: the content of the disk is not known any more. */
+  fail(what: string, cause: unknown): Error;
+}
 
 export interface Companion {
   /**
-   * The log ends here, and some lines did not pass through `appended`: on opening, or written by
+   * The log ends here, and some lines did not pass through this writer: on opening, or written by
    * others. A torn tail of `cutBytes` after `end` was copied aside and cut.
    */
   caughtUp(end: ByteOffset, cutBytes: number): Promise<void>;
   /**
    * The first `length` bytes of `lines` were written at `start`. With `disk` not yet durable: the
-   * sync is running. The writer reuses the buffer: copy what you keep.
+   * sync is running. The writer reuses the buffer: copy what you keep. Not called for lines that
+   * the companion appended itself.
    */
-  appended(lines: Uint8Array, length: number, start: ByteOffset): void;
+  appended?(lines: Uint8Array, length: number, start: ByteOffset): void;
   /** The appended lines are durable. Called with `disk` only. */
-  madeDurable(): Promise<void>;
+  madeDurable?(): Promise<void>;
   /** No more appends come through this writer. */
   close(): void;
+  /** How many of the waiting appends, from the first on, share the next turn; at least one. */
+  share?(waiting: Iterable<Waiting>): number;
+  /**
+   * Writes the waiting appends (`LogWriter.appendComposed`) and sets the `end` of each. An error
+   * refuses all of them; the log is then as before, or its writer has failed.
+   */
+  append?(waiting: readonly Waiting[], turn: Turn): Promise<void>;
 }

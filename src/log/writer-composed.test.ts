@@ -14,13 +14,28 @@ import {
 import { errno, refusal } from "../../test/support/refusal.ts";
 import { WatchedFiles } from "../../test/support/watched-files.ts";
 import { WRITER_KINDS } from "../../test/support/writer-kinds.ts";
-import type { ByteOffset } from "../base/offset.ts";
-import type { Companion } from "./companion.ts";
-import type { Compose } from "./composed.ts";
+import { type ByteOffset, START, toByteOffset } from "../base/offset.ts";
+import type { Companion, Turn } from "./companion.ts";
+import type { Waiting } from "./waiting.ts";
+import type { LogWriter } from "./writer.ts";
 
 const LOG = "log.jsonl";
 const NOTHING = new Uint8Array(0);
 const SHARED_KINDS = WRITER_KINDS.filter(([, { mode }]) => mode === "shared");
+
+type Compose = (end: number) => Uint8Array;
+
+/** Appends what `compose` makes, in its turn; resolves to where that starts. */
+async function composed(log: LogWriter, compose: Compose): Promise<ByteOffset> {
+  let start = START;
+  await log.inTurn(async (turn) => {
+    start = turn.end;
+    const lines = compose(start);
+    if (lines.length > 0) turn.append(lines);
+    await turn.settle();
+  });
+  return start;
+}
 
 /** A line that states its own offset. */
 const placed: Compose = (end) => bytesOf(`{"at":${end}}\n`);
@@ -30,10 +45,10 @@ test.for(WRITER_KINDS)(
   async ([, kind]) => {
     const path = logHolding('{"n":0}\n');
     const log = await openWriter(path, kind);
-    assert.equal(await log.appendComposed(placed), 8);
-    assert.equal(await log.appendComposed((end) => bytesOf(`{"at":${end}}\n{"too":1}\n`)), 17);
+    assert.equal(await composed(log, placed), 8);
+    assert.equal(await composed(log, (end) => bytesOf(`{"at":${end}}\n{"too":1}\n`)), 17);
     assert.equal(await log.append(bytesOf("1")), 39);
-    assert.equal(await log.appendComposed(placed), 39);
+    assert.equal(await composed(log, placed), 39);
     assert.equal(contentOf(path), '{"n":0}\n{"at":8}\n{"at":17}\n{"too":1}\n1\n{"at":39}\n');
     assert.equal(log.end, 49);
   },
@@ -58,7 +73,7 @@ test.for(WRITER_KINDS)(
           seen = end;
           return bytesOf(`${line}\n`);
         };
-        const start = log.appendComposed(compose);
+        const start = composed(log, compose);
         starts.push(start.then((at) => assert.equal(at, seen)));
         work.push(start.then((at) => (at + line.length + 1) as ByteOffset));
       }
@@ -87,8 +102,8 @@ test.for(WRITER_KINDS)(
     };
     await Promise.all([
       log.append(bytesOf("0")),
-      log.appendComposed(composer(1)),
-      log.appendComposed(composer(2)),
+      composed(log, composer(1)),
+      composed(log, composer(2)),
     ]);
     assert.deepEqual(calls, [1, 2]);
   },
@@ -100,7 +115,7 @@ test("with disk a composed append resolves after the sync that covers it", async
   const log = await openWriter(newLogPath(), {}, disk.host);
   disk.before = ({ call, name }) => (call === "sync" && name === LOG ? gate.pass() : undefined);
   let isDone = false;
-  const appended = log.appendComposed(placed).then(() => {
+  const appended = composed(log, placed).then(() => {
     isDone = true;
   });
   await gate.reached;
@@ -136,7 +151,7 @@ test.for(SHARED_KINDS)(
         assert.equal(caughtUpTo, before);
         return placed(end);
       };
-      assert.equal(await ours.appendComposed(compose), before);
+      assert.equal(await composed(ours, compose), before);
     }
   },
 );
@@ -147,7 +162,7 @@ test.for(SHARED_KINDS)(
     const path = logHolding("1\n");
     const log = await openWriter(path, kind);
     appendFileSync(path, '{"torn');
-    assert.equal(await log.appendComposed(placed), 2);
+    assert.equal(await composed(log, placed), 2);
     assert.equal(contentOf(path), '1\n{"at":2}\n');
     assert.equal(contentOf(`${path}.torn-0`), '{"torn');
   },
@@ -161,11 +176,11 @@ test.for(WRITER_KINDS)(
     const log = await openWriter(path, kind, disk.host);
     for (let taken = 0; taken < 9; taken++) {
       disk.takes = () => taken;
-      await refusal(log.appendComposed(placed), "NO_SPACE");
+      await refusal(composed(log, placed), "NO_SPACE");
       assert.equal(contentOf(path), "0\n", `${taken} bytes taken`);
     }
     disk.takes = ({ bytes }) => bytes;
-    assert.equal(await log.appendComposed(placed), 2);
+    assert.equal(await composed(log, placed), 2);
     assert.equal(contentOf(path), '0\n{"at":2}\n');
   },
 );
@@ -176,14 +191,14 @@ test.for(WRITER_KINDS)(
     const path = newLogPath();
     const log = await openWriter(path, kind);
     const thrown = new RangeError("mine");
-    const composed = [
+    const all = [
       log.append(bytesOf("1")),
-      log.appendComposed(() => {
+      composed(log, () => {
         throw thrown;
       }),
-      log.appendComposed(placed),
+      composed(log, placed),
     ];
-    const [, refused, after] = await Promise.allSettled(composed);
+    const [, refused, after] = await Promise.allSettled(all);
     assert.ok(refused?.status === "rejected" && refused.reason === thrown);
     assert.equal(after?.status, "fulfilled");
     assert.equal(contentOf(path), '1\n{"at":2}\n');
@@ -194,7 +209,7 @@ test.for(WRITER_KINDS)("the limits hold for what was composed (%s)", async ([, k
   const path = newLogPath();
   const limits = { lineBytesMax: 4, batchBytesMax: 12 };
   const log = await openWriter(path, { ...kind, limits });
-  const composing = (text: string) => log.appendComposed(() => bytesOf(text));
+  const composing = (text: string) => composed(log, () => bytesOf(text));
   assert.equal(await composing("1234\n1234\n1\n"), 0);
   await refusal(composing("12345\n"), "LINE_TOO_LONG");
   await refusal(composing("1234\n1234\n12\n"), "BATCH_TOO_LARGE");
@@ -207,24 +222,29 @@ test.for(WRITER_KINDS)("a composer that returns no lines writes nothing (%s)", a
   const disk = new WatchedFiles();
   const path = logHolding("0\n");
   const log = await openWriter(path, kind, disk.host);
-  assert.equal(await log.appendComposed(() => NOTHING), 2);
+  assert.equal(await composed(log, () => NOTHING), 2);
   assert.deepEqual(disk.made("write", LOG), []);
   assert.equal(contentOf(path), "0\n");
 });
 
 test.for(WRITER_KINDS)(
-  "the afterwards step runs with the lock held, before the next append (%s)",
+  "work in its turn has the lock until it ends, and the next append waits (%s)",
   async ([, kind]) => {
     const path = newLogPath();
     const log = await openWriter(path, kind);
     const gate = new Gate();
-    const composed = log.appendComposed(placed, { afterwards: () => gate.pass() });
+    const work = log.inTurn(async (turn) => {
+      turn.append(placed(turn.end));
+      await turn.settle();
+      await gate.pass();
+    });
     const next = log.append(bytesOf("1"));
     await gate.reached;
     assert.equal(contentOf(path), '{"at":0}\n');
     await refusal(openWriter(path, { lockWaitMs: 0 }), "LOG_LOCKED");
     gate.open();
-    assert.deepEqual(await Promise.all([composed, next]), [0, 11]);
+    await work;
+    assert.equal(await next, 11);
   },
 );
 
@@ -235,17 +255,84 @@ test("a sync that fails ends the writer, for composed appends too", async () => 
     if (call === "sync" && name === LOG) throw errno("EIO");
     return undefined;
   };
-  await refusal(log.appendComposed(placed), "LOG_WRITER_FAILED");
-  await refusal(log.appendComposed(placed), "LOG_WRITER_FAILED");
+  await refusal(composed(log, placed), "LOG_WRITER_FAILED");
+  await refusal(composed(log, placed), "LOG_WRITER_FAILED");
 });
 
 test.for(WRITER_KINDS)("a closed log composes nothing (%s)", async ([, kind]) => {
   const log = await openWriter(newLogPath(), kind);
-  const last = log.appendComposed(placed);
+  const last = composed(log, placed);
   await log.close();
   assert.equal(await last, 0);
   await refusal(
-    log.appendComposed(() => assert.fail("composed")),
+    composed(log, () => assert.fail("composed")),
     "LOG_CLOSED",
   );
+});
+
+/** A companion whose lines are what its entries say, `sharing` at most in a turn. */
+class Lines implements Companion {
+  readonly turns: number[] = [];
+  readonly sharing: number;
+  constructor(sharing: number) {
+    this.sharing = sharing;
+  }
+  share(waiting: Iterable<Waiting>): number {
+    return Math.min([...waiting].length, this.sharing);
+  }
+  async append(waiting: readonly Waiting<string>[], turn: Turn): Promise<void> {
+    this.turns.push(waiting.length);
+    let lines = "";
+    for (const each of waiting) {
+      if (each.content === "refused") each.reject(new RangeError("mine"));
+      else if (each.content === "all refused") throw new RangeError("all");
+      else lines += `${each.content}\n`;
+      each.end = toByteOffset(turn.end + lines.length);
+    }
+    if (lines !== "") turn.append(bytesOf(lines));
+    await turn.settle();
+  }
+  async caughtUp() {}
+  appended() {}
+  async madeDurable() {}
+  close() {}
+}
+
+test.for(WRITER_KINDS)(
+  "entries that wait share turns as their companion decides, in order, and each learns its end (%s)",
+  async ([, kind]) => {
+    const path = newLogPath();
+    const companion = new Lines(3);
+    const log = await openWriter(path, { ...kind, companion });
+    const entries = Array.from({ length: 8 }, (_, n) => `${n}`.repeat(n + 1));
+    const ends = await Promise.all(entries.map((entry) => log.appendComposed(entry, 10)));
+    const expected = entries.map((_, n) => entries.slice(0, n + 1).join("\n").length + 1);
+    assert.deepEqual(ends, expected);
+    assert.equal(contentOf(path), `${entries.join("\n")}\n`);
+    assert.deepEqual(companion.turns, [1, 3, 3, 1]);
+  },
+);
+
+test("a companion refuses one of those that wait, or all that share a turn, with its own error", async () => {
+  const path = newLogPath();
+  const log = await openWriter(path, { companion: new Lines(2) });
+  const entries = ["a", "refused", "b", "all refused", "c"];
+  const results = await Promise.allSettled(entries.map((entry) => log.appendComposed(entry, 1)));
+  const said = results.map((each) =>
+    each.status === "fulfilled" ? each.value : each.reason.message,
+  );
+  assert.deepEqual(said, [2, "mine", 4, "all", "all"]);
+  assert.equal(contentOf(path), "a\nb\n");
+});
+
+test("composed appends count against the queue's limit, but for one that waits alone", async () => {
+  const path = newLogPath();
+  const options = { companion: new Lines(9), limits: { queueBytesMax: 100 } };
+  const log = await openWriter(path, options);
+  const alone = log.appendComposed("large", 1000);
+  const { details } = await refusal(log.appendComposed("small", 1), "QUEUE_FULL");
+  assert.deepEqual(details, { path, queuedBytes: 1000, bytesMax: 100 });
+  await alone;
+  await Promise.all([log.appendComposed("x", 60), log.appendComposed("y", 40)]);
+  assert.equal(contentOf(path), "large\nx\ny\n");
 });

@@ -18,7 +18,7 @@ export type SignedDialect =
  */
 export type Content = "lines" | "messages" | "bytes";
 
-export interface SignedLog {
+export interface SignableLog {
   readonly dialect: SignedDialect;
   /** When absent, as the dialect has it (`contentOf`). */
   readonly content?: Content;
@@ -30,7 +30,7 @@ export interface SignedLog {
   readonly id: string | null;
 }
 
-export type SessionLog = SignedLog;
+export type SessionLog = SignableLog;
 
 /** Checkpoints lie beside the logs of dialects whose readers would see them as data. */
 export function hasSidecar(dialect: SignedDialect): boolean {
@@ -38,7 +38,7 @@ export function hasSidecar(dialect: SignedDialect): boolean {
 }
 
 /** What the logs of a dialect hold. Claude's and streams' are their own, and may be called anything. */
-export function contentOf({ content, dialect }: SignedLog): Content {
+export function contentOf({ content, dialect }: SignableLog): Content {
   return content ?? (dialect === "claude" || dialect === "streams" ? "messages" : "lines");
 }
 
@@ -48,7 +48,7 @@ export function sidecarOf(logName: string): string {
 }
 
 /** Of whom a checkpoint speaks. */
-export function signedName({ dialect, id }: SignedLog): string | null {
+export function signedName({ dialect, id }: SignableLog): string | null {
   return id === null || !hasSidecar(dialect) ? id : `${dialect}:${id}`;
 }
 

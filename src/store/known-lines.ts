@@ -1,95 +1,183 @@
 /**
- * Known lines: which lines of a log that are written once stand in it (dialects/dialect.ts, Once).
+ * Known lines: what a session must know of the lines in its log to write the next ones: the name of
+ * the last, where lines name the line before them, and which lines are there already, of those that
+ * are written once (dialects/dialect.ts, Chain and Once).
  *
- * KL1  A draft counts nothing before it is committed: lines that were refused can be given again.
+ * KL1  A draft counts nothing before it is committed: lines that were refused can be appended again.
  *
  * KL2  A line that is not written again is reported to its writer, before the acknowledgement, with
  *      whether its content is that of the line that is kept: the first one.
  *
- * Held is an id and a digest for each such line, and only of sessions into which such lines are written.
+ * When it cannot find out how the log ends, it drafts nothing. Of lines that are written once an id
+ * and a digest are held, and only of sessions into which such lines are written.
  */
 
 import { createHash } from "node:crypto";
+import { ioError } from "../base/errors.ts";
+import type { Host } from "../base/host.ts";
 import { type ByteOffset, START } from "../base/offset.ts";
-import type { Native, Once } from "../dialects/dialect.ts";
+import type { Chain, Dialect, Native, Once } from "../dialects/dialect.ts";
+import { encodeLine } from "../log/json.ts";
+import { LogReader } from "../log/reader.ts";
+import type { TurnMark } from "../model/turns.ts";
+import { type PreparedLine, prepareLine } from "./prepared-line.ts";
+
+/** Lines that do not name one another. */
+const UNCHAINED: Chain = { idOf: () => null, link: (native) => native };
+
+export interface KnownLinesParts {
+  readonly host: Host;
+  readonly root: string;
+  readonly logId: string;
+  readonly dialect: Dialect;
+}
 
 export class KnownLines {
-  readonly once: Once;
-  /** Whether anybody has asked to write such a line. Until then nothing is known. */
-  isWanted = false;
-  /** Up to where the log was looked at. */
-  end: ByteOffset = START;
-  /** The digest of each line's content, by its id. */
+  readonly chain: Chain;
+  readonly once: Once | null;
+  readonly #parts: KnownLinesParts;
+  /** The name of the last line in the log that has one. */
+  #last: string | null = null;
+  /** Up to where the log is known. */
+  #end: ByteOffset = START;
+  /** The name of the last line that was prepared: the next one will likely follow it. */
+  #expected: string | null = null;
+  #failure: { readonly error: unknown } | null = null;
+  /** A line that is written once was prepared. Until then none of those in the log are known. */
+  #writesOnce = false;
+  /** Up to where those in the log are known, and the digest of each one's content, by its id. */
+  #onceEnd: ByteOffset = START;
   readonly #digests = new Map<string, string>();
 
-  constructor(once: Once) {
-    this.once = once;
+  constructor(parts: KnownLinesParts) {
+    this.#parts = parts;
+    this.chain = parts.dialect.chain ?? UNCHAINED;
+    this.once = parts.dialect.once ?? null;
   }
 
-  /** A line that stands in the log, in order. */
-  note(value: unknown): void {
-    if (this.once.forgets(value)) this.#digests.clear();
-    const id = this.once.idOf(value);
-    // Where lines of other programs share an id, the first is the one that counts.
-    if (id !== null && !this.#digests.has(id)) this.#digests.set(id, digestOf(value));
+  prepare(whole: Native, mark: TurnMark): PreparedLine {
+    const line = prepareLine(this.#parts.dialect, this.chain, whole, this.#expected, mark);
+    if (line.id !== null) this.#expected = line.id;
+    if (this.once?.idOf(whole)) this.#writesOnce = true;
+    return line;
+  }
+
+  /** The log ends here, and not all of it is ours: looks for the last name, backward. */
+  async caughtUp(end: ByteOffset): Promise<void> {
+    try {
+      const found = await this.#lastNamed(this.#end, end);
+      if (found !== null) this.#last = found;
+      this.#expected = this.#last;
+      this.#failure = null;
+      this.#end = end;
+    } catch (error) {
+      const { root, logId } = this.#parts;
+      this.#failure = { error: ioError(`${root}/${logId}`, "reading", error) };
+    }
+  }
+
+  /** For lines that are about to be written. With the lock held, and caught up. */
+  async draft(): Promise<KnownDraft> {
+    if (this.#failure) throw this.#failure.error;
+    if (this.#writesOnce && this.#onceEnd !== this.#end) await this.#learnOnce();
+    return new KnownDraft(this, this.#writesOnce ? this.once : null, this.#last);
   }
 
   digest(id: string): string | undefined {
     return this.#digests.get(id);
   }
 
-  /** Nothing is known any more. */
-  forget(): void {
-    this.#digests.clear();
-    this.end = START;
+  /** Lines of ours are in the log, which ends here. */
+  took(lines: readonly Native[], last: string | null, end: ByteOffset): void {
+    this.#last = last;
+    this.#end = end;
+    if (!this.#writesOnce) return;
+    for (const line of lines) this.#noteOnce(line);
+    this.#onceEnd = end;
   }
 
-  draft(): KnownDraft {
-    return new KnownDraft(this);
+  async #learnOnce(): Promise<void> {
+    // Shorter than it was: which lines were cut is not known.
+    if (this.#onceEnd > this.#end) {
+      this.#digests.clear();
+      this.#onceEnd = START;
+    }
+    const stretch = { from: this.#onceEnd, to: this.#end };
+    for await (const { value } of this.#reader().forward(stretch)) this.#noteOnce(value);
+    this.#onceEnd = stretch.to;
+  }
+
+  #noteOnce(value: unknown): void {
+    if (this.once?.forgets(value)) this.#digests.clear();
+    const id = this.once?.idOf(value) ?? null;
+    // Where lines of other programs share an id, the first is the one that counts.
+    if (id !== null && !this.#digests.has(id)) this.#digests.set(id, digestOf(value));
+  }
+
+  async #lastNamed(from: ByteOffset, to: ByteOffset): Promise<string | null> {
+    if (from >= to || this.chain === UNCHAINED) return null;
+    for await (const { value } of this.#reader().backward({ from, to })) {
+      const id = this.chain.idOf(value);
+      if (id !== null) return id;
+    }
+    return null;
+  }
+
+  #reader(): LogReader {
+    const { host, logId, root } = this.#parts;
+    return new LogReader(host, logId, { root, onBadLine: "skip" });
   }
 }
 
-/** Lines in the making. */
+/** Lines that are about to be written. */
 export class KnownDraft {
   readonly #known: KnownLines;
+  /** Null where no line is written once. */
+  readonly #once: Once | null;
   readonly #taken: Native[] = [];
   readonly #repeats: Repeat[] = [];
   readonly #digests = new Map<string, string>();
   #hasForgotten = false;
+  /** The name of the last line that has one: what the next one follows. */
+  last: string | null;
 
-  constructor(known: KnownLines) {
+  constructor(known: KnownLines, once: Once | null, last: string | null) {
     this.#known = known;
+    this.#once = once;
+    this.last = last;
   }
 
-  /** Whether the line is to be written: it stands nowhere yet. */
-  takes(native: Native): boolean {
-    const { once } = this.#known;
+  /** The line as it is to be written; null when it is there already and is written once. */
+  add({ whole, native, line, previous, id }: PreparedLine): Uint8Array | null {
+    if (this.#once && this.#isRepeat(this.#once, whole)) return null;
+    this.#taken.push(whole);
+    const isRight = previous === this.last;
+    const linked = isRight ? line : encodeLine(this.#known.chain.link(native, this.last));
+    if (id !== null) this.last = id;
+    return linked;
+  }
+
+  #isRepeat(once: Once, native: Native): boolean {
     if (once.forgets(native)) {
       this.#hasForgotten = true;
       this.#digests.clear();
     }
     const id = once.idOf(native);
-    if (id !== null) {
-      const kept = this.#digestOfKept(id);
-      const digest = digestOf(native);
-      if (kept !== undefined) {
-        this.#repeats.push({ native, isSame: kept === digest });
-        return false;
-      }
-      this.#digests.set(id, digest);
-    }
-    this.#taken.push(native);
-    return true;
+    if (id === null) return false;
+    const kept = this.#digestOfKept(id);
+    const digest = digestOf(native);
+    if (kept === undefined) this.#digests.set(id, digest);
+    else this.#repeats.push({ native, isSame: kept === digest });
+    return kept !== undefined;
   }
 
   #digestOfKept(id: string): string | undefined {
     return this.#digests.get(id) ?? (this.#hasForgotten ? undefined : this.#known.digest(id));
   }
 
-  /** KL1: the lines stand in the log, which ends here. Returns those that were not written again. */
+  /** KL1: the lines are in the log, which ends here. Returns those that were not written again. */
   commit(end: ByteOffset): readonly Repeat[] {
-    for (const native of this.#taken) this.#known.note(native);
-    this.#known.end = end;
+    this.#known.took(this.#taken, this.last, end);
     return this.#repeats;
   }
 }

@@ -12,7 +12,7 @@ import type { Directory } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
 import type { ByteOffset } from "../base/offset.ts";
-import type { Chain, Dialect, Native, WriterFacts } from "../dialects/dialect.ts";
+import type { Dialect, Native, WriterFacts } from "../dialects/dialect.ts";
 import type { Beside } from "../dialects/files/beside.ts";
 import {
   type EntryOptions,
@@ -22,7 +22,7 @@ import {
   type StoredEntry,
   understand,
 } from "../dialects/files/stored-entries.ts";
-import type { Sync } from "../log/composed.ts";
+import type { Sync } from "../log/companion.ts";
 import { checkLine } from "../log/framing.ts";
 import { encodeLine } from "../log/json.ts";
 import type { LogOptions } from "../log/log-options.ts";
@@ -31,19 +31,21 @@ import { LogWriter } from "../log/writer.ts";
 import type { NewEntry } from "../model/entry.ts";
 import { checkedEntry } from "../model/entry-check.ts";
 import { invalidEntry } from "../model/plain-json.ts";
-import type { Due, Sealing } from "../signing/writing/sealing.ts";
-import { ComposedAppends, WRITE_BYTES_MAX } from "./composed-appends.ts";
+import type { Due } from "../signing/writing/dues.ts";
+import type { LogSigner } from "../signing/writing/log-signer.ts";
 import { refuseForeign } from "./foreign-log.ts";
 import type { Repeat } from "./known-lines.ts";
 import { makeOwnDirectory } from "./own-directory.ts";
-import { companionOf, Scribe } from "./scribe.ts";
+import { SessionAppends } from "./session-appends.ts";
 import { type KnownFacts, SessionFacts } from "./session-facts.ts";
+import type { SessionSigning } from "./session-signing.ts";
+import { WRITE_BYTES_MAX } from "./session-write.ts";
 
-export type OpenSealing = (
+export type OpenSigning = (
   session: Session,
   facts: WriterFacts,
   beside: Beside | null,
-) => Promise<Sealing>;
+) => Promise<SessionSigning>;
 
 export interface SessionParts extends KnownFacts {
   readonly host: Host;
@@ -52,8 +54,8 @@ export interface SessionParts extends KnownFacts {
   readonly logOptions: Omit<LogOptions, "root" | "companion">;
   /** Makes what the dialect keeps beside the log; null when it keeps nothing. */
   readonly openBeside: ((session: Session) => Beside) | null;
-  /** Makes what signs the session; absent when it is not signed. */
-  readonly openSealing?: OpenSealing | null;
+  /** Opens what signs the session; absent when it is not signed. */
+  readonly openSigning?: OpenSigning | null;
   /** The dialect in which a log that begins with this value goes on; null: always the same. */
   readonly adopt: ((first: unknown) => Dialect) | null;
   /** Brings in what was recorded and is not in the log yet. */
@@ -72,10 +74,10 @@ export class Session {
   #opening: Promise<LogWriter> | null = null;
   #writer: LogWriter | null = null;
   #beside: Beside | null = null;
-  /** Where the dialect's lines get their last shape under the lock; null where they have it. */
-  #composed: ComposedAppends | null = null;
+  /** For lines that get their final form under the lock; null where they have it before. */
+  #appends: SessionAppends | null = null;
   #closing: Promise<void> | null = null;
-  #sealing: Sealing | null = null;
+  #signing: SessionSigning | null = null;
   /**
    * Called for each entry given to append that the log has under the same id and that is therefore
    * not written again, before the append resolves.
@@ -99,7 +101,7 @@ export class Session {
 
   /** Signed sessions: the identity of the log, once it was opened to append; else null. */
   get signedLog(): string | null {
-    return this.#sealing?.log ?? null;
+    return this.#signing?.log.log ?? null;
   }
 
   /** The log file. */
@@ -154,7 +156,7 @@ export class Session {
   }
 
   #appendGroup(writer: LogWriter, group: readonly Encoded[]): Promise<ByteOffset> {
-    if (this.#composed) return this.#composed.append(group.map(({ native }) => native));
+    if (this.#appends) return this.#appends.submit(group.map(({ native }) => native));
     for (const { line, native } of group) this.#beside?.expect(line, native);
     return writer.appendLines(withLfs(group.map(({ line }) => line)));
   }
@@ -185,26 +187,24 @@ export class Session {
   }
 
   #appendLine(writer: LogWriter, native: Native): Promise<ByteOffset> {
-    if (this.#composed) return this.#composed.append([native]);
+    if (this.#appends) return this.#appends.submit([native]);
     const line = encodeLine(native);
     this.#beside?.expect(line, native);
     return writer.append(line);
   }
 
   /** Signed sessions: adds checkpoints that the caller chooses, with the log's lock held. */
-  async seal(choose: (sealing: Sealing) => Promise<readonly Due[]>): Promise<void> {
+  async addCheckpoints(choose: (signer: LogSigner) => Promise<readonly Due[]>): Promise<void> {
     await this.openToAppend();
-    await this.#composed?.idle();
-    await this.#composed?.sealNow(choose);
+    await this.#appends?.addCheckpoints(choose);
   }
 
   /** Changes what stands beside the log, with the log's lock held; nothing is appended. */
   async changeBeside(change: (beside: Beside, sync: Sync) => Promise<void>): Promise<void> {
     const writer = await this.openToAppend();
     const beside = this.#beside;
-    await this.#composed?.idle();
     if (!beside) return;
-    await writer.appendComposed(() => NOTHING, { afterwards: (sync) => change(beside, sync) });
+    await writer.inTurn((turn) => change(beside, () => turn.syncAll()));
   }
 
   #encode(natives: readonly Native[]): Encoded[] {
@@ -223,33 +223,28 @@ export class Session {
 
   async #openWriter(): Promise<LogWriter> {
     try {
-      const { host, root, logOptions, openBeside, openSealing } = this.#parts;
+      const { host, root, logOptions, openBeside, openSigning } = this.#parts;
       await refuseForeign(host, this, this.#dialect, true);
       await makeOwnDirectory(host, root, this.logId);
       const beside = openBeside?.(this) ?? null;
       this.#beside = beside;
-      const sealing = openSealing ? await openSealing(this, this.#facts, beside) : null;
-      this.#sealing = sealing;
-      const { chain = null, once } = this.#dialect;
-      const scribe = chain || once || sealing ? this.#scribe(chain, beside, sealing) : null;
-      const companion = scribe ? companionOf(scribe, beside) : beside;
+      const signing = openSigning ? await openSigning(this, this.#facts, beside) : null;
+      this.#signing = signing;
+      const { chain, once } = this.#dialect;
+      const appends = chain || once || signing ? this.#newAppends(beside, signing) : null;
+      const companion = appends ?? beside;
       const writer = await LogWriter.open(host, this.logId, {
         ...logOptions,
         root,
         ...(companion ? { companion } : {}),
       });
+      appends?.attach(writer);
+      this.#appends = appends;
       if (this.#parts.adopt && writer.end > 0) {
         for await (const { value } of this.reader({ onBadLine: "skip" }).forward()) {
           this.#dialect = this.#parts.adopt(value);
           break;
         }
-      }
-      if (scribe) {
-        const openDirectory = () => this.#openDirectory();
-        const isDurable = logOptions.durability !== "os";
-        const onSealed = beside?.sealed?.bind(beside);
-        const parts = { openDirectory, isDurable, onSealed };
-        this.#composed = new ComposedAppends(writer, scribe, parts);
       }
       this.#writer = writer;
       return writer;
@@ -259,13 +254,16 @@ export class Session {
     }
   }
 
-  #scribe(chain: Chain | null, beside: Beside | null, sealing: Sealing | null): Scribe {
-    const { host, root, dialect } = this.#parts;
-    const { logId } = this;
-    const expect = (line: Uint8Array, native: Native) => beside?.expect(line, native);
-    const onKnown = ({ native, isSame }: Repeat) =>
-      this.onKnown?.(this.#given.get(native) ?? native, isSame);
-    return new Scribe({ host, root, logId, dialect, chain, expect, sealing, onKnown });
+  #newAppends(beside: Beside | null, signing: SessionSigning | null): SessionAppends {
+    const { host, root, logOptions } = this.#parts;
+    return new SessionAppends({
+      ...{ host, root, logId: this.logId, id: this.id, beside, signing, facts: this.#facts },
+      dialect: () => this.#dialect,
+      isDurable: logOptions.durability !== "os",
+      openDirectory: () => this.#openDirectory(),
+      onKnown: ({ native, isSame }: Repeat) =>
+        this.onKnown?.(this.#given.get(native) ?? native, isSame),
+    });
   }
 
   #openDirectory(): Promise<Directory> {
@@ -332,12 +330,11 @@ export class Session {
   async #release({ signs } = { signs: true }): Promise<void> {
     this.#parts.onClosed();
     const writer = await this.#opening;
-    await this.#composed?.idle();
-    if (signs) await this.#composed?.sealEnd("batch");
+    await this.#appends?.stop({ signs });
     try {
       await writer?.close();
     } finally {
-      await this.#composed?.pinned();
+      await this.#signing?.pinned();
     }
   }
 
@@ -354,11 +351,11 @@ export class Session {
   async #pause(writer: LogWriter): Promise<void> {
     const beside = this.#beside;
     const isShared = this.#parts.logOptions.mode === "shared";
-    await this.#composed?.idle();
+    await writer.idle();
     if (!beside || (isShared && !beside.pausesShared)) return;
     try {
       // In its turn: what was appended last may be at work there.
-      await writer.appendComposed(() => NOTHING, { afterwards: (sync) => beside.pause(sync) });
+      await writer.inTurn((turn) => beside.pause(() => turn.syncAll()));
     } catch (cause) {
       if (!isShared) throw cause;
       beside.notPaused?.(cause);
@@ -372,8 +369,6 @@ export class Session {
     });
   }
 }
-
-const NOTHING = new Uint8Array(0);
 
 interface Encoded {
   readonly native: Native;

@@ -8,7 +8,7 @@
 
 import type { Host } from "../base/host.ts";
 import { type UserPlaces, userPlaces } from "../base/node-places.ts";
-import type { Signing, Spilling, WriterFacts } from "../dialects/dialect.ts";
+import type { Spilling, WriterFacts } from "../dialects/dialect.ts";
 import { SpillProof } from "../dialects/files/spill-proof.ts";
 import { SignedMeta } from "../dialects/rye/files/signed-meta.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
@@ -20,16 +20,18 @@ import type { Signer } from "../signing/keys/signer.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { Trust } from "../signing/trust/trust.ts";
 import { threadKeys, transcriptKeys } from "../signing/trust/trusted-keys.ts";
-import { Sealing } from "../signing/writing/sealing.ts";
+import { SessionFiles } from "../signing/writing/session-files.ts";
+import { sessionPins } from "../signing/writing/session-pins.ts";
+import { SignedLog } from "../signing/writing/signed-log.ts";
+import type { SessionSigning } from "./session-signing.ts";
 
 /** `turn`: a checkpoint at the end of every turn. `append`: at the end of every append. */
 export type SignOption = boolean | "turn" | "append";
 
-export interface SealedSession {
+export interface SessionToSign {
   readonly log: SessionLog;
   /** The root by which pins name the place of the session. */
   readonly placeRoot: string;
-  readonly signing: () => Signing;
   /** How its dialect puts what is too long for a line into files; absent where it does not. */
   readonly spilling?: Spilling | undefined;
   readonly facts: WriterFacts;
@@ -37,7 +39,8 @@ export interface SealedSession {
   readonly from?: ForeignHead | null;
   readonly isLegacyProfile?: boolean;
   readonly isEveryAppend: boolean;
-  readonly rev: () => number;
+  /** thread.json's revision; default: the newest checkpoint's. */
+  readonly rev?: () => number;
   readonly revAhead?: () => number;
   /** rye: which checkpoint thread.json names as its head, true or not. */
   readonly namedSeq?: () => Promise<number | null>;
@@ -61,25 +64,30 @@ export class StoreSigning {
     this.#heads = new Heads({ host, stateDirectory, onWarning });
   }
 
-  async open({ log, placeRoot, spilling, ...rest }: SealedSession): Promise<Sealing> {
+  async open(session: SessionToSign): Promise<SessionSigning> {
+    const { log: target, placeRoot, spilling, facts, isEveryAppend, from = null } = session;
+    const { isLegacyProfile = false, revAhead, namedSeq } = session;
     const { signer, places } = await this.user();
-    return new Sealing({
-      ...rest,
-      host: this.#host,
-      log,
-      namesOf: () => rootNames(this.#host, { dialect: log.dialect, root: placeRoot }),
-      crypto: nodeCrypto,
-      signer,
+    const host = this.#host;
+    const placing = { dialect: target.dialect, root: placeRoot };
+    const log = new SignedLog({
+      ...{ target, files: new SessionFiles(host, target), crypto: nodeCrypto, signer },
+      ...{ isLegacyProfile, ...(namedSeq ? { namedSeq } : {}) },
+      ...sessionPins(this.#heads, target.id ?? "", () => rootNames(host, placing)),
       own: () => loadOwnSigners(places, signer),
-      keys: async () => transcriptKeys(await Trust.load(places), log.id),
-      heads: this.#heads,
-      newBesideProof: () => (spilling ? new SpillProof(this.#host, log, spilling) : null),
-      onWarning: this.#onWarning,
+      keys: async () => transcriptKeys(await Trust.load(places), target.id),
+      nowMs: () => facts.nowMs,
+      newBesideProof: () => (spilling ? new SpillProof(host, target, spilling) : null),
+      from: async () => from,
     });
+    const { rev = () => log.newest?.rev ?? 0 } = session;
+    const pinned = () => this.#heads.flush();
+    const ahead = revAhead ? { revAhead } : {};
+    return { log, isEveryAppend, rev, ...ahead, pinned, onWarning: this.#onWarning };
   }
 
-  /** What signs the `thread.json` of a thread that is sealed. */
-  async meta(threadId: string, sealing: Sealing, nowMs: () => number): Promise<SignedMeta> {
+  /** What signs the `thread.json` of a thread that is signed. */
+  async meta(threadId: string, log: SignedLog, nowMs: () => number): Promise<SignedMeta> {
     const { signer, places } = await this.user();
     return new SignedMeta({
       threadId,
@@ -87,8 +95,8 @@ export class StoreSigning {
       crypto: nodeCrypto,
       keys: async () => threadKeys(await Trust.load(places), threadId),
       nowMs,
-      newest: () => sealing.newest,
-      named: () => sealing.named,
+      newest: () => log.newest,
+      named: () => log.named,
       onWarning: this.#onWarning,
     });
   }

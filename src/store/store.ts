@@ -27,10 +27,10 @@ import { sdk } from "../dialects/sdk/dialect.ts";
 import { verbatim } from "../dialects/verbatim/dialect.ts";
 import { openPlace, openToRead } from "../log/place.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
-import type { Sealing } from "../signing/writing/sealing.ts";
 import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";
-import { type OpenSealing, Session } from "./session.ts";
+import { type OpenSigning, Session } from "./session.ts";
 import { SessionIds, sessionExists } from "./session-ids.ts";
+import type { SessionSigning } from "./session-signing.ts";
 import {
   type BeginOptions,
   type CreateOptions,
@@ -199,7 +199,7 @@ export class Store {
       openBeside: HAS_NOTHING_BESIDE.includes(this.dialect)
         ? null
         : (session) => this.#beside(session),
-      openSealing: this.#options.sign ? (...opening) => this.#openSealing(from, ...opening) : null,
+      openSigning: this.#options.sign ? (...opening) => this.#openSigning(from, ...opening) : null,
       ...(this.dialect === "claude" ? { beforeReading: () => this.drainHooks() } : {}),
       onClosed: () => this.#sessions.delete(session),
     });
@@ -242,17 +242,16 @@ export class Store {
     return new StoreSigning(this.#host, this.#onWarning);
   }
 
-  async #openSealing(
+  async #openSigning(
     from: ForeignHead | null,
-    ...[session, facts, beside]: Parameters<OpenSealing>
-  ): Promise<Sealing> {
+    ...[session, facts, beside]: Parameters<OpenSigning>
+  ): Promise<SessionSigning> {
     this.#signing ??= this.#storeSigning();
     const { sign, mode, profile } = this.#options;
     const signing = await this.#signing;
-    const sealing = await signing.open({
+    const signed = await signing.open({
       log: { dialect: this.dialect, root: this.root, logId: session.logId, id: session.id },
       placeRoot: this.#project ?? this.root,
-      signing: () => session.dialect.signing,
       spilling: session.dialect.spilling,
       facts,
       from,
@@ -263,9 +262,9 @@ export class Store {
       ...(beside instanceof RyeBeside ? { namedSeq: () => beside.namedSeq() } : {}),
     });
     if (beside instanceof RyeBeside) {
-      beside.signWith(await signing.meta(session.id, sealing, Date.now));
+      beside.signWith(await signing.meta(session.id, signed.log, Date.now));
     }
-    return sealing;
+    return signed;
   }
 
   #dialect(): Dialect {

@@ -4,6 +4,7 @@
  */
 
 import { VerbatimError } from "../base/errors.ts";
+import type { Turn } from "../log/companion.ts";
 import type { Durability, LogMode } from "../log/log-options.ts";
 import { LogReader } from "../log/reader.ts";
 import { LogWriter } from "../log/writer.ts";
@@ -122,9 +123,12 @@ class LogSubject implements Subject<Writer> {
     const refused = (error: unknown) => this.#refused(writer, texts, error);
     if (texts.length > 1 && this.#lines % 2 === 0) {
       const composed = Buffer.from(lines);
-      log
-        .appendComposed(() => composed)
-        .then((start) => acknowledged(start + composed.length), refused);
+      let end = 0;
+      const append = async (turn: Turn) => {
+        end = turn.append(composed) + composed.length;
+        await turn.settle();
+      };
+      log.inTurn(append).then(() => acknowledged(end), refused);
       return;
     }
     const appended =

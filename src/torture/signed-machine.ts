@@ -14,7 +14,9 @@ import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import { rawPublicKey } from "../signing/keys/pem.ts";
 import type { Signer } from "../signing/keys/signer.ts";
 import type { SessionLog } from "../signing/session-log.ts";
-import { Sealing } from "../signing/writing/sealing.ts";
+import { SessionFiles } from "../signing/writing/session-files.ts";
+import { sessionPins } from "../signing/writing/session-pins.ts";
+import { SignedLog } from "../signing/writing/signed-log.ts";
 import { Session } from "../store/session.ts";
 import { type Machine, type Process, STARTED } from "./fault-files.ts";
 
@@ -81,24 +83,20 @@ export class SignedMachine {
       model: "m",
       logOptions: { mode, durability, lockWaitMs: mode === "shared" ? 500 : 0 },
       openBeside: null,
-      openSealing: async (session, facts) =>
-        new Sealing({
-          host,
-          log: this.log,
-          namesOf: async () => {
+      openSigning: async (_, facts) => ({
+        log: new SignedLog({
+          ...{ target: this.log, files: new SessionFiles(host, this.log), crypto, signer },
+          ...sessionPins(heads, id ?? "", async () => {
             return { place: await placeOf(host, placing), others: [], leadsTo: null };
-          },
-          signing: () => session.dialect.signing,
-          facts,
-          crypto,
-          signer,
+          }),
           keys: async () => keys,
-          heads,
-          newBesideProof: () => null,
-          isEveryAppend: isEveryAppend || mode === "shared",
-          rev: () => 0,
-          onWarning: this.#onWarning,
+          nowMs: () => facts.nowMs,
         }),
+        isEveryAppend: isEveryAppend || mode === "shared",
+        rev: () => 0,
+        pinned: () => heads.flush(),
+        onWarning: this.#onWarning,
+      }),
       adopt: null,
       onClosed: () => {},
     });

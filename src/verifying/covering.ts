@@ -17,7 +17,7 @@ import { Walk } from "../proof/walk.ts";
 import { SidecarOrder } from "../signing/judging/sidecar-order.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import { envelopeOf, hasSidecar } from "../signing/session-log.ts";
-import { SidecarFile } from "../signing/writing/sidecar-file.ts";
+import { openSidecar } from "../signing/writing/session-files.ts";
 import type { Session } from "../store/session.ts";
 
 export interface StandingCheckpoint {
@@ -76,7 +76,7 @@ export async function coveringCheckpoints(
     return search.found("log", until >= log.bytesEnd);
   }
   const signed = { dialect: dialect.name, root, logId, id };
-  const sidecar = await SidecarFile.openToRead(host, signed);
+  const sidecar = await openSidecar(host, signed);
   if (sidecar === null) return search.found("sidecar", true);
   try {
     return await searchSidecar(sidecar, search, limits);

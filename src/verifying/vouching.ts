@@ -17,9 +17,9 @@ export async function vouchForSession(
   const store = new Store(host, options);
   const session = store.session(id);
   try {
-    await session.seal(async (sealing) => {
-      const earlier = (await shown.agreed(sealing.toVouch)).map((range) => ({ vouches: range }));
-      return sealing.mustState ? [{ vouches: null }, ...earlier] : earlier;
+    await session.addCheckpoints(async (signer) => {
+      const earlier = (await shown.agreed(signer)).map((range) => ({ vouches: range }));
+      return signer.mustState ? [{ vouches: null }, ...earlier] : earlier;
     });
   } finally {
     await session.release(); // Not closed: whether the session goes on is not ours to say.

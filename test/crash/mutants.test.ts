@@ -21,9 +21,9 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: "acknowledges before the sync has ended",
-    file: "log/writer.ts",
-    line: "if (isToDisk) await this.#sync(() => this.#tell(batch, start));",
-    becomes: "if (isToDisk) this.#sync(() => this.#tell(batch, start)).catch(() => {});",
+    file: "log/appender.ts",
+    line: "if (mustSync) await this.sync(meanwhile);",
+    becomes: "if (mustSync) this.sync(meanwhile).catch(() => {});",
   },
   {
     bug: "does not take back a write that was cut short",
@@ -39,8 +39,8 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: "does not sync the directory",
-    file: "log/writer.ts",
-    line: "if (isDirectorySynced) await place.directory.sync();",
+    file: "log/open-log.ts",
+    line: "if (isNameSynced) await place.directory.sync();",
     becomes: "",
   },
   {

@@ -10,9 +10,9 @@ const STEPS = 5_000;
 const MUTANTS: readonly Mutant[] = [
   {
     bug: "remembers a head before its checkpoint is durable",
-    file: "store/sealed-appends.ts",
-    line: "if (this.#parts.isDurable) this.#pinSoon(sealing.head);",
-    becomes: "this.#pinSoon(sealing.head);",
+    file: "store/session-appends.ts",
+    line: "if (this.#parts.isDurable) this.#pinSoon(log);",
+    becomes: "this.#pinSoon(log);",
     seed: 2,
   },
   {
@@ -23,16 +23,16 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: "signs lines that are not durable yet",
-    file: "log/writer.ts",
-    line: "const durable = this.#syncAll();",
+    file: "store/session-appends.ts",
+    line: "const durable = turn.syncAll();",
     becomes: "const durable = Promise.resolve();",
     seed: 4,
   },
   {
     bug: "trusts checkpoints beside a log that may be in memory only",
-    file: "signing/writing/sealed-log.ts",
-    line: "await SidecarFile.recover(host, target);",
-    becomes: "{}",
+    file: "signing/writing/session-files.ts",
+    line: "await recover(place, file, null);",
+    becomes: "",
     seed: 9,
   },
 ];

@@ -1,6 +1,6 @@
 /**
- * Checkpoints that are made before they are due (signing/writing/sealing.ts, SL3): whatever comes in between,
- * they stand where they belong or not at all.
+ * Checkpoints that are signed before they are due (signing/writing/signed-log.ts, SL3): whatever comes in
+ * between, they are written where they belong or not at all.
  */
 
 import assert from "node:assert/strict";

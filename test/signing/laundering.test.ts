@@ -93,15 +93,15 @@ test("NULs that are hidden while the signer looks for them are not vouched for",
   const written = await unsigned(user, nul);
   const bytes = readFileSync(written.path);
   const hidden = Buffer.from(bytes.map((byte) => (byte === 0 ? 0x20 : byte)));
-  const { seal } = Session.prototype;
+  const { addCheckpoints } = Session.prototype;
   // Another program writes after the log was hashed to be signed, and before it is looked at.
-  const spy = vi.spyOn(Session.prototype, "seal").mockImplementation(function (
+  const spy = vi.spyOn(Session.prototype, "addCheckpoints").mockImplementation(function (
     this: Session,
     choose,
   ) {
-    return seal.call(this, (sealing) => {
+    return addCheckpoints.call(this, (signer) => {
       writeFileSync(written.path, hidden);
-      return choose(sealing);
+      return choose(signer);
     });
   });
   try {

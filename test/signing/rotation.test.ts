@@ -266,7 +266,13 @@ test("a rotation that names another key than the one that follows hands nothing 
   const { writer, written, publicKeys } = await rotated(FLAT);
   const text = readFileSync(written.path, "utf8");
   const line = text.split("\n").find((each) => each.includes('"kind":"rotate"')) ?? "";
-  writeFileSync(written.path, text.replace(line, line.replace(/"next":"./, '"next":"0')));
+  writeFileSync(
+    written.path,
+    text.replace(
+      line,
+      line.replace(/"next":"(.)/, (_, at) => `"next":"${at === "0" ? 1 : 0}`),
+    ),
+  );
   assert.equal((await writer.verify(written)).verdict, "tampered");
   const user = await reader(publicKeys.slice(0, 1));
   assert.equal((await user.verify(written)).verdict, "tampered");

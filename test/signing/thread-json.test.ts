@@ -112,7 +112,7 @@ test.each([
     await project.with(async (session) => {
       await session.appendNative({ type: "step_start" });
       await session.appendNative(END);
-      await session.seal(async () => []); // Everything of before stands.
+      await session.addCheckpoints(async () => []); // Everything of before stands.
       const { rev } = project.meta;
       assert.equal(project.checkpoints.at(-1)?.rev, rev, "the last checkpoint names the revision");
     }, options);

@@ -13,7 +13,7 @@ import { safeText } from "../../render/safe-text.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
 import { Shown, type Unsigned, unsignedIn } from "../../signing/judging/shown.ts";
 import { verifyLog } from "../../signing/judging/verify.ts";
-import type { SignedLog } from "../../signing/session-log.ts";
+import type { SignableLog } from "../../signing/session-log.ts";
 import { loadStreamSigner } from "../../streams/signing/signing-user.ts";
 import { isDataDirectory } from "../../verifying/data-directories.ts";
 import { SessionVerifier } from "../../verifying/session-verifier.ts";
@@ -28,7 +28,7 @@ import { streamJudging, streamNamed } from "./verify-streams.ts";
 
 /** A log that is to be vouched for, the report on it, and how what was shown of it is signed. */
 interface Vouchable {
-  readonly log: SignedLog & { readonly id: string };
+  readonly log: SignableLog & { readonly id: string };
   readonly report: VerifyReport;
   sign(shown: Shown): Promise<void>;
 }

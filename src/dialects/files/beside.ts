@@ -6,11 +6,10 @@
  *     warning and never fails an append that the log has taken.
  */
 
-import type { Companion } from "../../log/companion.ts";
-import type { Sync } from "../../log/composed.ts";
+import type { Companion, Sync } from "../../log/companion.ts";
 import type { Native } from "../dialect.ts";
 
-export interface Beside extends Companion {
+export interface Beside extends Required<Omit<Companion, "share" | "append">> {
   /** A line that is about to be appended, and what it says: saves parsing it again. */
   expect(line: Uint8Array, native: Native): void;
   /**

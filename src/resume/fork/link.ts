@@ -8,7 +8,7 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
-import type { Due, LinkTo } from "../../signing/writing/sealing.ts";
+import type { Due, LinkTo } from "../../signing/writing/dues.ts";
 import type { Store } from "../../store/store.ts";
 
 /** Adds the link; returns null, or why the session could not be linked. */
@@ -28,10 +28,10 @@ export async function linkSession(
   }
   const session = store.session(id, undefined, null, true);
   try {
-    await session.seal(async (sealing): Promise<readonly Due[]> => {
-      if (log !== null && sealing.log !== log) reason = "another log is in its place";
-      else if (!sealing.isOurs) reason = "it is not signed by your own key";
-      else if (sealing.mustState) reason = "not all of it is signed";
+    await session.addCheckpoints(async (signer): Promise<readonly Due[]> => {
+      if (log !== null && signer.log !== log) reason = "another log is in its place";
+      else if (!signer.isOurs) reason = "it is not signed by your own key";
+      else if (signer.mustState) reason = "not all of it is signed";
       return reason === null ? [{ linkTo: to }] : [];
     });
   } catch (cause) {

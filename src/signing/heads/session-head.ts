@@ -19,11 +19,11 @@ import type { Verdict } from "../../proof/verdict.ts";
 import type { VerifyReport } from "../judging/report.ts";
 import { verifyLog } from "../judging/verify.ts";
 import type { VerifyOptions } from "../judging/verify-options.ts";
-import { hasSidecar, type SignedLog, sidecarOf } from "../session-log.ts";
+import { hasSidecar, type SignableLog, sidecarOf } from "../session-log.ts";
 import { placeOf } from "./heads.ts";
 
 /** A session of a store, or a stream. */
-export interface StoredLog extends SignedLog {
+export interface StoredLog extends SignableLog {
   readonly id: string;
 }
 
@@ -66,7 +66,7 @@ export async function readHead(
 }
 
 /** The last checkpoint that stands beside a log. */
-async function newestBeside(host: Host, { root, logId }: SignedLog): Promise<Checkpoint | null> {
+async function newestBeside(host: Host, { root, logId }: SignableLog): Promise<Checkpoint | null> {
   const reader = new LogReader(host, sidecarOf(logId), { root, onBadLine: "skip" });
   for await (const { bytes } of reader.backward()) return readCheckpoint(bytes, "sidecar");
   return null;
@@ -75,7 +75,7 @@ async function newestBeside(host: Host, { root, logId }: SignedLog): Promise<Che
 /** The checkpoint that was found good, known by the hash of its line. */
 async function findCheckpoint(
   host: Host,
-  { root, logId, dialect }: SignedLog,
+  { root, logId, dialect }: SignableLog,
   through: NonNullable<VerifyReport["signed_through"]>,
   crypto: VerifyOptions["crypto"],
 ): Promise<Checkpoint | null> {
@@ -99,7 +99,7 @@ const ENVELOPES = {
 
 function notVerified(
   { path, verdict }: VerifyReport,
-  { dialect }: SignedLog,
+  { dialect }: SignableLog,
   why: string | undefined,
 ): VerbatimError {
   const begun = `\`verbatim head forget\`${hasSidecar(dialect) ? `, and move ${sidecarOf(path)} away` : ""}`;

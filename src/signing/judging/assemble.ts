@@ -8,7 +8,7 @@ import type { Judge } from "../../proof/judge.ts";
 import type { Pin } from "../../proof/pin.ts";
 import { type Freshness, judgePin, type Rollback } from "../../proof/pins.ts";
 import { type Finding, type FindingCode, type Verdict, worse } from "../../proof/verdict.ts";
-import type { SignedLog } from "../session-log.ts";
+import type { SignableLog } from "../session-log.ts";
 import type { Inspection } from "./inspect.ts";
 import type { SidecarInspection } from "./inspect-beside.ts";
 import type { VerifyReport } from "./report.ts";
@@ -21,7 +21,7 @@ export interface Inspected {
 }
 
 export function reportOf(
-  target: SignedLog,
+  target: SignableLog,
   options: VerifyOptions,
   { inspection, extra }: Inspected,
 ): VerifyReport {
@@ -204,7 +204,7 @@ function rollbackOf(rollback: Rollback, pin: Pin | null, judge: Judge): string {
 function signednessFindings(
   judge: Judge,
   options: VerifyOptions,
-  target: SignedLog,
+  target: SignableLog,
   pinFindings: readonly Finding[],
 ): Finding[] {
   const findings: Finding[] = [];
@@ -231,7 +231,7 @@ function badRange(
   findings: readonly Finding[],
   deep: DeepJudge | null,
   from: number,
-  { dialect }: SignedLog,
+  { dialect }: SignableLog,
 ): VerifyReport["bad_range"] {
   const first = findings.find(({ verdict }) => verdict === "tampered");
   if (!first) return null;
@@ -245,7 +245,7 @@ function badRange(
 
 /** The report on a session that cannot be read; `hasCheckpoints`: some lie where its log was. */
 export function unreadableReport(
-  target: SignedLog,
+  target: SignableLog,
   options: VerifyOptions,
   cause: unknown,
   hasCheckpoints = false,

@@ -17,7 +17,7 @@ import { openPlace, openToRead } from "../../log/place.ts";
 import type { Found } from "../../proof/checkpoint.ts";
 import type { Verdict } from "../../proof/verdict.ts";
 import { WholeLines } from "../../proof/whole-lines.ts";
-import { contentOf, type SignedLog } from "../session-log.ts";
+import { contentOf, type SignableLog } from "../session-log.ts";
 import type { Covered } from "../writing/signer-state.ts";
 import { lineTooLong } from "./inspect.ts";
 import { readCounted } from "./read-counted.ts";
@@ -66,7 +66,7 @@ export interface ShownLine {
 /** What was shown of a log: to be vouched for, or left. */
 export class Shown {
   readonly #host: Host;
-  readonly #log: SignedLog;
+  readonly #log: SignableLog;
   readonly #isRaw: boolean;
   readonly #unsigned: Unsigned;
   readonly #hash = createHash("sha256");
@@ -74,7 +74,7 @@ export class Shown {
   /** What stands after it, without an LF. */
   #rest: Uint8Array = new Uint8Array(0);
 
-  constructor(host: Host, log: SignedLog, unsigned: Unsigned) {
+  constructor(host: Host, log: SignableLog, unsigned: Unsigned) {
     this.#host = host;
     this.#log = log;
     this.#isRaw = contentOf(log) === "bytes";
@@ -168,7 +168,7 @@ export class Shown {
  */
 export async function readCovered(
   host: Host,
-  log: SignedLog,
+  log: SignableLog,
   { prefix, bytes, hash }: Covered,
   take: (chunk: Uint8Array, at: number) => void,
 ): Promise<boolean> {
@@ -189,7 +189,7 @@ export function within([from, to]: Found, chunk: Uint8Array, at: number): Uint8A
 
 async function* readRange(
   host: Host,
-  { root, logId }: SignedLog,
+  { root, logId }: SignableLog,
   from: number,
   to: number,
 ): AsyncGenerator<Uint8Array> {

@@ -16,7 +16,7 @@ import {
   contentOf,
   envelopeOf,
   hasSidecar,
-  type SignedLog,
+  type SignableLog,
   sidecarOf,
   signedName,
 } from "../session-log.ts";
@@ -34,7 +34,7 @@ export const DEEP_BYTES = 64 * 1024 * 1024;
 /** The verdict on a session. Never throws. */
 export async function verifyLog(
   host: Host,
-  target: SignedLog,
+  target: SignableLog,
   options: VerifyOptions,
 ): Promise<VerifyReport> {
   let hasCheckpoints = false;
@@ -60,7 +60,7 @@ export async function verifyLog(
 export async function judgeOpen(
   place: Place,
   log: OpenFile,
-  target: SignedLog,
+  target: SignableLog,
   options: VerifyOptions,
 ): Promise<VerifyReport> {
   if (!hasSidecar(target.dialect)) {
@@ -79,7 +79,7 @@ export async function judgeOpen(
 
 async function inspectInside(
   log: OpenFile,
-  target: SignedLog,
+  target: SignableLog,
   options: VerifyOptions,
 ): Promise<Inspected> {
   const envelope = envelopeOf(target.dialect);
@@ -100,7 +100,7 @@ async function inspectInside(
 async function inspectSidecar(
   log: OpenFile,
   sidecar: OpenFile | null,
-  target: SignedLog,
+  target: SignableLog,
   options: VerifyOptions,
 ): Promise<Inspected> {
   const inspecting = inspectOptions(target, options, log.size());
@@ -144,7 +144,7 @@ function openIfThere(place: Place) {
 
 /** How a session's log is to be looked at. */
 export function inspectOptions(
-  target: SignedLog,
+  target: SignableLog,
   options: VerifyOptions,
   bytes: number,
 ): InspectOptions {

@@ -1,61 +1,75 @@
 /**
- * Counted turns: the turns of a log that is opened to sign, or that others appended to. Continues
- * from the newest checkpoint, so that little of a long log is read.
+ * Counted turns: the turns of a log that is being signed. Continues from the newest checkpoint, so
+ * that little of a long log is read.
  */
 
 import type { Host } from "../../base/host.ts";
 import { toByteOffset } from "../../base/offset.ts";
 import type { Native } from "../../dialects/dialect.ts";
 import { LogReader } from "../../log/reader.ts";
-import { PhaseBefore, type TurnMark, type TurnState, type Turns } from "../../model/turns.ts";
-import type { SessionLog } from "../session-log.ts";
+import { PhaseBefore, type TurnMark, type TurnState, Turns } from "../../model/turns.ts";
 import type { SignedSoFar } from "./signer-state.ts";
 
 export interface CountedLog {
   readonly host: Host;
-  readonly log: SessionLog;
-  readonly markOf: (native: Native) => TurnMark;
+  readonly root: string;
+  readonly logId: string;
 }
 
-/** Counts the turns of a log that was opened, up to its end. */
-export async function countOpened(
-  counted: CountedLog,
-  turns: Turns,
-  { turn, isInTurn, newest }: SignedSoFar,
-  end: number,
-): Promise<void> {
-  const signed = newest?.byteOffset ?? 0;
-  const phase = isInTurn ? await phaseAt(counted, signed) : "over";
-  turns.continueFrom({ ended: turn, phase });
-  await countLines(counted, turns, signed, end);
-}
+export class CountedTurns extends Turns {
+  readonly #log: CountedLog;
+  readonly #markOf: (native: Native) => TurnMark;
+  /** A log that was opened, and is not counted yet. */
+  #opened: SignedSoFar | null = null;
+  /** Up to where it is counted. */
+  #end = 0;
 
-/** Counts the turns of lines between two places. */
-export async function countLines(
-  { host, log, markOf }: CountedLog,
-  turns: Turns,
-  from: number,
-  to: number,
-): Promise<void> {
-  if (from >= to) return;
-  const stretch = { from: toByteOffset(from), to: toByteOffset(to) };
-  for await (const { value } of readerOf(host, log).forward(stretch)) {
-    if (isNative(value)) turns.note(markOf(value));
+  constructor(log: CountedLog, markOf: (native: Native) => TurnMark) {
+    super();
+    this.#log = log;
+    this.#markOf = markOf;
   }
-}
 
-async function phaseAt({ host, log, markOf }: CountedLog, to: number): Promise<TurnState["phase"]> {
-  if (to === 0) return "idle";
-  const before = new PhaseBefore();
-  for await (const { value } of readerOf(host, log).backward({ to: toByteOffset(to) })) {
-    const phase = isNative(value) ? before.take(markOf(value)) : null;
-    if (phase !== null) return phase;
+  /** Counts a log that was opened, or what others appended to it since, up to its end. */
+  async catchUp(caught: SignedSoFar | "followed", end: number): Promise<void> {
+    if (caught !== "followed") this.#opened = caught;
+    if (this.#opened) {
+      const { turn, isInTurn, newest } = this.#opened;
+      this.#end = newest?.byteOffset ?? 0;
+      this.continueFrom({
+        ended: turn,
+        phase: isInTurn ? await this.#phaseAt(this.#end) : "over",
+      });
+    }
+    if (this.#end < end) {
+      const stretch = { from: toByteOffset(this.#end), to: toByteOffset(end) };
+      for await (const { value } of this.#reader().forward(stretch)) {
+        if (isNative(value)) this.note(this.#markOf(value));
+      }
+    }
+    this.countedTo(end);
   }
-  return "idle";
-}
 
-function readerOf(host: Host, { logId, root }: SessionLog): LogReader {
-  return new LogReader(host, logId, { root, onBadLine: "skip" });
+  /** Lines of our own were noted up to here. */
+  countedTo(end: number): void {
+    this.#opened = null;
+    this.#end = end;
+  }
+
+  async #phaseAt(to: number): Promise<TurnState["phase"]> {
+    if (to === 0) return "idle";
+    const before = new PhaseBefore();
+    for await (const { value } of this.#reader().backward({ to: toByteOffset(to) })) {
+      const phase = isNative(value) ? before.take(this.#markOf(value)) : null;
+      if (phase !== null) return phase;
+    }
+    return "idle";
+  }
+
+  #reader(): LogReader {
+    const { host, root, logId } = this.#log;
+    return new LogReader(host, logId, { root, onBadLine: "skip" });
+  }
 }
 
 function isNative(value: unknown): value is Native {

@@ -8,8 +8,7 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
-import type { Host } from "../../base/host.ts";
-import { openPlace, openToRead } from "../../log/place.ts";
+import type { OpenFile } from "../../base/files.ts";
 import { toHex } from "../../proof/bytes.ts";
 import type { Claim } from "../../proof/claims.ts";
 import type { ProofCrypto } from "../../proof/crypto.ts";
@@ -19,13 +18,13 @@ import type { TailJudge } from "../../proof/tail.ts";
 import { Walk, type WalkHandler } from "../../proof/walk.ts";
 import { changedWhileRead, readCounted } from "../judging/read-counted.ts";
 import { newTail } from "../judging/tail-keeper.ts";
-import { envelopeOf, type SessionLog } from "../session-log.ts";
+import { envelopeOf, type SignableLog } from "../session-log.ts";
 import type { LogSigner } from "./log-signer.ts";
 import { unsignable } from "./open-to-sign.ts";
 
 export interface Following {
-  readonly host: Host;
-  readonly log: SessionLog;
+  readonly target: SignableLog;
+  readonly log: OpenFile;
   readonly crypto: ProofCrypto;
   /** The keys that count, and the rotations that were followed so far. */
   readonly rotations: Rotations;
@@ -37,38 +36,26 @@ export interface Following {
   readonly onCheckpoint: OnCheckpoint;
 }
 
-export async function followSigned({ host, log: target, ...rest }: Following): Promise<void> {
-  const { logId, root } = target;
-  const place = await openPlace(host, logId, { create: false, root });
-  try {
-    const log = openToRead(place);
-    try {
-      const { crypto, from, to, draft } = rest;
-      const follower = new Follower(place.path, target, rest);
-      const walk = new Walk(crypto, envelopeOf(target.dialect), follower);
-      for await (const chunk of readCounted(log, from, to, place.path)) walk.feed(chunk);
-      // The caller saw whole lines there; what it appends would be glued to this.
-      if (walk.restBytes > 0) throw changedWhileRead(place.path, from + walk.end);
-      follower.finish();
-      draft.foundSince();
-    } finally {
-      log.close();
-    }
-  } finally {
-    place.directory.close();
-  }
+export async function followSigned(following: Following): Promise<void> {
+  const { target, log, crypto, from, to, draft } = following;
+  const path = `${target.root}/${target.logId}`;
+  const follower = new Follower(path, following);
+  const walk = new Walk(crypto, envelopeOf(target.dialect), follower);
+  for await (const chunk of readCounted(log, from, to, path)) walk.feed(chunk);
+  // The caller saw whole lines there; what it appends would be glued to this.
+  if (walk.restBytes > 0) throw changedWhileRead(path, from + walk.end);
+  follower.finish();
+  draft.foundSince();
 }
 
 class Follower implements WalkHandler {
   readonly #path: string;
-  readonly #log: SessionLog;
-  readonly #following: Omit<Following, "host" | "log">;
+  readonly #following: Following;
   /** What stands after the last checkpoint so far. */
   #tail: TailJudge;
 
-  constructor(path: string, log: SessionLog, following: Omit<Following, "host" | "log">) {
+  constructor(path: string, following: Following) {
     this.#path = path;
-    this.#log = log;
     this.#following = following;
     this.#tail = this.#tailFrom(following.from);
   }
@@ -93,7 +80,7 @@ class Follower implements WalkHandler {
       checkpoint !== null &&
       key?.publicKey != null &&
       key.refusal === null &&
-      checkpoint.session === this.#log.id &&
+      checkpoint.session === this.#following.target.id &&
       checkpoint.byteOffset === from + start &&
       draft.fits(checkpoint) &&
       crypto.verifyEd25519(key.publicKey, checkpoint.statement, checkpoint.sig2);
@@ -112,6 +99,6 @@ class Follower implements WalkHandler {
   }
 
   #tailFrom(start: number): TailJudge {
-    return newTail(envelopeOf(this.#log.dialect), this.#log.id, start);
+    return newTail(envelopeOf(this.#following.target.dialect), this.#following.target.id, start);
   }
 }

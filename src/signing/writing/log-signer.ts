@@ -168,6 +168,11 @@ export class LogSigner {
     return seq > 0 && (found !== null || cut > 0 || lost !== null);
   }
 
+  /** Something was found on opening that is not stated yet, in a log with or without checkpoints. */
+  get mustState(): boolean {
+    return this.mustRecover || this.found !== null;
+  }
+
   /** For lines that are about to be written (S2). */
   draft(): LogSigner {
     return new LogSigner(this.#parts, this.#own, { ...this.#state }, this.#ledger, this);

@@ -23,14 +23,14 @@ import { readCounted } from "../judging/read-counted.ts";
 import { newTail } from "../judging/tail-keeper.ts";
 import { fileFindings, inspectOptions } from "../judging/verify.ts";
 import type { VerifyOptions } from "../judging/verify-options.ts";
-import { contentOf, envelopeOf, hasSidecar, type SignedLog } from "../session-log.ts";
+import { contentOf, envelopeOf, hasSidecar, type SignableLog } from "../session-log.ts";
 import { nothingSigned, type SignedSoFar } from "./signer-state.ts";
 
 /** Verdicts on which one may go on: all is well, or all that is signed is. */
 const GOES_ON: ReadonlySet<Verdict> = new Set(["verified", "incomplete", "unsigned", "unpinned"]);
 
 export interface OpenToSign {
-  readonly target: SignedLog;
+  readonly target: SignableLog;
   readonly log: OpenFile;
   /** Null when there is none. */
   readonly sidecar: OpenFile | null;

@@ -1,10 +1,10 @@
 /** Signed log: a stream's file, as signing and verifying name it. */
 
 import { asciiJson } from "../../proof/checkpoint.ts";
-import type { SignedLog } from "../../signing/session-log.ts";
+import type { SignableLog } from "../../signing/session-log.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 
-export interface SignedStreamLog extends SignedLog {
+export interface SignedStreamLog extends SignableLog {
   readonly dialect: "streams";
   /** The stream's path. */
   readonly id: string;

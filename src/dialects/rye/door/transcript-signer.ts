@@ -94,7 +94,7 @@ export class TranscriptSigner {
     const signing = new StoreSigning(nodeHost, (warning) => warnings.push(warning));
     const session = this.#session(signing);
     try {
-      await session.seal(async ({ toVouch: { found, covered } }) => {
+      await session.addCheckpoints(async ({ found, covered }) => {
         if (!found) return [];
         const isOthers = await this.#isOthers(found, covered);
         return isOthers ? ["recovery"] : [{ vouches: null, turn }];
@@ -185,18 +185,14 @@ export class TranscriptSigner {
       logOptions: { mode: "shared" },
       adopt: (first) => dialectOf(readEnvelope(first).event?.envelope ?? "flat"),
       openBeside: null,
-      openSealing: async (session, facts) => {
-        const sealing = await signing.open({
+      openSigning: (_, facts) =>
+        signing.open({
           log: this.#log,
           placeRoot: root,
-          signing: () => session.dialect.signing,
           facts,
           isLegacyProfile: this.#isLegacyProfile,
           isEveryAppend: true,
-          rev: () => sealing.newest?.rev ?? 0,
-        });
-        return sealing;
-      },
+        }),
       onClosed: () => {},
     });
   }

@@ -41,7 +41,7 @@ async function writeSignedMeta(
   const store = new Store(host, { dialect: "rye", root: projectPath, sign: true });
   const session = store.session(threadId);
   try {
-    await session.seal(async () => []); // Refuses a log that does not verify.
+    await session.addCheckpoints(async () => []); // Refuses a log that does not verify.
     await session.changeBeside(async (beside, sync) => {
       if (beside instanceof RyeBeside) await beside.replaceMeta(meta, sync);
     });

@@ -19,7 +19,7 @@ import type { Directory } from "../../../base/files.ts";
 import type { Host } from "../../../base/host.ts";
 import { type ByteOffset, START, toByteOffset } from "../../../base/offset.ts";
 import { readSmallFile, replaceFile, replaceFileDurably } from "../../../base/replace.ts";
-import type { Sync } from "../../../log/composed.ts";
+import type { Sync } from "../../../log/companion.ts";
 import type { Durability, LogMode } from "../../../log/log-options.ts";
 import { LogReader } from "../../../log/reader.ts";
 import type { Native } from "../../dialect.ts";

@@ -1,0 +1,62 @@
+/** Open log: opens a log's file to append, with its lock: creates it when missing, repairs its tail. */
+
+import { ioError } from "../base/errors.ts";
+import type { OpenFile } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+import { refuseBesideName, refuseSharingOverNetwork } from "./admission.ts";
+import { LogLock } from "./lock.ts";
+import { type Durability, type LogMode, type LogOptions, logChoices } from "./log-options.ts";
+import { openPlace, type Place } from "./place.ts";
+import { type Recovery, recover } from "./repair.ts";
+import { narrowRights } from "./rights.ts";
+
+export interface OpenedLog {
+  readonly place: Place;
+  readonly file: OpenFile;
+  readonly lock: LogLock;
+  readonly recovery: Recovery;
+  readonly durability: Durability;
+  readonly mode: LogMode;
+  readonly lockWaitMs: number;
+  /** Its name in the directory is durable. */
+  readonly isNameSynced: boolean;
+}
+
+export async function openLogFile(
+  host: Host,
+  path: string,
+  options: LogOptions,
+): Promise<OpenedLog> {
+  const { durability, mode, lockWaitMs } = logChoices(options);
+  const place = await openPlace(host, path, { create: true, root: options.root });
+  const opened: { close(): void }[] = [place.directory];
+  try {
+    refuseBesideName(place);
+    refuseSharingOverNetwork(place, mode);
+    const lock = new LogLock(host, place.directory, place.name);
+    opened.push(lock);
+    await lock.acquire(lockWaitMs, options.signal);
+    const file = place.directory.open(place.name, "append");
+    opened.push(file);
+    narrowRights(file, place.path, options.onWarning);
+    if (!file.tryLock("exclusive")) throw await lock.lockedError(); // lock.ts, L2
+    const recovery = await recover(place, file, (await lock.hint()).synced);
+    // With `os` a new log's name may wait for the first flush, but an end that opening reports
+    // must stay.
+    const isNameSynced = durability === "disk" || recovery.end > 0;
+    if (isNameSynced) await place.directory.sync();
+    if (isNameSynced && recovery.end === 0) await place.directory.syncAncestors();
+    await options.companion?.caughtUp(recovery.end, recovery.cutBytes);
+    if (mode === "exclusive") {
+      lock.sayHeld();
+    } else {
+      lock.saySynced(recovery.end);
+      file.unlock();
+      lock.release();
+    }
+    return { place, file, lock, recovery, durability, mode, lockWaitMs, isNameSynced };
+  } catch (cause) {
+    for (const handle of opened.reverse()) handle.close();
+    throw options.signal?.aborted ? cause : ioError(place.path, "opening", cause);
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Session files: the log of a signed session, and its sidecar `<log>.checkpoints`, which holds the
+ * checkpoints where the log's readers must not see them.
+ *
+ * The sidecar is written only with the log's lock held, after the log is synced: a checkpoint never
+ * covers what is not there. One line is one write; a line that a crash cut short is copied aside
+ * first.
+ */
+
+import { errnoOf, ioError } from "../../base/errors.ts";
+import type { OpenFile } from "../../base/files.ts";
+import type { Host } from "../../base/host.ts";
+import { openPlace, openToRead, type Place } from "../../log/place.ts";
+import { recover, repairTail } from "../../log/repair.ts";
+import { type SignableLog, sidecarOf } from "../session-log.ts";
+import type { SignedFiles } from "./signed-log.ts";
+
+export class SessionFiles implements SignedFiles {
+  readonly #host: Host;
+  readonly #log: SignableLog;
+  /** The sidecar's length as far as we know; null when a failed write left that open. */
+  #bytes: number | null = 0;
+  #mayHaveWritten = false;
+
+  constructor(host: Host, log: SignableLog) {
+    this.#host = host;
+    this.#log = log;
+  }
+
+  async openLog(): Promise<OpenFile> {
+    const { logId, root } = this.#log;
+    const place = await openPlace(this.#host, logId, { create: false, root });
+    try {
+      return openToRead(place);
+    } finally {
+      place.directory.close();
+    }
+  }
+
+  /**
+   * Makes the sidecar's content durable before anything is signed on top of it: after a failed sync
+   * its pages may be in memory only (log/repair.ts, R2).
+   */
+  async openSidecar(): Promise<OpenFile | null> {
+    const there = await openSidecar(this.#host, this.#log);
+    there?.close();
+    if (there) {
+      await this.#inPlace(async (file, place) => {
+        await recover(place, file, null);
+        await place.directory.sync();
+      });
+    }
+    const sidecar = await openSidecar(this.#host, this.#log);
+    this.#bytes = sidecar?.size() ?? 0;
+    this.#mayHaveWritten = false;
+    return sidecar;
+  }
+
+  /** The last write failed, and its checkpoints may be in the file all the same. */
+  get mayHaveWritten(): boolean {
+    return this.#mayHaveWritten;
+  }
+
+  /** False after a failed write; with `looks` also when another process has signed. */
+  async isKnown(looks: boolean): Promise<boolean> {
+    if (this.#bytes === null || !looks) return this.#bytes !== null;
+    try {
+      const sidecar = await openSidecar(this.#host, this.#log);
+      const size = sidecar?.size() ?? 0;
+      sidecar?.close();
+      return size === this.#bytes;
+    } catch (cause) {
+      throw this.#error("reading", cause);
+    }
+  }
+
+  async appendSidecar(lines: Uint8Array): Promise<boolean> {
+    const known = this.#bytes ?? 0;
+    this.#bytes = null; // Until it has succeeded.
+    this.#mayHaveWritten = false;
+    try {
+      await this.#inPlace(async (file, place) => {
+        await repairTail(place, file);
+        const before = file.size();
+        try {
+          writeWhole(file, lines);
+        } finally {
+          this.#mayHaveWritten = file.size() !== before;
+        }
+        await file.sync();
+        if (before === 0) await place.directory.sync();
+      });
+    } catch (cause) {
+      throw this.#error("appending", cause);
+    }
+    this.#mayHaveWritten = false;
+    this.#bytes = known + lines.length;
+    return true;
+  }
+
+  async #inPlace(work: (file: OpenFile, place: Place) => Promise<void>): Promise<void> {
+    const { logId, root } = this.#log;
+    const place = await openPlace(this.#host, sidecarOf(logId), { create: false, root });
+    try {
+      const file = place.directory.open(place.name, "append");
+      try {
+        await work(file, place);
+      } finally {
+        file.close();
+      }
+    } finally {
+      place.directory.close();
+    }
+  }
+
+  #error(operation: string, cause: unknown): Error {
+    const { root, logId } = this.#log;
+    return ioError(`${root}/${sidecarOf(logId)}`, operation, cause);
+  }
+}
+
+/** The sidecar of a log, to read; null when there is none. */
+export async function openSidecar(
+  host: Host,
+  { logId, root }: SignableLog,
+): Promise<OpenFile | null> {
+  const place = await openPlace(host, sidecarOf(logId), { create: false, root });
+  try {
+    return place.directory.open(place.name, "read");
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") return null;
+    throw cause;
+  } finally {
+    place.directory.close();
+  }
+}
+
+/** Appends whole lines, all of them or none. */
+function writeWhole(file: OpenFile, lines: Uint8Array): void {
+  const taken = file.write(lines);
+  if (taken === lines.length) return;
+  file.truncate(file.size() - taken);
+  throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
+}

@@ -1,0 +1,282 @@
+/**
+ * Signed log: one log while it is being signed, of a session or of a stream: verifies it on opening,
+ * keeps its signer in step with the file and its sidecar, and pins its heads.
+ *
+ * Which checkpoints are due is `dues.ts`. Its owner writes, with the log's lock held.
+ *
+ * SL1  A checkpoint is written when all it covers is durable: after a power cut no checkpoint covers
+ *      bytes that were lost.
+ * SL2  The head of a checkpoint is pinned after the checkpoint is durable.
+ * SL3  A checkpoint that was signed before it was due is written only where it says what one signed
+ *      then would say; otherwise it is dropped, and nothing outside has seen it.
+ * SL4  No line is acknowledged before the genesis is durable, nor before the checkpoint that ends its
+ *      append where every append has one. Where that cannot be written, the append is refused.
+ * SL5  A log that could not be verified, or followed, is not signed and not written to until it can.
+ */
+
+import { randomBytes } from "node:crypto";
+import { ioError, VerbatimError } from "../../base/errors.ts";
+import type { OpenFile } from "../../base/files.ts";
+import type { CheckpointOpening } from "../../dialects/dialect.ts";
+import type { ForeignHead } from "../../proof/checkpoint.ts";
+import type { ProofCrypto } from "../../proof/crypto.ts";
+import type { OnCheckpoint } from "../../proof/judge.ts";
+import type { Keys } from "../../proof/keys.ts";
+import { type HandOver, Rotations } from "../../proof/rotations.ts";
+import type { RememberedHead } from "../heads/heads.ts";
+import type { BesideProof } from "../judging/verify-options.ts";
+import type { OwnKeys } from "../keys/keys.ts";
+import type { Signer } from "../keys/signer.ts";
+import { hasSidecar, type SignableLog } from "../session-log.ts";
+import { addDue, type Due } from "./dues.ts";
+import { followSigned } from "./follow-signed.ts";
+import { LogSigner } from "./log-signer.ts";
+import { openToSign } from "./open-to-sign.ts";
+import type { Head, NamedCheckpoint, Newest, Signed, SignedSoFar, When } from "./signer-state.ts";
+
+/** The files of a log that is being signed. */
+export interface SignedFiles {
+  /** To be verified. */
+  openLog(): Promise<OpenFile>;
+  /** To be verified, its content made durable; null when there is none. */
+  openSidecar(): Promise<OpenFile | null>;
+  /** Appends checkpoints, durably; false when the log was deleted. The log is synced (SL1). */
+  appendSidecar(lines: Uint8Array): Promise<boolean>;
+}
+
+export interface SignedLogParts<Files extends SignedFiles = SignedFiles> {
+  readonly target: SignableLog;
+  readonly files: Files;
+  readonly crypto: ProofCrypto;
+  readonly signer: Signer;
+  /** The user's own keys now, read with `keys`; absent: `signer` is the only one. */
+  readonly own?: () => Promise<OwnKeys>;
+  /** The keys that the user trusts now. Read whenever lines of others are judged. */
+  readonly keys: () => Promise<Keys>;
+  /** What is pinned. Read once the log is there. */
+  readonly remembered: () => Promise<RememberedHead>;
+  /** Pins a head whose checkpoint is durable. */
+  readonly pin: (head: Head) => void;
+  readonly nowMs: () => number;
+  readonly newSalt?: () => Uint8Array;
+  /** Judges the files to which its lines refer, once; absent or null where there are none. */
+  readonly newBesideProof?: () => BesideProof | null;
+  /** Which checkpoint thread.json names as its head, true or not; looked for while reading. */
+  readonly namedSeq?: () => Promise<number | null>;
+  /** Of a fork: the head of another log that this one begins from. */
+  readonly from?: (so: SignedSoFar) => Promise<ForeignHead | null>;
+  /** Takes a log that the Python original signed: all of it is stated as found. Default: refuses. */
+  readonly isLegacyProfile?: boolean;
+}
+
+/** A checkpoint's line, and the name by which the next line may refer to it. */
+export interface Made {
+  readonly line: Uint8Array;
+  readonly id: string | null;
+}
+
+/** Where a checkpoint goes: `previous` is the name of the line before it, where lines have names. */
+export interface At extends When {
+  readonly previous: string | null;
+}
+
+/** A checkpoint that was signed early (SL3). */
+interface Presigned {
+  readonly due: Due;
+  readonly previous: string | null;
+  readonly id: string | null;
+  /** Null when signing failed: it is signed again, and fails, when it is due. */
+  readonly signed: Promise<Signed | null>;
+}
+
+export class SignedLog<Files extends SignedFiles = SignedFiles> {
+  readonly files: Files;
+  readonly isSidecar: boolean;
+  readonly #parts: SignedLogParts<Files>;
+  #signer: LogSigner | null = null;
+  /** Bytes that opening the log cut off, not yet stated. */
+  #cut = 0;
+  /** Up to where the signer knows the log. */
+  #end = 0;
+  #failure: { readonly error: unknown } | null = null;
+  #named: NamedCheckpoint | null = null;
+  #handOvers: readonly HandOver[] = [];
+  #presigned: Presigned | null = null;
+  #pinned: Head | null = null;
+
+  constructor(parts: SignedLogParts<Files>) {
+    this.#parts = parts;
+    this.files = parts.files;
+    this.isSidecar = hasSidecar(parts.target.dialect);
+  }
+
+  /** The signer of a log that may be signed (SL5). */
+  get signer(): LogSigner {
+    if (this.#failure) throw this.#failure.error;
+    if (!this.#signer) throw notOpen(this.#parts.target);
+    return this.#signer;
+  }
+
+  /** It was opened once, whatever came of it since. */
+  get isOpen(): boolean {
+    return this.#signer !== null;
+  }
+
+  /** The identity of the log, once it was opened. */
+  get log(): string | null {
+    return this.#signer?.log ?? null;
+  }
+
+  /** The newest checkpoint in the log, by any signer; null when there is none. */
+  get newest(): Newest | null {
+    return this.#signer?.newest ?? null;
+  }
+
+  /** The checkpoint that thread.json named when the log was last read; null: it is not there. */
+  get named(): NamedCheckpoint | null {
+    return this.#named;
+  }
+
+  /**
+   * The log ends here, and not all of it is ours: verifies all of it, or follows what others appended
+   * to it. Returns the state of all of it, `followed`, or null when it failed (SL5).
+   */
+  async caughtUp(end: number, cutBytes: number): Promise<SignedSoFar | "followed" | null> {
+    this.#presigned = null;
+    this.#cut += cutBytes;
+    try {
+      const onCheckpoint = await this.#lookForNamed();
+      const signer = this.#signer;
+      // A log that others began has their salt, not the one that we would have given it.
+      const isKnown = signer !== null && !signer.isBeginning && !this.isSidecar;
+      if (isKnown) await this.#follow(signer, end, onCheckpoint);
+      const opened = isKnown ? "followed" : await this.#open(end, onCheckpoint);
+      this.#failure = null;
+      return opened;
+    } catch (error) {
+      this.fail(error);
+      return null;
+    }
+  }
+
+  /** Refuses to sign until the log is read again (SL5). */
+  fail(error: unknown): void {
+    const { root, logId } = this.#parts.target;
+    this.#failure = { error: ioError(`${root}/${logId}`, "verifying", error) };
+  }
+
+  /** Adds a checkpoint that is due to a draft. `opening` begins its line. */
+  async add(draft: LogSigner, due: Due, at: At, opening: () => CheckpointOpening): Promise<Made> {
+    const presigned = this.#presigned;
+    this.#presigned = null;
+    if (presigned?.due === due && presigned.previous === at.previous) {
+      const signed = await presigned.signed;
+      if (signed && draft.takes(signed, at)) return { line: signed.line, id: presigned.id };
+    }
+    const { text, id } = opening();
+    return { line: await addDue(draft, due, text, at), id };
+  }
+
+  /** Signs the checkpoint that is due next, as it seems, so that no append waits for it (SL3). */
+  presign(due: "turn" | "final", at: At, opening: () => CheckpointOpening): void {
+    const { isBeginning, mustRecover, mustRotate } = this.signer;
+    if (isBeginning || mustRecover || mustRotate) return; // Another one is due first.
+    const { text, id } = opening();
+    const signed = this.signer.draft().sign({ kind: due }, text, at);
+    this.#presigned = { due, previous: at.previous, id, signed: signed.catch(() => null) };
+  }
+
+  /** What was drafted is in the log, which ends here. */
+  commit(draft: LogSigner, end: number): void {
+    draft.commit();
+    this.#end = end;
+  }
+
+  /** The last checkpoint of ours in the log. */
+  get head(): Head | null {
+    return this.#signer?.head ?? null;
+  }
+
+  /** There is a checkpoint of ours that is not pinned yet. */
+  get hasUnpinned(): boolean {
+    return this.head !== null && this.head !== this.#pinned;
+  }
+
+  /** The head, by default the last one, is durable, and so is all before it: pins it (SL2). */
+  pin(head = this.head): void {
+    const pinned = this.#pinned;
+    if (!head || (head.log === pinned?.log && head.seq <= pinned.seq)) return;
+    this.#pinned = head;
+    this.#parts.pin(head);
+  }
+
+  /** Returns what to call for each checkpoint that is read, to find the one that is named. */
+  async #lookForNamed(): Promise<OnCheckpoint> {
+    const wanted = (await this.#parts.namedSeq?.()) ?? null;
+    const known = [this.#named, this.newest];
+    this.#named = known.find((each) => each?.seq === wanted) ?? null;
+    return (seq, line) => {
+      if (seq === wanted) this.#named = { seq, line };
+    };
+  }
+
+  async #open(end: number, onCheckpoint: OnCheckpoint): Promise<SignedSoFar> {
+    const { target, files, crypto, nowMs, newSalt = randomSalt } = this.#parts;
+    const { isLegacyProfile = false, from } = this.#parts;
+    const keys = await this.#parts.keys();
+    const { current: signer, signers: own } = await this.#own();
+    const beside = this.#parts.newBesideProof?.() ?? null;
+    const remembered = await this.#parts.remembered();
+    const { isSidecar } = this;
+    const sidecar = isSidecar ? await files.openSidecar() : null;
+    try {
+      const log = await files.openLog();
+      try {
+        const options = { crypto, keys, remembered, beside, onCheckpoint, isLegacyProfile };
+        const opening = { target, log, sidecar, end, cut: this.#cut, newSalt, options };
+        const so = await openToSign({ ...opening, lost: remembered.lost });
+        const source = (await from?.(so)) ?? null;
+        const nowIso = () => new Date(nowMs()).toISOString();
+        const parts = { crypto, signer, own, isSidecar, nowIso, from: source };
+        this.#signer = LogSigner.from(so, parts);
+        this.#handOvers = so.handOvers;
+        this.#cut = 0;
+        this.#end = end;
+        return so;
+      } finally {
+        log.close();
+      }
+    } finally {
+      sidecar?.close();
+    }
+  }
+
+  async #follow(signer: LogSigner, to: number, onCheckpoint: OnCheckpoint): Promise<void> {
+    const { target, files, crypto } = this.#parts;
+    const rotations = new Rotations(crypto, await this.#parts.keys(), this.#handOvers);
+    signer.setOwn((await this.#own()).signers);
+    const from = this.#end;
+    const draft = signer.draft();
+    const log = await files.openLog();
+    try {
+      await followSigned({ target, log, crypto, rotations, from, to, draft, onCheckpoint });
+    } finally {
+      log.close();
+    }
+    this.commit(draft, to);
+    this.#handOvers = rotations.handOvers;
+  }
+
+  async #own(): Promise<OwnKeys> {
+    const { own, signer } = this.#parts;
+    return (await own?.()) ?? { current: signer, signers: new Map() };
+  }
+}
+
+function randomSalt(): Uint8Array {
+  return randomBytes(32);
+}
+
+function notOpen({ logId }: SignableLog): VerbatimError {
+  return new VerbatimError("LOG_CLOSED", `${logId} is not open to be signed`, { path: logId });
+}

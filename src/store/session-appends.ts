@@ -1,0 +1,388 @@
+/**
+ * Session appends: the entries of a session whose lines get their final form under the log's lock,
+ * because they name the line before them, are written once, or are signed.
+ *
+ *   submit ──> the writer's queue ──> append, with the lock held:
+ *     spill files · [checkpoints before] · lines ──> write ──> sync ──> [checkpoint after] ──> return
+ *                                                       └ meanwhile: hash, sign the next checkpoint
+ *
+ * Entries land in the order of the calls. Those that wait share a write and a sync, and each caller
+ * learns the offset after its own lines. If a write is refused, all who share it are refused, and
+ * what is known here stays as it was. If the end of the log cannot be read, nothing is written.
+ */
+
+import { assert } from "../base/errors.ts";
+import { callersHaveRun } from "../base/in-flight.ts";
+import { LOG_LIMITS } from "../base/limits.ts";
+import { type ByteOffset, toByteOffset } from "../base/offset.ts";
+import type { CheckpointOpening, Native } from "../dialects/dialect.ts";
+import type { Companion, Turn } from "../log/companion.ts";
+import { checkLine } from "../log/framing.ts";
+import type { Waiting } from "../log/waiting.ts";
+import type { LogWriter } from "../log/writer.ts";
+import type { TurnMark } from "../model/turns.ts";
+import { CountedTurns } from "../signing/writing/counted-turns.ts";
+import { type Due, dueAfter, duesAtEnd, duesBefore, turnAt } from "../signing/writing/dues.ts";
+import type { LogSigner } from "../signing/writing/log-signer.ts";
+import type { At, SignedLog } from "../signing/writing/signed-log.ts";
+import { spillGroup, unspillGroup } from "./group-spills.ts";
+import { KnownLines } from "./known-lines.ts";
+import type { PreparedLine } from "./prepared-line.ts";
+import type { SessionAppendsParts, SessionSigning } from "./session-signing.ts";
+import {
+  addChunk,
+  addLine,
+  type Entries,
+  linesOf,
+  WRITE_BYTES_MAX,
+  type Write,
+} from "./session-write.ts";
+
+/** After so long without an append a session with a sidecar is signed. */
+const IDLE_MS = 1000;
+
+/** What a checkpoint says to derived files. */
+const SAYS_NOTHING: Native = {};
+
+type Choose = (signer: LogSigner) => readonly Due[] | Promise<readonly Due[]>;
+
+export class SessionAppends implements Companion {
+  readonly #parts: SessionAppendsParts;
+  readonly #known: KnownLines;
+  #writer: LogWriter | null = null;
+  readonly #turns: CountedTurns;
+  #lastNative: Native | null = null;
+  #idleTimer: NodeJS.Timeout | null = null;
+
+  constructor(parts: SessionAppendsParts) {
+    this.#parts = parts;
+    this.#known = new KnownLines({ ...parts, dialect: parts.dialect() });
+    this.#turns = new CountedTurns(parts, (native) => this.#markOf(native));
+  }
+
+  /** The writer that was opened with this companion. */
+  attach(writer: LogWriter): void {
+    this.#writer = writer;
+  }
+
+  /** Appends completed entries, all of them or none; resolves to the offset after the last. */
+  submit(natives: readonly Native[]): Promise<ByteOffset> {
+    try {
+      const writer = this.#opened();
+      const lines = natives.map((native) => this.#known.prepare(native, this.#markOf(native)));
+      for (const { line } of lines) checkLine(writer.path, line, LOG_LIMITS);
+      const lineBytes = lines.reduce((sum, { line }) => sum + line.length + 1, 0);
+      const spills = lines.flatMap((line) => line.spills);
+      const bytes = spills.reduce((sum, file) => sum + file.bytes.length, lineBytes);
+      return writer.appendComposed({ lines, lineBytes, spills } satisfies Entries, bytes);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** As many as fit into one write. A checkpoint begins or ends one (dues.ts). */
+  share(waiting: Iterable<Waiting<Entries>>): number {
+    const { signing } = this.#parts;
+    // Where each append has a checkpoint of its own, none shares a write with another.
+    if (signing?.isEveryAppend) return 1;
+    let [length, count] = [0, 0];
+    const turns = this.#turns.ahead();
+    for (const { content } of waiting) {
+      length += content.lineBytes;
+      const [isFirstOfTurn = false] = content.lines.map(({ mark }) => turns.note(mark));
+      if (count > 0 && (length > WRITE_BYTES_MAX || isFirstOfTurn)) break;
+      count++;
+      if (content.lines.at(-1)?.mark === "ends") break;
+    }
+    return count;
+  }
+
+  async append(waiting: readonly Waiting<Entries>[], turn: Turn): Promise<void> {
+    const spilled = waiting.some(({ content }) => content.spills.length > 0);
+    const { signing, openDirectory } = this.#parts;
+    const group = spilled ? await spillGroup(waiting, openDirectory) : waiting;
+    if (group.length === 0) return;
+    try {
+      if (signing) await this.#appendSigned(signing, group, turn);
+      else await this.#write(this.#addLines(await this.#draft(), group, turn), turn);
+    } catch (error) {
+      await unspillGroup(group, openDirectory, error);
+      throw error;
+    }
+  }
+
+  async #appendSigned(
+    signing: SessionSigning,
+    group: readonly Waiting<Entries>[],
+    turn: Turn,
+  ): Promise<void> {
+    const { log, isEveryAppend } = signing;
+    const marks = group.flatMap(({ content }) => content.lines.map(({ mark }) => mark));
+    const before = (signer: LogSigner) => duesBefore(signer, this.#turns, marks[0] ?? null);
+    if (log.isSidecar) {
+      await this.#settleSidecar(signing, turn, isEveryAppend);
+      // The genesis is durable before the first line is written (SL4).
+      if (log.signer.isBeginning) await this.#sign(signing, turn, () => ["batch"]);
+      else await this.#warned(signing, () => this.#sign(signing, turn, before));
+      await this.#settleSidecar(signing, turn, false);
+      this.#signWhenIdle();
+    }
+    const write = await this.#draft();
+    const { signer } = log;
+    const begins = signer.isBeginning;
+    if (!log.isSidecar) await this.#addDues(signing, write, before(signer), turn);
+    this.#addLines(write, group, turn);
+    const added = write.added.map(({ mark }) => mark);
+    // Where all lines were there already, nothing is new to be signed.
+    const after = added.length > 0 ? dueAfter(signer, this.#turns, added, isEveryAppend) : null;
+    await this.#write(write, turn, after);
+    if (begins) await turn.syncAll(); // Also with `os` (SL4).
+    const ends = marks.at(-1) === "ends";
+    const presign = () => this.#presign("final", write.known.last);
+    await this.#parts.beside?.sealed?.(() => turn.syncAll(), ends ? presign : undefined);
+    if (this.#parts.isDurable) this.#pinSoon(log);
+    const final: Choose = (now) => duesAtEnd(now, "final");
+    if (ends) await this.#warned(signing, () => this.#sign(signing, turn, final));
+  }
+
+  /** A write in the making. With the lock held, and caught up. */
+  async #draft(): Promise<Write> {
+    const known = await this.#known.draft();
+    const draft = this.#parts.signing?.log.signer.draft() ?? null;
+    return { known, chunks: [], length: 0, added: [], draft, sidecar: [] };
+  }
+
+  #addLines(write: Write, group: readonly Waiting<Entries>[], { end }: Turn): Write {
+    for (const waiting of group) {
+      for (const prepared of waiting.content.lines) {
+        const line = write.known.add(prepared);
+        if (!line) continue;
+        this.#parts.beside?.expect(line, prepared.whole);
+        addLine(write, line, prepared);
+      }
+      waiting.end = toByteOffset(end + write.length);
+    }
+    return write;
+  }
+
+  /** Adds checkpoints over what is in the log, which is made durable first (SL1). */
+  async #addDues(signing: SessionSigning, write: Write, dues: readonly Due[], turn: Turn) {
+    if (dues.length === 0) return;
+    await turn.syncAll();
+    signing.log.pin();
+    for (const due of dues) await this.#addDue(signing, write, due);
+  }
+
+  /** Adds a checkpoint over all before it; returns its line. */
+  async #addDue({ log }: SessionSigning, write: Write, due: Due): Promise<Uint8Array> {
+    assert(write.draft, "only a signed session has checkpoints");
+    if (typeof due === "object" && "vouches" in due) {
+      const { ended, phase } = this.#turns.state;
+      this.#turns.continueFrom({ ended: due.turn ?? ended, phase });
+    }
+    const { known, added } = write;
+    const at = this.#at(due, known.last, added);
+    const opening = () => this.#opening(known.last, added.at(-1)?.whole);
+    const { line, id } = await log.add(write.draft, due, at, opening);
+    if (log.isSidecar) {
+      write.sidecar.push(line);
+    } else {
+      this.#parts.beside?.expect(line.subarray(0, -1), SAYS_NOTHING);
+      addChunk(write, line);
+    }
+    if (id !== null) known.last = id;
+    return line;
+  }
+
+  /** Writes the lines, and the checkpoint that is due after them: both are in the log, or neither. */
+  async #write(write: Write, turn: Turn, after: Due | null = null): Promise<void> {
+    const lines = linesOf(write);
+    const start = lines.length > 0 ? turn.append(lines) : turn.end;
+    const last = after ? await this.#endWith(write, after, start, turn) : null;
+    const end = toByteOffset(start + write.length);
+    const { beside, isDurable } = this.#parts;
+    await turn.settle(() => {
+      if (lines.length > 0) beside?.appended(lines, lines.length, start);
+      if (last) beside?.appended(last, last.length, toByteOffset(start + lines.length));
+      this.#commit(write, end);
+    });
+    if (isDurable && write.length > 0) await beside?.madeDurable();
+  }
+
+  /**
+   * Signs a checkpoint while the disk syncs the lines, and writes it when they are durable. Not in
+   * their write: a power cut may keep the end of a write and lose its beginning, and then a valid
+   * checkpoint would follow bytes that it does not sign. Where it cannot be written, the append is
+   * refused and its lines are cut off (SL4). Returns what was added to the log.
+   */
+  async #endWith(write: Write, due: Due, start: ByteOffset, turn: Turn) {
+    const { signing } = this.#parts;
+    assert(signing, "only a signed session has checkpoints");
+    const { isSidecar, files } = signing.log;
+    const durable = turn.syncAll();
+    try {
+      const [made] = await Promise.allSettled([this.#addDue(signing, write, due), durable]);
+      await durable; // SL1
+      if (made.status === "rejected") throw made.reason;
+      if (isSidecar) await files.appendSidecar(Buffer.concat(write.sidecar));
+      else turn.append(made.value);
+      return isSidecar ? null : made.value;
+    } catch (error) {
+      await durable.catch(() => {}); // Nothing is cut during a sync.
+      if (isSidecar && files.mayHaveWritten) {
+        throw turn.fail("it is unknown whether the end of an append was written", error);
+      }
+      await turn.cutBack(start);
+      throw error;
+    }
+  }
+
+  /** The lines are in the log, which ends here. */
+  #commit({ known, draft, added }: Write, end: ByteOffset): void {
+    const { signing, onKnown } = this.#parts;
+    for (const repeat of known.commit(end)) onKnown(repeat);
+    if (!signing || !draft) return;
+    for (const { whole, mark } of added) {
+      this.#turns.note(mark);
+      this.#lastNative = whole;
+    }
+    this.#turns.countedTo(end);
+    signing.log.commit(draft, end);
+    if (added.at(-1)?.mark === "finishes") this.#presign("turn", known.last);
+  }
+
+  /** Adds checkpoints that the caller chooses, with the lock held; durable when it resolves. */
+  async addCheckpoints(choose: Choose): Promise<void> {
+    const { signing } = this.#parts;
+    assert(signing, "only a signed session has checkpoints");
+    await this.#opened().inTurn(async (turn) => {
+      await this.#settleSidecar(signing, turn, signing.isEveryAppend);
+      await this.#sign(signing, turn, async (signer) => {
+        const dues = await choose(signer);
+        // After what a person vouches for: that is stated first (dues.ts).
+        return dues.length > 0 && signer.mustRotate ? [...dues, "rotate"] : dues;
+      });
+    });
+  }
+
+  /** The session is closed: no timer runs any more, and what is unsigned is signed if `signs`. */
+  async stop({ signs }: { readonly signs: boolean }): Promise<void> {
+    this.#stopTimer();
+    await this.#writer?.idle();
+    this.#stopTimer(); // Appends that were waiting have started it again.
+    if (signs) await this.#signRest();
+  }
+
+  /** Signs what is unsigned. A failure is a warning. */
+  async #signRest(): Promise<void> {
+    const { signing } = this.#parts;
+    if (!signing) return;
+    await this.#warned(signing, async () => {
+      if (duesAtEnd(signing.log.signer, "batch").length === 0 && !signing.log.hasUnpinned) return;
+      await this.#opened().inTurn(async (turn) => {
+        await this.#settleSidecar(signing, turn, signing.isEveryAppend);
+        await this.#sign(signing, turn, (signer) => duesAtEnd(signer, "batch"));
+      });
+    });
+  }
+
+  #signWhenIdle(): void {
+    this.#idleTimer ??= setTimeout(() => this.#signRest(), IDLE_MS).unref();
+    this.#idleTimer.refresh();
+  }
+
+  #stopTimer(): void {
+    if (this.#idleTimer) clearTimeout(this.#idleTimer);
+    this.#idleTimer = null;
+  }
+
+  /** A failure is a warning: the lines are in the log, and the next checkpoint covers them. */
+  async #warned({ onWarning }: SessionSigning, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      onWarning(`${this.#parts.id} could not be signed to its end: ${String(error)}`);
+    }
+  }
+
+  /** Checkpoints without lines, durable before they are pinned (SL2). */
+  async #sign(signing: SessionSigning, turn: Turn, choose: Choose): Promise<void> {
+    const { log } = signing;
+    const dues = await choose(log.signer);
+    if (dues.length > 0) {
+      const write = await this.#draft();
+      await this.#addDues(signing, write, dues, turn);
+      if (log.isSidecar) await log.files.appendSidecar(Buffer.concat(write.sidecar));
+      await this.#write(write, turn);
+      await this.#parts.beside?.sealed?.(() => turn.syncAll());
+    }
+    if (!log.hasUnpinned) return;
+    await turn.syncAll();
+    log.pin();
+  }
+
+  /** Reads a sidecar again after a write to it failed; with `looks` also when others signed. */
+  async #settleSidecar({ log }: SessionSigning, turn: Turn, looks: boolean): Promise<void> {
+    if (!log.isSidecar || !log.isOpen || (await log.files.isKnown(looks))) return;
+    await turn.syncAll();
+    await this.#catchUpSigned(turn.end, 0);
+  }
+
+  /** After the caller's next lines are on their way to the disk. */
+  #pinSoon(log: SignedLog): void {
+    const { head } = log;
+    void callersHaveRun().then(() => log.pin(head));
+  }
+
+  /** What is in the log now ends a turn or the session, as it seems (SL3). */
+  #presign(due: "turn" | "final", previous: string | null): void {
+    const { signing } = this.#parts;
+    if (!signing || signing.isEveryAppend) return; // Another one is due first.
+    const { log, rev, revAhead = rev } = signing;
+    const at = { ...this.#at(due, previous), rev: due === "final" ? revAhead() : rev() };
+    log.presign(due, at, () => this.#opening(previous));
+  }
+
+  #at(due: Due, previous: string | null, added: readonly PreparedLine[] = []): At {
+    const marks = added.map(({ mark }) => mark);
+    const rev = this.#parts.signing?.rev() ?? 0;
+    return { turn: turnAt(due, this.#turns, marks), rev, previous };
+  }
+
+  #opening(previous: string | null, native = this.#lastNative): CheckpointOpening {
+    const { dialect, facts } = this.#parts;
+    return dialect().signing.opening(facts, { previous, native });
+  }
+
+  /** What an entry means for the turns of its session. */
+  #markOf(native: Native): TurnMark {
+    const { dialect, id, signing } = this.#parts;
+    return signing ? dialect().signing.turnMark(native, id) : null;
+  }
+
+  #opened(): LogWriter {
+    assert(this.#writer, "entries are appended to a log that is open");
+    return this.#writer;
+  }
+
+  async caughtUp(end: ByteOffset, cutBytes: number): Promise<void> {
+    await this.#catchUpSigned(end, cutBytes);
+    await this.#known.caughtUp(end);
+    await this.#parts.beside?.caughtUp(end, cutBytes);
+  }
+
+  /** Verifies the log, or what others appended, and counts its turns. */
+  async #catchUpSigned(end: ByteOffset, cutBytes: number): Promise<void> {
+    const log = this.#parts.signing?.log;
+    const caught = await log?.caughtUp(end, cutBytes);
+    try {
+      if (caught) await this.#turns.catchUp(caught, end);
+    } catch (error) {
+      log?.fail(error);
+    }
+  }
+
+  close(): void {
+    this.#parts.beside?.close();
+  }
+}
