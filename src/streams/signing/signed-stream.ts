@@ -18,10 +18,7 @@
  */
 
 import { setImmediate } from "node:timers/promises";
-import { errnoOf, VerbatimError } from "../../base/errors.ts";
-import type { Directory, OpenFile } from "../../base/files.ts";
-import { LF, readStretch } from "../../log/bytes.ts";
-import { recover } from "../../log/repair.ts";
+import type { Directory } from "../../base/files.ts";
 import { concat } from "../../proof/bytes.ts";
 import type { ForeignHead, Found } from "../../proof/checkpoint.ts";
 import type { RunningHash } from "../../proof/crypto.ts";
@@ -31,15 +28,15 @@ import type { RememberedHead } from "../../signing/heads/heads.ts";
 import type { ToVouch } from "../../signing/judging/shown.ts";
 import { nodeCrypto } from "../../signing/keys/node-crypto.ts";
 import type { Signer } from "../../signing/keys/signer.ts";
-import { sidecarOf } from "../../signing/session-log.ts";
-import { LogSigner } from "../../signing/writing/log-signer.ts";
-import { openToSign } from "../../signing/writing/open-to-sign.ts";
-import type { Head, OwnSigners, SignedSoFar, When } from "../../signing/writing/signer-state.ts";
+import { type Due, duesOnOpening } from "../../signing/writing/dues.ts";
+import type { LogSigner } from "../../signing/writing/log-signer.ts";
+import { SignedLog } from "../../signing/writing/signed-log.ts";
+import type { Head, OwnSigners, SignedSoFar } from "../../signing/writing/signer-state.ts";
 import type { StreamState } from "../commit/stream-state.ts";
-import { openOrEmpty } from "../journal/empty-file.ts";
 import type { HandlePool } from "../reading/handle-pool.ts";
 import { forkFault } from "./signed-claims.ts";
 import { checkpointOpening, signedLogOf } from "./signed-log.ts";
+import { mismatch, StreamFiles } from "./stream-files.ts";
 
 /** At most so much is hashed before other work runs. */
 const HASHED_TOGETHER_BYTES = 32 * 1024;
@@ -62,6 +59,8 @@ export interface SigningParts {
   nowMs(): number;
   /** Whether the journal still has records about a file. */
   isInJournal(file: string): boolean;
+  /** Pins a head whose checkpoint is durable. */
+  pin(path: string, head: Head): void;
   /** The signed head of a fork's source that covers what the fork has from it (SN5). */
   sourceHead(fork: Signable): Promise<ForeignHead>;
   /** Makes checkpoints durable; false when the stream no longer exists. */
@@ -97,8 +96,7 @@ export class SignedStream {
   #unhashed: Uint8Array[] = [];
   #unhashedBytes = 0;
   #stretches: Stretch[] = [];
-  #log: LogSigner | null = null;
-  #besideEnd = 0;
+  readonly #log: SignedLog;
   #isClosing = false;
   /** A new fork without a genesis (SN5). */
   #isNewFork = false;
@@ -116,6 +114,20 @@ export class SignedStream {
     this.of = of;
     this.#start = start;
     this.#end = start;
+    const { logs, signer, own = new Map(), newSalt, nowMs, isInJournal } = parts;
+    const { path, file } = of;
+    this.#log = new SignedLog({
+      ...{ target: signedLogOf(parts.root, of), crypto: nodeCrypto, signer, newSalt, nowMs },
+      files: new StreamFiles({
+        ...{ logs, file, isInJournal },
+        commit: (sidecar, pos, lines) => parts.commit(this, sidecar, pos, lines),
+      }),
+      own: async () => ({ current: signer, signers: own }),
+      keys: async () => parts.keysFor(path),
+      remembered: async () => parts.rememberedOf(path),
+      pin: (head) => parts.pin(path, head),
+      from: (so) => this.#source(so),
+    });
   }
 
   /** There is something that no checkpoint covers, or the stream was closed and none says so. */
@@ -157,27 +169,22 @@ export class SignedStream {
     this.#isNewFork = true;
   }
 
-  /**
-   * Signs what was appended so far; returns the head to pin, null when there was nothing to sign.
-   */
-  sign(): Promise<Head | "gone" | null> {
+  /** Signs and pins what came by now; returns `gone` when the stream was deleted. */
+  sign(): Promise<"gone" | null> {
     return this.#inTurn(() => this.#sign());
   }
 
-  /**
-   * The newest checkpoint, which covers the file up to `to`; made if there is none. With `made`, if
-   * it was: that head must be pinned.
-   */
-  headCovering(to: number): Promise<Omit<ForeignHead, "at"> & { readonly made: Head | null }> {
+  /** The newest checkpoint, which covers the file up to `to`; made when there is none such. */
+  headCovering(to: number): Promise<Omit<ForeignHead, "at">> {
     return this.#inTurn(async () => {
-      this.#log ??= await this.#open();
-      const isCovered = !this.#log.isBeginning && (this.#log.newest?.byteOffset ?? -1) >= to;
+      const signer = await this.#signer();
+      const isCovered = !signer.isBeginning && (signer.newest?.byteOffset ?? -1) >= to;
       const made = isCovered ? null : await this.#sign();
-      const { newest, log } = this.#log;
+      const { newest, log } = signer;
       if (made !== "gone" && newest !== null && newest.byteOffset >= to) {
-        return { log, seq: newest.seq, line: newest.line, made };
+        return { log, seq: newest.seq, line: newest.line };
       }
-      throw mismatch(`${this.#parts.logs.path}/${this.of.file}`, to, "it ends before its fork");
+      throw this.#mismatch(to, "it ends before its fork");
     });
   }
 
@@ -192,70 +199,77 @@ export class SignedStream {
     }
   }
 
-  async #sign(): Promise<Head | "gone" | null> {
+  async #sign(): Promise<"gone" | null> {
     const isClosing = this.#isClosing;
     this.#endStretch();
     const stretches = this.#stretches;
-    this.#log ??= await this.#open();
-    const log = this.#log;
+    const signer = await this.#signer();
     // A killed server may have signed what the next one finds in the journal.
-    const isFinal = log.newest?.kind === "final";
-    const isSigned = !log.isBeginning && !log.mustRecover && (!isClosing || isFinal);
+    const isFinal = signer.newest?.kind === "final";
+    const { isBeginning, mustRecover } = signer;
+    const isSigned = !isBeginning && !mustRecover && (!isClosing || isFinal);
     if (isSigned && stretches.length === 0) {
       this.#isClosing &&= !isFinal;
       this.#isNewFork = false;
       return null;
     }
-    const draft = log.draft();
-    // Before the new bytes, unless something was found: that is stated first (log-signer.ts, S3,
-    // S4).
-    const rotated = log.mustRecover ? [] : await this.#rotation(log, draft);
+    const draft = signer.draft();
+    // A rotation goes before what came now, unless something was found: that is stated first.
+    const before = mustRecover ? [] : await this.#add(draft, duesOnOpening(signer));
     await this.#feed(draft, stretches);
-    const lines = await this.#checkpoints(log, draft, isClosing);
-    if (!(await this.#commit(draft, concat(...rotated, ...lines)))) return "gone";
+    const first = mustRecover ? duesOnOpening(signer) : ([isClosing ? "final" : "batch"] as const);
+    const isFollowed = isClosing && (isBeginning || mustRecover);
+    const after = await this.#add(draft, isFollowed ? [...first, "final"] : first);
+    if (!(await this.#commit(draft, [...before, ...after]))) return "gone";
     this.#stretches = this.#stretches.slice(stretches.length);
     if (isClosing) this.#isClosing = false;
     this.#isNewFork = false;
-    return log.head;
+    return null;
   }
 
   /**
-   * Signs what was found unsigned, after a person has confirmed it (SN4). For a stream without
-   * appends in this process.
+   * Signs what was found unsigned, once a person who has seen it agrees (SN4). For a stream to which
+   * nothing came here.
    */
-  async vouch(agree: Agree): Promise<Head | null> {
-    this.#log ??= await this.#open();
-    const log = this.#log;
-    const earlier = await agree(log);
-    const draft = log.draft();
+  async vouch(agree: Agree): Promise<void> {
+    const signer = await this.#signer();
+    const earlier = await agree(signer);
+    const found: Due[] = signer.mustState ? [{ vouches: null }] : [];
+    found.push(...earlier.map((vouches) => ({ vouches })));
+    const isFinal = found.length === 0 && signer.newest?.kind === "final";
+    const closes = this.of.isClosed && !isFinal && signer.seq + found.length + signer.bytes > 0;
+    if (found.length === 0 && !closes) return;
+    const rotate: Due[] = signer.mustRotate ? ["rotate"] : [];
+    const draft = signer.draft();
+    const dues: Due[] = [...found, ...rotate, ...(closes ? ["final" as const] : [])];
+    await this.#commit(draft, await this.#add(draft, dues));
+  }
+
+  /** Verifies what was in the file before this process continued it (O1, SN2). */
+  async #signer(): Promise<LogSigner> {
+    if (!this.#log.isOpen) await this.#log.caughtUp(this.#start, 0);
+    return this.#log.signer;
+  }
+
+  /** Adds checkpoints; returns their lines. */
+  async #add(draft: LogSigner, dues: readonly Due[]): Promise<Uint8Array[]> {
     const lines: Uint8Array[] = [];
-    if (log.found !== null || log.mustRecover) {
-      lines.push(await draft.recovery(this.#opening(), whenOf(draft), true));
+    for (const due of dues) {
+      const text = checkpointOpening(this.#parts.nowMs(), this.of.path);
+      // A stream has no turns: its checkpoints are counted instead.
+      const at = { turn: draft.seq, rev: 0, previous: null };
+      const { line } = await this.#log.add(draft, due, at, () => ({ text, id: null }));
+      lines.push(line);
     }
-    for (const found of earlier) {
-      const kind = { kind: "recovery", cut: 0, found, vouched: true, lost: null } as const;
-      lines.push(await draft.special(kind, this.#opening(), whenOf(draft)));
-    }
-    const isFinal = lines.length === 0 && log.newest?.kind === "final";
-    const closes = this.of.isClosed && !isFinal && (draft.seq > 0 || log.bytes > 0);
-    if (lines.length > 0 || closes) lines.push(...(await this.#rotation(log, draft)));
-    if (closes) lines.push(await draft.checkpoint("final", this.#opening(), whenOf(draft)));
-    if (lines.length === 0) return null;
-    return (await this.#commit(draft, concat(...lines))) ? log.head : null;
+    return lines;
   }
 
-  /** Makes checkpoints durable; false when the stream no longer exists. */
-  async #commit(draft: LogSigner, lines: Uint8Array): Promise<boolean> {
-    const file = sidecarOf(this.of.file);
-    if (!(await this.#parts.commit(this, file, this.#besideEnd, lines))) return false;
-    draft.commit();
-    this.#besideEnd += lines.length;
+  /** Makes checkpoints durable and pins the last; false when the stream was deleted. */
+  async #commit(draft: LogSigner, lines: readonly Uint8Array[]): Promise<boolean> {
+    if (!(await this.#log.files.appendSidecar(concat(...lines)))) return false;
+    this.#log.commit(draft, draft.bytes);
+    this.#log.pin();
     return true;
-  }
-
-  /** How a checkpoint's line begins. */
-  #opening(): string {
-    return checkpointOpening(this.#parts.nowMs(), this.of.path);
   }
 
   #hashSome(hash: RunningHash): void {
@@ -273,88 +287,17 @@ export class SignedStream {
     this.bytes = 0;
   }
 
-  /** Hands over to the current key if a retired one signed last. */
-  async #rotation(log: LogSigner, draft: LogSigner): Promise<Uint8Array[]> {
-    return log.mustRotate ? [await draft.rotate(this.#opening(), whenOf(draft))] : [];
-  }
-
-  async #checkpoints(log: LogSigner, draft: LogSigner, isClosing: boolean): Promise<Uint8Array[]> {
-    const opening = this.#opening();
-    const hasNoFinal = log.isBeginning || log.mustRecover;
-    const first = log.mustRecover
-      ? [await draft.recovery(opening, whenOf(draft)), ...(await this.#rotation(log, draft))]
-      : [await draft.checkpoint(isClosing ? "final" : "batch", opening, whenOf(draft))];
-    if (!isClosing || !hasNoFinal) return first;
-    return [...first, await draft.checkpoint("final", opening, whenOf(draft))];
-  }
-
-  /** Verifies what existed before this process, up to its first append (O1, SN2). */
-  async #open(): Promise<LogSigner> {
-    const { root, logs, signer, own = new Map(), newSalt, nowMs } = this.#parts;
-    const { path, file } = this.of;
-    const target = signedLogOf(root, this.of);
-    const remembered = this.#parts.rememberedOf(path);
-    const options = { crypto: nodeCrypto, keys: this.#parts.keysFor(path), remembered };
-    const sidecar = await this.#openBeside();
-    this.#besideEnd = sidecar?.size() ?? 0;
-    try {
-      const log = openOrEmpty(logs, file);
-      try {
-        const { lost } = remembered;
-        const opening = { target, log, sidecar, end: this.#start, cut: 0, newSalt, options, lost };
-        const so = await openToSign(opening);
-        const from = await this.#beginning(so);
-        const nowIso = () => new Date(nowMs()).toISOString();
-        const parts = { crypto: nodeCrypto, signer, own, isSidecar: true, nowIso, from };
-        return LogSigner.from(so, parts);
-      } finally {
-        log.close();
-      }
-    } finally {
-      sidecar?.close();
-    }
-  }
-
   /** What the genesis names, or must name, as the source (SN5). */
-  async #beginning({ seq, from = null }: SignedSoFar): Promise<ForeignHead | null> {
+  async #source({ seq, from = null }: SignedSoFar): Promise<ForeignHead | null> {
     if (seq === 0) return this.of.base > 0 ? this.#parts.sourceHead(this.of) : null;
     const fault = forkFault(this.of, from);
     if (fault === null) return from;
-    throw mismatch(`${this.#parts.logs.path}/${this.of.file}`, 0, fault);
-  }
-
-  /**
-   * The sidecar file; null without one. A torn line, which no crash of ours leaves, is moved aside.
-   */
-  async #openBeside(): Promise<OpenFile | null> {
-    const { logs, isInJournal } = this.#parts;
-    const name = sidecarOf(this.of.file);
-    const place = { directory: logs, name, path: `${logs.path}/${name}` };
-    let file: OpenFile;
-    try {
-      file = logs.open(name, "read");
-    } catch (cause) {
-      if (errnoOf(cause) === "ENOENT") return null;
-      throw cause;
-    }
-    const size = file.size();
-    const isTorn = size > 0 && (await readStretch(file, size - 1, size))[0] !== LF;
-    if (!isTorn) return file;
-    file.close();
-    // What the journal says about positions in it must hold when it is replayed.
-    if (isInJournal(name)) throw mismatch(place.path, size, "its last checkpoint is cut short");
-    const torn = logs.open(name, "append");
-    try {
-      await recover(place, torn, null);
-    } finally {
-      torn.close();
-    }
-    return logs.open(name, "read");
+    throw this.#mismatch(0, fault);
   }
 
   async #feed(draft: LogSigner, stretches: readonly Stretch[]): Promise<void> {
     const whole = new WholeLines((lines) => draft.addOthersLines(lines));
-    let at = this.#log?.bytes ?? 0;
+    let at = draft.bytes;
     for (const { to, sha256 } of stretches) {
       const hash = nodeCrypto.runningSha256();
       while (at < to) {
@@ -369,25 +312,14 @@ export class SignedStream {
         at += bytes.length;
       }
       if (Buffer.compare(hash.digest(), sha256) === 0) continue;
-      const path = `${this.#parts.logs.path}/${this.of.file}`;
-      throw mismatch(path, to, "its bytes are not those that were appended");
+      throw this.#mismatch(to, "its bytes are not those that were appended");
     }
   }
 
   #read(from: number, to: number): Promise<Buffer> {
     return this.#parts.pool.use(this.of.file, (log) => log.readAt(from, to - from));
   }
-}
-
-/** A stream has no turns: its checkpoints are counted instead. */
-function whenOf({ seq }: LogSigner): When {
-  return { turn: seq, rev: 0 };
-}
-
-function mismatch(path: string, offset: number, reason: string): VerbatimError {
-  return new VerbatimError(
-    "CHECKPOINT_MISMATCH",
-    `${path} is not signed: ${reason}; run \`verbatim verify\` for details`,
-    { path, offset, verdict: "tampered" },
-  );
+  #mismatch(offset: number, reason: string): Error {
+    return mismatch(`${this.#parts.logs.path}/${this.of.file}`, offset, reason);
+  }
 }

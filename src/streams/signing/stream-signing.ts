@@ -27,7 +27,7 @@ import type { Keys } from "../../proof/keys.ts";
 import type { PinBook } from "../../proof/pins.ts";
 import { type Found, type Heads, rememberedIn } from "../../signing/heads/heads.ts";
 import type { Signer } from "../../signing/keys/signer.ts";
-import type { Head, OwnSigners } from "../../signing/writing/signer-state.ts";
+import type { OwnSigners } from "../../signing/writing/signer-state.ts";
 import type { Batch } from "../commit/batch.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 import type { AppendOp, CreateOp, DeleteOp, JournalRecord } from "../journal/journal-record.ts";
@@ -112,6 +112,7 @@ export class StreamSigning {
       keysFor: (path) => parts.keysFor(path),
       rememberedOf: (path) => rememberedIn(book, { place: this.#place, id: path, names }),
       newSalt: () => randomBytes(32),
+      pin: (id, head) => parts.heads.pin({ ...head, place: this.#place, id }, "signed"),
       sourceHead: (fork) => this.#sourceHead(fork),
     };
   }
@@ -185,7 +186,7 @@ export class StreamSigning {
    */
   async vouch(of: Signable, end: number, agree: Agree): Promise<void> {
     const stream = new SignedStream(this.#signing, signableOf(of), end);
-    this.#pin(of.path, await stream.vouch(agree));
+    await stream.vouch(agree);
   }
 
   /** Signs everything unsigned, and resolves when its heads are pinned. */
@@ -240,14 +241,9 @@ export class StreamSigning {
     }
     const source = this.#streamOf(state, state.end - state.base);
     if (this.#refused.has(source)) throw sourceMissing(path, state.path);
-    const { made, ...head } = await source.headCovering(Math.max(0, base - state.base));
-    this.#pin(state.path, made);
+    const head = await source.headCovering(Math.max(0, base - state.base));
     if (!source.isUnsigned) this.#unsigned.delete(source);
     return { ...head, at: base };
-  }
-
-  #pin(id: string, head: Head | null): void {
-    if (head !== null) this.#parts.heads.pin({ ...head, place: this.#place, id }, "signed");
   }
 
   #isDue(stream: SignedStream, nowMs: number): boolean {
@@ -283,9 +279,7 @@ export class StreamSigning {
   async #sign(stream: SignedStream): Promise<void> {
     const { path, streamId } = stream.of;
     try {
-      const head = await stream.sign();
-      if (head === "gone") this.#drop(stream);
-      else this.#pin(path, head);
+      if ((await stream.sign()) === "gone") this.#drop(stream);
     } catch (cause) {
       this.#failed(stream, cause);
     }

@@ -1,0 +1,80 @@
+/** Stream files: a stream's own file and its sidecar, while the stream is being signed. */
+
+import { errnoOf, VerbatimError } from "../../base/errors.ts";
+import type { Directory, OpenFile } from "../../base/files.ts";
+import { LF, readStretch } from "../../log/bytes.ts";
+import { recover } from "../../log/repair.ts";
+import { sidecarOf } from "../../signing/session-log.ts";
+import type { SignedFiles } from "../../signing/writing/signed-log.ts";
+import { openOrEmpty } from "../journal/empty-file.ts";
+
+export interface StreamFilesParts {
+  readonly logs: Directory;
+  /** The stream's file in `logs`. */
+  readonly file: string;
+  /** Whether the journal still has records about a file. */
+  isInJournal(file: string): boolean;
+  /** Makes checkpoints durable through the journal; false when the stream was deleted. */
+  commit(file: string, pos: number, lines: Uint8Array): Promise<boolean>;
+}
+
+export class StreamFiles implements SignedFiles {
+  readonly #parts: StreamFilesParts;
+  #sidecarEnd = 0;
+
+  constructor(parts: StreamFilesParts) {
+    this.#parts = parts;
+  }
+
+  async openLog(): Promise<OpenFile> {
+    return openOrEmpty(this.#parts.logs, this.#parts.file);
+  }
+
+  /** A torn line, which no crash of ours leaves, is moved aside. */
+  async openSidecar(): Promise<OpenFile | null> {
+    const { logs, file, isInJournal } = this.#parts;
+    const name = sidecarOf(file);
+    const place = { directory: logs, name, path: `${logs.path}/${name}` };
+    let sidecar = openIfThere(logs, name);
+    const size = sidecar?.size() ?? 0;
+    if (sidecar && size > 0 && (await readStretch(sidecar, size - 1, size))[0] !== LF) {
+      sidecar.close();
+      // What the journal says about positions in it must hold when it is replayed.
+      if (isInJournal(name)) throw mismatch(place.path, size, "its last checkpoint is cut short");
+      const torn = logs.open(name, "append");
+      try {
+        await recover(place, torn, null);
+      } finally {
+        torn.close();
+      }
+      sidecar = logs.open(name, "read");
+    }
+    this.#sidecarEnd = sidecar?.size() ?? 0;
+    return sidecar;
+  }
+
+  async appendSidecar(lines: Uint8Array): Promise<boolean> {
+    const { file, commit } = this.#parts;
+    if (!(await commit(sidecarOf(file), this.#sidecarEnd, lines))) return false;
+    this.#sidecarEnd += lines.length;
+    return true;
+  }
+}
+
+function openIfThere(directory: Directory, name: string): OpenFile | null {
+  try {
+    return directory.open(name, "read");
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") return null;
+    throw cause;
+  }
+}
+
+/** The stream is not signed on, and why. */
+export function mismatch(path: string, offset: number, reason: string): VerbatimError {
+  return new VerbatimError(
+    "CHECKPOINT_MISMATCH",
+    `${path} is not signed: ${reason}; run \`verbatim verify\` for details`,
+    { path, offset, verdict: "tampered" },
+  );
+}
