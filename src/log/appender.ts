@@ -22,9 +22,9 @@ import { isNoSpace, VerbatimError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import type { LogLimits } from "../base/limits.ts";
 import type { ByteOffset } from "../base/offset.ts";
-import type { Turn } from "./companion.ts";
 import { checkLines } from "./framing.ts";
 import type { OpenedLog } from "./open-log.ts";
+import type { Turn } from "./turn.ts";
 
 export class Appender implements Turn {
   readonly #path: string;

@@ -7,29 +7,8 @@
  */
 
 import type { ByteOffset } from "../base/offset.ts";
+import type { Turn } from "./turn.ts";
 import type { Waiting } from "./waiting.ts";
-
-/** Makes the whole log durable, also with `os`. */
-export type Sync = () => Promise<void>;
-
-/** The end of the log, for a companion that appends to it. The lock is held. */
-export interface Turn {
-  /** After the last line in the file: where the next one starts. */
-  readonly end: ByteOffset;
-  /** Makes the whole log durable, also with `os`. */
-  syncAll(): Promise<void>;
-  /** Appends whole lines in one write: all of them or none. Not durable yet. Returns their start. */
-  append(lines: Uint8Array): ByteOffset;
-  /**
-   * Makes the written lines as durable as the log's setting. `meanwhile` runs during the sync: it is
-   * synchronous and never throws.
-   */
-  settle(meanwhile?: () => void): Promise<void>;
-  /** Cuts off lines of this turn that were not acknowledged, durably. */
-  cutBack(start: ByteOffset): Promise<void>;
-  /** Ends the writer for good: the content of the disk is not known any more. */
-  fail(what: string, cause: unknown): Error;
-}
 
 export interface Companion {
   /**

@@ -4,7 +4,7 @@
  */
 
 import type { ByteOffset } from "../base/offset.ts";
-import type { Turn } from "./companion.ts";
+import type { Turn } from "./turn.ts";
 
 export class Waiting<T = unknown> {
   /** What the companion makes lines of. */

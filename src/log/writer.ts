@@ -24,11 +24,12 @@ import { queueFull, withinBatch } from "./admission.ts";
 import { Appender } from "./appender.ts";
 import { Batch } from "./batch.ts";
 import { LF } from "./bytes.ts";
-import type { Companion, Turn } from "./companion.ts";
+import type { Companion } from "./companion.ts";
 import { checkLine, checkLines } from "./framing.ts";
 import type { LogOptions } from "./log-options.ts";
 import { type OpenedLog, openLogFile } from "./open-log.ts";
 import { type Recovery, repairTail } from "./repair.ts";
+import type { Turn } from "./turn.ts";
 import { Waiting } from "./waiting.ts";
 
 /** A larger buffer is freed after use. */

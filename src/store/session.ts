@@ -22,11 +22,11 @@ import {
   type StoredEntry,
   understand,
 } from "../dialects/files/stored-entries.ts";
-import type { Sync } from "../log/companion.ts";
 import { checkLine } from "../log/framing.ts";
 import { encodeLine } from "../log/json.ts";
 import type { LogOptions } from "../log/log-options.ts";
 import { LogReader } from "../log/reader.ts";
+import type { Sync } from "../log/turn.ts";
 import { LogWriter } from "../log/writer.ts";
 import type { NewEntry } from "../model/entry.ts";
 import { checkedEntry } from "../model/entry-check.ts";

@@ -4,9 +4,9 @@
  */
 
 import { VerbatimError } from "../base/errors.ts";
-import type { Turn } from "../log/companion.ts";
 import type { Durability, LogMode } from "../log/log-options.ts";
 import { LogReader } from "../log/reader.ts";
+import type { Turn } from "../log/turn.ts";
 import { LogWriter } from "../log/writer.ts";
 import type { Episode, Kind, Subject } from "./episode.ts";
 import type { Call, Process } from "./fault-files.ts";

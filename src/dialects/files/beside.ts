@@ -6,7 +6,8 @@
  *     warning and never fails an append that the log has taken.
  */
 
-import type { Companion, Sync } from "../../log/companion.ts";
+import type { Companion } from "../../log/companion.ts";
+import type { Sync } from "../../log/turn.ts";
 import type { Native } from "../dialect.ts";
 
 export interface Beside extends Required<Omit<Companion, "share" | "append">> {
