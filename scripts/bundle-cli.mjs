@@ -14,6 +14,7 @@ import { build } from "rolldown";
 const [, , compiled = "dist"] = process.argv;
 const bundled = join(compiled, "cli.bundled");
 const program = resolve(compiled, "cli", "program.js");
+const hookDrain = resolve(compiled, "dialects", "claude", "door", "hook-drain.js");
 /** @type {Set<string>} */
 const first = new Set();
 
@@ -37,11 +38,27 @@ const findFirst = {
   },
 };
 
+/**
+ * Leaves modules of these names out: they are bundled already, next to `main.js`.
+ *
+ * @param {string[]} names
+ * @returns {import("rolldown").Plugin}
+ */
+function besides(names) {
+  return {
+    name: "bundled-already",
+    resolveId(source) {
+      const name = source.split("/").at(-1) ?? "";
+      return names.includes(name) ? { id: `./${name}`, external: "relative" } : null;
+    },
+  };
+}
+
 // Native packages find their binaries beside themselves.
 const natives = ["fs-native-extensions", "@photostructure/sqlite"];
 
 await build({
-  input: { program, "hook-drain": resolve(compiled, "cli", "recording", "hook-drain.js") },
+  input: { program, "hook-drain": hookDrain },
   platform: "node",
   external: natives,
   plugins: [findFirst],
@@ -57,7 +74,7 @@ await build({
 await build({
   input: { main: resolve(compiled, "cli", "main.js") },
   platform: "node",
-  external: ["./program.js", "./hook-drain.js"],
+  plugins: [besides(["program.js", "hook-drain.js"])],
   output: { dir: bundled, entryFileNames: "[name].js", chunkFileNames: "[name].js" },
 });
 chmodSync(join(bundled, "main.js"), 0o755);

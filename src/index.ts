@@ -25,7 +25,8 @@ export {
   type LockHolder,
   VerbatimError,
 } from "./base/errors.ts";
-export type { DialectName, Native } from "./dialects/dialect.ts";
+export type { DialectName } from "./dialects/all.ts";
+export type { Native } from "./dialects/dialect.ts";
 export type { BadEntry, EntryOptions, StoredEntry } from "./dialects/files/stored-entries.ts";
 export type { Entry, NewEntry, Part, Role, Usage } from "./model/entry.ts";
 export type { ListOptions, SessionSummary } from "./store/list.ts";

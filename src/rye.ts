@@ -33,7 +33,7 @@ export async function newThreadId(
   checkKind("directive", directive, "text");
   checkOptions("newThreadId", options, { projectPath: "text", wait: "boolean" });
   const { projectPath = ".", wait = false } = options;
-  return new Store(nodeHost, { dialect: "rye", root: projectPath }).winThreadId(directive, wait);
+  return new Store(nodeHost, { dialect: "rye", root: projectPath }).winSecond(directive, wait);
 }
 
 /** `thread.json`, or what the log says when that is missing or corrupt; null without either. */

@@ -20,9 +20,9 @@ import {
 } from "./base/choice.ts";
 import { nodeHost } from "./base/node-host.ts";
 import { userPlaces } from "./base/node-places.ts";
-import type { DialectName } from "./dialects/dialect.ts";
+import { DIALECT_NAMES } from "./dialects/all.ts";
 import { bringInHooks } from "./listing/bring-in-hooks.ts";
-import { DIALECT_NAMES } from "./model/dialect-names.ts";
+import { LEGACY_PROFILE, type LegacyProfile } from "./proof/envelopes.ts";
 import type { VerifyReport } from "./signing/judging/report.ts";
 import { loadSigner as loadUserSigner } from "./signing/keys/keys.ts";
 import type { Signer } from "./signing/keys/signer.ts";
@@ -40,7 +40,7 @@ import { verifyDataDirectory } from "./verifying/verify-directory.ts";
 export interface VerifyOptions {
   /** The store to look in: a project, or HomeAgent's base. Default: those found from here. */
   readonly root?: string;
-  readonly dialect?: DialectName;
+  readonly dialect?: string;
   /** Check every signature and line, also of files over 64 MiB. */
   readonly deep?: boolean;
   /** A session of which no head is remembered is `unpinned`. */
@@ -50,7 +50,7 @@ export interface VerifyOptions {
   /** A file of heads that another machine exported: they count too. */
   readonly against?: string;
   /** Read checkpoints of the Python original, too. */
-  readonly profile?: "rye";
+  readonly profile?: LegacyProfile;
   readonly onWarning?: (warning: string) => void;
 }
 
@@ -82,12 +82,12 @@ export async function verify(
   for (const name of names) checkKind("name", name, "string");
   checkOptions("verify", options, VERIFY_OPTIONS);
   checkChoice("dialect", options.dialect, DIALECT_NAMES);
-  checkChoice("profile", options.profile, ["rye"]);
+  checkChoice("profile", options.profile, [LEGACY_PROFILE]);
   const verifier = await SessionVerifier.open(nodeHost, {
     where: { cwd: process.cwd(), root: options.root, dialect: options.dialect },
     isDeep: options.deep === true,
     requiresPin: options.requirePin === true,
-    isLegacyProfile: options.profile === "rye",
+    isLegacyProfile: options.profile === LEGACY_PROFILE,
     pins: options.pin === true,
     against: options.against ?? null,
     onWarning: options.onWarning ?? processWarning,

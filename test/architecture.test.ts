@@ -278,6 +278,24 @@ const plants: Readonly<Record<string, Plant>> = {
     at: "src/render/planted.ts",
     files: { "src/render/planted.ts": "// line\n".repeat(FILE_LINES_MAX + 1) },
   },
+  "a dialect's name outside its folder": {
+    breaks: "dialect-name",
+    at: "src/listing/planted.ts",
+    files: { "src/listing/planted.ts": 'export const planted = "rye";\n' },
+  },
+  "a dialect's inner file outside its folder": {
+    breaks: "dialect-name",
+    at: "src/store/planted.ts",
+    files: { "src/store/planted.ts": 'export * from "../dialects/rye/envelope.ts";\n' },
+  },
+  "a dialect that is compared with a word": {
+    breaks: "dialect-name",
+    at: "src/store/planted.ts",
+    files: {
+      "src/store/planted.ts":
+        'export const planted = (dialect: string) => dialect === "streams";\n',
+    },
+  },
   "a folder with a file too many": {
     breaks: "folder-files",
     at: "src/render/planted",

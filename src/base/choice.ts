@@ -38,6 +38,9 @@ export type OptionKind = "string" | "text" | "boolean" | "count" | "function" | 
  */
 export type OptionKinds<Options> = Readonly<Record<keyof Options, OptionKind>>;
 
+/** Options that are checked by their kind, or by a list of all their values. */
+export type OwnOptions<Options> = Readonly<Record<keyof Options, OptionKind | readonly unknown[]>>;
+
 const KINDS: Readonly<Record<OptionKind, readonly [string, (value: unknown) => boolean]>> = {
   string: ["text", (value) => typeof value === "string"],
   text: ["text that is not empty", (value) => typeof value === "string" && value !== ""],

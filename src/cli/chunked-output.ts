@@ -3,7 +3,7 @@
  * and whole documents, printed that way or written to a file.
  */
 
-import type { Io } from "./command.ts";
+import type { Io } from "../command/command.ts";
 
 const CHUNK_CHARS = 64 * 1024;
 

@@ -1,10 +1,11 @@
 /** Commands: every command of `verbatim`, in the order in which the help lists them. */
 
+import type { CliCommand, CommandGroup } from "../command/command.ts";
+import { DIALECT_COMMANDS } from "../dialects/commands.ts";
 import { backup } from "./caring/backup.ts";
 import { doctor } from "./caring/doctor.ts";
 import { repair } from "./caring/repair.ts";
 import { torture } from "./caring/torture.ts";
-import type { CliCommand, CommandGroup } from "./command.ts";
 import { handoff } from "./continuing/handoff.ts";
 import { resume } from "./continuing/resume.ts";
 import { unpack } from "./continuing/unpack.ts";
@@ -18,9 +19,7 @@ import { mcp } from "./reading/mcp.ts";
 import { render } from "./reading/render.ts";
 import { search } from "./reading/search.ts";
 import { show } from "./reading/show.ts";
-import { stats } from "./reading/stats.ts";
 import { tail } from "./reading/tail.ts";
-import { hooks } from "./recording/hooks.ts";
 import { record } from "./recording/record.ts";
 import { serve } from "./serving/serve.ts";
 import { token } from "./serving/token.ts";
@@ -28,14 +27,13 @@ import { completions } from "./shell/completions.ts";
 
 export const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   record,
-  hooks,
   ls,
   search,
   show,
   tail,
   render,
   exportSession,
-  stats,
+  ...DIALECT_COMMANDS,
   verify,
   resume,
   handoff,

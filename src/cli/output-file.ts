@@ -13,8 +13,8 @@ import { basename, dirname, resolve } from "node:path";
 import { ioError } from "../base/errors.ts";
 import type { OpenFile } from "../base/files.ts";
 import { nodeHost } from "../base/node-host.ts";
+import { UsageError } from "../command/command.ts";
 import { isLogPlace } from "../listing/log-places.ts";
-import { UsageError } from "./command.ts";
 
 /** Gathered before it is written: events are short, and a call for each would show. */
 const CHUNK_CHARS = 64 * 1024;

@@ -4,9 +4,9 @@ import { existsSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
 import { errnoSentence, VerbatimError } from "../base/errors.ts";
 import { packageVersion } from "../base/node-package.ts";
-import { HOOK_SOURCES } from "../dialects/claude/hook-spool.ts";
+import { type CliCommand, type Io, OutputClosed, UsageError } from "../command/command.ts";
+import { RECORD_SOURCES } from "../dialects/commands.ts";
 import { safeText } from "../render/safe-text.ts";
-import { type CliCommand, type Io, OutputClosed, UsageError } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { type ProcessIo, processIo } from "./process-io.ts";
 
@@ -117,9 +117,9 @@ function exitCodeOf(error: unknown, commandName: string, io: Io): number {
 export async function runProgram(): Promise<void> {
   const argv = process.argv.slice(2);
   process.exitCode = await program(argv, processIo());
-  if (process.exitCode === 0 || !HOOK_SOURCES.some((source) => argv.includes(source))) return;
-  // Whatever is wrong with a hook's own command line, the agent goes on (cli/recording/hook.ts, HK1).
+  if (process.exitCode === 0) return;
+  const source = RECORD_SOURCES.find(({ names }) => names.some((name) => argv.includes(name)));
+  if (source === undefined) return;
   process.exitCode = 0;
-  const { logFailure } = await import("./recording/hook-log.ts");
-  logFailure(new Error("the hook's own command is refused; run it in a terminal"), Date.now());
+  await source.refused();
 }

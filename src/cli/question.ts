@@ -6,7 +6,7 @@
  * Q2  Anything but "y" or "yes" is no, the end of input too.
  */
 
-import { type CommandOption, type Io, type Run, UsageError } from "./command.ts";
+import { type CommandOption, type Io, type Run, UsageError } from "../command/command.ts";
 
 export const YES_OPTION: CommandOption = {
   flags: "--yes",

@@ -1,6 +1,5 @@
 /** Session shapes: responses of the sessions API. `/v1/openapi.json` is made from the same. */
 
-import { DIALECT_NAMES } from "../model/dialect-names.ts";
 import type { Entry, Part } from "../model/entry.ts";
 import { SESSION_STATUSES, type Summary } from "../model/summary.ts";
 import {
@@ -29,7 +28,7 @@ const SUMMARY = {
   /** The id for all other calls. */
   id: matching("^[0-9a-f]{16}\\.[\\w-]+$", "What URLs call the session"),
   session: described(string, "The session's own id"),
-  dialect: choice(DIALECT_NAMES),
+  dialect: described(string, "The on-disk layout"),
   root: described(string, "The store's directory on the server"),
   title: described(orNull(string), "The first thing a user said"),
   agent: orNull(string),

@@ -1,19 +1,27 @@
 /**
- * Dialect: what the store asks of an on-disk layout. All pure: no files, no clock, no randomness.
+ * Dialect: everything the product asks of an on-disk layout, as one object.
  *
  *   id <-> path     where a session's log lies below the store's root
  *   line -> entry   what a line means
- *   entry -> lines  how an entry is said here, and what the writer adds to each line
+ *   entry -> lines  how an entry is written, and what the writer adds to each line
+ *   files           derived files next to the log, loaded when they are needed
+ *
+ * All but `files`, `inbox` and `hostFor` is pure: no files, no clock, no randomness. `all.ts` lists the
+ * dialects. A dialect that is only read implements `name`, `isReadOnly`, `layout`, `signing`,
+ * `logPath`, `idAt`, `decode`, `express` and `complete`.
  */
 
-import type { READ_DIALECT_NAMES } from "../model/dialect-names.ts";
+import type { OwnOptions } from "../base/choice.ts";
+import type { Host } from "../base/host.ts";
+import type { Layout } from "../catalog/find.ts";
+import type { Durability } from "../log/log-options.ts";
 import type { Aside, Entry, NewEntry } from "../model/entry.ts";
 import type { TurnMark } from "../model/turns.ts";
+import type { DialectFiles } from "./dialect-files.ts";
+import type { Native, StoreChoices } from "./native.ts";
+import type { Recording } from "./recording.ts";
 
-export type DialectName = (typeof READ_DIALECT_NAMES)[number];
-
-/** A line's JSON object, in the dialect's own words. */
-export type Native = Readonly<Record<string, unknown>>;
+export type { Native };
 
 /** What the writer knows when a line is made. */
 export interface WriterFacts {
@@ -133,8 +141,101 @@ export interface Signing {
   ): CheckpointOpening;
 }
 
-export interface Dialect {
-  readonly name: DialectName;
+/** How new sessions get their ids. */
+export interface NewIds {
+  /** The id of a session that begins now. `agent` is null where nobody said who is at work. */
+  make(agent: string | null, nowMs: number, uuid: string): string;
+  /** Ids name a second: a taken one is tried again with the next second. */
+  readonly isOfSecond?: true;
+  /** A session is claimed by making its directory, not its log. */
+  readonly claimsDirectory?: true;
+}
+
+/** Appends lines to a session; resolves when they are as durable as was asked. */
+export type AppendWaiting = (
+  id: string,
+  lines: readonly Native[],
+  how: { readonly sign: false | "turn" | "append"; readonly durability: Durability },
+) => Promise<void>;
+
+/** Lines that were recorded and wait to be put into their sessions, in a directory of a store. */
+export interface Inbox {
+  /** Whether any may wait. Asked before each read, so it is cheap. */
+  mayWait(root: string): boolean;
+  /** How many wait for each session. */
+  waiting(root: string): ReadonlyMap<string, number>;
+  /** Moves them into their sessions, in order; says how many still wait, and why. Never throws. */
+  drain(
+    root: string,
+    append: AppendWaiting,
+  ): Promise<{ readonly waiting: number; readonly cause: unknown }>;
+  directory(root: string): string;
+  /** Says that so many still wait. */
+  warning(root: string, count: number, cause: unknown): string;
+}
+
+export interface DocumentOptions {
+  readonly thinking: boolean;
+  readonly toolDetails: boolean;
+  readonly assistantMetadata: boolean;
+}
+
+export interface Dialect<Name extends string = string> {
+  readonly name: Name;
+  /** A store reads these sessions and never writes to them. */
+  readonly isReadOnly?: true;
+  /** Lines may be anything: that none is a message is no sign of another program's file. */
+  readonly holdsAnything?: true;
+  /** Where logs lie below the root. */
+  readonly layout: Layout;
+  /** The root when none is given: a directory of the user's. Absent: the current directory. */
+  readonly usersRoot?: () => string;
+  /** The disk as a store of this dialect sees it. Absent: as it is. */
+  readonly hostFor?: (host: Host, root: string) => Host;
+  /** Absent where a store only reads. */
+  readonly newIds?: NewIds;
+  /** Who is at work, by a session's id. Absent where the id does not say. */
+  agentOf?(id: string): string | null;
+  /** Who is at work, by a line. Absent where lines do not say. */
+  agentSaidIn?(native: Native): string | null;
+  /** Options of `openStore` that only this dialect has. */
+  readonly options?: OwnOptions<object>;
+  /** The dialect as a store with these options writes it. Absent: options change no line or path. */
+  withOptions?(options: StoreChoices): Dialect;
+  /** The same for a session that is there, by its first line. */
+  adopt?(first: unknown, options: StoreChoices): Dialect;
+  /** The project that pinned heads name; null: none. Absent: the root. */
+  projectOf?(root: string, options: StoreChoices): string | null;
+  /** The id of a fork of that session, where it must lie near it. Absent: any new id. */
+  forkId?(parent: string, uuid: string): string | undefined;
+  /** The first line of a fork, which names its parent, and the lines that follow it. */
+  forkStart?(
+    parent: string,
+    natives: readonly Native[],
+  ): { readonly start: Native; readonly rest: readonly Native[] };
+  /** A message may become several lines, which its id holds together. */
+  readonly splitsMessages?: true;
+  /** The agent is one segment of a path, so it has no slash. */
+  readonly agentIsSegment?: true;
+  /** A session begins with an entry of kind `start`. */
+  readonly hasStart?: true;
+  /** A line in the dialect's own Markdown. Absent: sessions are rendered entry by entry. */
+  document?(
+    value: unknown,
+    options: DocumentOptions,
+  ):
+    | { readonly text: string; readonly fault: null }
+    | { readonly text: null; readonly fault: string };
+  /** Absent: `verbatim record` needs nothing of its own. */
+  readonly recording?: Recording;
+  /** The small signed file that goes into bundles (`signedFile` of its files). */
+  readonly signedFileName?: string;
+  /** A file of the session says its status while it has not ended (`standingOf` of its files). */
+  readonly hasStanding?: true;
+  /** Absent where lines go straight into logs. */
+  readonly inbox?: Inbox;
+  /** What it keeps in files besides logs. Loaded when needed; absent where there is nothing. */
+  readonly files?: () => Promise<DialectFiles>;
   readonly signing: Signing;
   /** The log's path below the root, in segments; refuses a bad id with BAD_ID. */
   logPath(id: string): readonly string[];

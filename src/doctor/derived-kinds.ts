@@ -1,12 +1,23 @@
-/** Derived kinds: which dialects keep files beside their logs that are made from them. */
+/** Derived kinds: the files that dialects keep besides their logs, loaded once for all checks. */
 
-import type { DialectName } from "../dialects/dialect.ts";
-import { entireDerived } from "../dialects/entire/files/check-files.ts";
-import type { DerivedKind } from "../dialects/files/derived.ts";
-import { ryeDerived } from "../dialects/rye/files/check-files.ts";
+import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
+import type { DerivedKind } from "../dialects/derived.ts";
+import type { DialectFiles } from "../dialects/dialect-files.ts";
 
-/** homeagent keeps none. */
-export const DERIVED_KINDS: Readonly<Partial<Record<DialectName, DerivedKind>>> = {
-  rye: ryeDerived,
-  entire: entireDerived,
-};
+const FILES: ReadonlyMap<string, DialectFiles> = new Map(
+  await Promise.all(
+    READ_DIALECT_NAMES.map(
+      async (name) => [name, (await dialectNamed(name).files?.()) ?? {}] as const,
+    ),
+  ),
+);
+
+/** What is made from a session's log; undefined where a dialect makes nothing. */
+export function derivedKind(dialect: string): DerivedKind | undefined {
+  return FILES.get(dialect)?.derived;
+}
+
+/** What a store keeps for all its sessions. */
+export function storeFiles(dialect: string): DialectFiles["ofStore"] {
+  return FILES.get(dialect)?.ofStore;
+}

@@ -15,7 +15,7 @@ import { clipped, type Finding, type FoundAt, finding } from "../findings/findin
 import { troubleOf } from "../findings/trouble.ts";
 import { type FoundSession, openFound } from "../listing/find-session.ts";
 import { openPlace, openToRead } from "../log/place.ts";
-import { DERIVED_KINDS } from "./derived-kinds.ts";
+import { derivedKind } from "./derived-kinds.ts";
 import { findLogEnd, isHeld, type LogEnd, lastWriter } from "./log-end.ts";
 import { LogReading } from "./log-reading.ts";
 import { isOurs, isTemporary } from "./own-names.ts";
@@ -83,7 +83,7 @@ async function* examineOpened(
   const { id, root, path } = found;
   const at: FoundAt = { session: id, path };
   const isOurOwn = id === null || isOurs(dialect.name, files);
-  const kind = isOurOwn ? DERIVED_KINDS[dialect.name] : undefined;
+  const kind = isOurOwn ? derivedKind(dialect.name) : undefined;
   const derived = (id !== null && (await kind?.look({ host, id, root, directory }))) || null;
   try {
     const onProgress = (offset: number, to: number) => doctor.onProgress?.(found, offset, to);

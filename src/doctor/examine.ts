@@ -6,17 +6,16 @@
 
 import { basename, dirname, join } from "node:path";
 import type { Seen } from "../base/node-surroundings.ts";
+import { dialectNamed } from "../dialects/all.ts";
+import { directoryFindings, fileFindings } from "../findings/file-findings.ts";
 import { type Finding, finding } from "../findings/finding.ts";
 import { troubleOf } from "../findings/trouble.ts";
 import type { FoundSession } from "../listing/find-session.ts";
 import type { FoundStore } from "../listing/find-stores.ts";
-import { LAYOUTS } from "../store/layouts.ts";
-import { hooksOf } from "./claude-hooks.ts";
-import { DERIVED_KINDS } from "./derived-kinds.ts";
-import { directoryFindings, fileFindings } from "./examine-files.ts";
+import { derivedKind, storeFiles } from "./derived-kinds.ts";
 import { type Doctor, examineSession } from "./examine-session.ts";
+import { inboxFindings } from "./inbox-findings.ts";
 import { byLog, isBeside, isDerived, isOurs, logNameOf } from "./own-names.ts";
-import { STORE_CHECKS } from "./store-checks.ts";
 import { type WalkedDirectory, walkStore } from "./store-walk.ts";
 
 /** A session that is about to be looked at, or what was found. */
@@ -49,7 +48,7 @@ export async function* examineOne(doctor: Doctor, found: FoundSession): AsyncGen
   yield* told(fileFindings(directory, id, files, isOurOwn));
   const log = files.find((each) => each.name === name);
   if (log === undefined || log.kind === "file") yield* told(examineSession(doctor, found, files));
-  if (found.dialect === "claude" && id !== null) yield* told(hooksOf(found.root, id));
+  if (id !== null) yield* told(inboxFindings(found, id));
 }
 
 /** Every session of a store, and what the store itself keeps. */
@@ -66,7 +65,7 @@ export async function* examineSessions(
   const { dialect, root } = store;
   yield* told(networkFindings(doctor, null, root));
   const isFile = (name: string) => logNameOf(dialect, name) !== null;
-  for (const step of walkStore(doctor.surroundings, root, LAYOUTS[dialect], isFile)) {
+  for (const step of walkStore(doctor.surroundings, root, dialectNamed(dialect).layout, isFile)) {
     if ("finding" in step) yield step;
     else yield* examineDirectory(doctor, store, step.directory);
   }
@@ -77,13 +76,14 @@ export async function* examineStoresOwn(
   doctor: Doctor,
   store: FoundStore,
 ): AsyncGenerator<Examined> {
-  const { under } = LAYOUTS[store.dialect];
+  const { under } = dialectNamed(store.dialect).layout;
   for (let depth = 1; depth <= under.length; depth++) {
     const seen = doctor.surroundings.look(join(store.root, ...under.slice(0, depth)));
     if (seen?.kind !== "directory") return;
   }
-  const check = STORE_CHECKS[store.dialect];
+  const check = storeFiles(store.dialect);
   if (check) yield* told(check.look(doctor, store));
+  yield* told(inboxFindings(store));
 }
 
 async function* examineDirectory(
@@ -93,7 +93,7 @@ async function* examineDirectory(
 ): AsyncGenerator<Examined> {
   let isJudged = false;
   for (const [name, files] of byLog(dialect, entries)) {
-    const id = LAYOUTS[dialect].idAt([...below, name]);
+    const id = dialectNamed(dialect).layout.idAt([...below, name]);
     if (id === null) continue; // No session can have such a name: it is somebody else's file.
     const path = join(directory, name);
     const log = files.find((each) => each.name === name);
@@ -108,7 +108,7 @@ async function* examineDirectory(
     const isOurOwn = isOurs(dialect, files);
     if (!isJudged && isOurOwn) {
       // A directory is one session's own, or shared by many and so nobody's in particular.
-      const at = { session: DERIVED_KINDS[dialect] ? id : null, path: directory };
+      const at = { session: derivedKind(dialect) ? id : null, path: directory };
       yield* told(directoryFindings(at, doctor.surroundings.look(directory)));
       isJudged = true;
     }

@@ -7,16 +7,16 @@
  *      another may have mended it, or the tail's repair have changed what is right.
  */
 
+import type { DerivedKind, Patient } from "../dialects/derived.ts";
 import { moveAside } from "../dialects/files/aside.ts";
-import type { DerivedKind, Patient } from "../dialects/files/derived.ts";
+import { DIRECTORY_MODE, FILE_MODE } from "../findings/file-findings.ts";
 import type { Finding, FindingCode } from "../findings/finding.ts";
 import { type FoundSession, openFound } from "../listing/find-session.ts";
 import { holdLog } from "../log/held-log.ts";
 import type { Place } from "../log/place.ts";
 import { LogReader } from "../log/reader.ts";
 import { LogWriter } from "../log/writer.ts";
-import { DERIVED_KINDS } from "./derived-kinds.ts";
-import { DIRECTORY_MODE, FILE_MODE } from "./examine-files.ts";
+import { derivedKind } from "./derived-kinds.ts";
 import type { Doctor } from "./examine-session.ts";
 
 /** What was done about which finding. */
@@ -42,7 +42,7 @@ export async function* mendSession(
   const followers = findings.filter(
     ({ code }) => code !== "WRONG_MODE" && !TAIL_CODES.includes(code),
   );
-  if (followers.length > 0 || (tail && DERIVED_KINDS[found.dialect])) {
+  if (followers.length > 0 || (tail && derivedKind(found.dialect))) {
     yield* holding(doctor, found, (place) => mendFollowers(doctor, found, place, followers));
   }
 }
@@ -76,7 +76,7 @@ async function* mendFollowers(
     if (!doctor.surroundings.look(finding.path)) continue; // A writer came and took it over.
     yield { finding, did: `moved ${name} to ${await moveAside(directory, name)}` };
   }
-  const kind = DERIVED_KINDS[found.dialect];
+  const kind = derivedKind(found.dialect);
   if (!kind || found.id === null) return;
   const patient = { host: doctor.host, id: found.id, root: found.root, directory };
   for (const finding of await lookAgain(kind, patient, found)) {

@@ -1,8 +1,7 @@
 /** Own names: which files in a log's directory are ours, by their names, and to which log they belong. */
 
 import type { Seen } from "../base/node-surroundings.ts";
-import type { DialectName } from "../dialects/dialect.ts";
-import { DERIVED_KINDS } from "./derived-kinds.ts";
+import { derivedKind } from "./derived-kinds.ts";
 
 /** What the log, replacing and repair add to a file's name (docs/formats/log.md). */
 const ENDINGS = /(\.(lock|checkpoints|torn-\d+|tmp|before-repair-\d+))+$/;
@@ -13,7 +12,7 @@ export function isBeside(logName: string, name: string): boolean {
 }
 
 /** The files of a directory by the name of the log that each belongs to; others are left out. */
-export function byLog(dialect: DialectName, entries: readonly Seen[]): Map<string, Seen[]> {
+export function byLog(dialect: string, entries: readonly Seen[]): Map<string, Seen[]> {
   const groups = new Map<string, Seen[]>();
   for (const seen of entries) {
     const logName = logNameOf(dialect, seen.name);
@@ -26,13 +25,13 @@ export function byLog(dialect: DialectName, entries: readonly Seen[]): Map<strin
 }
 
 /** Whether a file is made from the log. */
-export function isDerived(dialect: DialectName, name: string): boolean {
-  return DERIVED_KINDS[dialect]?.names.includes(name) ?? false;
+export function isDerived(dialect: string, name: string): boolean {
+  return derivedKind(dialect)?.names.includes(name) ?? false;
 }
 
 /** Whether a session is one that we ever wrote into, by the files around its log. */
-export function isOurs(dialect: DialectName, files: readonly Seen[]): boolean {
-  return DERIVED_KINDS[dialect]?.isOurs?.(files) ?? true;
+export function isOurs(dialect: string, files: readonly Seen[]): boolean {
+  return derivedKind(dialect)?.isOurs?.(files) ?? true;
 }
 
 /** Left by a process that was killed while it replaced a file. */
@@ -41,9 +40,9 @@ export function isTemporary(name: string): boolean {
 }
 
 /** The name of the log, in the same directory, that a file of this name belongs to; null: of none. */
-export function logNameOf(dialect: DialectName, name: string): string | null {
+export function logNameOf(dialect: string, name: string): string | null {
   const bare = name.replace(ENDINGS, "");
-  const kind = DERIVED_KINDS[dialect];
+  const kind = derivedKind(dialect);
   if (kind) {
     const isOwn = bare === kind.logName || kind.names.includes(bare) || kind.isOwn?.(bare);
     return isOwn ? kind.logName : null;

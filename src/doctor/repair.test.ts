@@ -29,7 +29,7 @@ import { contentsAt, treeAt } from "../../test/support/tree.ts";
 import { WatchedFiles } from "../../test/support/watched-files.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { findLogs } from "../catalog/find.ts";
-import { LAYOUTS } from "../store/layouts.ts";
+import { dialectNamed } from "../dialects/all.ts";
 import { Store } from "../store/store.ts";
 
 /** What repair cannot mend of the sick store, and says so. */
@@ -215,7 +215,7 @@ test("what a repair was killed in the midst of is ended by the next one", async 
 test("what is kept aside is never taken for a session", async () => {
   const project = tempDirectory();
   await makeSickStore(project);
-  const ids = () => findLogs(project, LAYOUTS.rye).map(({ id }) => id);
+  const ids = () => findLogs(project, dialectNamed("rye").layout).map(({ id }) => id);
   const before = ids();
   await repairIn(project);
   assert.ok(Object.keys(treeAt(project)).some((name) => /\.before-repair-\d+$/.test(name)));

@@ -13,10 +13,10 @@ import { errnoIn } from "../findings/trouble.ts";
 import { type FoundSession, openFound } from "../listing/find-session.ts";
 import type { FoundStore } from "../listing/find-stores.ts";
 import { refuseForeign } from "../store/foreign-log.ts";
+import { storeFiles } from "./derived-kinds.ts";
 import { type Examined, examineOne, examineSessions, examineStoresOwn } from "./examine.ts";
 import type { Doctor } from "./examine-session.ts";
 import { mendMode, mendSession } from "./mend.ts";
-import { STORE_CHECKS } from "./store-checks.ts";
 
 export interface RepairOptions {
   /** Says what would be done, and does nothing. */
@@ -149,7 +149,7 @@ async function* repairStoresOwn(
     const mended =
       finding.code === "WRONG_MODE"
         ? mendMode(doctor, finding, store.root)
-        : { finding, did: (await STORE_CHECKS[store.dialect]?.mend?.(doctor, store)) ?? "" };
+        : { finding, did: (await storeFiles(store.dialect)?.mend(doctor, store)) ?? "" };
     yield { kind: "mended", ...mended };
   } catch (error) {
     yield failure(finding.session, finding.path, error);

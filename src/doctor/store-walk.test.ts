@@ -6,11 +6,10 @@ import { test } from "vitest";
 import { nodeDoctor } from "../../test/support/examining.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { FIND_DEPTH_MAX, findLogs } from "../catalog/find.ts";
-import type { DialectName } from "../dialects/dialect.ts";
-import { LAYOUTS } from "../store/layouts.ts";
+import { dialectNamed } from "../dialects/all.ts";
 import { examineSessions } from "./examine.ts";
 
-async function examined(root: string, dialect: DialectName): Promise<string[]> {
+async function examined(root: string, dialect: string): Promise<string[]> {
   const ids: string[] = [];
   for await (const step of examineSessions(nodeDoctor, { root, dialect })) {
     if ("session" in step) ids.push(step.session.id ?? "");
@@ -18,8 +17,8 @@ async function examined(root: string, dialect: DialectName): Promise<string[]> {
   return ids.sort();
 }
 
-function listed(root: string, dialect: DialectName): string[] {
-  return findLogs(root, LAYOUTS[dialect])
+function listed(root: string, dialect: string): string[] {
+  return findLogs(root, dialectNamed(dialect).layout)
     .map(({ id }) => id)
     .sort();
 }

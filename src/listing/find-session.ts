@@ -17,24 +17,13 @@ import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { packageVersion } from "../base/node-package.ts";
 import { eachLog, type Unreadable } from "../catalog/find.ts";
-import { claude } from "../dialects/claude/dialect.ts";
-import type { Dialect, DialectName } from "../dialects/dialect.ts";
-import { isRow } from "../dialects/entire/decode.ts";
-import { entire } from "../dialects/entire/dialect.ts";
-import { LOG_NAME as ENTIRE_LOG_NAME } from "../dialects/entire/session-id.ts";
-import { homeagent } from "../dialects/homeagent/dialect.ts";
-import { isOthersLine, SUPPORTED } from "../dialects/recognise.ts";
-import { rye } from "../dialects/rye/dialect.ts";
-import { LOG_NAME as RYE_LOG_NAME } from "../dialects/rye/thread-id.ts";
-import { sdk } from "../dialects/sdk/dialect.ts";
-import { verbatim } from "../dialects/verbatim/dialect.ts";
+import { DIALECT_NAMES, dialectNamed, RECOGNISED } from "../dialects/all.ts";
+import type { Dialect } from "../dialects/dialect.ts";
+import { SUPPORTED } from "../dialects/recognise.ts";
 import { LogReader } from "../log/reader.ts";
-import { DIALECT_NAMES } from "../model/dialect-names.ts";
 import { recogniseFile } from "../store/foreign-log.ts";
-import { LAYOUTS } from "../store/layouts.ts";
 import { Session } from "../store/session.ts";
 import { Store } from "../store/store.ts";
-import { streams } from "../store/streams.ts";
 import { type FoundStore, findStores, statOf, type Where } from "./find-stores.ts";
 
 export interface FoundSession extends FoundStore {
@@ -44,21 +33,6 @@ export interface FoundSession extends FoundStore {
   readonly path: string;
 }
 
-/** The dialects by their names; rye in the envelope that is written by default. */
-export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
-  rye,
-  homeagent,
-  entire,
-  claude,
-  sdk,
-  verbatim,
-  streams,
-};
-/** What the log is called in a directory that is one session's. */
-const LOG_NAMES: readonly (readonly [string, DialectName])[] = [
-  [RYE_LOG_NAME, "rye"],
-  [ENTIRE_LOG_NAME, "entire"],
-];
 const CANDIDATES_LISTED_MAX = 10;
 /** Names the session that changed last, unless one is called so. */
 const LATEST = "last";
@@ -80,7 +54,7 @@ export async function findSession(host: Host, name: string, where: Where): Promi
 function latestOf(stores: readonly FoundStore[]): FoundSession | null {
   let latest: { readonly session: FoundSession; readonly mtimeMs: number } | null = null;
   for (const store of stores) {
-    for (const { id, mtimeMs } of eachLog(store.root, LAYOUTS[store.dialect])) {
+    for (const { id, mtimeMs } of eachLog(store.root, dialectNamed(store.dialect).layout)) {
       if (latest && latest.mtimeMs >= mtimeMs) continue;
       latest = { session: sessionIn(store, id), mtimeMs };
     }
@@ -139,7 +113,7 @@ export function ofNobody(path: string): VerbatimError<"SESSION_NOT_FOUND"> {
 
 /** By the last lines: a fork begins with those of the session it left. */
 async function idSaidIn(host: Host, { dialect, path }: FoundSession): Promise<string | null> {
-  const { sessionOf, logPath } = DIALECTS[dialect];
+  const { sessionOf, logPath } = dialectNamed(dialect);
   if (!sessionOf) return null;
   const reader = new LogReader(host, path, { onBadLine: "skip", takesUnterminated: true });
   let judged = 0;
@@ -166,7 +140,7 @@ function openAtPath(host: Host, { dialect, root, path }: FoundSession, id: strin
     host,
     id,
     root: dirname(path),
-    dialect: { ...DIALECTS[dialect], logPath: () => [name] },
+    dialect: { ...dialectNamed(dialect), logPath: () => [name] },
     agent: null,
     newId: randomUUID,
     nowMs: Date.now,
@@ -193,7 +167,7 @@ async function hasSession(host: Host, { dialect, root }: FoundStore, id: string)
 }
 
 function sessionIn({ dialect, root }: FoundStore, id: string): FoundSession {
-  return { dialect, root, id, path: join(root, ...DIALECTS[dialect].logPath(id)) };
+  return { dialect, root, id, path: join(root, ...dialectNamed(dialect).logPath(id)) };
 }
 
 /** The best matches by name: the last part of an id as a whole, else beginnings of either. */
@@ -221,7 +195,7 @@ function idsIn(
     if (id !== null && cause.code === "IO_ERROR") ids.push(id);
     else onHidden(unreadable);
   };
-  for (const { id } of eachLog(root, LAYOUTS[dialect], { onUnreadable })) ids.push(id);
+  for (const { id } of eachLog(root, dialectNamed(dialect).layout, { onUnreadable })) ids.push(id);
   return ids;
 }
 
@@ -278,9 +252,14 @@ async function sessionAtPath(host: Host, name: string, where: Where): Promise<Fo
 /** The log that a path means: itself, or the one in that directory. */
 function logIn(place: string): string | null {
   const names = statOf(place)?.isDirectory()
-    ? LOG_NAMES.map(([name]) => join(place, name))
+    ? RECOGNISED.flatMap((each) => logNameOf(each) ?? []).map((name) => join(place, name))
     : [place];
   return names.find((path) => statOf(path)?.isFile()) ?? null;
+}
+
+/** What the log is called in a directory of its own; null where logs share one. */
+function logNameOf({ layout }: Dialect): string | null {
+  return "logName" in layout ? layout.logName : null;
 }
 
 /** What a log's path says about it, when it lies where a store has its logs. */
@@ -292,7 +271,7 @@ function sessionByShape(path: string, { cwd, root, dialect }: Where): FoundSessi
   for (const above of roots) {
     const below = relative(above, path).split("/");
     for (const name of dialect === undefined ? DIALECT_NAMES : [dialect]) {
-      const id = DIALECTS[name].idAt(below);
+      const id = dialectNamed(name).idAt(below);
       if (id !== null) return { dialect: name, root: above, id, path };
     }
   }
@@ -300,20 +279,16 @@ function sessionByShape(path: string, { cwd, root, dialect }: Where): FoundSessi
 }
 
 /** Whose lines a file holds, by the first that are anybody's. */
-async function dialectOf(host: Host, path: string): Promise<DialectName> {
+async function dialectOf(host: Host, path: string): Promise<string> {
   const reader = new LogReader(host, path, { onBadLine: "skip", takesUnterminated: true });
   let judged = 0;
   for await (const { value } of reader) {
-    // A turn record is the most particular of them: nothing else has its three fields.
-    if (homeagent.decode(value).entry) return "homeagent";
-    if (verbatim.isOwn?.(value)) return "verbatim";
-    if (sdk.decode(value).entry) return "sdk";
-    if (rye.decode(value).entry) return "rye";
-    if (isRow(value) && !isOthersLine(value)) return "entire";
+    const found = RECOGNISED.find(({ isOwn, decode }) => isOwn?.(value) ?? decode(value).entry);
+    if (found) return found.name;
     if (++judged === JUDGED_LINES_MAX) break;
   }
-  const named = LOG_NAMES.find(([name]) => name === basename(path));
-  if (named) return named[1];
+  const named = RECOGNISED.find((each) => logNameOf(each) === basename(path));
+  if (named) return named.name;
   const found = await recogniseFile(host, { logId: path, root: undefined });
   throw new VerbatimError(
     "SESSION_NOT_FOUND",

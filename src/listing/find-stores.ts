@@ -8,21 +8,18 @@ import { type Stats, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { checkChoice } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
-import { homeagentRoot } from "../base/node-places.ts";
-import type { DialectName } from "../dialects/dialect.ts";
-import { READ_DIALECT_NAMES } from "../model/dialect-names.ts";
-import { LAYOUTS } from "../store/layouts.ts";
+import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
 
 /** Where a person stands, and what they said about where to look. */
 export interface Where {
   readonly cwd: string;
   /** Look in this store instead of those found from `cwd`. */
   readonly root?: string | undefined;
-  readonly dialect?: DialectName | undefined;
+  readonly dialect?: string | undefined;
 }
 
 export interface FoundStore {
-  readonly dialect: DialectName;
+  readonly dialect: string;
   readonly root: string;
 }
 
@@ -32,7 +29,7 @@ export function findStores({ cwd, root, dialect }: Where): FoundStore[] {
   const wanted = dialect === undefined ? READ_DIALECT_NAMES : [dialect];
   if (root === undefined) {
     return wanted.flatMap((name) => {
-      const found = name === "homeagent" ? homeagentRoot() : projectAbove(cwd, name);
+      const found = dialectNamed(name).usersRoot?.() ?? projectAbove(cwd, name);
       // Asked for by name, it is where it would be; otherwise it must be there.
       if (dialect !== undefined) return [{ dialect: name, root: found ?? cwd }];
       return found !== null && isStore(name, found) ? [{ dialect: name, root: found }] : [];
@@ -60,7 +57,7 @@ export function statOf(path: string): Stats | undefined {
 }
 
 /** The nearest directory, from here upwards, that has sessions of the dialect in it. */
-function projectAbove(directory: string, dialect: DialectName): string | null {
+function projectAbove(directory: string, dialect: string): string | null {
   for (let at = resolve(directory); ; at = dirname(at)) {
     if (isStore(dialect, at)) return at;
     if (at === dirname(at)) return null;
@@ -68,14 +65,15 @@ function projectAbove(directory: string, dialect: DialectName): string | null {
 }
 
 /** Whether a store of that dialect is there. */
-export function isStore(dialect: DialectName, root: string): boolean {
-  const { under, mark } = LAYOUTS[dialect];
+export function isStore(dialect: string, root: string): boolean {
+  const { layout, usersRoot } = dialectNamed(dialect);
+  const { under, mark } = layout;
   if (mark !== undefined && !statOf(join(root, mark))?.isFile()) return false;
   try {
     return statSync(join(root, ...under), { throwIfNoEntry: false })?.isDirectory() ?? false;
   } catch {
     // A directory of the dialect's own that we may not look into is a store: who looks says so.
-    if (under.length === 1 && root !== homeagentRoot()) return false;
+    if (under.length === 1 && root !== usersRoot?.()) return false;
     return statOf(join(root, ...under.slice(0, -1)))?.isDirectory() ?? false;
   }
 }

@@ -9,15 +9,14 @@ import { lstatSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { errnoOf } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
-import { homeagentRoot, userPlaces } from "../base/node-places.ts";
+import { userPlaces } from "../base/node-places.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import { bareRow } from "../catalog/table.ts";
-import { DIALECT_NAMES } from "../model/dialect-names.ts";
+import { DIALECT_NAMES, dialectNamed } from "../dialects/all.ts";
 import type { PinBook } from "../proof/pins.ts";
 import { Heads } from "../signing/heads/heads.ts";
 import { rootNames } from "../signing/heads/root-names.ts";
 import type { SessionLog } from "../signing/session-log.ts";
-import { DIALECTS } from "./find-session.ts";
 import { type FoundStore, isStore, type Where } from "./find-stores.ts";
 
 /** A session that is gone: where it was, and the row that a listing has for it. */
@@ -72,12 +71,12 @@ export async function storesOrPinned(
 /** Of each dialect, where its store may be, the nearest place first. */
 export function lookedAt({ cwd, root, dialect }: Where): FoundStore[][] {
   // Which streams are gone is for their own verdicts (verifying/verify-directory.ts).
-  if (dialect === "streams") return [];
+  if (dialect !== undefined && dialectNamed(dialect).isReadOnly) return [];
   const names = dialect === undefined ? DIALECT_NAMES : [dialect];
   const roots = root === undefined ? upwardsFrom(resolve(cwd)) : [resolve(cwd, root)];
   return names.map((name) => {
-    const isHome = name === "homeagent" && root === undefined;
-    return (isHome ? [homeagentRoot()] : roots).map((each) => ({ dialect: name, root: each }));
+    const home = root === undefined ? dialectNamed(name).usersRoot?.() : undefined;
+    return (home === undefined ? roots : [home]).map((each) => ({ dialect: name, root: each }));
   });
 }
 
@@ -90,7 +89,7 @@ export function upwardsFrom(directory: string): string[] {
 /** Where the log of a session would be; null for what can be no id of that dialect. */
 export function goneIn({ dialect, root }: FoundStore, id: string): SessionLog | null {
   try {
-    return { dialect, root, id, logId: DIALECTS[dialect].logPath(id).join("/") };
+    return { dialect, root, id, logId: dialectNamed(dialect).logPath(id).join("/") };
   } catch {
     return null;
   }

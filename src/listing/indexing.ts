@@ -20,8 +20,8 @@ import type { IndexedPlace, IndexedSession } from "../catalog/search/index-table
 import { isIndexed, type NewPiece, type SearchIndex } from "../catalog/search/search-index.ts";
 import type { FoundLog } from "../catalog/session-row.ts";
 import type { LogState } from "../catalog/table.ts";
+import { dialectNamed } from "../dialects/all.ts";
 import { listedAside } from "../dialects/listed-aside.ts";
-import { LAYOUTS } from "../store/layouts.ts";
 import type { Session } from "../store/session.ts";
 import type { Store } from "../store/store.ts";
 import { SessionWindow } from "./session-window.ts";
@@ -109,7 +109,7 @@ async function changes(
   const isNew = known.size === 0;
   const stale: FoundLog[] = [];
   let looked = 0;
-  for (const log of eachLog(root, LAYOUTS[dialect], { onUnreadable })) {
+  for (const log of eachLog(root, dialectNamed(dialect).layout, { onUnreadable })) {
     if (!isIndexed(known.get(log.id), log)) stale.push(log);
     known.delete(log.id);
     if (++looked % LOOKED_AT === 0) await nextTurn();

@@ -8,7 +8,7 @@
 
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { LAYOUTS } from "../store/layouts.ts";
+import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
 
 /** What a log's name is followed by in what stands beside it (docs/formats/log.md). */
 const BESIDE = /(?:\.checkpoints|\.lock|\.torn-\d+)+$/;
@@ -30,7 +30,7 @@ export function isLogPlace(path: string): boolean {
 /** By its place alone: a log that is yet to be made has it, too. */
 function isSessionFile(path: string): boolean {
   const segments = path.split("/");
-  for (const layout of Object.values(LAYOUTS)) {
+  for (const { layout } of READ_DIALECT_NAMES.map(dialectNamed)) {
     const isSpill = "logName" in layout && SPILL.test(path);
     const log = isSpill ? [...segments.slice(0, -1), layout.logName] : segments;
     // Any directory may be a store's root.

@@ -11,7 +11,7 @@ import { parseQuery, type SearchQuery } from "../catalog/search/query.ts";
 import type { SearchIndex } from "../catalog/search/search-index.ts";
 import { searchableText } from "../catalog/search/searchable.ts";
 import { type SnippetPiece, snippetOf } from "../catalog/search/snippet.ts";
-import { DIALECT_NAMES } from "../model/dialect-names.ts";
+import { DIALECT_NAMES } from "../dialects/all.ts";
 import type { Role } from "../model/entry.ts";
 import { Store } from "../store/store.ts";
 import type { FoundStore } from "./find-stores.ts";

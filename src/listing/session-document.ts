@@ -1,16 +1,14 @@
 /**
- * Session document: a session as Markdown, piece by piece, in constant memory. rye has a text of its
- * own (`dialects/rye/markdown.ts`), to the letter of its document; other dialects get the neutral
- * one, which the caller brings: rendering is no part of the store.
+ * Session document: a session as Markdown, piece by piece, in constant memory. A dialect may have a
+ * text of its own (`document`); for others the caller brings the neutral one.
  */
 
+import type { Dialect, DocumentOptions as MarkdownOptions } from "../dialects/dialect.ts";
 import type { BadEntry, StoredEntry } from "../dialects/files/stored-entries.ts";
-import { readEnvelope } from "../dialects/rye/envelope.ts";
-import { type MarkdownOptions, renderEvent } from "../dialects/rye/markdown.ts";
 import { usageOnce } from "../model/usage-once.ts";
 import type { Session } from "../store/session.ts";
 
-export interface DocumentOptions extends Required<MarkdownOptions> {
+export interface DocumentOptions extends MarkdownOptions {
   /** The neutral text of an entry. */
   readonly renderEntry: (entry: StoredEntry) => string;
   readonly onBadLine: (bad: BadEntry) => void;
@@ -18,14 +16,19 @@ export interface DocumentOptions extends Required<MarkdownOptions> {
 }
 
 export function documentOf(session: Session, options: DocumentOptions): AsyncGenerator<string> {
-  return session.dialect.name === "rye" ? ryeDocument(session, options) : neutral(session, options);
+  const { document } = session.dialect;
+  return document ? own(session, document, options) : neutral(session, options);
 }
 
-async function* ryeDocument(session: Session, options: DocumentOptions): AsyncGenerator<string> {
+async function* own(
+  session: Session,
+  document: NonNullable<Dialect["document"]>,
+  options: DocumentOptions,
+): AsyncGenerator<string> {
   const { onBadLine } = options;
   for await (const { value, start, number } of session.reader(reading(options)).forward()) {
-    const { event, fault } = readEnvelope(value);
-    if (event) yield renderEvent(event, options);
+    const { text, fault } = document(value, options);
+    if (text !== null) yield text;
     else onBadLine({ line: number === null ? null : number + 1, offset: start, reason: fault });
   }
 }

@@ -9,11 +9,11 @@
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import type { ByteOffset } from "../base/offset.ts";
+import { hostOf } from "../dialects/all.ts";
 import type { Dialect, LineMemory } from "../dialects/dialect.ts";
 import { LogWindow, type WindowLine } from "../log/window.ts";
 import type { Entry } from "../model/entry.ts";
 import type { Session } from "../store/session.ts";
-import { hostOf } from "../store/streams.ts";
 
 /** A line of a session: the entry that it is, or why it is none. */
 export interface PlacedEntry {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { thrownRefusal } from "../../test/support/refusal.ts";
 import { RESUME_LIMITS } from "../base/limits.ts";
-import { DIALECTS } from "../listing/find-session.ts";
+import { dialectNamed } from "../dialects/all.ts";
 import { emptyEntry } from "../model/entry.ts";
 import { OwnLog } from "./own-log.ts";
 
@@ -16,7 +16,7 @@ function lineOf(bytes: number, line: number, isSidechain: boolean) {
 test("entries held until the log's owner is known count against the limit", () => {
   const passed: number[] = [];
   const log = (id: string | null) =>
-    new OwnLog(DIALECTS.entire, id, ({ line }) => passed.push(line));
+    new OwnLog(dialectNamed("entire"), id, ({ line }) => passed.push(line));
   const most = lineOf(RESUME_LIMITS.charsMax, 1, true);
   const unknown = log(null);
   unknown.add(most);

@@ -93,7 +93,7 @@ export type SignedHead = ForeignHead;
 export interface RepairReport {
   readonly schema: "verbatim.resume/1";
   readonly session: string | null;
-  readonly dialect: "verbatim" | "homeagent" | "rye" | "entire" | "claude" | "sdk" | "streams";
+  readonly dialect: string;
   readonly for: TargetName;
   readonly verdict: string;
   readonly policy: Policy;

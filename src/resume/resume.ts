@@ -11,12 +11,12 @@
 import { badOption, requireChoice } from "../base/choice.ts";
 import { type LockHolder, VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
-import { DIALECTS, type FoundSession, findSession } from "../listing/find-session.ts";
+import { dialectNamed, hostOf } from "../dialects/all.ts";
+import { type FoundSession, findSession } from "../listing/find-session.ts";
 import type { Policy } from "../signing/judging/policy.ts";
 import type { VerifyReport } from "../signing/judging/report.ts";
 import { isCheckpoint } from "../store/mapping.ts";
 import type { Session } from "../store/session.ts";
-import { hostOf } from "../store/streams.ts";
 import {
   type OpenVerifiedOptions,
   openVerifiedSession,
@@ -25,7 +25,7 @@ import {
 import { withAdvice } from "./advice.ts";
 import { otherWriterOf } from "./being-written.ts";
 import { Compacted } from "./compacted.ts";
-import { agentIn, type DialectName, type Native } from "./fork/fork.ts";
+import { agentIn, type Native } from "./fork/fork.ts";
 import { OwnLog } from "./own-log.ts";
 import { Pipeline } from "./pipeline.ts";
 import type { RepairReport, SignedHead, TargetName } from "./repair-report.ts";
@@ -128,8 +128,10 @@ export async function resumeSession<Name extends TargetName>(
       isUnderstood,
     } = await readInto(pipeline, session, options.upTo ?? null);
     const lines = pipeline.entries - checkpoints;
-    // A stream may have anything, including an entry that is not a message.
-    const hasNone = session.dialect === "streams" ? found === 0 : lines > 0 && !isUnderstood;
+    // A stream may hold anything, also a line that is an entry and no message.
+    const hasNone = dialectNamed(session.dialect).holdsAnything
+      ? found === 0
+      : lines > 0 && !isUnderstood;
     if (hasNone) throw nothingUnderstood(session, lines);
     const piped = pipeline.finish(TARGETS[options.for], options.prompt as Prompt);
     const { messages, system, tools, made, madeSystem, actions } = piped;
@@ -171,7 +173,7 @@ function nothingUnderstood(
 export interface Asked {
   readonly name: string;
   readonly root: string | undefined;
-  readonly dialect: DialectName | undefined;
+  readonly dialect: string | undefined;
 }
 
 /** An open session is found by its path: no search is needed. */
@@ -246,7 +248,7 @@ async function readInto(
   session: VerifiedSession,
   upTo: number | null,
 ): Promise<ReadSession> {
-  const dialect = DIALECTS[session.dialect];
+  const dialect = dialectNamed(session.dialect);
   const compacted = new Compacted(dialect, (entry) => {
     const { kind, native } = entry;
     const isSilent =

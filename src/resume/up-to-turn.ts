@@ -7,7 +7,7 @@
  */
 
 import { VerbatimError } from "../base/errors.ts";
-import { DIALECTS } from "../listing/find-session.ts";
+import { dialectNamed } from "../dialects/all.ts";
 import { Turns } from "../model/turns.ts";
 import type { VerifiedEntry, VerifiedSession } from "../verifying/verified-entries.ts";
 import type { Native } from "./fork/fork.ts";
@@ -21,7 +21,7 @@ export async function* entriesUpTo(
   turn: number,
   onCut: (next: Native) => void,
 ): AsyncGenerator<VerifiedEntry> {
-  const { signing, takingBack } = DIALECTS[session.dialect];
+  const { signing, takingBack } = dialectNamed(session.dialect);
   const turns = new Turns();
   /** A line that undoes others, and what came after it, until a message comes. */
   let waiting: VerifiedEntry[] = [];

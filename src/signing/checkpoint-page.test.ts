@@ -13,7 +13,6 @@ import { EXIT_CODES, VERDICTS } from "../proof/verdict.ts";
 import type { VerifyReport } from "./judging/report.ts";
 import { verifyLog } from "./judging/verify.ts";
 import { nodeCrypto } from "./keys/node-crypto.ts";
-import type { SignedDialect } from "./session-log.ts";
 
 const page = readFileSync(new URL("../../docs/formats/checkpoint.md", import.meta.url), "utf8");
 const verdictSource = readFileSync(new URL("../proof/verdict.ts", import.meta.url), "utf8");
@@ -29,7 +28,7 @@ function block(info: string): string {
   return found[0]?.[2] ?? "";
 }
 
-function judged(dialect: SignedDialect, id: string, log: string, sidecar?: string) {
+function judged(dialect: string, id: string, log: string, sidecar?: string) {
   const files = new Map([["/store/log", new Uint8Array(Buffer.from(log))]]);
   if (sidecar !== undefined) files.set("/store/log.checkpoints", Buffer.from(sidecar));
   const { keys } = key.judge();

@@ -1,16 +1,6 @@
 /** Session log: which file is to be signed or verified, and how its dialect spells checkpoints. */
 
-import type { EnvelopeName } from "../proof/checkpoint.ts";
-
-/** `streams`: no session, but the file of a stream in a server's data directory. */
-export type SignedDialect =
-  | "verbatim"
-  | "rye"
-  | "entire"
-  | "homeagent"
-  | "claude"
-  | "sdk"
-  | "streams";
+import { hasSidecar, holdsMessages } from "../proof/envelopes.ts";
 
 /**
  * What a log holds: `lines` of a session; `messages`, which are lines of somebody's data, whatever
@@ -19,7 +9,8 @@ export type SignedDialect =
 export type Content = "lines" | "messages" | "bytes";
 
 export interface SignableLog {
-  readonly dialect: SignedDialect;
+  /** Of the session; or the file of a stream in a server's data directory. */
+  readonly dialect: string;
   /** When absent, as the dialect has it (`contentOf`). */
   readonly content?: Content;
   /** The store's root; the log's path lies below it, and nothing outside is ever opened. */
@@ -32,14 +23,9 @@ export interface SignableLog {
 
 export type SessionLog = SignableLog;
 
-/** Checkpoints lie beside the logs of dialects whose readers would see them as data. */
-export function hasSidecar(dialect: SignedDialect): boolean {
-  return dialect !== "rye" && dialect !== "entire";
-}
-
-/** What the logs of a dialect hold. Claude's and streams' are their own, and may be called anything. */
+/** What the logs of a dialect hold. */
 export function contentOf({ content, dialect }: SignableLog): Content {
-  return content ?? (dialect === "claude" || dialect === "streams" ? "messages" : "lines");
+  return content ?? (holdsMessages(dialect) ? "messages" : "lines");
 }
 
 /** What stands beside a log, with its checkpoints. */
@@ -50,15 +36,4 @@ export function sidecarOf(logName: string): string {
 /** Of whom a checkpoint speaks. */
 export function signedName({ dialect, id }: SignableLog): string | null {
   return id === null || !hasSidecar(dialect) ? id : `${dialect}:${id}`;
-}
-
-/** In whose words the checkpoints of a dialect's logs begin, inside or beside them. */
-export function envelopeOf(dialect: SignedDialect): EnvelopeName {
-  return dialect === "rye" || dialect === "entire" ? dialect : "sidecar";
-}
-
-/** The key of an ordinary line that names its session; null where lines name none. */
-export function sessionKey(envelope: EnvelopeName): string | null {
-  if (envelope === "sidecar") return null;
-  return envelope === "entire" ? "sessionId" : "thread_id";
 }

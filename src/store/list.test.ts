@@ -6,7 +6,6 @@ import { expect, test } from "vitest";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { SESSION_SORTS } from "../catalog/session-row.ts";
-import type { DialectName } from "../dialects/dialect.ts";
 import { type Listed, listLines, type SessionSummary, summaryOf, unclosedJson } from "./list.ts";
 import { Store } from "./store.ts";
 
@@ -34,7 +33,7 @@ class Stores {
   }
 
   /** With `mayRead` false, nothing that reads sessions may be asked for. */
-  listed(dialect: DialectName, mayRead = true): Listed {
+  listed(dialect: string, mayRead = true): Listed {
     const { root } = this;
     const catalogPath = this.#catalogPath;
     const onWarning = (warning: string) => assert.fail(warning);

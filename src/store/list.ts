@@ -18,13 +18,12 @@ import {
   type SessionRow,
   type SessionSort,
 } from "../catalog/session-row.ts";
-import type { DialectName } from "../dialects/dialect.ts";
+import { dialectNamed } from "../dialects/all.ts";
 import type { SessionStatus } from "../model/summary.ts";
-import { LAYOUTS } from "./layouts.ts";
 import type { Summaries } from "./summaries.ts";
 
 export interface SessionSummary extends SessionRow {
-  readonly dialect: DialectName;
+  readonly dialect: string;
   readonly root: string;
   /** The log file. */
   readonly path: string;
@@ -44,7 +43,7 @@ export interface ListLinesOptions extends ListOptions {
 
 /** What listing needs of a store. */
 export interface Listed {
-  readonly dialect: DialectName;
+  readonly dialect: string;
   readonly root: string;
   readonly catalogPath: string;
   /** What reads sessions; asked for once at most (LS1). */
@@ -62,7 +61,7 @@ export interface SessionLine extends Pick<RowLine, "id" | "key"> {
 
 /** What all sessions of a store have in common. */
 interface Place {
-  readonly dialect: DialectName;
+  readonly dialect: string;
   readonly root: string;
   /** The JSON of both, and of a log's path up to where it goes on below the root. */
   readonly json: string;
@@ -92,7 +91,7 @@ export async function listLines(
     const summarise = async (id: string) => (await summaries()).summarise(id);
     const options = { sort, onProgress, signal };
     const unreadable: Unreadable[] = [];
-    const found = eachLog(root, LAYOUTS[dialect], {
+    const found = eachLog(root, dialectNamed(dialect).layout, {
       onUnreadable: (each) => unreadable.push(each),
     });
     const fresh = await catalog.freshenLines(dialect, root, found, summarise, options);
@@ -144,15 +143,15 @@ export function unclosedJson({ line, place }: SessionLine): string {
   return `${line.json.slice(0, -1)},${place.json}/${line.logPathJson.slice(1)}`;
 }
 
-export function placeOf(dialect: DialectName, root: string): Place {
+export function placeOf(dialect: string, root: string): Place {
   const rootJson = JSON.stringify(root);
   const json = `"dialect":"${dialect}","root":${rootJson},"path":${rootJson.slice(0, -1)}`;
   return { dialect, root, json };
 }
 
-/** Whether a session may stand otherwise than was read, though its log is the same: only rye's. */
-export function mayStandOtherwise(dialect: DialectName, status: SessionStatus | null): boolean {
-  return dialect === "rye" && (status === null || status === "running");
+/** Whether a session's status may have changed although its log is the same. */
+export function mayStandOtherwise(dialect: string, status: SessionStatus | null): boolean {
+  return dialectNamed(dialect).hasStanding === true && (status === null || status === "running");
 }
 
 async function askStanding(

@@ -2,8 +2,8 @@
 
 import type { Directory } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
+import type { Beside } from "../dialects/beside.ts";
 import type { Dialect, WriterFacts } from "../dialects/dialect.ts";
-import type { Beside } from "../dialects/files/beside.ts";
 import type { SessionFiles } from "../signing/writing/session-files.ts";
 import type { SignedLog } from "../signing/writing/signed-log.ts";
 import type { Repeat } from "./known-lines.ts";

@@ -12,8 +12,8 @@ import type { Directory } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
 import { LOG_LIMITS } from "../base/limits.ts";
 import type { ByteOffset } from "../base/offset.ts";
+import type { Beside } from "../dialects/beside.ts";
 import type { Dialect, Native, WriterFacts } from "../dialects/dialect.ts";
-import type { Beside } from "../dialects/files/beside.ts";
 import {
   type EntryOptions,
   inOrder,
@@ -53,7 +53,7 @@ export interface SessionParts extends KnownFacts {
   readonly dialect: Dialect;
   readonly logOptions: Omit<LogOptions, "root" | "companion">;
   /** Makes what the dialect keeps beside the log; null when it keeps nothing. */
-  readonly openBeside: ((session: Session) => Beside) | null;
+  readonly openBeside: ((session: Session) => Promise<Beside | null>) | null;
   /** Opens what signs the session; absent when it is not signed. */
   readonly openSigning?: OpenSigning | null;
   /** The dialect in which a log that begins with this value goes on; null: always the same. */
@@ -226,7 +226,7 @@ export class Session {
       const { host, root, logOptions, openBeside, openSigning } = this.#parts;
       await refuseForeign(host, this, this.#dialect, true);
       await makeOwnDirectory(host, root, this.logId);
-      const beside = openBeside?.(this) ?? null;
+      const beside = (await openBeside?.(this)) ?? null;
       this.#beside = beside;
       const signing = openSigning ? await openSigning(this, this.#facts, beside) : null;
       this.#signing = signing;

@@ -8,9 +8,9 @@
 
 import type { Host } from "../base/host.ts";
 import { type UserPlaces, userPlaces } from "../base/node-places.ts";
+import type { SigningTools } from "../dialects/beside.ts";
 import type { Spilling, WriterFacts } from "../dialects/dialect.ts";
 import { SpillProof } from "../dialects/files/spill-proof.ts";
-import { SignedMeta } from "../dialects/rye/files/signed-meta.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
 import { Heads } from "../signing/heads/heads.ts";
 import { rootNames } from "../signing/heads/root-names.ts";
@@ -19,7 +19,7 @@ import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import type { Signer } from "../signing/keys/signer.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { Trust } from "../signing/trust/trust.ts";
-import { threadKeys, transcriptKeys } from "../signing/trust/trusted-keys.ts";
+import { transcriptKeys } from "../signing/trust/trusted-keys.ts";
 import { SessionFiles } from "../signing/writing/session-files.ts";
 import { sessionPins } from "../signing/writing/session-pins.ts";
 import { SignedLog } from "../signing/writing/signed-log.ts";
@@ -86,19 +86,18 @@ export class StoreSigning {
     return { log, isEveryAppend, rev, ...ahead, pinned, onWarning: this.#onWarning };
   }
 
-  /** What signs the `thread.json` of a thread that is signed. */
-  async meta(threadId: string, log: SignedLog, nowMs: () => number): Promise<SignedMeta> {
+  /** What signs the small files of a session that is signed. */
+  async toolsFor(log: SignedLog, nowMs: () => number): Promise<SigningTools> {
     const { signer, places } = await this.user();
-    return new SignedMeta({
-      threadId,
+    return {
       signer,
       crypto: nodeCrypto,
-      keys: async () => threadKeys(await Trust.load(places), threadId),
+      trust: () => Trust.load(places),
       nowMs,
       newest: () => log.newest,
       named: () => log.named,
       onWarning: this.#onWarning,
-    });
+    };
   }
 
   /** The user's key, and where it is read whom they trust. */

@@ -10,21 +10,11 @@ import { join, resolve } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { packageVersion } from "../base/node-package.ts";
-import { catalogPath as defaultCatalogPath, homeagentRoot } from "../base/node-places.ts";
-import { claude } from "../dialects/claude/dialect.ts";
-import { hooksMayWait, hooksStillWait } from "../dialects/claude/files/hooks-waiting.ts";
-import type { Dialect, DialectName } from "../dialects/dialect.ts";
-import { entire } from "../dialects/entire/dialect.ts";
-import { EntireBeside } from "../dialects/entire/files/session-beside.ts";
-import type { Beside } from "../dialects/files/beside.ts";
-import { homeagent } from "../dialects/homeagent/dialect.ts";
-import { type Envelope, ryeDialect } from "../dialects/rye/dialect.ts";
-import { readEnvelope } from "../dialects/rye/envelope.ts";
-import { Registrar } from "../dialects/rye/files/registrar.ts";
-import { RyeBeside } from "../dialects/rye/files/thread-beside.ts";
-import { LOG_NAME, THREADS_PATH, threadSegments } from "../dialects/rye/thread-id.ts";
-import { sdk } from "../dialects/sdk/dialect.ts";
-import { verbatim } from "../dialects/verbatim/dialect.ts";
+import { catalogPath as defaultCatalogPath } from "../base/node-places.ts";
+import { DEFAULT_DIALECT, type DialectName, dialectNamed, hostOf } from "../dialects/all.ts";
+import type { Beside } from "../dialects/beside.ts";
+import type { Dialect } from "../dialects/dialect.ts";
+import type { StoreFiles } from "../dialects/dialect-files.ts";
 import { openPlace, openToRead } from "../log/place.ts";
 import type { ForeignHead } from "../proof/checkpoint.ts";
 import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";
@@ -40,41 +30,36 @@ import {
   type StoreOptions,
 } from "./store-options.ts";
 import type { StoreSigning } from "./store-signing.ts";
-import { hostOf, streams } from "./streams.ts";
 import { Summaries } from "./summaries.ts";
 
 export type { BeginOptions, CreateOptions, StoreOptions };
 
-/** How long a reader waits for the lock of a session whose hooks wait. */
+/** How long a reader waits for the lock of a session that has lines in the inbox. */
 const DRAIN_WAIT_MS = 1000;
-/** Dialects whose sessions are their logs, and nothing else. */
-const HAS_NOTHING_BESIDE: readonly DialectName[] = [
-  "verbatim",
-  "homeagent",
-  "claude",
-  "sdk",
-  "streams",
-];
 
 export class Store {
   readonly dialect: DialectName;
   readonly root: string;
   readonly #host: Host;
   readonly #options: StoreOptions;
+  /** As this store writes it. */
+  readonly #dialect: Dialect;
   readonly #sessions = new Set<Session>();
-  readonly #registrar: Registrar | null;
   readonly #ids: SessionIds;
   #signing: Promise<StoreSigning> | null = null;
+  #files: Promise<StoreFiles | null> | null = null;
 
   constructor(host: Host, options: StoreOptions = {}) {
     checkStoreOptions(options);
     this.#options = options;
-    this.dialect = options.dialect ?? "verbatim";
-    this.root = resolve(options.root ?? (this.dialect === "homeagent" ? homeagentRoot() : "."));
+    const dialect = dialectNamed(options.dialect ?? DEFAULT_DIALECT);
+    this.dialect = dialect.name;
+    this.#dialect = dialect.withOptions?.({ ...options }) ?? dialect;
+    this.root = resolve(options.root ?? dialect.usersRoot?.() ?? ".");
     this.#host = hostOf(host, this);
-    this.#registrar = this.#openRegistrar();
-    const { dialect, root } = this;
-    this.#ids = new SessionIds(host, { dialect, root, pathOf: (id) => this.pathOf(id) });
+    const { root } = this;
+    const pathOf = (id: string) => this.pathOf(id);
+    this.#ids = new SessionIds(host, { newIds: dialect.newIds, root, pathOf });
   }
 
   get #onWarning(): (warning: string) => void {
@@ -99,7 +84,7 @@ export class Store {
 
   /** @internal Where the log of a session lies, whether it is there or not. */
   pathOf(id: string): string {
-    return join(this.root, ...this.#dialect().logPath(id));
+    return join(this.root, ...this.#dialect.logPath(id));
   }
 
   /** @internal Unpins a session that was taken back; its files are gone. */
@@ -124,14 +109,14 @@ export class Store {
   /** Whether the session is there. */
   async has(id: string): Promise<boolean> {
     checkOpening(id, {});
-    await this.drainHooks();
+    await this.drainInbox();
     return this.hasLog(id);
   }
 
   /** @internal Whether its log is: for those who only look, and put nothing into it. */
   async hasLog(id: string): Promise<boolean> {
     checkOpening(id, {});
-    const logId = this.#dialect().logPath(id).join("/");
+    const logId = this.#dialect.logPath(id).join("/");
     try {
       const place = await openPlace(this.#host, logId, { create: false, root: this.root });
       try {
@@ -152,7 +137,7 @@ export class Store {
     const catalogPath = this.#options.catalogPath ?? defaultCatalogPath();
     const summaries = async () => this.summaries();
     const onWarning = this.#onWarning;
-    await this.drainHooks();
+    await this.drainInbox();
     return listSessions({ root, dialect, catalogPath, summaries, onWarning }, options);
   }
 
@@ -180,11 +165,12 @@ export class Store {
     checkOpening(id, {});
     const { durability = "disk", mode = "exclusive" } = this.#options;
     const lockWaitMs = isBrief ? 0 : this.#options.lockWaitMs;
+    const { adopt } = this.#dialect;
     const session: Session = new Session({
       host: this.#host,
       id,
       root: this.root,
-      dialect: this.#dialect(),
+      dialect: this.#dialect,
       agent,
       newId: randomUUID,
       nowMs: Date.now,
@@ -195,12 +181,10 @@ export class Store {
         ...{ durability, mode, onWarning: this.#onWarning },
         ...(lockWaitMs === undefined ? {} : { lockWaitMs }),
       },
-      adopt: this.dialect === "rye" ? (first) => this.#ryeLike(first) : null,
-      openBeside: HAS_NOTHING_BESIDE.includes(this.dialect)
-        ? null
-        : (session) => this.#beside(session),
+      adopt: adopt ? (first) => adopt(first, { ...this.#options }) : null,
+      openBeside: this.#dialect.files ? (each) => this.#openDerived(each) : null,
       openSigning: this.#options.sign ? (...opening) => this.#openSigning(from, ...opening) : null,
-      ...(this.dialect === "claude" ? { beforeReading: () => this.drainHooks() } : {}),
+      ...(this.#dialect.inbox ? { beforeReading: () => this.drainInbox() } : {}),
       onClosed: () => this.#sessions.delete(session),
     });
     this.#sessions.add(session);
@@ -208,31 +192,31 @@ export class Store {
   }
 
   /**
-   * @internal Puts recorded hooks that wait into their sessions, as far as their locks are free in time:
-   * whoever reads them does so first. Says how many still wait (hook-spool.ts).
+   * @internal Moves lines from the inbox into their sessions, as far as their locks are free in time.
+   * Called before each read. Returns how many still wait.
    */
-  async drainHooks({ lockWaitMs = DRAIN_WAIT_MS }: { lockWaitMs?: number } = {}): Promise<number> {
-    const { root } = this;
-    if (this.dialect !== "claude" || !hooksMayWait(root)) return 0;
-    const { drainSpool } = await import("../dialects/claude/files/drain-spool.ts");
+  async drainInbox({ lockWaitMs = DRAIN_WAIT_MS }: { lockWaitMs?: number } = {}): Promise<number> {
+    const { root, dialect } = this;
+    const { inbox } = this.#dialect;
+    if (!inbox?.mayWait(root)) return 0;
     const onWarning = this.#onWarning;
-    const { waiting, cause } = await drainSpool(root, async (id, lines, { sign, durability }) => {
+    const { waiting, cause } = await inbox.drain(root, async (id, lines, { sign, durability }) => {
       const options = { mode: "shared", durability, sign, lockWaitMs, onWarning } as const;
-      const store = new Store(this.#host, { dialect: "claude", root, ...options });
+      const store = new Store(this.#host, { dialect, root, ...options });
       try {
         await store.session(id).appendNatives(lines);
       } finally {
         await store.close();
       }
     });
-    if (waiting > 0) onWarning(hooksStillWait(root, waiting, cause));
+    if (waiting > 0) onWarning(inbox.warning(root, waiting, cause));
     return waiting;
   }
 
   /** Closes every session that is open. */
   async close(): Promise<void> {
     await Promise.all([...this.#sessions].map((session) => session.close()));
-    await this.#registrar?.close();
+    await (await this.#files)?.close?.();
     await (await this.#signing)?.close();
   }
 
@@ -255,89 +239,39 @@ export class Store {
       spilling: session.dialect.spilling,
       facts,
       from,
-      isLegacyProfile: profile === "rye",
+      isLegacyProfile: profile !== undefined,
       isEveryAppend: sign === "append" || mode === "shared",
       rev: () => beside?.rev ?? 0,
       revAhead: () => beside?.revAhead ?? 0,
-      ...(beside instanceof RyeBeside ? { namedSeq: () => beside.namedSeq() } : {}),
+      ...(beside?.namedSeq ? { namedSeq: beside.namedSeq.bind(beside) } : {}),
     });
-    if (beside instanceof RyeBeside) {
-      beside.signWith(await signing.meta(session.id, signed.log, Date.now));
-    }
+    beside?.signWith?.(await signing.toolsFor(signed.log, Date.now));
     return signed;
   }
 
-  #dialect(): Dialect {
-    if (this.dialect === "rye") return this.#rye(this.#options.envelope ?? "flat");
-    if (this.dialect === "claude") return claude;
-    if (this.dialect === "sdk") return sdk;
-    if (this.dialect === "verbatim") return verbatim;
-    if (this.dialect === "streams") return streams;
-    return this.dialect === "homeagent" ? homeagent : entire;
+  async #openDerived({ id, logId }: Session): Promise<Beside | null> {
+    this.#files ??= this.#openFiles();
+    return (await this.#files)?.openDerived({ id, logId }) ?? null;
   }
 
-  #rye(envelope: Envelope): Dialect {
-    const dialect = ryeDialect({ envelope });
-    if (!this.#options.isThreadsRoot) return dialect;
-    return { ...dialect, logPath: (id) => [...threadSegments(id), LOG_NAME] };
+  async #openFiles(): Promise<StoreFiles | null> {
+    const { durability = "disk", mode = "exclusive" } = this.#options;
+    const files = await this.#dialect.files?.();
+    const store = { host: this.#host, root: this.root, project: this.#project, durability, mode };
+    const options = { ...this.#options };
+    const onWarning = this.#onWarning;
+    return files?.openStore?.({ ...store, options, nowMs: Date.now, onWarning }) ?? null;
   }
 
-  /** The dialect in which a thread goes on: one file has one envelope, its first line's. */
-  #ryeLike(first: unknown): Dialect {
-    return this.#rye(readEnvelope(first).event?.envelope ?? this.#options.envelope ?? "flat");
-  }
-
-  #beside(session: Session): Beside {
-    return this.dialect === "rye" ? this.#ryeBeside(session) : this.#entireBeside(session);
-  }
-
-  #entireBeside({ id, logId }: Session): EntireBeside {
-    const { durability = "disk", model = null } = this.#options;
-    return new EntireBeside({
-      host: this.#host,
-      sessionId: id,
-      logId,
-      root: this.root,
-      durability,
-      model,
-      onWarning: this.#onWarning,
-    });
-  }
-
-  #ryeBeside({ id, logId }: Session): RyeBeside {
-    const { durability = "disk", mode = "exclusive", markdown = true } = this.#options;
-    return new RyeBeside({
-      host: this.#host,
-      threadId: id,
-      logId,
-      root: this.root,
-      durability,
-      mode,
-      hasMarkdown: markdown,
-      nowMs: Date.now,
-      onMeta: (meta) => this.#registrar?.note(meta),
-      onWarning: this.#onWarning,
-    });
-  }
-
-  /** rye: the project that the threads belong to; null when they lie in none. */
+  /** The project that the root belongs to; null: none. */
   get #project(): string | null {
-    if (this.dialect !== "rye") return null;
-    if (!this.#options.isThreadsRoot) return this.root;
-    const below = `/${join(...THREADS_PATH)}`;
-    return this.root.endsWith(below) ? this.root.slice(0, -below.length) || "/" : null;
+    const { projectOf } = this.#dialect;
+    return projectOf ? projectOf(this.root, { ...this.#options }) : this.root;
   }
 
-  /** A directory of threads that is in no project has nobody who would ask its registry. */
-  #openRegistrar(): Registrar | null {
-    const project = this.#project;
-    if (project === null) return null;
-    return new Registrar(project, join(project, ...THREADS_PATH), this.#onWarning);
-  }
-
-  /** rye: wins `{directive}-{epoch_seconds}`, this second's or, when told to wait, a later one's. */
-  winThreadId(directive: string, wait: boolean): Promise<string> {
-    return this.#ids.winThreadId(directive, wait);
+  /** @internal Wins the id of this second or, when told to wait, a later one's. */
+  winSecond(agent: string, wait: boolean): Promise<string> {
+    return this.#ids.winSecond(agent, wait);
   }
 }
 

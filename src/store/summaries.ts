@@ -1,16 +1,14 @@
 /**
- * Summaries: reads what a listing says of a session: its log, and of rye's threads thread.json.
+ * Summaries: reads what a listing shows of a session, from its log and its dialect's files.
  *
- * Loaded only where something has to be read: with it comes most of the package.
+ * Loaded only where something has to be read: most of the package comes with it.
  */
 
 import type { Host } from "../base/host.ts";
 import { SummaryFold } from "../catalog/summary.ts";
-import { keyOf } from "../dialects/claude/session-id.ts";
-import type { DialectName } from "../dialects/dialect.ts";
+import { dialectNamed } from "../dialects/all.ts";
+import type { Standing } from "../dialects/dialect-files.ts";
 import { listedAside } from "../dialects/listed-aside.ts";
-import { readStoredMeta } from "../dialects/rye/files/thread-files.ts";
-import type { StoredThreadMeta } from "../dialects/rye/thread-meta.ts";
 import type { Summary } from "../model/summary.ts";
 import type { Session } from "./session.ts";
 
@@ -19,7 +17,7 @@ export { listedAside, SummaryFold };
 /** The store whose sessions are read. */
 export interface Summarised {
   readonly host: Host;
-  readonly dialect: DialectName;
+  readonly dialect: string;
   readonly root: string;
   readonly open: (id: string) => Session;
 }
@@ -43,52 +41,36 @@ export class Summaries {
           listedAside(dialect, entry.native, id),
           dialect.signing.turnMark(entry.native, id),
         );
-        if (typeof entry.native.directive === "string") agent ??= entry.native.directive;
+        agent ??= dialect.agentSaidIn?.(entry.native) ?? null;
       }
     } finally {
       await session.release();
     }
-    const meta = await this.#meta(id);
-    return fold.summary({
-      agent: agentOf(this.#store.dialect, id, agent ?? meta?.directive),
-      ...standingOf(meta),
-    });
+    const { status, parent, agent: stored } = await this.#standing(id);
+    return fold.summary({ agent: this.#agentOf(id, agent ?? stored), status, parent });
   }
 
-  /** How a thread stands that has not ended, and which one began it, as thread.json has it. */
-  async standing(id: string): Promise<Standing> {
-    return standingOf(await this.#meta(id));
+  /** The status of a session that has not ended, and which one began it, by its dialect's files. */
+  async standing(id: string): Promise<Pick<Summary, "status" | "parent">> {
+    const { status, parent } = await this.#standing(id);
+    return { status, parent };
   }
 
-  /** Whose session it is, when `said` is what its entries say of that. */
+  /** Who was at work, when `said` is what its entries say of that. */
   async agent(id: string, said: string | null): Promise<string | null> {
-    const meta = said === null ? await this.#meta(id) : null;
-    return agentOf(this.#store.dialect, id, said ?? meta?.directive);
+    return this.#agentOf(id, said ?? (await this.#standing(id)).agent);
   }
 
-  async #meta(id: string): Promise<StoredThreadMeta | null> {
+  #agentOf(id: string, said: string | null): string | null {
+    const { agentOf, agentSaidIn } = dialectNamed(this.#store.dialect);
+    return (agentSaidIn && said) || (agentOf?.(id) ?? null);
+  }
+
+  async #standing(id: string): Promise<Standing> {
     const { host, dialect, root } = this.#store;
-    return dialect === "rye" ? readStoredMeta(host, root, id) : null;
+    const files = await dialectNamed(dialect).files?.();
+    return (await files?.standingOf?.(host, root, id)) ?? UNKNOWN;
   }
 }
 
-type Standing = Pick<Summary, "status" | "parent">;
-
-function standingOf(meta: StoredThreadMeta | null): Standing {
-  const status = meta?.status;
-  return {
-    status: status === "running" || status === "paused" ? status : null,
-    parent: meta?.parent_thread_id || null,
-  };
-}
-
-/**
- * HomeAgent: the first half of the id, and in Claude's the project. rye: what the events, else
- * thread.json, else the id say. entire: nothing says it.
- */
-function agentOf(dialect: DialectName, id: string, said: string | null | undefined): string | null {
-  if (dialect === "entire" || dialect === "streams" || dialect === "verbatim") return null;
-  if (dialect === "homeagent" || dialect === "sdk") return id.slice(0, id.indexOf("/"));
-  if (dialect === "claude") return keyOf(id)?.projectKey ?? null;
-  return said || id.replace(/-\d+$/, "");
-}
+const UNKNOWN: Standing = { status: null, parent: null, agent: null };

@@ -4,7 +4,7 @@
  */
 
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
-import { DIALECTS } from "../listing/find-session.ts";
+import { dialectNamed } from "../dialects/all.ts";
 import type { Durability, LogMode } from "../log/log-options.ts";
 import { Heads, placeOf } from "../signing/heads/heads.ts";
 import type { VerifyReport } from "../signing/judging/report.ts";
@@ -24,16 +24,7 @@ const ROOT = "/signed";
 const STATE = "/signed-state";
 const SIGNATURES_KEPT_MAX = 10_000;
 
-const IDS = {
-  rye: "hello-1770609830",
-  entire: "2026-01-13-f736da47-b2ca-4f86-bb32-a1bbe582e464",
-  homeagent: "ada/one",
-  claude: "-home-ada/00000000-0000-4000-8000-000000000000",
-  sdk: "chats/one",
-  verbatim: "one",
-} as const;
-
-export type TorturedDialect = keyof typeof IDS;
+const UUID = "f736da47-b2ca-4f86-bb32-a1bbe582e464";
 
 export interface SigningWay {
   readonly mode: LogMode;
@@ -48,11 +39,12 @@ export class SignedMachine {
   readonly #onWarning: (warning: string) => void;
   #ids = 0;
 
-  constructor(dialect: TorturedDialect, machine: Machine, onWarning: (warning: string) => void) {
-    const id = IDS[dialect];
+  constructor(name: string, machine: Machine, onWarning: (warning: string) => void) {
+    const dialect = dialectNamed(name);
+    const id = dialect.newIds?.make("hello", Date.parse(STARTED), UUID) ?? UUID;
     this.machine = machine;
     this.machine.makeDirectory(ROOT);
-    this.log = { dialect, root: ROOT, logId: DIALECTS[dialect].logPath(id).join("/"), id };
+    this.log = { dialect: name, root: ROOT, logId: dialect.logPath(id).join("/"), id };
     this.#onWarning = onWarning;
   }
 
@@ -73,7 +65,7 @@ export class SignedMachine {
       host,
       id: id ?? "",
       root,
-      dialect: DIALECTS[dialect],
+      dialect: dialectNamed(dialect),
       agent: "hello",
       // Not random, so that a run is the same every time.
       newId: () => `00000000-0000-4000-8000-${String(this.#ids++).padStart(12, "0")}`,

@@ -10,17 +10,24 @@
  */
 
 import { VerbatimError } from "../base/errors.ts";
+import { DIALECT_NAMES } from "../dialects/all.ts";
 import type { Durability } from "../log/log-options.ts";
+import { hasSidecar, INSIDE } from "../proof/envelopes.ts";
 import type { Heads } from "../signing/heads/heads.ts";
 import type { VerifyReport } from "../signing/judging/report.ts";
 import type { Session } from "../store/session.ts";
 import type { Episode, Kind, Subject } from "./episode.ts";
 import type { Process } from "./fault-files.ts";
-import { SignedMachine, type SigningWay, type TorturedDialect } from "./signed-machine.ts";
+import { SignedMachine, type SigningWay } from "./signed-machine.ts";
 
 const WRITERS_MAX = 2;
 const SAID = /said \d+\./g;
-const DIALECTS: readonly TorturedDialect[] = ["rye", "rye", "entire", "homeagent"];
+/** One for each way to keep checkpoints; the first is the most common. */
+const DIALECTS: readonly string[] = [
+  ...INSIDE.slice(0, 1),
+  ...INSIDE,
+  ...DIALECT_NAMES.filter(hasSidecar).slice(0, 1),
+];
 /** How often to verify a log that changes during the verification. */
 const VERIFICATIONS_MAX = 3;
 

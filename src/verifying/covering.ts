@@ -13,10 +13,10 @@ import type { LogWindow } from "../log/window.ts";
 import { LF } from "../proof/bytes.ts";
 import type { Checkpoint, EnvelopeName } from "../proof/checkpoint.ts";
 import type { Claim } from "../proof/claims.ts";
+import { envelopeOf, hasSidecar } from "../proof/envelopes.ts";
 import { Walk } from "../proof/walk.ts";
 import { SidecarOrder } from "../signing/judging/sidecar-order.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
-import { envelopeOf, hasSidecar } from "../signing/session-log.ts";
 import { openSidecar } from "../signing/writing/session-files.ts";
 import type { Session } from "../store/session.ts";
 

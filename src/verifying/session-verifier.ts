@@ -18,11 +18,11 @@ import { join, relative, resolve } from "node:path";
 import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { eachLog, type Layout } from "../catalog/find.ts";
-import { waitingHooks } from "../dialects/claude/files/drain-spool.ts";
-import type { DialectName } from "../dialects/dialect.ts";
+import { dialectNamed, hostOf } from "../dialects/all.ts";
 import { findSession } from "../listing/find-session.ts";
 import { type FoundStore, findStores, statOf, type Where } from "../listing/find-stores.ts";
 import { goneIn, lookedAt, storesOrPinned, upwardsFrom } from "../listing/gone-sessions.ts";
+import { hasSidecar } from "../proof/envelopes.ts";
 import type { Head } from "../proof/pin.ts";
 import { worse } from "../proof/verdict.ts";
 import { readHead } from "../signing/heads/session-head.ts";
@@ -31,9 +31,7 @@ import { changedWhileRead } from "../signing/judging/read-counted.ts";
 import type { VerifyReport } from "../signing/judging/report.ts";
 import { verifyLog } from "../signing/judging/verify.ts";
 import type { VerifyOptions } from "../signing/judging/verify-options.ts";
-import { hasSidecar, type SessionLog, sidecarOf } from "../signing/session-log.ts";
-import { LAYOUTS } from "../store/layouts.ts";
-import { hostOf } from "../store/streams.ts";
+import { type SessionLog, sidecarOf } from "../signing/session-log.ts";
 import { type JudgingOptions, UserJudging } from "./user-judging.ts";
 
 export interface VerifierOptions extends JudgingOptions {
@@ -110,12 +108,14 @@ export class SessionVerifier {
   }
 
   /** SV4: how many recorded hooks are not in the session's log yet. */
-  #waitingFor({ dialect, root, id }: SessionLog): number {
-    return dialect === "claude" && id !== null ? (this.#waitingIn(root).get(id) ?? 0) : 0;
+  #waitingFor({ id, ...store }: SessionLog): number {
+    return id === null ? 0 : (this.#waitingIn(store).get(id) ?? 0);
   }
 
-  #waitingIn(root: string): ReadonlyMap<string, number> {
-    const known = this.#waiting.get(root) ?? waitingHooks(root);
+  #waitingIn({ dialect, root }: Pick<SessionLog, "dialect" | "root">): ReadonlyMap<string, number> {
+    const { inbox } = dialectNamed(dialect);
+    if (!inbox) return NONE;
+    const known = this.#waiting.get(root) ?? inbox.waiting(root);
     this.#waiting.set(root, known);
     return known;
   }
@@ -181,7 +181,7 @@ export class SessionVerifier {
       add({ id: null, path });
     };
     const options = { byLinkCount: false, onUnreadable: add, onNoId }; // SV2
-    for (const log of eachLog(root, LAYOUTS[dialect], options)) add(log);
+    for (const log of eachLog(root, dialectNamed(dialect).layout, options)) add(log);
     const known = new Set<string | null>(logs.map(({ id }) => id));
     for (const { id, size } of hasSidecar(dialect) ? eachLog(root, sidecarsOf(dialect)) : []) {
       const gone = size > 0 && !known.has(id) && goneIn(store, id); // SV3
@@ -195,7 +195,7 @@ export class SessionVerifier {
       const gone = goneIn(store, pin.id);
       if (gone) logs.push(gone); // SV1
     }
-    for (const id of dialect === "claude" ? this.#waitingIn(root).keys() : []) {
+    for (const id of this.#waitingIn(store).keys()) {
       const log = logs.some((each) => each.id === id) ? null : goneIn(store, id);
       if (log) logs.push(log); // SV4
     }
@@ -233,7 +233,7 @@ export class SessionVerifier {
   /** A session of that id, or last part of an id, that has hooks and no log yet (SV4). */
   #waitingAs(name: string): SessionLog | null {
     for (const store of findStores(this.#options.where)) {
-      const ids = store.dialect === "claude" ? [...this.#waitingIn(store.root).keys()] : [];
+      const ids = [...this.#waitingIn(store).keys()];
       const id = ids.find((each) => each === name || each.endsWith(`/${name}`));
       if (id !== undefined) return goneIn(store, id);
     }
@@ -269,16 +269,18 @@ function withWaitingHooks(report: VerifyReport, count: number): VerifyReport {
 
 /** Streams have verdicts of their own (verifying/verify-directory.ts). */
 function isOfSessions({ dialect }: FoundStore): boolean {
-  return dialect !== "streams";
+  return !dialectNamed(dialect).isReadOnly;
 }
+
+const NONE: ReadonlyMap<string, number> = new Map();
 
 const NO_ID =
   "it lies where no session can be: the name of its directory or file is no id; give it a name that " +
   "is one, or move it out of the store";
 
 /** Where the checkpoints lie that stand beside a dialect's logs. */
-function sidecarsOf(dialect: DialectName): Layout {
-  const layout = LAYOUTS[dialect];
+function sidecarsOf(dialect: string): Layout {
+  const layout = dialectNamed(dialect).layout;
   const ending = sidecarOf("");
   const idAt = (path: readonly string[]) => {
     return layout.idAt([...path.slice(0, -1), (path.at(-1) ?? "").slice(0, -ending.length)]);

@@ -7,9 +7,8 @@
 
 import type { Host } from "../base/host.ts";
 import { type UserPlaces, userPlaces } from "../base/node-places.ts";
+import { dialectNamed } from "../dialects/all.ts";
 import { SpillProof } from "../dialects/files/spill-proof.ts";
-import { MetaProof } from "../dialects/rye/files/meta-proof.ts";
-import { DIALECTS } from "../listing/find-session.ts";
 import type { PinBook } from "../proof/pins.ts";
 import { readPinFile } from "../signing/heads/head-export.ts";
 import { type Conflict, describeConflict, merge } from "../signing/heads/head-merge.ts";
@@ -25,7 +24,7 @@ import type { BesideProof, Remembered, VerifyOptions } from "../signing/judging/
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { Trust } from "../signing/trust/trust.ts";
-import { threadKeys, transcriptKeys } from "../signing/trust/trusted-keys.ts";
+import { transcriptKeys } from "../signing/trust/trusted-keys.ts";
 
 export interface JudgingOptions {
   /** A file of exported heads that count too. */
@@ -77,17 +76,17 @@ export class UserJudging {
       crypto: nodeCrypto,
       keys: transcriptKeys(this.trust, target.id),
       remembered: this.remembered(await this.whose(target)),
-      beside: this.#besideProof(target),
+      beside: await this.#besideProof(target),
     };
   }
 
-  /** What judges the files that belong to a log; null where there are none. */
-  #besideProof(target: SessionLog): BesideProof | null {
-    const { dialect, id } = target;
-    const { spilling } = DIALECTS[dialect];
+  /** Judges the files that belong to a log; null where there are none. */
+  async #besideProof(target: SessionLog): Promise<BesideProof | null> {
+    const { id } = target;
+    const { spilling, files } = dialectNamed(target.dialect);
     if (spilling) return new SpillProof(this.#host, target, spilling);
-    if (dialect !== "rye" || id === null) return null;
-    return new MetaProof(this.#host, { ...target, id }, threadKeys(this.trust, id));
+    if (id === null) return null;
+    return (await files?.())?.proofOf?.(this.#host, { ...target, id }, this.trust) ?? null;
   }
 
   /** What is remembered of a session. */

@@ -11,13 +11,15 @@ import { VerbatimError } from "../base/errors.ts";
 import type { Host } from "../base/host.ts";
 import { userPlaces } from "../base/node-places.ts";
 import type { ByteOffset } from "../base/offset.ts";
-import type { Dialect, DialectName } from "../dialects/dialect.ts";
+import { dialectNamed, hostOf } from "../dialects/all.ts";
+import type { Dialect } from "../dialects/dialect.ts";
 import { decodeWhole } from "../dialects/files/spill-files.ts";
 import { inOrder } from "../dialects/files/stored-entries.ts";
-import { DIALECTS, findSession } from "../listing/find-session.ts";
+import { findSession } from "../listing/find-session.ts";
 import { badLineWarning, checkOnBadLine, type OnBadLine } from "../log/bad-line-warning.ts";
 import { decodeLine } from "../log/json.ts";
 import type { Entry } from "../model/entry.ts";
+import { LEGACY_PROFILE, type LegacyProfile } from "../proof/envelopes.ts";
 import { openVerifiedLog, type VerifiedLine } from "../signing/judging/open-verified.ts";
 import {
   POLICY_VARIABLE,
@@ -29,7 +31,6 @@ import {
 } from "../signing/judging/policy.ts";
 import type { VerifyReport } from "../signing/judging/report.ts";
 import type { SessionLog } from "../signing/session-log.ts";
-import { hostOf } from "../store/streams.ts";
 import { streamJudgingBy } from "./data-directories.ts";
 import { isSignedFork, openVerifiedFork } from "./open-fork.ts";
 import { UserJudging } from "./user-judging.ts";
@@ -37,13 +38,13 @@ import { UserJudging } from "./user-judging.ts";
 export interface OpenVerifiedOptions {
   /** The store to look in: a project, or HomeAgent's base. Default: those found from here. */
   readonly root?: string;
-  readonly dialect?: DialectName;
+  readonly dialect?: string;
   /** Default: what the user's settings say, and `strict` when they say nothing. */
   readonly policy?: Policy;
   /** Refuse a session of which no head is remembered. Default: false. */
   readonly requiresPin?: boolean;
   /** Read checkpoints of the Python original, too, by keys that the user allowed that format. */
-  readonly profile?: "rye";
+  readonly profile?: LegacyProfile;
   /** Puts strings back that are kept beside the log. Default: a short text stands for each. */
   readonly restoresSpilled?: boolean;
   /** Takes a session in which nothing is signed, every entry marked as such. Default: false. */
@@ -86,7 +87,7 @@ export interface VerifiedEntry extends Entry {
 
 export interface VerifiedSession {
   readonly id: string | null;
-  readonly dialect: DialectName;
+  readonly dialect: string;
   /** The store's root, and the log below it. */
   readonly root: string;
   readonly path: string;
@@ -110,7 +111,7 @@ export async function openVerifiedSession(
 ): Promise<VerifiedSession> {
   checkKind("name", name, "string");
   checkOptions("openVerified", options, OPTIONS);
-  checkChoice("profile", options.profile, ["rye"]);
+  checkChoice("profile", options.profile, [LEGACY_PROFILE]);
   checkOnBadLine(options.onBadLine);
   const { root: within, dialect: only, requiresPin = false, onBadLine = "throw" } = options;
   const where = { cwd: process.cwd(), root: within, dialect: only };
@@ -122,19 +123,20 @@ export async function openVerifiedSession(
   const judging = await UserJudging.load(host, { onWarning: () => {} });
   const how = {
     requiresPin,
-    isLegacyProfile: options.profile === "rye",
+    isLegacyProfile: options.profile !== undefined,
     isLenient: policy.policy === "lenient",
     admitsUnsigned: options.admitsUnsigned === true,
     takesUnterminated: onBadLine !== "throw",
   };
-  const isFork = dialect === "streams" && id !== null && (await isSignedFork(host, root, id));
+  const isStream = dialectNamed(dialect).hostFor !== undefined;
+  const isFork = isStream && id !== null && (await isSignedFork(host, root, id));
   const opened = isFork
     ? await openVerifiedFork(host, { root, id }, streamJudgingBy(judging, { requiresPin }), how)
     : await openVerifiedLog(disk, target, { ...(await judging.optionsFor(target)), ...how });
   const openDirectory = () => disk.files.openDirectory(dirname(path), { create: false, root });
   const decode = options.restoresSpilled
-    ? (value: unknown) => decodeWhole(DIALECTS[dialect], value, openDirectory)
-    : DIALECTS[dialect].decode;
+    ? (value: unknown) => decodeWhole(dialectNamed(dialect), value, openDirectory)
+    : dialectNamed(dialect).decode;
   return {
     id: id ?? opened.report.session,
     dialect,
@@ -144,7 +146,7 @@ export async function openVerifiedSession(
     end: opened.end,
     hash: () => opened.hash(),
     policy,
-    entries: () => inOrder(DIALECTS[dialect], entriesOf(path, opened.lines, decode, onBadLine)),
+    entries: () => inOrder(dialectNamed(dialect), entriesOf(path, opened.lines, decode, onBadLine)),
     close: () => opened.close(),
   };
 }

@@ -15,6 +15,7 @@
 import { errnoOf, VerbatimError } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
+import { STREAMS } from "../proof/envelopes.ts";
 import type { Finding, Verdict } from "../proof/verdict.ts";
 import type { RootNames } from "../signing/heads/heads.ts";
 import { unreadableReport } from "../signing/judging/assemble.ts";
@@ -250,7 +251,7 @@ function goneReport(
   message: string,
 ): VerifyReport {
   const root = rootOf(names);
-  const target: SignedStreamLog = { dialect: "streams", root, logId: "", id };
+  const target: SignedStreamLog = { dialect: STREAMS, root, logId: "", id };
   const options = judging.optionsFor(target, names);
   const report = unreadableReport(target, options, notThere(`${root}/meta.jsonl`));
   const findings = report.findings.map((each) =>
@@ -274,7 +275,7 @@ function onDirectory(
   cause: unknown,
   code?: "NEEDS_RECOVERY" | undefined,
 ): VerifyReport {
-  const target = { dialect: "streams", root: path, logId: "", id: null } as const;
+  const target = { dialect: STREAMS, root: path, logId: "", id: null } as const;
   return { ...unreadableReport(target, NO_OPTIONS, cause, false, code), path };
 }
 

@@ -1,6 +1,7 @@
 /** Vouching: lines of a session that nobody has signed, signed as somebody saw them (VO1, shown.ts). */
 
 import type { Host } from "../base/host.ts";
+import type { LegacyProfile } from "../proof/envelopes.ts";
 import type { Shown } from "../signing/judging/shown.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { Store } from "../store/store.ts";
@@ -11,7 +12,7 @@ export async function vouchForSession(
   { dialect, root, id }: SessionLog & { readonly id: string },
   shown: Shown,
   onWarning: (warning: string) => void,
-  profile?: "rye",
+  profile?: LegacyProfile,
 ): Promise<void> {
   const options = { dialect, root, sign: true, onWarning, ...(profile && { profile }) };
   const store = new Store(host, options);

@@ -5,7 +5,7 @@
  * The numbers and tables are in `table.ts`; the lock file has its own rules in `lock-file.ts`.
  *
  * A file's part is its folder under `src`, or `doors` for a file directly in `src`, or the folder at
- * the root (`viewer`, `test`). In `dialects`, folders named `files` and `door` are parts of their own. A test in `src` (`*.test.ts`) may import what its folder may, and
+ * the root (`viewer`, `test`). `dialects` has several parts. A test in `src` (`*.test.ts`) may import what its folder may, and
  * `torture` and `test`. What is in `test` may import anything.
  */
 
@@ -17,11 +17,14 @@ import {
   BROWSER_SAFE,
   CORE,
   CORE_LINES_MAX,
+  DIALECT_FOLDERS,
+  DIALECT_PARTS,
   EMPTY_NAMES,
   FILE_LINES_MAX,
   FOLDER_FILES_MAX,
   IMPORT_TABLE,
   LONG_ROOMS,
+  NAMES_DIALECTS,
   PACKAGES,
   README_LINES_MAX,
   ROOM_LINES_MAX,
@@ -52,7 +55,8 @@ export type Rule =
   | "readme"
   | "file-length"
   | "folder-files"
-  | "room-lines";
+  | "room-lines"
+  | "dialect-name";
 
 interface SourceFile {
   readonly path: string;
@@ -87,6 +91,7 @@ export function checkTree(tree: Tree): Violation[] {
         report("unreadable-import", file.path, `imports ${text}, which is not a literal`);
       }
     }
+    checkDialectNames(file, report);
     for (const { specifier } of file.imports) {
       if (isStyle(file, specifier, tree)) continue;
       if (isRelative(specifier)) checkRelative(file, specifier, files, report);
@@ -118,11 +123,18 @@ function partOf(path: string): string {
   const [top = "", folder = "", ...rest] = path.split("/");
   if (top !== "src") return top;
   if (rest.length === 0) return "doors";
-  // A dialect's lines are pure; what reads and writes its files, and its classes for users, are not.
-  if (folder === "dialects" && rest[0] === "all.ts") return "dialects/files";
-  const inside =
-    folder === "dialects" && rest.slice(0, -1).find((each) => /^(files|door)$/.test(each));
-  return inside ? `dialects/${inside}` : folder;
+  return folder === "dialects" ? partOfDialects(rest) : folder;
+}
+
+/** `files/` reads and writes, `door/` is for users, `dialect.ts` puts a dialect together; the rest is pure. */
+function partOfDialects(path: readonly string[]): string {
+  const inside = path.slice(0, -1).find((each) => each === "files" || each === "door");
+  if (inside) return `dialects/${inside}`;
+  // A test may use the dialect as a whole.
+  if (/\.test\.ts$/.test(path.at(-1) ?? "")) return "dialects";
+  const [first = "", second] = path;
+  if (second === undefined) return DIALECT_PARTS[first] ?? "dialects/lines";
+  return second === "dialect.ts" ? "dialects" : "dialects/lines";
 }
 
 function checkFolders(tree: Tree, report: Report): void {
@@ -172,6 +184,20 @@ function add(counts: Map<string, number>, key: string, more: number): void {
   counts.set(key, (counts.get(key) ?? 0) + more);
 }
 
+/** Outside their own folders, `all.ts` and the places of the table, no code names a dialect. */
+function checkDialectNames({ path, source, isTest }: SourceFile, report: Report): void {
+  if (isTest || !path.startsWith("src/")) return;
+  if (Object.keys(NAMES_DIALECTS).some((place) => matches(place, path))) return;
+  const names = DIALECT_FOLDERS.join("|");
+  const imported = new RegExp(`["'][./]*dialects/(${names})/`).exec(source);
+  // `verbatim` and `streams` are also ordinary words: they count next to the word dialect.
+  const named =
+    /["'](rye|entire|homeagent|claude|sdk)["']/.exec(source) ??
+    new RegExp(`dialect[^\\n]{0,40}["'](${names})["']`, "i").exec(source);
+  const found = imported ?? named;
+  if (found) report("dialect-name", path, `names a dialect: ${found[0]}`);
+}
+
 function checkName({ path }: SourceFile, report: Report): void {
   if (/^src\/.+\/index\.[^/]+$/.test(path)) {
     report("barrel", path, "is a barrel: import the file that holds the thing");
@@ -218,6 +244,12 @@ function isAssembly(part: string): boolean {
   return ASSEMBLY.some((assembly) => assembly === part);
 }
 
+/** `place` is a file, or a folder when it ends in "/", or the files directly in one: "/*". */
+function matches(place: string, path: string): boolean {
+  if (place.endsWith("/*")) return posix.dirname(path) === place.slice(0, -2);
+  return place.endsWith("/") ? path.startsWith(place) : path === place;
+}
+
 function checkPackage(
   file: SourceFile,
   specifier: string,
@@ -231,7 +263,7 @@ function checkPackage(
   const place = PACKAGES[name];
   if (place === undefined) {
     report("package-place", file.path, `imports ${name}, which is not in the table of packages`);
-  } else if (place.endsWith("/") ? !file.path.startsWith(place) : file.path !== place) {
+  } else if (!matches(place, file.path)) {
     report("package-place", file.path, `imports ${name}, which belongs in ${place} alone`);
   } else if (!file.isTest && file.part !== "viewer" && !declared.has(name)) {
     // A dev dependency is there for us and missing for users; but the viewer has its own inside.

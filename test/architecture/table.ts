@@ -5,67 +5,81 @@
  * Folders that do not exist yet are listed too, so that each finds its place when it comes.
  */
 
+/** What parts above the log build on. */
+const LOW = ["base", "model", "log", "proof", "signing", "catalog"] as const;
+/** A dialect as a whole, and its parts. */
+const DIALECTS = ["dialects", "dialects/interface", "dialects/lines", "dialects/files"] as const;
+
 export const IMPORT_TABLE: Readonly<Record<string, readonly string[]>> = {
   base: [],
   findings: ["base"],
   model: ["base"],
   proof: ["base"],
-  client: ["base", "model"],
   log: ["base"],
-  dialects: ["base", "model", "proof"],
-  signing: ["base", "model", "log", "proof", "dialects"],
+  client: ["base", "model"],
   catalog: ["base", "model"],
   capture: ["base", "model"],
   render: ["base", "model"],
   usage: ["base", "model"],
-  "dialects/files": [
-    ...["base", "findings", "model", "log", "proof", "dialects", "signing", "catalog"],
-  ],
+  command: ["base", "render"],
+  signing: ["base", "model", "log", "proof", "dialects/interface"],
   streams: ["base", "log", "proof", "signing", "catalog"],
   subscriptions: ["base", "streams"],
-  store: [
-    ...["base", "model", "log", "proof", "dialects", "signing", "catalog", "dialects/files"],
-    "streams",
-  ],
-  listing: [
-    ...["base", "model", "log", "proof", "dialects", "signing", "catalog", "dialects/files"],
-    ...["streams", "store"],
-  ],
-  verifying: [
-    ...["base", "model", "log", "proof", "dialects", "signing", "catalog", "dialects/files"],
-    ...["findings", "streams", "store", "listing"],
-  ],
-  doctor: [
-    ...["base", "findings", "model", "log", "proof", "dialects", "signing", "catalog"],
-    ...["dialects/files", "streams", "store", "listing", "verifying"],
-  ],
+  "dialects/interface": [...LOW, "findings"],
+  "dialects/lines": ["base", "model", "proof", "dialects/interface"],
+  "dialects/files": [...LOW, "findings", "dialects/interface", "dialects/lines"],
+  dialects: [...LOW, "dialects/interface", "dialects/lines", "dialects/files", "streams"],
+  store: [...LOW, ...DIALECTS, "streams"],
+  listing: [...LOW, ...DIALECTS, "streams", "store"],
+  verifying: [...LOW, ...DIALECTS, "findings", "streams", "store", "listing"],
+  doctor: [...LOW, ...DIALECTS, "findings", "streams", "store", "listing", "verifying"],
   "dialects/door": [
-    ...["base", "model", "log", "proof", "dialects", "signing", "catalog", "dialects/files"],
-    ...["streams", "store", "listing", "verifying"],
+    ...LOW,
+    ...DIALECTS,
+    "command",
+    "render",
+    "streams",
+    "store",
+    "listing",
+    "verifying",
   ],
   resume: [
-    ...["base", "findings", "model", "log", "proof", "dialects", "signing", "render", "usage"],
-    ...["dialects/files", "streams", "store", "listing", "verifying", "doctor"],
+    ...[...LOW, ...DIALECTS, "findings", "render", "usage", "streams", "store", "listing"],
+    ...["verifying", "doctor"],
   ],
   postgres: ["base", "streams"],
-  guard: ["base", "model", "dialects", "store", "catalog", "usage"],
+  guard: ["base", "model", ...DIALECTS, "store", "catalog", "usage"],
   integrations: [
-    ...["base", "model", "dialects", "render", "catalog", "dialects/files", "store", "listing"],
-    ...["verifying", "resume", "capture", "client"],
+    ...["base", "model", ...DIALECTS, "render", "catalog", "store", "listing", "verifying"],
+    ...["resume", "capture", "client"],
   ],
   server: [
-    ...["base", "model", "proof", "dialects", "signing", "render", "usage", "catalog", "store"],
+    ...["base", "model", "proof", ...DIALECTS, "signing", "render", "usage", "catalog", "store"],
     ...["listing", "verifying", "resume", "streams", "subscriptions", "client"],
   ],
-  torture: ["base", "log", "signing", "store", "streams", "listing", "verifying"],
+  torture: ["base", "log", "proof", "dialects", "signing", "store", "streams", "verifying"],
   viewer: ["base", "model", "proof", "render", "client"],
+};
+
+/** Files directly in `src/dialects` that are not pure lines. */
+export const DIALECT_PARTS: Readonly<Record<string, string>> = {
+  "dialect.ts": "dialects/interface",
+  "dialect-files.ts": "dialects/interface",
+  "derived.ts": "dialects/interface",
+  "beside.ts": "dialects/interface",
+  "native.ts": "dialects/interface",
+  "recording.ts": "dialects/interface",
+  "all.ts": "dialects",
+  "commands.ts": "dialects/door",
 };
 
 /** Where the parts are put together: these may import every folder of the table but the viewer. */
 export const ASSEMBLY = ["cli", "doors"] as const;
 
 /** Code that also runs in a browser: no Node module, neither directly nor through others. */
-export const BROWSER_SAFE: readonly string[] = ["model", "proof", "render", "client", "viewer"];
+export const BROWSER_SAFE: readonly string[] = [
+  ...["model", "proof", "render", "client", "viewer", "dialects/lines"],
+];
 
 /**
  * Where each outside package may be imported: a file, or a folder when it ends in "/".
@@ -113,3 +127,15 @@ export const LONG_ROOMS: readonly string[] = ["dialects", "cli"];
 export const CORE: readonly string[] = ["base", "model", "log", "store"];
 export const CORE_LINES_MAX = 8500;
 export const README_LINES_MAX = 20;
+
+export const DIALECT_FOLDERS: readonly string[] = [
+  ...["verbatim", "rye", "homeagent", "entire", "claude", "sdk", "streams"],
+];
+/** Which code may name a dialect, and why. All other code works through the `Dialect` interface. */
+export const NAMES_DIALECTS: Readonly<Record<string, string>> = {
+  "src/dialects/": "their own folders, and the lists all.ts and commands.ts",
+  "src/*": "entry points of the package, one for each document",
+  "src/cli/main.ts": "the command's entry point: hooks must load nothing else",
+  "src/integrations/": "doors into frameworks, each of which has its dialect",
+  "src/proof/": "the signing format's envelopes and its version 1 profile",
+};

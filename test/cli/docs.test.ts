@@ -25,13 +25,13 @@ import { mcp } from "../../src/cli/reading/mcp.ts";
 import { render } from "../../src/cli/reading/render.ts";
 import { search } from "../../src/cli/reading/search.ts";
 import { show } from "../../src/cli/reading/show.ts";
-import { stats } from "../../src/cli/reading/stats.ts";
 import { tail } from "../../src/cli/reading/tail.ts";
-import { hooks } from "../../src/cli/recording/hooks.ts";
 import { record } from "../../src/cli/recording/record.ts";
 import { serve } from "../../src/cli/serving/serve.ts";
 import { token } from "../../src/cli/serving/token.ts";
 import { completions } from "../../src/cli/shell/completions.ts";
+import { hooks } from "../../src/dialects/claude/door/hooks-command.ts";
+import { stats } from "../../src/dialects/rye/door/stats-command.ts";
 import { root } from "./cli.ts";
 
 const page = readFileSync(join(root, "docs/cli.md"), "utf8");

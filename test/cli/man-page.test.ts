@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isBuilt } from "../../scripts/setup.mjs";
 import { manPage } from "../../scripts/shell/man-page.mjs";
-import type { CliCommand } from "../../src/cli/command.ts";
+import type { CliCommand } from "../../src/command/command.ts";
 import { CliUser, root } from "./cli.ts";
 
 /** A command whose texts would trip troff if they were not escaped. */

@@ -59,7 +59,7 @@ test("a response that breaks off is kept as partial, told, and no hindrance to t
   assert.equal(ran.code, 2);
   assert.match(
     ran.stderr,
-    /^response 1: the message of anthropic is not whole.*kept as partial\n$/,
+    /^response 1: the message of anthropic is incomplete.*kept as partial\n$/,
   );
   const [opened] = jsonLines(ran.stdout);
   const rows = jsonLines(readFileSync(String(opened?.path), "utf8"));

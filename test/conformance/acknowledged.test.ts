@@ -10,7 +10,7 @@ import fc from "fast-check";
 import { describe, onTestFinished, test } from "vitest";
 import { VerbatimError } from "../../src/base/errors.ts";
 import { ENTRY_DEPTH_MAX } from "../../src/base/limits.ts";
-import type { DialectName } from "../../src/dialects/dialect.ts";
+import type { DialectName } from "../../src/dialects/all.ts";
 import { openStore, type Session, type StoredEntry } from "../../src/index.ts";
 import type { NewEntry } from "../../src/model/entry.ts";
 import { refusal } from "../support/refusal.ts";

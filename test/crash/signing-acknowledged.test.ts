@@ -10,15 +10,11 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import type { NewEntry } from "../../src/model/entry.ts";
-import { hasSidecar } from "../../src/signing/session-log.ts";
+import { hasSidecar } from "../../src/proof/envelopes.ts";
 import { type Call, type Fault, Machine, type Process } from "../../src/torture/fault-files.ts";
 import { Random } from "../../src/torture/random.ts";
 import { Scheduler } from "../../src/torture/scheduler.ts";
-import {
-  SignedMachine,
-  type SigningWay,
-  type TorturedDialect,
-} from "../../src/torture/signed-machine.ts";
+import { SignedMachine, type SigningWay } from "../../src/torture/signed-machine.ts";
 
 const WAYS: readonly SigningWay[] = [
   { mode: "exclusive", durability: "disk", isEveryAppend: false },
@@ -46,7 +42,7 @@ interface Acknowledged {
 
 class Beginning {
   readonly calls: Call[] = [];
-  readonly #dialect: TorturedDialect;
+  readonly #dialect: string;
   readonly #way: SigningWay;
   readonly #scheduler: Scheduler;
   readonly #signed: SignedMachine;
@@ -56,7 +52,7 @@ class Beginning {
   #said = 0;
 
   constructor(
-    dialect: TorturedDialect,
+    dialect: string,
     way: SigningWay,
     trouble: { readonly call: number; readonly with: Trouble } | null,
     seed: number,
@@ -141,7 +137,7 @@ class Beginning {
   }
 }
 
-test.each<TorturedDialect>(["verbatim", "rye", "entire", "homeagent", "claude", "sdk"])(
+test.each<string>(["verbatim", "rye", "entire", "homeagent", "claude", "sdk"])(
   "whatever call a crash comes at, an acknowledged line of a signed session of %s is signed",
   { timeout: 240_000 },
   async (dialect) => {

@@ -9,11 +9,7 @@ import { VerbatimError } from "../../src/base/errors.ts";
 import type { NewEntry } from "../../src/model/entry.ts";
 import type { Session } from "../../src/store/session.ts";
 import type { Call, Fault, Process } from "../../src/torture/fault-files.ts";
-import {
-  SignedMachine,
-  type SigningWay,
-  type TorturedDialect,
-} from "../../src/torture/signed-machine.ts";
+import { SignedMachine, type SigningWay } from "../../src/torture/signed-machine.ts";
 import { sayable } from "../support/signing-user.ts";
 import { type Failing, FailingMachine } from "./failing-machine.ts";
 
@@ -40,7 +36,7 @@ class Life {
   #said = 0;
   #acknowledged: string[] = [];
 
-  constructor(dialect: TorturedDialect, failing: Failing) {
+  constructor(dialect: string, failing: Failing) {
     this.#failing = new FailingMachine(1, 512, failing);
     this.#signed = new SignedMachine(dialect, this.#failing.machine, () => {});
   }
@@ -126,7 +122,7 @@ function assertOurs(error: unknown): void {
   assert.ok(error instanceof VerbatimError || isDeath, String(error));
 }
 
-test.each<TorturedDialect>(["rye", "entire", "homeagent"])(
+test.each<string>(["rye", "entire", "homeagent"])(
   "whichever call fails while a session of %s is signed, it is never found tampered with, and continues",
   { timeout: 120_000 },
   async (dialect) => {

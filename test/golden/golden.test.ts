@@ -11,6 +11,7 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -62,9 +63,16 @@ const OPTIONS: Record<Name, string[]> = {
 /** Written by a process, not by a format. */
 const LEFT_OUT = /\.lock$|\.db(-wal|-shm)?$|streams\.mark$|webhook-keys|^\.cache/;
 
+/** Lines carry the directory in which they were recorded: its length must not change their offsets. */
+function ofOneLength(directory: string): string {
+  const path = join(directory, "c".repeat(100 - directory.length));
+  mkdirSync(path);
+  return path;
+}
+
 /** A copy of the corpus that one test may change. */
 class Copy {
-  readonly path = realpathSync(tempDirectory());
+  readonly path = ofOneLength(realpathSync(tempDirectory()));
   readonly #user: CliUser;
 
   constructor() {
@@ -148,7 +156,7 @@ const inCorpus = new Set(
 
 function kindOf(made: string): string {
   if (inCorpus.has(made)) return made;
-  if (/^\d{4}-\d\d-\d\dT|^17\d+/.test(made)) return "<time>";
+  if (/^\d{4}-\d\d-\d\dT|^17\d{8,11}$/.test(made)) return "<time>";
   return /^[0-9a-f]{8}-/.test(made) ? "<uuid>" : "<hash>";
 }
 

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import type { UIMessageChunk } from "ai";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
-import type { DialectName } from "../../src/dialects/dialect.ts";
+import type { DialectName } from "../../src/dialects/all.ts";
 import { providerOf } from "../../src/integrations/otel/names.ts";
 import { VerbatimSession } from "../../src/openai-agents.ts";
 import { exportSpans } from "../../src/otel.ts";

@@ -272,7 +272,10 @@ test("what readers would read differently is not signed", async () => {
   assert.equal(await reasonFor("\ud800"), "lone surrogate");
   assert.equal(await reasonFor(new Date(0)), "not JSON");
   assert.equal(await reasonFor("x".repeat(JSON_LIMITS.bytesMax)), "too long");
-  await assert.rejects(signJsonValue([] as unknown as JsonMap, key.signer), /only a JSON object can be signed/);
+  await assert.rejects(
+    signJsonValue([] as unknown as JsonMap, key.signer),
+    /only a JSON object can be signed/,
+  );
 });
 
 test("a thread without an id that names a place, a revision or a head is not signed", async () => {

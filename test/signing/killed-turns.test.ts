@@ -6,8 +6,8 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { test } from "vitest";
-import { DIALECTS } from "../../src/listing/find-session.ts";
-import { hasSidecar } from "../../src/signing/session-log.ts";
+import { dialectNamed } from "../../src/dialects/all.ts";
+import { hasSidecar } from "../../src/proof/envelopes.ts";
 import { type Child, startChild, startCompiled } from "../support/child.ts";
 import {
   ALL_SHAPES,
@@ -54,7 +54,7 @@ test.for(Object.keys(ALL_SHAPES).flatMap((name) => WAYS.map((way) => [name, way]
 
 function writtenAt({ dialect }: SignedShape, root: string): Written {
   const id = idFor({ dialect });
-  const logId = DIALECTS[dialect].logPath(id).join("/");
+  const logId = dialectNamed(dialect).logPath(id).join("/");
   const path = `${root}/${logId}`;
   return { target: { dialect, root, logId, id }, path, sidecarPath: `${path}.checkpoints` };
 }
@@ -78,7 +78,7 @@ function recording({ dialect, envelope }: SignedShape, root: string, sign = "tur
     for (const entry of [said(`question ${n}`), answered(`answer ${n}`)]) {
       const by = { agent: "hello", model: "m", cwd: root, version: "1" };
       const facts = { id, nowMs: Date.now(), newId: () => crypto.randomUUID(), ...by };
-      const natives = DIALECTS[dialect].express(entry, facts);
+      const natives = dialectNamed(dialect).express(entry, facts);
       for (const native of natives) child.say(JSON.stringify(native));
     }
   }

@@ -12,7 +12,7 @@ import {
 import { dirname, join } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
-import type { DialectName } from "../../src/dialects/dialect.ts";
+import type { DialectName } from "../../src/dialects/all.ts";
 import { SessionVerifier } from "../../src/verifying/session-verifier.ts";
 import { SigningUser, type Written } from "../support/signing-user.ts";
 

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
-import type { DialectName } from "../../src/dialects/dialect.ts";
+import type { DialectName } from "../../src/dialects/all.ts";
 import { openVerifiedLog } from "../../src/signing/judging/open-verified.ts";
 import { startChild } from "../support/child.ts";
 import { refusal } from "../support/refusal.ts";

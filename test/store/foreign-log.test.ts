@@ -3,7 +3,8 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../src/base/node-host.ts";
-import type { DialectName, Native } from "../../src/dialects/dialect.ts";
+import type { DialectName } from "../../src/dialects/all.ts";
+import type { Native } from "../../src/dialects/dialect.ts";
 import { findSession } from "../../src/listing/find-session.ts";
 import { Store } from "../../src/store/store.ts";
 import { repairOf, sessionAt } from "../support/examining.ts";

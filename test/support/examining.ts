@@ -2,7 +2,8 @@
 
 import { nodeHost } from "../../src/base/node-host.ts";
 import { nodeSurroundings } from "../../src/base/node-surroundings.ts";
-import type { DialectName, Native } from "../../src/dialects/dialect.ts";
+import type { DialectName } from "../../src/dialects/all.ts";
+import type { Native } from "../../src/dialects/dialect.ts";
 import { examineOne, examineStore } from "../../src/doctor/examine.ts";
 import type { Doctor } from "../../src/doctor/examine-session.ts";
 import { type RepairStep, repairOne, repairStore } from "../../src/doctor/repair.ts";

@@ -5,16 +5,17 @@ import { join } from "node:path";
 import type { Host } from "../../src/base/host.ts";
 import { nodeHost } from "../../src/base/node-host.ts";
 import { type UserPlaces, userPlaces } from "../../src/base/node-places.ts";
-import type { DialectName } from "../../src/dialects/dialect.ts";
+import type { DialectName } from "../../src/dialects/all.ts";
 import { openStore } from "../../src/index.ts";
 import type { NewEntry } from "../../src/model/entry.ts";
+import { hasSidecar } from "../../src/proof/envelopes.ts";
 import { Heads, placeOf, rememberedIn } from "../../src/signing/heads/heads.ts";
 import type { VerifyReport } from "../../src/signing/judging/report.ts";
 import { verifyLog } from "../../src/signing/judging/verify.ts";
 import type { Remembered, VerifyOptions } from "../../src/signing/judging/verify-options.ts";
 import { rotateKey } from "../../src/signing/keys/keys.ts";
 import { nodeCrypto } from "../../src/signing/keys/node-crypto.ts";
-import { hasSidecar, type SessionLog } from "../../src/signing/session-log.ts";
+import type { SessionLog } from "../../src/signing/session-log.ts";
 import { addTrust, revokeTrust, Trust } from "../../src/signing/trust/trust.ts";
 import { transcriptKeys } from "../../src/signing/trust/trusted-keys.ts";
 import type { Session } from "../../src/store/session.ts";
@@ -66,7 +67,7 @@ export function turnIn({ dialect }: Session, text: string): readonly NewEntry[] 
 }
 
 /** Without what the dialect has no line for: where sessions and turns begin and end. */
-export function sayable(dialect: DialectName, entries: readonly NewEntry[]): readonly NewEntry[] {
+export function sayable(dialect: string, entries: readonly NewEntry[]): readonly NewEntry[] {
   if (dialect === "rye" || dialect === "sdk" || dialect === "verbatim") return entries;
   const says: NewEntry["kind"][] = dialect === "entire" ? ["message", "end"] : ["message"];
   return entries.filter(({ kind }) => says.includes(kind));

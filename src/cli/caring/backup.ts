@@ -1,7 +1,7 @@
 /** `verbatim backup`: a copy of a server's data directory, taken while the server goes on. */
 
 import { resolve } from "node:path";
-import { type CliCommand, textOption } from "../command.ts";
+import { type CliCommand, textOption } from "../../command/command.ts";
 
 export const backup: CliCommand = {
   name: "backup",

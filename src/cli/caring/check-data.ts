@@ -1,9 +1,9 @@
 /** Check data: `verbatim serve --check`, which examines a data directory and serves nothing. */
 
 import { resolve } from "node:path";
+import type { Io } from "../../command/command.ts";
+import { jsonLine } from "../../command/json-line.ts";
 import type { CheckFinding } from "../../findings/check-finding.ts";
-import type { Io } from "../command.ts";
-import { jsonLine } from "../reading/reading.ts";
 
 const EXIT_FOUND = 1;
 

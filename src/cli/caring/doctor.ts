@@ -1,9 +1,10 @@
 /** `verbatim doctor`: looks for what is wrong with sessions, and touches nothing. */
 
+import type { CliCommand, Io } from "../../command/command.ts";
+import { jsonLine } from "../../command/json-line.ts";
 import type { Examined } from "../../doctor/examine.ts";
 import { ChunkedOutput } from "../chunked-output.ts";
-import type { CliCommand, Io } from "../command.ts";
-import { jsonLine, WHERE_OPTIONS } from "../reading/reading.ts";
+import { WHERE_OPTIONS } from "../reading/reading.ts";
 import { allStores, namedTarget, nodeDoctor } from "./examining.ts";
 
 const EXIT_FOUND = 1;

@@ -3,12 +3,13 @@
  * and findings in words.
  */
 
+import { type Io, type Run, UsageError } from "../../command/command.ts";
+import { dialectNamed } from "../../dialects/all.ts";
 import type { Doctor } from "../../doctor/examine-session.ts";
 import type { Finding } from "../../findings/finding.ts";
 import type { FoundSession } from "../../listing/find-session.ts";
 import type { FoundStore } from "../../listing/find-stores.ts";
 import { safeLine } from "../../render/safe-text.ts";
-import { type Io, type Run, UsageError } from "../command.ts";
 import { whereOf } from "../reading/reading.ts";
 
 /** What a person named: one session, or stores with all that is in them. */
@@ -93,5 +94,5 @@ export function counted(count: number, noun: string): string {
 
 /** Streams are examined by `serve --check`, and only their server writes to them. */
 function isMendable({ dialect }: { readonly dialect: string }): boolean {
-  return dialect !== "streams";
+  return !dialectNamed(dialect).isReadOnly;
 }

@@ -1,9 +1,10 @@
 /** `verbatim repair`: mends what `doctor` finds, and says what it did and what it could not do. */
 
+import { type CliCommand, type Run, UsageError } from "../../command/command.ts";
+import { jsonLine } from "../../command/json-line.ts";
 import type { RepairStep } from "../../doctor/repair.ts";
 import { ChunkedOutput } from "../chunked-output.ts";
-import { type CliCommand, type Run, UsageError } from "../command.ts";
-import { jsonLine, PROFILE_OPTION, WHERE_OPTIONS } from "../reading/reading.ts";
+import { PROFILE_OPTION, WHERE_OPTIONS } from "../reading/reading.ts";
 import { allStores, namedTarget, nodeDoctor, type Target } from "./examining.ts";
 
 const EXIT_LEFT = 1;

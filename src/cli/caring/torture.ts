@@ -1,7 +1,7 @@
 /** `verbatim torture`: try to break logs, signed sessions and streams on a simulated faulty disk. */
 
+import { type CliCommand, wholeNumber } from "../../command/command.ts";
 import type { TortureReport } from "../../torture/torture.ts";
-import { type CliCommand, wholeNumber } from "../command.ts";
 
 export const torture: CliCommand = {
   name: "torture",

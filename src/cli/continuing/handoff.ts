@@ -1,9 +1,10 @@
 /** `verbatim handoff`: a session in one file, for somebody else to go on from. */
 
-import { type CliCommand, textOption } from "../command.ts";
+import { type CliCommand, textOption } from "../../command/command.ts";
+import { jsonLine } from "../../command/json-line.ts";
+import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
 import { orVerdictCode } from "../proving/verdict-code.ts";
 import {
-  jsonLine,
   PIN_OPTION,
   PROFILE_OPTION,
   SESSION_ARGUMENT,
@@ -47,7 +48,7 @@ export const handoff: CliCommand = {
         ...(output === undefined ? {} : { output }),
         ...(summary === undefined ? {} : { summary }),
         requiresPin: options.requirePin === true,
-        ...(options.profile === "rye" ? { profile: options.profile } : {}),
+        ...(options.profile === LEGACY_PROFILE ? { profile: options.profile } : {}),
       }),
     );
     if (typeof handed === "number") return handed;
@@ -67,7 +68,7 @@ async function textIn(path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined;
   const { resolve } = await import("node:path");
   const { readUserFile } = await import("../../base/node-user-files.ts");
-  const { UsageError } = await import("../command.ts");
+  const { UsageError } = await import("../../command/command.ts");
   const rules = { bytesMax: SUMMARY_BYTES_MAX, access: "anyone" } as const;
   const file = readUserFile(resolve(path), rules);
   if (file === null) throw new UsageError(`${path} does not exist`);

@@ -1,11 +1,18 @@
 /** `verbatim resume`: a session as the request that goes on with it, and what was done to it. */
 
+import {
+  type CliCommand,
+  type Run,
+  textOption,
+  UsageError,
+  wholeNumber,
+} from "../../command/command.ts";
+import { jsonLine } from "../../command/json-line.ts";
+import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
 import type { RepairAction, RepairReport } from "../../resume/repair-report.ts";
 import type { Resumed } from "../../resume/resume.ts";
-import { type CliCommand, type Run, textOption, UsageError, wholeNumber } from "../command.ts";
 import { orVerdictCode } from "../proving/verdict-code.ts";
 import {
-  jsonLine,
   PIN_OPTION,
   PROFILE_OPTION,
   SESSION_ARGUMENT,
@@ -96,7 +103,7 @@ async function resumeOrVerdict(
       ...(prompt === undefined ? {} : { prompt }),
       allowUnsigned: options.allowUnsigned === true,
       requiresPin: options.requirePin === true,
-      ...(options.profile === "rye" ? { profile: options.profile } : {}),
+      ...(options.profile === LEGACY_PROFILE ? { profile: options.profile } : {}),
       snapshot: options.snapshot === true,
     }),
   );
@@ -104,7 +111,7 @@ async function resumeOrVerdict(
 
 /** Puts the report where it belongs; answers the id of the session that has it. */
 async function record({ report, source, ...rest }: Resumed, { io, options }: Run): Promise<string> {
-  const isLegacy = options.profile === "rye";
+  const isLegacy = options.profile === LEGACY_PROFILE;
   const { nodeHost } = await import("../../base/node-host.ts");
   const { Store } = await import("../../store/store.ts");
   const { continueResumed } = await import("../../resume/continue.ts");
@@ -112,7 +119,7 @@ async function record({ report, source, ...rest }: Resumed, { io, options }: Run
     dialect: report.dialect,
     root: source.root,
     sign: report.head !== null || isLegacy,
-    ...(isLegacy ? { profile: "rye" } : {}),
+    ...(isLegacy ? { profile: LEGACY_PROFILE } : {}),
     onWarning: (warning) => io.err(`warning: ${warning}`),
   });
   try {

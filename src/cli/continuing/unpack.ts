@@ -1,11 +1,12 @@
 /** `verbatim unpack`: the session of a bundle, put into a store once it is verified. */
 
-import { DIALECT_NAMES } from "../../model/dialect-names.ts";
+import { type CliCommand, textOption } from "../../command/command.ts";
+import { jsonLine } from "../../command/json-line.ts";
+import { DIALECT_NAMES } from "../../dialects/all.ts";
 import type { FidelityChange } from "../../resume/handoff/record-anew.ts";
 import type { Unpacked } from "../../resume/handoff/unpack.ts";
-import { type CliCommand, textOption } from "../command.ts";
 import { orVerdictCode } from "../proving/verdict-code.ts";
-import { jsonLine, PIN_OPTION, whereOf } from "../reading/reading.ts";
+import { PIN_OPTION, whereOf } from "../reading/reading.ts";
 
 const CHANGES_LISTED_MAX = 50;
 

@@ -3,13 +3,13 @@
  * signed stream, where `--root` is a server's data directory.
  */
 
+import { type CliCommand, type CommandGroup, type Run, UsageError } from "../../command/command.ts";
+import { type Column, printList } from "../../command/table.ts";
 import type { Pin } from "../../proof/pin.ts";
 import type { Pinned } from "../../proof/pins.ts";
 import type { Heads } from "../../signing/heads/heads.ts";
-import { type CliCommand, type CommandGroup, type Run, UsageError } from "../command.ts";
 import { EXIT_DECLINED, isAgreed, YES_OPTION } from "../question.ts";
 import { SESSION_ARGUMENT, WHERE_OPTIONS, whereOf } from "../reading/reading.ts";
-import { type Column, printList } from "../table.ts";
 
 const EXIT_ROLLBACK = 6;
 const EXIT_CONFLICT = 1;

@@ -1,7 +1,5 @@
 /** `verbatim keys`: the keys that sign your sessions. */
 
-import { safeLine } from "../../render/safe-text.ts";
-import type { OwnKey } from "../../signing/keys/keys.ts";
 import {
   type CliCommand,
   type CommandGroup,
@@ -9,9 +7,11 @@ import {
   type Run,
   textOption,
   UsageError,
-} from "../command.ts";
-import { jsonLine } from "../reading/reading.ts";
-import { type Column, printList } from "../table.ts";
+} from "../../command/command.ts";
+import { jsonLine } from "../../command/json-line.ts";
+import { type Column, printList } from "../../command/table.ts";
+import { safeLine } from "../../render/safe-text.ts";
+import type { OwnKey } from "../../signing/keys/keys.ts";
 
 const JSON_OPTION: CommandOption = { flags: "--json", summary: "print the key as JSON" };
 

@@ -4,7 +4,7 @@ import { basename, dirname, resolve } from "node:path";
 import { errnoOf, ioError } from "../../base/errors.ts";
 import type { Directory } from "../../base/files.ts";
 import { nodeHost } from "../../base/node-host.ts";
-import { UsageError } from "../command.ts";
+import { UsageError } from "../../command/command.ts";
 
 /** Makes the file, durably; refuses where anything stands already. */
 export async function writeNewFile(path: string, text: string): Promise<void> {

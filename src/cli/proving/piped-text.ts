@@ -1,6 +1,6 @@
 /** Piped text: all of a short text that is piped in, such as a key. */
 
-import { type Io, UsageError } from "../command.ts";
+import { type Io, UsageError } from "../../command/command.ts";
 
 /** Reads stdin to its end; wrong usage when it is longer than anything it could be. */
 export async function readPiped(io: Io, bytesMax: number): Promise<string> {

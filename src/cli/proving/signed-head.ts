@@ -6,6 +6,8 @@
 import { relative, resolve } from "node:path";
 import { VerbatimError } from "../../base/errors.ts";
 import { nodeHost } from "../../base/node-host.ts";
+import { type Run, UsageError } from "../../command/command.ts";
+import { dialectNamed } from "../../dialects/all.ts";
 import { findSession } from "../../listing/find-session.ts";
 import { holdLog } from "../../log/held-log.ts";
 import type { Head, Pin } from "../../proof/pin.ts";
@@ -17,7 +19,6 @@ import type { VerifyOptions } from "../../signing/judging/verify-options.ts";
 import { isDataDirectory } from "../../verifying/data-directories.ts";
 import { UserJudging } from "../../verifying/user-judging.ts";
 import { withSignedStream } from "../../verifying/verify-directory.ts";
-import { type Run, UsageError } from "../command.ts";
 import { whereOf } from "../reading/reading.ts";
 import { streamJudging, streamNamed } from "./verify-streams.ts";
 
@@ -43,7 +44,9 @@ export async function readNamedHead(name: string, run: Run): Promise<NamedHead |
 export function giveUpSurplus(name: string, run: Run, head: Head): Promise<string> {
   return withNamedLog(name, run, async (log, options) => {
     // Streams are held with their directory.
-    const held = log.dialect === "streams" ? null : await holdLog(nodeHost, log.logId, log.root);
+    const held = dialectNamed(log.dialect).isReadOnly
+      ? null
+      : await holdLog(nodeHost, log.logId, log.root);
     try {
       return await putSurplusAside(nodeHost, log, head, options);
     } finally {

@@ -1,7 +1,5 @@
 /** `verbatim trust`: whose signatures count, beside your own. */
 
-import type { Grant, HeldKey } from "../../signing/trust/trust.ts";
-import type { Purpose } from "../../signing/trust/trust-entry.ts";
 import {
   type CliCommand,
   type CommandArgument,
@@ -9,9 +7,12 @@ import {
   type Run,
   textOption,
   UsageError,
-} from "../command.ts";
+} from "../../command/command.ts";
+import { type Column, printList } from "../../command/table.ts";
+import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
+import type { Grant, HeldKey } from "../../signing/trust/trust.ts";
+import type { Purpose } from "../../signing/trust/trust-entry.ts";
 import { EXIT_DECLINED, isAgreed, YES_OPTION } from "../question.ts";
-import { type Column, printList } from "../table.ts";
 
 const KEY_ARGUMENT: CommandArgument = {
   name: "<key>",
@@ -40,7 +41,7 @@ const add: CliCommand = {
       flags: "--profile <name>",
       summary:
         "also accept its signatures in the format of the Python original; works for your own keys",
-      choices: ["rye"],
+      choices: [LEGACY_PROFILE],
     },
     YES_OPTION,
   ],
@@ -164,7 +165,7 @@ async function grantOf(run: Run): Promise<Grant> {
     sessions: await sessionsOf(options.sessions),
     ...(validAfter && { validAfter }),
     ...(validBefore && { validBefore }),
-    ...(options.profile === "rye" && { profile: options.profile }),
+    ...(options.profile === LEGACY_PROFILE && { profile: options.profile }),
     publicKey: await givenKey(run),
   };
 }

@@ -1,6 +1,6 @@
 /** Verdict code: a session that is refused for its verdict ends a command with that verdict's code. */
 
-import type { Io } from "../command.ts";
+import type { Io } from "../../command/command.ts";
 
 /** What `work` gives; the exit code of the verdict, once it was said, when that is not good. */
 export async function orVerdictCode<T>(io: Io, work: () => Promise<T>): Promise<T | number> {

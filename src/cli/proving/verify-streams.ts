@@ -1,10 +1,10 @@
 /** Verify streams: data directories of streams, and streams in them, as people name them. */
 
 import { resolve } from "node:path";
+import type { Run } from "../../command/command.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
 import type { UserTrust } from "../../verifying/data-directories.ts";
 import type { StreamJudging } from "../../verifying/judge-streams.ts";
-import type { Run } from "../command.ts";
 
 /** The path of the stream that a person means. */
 export function streamNamed(name: string): string {

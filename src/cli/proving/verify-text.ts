@@ -1,5 +1,6 @@
 /** Verify text: a report as a person reads it. */
 
+import { hasTurns } from "../../proof/envelopes.ts";
 import { grouped } from "../../render/phrases.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
 
@@ -32,7 +33,7 @@ function detailOf(report: VerifyReport): string {
   if (verdict === "verified" && through) return `: ${amountOf(report)}, ${FRESHNESS[freshness]}`;
   const parts: string[] = [];
   if (through) {
-    const isStream = report.dialect === "streams";
+    const isStream = !hasTurns(report.dialect);
     parts.push(`verified to ${isStream ? `checkpoint ${through.seq}` : `turn ${through.turns}`}`);
   }
   const altered = alteredOf(report);
@@ -43,14 +44,15 @@ function detailOf(report: VerifyReport): string {
 /** How much is under the last signature that counts. */
 function amountOf({ signed_through: through, dialect }: VerifyReport): string {
   if (!through) return "nothing";
-  const [count, word] =
-    dialect === "streams" ? [through.seq + 1, "checkpoint"] : [through.turns, "turn"];
+  const [count, word] = hasTurns(dialect)
+    ? [through.turns, "turn"]
+    : [through.seq + 1, "checkpoint"];
   return `${grouped(count)} ${word}${count === 1 ? "" : "s"}`;
 }
 
 function alteredOf({ bad_range: bad, dialect }: VerifyReport): string | null {
   if (!bad || bad.turns.length === 0) return null;
-  const [word, turns] = [dialect === "streams" ? "checkpoint" : "turn", bad.turns];
+  const [word, turns] = [hasTurns(dialect) ? "turn" : "checkpoint", bad.turns];
   const what = turns.length === 1 ? `${word} ${turns[0]} was` : `${word}s ${listOf(turns)} were`;
   return `${what} altered, from byte ${grouped(bad.from)} to ${grouped(bad.to)}`;
 }

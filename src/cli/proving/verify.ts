@@ -1,9 +1,11 @@
 /** `verbatim verify`: the verdict on sessions, and what led to it. */
 
+import { type CliCommand, type Run, textOption, UsageError } from "../../command/command.ts";
+import { jsonLine } from "../../command/json-line.ts";
+import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
 import type { Verdict } from "../../proof/verdict.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
-import { type CliCommand, type Run, textOption, UsageError } from "../command.ts";
-import { jsonLine, PROFILE_OPTION, WHERE_OPTIONS, whereOf } from "../reading/reading.ts";
+import { PROFILE_OPTION, WHERE_OPTIONS, whereOf } from "../reading/reading.ts";
 
 export const verify: CliCommand = {
   name: "verify",
@@ -116,7 +118,7 @@ async function openVerifier({ options, io }: Run) {
     where: whereOf(options),
     isDeep: options.deep === true,
     requiresPin: options.requirePin === true,
-    isLegacyProfile: options.profile === "rye",
+    isLegacyProfile: options.profile === LEGACY_PROFILE,
     against: textOption("--against", options.against) ?? null,
     pins: options.pin === true,
     onWarning: (warning) => io.err(`warning: ${warning}`),

@@ -6,7 +6,9 @@
 import { resolve } from "node:path";
 import { VerbatimError } from "../../base/errors.ts";
 import { nodeHost } from "../../base/node-host.ts";
+import { type Run, UsageError } from "../../command/command.ts";
 import { claimOf } from "../../proof/claims.ts";
+import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
 import { EXIT_CODES, type Verdict } from "../../proof/verdict.ts";
 import { grouped } from "../../render/phrases.ts";
 import { safeText } from "../../render/safe-text.ts";
@@ -21,7 +23,6 @@ import { withSignedStream } from "../../verifying/verify-directory.ts";
 import { vouchForSession } from "../../verifying/vouching.ts";
 import { counted } from "../caring/examining.ts";
 import { ChunkedOutput } from "../chunked-output.ts";
-import { type Run, UsageError } from "../command.ts";
 import { EXIT_DECLINED, isAgreed } from "../question.ts";
 import { whereOf } from "../reading/reading.ts";
 import { streamJudging, streamNamed } from "./verify-streams.ts";
@@ -66,9 +67,9 @@ async function* sessionsNamed(
   { args, options }: Run,
   onWarning: OnWarning,
 ): AsyncGenerator<Vouchable> {
-  const profile = options.profile === "rye" ? "rye" : undefined;
+  const profile = options.profile === LEGACY_PROFILE ? LEGACY_PROFILE : undefined;
   const where = whereOf(options);
-  const isLegacyProfile = profile === "rye";
+  const isLegacyProfile = profile === LEGACY_PROFILE;
   const verifier = await SessionVerifier.open(nodeHost, { where, isLegacyProfile, onWarning });
   for (const target of await verifier.find(args)) {
     const { id } = target;
@@ -114,14 +115,15 @@ async function vouchForOne(run: Run, { log, report, sign }: Vouchable): Promise<
     io.out(`${log.id}: every line is signed`);
     return 0;
   }
-  const isLegacyProfile = options.profile === "rye";
+  const isLegacyProfile = options.profile === LEGACY_PROFILE;
   if (isLegacyProfile) tellOlder(run, log.id, report);
   const shown = new Shown(nodeHost, log, unsigned);
   const output = new ChunkedOutput(io);
   let lines = 0;
   for await (const { start, bytes } of shown.lines()) {
     lines++;
-    if (!isLegacyProfile && claimOf(bytes, "rye")?.is === "legacy") throw unchecked(report);
+    if (!isLegacyProfile && claimOf(bytes, LEGACY_PROFILE)?.is === "legacy")
+      throw unchecked(report);
     const text = Buffer.from(bytes).toString("utf8");
     await output.add(`byte ${grouped(start)}: ${safeText(text)}\n`);
   }

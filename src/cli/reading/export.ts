@@ -1,8 +1,15 @@
 /** `verbatim export`: a session in the words of another program. */
 
+import {
+  type CliCommand,
+  type Io,
+  type Run,
+  textOption,
+  UsageError,
+} from "../../command/command.ts";
+import { EXPORT_FORMATS } from "../../dialects/commands.ts";
 import type { Session } from "../../store/session.ts";
 import { giveDocument } from "../chunked-output.ts";
-import { type CliCommand, type Io, type Run, textOption, UsageError } from "../command.ts";
 import {
   BadLines,
   openIdentifiedNamed,
@@ -16,7 +23,7 @@ import {
 /** A session as text, piece by piece; what the format could not hold is told at the end. */
 type Exporter = (session: Session, badLines: BadLines, io: Io) => AsyncGenerator<string>;
 
-const FORMATS: Readonly<Record<string, Exporter>> = { etf: exportEtf };
+const FORMATS: Readonly<Record<keyof typeof EXPORT_FORMATS, Exporter>> = { etf: exportEtf };
 
 export const exportSession: CliCommand = {
   name: "export",
@@ -25,7 +32,9 @@ export const exportSession: CliCommand = {
   options: [
     {
       flags: "--format <name>",
-      summary: "etf: Entire's normalised transcript",
+      summary: Object.entries(EXPORT_FORMATS)
+        .map(([name, { summary }]) => `${name}: ${summary}`)
+        .join("; "),
       choices: Object.keys(FORMATS),
     },
     { flags: "--output <file>", summary: "write to this file (replaced atomically)" },
@@ -69,7 +78,7 @@ export const exportSession: CliCommand = {
     const only = OTLP_OPTIONS.find((name) => options[name] !== undefined);
     if (only !== undefined) throw new UsageError(`--${only} needs --otlp`);
     const output = textOption("--output", options.output);
-    const exporter = FORMATS[String(options.format)];
+    const exporter = FORMATS[options.format as keyof typeof FORMATS];
     if (!exporter)
       throw new UsageError(`--format is missing: one of ${Object.keys(FORMATS).join(", ")}`);
     const session = await openNamed(args[0] ?? "", run);
@@ -98,7 +107,7 @@ async function sendSpans(run: Run): Promise<number> {
 }
 
 async function* exportEtf(session: Session, badLines: BadLines, io: Io): AsyncGenerator<string> {
-  const { EtfExport } = await import("../../dialects/entire/etf.ts");
+  const EtfExport = await EXPORT_FORMATS.etf.load();
   const { packageVersion } = await import("../../base/node-package.ts");
   const { safeText } = await import("../../render/safe-text.ts");
   const etf = new EtfExport({ agent: "verbatim", cliVersion: packageVersion() });

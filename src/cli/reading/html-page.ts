@@ -7,16 +7,14 @@
 
 import { nodeHost } from "../../base/node-host.ts";
 import { NOTHING_KNOWN, SummaryFold } from "../../catalog/summary.ts";
+import type { Run } from "../../command/command.ts";
 import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
 import { listedAside } from "../../dialects/listed-aside.ts";
-import { rye } from "../../dialects/rye/dialect.ts";
-import { readStoredMeta } from "../../dialects/rye/files/thread-files.ts";
-import type { Summary } from "../../model/summary.ts";
+import type { SessionStatus, Summary } from "../../model/summary.ts";
 import { usageOnce } from "../../model/usage-once.ts";
 import { type BadLineRun, SessionPage } from "../../render/html/page.ts";
 import type { Session } from "../../store/session.ts";
 import { giveDocument } from "../chunked-output.ts";
-import type { Run } from "../command.ts";
 import { BadLines, tellNotUnderstood, tellTornTail, tellUnshown, tornBytesOf } from "./reading.ts";
 
 /** Bad lines that follow each other are listed up to this; beyond it they are counted. */
@@ -122,39 +120,39 @@ class BadRun {
 
 async function summarise(session: Session): Promise<Summary> {
   const fold = new SummaryFold();
-  let directive: string | null = null;
+  let said: string | null = null;
   for await (const entry of session.entries({ onBadLine: () => fold.addBadLine() })) {
     const mark = session.dialect.signing.turnMark(entry.native, session.id);
     fold.add(entry, listedAside(session.dialect, entry.native, session.id), mark);
-    if (typeof entry.native.directive === "string") directive ??= entry.native.directive;
+    said ??= session.dialect.agentSaidIn?.(entry.native) ?? null;
   }
-  return fold.summary({ agent: agentOf(session, directive), status: await standing(session) });
+  return fold.summary({ agent: agentOf(session, said), status: await standing(session) });
 }
 
 /** What is true of the session although only its end was read. */
 async function summaryOfLast(session: Session, items: readonly Item[]): Promise<Summary> {
   const fold = new SummaryFold();
-  let directive: string | null = null;
+  let said: string | null = null;
   for (const item of items) {
     if (!("kind" in item)) continue;
     fold.add(item, listedAside(session.dialect, item.native, session.id));
-    if (typeof item.native.directive === "string") directive ??= item.native.directive;
+    said ??= session.dialect.agentSaidIn?.(item.native) ?? null;
   }
-  const known = { agent: agentOf(session, directive), status: await standing(session) };
+  const known = { agent: agentOf(session, said), status: await standing(session) };
   const { agent, model, status, updatedAt } = fold.summary(known);
   return { ...NOTHING_KNOWN, agent, model, status, updatedAt };
 }
 
-/** HomeAgent: the first half of the id. rye: what the events say. Others do not say it. */
-function agentOf({ id, dialect }: Session, directive: string | null): string | null {
-  if (dialect.name === "rye") return directive;
-  return dialect.name === "homeagent" && id.includes("/") ? id.slice(0, id.indexOf("/")) : null;
+/** Who was at work, by its lines or else by its id; null where neither says. */
+function agentOf({ id, dialect }: Session, said: string | null): string | null {
+  if (dialect.agentSaidIn) return said;
+  return id.includes("/") ? (dialect.agentOf?.(id) ?? null) : null;
 }
 
-/** How a thread stands that has not ended, as thread.json has it. */
-async function standing({ root, logId }: Session): Promise<"running" | "paused" | null> {
-  const id = rye.idAt(logId.split("/"));
-  if (id === null) return null;
-  const status = (await readStoredMeta(nodeHost, root, id))?.status;
-  return status === "running" || status === "paused" ? status : null;
+/** The status of a session that has not ended, by its dialect's files. */
+async function standing({ root, logId, dialect }: Session): Promise<SessionStatus | null> {
+  const id = dialect.layout.idAt(logId.split("/"));
+  const files = await dialect.files?.();
+  if (id === null || !files?.standingOf) return null;
+  return (await files.standingOf(nodeHost, root, id)).status;
 }

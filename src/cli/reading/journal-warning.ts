@@ -1,11 +1,12 @@
 /** Journal warning: readers of streams are told of what a killed server left in its journal. */
 
+import type { Io } from "../../command/command.ts";
+import { dialectNamed } from "../../dialects/all.ts";
 import type { FoundStore } from "../../listing/find-stores.ts";
-import type { Io } from "../command.ts";
 
 /** Warns once for each data directory among the stores. */
 export async function warnOfJournal(stores: readonly FoundStore[], io: Io): Promise<void> {
-  const roots = new Set(stores.filter(({ dialect }) => dialect === "streams").map(rootOf));
+  const roots = new Set(stores.filter(({ dialect }) => dialectNamed(dialect).hostFor).map(rootOf));
   if (roots.size === 0) return;
   const { nodeHost } = await import("../../base/node-host.ts");
   const { bytesLeftInJournal } = await import("../../streams/journal/journal-left.ts");

@@ -21,9 +21,11 @@ import {
   sortLines,
 } from "../../catalog/session-row.ts";
 import { CATALOG_VERSION } from "../../catalog/table.ts";
+import type { Io } from "../../command/command.ts";
+import { type Column, formatTable } from "../../command/table.ts";
+import { dialectNamed } from "../../dialects/all.ts";
 import { type FoundStore, findStores, statOf, type Where } from "../../listing/find-stores.ts";
 import { safeText } from "../../render/safe-text.ts";
-import { LAYOUTS } from "../../store/layouts.ts";
 import {
   type Listed,
   listLines,
@@ -34,8 +36,6 @@ import {
   summaryOf,
   unclosedJson,
 } from "../../store/list.ts";
-import type { Io } from "../command.ts";
-import { type Column, formatTable } from "../table.ts";
 import { warnOfJournal } from "./journal-warning.ts";
 
 export interface ListingOptions {
@@ -153,7 +153,7 @@ function pinsStamp(): string | null {
 /** The logs of all stores, each when it is asked for. */
 function* logsOf(stores: readonly FoundStore[], onUnreadable: () => void): Generator<FoundLog> {
   for (const { dialect, root } of stores) {
-    yield* eachLog(root, LAYOUTS[dialect], { onUnreadable });
+    yield* eachLog(root, dialectNamed(dialect).layout, { onUnreadable });
   }
 }
 

@@ -1,7 +1,7 @@
 /** `verbatim ls`: every session of the stores found from here, without reading their logs twice. */
 
 import type { SessionSort } from "../../catalog/session-row.ts";
-import { type CliCommand, UsageError, wholeNumber } from "../command.ts";
+import { type CliCommand, UsageError, wholeNumber } from "../../command/command.ts";
 import { WHERE_OPTIONS, whereOf } from "./reading.ts";
 
 const SORTS: Readonly<Record<string, SessionSort>> = {

@@ -1,6 +1,6 @@
 /** `verbatim mcp`: past sessions for agents, over the Model Context Protocol on stdin and stdout. */
 
-import type { CliCommand } from "../command.ts";
+import type { CliCommand } from "../../command/command.ts";
 import { WHERE_OPTIONS, whereOf } from "./reading.ts";
 
 export const mcp: CliCommand = {

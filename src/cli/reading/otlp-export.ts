@@ -6,12 +6,22 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
+import {
+  type Run,
+  textOption,
+  textOptions,
+  UsageError,
+  wholeNumber,
+} from "../../command/command.ts";
 import { endpointOf } from "../../integrations/otel/endpoint.ts";
-import type { ExportReport, SpanTarget } from "../../integrations/otel/export.ts";
-import { exportLive, exportSpans } from "../../integrations/otel/export.ts";
+import {
+  type ExportReport,
+  exportLive,
+  exportSpans,
+  type SpanTarget,
+} from "../../integrations/otel/export.ts";
 import { safeText } from "../../render/safe-text.ts";
 import type { Session } from "../../store/session.ts";
-import { type Run, textOption, textOptions, UsageError, wholeNumber } from "../command.ts";
 
 /** 1: the collector did not take all of it. */
 const EXIT_REJECTED = 1;

@@ -3,19 +3,25 @@
  * entries, and saying at the end what could not be read.
  */
 
-import type { DialectName } from "../../dialects/dialect.ts";
+import {
+  type CommandArgument,
+  type CommandOption,
+  type Io,
+  type Run,
+  textOption,
+  UsageError,
+} from "../../command/command.ts";
+import { jsonLine } from "../../command/json-line.ts";
+import { READ_DIALECT_NAMES } from "../../dialects/all.ts";
 import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
 import type { FoundSession } from "../../listing/find-session.ts";
 import type { Where } from "../../listing/find-stores.ts";
-import { READ_DIALECT_NAMES } from "../../model/dialect-names.ts";
+import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
 import { type EntryMarkdownOptions, renderEntry } from "../../render/entry-markdown.ts";
-import { jsonText } from "../../render/json-text.ts";
 import { safeText } from "../../render/safe-text.ts";
 import { colourMarkdown } from "../../render/terminal.ts";
 import type { Session } from "../../store/session.ts";
 import { ChunkedOutput } from "../chunked-output.ts";
-import type { CommandArgument, CommandOption, Io, Run } from "../command.ts";
-import { textOption, UsageError } from "../command.ts";
 import { warnOfJournal } from "./journal-warning.ts";
 
 export const SESSION_ARGUMENT: CommandArgument = {
@@ -41,7 +47,7 @@ export const PIN_OPTION: CommandOption = {
 export const PROFILE_OPTION: CommandOption = {
   flags: "--profile <name>",
   summary: "also read checkpoints of the Python original",
-  choices: ["rye"],
+  choices: [LEGACY_PROFILE],
 };
 
 /** How entries are printed; `--json` gives them whole. */
@@ -56,7 +62,7 @@ export function whereOf(options: Run["options"]): Where {
   return {
     cwd: process.cwd(),
     root: textOption("--root", options.root),
-    dialect: options.dialect as DialectName | undefined,
+    dialect: options.dialect as string | undefined,
   };
 }
 
@@ -88,11 +94,6 @@ async function findNamed(name: string, { options, io }: Run): Promise<FoundSessi
     io.err(`identity: unknown; ${found.path} is not in a store and is read as ${found.dialect}`);
   }
   return found;
-}
-
-/** A value as one line that no terminal acts on, and that is the same JSON. */
-export function jsonLine(value: unknown): string {
-  return `${safeText(jsonText(value))}\n`;
 }
 
 /** Markdown as people see it: always escaped, coloured where there is colour. */

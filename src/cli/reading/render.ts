@@ -1,7 +1,8 @@
 /** `verbatim render`: a session as a document: Markdown in its dialect's own words, or HTML. */
 
+import { type CliCommand, type Run, textOption, UsageError } from "../../command/command.ts";
+import { DIALECT_NAMES, dialectNamed } from "../../dialects/all.ts";
 import { giveDocument } from "../chunked-output.ts";
-import { type CliCommand, type Run, textOption, UsageError } from "../command.ts";
 import {
   BadLines,
   openNamed,
@@ -70,10 +71,14 @@ async function openGiven(run: Run) {
     throw new UsageError("name one session, by itself or with --thread-id");
   }
   if (threadId === undefined) return openNamed(name ?? "", run);
-  if (options.dialect === "homeagent") throw new UsageError("--thread-id names a rye thread");
+  // The word of the one dialect whose sessions are called threads.
+  const dialect = DIALECT_NAMES.find((each) => dialectNamed(each).document !== undefined);
+  if (options.dialect !== undefined && options.dialect !== dialect) {
+    throw new UsageError(`--thread-id names a ${dialect} thread`);
+  }
   const { findStores } = await import("../../listing/find-stores.ts");
   const { nodeHost } = await import("../../base/node-host.ts");
   const { Store } = await import("../../store/store.ts");
-  const [store] = findStores({ ...whereOf(options), dialect: "rye" });
-  return new Store(nodeHost, { dialect: "rye", root: store?.root ?? "." }).open(threadId);
+  const [store] = findStores({ ...whereOf(options), dialect: dialect ?? "" });
+  return new Store(nodeHost, { dialect, root: store?.root ?? "." }).open(threadId);
 }

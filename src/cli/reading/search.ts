@@ -1,6 +1,6 @@
 /** `verbatim search`: entries of all sessions that hold the words asked for. */
 
-import { type CliCommand, UsageError, wholeNumber } from "../command.ts";
+import { type CliCommand, UsageError, wholeNumber } from "../../command/command.ts";
 import { WHERE_OPTIONS, whereOf } from "./reading.ts";
 
 export const search: CliCommand = {

@@ -10,6 +10,8 @@ import { catalogPath, searchPathBeside } from "../../base/node-places.ts";
 import type { FindOptions } from "../../catalog/search/find-entries.ts";
 import { IndexBegunAnew, SearchIndex } from "../../catalog/search/search-index.ts";
 import type { SnippetPiece } from "../../catalog/search/snippet.ts";
+import { type Io, UsageError } from "../../command/command.ts";
+import { jsonLine } from "../../command/json-line.ts";
 import { type FoundStore, findStores, type Where } from "../../listing/find-stores.ts";
 import { freshenIndex, HURRIED } from "../../listing/indexing.ts";
 import { notUnderstood, notUnderstoodText } from "../../listing/not-understood.ts";
@@ -22,9 +24,7 @@ import {
 } from "../../listing/searching.ts";
 import { safeLine } from "../../render/safe-text.ts";
 import { Store } from "../../store/store.ts";
-import { type Io, UsageError } from "../command.ts";
 import { warnOfJournal } from "./journal-warning.ts";
-import { jsonLine } from "./reading.ts";
 
 export interface SearchAsked {
   /** Null: only the index is brought up to date. */

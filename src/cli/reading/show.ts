@@ -1,8 +1,8 @@
 /** `verbatim show`: a session for people, or entry by entry for programs. */
 
 import { resolve } from "node:path";
+import { type CliCommand, textOption, UsageError, wholeNumber } from "../../command/command.ts";
 import { usageOnce } from "../../model/usage-once.ts";
-import { type CliCommand, textOption, UsageError, wholeNumber } from "../command.ts";
 import {
   BadLines,
   EntryPrinter,

@@ -1,11 +1,11 @@
 /** `verbatim tail`: the end of a session, and what any process appends to it from now on. */
 
 import { type ByteOffset, START } from "../../base/offset.ts";
+import { type CliCommand, type Io, wholeNumber } from "../../command/command.ts";
 import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
 import { HeldEntries, usageOnce } from "../../model/usage-once.ts";
 import { jsonText } from "../../render/json-text.ts";
 import type { Session } from "../../store/session.ts";
-import { type CliCommand, type Io, wholeNumber } from "../command.ts";
 import {
   BadLines,
   EntryPrinter,

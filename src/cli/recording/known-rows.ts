@@ -3,10 +3,10 @@
  * (docs/formats/claude.md), so each later one is counted, and one with other content is named.
  */
 
+import type { Io } from "../../command/command.ts";
 import type { Native } from "../../dialects/dialect.ts";
 import { safeLine } from "../../render/safe-text.ts";
 import type { Session } from "../../store/session.ts";
-import type { Io } from "../command.ts";
 
 const NAMED_MAX = 10;
 const UUID_CHARS_MAX = 100;

@@ -1,24 +1,25 @@
 /** `verbatim record`: entries from any program, as JSON lines on stdin, each one durable append. */
 
-import { VerbatimError } from "../../base/errors.ts";
-import { HOOK_SOURCES, type HookSource } from "../../dialects/claude/hook-spool.ts";
-import type { DialectName } from "../../dialects/dialect.ts";
-import type { Durability } from "../../log/log-options.ts";
-import { DIALECT_NAMES } from "../../model/dialect-names.ts";
-import type { Session } from "../../store/session.ts";
-import type { Store, StoreOptions } from "../../store/store.ts";
 import {
   type CliCommand,
   type Io,
   type Run,
   textOption,
   UsageError,
-  wholeNumber,
-} from "../command.ts";
-import type { HookOptions } from "./hook.ts";
-import { WITHIN_MS, WITHIN_MS_LEAST, WITHIN_MS_MOST } from "./hook-arguments.ts";
+} from "../../command/command.ts";
+import { DEFAULT_DIALECT, DIALECT_NAMES, dialectNamed } from "../../dialects/all.ts";
+import { RECORD_SOURCES } from "../../dialects/commands.ts";
+import type { RecordedSession, RecordOption } from "../../dialects/recording.ts";
+import type { Durability } from "../../log/log-options.ts";
+import type { Session } from "../../store/session.ts";
+import type { Store, StoreOptions } from "../../store/store.ts";
 import type { Outcome } from "./recording.ts";
 import type { SseSource } from "./sse-recording.ts";
+
+/** The options that one dialect brings. */
+const OWN_OPTIONS = DIALECT_NAMES.flatMap((dialect) =>
+  (dialectNamed(dialect).recording?.options ?? []).map((option) => ({ dialect, option })),
+);
 
 const EXIT: Readonly<Record<Outcome, number>> = { recorded: 0, malformed: 2, failed: 7 };
 
@@ -34,22 +35,14 @@ export const record: CliCommand = {
     {
       flags: "--from <source>",
       summary: "format of stdin: a provider's event streams, or the JSON an agent sends to a hook",
-      choices: ["anthropic-sse", "openai-sse", ...HOOK_SOURCES],
+      choices: ["anthropic-sse", "openai-sse", ...RECORD_SOURCES.flatMap(({ names }) => names)],
     },
-    {
-      flags: "--within <ms>",
-      summary: "hooks: give up after this many milliseconds; default: 10000",
-    },
-    {
-      flags: "--directive <name>",
-      summary: "rye: name of the directive; part of a new session id",
-    },
-    { flags: "--agent <id>", summary: "homeagent: id of the agent" },
-    { flags: "--model <name>", summary: "entire: model name for rows that have none" },
-    {
-      flags: "--agent-version <version>",
-      summary: "entire: version of the recording program, for rows that have none",
-    },
+    ...RECORD_SOURCES.flatMap(({ options }) => options),
+    ...OWN_OPTIONS.map(({ option: { flags, summary, choices }, dialect }) => ({
+      flags,
+      summary: `${dialect}: ${summary}`,
+      ...(choices ? { choices } : {}),
+    })),
     { flags: "--session <id>", summary: "session to continue or create; default: a new one" },
     {
       flags: "--root <dir>",
@@ -61,12 +54,6 @@ export const record: CliCommand = {
       choices: ["disk", "os"],
       default: "disk",
     },
-    {
-      flags: "--envelope <shape>",
-      summary: "rye: the shape of a new thread's lines",
-      choices: ["flat", "payload"],
-    },
-    { flags: "--no-markdown", summary: "rye: write no transcript.md" },
     {
       flags: "--sign [when]",
       summary: "sign the session after each turn, or after each append",
@@ -97,22 +84,17 @@ export const record: CliCommand = {
   async run(run) {
     const { options, io } = run;
     const { from } = options;
-    const source = HOOK_SOURCES.find((each) => each === from);
-    if (source !== undefined) {
-      const { recordHook } = await import("./hook.ts");
-      return recordHook(
-        () => hookOptionsOf(source, options),
-        () => io.input,
-      );
-    }
+    const source = RECORD_SOURCES.find(({ names }) => names.some((each) => each === from));
+    if (source !== undefined) return source.record(String(from), run);
+    refuseSourceOptions(options);
     if (from !== undefined) refuseLineOptions(options);
     const asked = askedFor(options);
     const { input } = io; // Before anything is made: what cannot be read is refused.
     const store = await openStore(asked, io);
-    const session = await OPENERS[asked.dialect](store, asked);
+    const session = await openSession(store, asked);
     const writer = await session.openToAppend();
     const isAcknowledging = options.ack === true;
-    const start = asked.dialect === "rye" && writer.end === 0 ? THREAD_START : null;
+    const start = writer.end === 0 ? (dialectNamed(asked.dialect).recording?.start ?? null) : null;
     const signal = io.interruption();
     io.out(JSON.stringify({ session: session.id, path: session.path }));
     try {
@@ -139,95 +121,66 @@ export const record: CliCommand = {
   },
 };
 
-/** What is known of a thread whose first event is not its start. */
-const THREAD_START = { type: "thread_start", inputs: {} };
-
 interface Asked {
-  readonly dialect: RecordedDialect;
+  readonly dialect: string;
   readonly root: string | undefined;
-  readonly directive: string | undefined;
-  readonly agent: string | undefined;
   readonly sessionId: string | undefined;
-  readonly storeOptions: Partial<StoreOptions>;
+  /** The options that only this dialect has, by name. */
+  readonly own: Readonly<Record<string, string | undefined>>;
+  readonly storeOptions: StoreOptions;
 }
 
 function askedFor(options: Run["options"]): Asked {
-  const { durability, envelope } = options;
-  const dialect = (options.dialect ?? "verbatim") as RecordedDialect;
-  const model = textOption("--model", options.model);
-  const version = textOption("--agent-version", options.agentVersion);
-  const asked: Asked = {
+  const dialect = typeof options.dialect === "string" ? options.dialect : DEFAULT_DIALECT;
+  const own: Record<string, string | undefined> = {};
+  for (const { dialect: owner, option } of OWN_OPTIONS) {
+    const value = givenTo(option, options);
+    if (value === undefined) continue;
+    // An option that would do nothing is a mistake.
+    if (owner !== dialect) {
+      throw new UsageError(`${flagOf(option)} is only for ${owner}, not for ${dialect}`);
+    }
+    own[option.name] = value;
+  }
+  return {
     dialect,
     root: textOption("--root", options.root),
-    directive: textOption("--directive", options.directive),
-    agent: textOption("--agent", options.agent),
     sessionId: textOption("--session", options.session),
+    own,
     storeOptions: {
-      durability: durability as Durability,
-      ...(dialect === "rye" ? { markdown: options.markdown !== false } : {}),
-      ...(envelope === undefined ? {} : { envelope: envelope as "flat" | "payload" }),
-      ...(model === undefined ? {} : { model }),
-      ...(version === undefined ? {} : { version }),
+      durability: options.durability as Durability,
       sign: (options.sign ?? false) as boolean | "turn" | "append",
+      ...dialectNamed(dialect).recording?.storeOptions?.(own),
     },
   };
-  if (dialect === "homeagent" && asked.agent === undefined) {
-    throw new UsageError("homeagent needs --agent");
-  }
-  refuseOthers(dialect, { ...asked, envelope, model, "agent-version": version });
-  return asked;
 }
 
-/** Which options are one dialect's own. */
-const OWN_OPTIONS = {
-  directive: "rye",
-  envelope: "rye",
-  agent: "homeagent",
-  model: "entire",
-  "agent-version": "entire",
-} as const satisfies Readonly<Record<string, DialectName>>;
-
-/** An option that would do nothing is a mistake. */
-function refuseOthers(
-  dialect: DialectName,
-  given: Readonly<Record<keyof typeof OWN_OPTIONS, unknown>>,
-): void {
-  for (const [name, owner] of Object.entries(OWN_OPTIONS)) {
-    if (owner === dialect || given[name as keyof typeof OWN_OPTIONS] === undefined) continue;
-    throw new UsageError(`--${name} is only for ${owner}, not for ${dialect}`);
-  }
+/** `no` for a switch that takes something away and was given. */
+function givenTo(option: RecordOption, options: Run["options"]): string | undefined {
+  const value = options[option.name];
+  if (option.flags.startsWith("--no-")) return value === false ? "no" : undefined;
+  return textOption(flagOf(option), value);
 }
 
-/** What has no meaning for a hook: whose session it is, the hook says. */
-const NOT_FOR_HOOKS = {
-  dialect: "--dialect",
-  directive: "--directive",
-  agent: "--agent",
-  model: "--model",
-  agentVersion: "--agent-version",
-  session: "--session",
-  envelope: "--envelope",
-  ack: "--ack",
-} as const;
+function flagOf({ flags }: RecordOption): string {
+  return flags.split(" ")[0] ?? flags;
+}
 
-function hookOptionsOf(from: HookSource, options: Run["options"]): HookOptions {
-  const [, other] = Object.entries(NOT_FOR_HOOKS).find(([name]) => options[name]) ?? [];
-  if (other !== undefined) throw new UsageError(`${other} has no meaning with --from`);
-  const { within = String(WITHIN_MS), sign = false } = options;
-  return {
-    from,
-    root: textOption("--root", options.root),
-    durability: options.durability === "os" ? "os" : "disk",
-    sign: sign === false ? false : sign === "append" ? "append" : "turn",
-    withinMs: wholeNumber("--within", within, WITHIN_MS_LEAST, WITHIN_MS_MOST),
-  };
+/** What has no meaning without the source that takes it. */
+function refuseSourceOptions(options: Run["options"]): void {
+  for (const { names, options: own } of RECORD_SOURCES) {
+    const flag = own
+      .map(({ flags }) => flags.split(" ")[0] ?? "")
+      .find((each) => {
+        return options[each.replace("--", "")] !== undefined;
+      });
+    if (flag === undefined) continue;
+    throw new UsageError(`${flag} has no meaning without --from ${names.join(" or ")}`);
+  }
 }
 
 /** What has no meaning where stdin holds no lines of entries. */
 function refuseLineOptions(options: Run["options"]): void {
-  if (options.within !== undefined) {
-    throw new UsageError("--within has no meaning without --from claude-code-hooks or codex-hooks");
-  }
   if (options.onError === "skip") {
     throw new UsageError("--on-error has no meaning with --from: each response is kept as it came");
   }
@@ -244,68 +197,15 @@ async function openStore({ dialect, root, storeOptions }: Asked, io: Io): Promis
   });
 }
 
-async function openOwn(store: Store, { sessionId }: Asked): Promise<Session> {
-  return sessionId === undefined ? store.create() : store.session(sessionId);
-}
-
-async function openTurns(store: Store, { agent = "", sessionId }: Asked): Promise<Session> {
-  const { sessionIdOf } = await import("../../dialects/homeagent/session-id.ts");
-  if (sessionId !== undefined) return store.session(sessionIdOf(agent, sessionId));
-  const { randomUUID } = await import("node:crypto");
-  return store.session(sessionIdOf(agent, randomUUID()));
-}
-
-async function openRows(store: Store, { sessionId }: Asked): Promise<Session> {
-  const { newSessionId } = await import("../../dialects/entire/door/transcripts.ts");
-  return store.session(sessionId ?? newSessionId());
-}
-
-/** Sessions of others' making, who say what they are called. */
-async function openNamed(store: Store, { dialect, sessionId }: Asked): Promise<Session> {
-  if (sessionId !== undefined) return store.session(sessionId);
-  const first = dialect === "sdk" ? "door" : "project";
-  throw new UsageError(`${dialect} needs --session: <${first}>/<session>`);
-}
-
-async function openThread(store: Store, { directive, sessionId }: Asked): Promise<Session> {
-  if (sessionId === undefined) {
-    if (directive === undefined) {
-      throw new UsageError("rye needs --directive, or --session with an existing thread");
-    }
-    return store.create({ agent: directive, wait: true });
-  }
-  const known = directive ?? (await directiveOf(store, sessionId));
-  if (known === null) {
-    throw new UsageError(`the directive of ${sessionId} is unknown; give --directive`);
-  }
-  return store.session(sessionId, known);
-}
-
-/** Streams are appended to through their server. */
-type RecordedDialect = Exclude<DialectName, "streams">;
-type Opener = (store: Store, asked: Asked) => Promise<Session>;
-
-const OPENERS: Readonly<Record<RecordedDialect, Opener>> = {
-  verbatim: openOwn,
-  rye: openThread,
-  homeagent: openTurns,
-  entire: openRows,
-  claude: openNamed,
-  sdk: openNamed,
-};
-
-/** The directive of a thread that is there, from its thread.json or its first event. */
-async function directiveOf({ root }: Store, threadId: string): Promise<string | null> {
+async function openSession(store: Store, { dialect, own, sessionId }: Asked): Promise<Session> {
   const { nodeHost } = await import("../../base/node-host.ts");
-  const { readStoredMeta, threadEvents } = await import("../../dialects/rye/files/thread-files.ts");
-  const stored = (await readStoredMeta(nodeHost, root, threadId))?.directive;
-  if (stored) return stored;
-  try {
-    for await (const { directive } of threadEvents(nodeHost, root, threadId)) {
-      if (directive) return directive;
-    }
-  } catch (cause) {
-    if (!(cause instanceof VerbatimError && cause.code === "LOG_NOT_FOUND")) throw cause;
-  }
-  return null;
+  const given = { ...own, session: sessionId };
+  const found: RecordedSession =
+    (await dialectNamed(dialect).recording?.session?.(given, {
+      host: nodeHost,
+      root: store.root,
+    })) ?? (sessionId === undefined ? { isNew: true } : { id: sessionId });
+  if ("missing" in found) throw new UsageError(found.missing);
+  if ("id" in found) return store.session(found.id, found.agent);
+  return store.create({ wait: true, ...(found.agent === undefined ? {} : { agent: found.agent }) });
 }

@@ -6,11 +6,11 @@
  *      one is told with its number and its fault, never with its content.
  */
 
+import type { Io } from "../../command/command.ts";
+import { inexactNumber } from "../../command/exact-numbers.ts";
 import type { Native } from "../../dialects/dialect.ts";
 import { decodeLine } from "../../log/json.ts";
 import type { Session } from "../../store/session.ts";
-import type { Io } from "../command.ts";
-import { inexactNumber } from "./exact-numbers.ts";
 import type { InputLines } from "./input-lines.ts";
 import { KnownRows } from "./known-rows.ts";
 import { Recorder } from "./recorder.ts";

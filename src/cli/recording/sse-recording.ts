@@ -11,9 +11,9 @@ import { captureAnthropic } from "../../capture/anthropic.ts";
 import type { CaptureSession } from "../../capture/capture.ts";
 import { captureOpenAI } from "../../capture/openai.ts";
 import { Responses } from "../../capture/responses.ts";
+import type { Io } from "../../command/command.ts";
 import type { Native } from "../../dialects/dialect.ts";
 import type { Session } from "../../store/session.ts";
-import type { Io } from "../command.ts";
 import { chunksOf } from "./input-lines.ts";
 import type { Outcome } from "./recording.ts";
 

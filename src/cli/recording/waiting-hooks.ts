@@ -4,8 +4,8 @@
  */
 
 import { nodeHost } from "../../base/node-host.ts";
+import type { Run } from "../../command/command.ts";
 import { bringInHooks } from "../../listing/bring-in-hooks.ts";
-import type { Run } from "../command.ts";
 
 /** Commands that read sessions. `verify` and `doctor` only look: they report what waits. */
 const READERS: readonly string[] = [

@@ -9,7 +9,7 @@ import {
   textOptions,
   UsageError,
   wholeNumber,
-} from "../command.ts";
+} from "../../command/command.ts";
 import { ACCESS_OPTIONS, accessSettings } from "./server-access.ts";
 
 const PORT_MAX = 65_535;

@@ -1,8 +1,14 @@
 /** Server access: the options of `serve` that say who reaches it, how, and how many. */
 
 import { resolve } from "node:path";
+import {
+  type CommandOption,
+  type Run,
+  textOption,
+  UsageError,
+  wholeNumber,
+} from "../../command/command.ts";
 import type { ServeOptions } from "../../server/serve.ts";
-import { type CommandOption, type Run, textOption, UsageError, wholeNumber } from "../command.ts";
 
 const CONNECTIONS_MAX = 1_000_000;
 

@@ -2,7 +2,6 @@
 
 import { resolve } from "node:path";
 import { momentOf } from "../../base/choice.ts";
-import type { Scope, TokenEntry } from "../../server/auth/token-file.ts";
 import {
   type CliCommand,
   type CommandGroup,
@@ -10,9 +9,10 @@ import {
   type Run,
   textOption,
   UsageError,
-} from "../command.ts";
-import { jsonLine } from "../reading/reading.ts";
-import { type Column, printList } from "../table.ts";
+} from "../../command/command.ts";
+import { jsonLine } from "../../command/json-line.ts";
+import { type Column, printList } from "../../command/table.ts";
+import type { Scope, TokenEntry } from "../../server/auth/token-file.ts";
 
 const DATA_OPTION: CommandOption = {
   flags: "--data <directory>",

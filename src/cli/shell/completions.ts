@@ -3,7 +3,7 @@
  * with the package (scripts/shell-files.mjs) from what the commands declare.
  */
 
-import { type CliCommand, UsageError } from "../command.ts";
+import { type CliCommand, UsageError } from "../../command/command.ts";
 
 const SHELLS: readonly string[] = ["bash", "zsh", "fish"];
 

@@ -10,19 +10,36 @@ import { isProgramsPrompt } from "../entire/aside.ts";
 import { compaction } from "../entire/compaction.ts";
 import { QueueMemory } from "../entire/queue.ts";
 import { isSilent } from "../entire/silent.ts";
+import { named } from "../new-ids.ts";
 import { isOthersLine } from "../recognise.ts";
+import { mustBeNamed } from "../recording.ts";
 import { asideOf } from "./aside.ts";
 import { complete } from "./complete.ts";
 import { decode } from "./decode.ts";
 import { takingBack } from "./deletion.ts";
 import { express } from "./express.ts";
+import { inbox } from "./files/inbox.ts";
 import { isSilentHook } from "./hooks.ts";
 import { once } from "./once.ts";
-import { idAt, logPath } from "./session-id.ts";
+import { idAt, keyOf, LOG_NAME, logPath, SESSIONS_PATH, sessionIdOf } from "./session-id.ts";
 import { signing } from "./signing.ts";
 
-export const claude: Dialect = {
+export const claude: Dialect<"claude"> = {
   name: "claude",
+  layout: { under: SESSIONS_PATH, logName: LOG_NAME, idAt },
+  inbox,
+  recording: mustBeNamed("claude", "<project>/<session>"),
+  newIds: {
+    make: (agent, _, uuid) => sessionIdOf({ projectKey: named(agent), sessionId: uuid }),
+  },
+  /** Next to the subagent's log: elsewhere its rows would not be part of the conversation (aside.ts). */
+  forkId(parent, uuid) {
+    const key = keyOf(parent);
+    if (key?.subpath === undefined) return undefined;
+    const directory = key.subpath.slice(0, key.subpath.lastIndexOf("/") + 1);
+    return sessionIdOf({ ...key, subpath: `${directory}agent-${uuid}` });
+  },
+  agentOf: (id) => keyOf(id)?.projectKey ?? null,
   signing,
   logPath,
   idAt,

@@ -3,7 +3,7 @@
  *
  *   <root>/.verbatim/claude/.hooks/<order>-<id>.json     one call of a hook, one line of JSON
  *
- * Owns the names and the line. cli/recording/hook.ts writes the files, dialects/claude/files/drain-spool.ts reads them.
+ * Owns the names and the line. dialects/claude/door/hook.ts writes the files, dialects/claude/files/drain-spool.ts reads them.
  *
  * HS1  A name is used once. So a file can be removed by its name, whoever else drains or records.
  * HS2  A file is whole when it ends with LF: the line itself holds none. What is not whole was

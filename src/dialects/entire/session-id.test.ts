@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
-import { datedSessionId, idAt, logPath } from "./session-id.ts";
+import { datedId } from "../new-ids.ts";
+import { idAt, logPath } from "./session-id.ts";
 
 const UUID = "a1b2c3d4-e5f6-4890-abcd-ef1234567890";
 
 test("a new id is the day in UTC and a uuid, at any time of the day (S1-R3)", () => {
   for (const time of ["00:00:00.000", "12:00:00.000", "23:59:59.999"]) {
-    const id = datedSessionId(Date.parse(`2026-02-10T${time}Z`), UUID);
+    const id = datedId(Date.parse(`2026-02-10T${time}Z`), UUID);
     assert.equal(id, `2026-02-10-${UUID}`);
   }
 });

@@ -20,15 +20,6 @@ export const CONTEXT_NAME = "context.md";
 /** What nearly all ids are like. A listing asks for thousands, and the full question costs more. */
 const PLAIN = /^[\w-]+$/;
 
-/**
- * `YYYY-MM-DD-<uuid v4>`, the date in UTC.
- *
- * @example datedSessionId(Date.now(), randomUUID()) // "2026-02-10-a1b2c3d4-e5f6-4890-abcd-ef1234567890"
- */
-export function datedSessionId(nowMs: number, uuid: string): string {
-  return `${new Date(nowMs).toISOString().slice(0, 10)}-${uuid}`;
-}
-
 export function logPath(id: string): readonly string[] {
   if (!isPlain(id)) {
     const [, ...rest] = idSegments(id);

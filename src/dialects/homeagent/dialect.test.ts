@@ -1,8 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { test } from "vitest";
-import { findImports } from "../../../test/architecture/imports.ts";
 import { docsPage } from "../../../test/support/docs-page.ts";
 import { homeagent } from "./dialect.ts";
 import { judgeEntry } from "./schema.ts";
@@ -46,22 +43,4 @@ test("the lines that the format page calls bad are bad, for the reason it gives"
     bad.map((line) => homeagent.decode(JSON.parse(line)).fault),
     reasons,
   );
-});
-
-test("reading and writing load neither Zod nor Node", () => {
-  // Method: every file that is loaded with the dialect, by its imports.
-  const seen = new Set<string>();
-  const visit = (file: URL): void => {
-    if (seen.has(file.href)) return;
-    seen.add(file.href);
-    const { imports } = findImports(fileURLToPath(file), readFileSync(file, "utf8"));
-    for (const { specifier, isTypeOnly } of imports) {
-      if (isTypeOnly) continue;
-      assert.match(specifier, /^\./, `${file.href} imports ${specifier}`);
-      visit(new URL(specifier, file));
-    }
-  };
-  visit(new URL("./dialect.ts", import.meta.url));
-  assert.ok(seen.size > 5);
-  assert.ok(![...seen].some((href) => href.endsWith("/schema.ts")));
 });

@@ -63,6 +63,16 @@ export function idAt(path: readonly string[]): string | null {
   }
 }
 
+/** The project that threads belong to; null when their directory is in none. */
+export function projectOf(
+  root: string,
+  { isThreadsRoot }: { readonly isThreadsRoot?: boolean },
+): string | null {
+  if (!isThreadsRoot) return root;
+  const below = `/${THREADS_PATH.join("/")}`;
+  return root.endsWith(below) ? root.slice(0, -below.length) || "/" : null;
+}
+
 function refuseId(id: string, reason: string): never {
   throw new VerbatimError(
     "BAD_ID",

@@ -7,15 +7,26 @@
  */
 
 import type { Dialect } from "../dialect.ts";
+import { agentBefore, perAgent } from "../new-ids.ts";
+import { mustBeNamed } from "../recording.ts";
 import { complete } from "./complete.ts";
 import { decode } from "./decode.ts";
 import { express } from "./express.ts";
 import { cutBefore, LINE_TYPES, takingBack } from "./line.ts";
-import { idAt, logPath } from "./session-id.ts";
+import { ENDING, idAt, logPath, SESSIONS_PATH } from "./session-id.ts";
 import { signing } from "./signing.ts";
 
-export const sdk: Dialect = {
+export const sdk: Dialect<"sdk"> = {
   name: "sdk",
+  layout: {
+    under: SESSIONS_PATH,
+    levels: [null],
+    isLog: (name) => name.endsWith(ENDING),
+    idAt,
+  },
+  newIds: perAgent,
+  recording: mustBeNamed("sdk", "<door>/<session>"),
+  agentOf: agentBefore,
   signing,
   logPath,
   idAt,

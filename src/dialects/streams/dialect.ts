@@ -8,51 +8,57 @@
 
 import { VerbatimError } from "../../base/errors.ts";
 import { asciiJson } from "../../proof/checkpoint.ts";
+import { readingHost } from "../../streams/reading/reading-host.ts";
+import { streamLogs } from "../../streams/stream-logs.ts";
+import { streamPathToFilename } from "../../streams/stream-path.ts";
 import type { Dialect } from "../dialect.ts";
 import { getString } from "../fields.ts";
 import { decode } from "./decode.ts";
 
-/** How streams' files are named: which names there are is for those who know the store. */
-export interface StreamNames {
-  /** The file in `logs/` of a path's first life; refuses what can be no path. */
-  fileOf(path: string): string;
-}
-
-export function streamsDialect({ fileOf }: StreamNames): Dialect {
-  return {
-    name: "streams",
-    signing: {
-      isSidecar: true,
-      turnMark(native) {
-        const role = getString(native, "role");
-        if (role === "user") return "opens";
-        return role === null || role === "system" ? null : "works";
-      },
-      opening({ id, nowMs }) {
-        const timestamp = new Date(nowMs).toISOString();
-        const fields = { timestamp, thread_id: `streams:${id}` };
-        return { text: `${asciiJson(fields).slice(0, -1)},`, id: null };
-      },
-    },
-    logPath(id) {
-      try {
-        return ["logs", fileOf(id)];
-      } catch (cause) {
-        const reason = cause instanceof Error ? cause.message : String(cause);
-        throw new VerbatimError("BAD_ID", reason, { id, reason }, { cause });
-      }
-    },
-    // A file's name alone does not say whether its stream lives; see store/layouts.ts.
+export const streams: Dialect<"streams"> = {
+  name: "streams",
+  isReadOnly: true,
+  holdsAnything: true,
+  layout: {
+    under: ["logs"],
+    mark: "meta.jsonl",
+    levels: [],
+    isLog: () => false,
     idAt: () => null,
-    decode,
-    express: () => {
-      throw readOnly();
+    logsIn: streamLogs,
+  },
+  hostFor: readingHost,
+  signing: {
+    isSidecar: true,
+    turnMark(native) {
+      const role = getString(native, "role");
+      if (role === "user") return "opens";
+      return role === null || role === "system" ? null : "works";
     },
-    complete: () => {
-      throw readOnly();
+    opening({ id, nowMs }) {
+      const timestamp = new Date(nowMs).toISOString();
+      const fields = { timestamp, thread_id: `streams:${id}` };
+      return { text: `${asciiJson(fields).slice(0, -1)},`, id: null };
     },
-  };
-}
+  },
+  logPath(id) {
+    try {
+      return ["logs", streamPathToFilename(id)];
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new VerbatimError("BAD_ID", reason, { id, reason }, { cause });
+    }
+  },
+  // A file's name alone does not say whether its stream is live: `logsIn` asks meta.jsonl.
+  idAt: () => null,
+  decode,
+  express: () => {
+    throw readOnly();
+  },
+  complete: () => {
+    throw readOnly();
+  },
+};
 
 function readOnly(): VerbatimError<"BAD_SETTING"> {
   const reason = "streams are only read here; append to them through their server or JsonlEngine";

@@ -9,16 +9,24 @@ import { checkedEntry } from "../../model/entry-check.ts";
 import { invalidEntry } from "../../model/plain-json.ts";
 import type { Dialect, Native, WriterFacts } from "../dialect.ts";
 import { getObject, isObject } from "../fields.ts";
+import { dated } from "../new-ids.ts";
 import { complete as completeLine } from "../sdk/complete.ts";
 import { decode } from "../sdk/decode.ts";
 import { express } from "../sdk/express.ts";
 import { signingAs } from "../sdk/signing.ts";
-import { idAt, logPath } from "./session-id.ts";
+import { ENDING, idAt, logPath, SESSIONS_PATH } from "./session-id.ts";
 
 const TYPE = "entry";
 
-export const verbatim: Dialect = {
+export const verbatim: Dialect<"verbatim"> = {
   name: "verbatim",
+  layout: {
+    under: SESSIONS_PATH,
+    levels: [],
+    isLog: (name) => name.endsWith(ENDING),
+    idAt,
+  },
+  newIds: dated,
   signing: signingAs("verbatim"),
   logPath,
   idAt,

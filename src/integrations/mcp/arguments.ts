@@ -4,7 +4,7 @@
  */
 
 import { boolean, described, partly, type Schema } from "../../client/schema.ts";
-import { DIALECT_NAMES } from "../../model/dialect-names.ts";
+import { DIALECT_NAMES } from "../../dialects/all.ts";
 import { SESSION_STATUSES } from "../../model/summary.ts";
 
 /** Sessions and hits in one result. */

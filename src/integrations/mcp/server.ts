@@ -17,7 +17,6 @@ import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { errnoOf, VerbatimError } from "../../base/errors.ts";
 import { packageVersion } from "../../base/node-package.ts";
 import type { Of } from "../../client/schema.ts";
-import type { DialectName } from "../../dialects/dialect.ts";
 import { bringInHooks } from "../../listing/bring-in-hooks.ts";
 import { findSessionById, openFound } from "../../listing/find-session.ts";
 import { LIST_ANSWER, READ_ANSWER, SEARCH_ANSWER, VERIFY_ANSWER } from "./answers.ts";
@@ -46,7 +45,7 @@ export function mcpServer(parts: McpParts): McpServer {
     },
   );
   const serving = { ...parts, server };
-  const find = (session: string, dialect: DialectName | undefined) =>
+  const find = (session: string, dialect: string | undefined) =>
     findSessionById(host, session, { ...where, dialect: dialect ?? where.dialect });
 
   addTool(serving, "list_sessions", {

@@ -14,10 +14,8 @@
 import { randomUUID } from "node:crypto";
 import { VerbatimError } from "../../base/errors.ts";
 import type { Host } from "../../base/host.ts";
-import { keyOf, sessionIdOf } from "../../dialects/claude/session-id.ts";
-import type { Dialect, DialectName, Native } from "../../dialects/dialect.ts";
-import { without } from "../../dialects/fields.ts";
-import { readEnvelope } from "../../dialects/rye/envelope.ts";
+import { type DialectName, dialectNamed } from "../../dialects/all.ts";
+import type { Dialect, Native } from "../../dialects/dialect.ts";
 import type { NewEntry } from "../../model/entry.ts";
 import type { ForeignHead } from "../../proof/checkpoint.ts";
 import type { Session } from "../../store/session.ts";
@@ -48,7 +46,7 @@ export interface Forked {
 /** Refuses with SESSION_EXISTS and disk errors; then nothing of it is there. */
 export async function forkInto(host: Host, store: Store, parts: ForkParts): Promise<Forked> {
   const { head, agent } = parts;
-  const id = parts.id ?? besideSubagent(store.dialect, parts.parent);
+  const id = parts.id ?? dialectNamed(store.dialect).forkId?.(parts.parent, randomUUID());
   const { session, filled: leftBehind } = await createWhole(
     host,
     store,
@@ -63,21 +61,10 @@ export async function forkInto(host: Host, store: Store, parts: ForkParts): Prom
   return { session, leftBehind };
 }
 
-/**
- * The place of a fork of a subagent's own log: next to it, since elsewhere its rows would not count
- * as the conversation (dialects/claude/aside.ts). Undefined for others: the dialect decides.
- */
-function besideSubagent(dialect: DialectName, parent: string): string | undefined {
-  const key = dialect === "claude" ? keyOf(parent) : null;
-  if (key?.subpath === undefined) return undefined;
-  const directory = key.subpath.slice(0, key.subpath.lastIndexOf("/") + 1);
-  return sessionIdOf({ ...key, subpath: `${directory}agent-${randomUUID()}` });
-}
-
 /** Answers how many lines were not carried over. */
 async function fill(session: Session, { parent, entry, natives }: ForkParts): Promise<number> {
-  const isRye = session.dialect.name === "rye";
-  const { start, rest } = isRye ? startOf(parent, natives) : { start: null, rest: natives };
+  const { forkStart } = session.dialect;
+  const { start, rest } = forkStart?.(parent, natives) ?? { start: null, rest: natives };
   if (start) await session.appendNative(start);
   await session.append(entry);
   let leftBehind = 0;
@@ -89,23 +76,11 @@ async function fill(session: Session, { parent, entry, natives }: ForkParts): Pr
   return leftBehind;
 }
 
-/** The agent that a session's id or a line names; null where neither does. */
-export function agentIn(dialect: DialectName, id: string | null, native: Native): string | null {
-  if (dialect === "homeagent" || dialect === "sdk")
-    return id === null ? null : id.slice(0, id.indexOf("/"));
-  if (dialect === "claude") return id === null ? null : (keyOf(id)?.projectKey ?? null);
-  if (dialect !== "rye") return null;
-  return readEnvelope(native).event?.directive ?? null;
-}
-
-/** A thread's start event, which names the parent, and the rest of its lines. */
-function startOf(parent: string, natives: readonly Native[]) {
-  const [first = {}] = natives;
-  const { event } = readEnvelope(first);
-  const isStart = event?.meaning === "thread_start";
-  const data = isStart && event ? without(event.data, ["type", "event_type"]) : {};
-  const start = { ...data, type: "thread_start", parent_thread_id: parent };
-  return { start, rest: isStart ? natives.slice(1) : natives };
+/** Who is at work, by a line of a session or, where lines do not say, by its id; null: neither says. */
+export function agentIn(dialect: string, id: string | null, native: Native): string | null {
+  const { agentSaidIn, agentOf } = dialectNamed(dialect);
+  if (agentSaidIn) return agentSaidIn(native);
+  return id === null ? null : (agentOf?.(id) ?? null);
 }
 
 /** Counts one line that is not copied; throws any error that is not a refusal of the line. */

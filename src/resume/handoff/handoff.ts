@@ -15,23 +15,23 @@ import type { Directory, OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { packageVersion } from "../../base/node-package.ts";
 import { userPlaces } from "../../base/node-places.ts";
+import { dialectNamed } from "../../dialects/all.ts";
+import type { SignedFile } from "../../dialects/dialect-files.ts";
 import { readSpill } from "../../dialects/files/spill-files.ts";
-import { FoundMeta } from "../../dialects/rye/files/found-meta.ts";
-import { DIALECTS, type FoundSession, ofNobody } from "../../listing/find-session.ts";
+import { type FoundSession, ofNobody } from "../../listing/find-session.ts";
 import { LF } from "../../proof/bytes.ts";
 import { publicKeyPem } from "../../proof/ed25519-keys.ts";
+import { hasSidecar, LEGACY_PROFILE, type LegacyProfile } from "../../proof/envelopes.ts";
 import { renderEntry } from "../../render/entry-markdown.ts";
 import { openVerifiedLog, type VerifiedLine } from "../../signing/judging/open-verified.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
 import { loadSigner } from "../../signing/keys/keys.ts";
-import { hasSidecar, type SessionLog, sidecarOf } from "../../signing/session-log.ts";
-import { threadKeys } from "../../signing/trust/trusted-keys.ts";
+import { type SessionLog, sidecarOf } from "../../signing/session-log.ts";
 import type { Session } from "../../store/session.ts";
 import { listedAside, SummaryFold } from "../../store/summaries.ts";
 import { UserJudging } from "../../verifying/user-judging.ts";
 import { entriesOf } from "../../verifying/verified-entries.ts";
 import { STRICT_ADVICE, withAdvice } from "../advice.ts";
-import type { DialectName } from "../fork/fork.ts";
 import { askedFor, refuseWhenBusy } from "../resume.ts";
 import { refuseOutput, writeWhole } from "./bundle-file.ts";
 import type { Member } from "./bundle-reader.ts";
@@ -58,17 +58,15 @@ const CHUNK_BYTES = 64 * 1024;
 export interface HandoffOptions {
   /** The store to look in: a project, or HomeAgent's base. Default: those found from here. */
   readonly root?: string;
-  readonly dialect?: DialectName;
+  readonly dialect?: string;
   /** The file to write. Default: `<id>.vbx` here, `__` for each `/` of the id. */
   readonly output?: string;
   /** A text for the person who continues; it is marked as derived, and proves nothing. */
   readonly summary?: string;
   /** Refuse a session without a pinned head. Default: false. */
   readonly requiresPin?: boolean;
-  /**
-   * Read checkpoints of the Python original, too, by keys that the user allowed for that format.
-   */
-  readonly profile?: "rye";
+  /** Read checkpoints of the Python original, too, by keys that the user allowed that format. */
+  readonly profile?: LegacyProfile;
 }
 
 export interface HandedOff {
@@ -94,9 +92,10 @@ export async function handoffSession(
   const { requiresPin = false } = options;
   const judge: BundleJudge = { host, judging, rootFor: () => target.root, requiresPin };
   const path = resolve(options.output ?? `${target.id.replaceAll("/", "__")}.vbx`);
-  const meta = target.dialect === "rye" ? await FoundMeta.read(host, target) : null;
-  checkChoice("profile", options.profile, ["rye"]);
-  const opened = await openStrictly(target, judge, meta, options.profile === "rye");
+  const { signedFile } = (await dialectNamed(target.dialect).files?.()) ?? {};
+  const meta = (await signedFile?.read(host, target)) ?? null;
+  checkChoice("profile", options.profile, [LEGACY_PROFILE]);
+  const opened = await openStrictly(target, judge, meta, options.profile !== undefined);
   try {
     if (opened.report.log === null) throw olderFormat(found.path);
     refuseOutput(path, found.path);
@@ -112,9 +111,9 @@ export async function handoffSession(
 type StoredTarget = SessionLog & { readonly id: string };
 
 function targetOf({ id, root, dialect, path }: FoundSession): StoredTarget {
-  if (dialect === "streams") {
+  if (dialectNamed(dialect).isReadOnly) {
     const reason = "bundles cannot hold streams; `verbatim backup` copies the data directory";
-    const details = { setting: "dialect", from: "streams", reason };
+    const details = { setting: "dialect", from: dialect, reason };
     throw new VerbatimError("BAD_SETTING", `${id} cannot be handed off: ${reason}`, details);
   }
   if (id !== null) return { dialect, root, id, logId: relative(root, path) };
@@ -124,13 +123,14 @@ function targetOf({ id, root, dialect, path }: FoundSession): StoredTarget {
 async function openStrictly(
   target: StoredTarget,
   { host, judging, requiresPin = false }: BundleJudge,
-  meta: FoundMeta | null,
+  meta: SignedFile | null,
   isLegacyProfile: boolean,
 ) {
   const onCheckpoint = meta?.onCheckpoint ?? (() => {});
   const judged = await judging.optionsFor(target);
-  // A thread.json that does not verify is left out (#addMeta), and does not affect the log.
-  const beside = target.dialect === "rye" ? null : (judged.beside ?? null);
+  // A signed file that does not verify is left out (#addMeta) and does not count against the log.
+  const files = await dialectNamed(target.dialect).files?.();
+  const beside = files?.signedFile ? null : (judged.beside ?? null);
   const options = { ...judged, beside, requiresPin, onCheckpoint, isLegacyProfile };
   try {
     return await openVerifiedLog(host, target, options);
@@ -161,7 +161,7 @@ class Packing {
 
   async pack(
     { lines, report }: Opened,
-    meta: FoundMeta | null,
+    meta: SignedFile | null,
     { summary }: HandoffOptions,
   ): Promise<Omit<HandedOff, "path">> {
     const { host, judging } = this.#judge;
@@ -190,8 +190,8 @@ class Packing {
     }
     await this.#addTranscript();
     if (summary !== undefined) this.#writer.add(SUMMARY, `${LABEL}${summary}\n`);
-    // HomeAgent's base is not a project.
-    const found = dialect === "homeagent" ? null : await gitIdentity(root);
+    // A directory of the user's is no project.
+    const found = dialectNamed(dialect).usersRoot ? null : await gitIdentity(root);
     const manifest: BundleManifest = {
       schema: "verbatim.bundle/1",
       session: id,
@@ -214,7 +214,7 @@ class Packing {
   /** Collects usage and the files that lines refer to on the way. */
   async #addLog(lines: AsyncGenerator<VerifiedLine>) {
     const { root, logId, id } = this.#target;
-    const dialect = DIALECTS[this.#target.dialect];
+    const dialect = dialectNamed(this.#target.dialect);
     const { decode, spilling } = dialect;
     const spills = new Map<string, { path: string; bytes: number; sha256: string }>();
     const fold = new SummaryFold();
@@ -243,10 +243,8 @@ class Packing {
   }
 
   /** Only a verified one is passed on; others are rebuilt from the log. */
-  #addMeta(meta: FoundMeta, report: VerifyReport): string | null {
-    const { id } = this.#target;
-    const keys = threadKeys(this.#judge.judging.trust, id);
-    const { doubt } = meta.judge({ threadId: id, keys, report });
+  #addMeta(meta: SignedFile, report: VerifyReport): string | null {
+    const doubt = meta.doubtOf(this.#target.id, this.#judge.judging.trust, report);
     if (doubt === null) this.#writer.add(THREAD, meta.text);
     return doubt?.why ?? null;
   }

@@ -14,8 +14,7 @@ import { basename, dirname, join } from "node:path";
 import { ioError, isNoSpace, VerbatimError } from "../../base/errors.ts";
 import type { Directory, OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
-import type { DialectName } from "../../dialects/dialect.ts";
-import { DIALECTS } from "../../listing/find-session.ts";
+import { dialectNamed } from "../../dialects/all.ts";
 import { LogLock } from "../../log/lock.ts";
 import { SessionIds, sessionExists } from "../../store/session-ids.ts";
 
@@ -27,7 +26,7 @@ export interface InstalledFile {
 }
 
 export interface InstallParts {
-  readonly dialect: DialectName;
+  readonly dialect: string;
   readonly root: string;
   readonly id: string;
   readonly log: Omit<InstalledFile, "name">;
@@ -40,10 +39,11 @@ export interface InstallParts {
  */
 export async function installSession(host: Host, parts: InstallParts): Promise<Traces> {
   const { dialect, root, id, log, beside } = parts;
-  const pathOf = (each: string) => join(root, ...DIALECTS[dialect].logPath(each));
+  const { newIds } = dialectNamed(dialect);
+  const pathOf = (each: string) => join(root, ...dialectNamed(dialect).logPath(each));
   const path = pathOf(id);
   const traces = await Traces.before(host, { dialect, root, path });
-  if (!(await new SessionIds(host, { dialect, root, pathOf }).win(id))) throw sessionExists(id);
+  if (!(await new SessionIds(host, { newIds, root, pathOf }).win(id))) throw sessionExists(id);
   try {
     const directory = await host.files.openDirectory(dirname(path), { create: false, root });
     const lock = new LogLock(host, directory, basename(path));
@@ -110,8 +110,8 @@ export class Traces {
     this.#root = place.root;
     this.#path = place.path;
     this.#before = before;
-    // Where sessions share a directory, other processes may add theirs meanwhile.
-    this.#isShared = place.dialect === "homeagent";
+    // Where sessions share a directory, others may make theirs meanwhile.
+    this.#isShared = !("logName" in dialectNamed(place.dialect).layout);
   }
 
   static async before(host: Host, place: TracedPlace): Promise<Traces> {
@@ -150,7 +150,7 @@ export class Traces {
 }
 
 interface TracedPlace {
-  readonly dialect: DialectName;
+  readonly dialect: string;
   readonly root: string;
   /** The log's. */
   readonly path: string;

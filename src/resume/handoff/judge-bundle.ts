@@ -13,11 +13,12 @@
 
 import type { Host } from "../../base/host.ts";
 import { BUNDLE_LIMITS } from "../../base/limits.ts";
+import { dialectNamed } from "../../dialects/all.ts";
+import type { SignedFile } from "../../dialects/dialect-files.ts";
 import { decodeWhole } from "../../dialects/files/spill-files.ts";
 import { SpillProof } from "../../dialects/files/spill-proof.ts";
-import { FoundMeta } from "../../dialects/rye/files/found-meta.ts";
-import { DIALECTS } from "../../listing/find-session.ts";
 import { toHex } from "../../proof/bytes.ts";
+import { hasSidecar } from "../../proof/envelopes.ts";
 import { rememberedIn } from "../../signing/heads/heads.ts";
 import { openVerifiedLog } from "../../signing/judging/open-verified.ts";
 import { changedWhileRead } from "../../signing/judging/read-counted.ts";
@@ -25,8 +26,8 @@ import type { VerifyReport } from "../../signing/judging/report.ts";
 import { verifyLog } from "../../signing/judging/verify.ts";
 import type { VerifyOptions } from "../../signing/judging/verify-options.ts";
 import { nodeCrypto } from "../../signing/keys/node-crypto.ts";
-import { hasSidecar, type SessionLog } from "../../signing/session-log.ts";
-import { threadKeys, transcriptKeys } from "../../signing/trust/trusted-keys.ts";
+import type { SessionLog } from "../../signing/session-log.ts";
+import { transcriptKeys } from "../../signing/trust/trusted-keys.ts";
 import type { UserJudging } from "../../verifying/user-judging.ts";
 import {
   type BadVerifiedLine,
@@ -110,7 +111,7 @@ export function bundledSession(
   { host: disk, judging, rootFor, requiresPin = false }: BundleJudge,
 ): BundledSession {
   const root = rootFor({ session: id, dialect });
-  const { spilling, logPath } = DIALECTS[dialect];
+  const { spilling, logPath } = dialectNamed(dialect);
   const target = { dialect, root: bundle.path, logId: logPath(id).join("/"), id };
   const host = { ...disk, files: bundleFiles(bundle, members, target) };
   const options = async (): Promise<VerifyOptions> => {
@@ -141,7 +142,8 @@ export async function* bundledEntries(
     throw changedWhileRead(root, 0);
   }
   const openDirectory = () => host.files.openDirectory(root, { create: false, root });
-  const decode = (value: unknown) => decodeWhole(DIALECTS[target.dialect], value, openDirectory);
+  const decode = (value: unknown) =>
+    decodeWhole(dialectNamed(target.dialect), value, openDirectory);
   try {
     yield* entriesOf(root, opened.lines, decode, onBadLine);
   } finally {
@@ -162,7 +164,7 @@ async function manifestIn(bundle: OpenBundle, member: Member): Promise<ReadManif
 /** The id must name a place in a store. */
 function requirePlace(path: string, { session, dialect }: BundleManifest): void {
   try {
-    DIALECTS[dialect].logPath(session);
+    dialectNamed(dialect).logPath(session);
   } catch {
     throw badBundle(path, "its session id cannot be used in a store");
   }
@@ -193,8 +195,8 @@ async function requireMembers(
 
 function belongs(name: string, { dialect }: BundleManifest): boolean {
   if (name === CHECKPOINTS) return hasSidecar(dialect);
-  if (name === THREAD) return dialect === "rye";
-  return spillName(name) === null || DIALECTS[dialect].spilling !== undefined;
+  if (name === THREAD) return dialectNamed(dialect).signedFileName === THREAD;
+  return spillName(name) === null || dialectNamed(dialect).spilling !== undefined;
 }
 
 function requireVerdict(path: string, report: VerifyReport, manifest: BundleManifest): void {
@@ -220,25 +222,25 @@ function isHeadOf({ signed_through: through, log }: VerifyReport, { head }: Bund
 
 async function bundledMeta(
   { bundle, members }: BundledSession,
-  { members: listed }: BundleManifest,
-): Promise<FoundMeta | null> {
+  { members: listed, dialect }: BundleManifest,
+): Promise<SignedFile | null> {
   const member = members.get(THREAD);
   if (!member) return null;
   const bytes = await readMember(bundle, member);
   const told = listed.find(({ name }) => name === THREAD)?.sha256;
   if (toHex(nodeCrypto.sha256(bytes)) !== told) throw changedWhileRead(bundle.path, member.start);
-  return new FoundMeta(new TextDecoder().decode(bytes));
+  const { signedFile } = (await dialectNamed(dialect).files?.()) ?? {};
+  return signedFile?.of(new TextDecoder().decode(bytes)) ?? null;
 }
 
 /** A key trusted for transcripts may not be trusted for the metadata of threads. */
 function judgedMeta(
   { bundle, target }: BundledSession,
-  meta: FoundMeta,
+  meta: SignedFile,
   { judging }: BundleJudge,
   report: VerifyReport,
 ): string | null {
-  const keys = threadKeys(judging.trust, target.id);
-  const { doubt } = meta.judge({ threadId: target.id, keys, report });
+  const doubt = meta.doubtOf(target.id, judging.trust, report);
   if (!doubt || doubt.verdict === "untrusted") return doubt?.why ?? null;
   throw notVerified(bundle.path, doubt.verdict, `its ${THREAD}: ${doubt.why}`);
 }

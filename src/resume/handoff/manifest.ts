@@ -11,13 +11,12 @@
  */
 
 import { VerbatimError } from "../../base/errors.ts";
-import { DIALECT_NAMES } from "../../model/dialect-names.ts";
+import { DIALECT_NAMES } from "../../dialects/all.ts";
 import { asAscii, concat, fromBase64url, toBase64url, utf8 } from "../../proof/bytes.ts";
 import { asciiJson, type Sign } from "../../proof/checkpoint.ts";
 import type { ProofCrypto } from "../../proof/crypto.ts";
 import type { Keys } from "../../proof/keys.ts";
 import type { Verdict } from "../../proof/verdict.ts";
-import type { DialectName } from "../fork/fork.ts";
 import type { ListedMember } from "./bundle-writer.ts";
 import { isMemberName } from "./member-names.ts";
 import { isCommit, isRemoteAddress } from "./remote-address.ts";
@@ -44,7 +43,7 @@ export interface BundleHead {
 export interface BundleManifest {
   readonly schema: "verbatim.bundle/1";
   readonly session: string;
-  readonly dialect: DialectName;
+  readonly dialect: string;
   /** When it was made, by the signer's clock. */
   readonly made: string;
   readonly by: string;

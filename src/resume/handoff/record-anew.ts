@@ -8,7 +8,7 @@
  */
 
 import type { Host } from "../../base/host.ts";
-import { DIALECTS } from "../../listing/find-session.ts";
+import { dialectNamed } from "../../dialects/all.ts";
 import type { NewEntry } from "../../model/entry.ts";
 import {
   type DroppedWhy,
@@ -21,7 +21,7 @@ import type { Session } from "../../store/session.ts";
 import { Store } from "../../store/store.ts";
 import type { VerifiedEntry } from "../../verifying/verified-entries.ts";
 import { RECORDED_ACTIONS_MAX } from "../continue.ts";
-import { agentIn, type DialectName } from "../fork/fork.ts";
+import { agentIn } from "../fork/fork.ts";
 import { GroupedAppends } from "../fork/grouped-appends.ts";
 import { createWhole } from "../fork/whole-session.ts";
 import { HANDOFF_TYPE } from "../gather.ts";
@@ -63,7 +63,7 @@ export interface Fidelity {
 }
 
 export interface AnewOptions {
-  readonly dialect: DialectName;
+  readonly dialect: string;
   readonly root: string;
   readonly id?: string;
   readonly agent?: string;
@@ -83,7 +83,7 @@ export async function recordAnew(
     const { id } = options;
     const named = { ...(id === undefined ? {} : { id }), wait: true, from: headOf(judged) };
     const { session } = await createWhole(host, store, named, async (anew) => {
-      if (dialect === "rye") await anew.append({ kind: "start" });
+      if (dialectNamed(dialect).hasStart) await anew.append({ kind: "start" });
       await anew.append(originEntry(judged, fidelity));
       await appendAll(anew, judged, dropped);
       await anew.close();
@@ -102,12 +102,12 @@ function headOf({ manifest, members }: JudgedBundle): SignedHead {
 
 /** The entries, with the ids that tell a dialect's writer what belongs together. */
 function entriesFor(
-  dialect: DialectName,
+  dialect: string,
   judged: JudgedBundle,
   onBadLine: Parameters<typeof bundledEntries>[1],
 ): AsyncGenerator<VerifiedEntry> {
   const entries = bundledEntries(judged, onBadLine);
-  return dialect === "entire" ? withMessageIds(entries) : entries;
+  return dialectNamed(dialect).splitsMessages ? withMessageIds(entries) : entries;
 }
 
 async function mapped(judged: JudgedBundle, options: AnewOptions) {
@@ -115,7 +115,7 @@ async function mapped(judged: JudgedBundle, options: AnewOptions) {
   const count = new Counting();
   let agent = options.agent ?? null;
   const facts = mappingFacts({ id: options.id ?? "new", agent: NOBODY, cwd: options.root });
-  const from = DIALECTS[manifest.dialect];
+  const from = dialectNamed(manifest.dialect);
   const takenBack = await linesTakenBack(from, () => bundledEntries(judged, () => {}));
   const entries = entriesFor(options.dialect, judged, ({ line }) => count.drop(line, "bad_line"));
   for await (const entry of entries) {
@@ -123,10 +123,11 @@ async function mapped(judged: JudgedBundle, options: AnewOptions) {
     const isAside = (from.asideOf?.(entry.native, manifest.session) ?? null) !== null;
     if (takenBack.has(entry.line)) count.drop(entry.line, "taken_back");
     else if (isAside) count.drop(entry.line, "aside");
-    else count.take(entry.line, mapEntry(entry, DIALECTS[options.dialect], facts));
+    else count.take(entry.line, mapEntry(entry, dialectNamed(options.dialect), facts));
   }
   const name = agent ?? NOBODY;
-  const isOneSegment = options.dialect === "homeagent" && options.agent === undefined;
+  const { agentIsSegment } = dialectNamed(options.dialect);
+  const isOneSegment = agentIsSegment && options.agent === undefined;
   return {
     fidelity: count.fidelity(),
     dropped: count.dropped,

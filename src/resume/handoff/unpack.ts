@@ -15,8 +15,7 @@ import { checkChoice } from "../../base/choice.ts";
 import { assert, ioError, VerbatimError } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
-import { homeagentRoot } from "../../base/node-places.ts";
-import { DIALECT_NAMES } from "../../model/dialect-names.ts";
+import { DIALECT_NAMES, dialectNamed } from "../../dialects/all.ts";
 import type { VerifyReport } from "../../signing/judging/report.ts";
 import { sidecarOf } from "../../signing/session-log.ts";
 import type { Session } from "../../store/session.ts";
@@ -25,7 +24,6 @@ import { Store } from "../../store/store.ts";
 import { SessionVerifier } from "../../verifying/session-verifier.ts";
 import { UserJudging } from "../../verifying/user-judging.ts";
 import { STRICT_ADVICE, withAdvice } from "../advice.ts";
-import type { DialectName } from "../fork/fork.ts";
 import { linkSession } from "../fork/link.ts";
 import { chunksOf, type Member, type OpenBundle } from "./bundle-reader.ts";
 import { makeFollowers } from "./followers.ts";
@@ -39,7 +37,7 @@ export interface UnpackOptions {
   /** The store: a project, or HomeAgent's base. Default: the current directory; `~/.homeagent`. */
   readonly root?: string;
   /** Default: the bundle's own. */
-  readonly dialect?: DialectName;
+  readonly dialect?: string;
   /** The new session's id, in another dialect only. Default: one in the dialect's style. */
   readonly id?: string;
   /** In another dialect: the agent (rye's directive, HomeAgent's agent). Default: as it was. */
@@ -56,7 +54,7 @@ export interface Unpacked {
   readonly schema: "verbatim.unpack/1";
   /** The session's id and path now. */
   readonly session: string;
-  readonly dialect: DialectName;
+  readonly dialect: string;
   readonly path: string;
   /** The verdict on the session at its new place; null where it is not signed. */
   readonly verdict: VerifyReport["verdict"] | null;
@@ -94,8 +92,8 @@ async function unpackOpen(
 ): Promise<Unpacked> {
   const judging = await UserJudging.load(host, { onWarning: () => {} });
   const { requiresPin = false, dialect: asked } = options;
-  const rootIn = (dialect: DialectName) => {
-    return resolve(options.root ?? (dialect === "homeagent" ? homeagentRoot() : "."));
+  const rootIn = (dialect: string) => {
+    return resolve(options.root ?? dialectNamed(dialect).usersRoot?.() ?? ".");
   };
   const rootFor = ({ dialect }: SessionName) => {
     return asked === undefined || asked === dialect ? rootIn(dialect) : null;

@@ -14,8 +14,8 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Host } from "../../base/host.ts";
 import { eachLog } from "../../catalog/find.ts";
+import { dialectNamed, SAMPLE_DIALECT } from "../../dialects/all.ts";
 import { findStores } from "../../listing/find-stores.ts";
-import { LAYOUTS } from "../../store/layouts.ts";
 import { Store } from "../../store/store.ts";
 import {
   DEMO_AGENT,
@@ -68,7 +68,7 @@ export class Demo {
     rmSync(this.root, { recursive: true, force: true });
     mkdirSync(this.root, { recursive: true, mode: 0o700 });
     const store = new Store(this.#host, {
-      ...{ dialect: "rye", root: this.root, sign: true, durability: "os" },
+      ...{ dialect: SAMPLE_DIALECT, root: this.root, sign: true, durability: "os" },
       onWarning: () => {},
     });
     try {
@@ -84,7 +84,7 @@ async function write(store: Store): Promise<void> {
   const parent = await store.create({ agent: DEMO_AGENT, wait: true });
   const child = await store.create({ agent: DEMO_CHILD_AGENT, wait: true });
   const model = DEMO_MODEL;
-  await child.appendNative({ type: "thread_start", model, parent_thread_id: parent.id });
+  await child.appendNative({ ...child.dialect.forkStart?.(parent.id, []).start, model });
   for (const entry of DEMO_CHILD) await child.append(entry);
   await parent.append({ kind: "start", model });
   for (const [at, entries] of DEMO_TURNS.entries()) {
@@ -102,7 +102,7 @@ function hasSessions(cwd: string): boolean {
     isHidden = true;
   };
   for (const { dialect, root } of findStores({ cwd })) {
-    for (const _ of eachLog(root, LAYOUTS[dialect], { onUnreadable })) return true;
+    for (const _ of eachLog(root, dialectNamed(dialect).layout, { onUnreadable })) return true;
   }
   return isHidden;
 }

@@ -16,6 +16,8 @@ import {
 } from "../../client/schema.ts";
 import * as over from "../../client/search-shapes.ts";
 import * as of from "../../client/session-shapes.ts";
+import { DIALECT_NAMES } from "../../dialects/all.ts";
+import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
 import { VERDICTS } from "../../proof/verdict.ts";
 
 const VERDICT = choice(VERDICTS);
@@ -27,7 +29,7 @@ const REPORT = object({
   session: orNull(string),
   dialect: string,
   path: string,
-  profile: choice(["v2", "rye"]),
+  profile: choice(["v2", LEGACY_PROFILE]),
   deep: boolean,
   file: object({ bytes: count }),
   signed_through: orNull(
@@ -78,9 +80,9 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     properties: { status: string, reason: string },
     required: ["status"],
   },
-  Session: of.SESSION,
+  Session: withDialects(of.SESSION),
   SessionPage: of.SESSION_PAGE,
-  SessionHead: of.SESSION_HEAD,
+  SessionHead: withDialects(of.SESSION_HEAD),
   EntryKind: of.ENTRY_KIND,
   Role: of.ROLE,
   Part: of.PART,
@@ -105,3 +107,9 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   ToolUsage: over.TOOL_USAGE,
   UsageReport: over.USAGE_REPORT,
 };
+
+/** The shape with the names of this server's dialects; a client may talk to a newer server. */
+function withDialects(schema: Schema): Schema {
+  const properties = { ...(schema.properties as object), dialect: choice(DIALECT_NAMES) };
+  return { ...schema, properties };
+}

@@ -1,7 +1,7 @@
 /** Session paths: the sessions API, operation by operation, as OpenAPI has it. */
 
 import { ref, type Schema } from "../../client/schema.ts";
-import { DIALECT_NAMES } from "../../model/dialect-names.ts";
+import { DIALECT_NAMES } from "../../dialects/all.ts";
 import { SESSION_STATUSES } from "../../model/summary.ts";
 import { SESSION_LIMITS } from "../sessions/limits.ts";
 import { SESSIONS_ROOT } from "../sessions/route.ts";

@@ -15,7 +15,7 @@ import {
   readPage,
 } from "../../catalog/pages.ts";
 import type { SessionItem, SessionPage } from "../../client/session-shapes.ts";
-import { DIALECT_NAMES } from "../../model/dialect-names.ts";
+import { DIALECT_NAMES } from "../../dialects/all.ts";
 import { SESSION_STATUSES, type SessionStatus } from "../../model/summary.ts";
 import { badRequest } from "../http/answer.ts";
 import { Query } from "./query.ts";

@@ -15,6 +15,7 @@ import { resolve as resolvePath } from "node:path";
 import { VerbatimError } from "../../base/errors.ts";
 import { realRoot } from "../../catalog/catalog.ts";
 import type { SessionItem } from "../../client/session-shapes.ts";
+import { dialectNamed } from "../../dialects/all.ts";
 import { type FoundStore, findStores, statOf, type Where } from "../../listing/find-stores.ts";
 
 /** Where to look: these directories, or stores found from the current and home directories. */
@@ -80,7 +81,7 @@ export class SessionRoots {
 /** The store as it is served; none for streams, which are served below /v1/stream. */
 export function served(store: FoundStore): ServedStore[] {
   const { dialect, root } = store;
-  return dialect === "streams" ? [] : [{ dialect, root, key: keyOf(store) }];
+  return dialectNamed(dialect).isReadOnly ? [] : [{ dialect, root, key: keyOf(store) }];
 }
 
 export function urlIdOf(store: Pick<ServedStore, "key">, id: string): string {

@@ -8,9 +8,9 @@ import type {
   UsageReport,
 } from "../../client/search-shapes.ts";
 import type { SessionItem } from "../../client/session-shapes.ts";
+import { DIALECT_NAMES } from "../../dialects/all.ts";
 import { type SearchHit, searchPage, understandQuery } from "../../listing/searching.ts";
 import { isAbsence } from "../../listing/session-window.ts";
-import { DIALECT_NAMES } from "../../model/dialect-names.ts";
 import type { ServerContext } from "../context.ts";
 import { badRequest } from "../http/answer.ts";
 import { rawPath } from "../http/target.ts";

@@ -15,9 +15,9 @@ import { eachLog, type Unreadable } from "../../catalog/find.ts";
 import { forgetRows, freshenInSlices, keepRow, lookAtLog, readRow } from "../../catalog/pages.ts";
 import type { FoundLog, SessionRow } from "../../catalog/session-row.ts";
 import { bareRow, isFresh } from "../../catalog/table.ts";
+import { dialectNamed } from "../../dialects/all.ts";
 import { goneSessions } from "../../listing/gone-sessions.ts";
 import { isAbsence, SessionWindow } from "../../listing/session-window.ts";
-import { LAYOUTS } from "../../store/layouts.ts";
 import { mayStandOtherwise } from "../../store/list.ts";
 import type { Session } from "../../store/session.ts";
 import { Store } from "../../store/store.ts";
@@ -260,7 +260,7 @@ export class SessionService {
       this.#unreadable++;
       if (!isAbsence(cause)) this.#tell(id ?? path, cause); // Else a link: not a fault.
     };
-    const found = eachLog(root, LAYOUTS[dialect], { onUnreadable });
+    const found = eachLog(root, dialectNamed(dialect).layout, { onUnreadable });
     return freshenInSlices(catalog, dialect, root, found, {
       summarise: (id) => summaries.summarise(id),
       isLeft: (log) => this.#isLeft(log),

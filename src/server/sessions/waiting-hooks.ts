@@ -5,6 +5,7 @@
  */
 
 import type { Host } from "../../base/host.ts";
+import { dialectNamed } from "../../dialects/all.ts";
 import type { FoundStore } from "../../listing/find-stores.ts";
 import { Store } from "../../store/store.ts";
 
@@ -59,7 +60,8 @@ export class WaitingHooks {
     const onWarning = (warning: string) => this.#report(new Error(warning));
     try {
       for (const { dialect, root } of stores()) {
-        if (dialect === "claude") await new Store(host, { dialect, root, onWarning }).drainHooks();
+        if (!dialectNamed(dialect).inbox) continue;
+        await new Store(host, { dialect, root, onWarning }).drainInbox();
       }
     } catch (cause) {
       this.#report(cause);

@@ -12,14 +12,15 @@ import type { Host } from "../../base/host.ts";
 import type { ByteOffset } from "../../base/offset.ts";
 import { LogReader } from "../../log/reader.ts";
 import { concat, LF, toHex } from "../../proof/bytes.ts";
-import { type Checkpoint, readCheckpoint } from "../../proof/checkpoint.ts";
+import { type Checkpoint, type EnvelopeName, readCheckpoint } from "../../proof/checkpoint.ts";
+import { hasSidecar, INSIDE } from "../../proof/envelopes.ts";
 import type { Head } from "../../proof/pin.ts";
 import type { Rollback } from "../../proof/pins.ts";
 import type { Verdict } from "../../proof/verdict.ts";
 import type { VerifyReport } from "../judging/report.ts";
 import { verifyLog } from "../judging/verify.ts";
 import type { VerifyOptions } from "../judging/verify-options.ts";
-import { hasSidecar, type SignableLog, sidecarOf } from "../session-log.ts";
+import { type SignableLog, sidecarOf } from "../session-log.ts";
 import { placeOf } from "./heads.ts";
 
 /** A session of a store, or a stream. */
@@ -85,17 +86,12 @@ async function findCheckpoint(
   const range = isBeside ? {} : { to: through.end as ByteOffset };
   for await (const { bytes } of reader.backward(range)) {
     if (toHex(crypto.sha256(concat(bytes, Uint8Array.of(LF)))) !== through.line) continue;
-    const envelopes = isBeside ? ENVELOPES.beside : ENVELOPES.inside;
+    // It was verified: which envelope it has is only a matter of reading it.
+    const envelopes: readonly EnvelopeName[] = isBeside ? ["sidecar"] : INSIDE;
     return envelopes.map((name) => readCheckpoint(bytes, name)).find((found) => found) ?? null;
   }
   return null;
 }
-
-/** It was verified: which of them it has is only a matter of reading it. */
-const ENVELOPES = {
-  beside: ["sidecar"],
-  inside: ["rye", "entire"],
-} as const;
 
 function notVerified(
   { path, verdict }: VerifyReport,

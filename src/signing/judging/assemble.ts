@@ -4,6 +4,7 @@
 
 import { type ErrorCode, VerbatimError } from "../../base/errors.ts";
 import type { DeepJudge } from "../../proof/deep.ts";
+import { hasTurns, LEGACY_PROFILE } from "../../proof/envelopes.ts";
 import type { Judge } from "../../proof/judge.ts";
 import type { Pin } from "../../proof/pin.ts";
 import { type Freshness, judgePin, type Rollback } from "../../proof/pins.ts";
@@ -49,7 +50,7 @@ export function reportOf(
     session: target.id ?? judge.session,
     dialect: target.dialect,
     path: `${target.root}/${target.logId}`,
-    profile: judge.legacy > 0 && judge.legacy === judge.total ? "rye" : "v2",
+    profile: judge.legacy > 0 && judge.legacy === judge.total ? LEGACY_PROFILE : "v2",
     deep: deep !== null,
     file: { bytes },
     signed_through: through && {
@@ -236,7 +237,7 @@ function badRange(
   const first = findings.find(({ verdict }) => verdict === "tampered");
   if (!first) return null;
   // A stream has no turns: its checkpoints are counted instead.
-  const altered = dialect === "streams" ? deep?.seqs : deep?.turns;
+  const altered = hasTurns(dialect) ? deep?.turns : deep?.seqs;
   const isElsewhere = first.code === "OTHER_SESSION" || first.code === "OTHER_LOG";
   const said = first.turn === null || isElsewhere ? [] : [first.turn];
   const turns = altered && altered.length > 0 ? altered : said;

@@ -5,6 +5,7 @@
  */
 
 import type { ForeignHead, Found } from "../../proof/checkpoint.ts";
+import type { LegacyProfile } from "../../proof/envelopes.ts";
 import type { Freshness } from "../../proof/pins.ts";
 import type { Finding, Verdict } from "../../proof/verdict.ts";
 
@@ -14,7 +15,7 @@ export interface VerifyReport {
   readonly session: string | null;
   readonly dialect: string;
   readonly path: string;
-  readonly profile: "v2" | "rye";
+  readonly profile: "v2" | LegacyProfile;
   /** Whether every signature, segment and tree was checked, and not only what decides. */
   readonly deep: boolean;
   readonly file: { readonly bytes: number };

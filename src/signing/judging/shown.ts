@@ -15,6 +15,7 @@ import { LOG_LIMITS } from "../../base/limits.ts";
 import { LF } from "../../log/bytes.ts";
 import { openPlace, openToRead } from "../../log/place.ts";
 import type { Found } from "../../proof/checkpoint.ts";
+import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
 import type { Verdict } from "../../proof/verdict.ts";
 import { WholeLines } from "../../proof/whole-lines.ts";
 import { contentOf, type SignableLog } from "../session-log.ts";
@@ -35,7 +36,7 @@ export interface Unsigned {
 export function unsignedIn(report: VerifyReport): Unsigned {
   const { verdict, found, tail, file, path } = report;
   // In the older format nothing is signed in this one yet: all of it is to be looked at.
-  if (report.profile === "rye" && ["verified", "incomplete"].includes(verdict)) {
+  if (report.profile === LEGACY_PROFILE && ["verified", "incomplete"].includes(verdict)) {
     return { found: [], tail: [0, file.bytes] };
   }
   if (verdict === "verified") return { found: [], tail: null };

@@ -5,9 +5,9 @@
  */
 
 import type { EnvelopeName } from "../../proof/checkpoint.ts";
+import { sessionKey } from "../../proof/envelopes.ts";
 import { TailJudge } from "../../proof/tail.ts";
 import type { WalkHandler } from "../../proof/walk.ts";
-import { sessionKey } from "../session-log.ts";
 
 /**
  * More than a turn mostly has. What is longer is judged as it comes, and for nothing when a

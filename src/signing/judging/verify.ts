@@ -11,15 +11,9 @@ import { errnoOf } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { openPlace, openToRead, type Place } from "../../log/place.ts";
+import { envelopeOf, hasSidecar } from "../../proof/envelopes.ts";
 import type { Finding } from "../../proof/verdict.ts";
-import {
-  contentOf,
-  envelopeOf,
-  hasSidecar,
-  type SignableLog,
-  sidecarOf,
-  signedName,
-} from "../session-log.ts";
+import { contentOf, type SignableLog, sidecarOf, signedName } from "../session-log.ts";
 import { besideFindings, type Inspected, reportOf, unreadableReport } from "./assemble.ts";
 import { type Inspection, type InspectOptions, inspectLog } from "./inspect.ts";
 import { inspectBare, inspectBeside } from "./inspect-beside.ts";

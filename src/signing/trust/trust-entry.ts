@@ -9,6 +9,7 @@
 
 import { fromBase64url } from "../../proof/bytes.ts";
 import { kidOf, publicKeyFault } from "../../proof/ed25519-keys.ts";
+import { LEGACY_PROFILE, type LegacyProfile } from "../../proof/envelopes.ts";
 import { nodeCrypto } from "../keys/node-crypto.ts";
 import { isGlob } from "./session-glob.ts";
 
@@ -18,9 +19,6 @@ import { isGlob } from "./session-glob.ts";
  */
 export const PURPOSES = ["transcript", "thread"] as const;
 export type Purpose = (typeof PURPOSES)[number];
-
-/** Names the checkpoints of the Python original, which sign less than ours do (docs/security.md). */
-export const LEGACY_PROFILE = "rye";
 
 export const OWNER_CHARS_MAX = 200;
 export const REASON_CHARS_MAX = 500;
@@ -39,7 +37,7 @@ export interface TrustEntry {
   readonly validAfter?: string;
   readonly validBefore?: string;
   /** It may also have signed in the older format. Absent: what it signed there is not trusted. */
-  readonly profile?: typeof LEGACY_PROFILE;
+  readonly profile?: LegacyProfile;
   readonly addedAt: string;
   /** Since when nothing by this key is trusted any more, whatever time it claims. */
   readonly revokedAt?: string;

@@ -1,8 +1,9 @@
 /** Trusted keys: what the user's trust says, as a judge of what they signed asks for it. */
 
+import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
 import type { KeyAnswer, KeyRefusal, Keys } from "../../proof/keys.ts";
 import type { Distrust, HeldKey, Trust } from "./trust.ts";
-import { LEGACY_PROFILE, type Purpose } from "./trust-entry.ts";
+import type { Purpose } from "./trust-entry.ts";
 
 const REFUSALS: Readonly<Record<Distrust, KeyRefusal>> = {
   unknown: "KEY_UNKNOWN",

@@ -12,13 +12,14 @@ import type { OpenFile } from "../../base/files.ts";
 import { toHex } from "../../proof/bytes.ts";
 import type { Claim } from "../../proof/claims.ts";
 import type { ProofCrypto } from "../../proof/crypto.ts";
+import { envelopeOf } from "../../proof/envelopes.ts";
 import type { OnCheckpoint } from "../../proof/judge.ts";
 import type { Rotations } from "../../proof/rotations.ts";
 import type { TailJudge } from "../../proof/tail.ts";
 import { Walk, type WalkHandler } from "../../proof/walk.ts";
 import { changedWhileRead, readCounted } from "../judging/read-counted.ts";
 import { newTail } from "../judging/tail-keeper.ts";
-import { envelopeOf, type SignableLog } from "../session-log.ts";
+import type { SignableLog } from "../session-log.ts";
 import type { LogSigner } from "./log-signer.ts";
 import { unsignable } from "./open-to-sign.ts";
 

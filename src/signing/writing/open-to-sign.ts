@@ -12,6 +12,7 @@
 import { VerbatimError } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
 import { LOG_LIMITS } from "../../base/limits.ts";
+import { envelopeOf, hasSidecar, namesSession } from "../../proof/envelopes.ts";
 import type { Ledger } from "../../proof/ledger.ts";
 import type { TailFault } from "../../proof/tail.ts";
 import type { Verdict } from "../../proof/verdict.ts";
@@ -23,7 +24,7 @@ import { readCounted } from "../judging/read-counted.ts";
 import { newTail } from "../judging/tail-keeper.ts";
 import { fileFindings, inspectOptions } from "../judging/verify.ts";
 import type { VerifyOptions } from "../judging/verify-options.ts";
-import { contentOf, envelopeOf, hasSidecar, type SignableLog } from "../session-log.ts";
+import { contentOf, type SignableLog } from "../session-log.ts";
 import { nothingSigned, type SignedSoFar } from "./signer-state.ts";
 
 /** Verdicts on which one may go on: all is well, or all that is signed is. */
@@ -108,8 +109,7 @@ async function addSignable(
   const { dialect, root, logId } = target;
   const path = `${root}/${logId}`;
   const whole = new WholeLines((lines) => ledger.addLines(lines));
-  // Entire's logs are begun by other programs, whose lines go by a name of their own.
-  const id = dialect === "entire" ? null : target.id;
+  const id = namesSession(dialect) ? target.id : null;
   // What the Python original signed is found like any line: whose it is, only a person can say.
   const admitsLegacy = options.isLegacyProfile === true;
   const isData = contentOf(target) === "messages";

@@ -1,11 +1,12 @@
 /** Signed log: a stream's file, as signing and verifying name it. */
 
 import { asciiJson } from "../../proof/checkpoint.ts";
+import { STREAMS } from "../../proof/envelopes.ts";
 import type { SignableLog } from "../../signing/session-log.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 
 export interface SignedStreamLog extends SignableLog {
-  readonly dialect: "streams";
+  readonly dialect: typeof STREAMS;
   /** The stream's path. */
   readonly id: string;
 }
@@ -16,7 +17,7 @@ export function signedLogOf(
   { path, file, isJson }: Pick<StreamState, "path" | "file" | "isJson">,
 ): SignedStreamLog {
   const content = isJson ? "messages" : "bytes";
-  return { dialect: "streams", content, root, logId: `logs/${file}`, id: path };
+  return { dialect: STREAMS, content, root, logId: `logs/${file}`, id: path };
 }
 
 /** The first fields of a checkpoint line in a stream's sidecar. */

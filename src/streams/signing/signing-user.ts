@@ -2,6 +2,7 @@
 
 import type { Host } from "../../base/host.ts";
 import { userPlaces } from "../../base/node-places.ts";
+import { STREAMS } from "../../proof/envelopes.ts";
 import { Heads, type RootNames } from "../../signing/heads/heads.ts";
 import { rootNames } from "../../signing/heads/root-names.ts";
 import { loadOwnSigners, loadSigner } from "../../signing/keys/keys.ts";
@@ -27,5 +28,5 @@ export async function loadStreamSigner(
 
 /** The names of a data directory in pins; it may be gone. */
 export function namesOfData(host: Host, path: string): Promise<RootNames> {
-  return rootNames(host, { dialect: "streams", root: path });
+  return rootNames(host, { dialect: STREAMS, root: path });
 }

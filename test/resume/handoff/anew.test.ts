@@ -8,9 +8,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { type DialectName, dialectNamed } from "../../../src/dialects/all.ts";
 import { deletion } from "../../../src/dialects/claude/deletion.ts";
-import type { DialectName } from "../../../src/dialects/dialect.ts";
-import { DIALECTS } from "../../../src/listing/find-session.ts";
 import type { NewEntry } from "../../../src/model/entry.ts";
 import { LOG } from "../../../src/resume/handoff/member-names.ts";
 import { unpackBundle } from "../../../src/resume/handoff/unpack.ts";
@@ -75,12 +74,12 @@ test("of any agent's session, a line is kept, or the report says what is not", (
   const facts = mappingFacts({ id: "s", agent: "hello", cwd: "/project" });
   fc.assert(
     fc.property(agentSession, fc.constantFrom(...WAYS), (session, [from, to]) => {
-      for (const entry of throughDialect(DIALECTS[from], session)) {
-        const mapped = mapEntry(entry, DIALECTS[to], facts);
+      for (const entry of throughDialect(dialectNamed(from), session)) {
+        const mapped = mapEntry(entry, dialectNamed(to), facts);
         if (mapped.fate === "approximated") assert.ok(mapped.changed.length > 0);
         if (mapped.fate !== "kept") continue;
         const { native: _, ...rest } = entry;
-        const back = throughDialect(DIALECTS[to], [rest as NewEntry]);
+        const back = throughDialect(dialectNamed(to), [rest as NewEntry]);
         const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
         assert.deepEqual(plain(back.flatMap(({ parts }) => parts)), plain(entry.parts));
       }

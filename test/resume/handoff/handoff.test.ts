@@ -14,7 +14,7 @@ import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../../src/base/node-host.ts";
 import { nodeSurroundings } from "../../../src/base/node-surroundings.ts";
-import type { DialectName } from "../../../src/dialects/dialect.ts";
+import type { DialectName } from "../../../src/dialects/all.ts";
 import { examineStore } from "../../../src/doctor/examine.ts";
 import { unpackBundle } from "../../../src/resume/handoff/unpack.ts";
 import { startChild } from "../../support/child.ts";

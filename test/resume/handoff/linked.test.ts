@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "vitest";
-import type { DialectName } from "../../../src/dialects/dialect.ts";
+import type { DialectName } from "../../../src/dialects/all.ts";
 import { verifySession } from "../../../src/signing.ts";
 import { filesOf, turnOf } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";

@@ -7,11 +7,11 @@
 
 import assert from "node:assert/strict";
 import type { ProofCrypto } from "../../../src/proof/crypto.ts";
+import { hasSidecar } from "../../../src/proof/envelopes.ts";
 import type { VerifyReport } from "../../../src/signing/judging/report.ts";
 import { verifyLog } from "../../../src/signing/judging/verify.ts";
 import type { VerifyOptions } from "../../../src/signing/judging/verify-options.ts";
 import { nodeCrypto } from "../../../src/signing/keys/node-crypto.ts";
-import { hasSidecar } from "../../../src/signing/session-log.ts";
 import { type MemoryFiles, memoryHost } from "../../support/memory-files.ts";
 import {
   ALL_SHAPES,

@@ -13,9 +13,9 @@ import type { NewEntry } from "../../../model/entry.ts";
 import type { Session } from "../../../store/session.ts";
 import { Store } from "../../../store/store.ts";
 import type { SignOption } from "../../../store/store-signing.ts";
+import { datedId } from "../../new-ids.ts";
 import { isBlock } from "../blocks.ts";
 import { refuse } from "../invalid-row.ts";
-import { datedSessionId } from "../session-id.ts";
 
 export interface SessionTranscriptOptions {
   /** The project: rows name it, and the transcript lies below it. */
@@ -155,7 +155,7 @@ export class SessionTranscript {
 
 /** `YYYY-MM-DD-<uuid v4>`, the date in UTC. */
 export function newSessionId(): string {
-  return datedSessionId(Date.now(), randomUUID());
+  return datedId(Date.now(), randomUUID());
 }
 
 function isCaptured(message: AssistantMessage | CapturedAnswer): message is CapturedAnswer {

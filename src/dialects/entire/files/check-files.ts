@@ -12,18 +12,17 @@ import { readSmallFile } from "../../../base/replace.ts";
 import { type Finding, finding } from "../../../findings/finding.ts";
 import { troubleOf } from "../../../findings/trouble.ts";
 import type { Entry } from "../../../model/entry.ts";
-import { copyAside } from "../../files/aside.ts";
 import {
   type DerivedKind,
   type DerivedLook,
   keptIn,
   type Patient,
   placeOf,
-} from "../../files/derived.ts";
+} from "../../derived.ts";
+import { copyAside } from "../../files/aside.ts";
 import { ContextFold, isOurContext } from "../context.ts";
-import { entire } from "../dialect.ts";
 import { promptIn } from "../prompt.ts";
-import { CONTEXT_NAME, LOG_NAME, PROMPT_NAME } from "../session-id.ts";
+import { CONTEXT_NAME, LOG_NAME, logPath, PROMPT_NAME } from "../session-id.ts";
 import { entireTexts, hasPrompt, writeContext, writePrompt } from "./session-files.ts";
 
 export const entireDerived: DerivedKind = {
@@ -99,5 +98,5 @@ async function mendContext(patient: Patient): Promise<string> {
 }
 
 function textsOf({ host, root, id, directory }: Patient) {
-  return entireTexts({ host, root, logId: entire.logPath(id).join("/") }, directory);
+  return entireTexts({ host, root, logId: logPath(id).join("/") }, directory);
 }

@@ -16,7 +16,7 @@ import { LogReader } from "../../../log/reader.ts";
 import type { Native } from "../../dialect.ts";
 import { restoreSpilled } from "../../files/spill-files.ts";
 import { ContextFold, isOurContext } from "../context.ts";
-import { entire } from "../dialect.ts";
+import { decode } from "../decode.ts";
 import { promptIn } from "../prompt.ts";
 import { CONTEXT_NAME, PROMPT_NAME } from "../session-id.ts";
 import { spilling } from "../spill.ts";
@@ -41,7 +41,7 @@ export async function entireTexts(log: EntireLog, directory: Directory): Promise
   const context = new ContextFold();
   let prompt: string | null = null;
   for await (const { value } of rowsOf(log, START)) {
-    const { entry } = entire.decode(value);
+    const { entry } = decode(value);
     if (entry) context.add(entry);
     prompt ??= await wholePrompt(directory, value);
   }

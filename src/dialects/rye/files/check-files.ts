@@ -9,14 +9,14 @@ import type { OpenFile } from "../../../base/files.ts";
 import { readSmallFile } from "../../../base/replace.ts";
 import { type Finding, finding } from "../../../findings/finding.ts";
 import { troubleOf } from "../../../findings/trouble.ts";
-import { copyAside, moveAside, openIfThere, replaceWith } from "../../files/aside.ts";
 import {
   type DerivedKind,
   type DerivedLook,
   keptIn,
   type Patient,
   placeOf,
-} from "../../files/derived.ts";
+} from "../../derived.ts";
+import { copyAside, moveAside, openIfThere, replaceWith } from "../../files/aside.ts";
 import { TextComparison } from "../../files/text-comparison.ts";
 import { type RyeEvent, readEnvelope } from "../envelope.ts";
 import { DOCUMENT_OPTIONS, isOriginalsMarkdown, LIVE_OPTIONS, renderEvent } from "../markdown.ts";

@@ -12,6 +12,9 @@ import { judgeThread } from "../../../proof/thread-signature.ts";
 import type { VerifyReport } from "../../../signing/judging/report.ts";
 import { nodeCrypto } from "../../../signing/keys/node-crypto.ts";
 import type { SessionLog } from "../../../signing/session-log.ts";
+import type { Trust } from "../../../signing/trust/trust.ts";
+import { threadKeys } from "../../../signing/trust/trusted-keys.ts";
+import type { SignedFile } from "../../dialect-files.ts";
 import { META_NAME } from "../thread-id.ts";
 import type { StoredThreadMeta } from "../thread-meta.ts";
 import { namedSeqIn, parseMeta } from "./thread-beside.ts";
@@ -38,7 +41,7 @@ type JudgedMeta =
  * A thread.json as it was read. To be read before its log is verified, and told of the checkpoints
  * of that log: it names one of them (VM3).
  */
-export class FoundMeta {
+export class FoundMeta implements SignedFile {
   readonly text: string;
   readonly #namedSeq: number | null;
   #namedLine: string | null = null;
@@ -72,6 +75,10 @@ export class FoundMeta {
   readonly onCheckpoint = (seq: number, line: string): void => {
     if (seq === this.#namedSeq) this.#namedLine = line;
   };
+
+  doubtOf(id: string, trust: Trust, report: VerifyReport): JudgedMeta["doubt"] {
+    return this.judge({ threadId: id, keys: threadKeys(trust, id), report }).doubt;
+  }
 
   /** What it says, if it is to be believed (VM1, VM2, VM3). */
   judge({ threadId, keys, report }: MetaJudge): JudgedMeta {

@@ -11,30 +11,16 @@
 
 import { VerbatimError } from "../../../base/errors.ts";
 import { formatPythonJson, jsonTree } from "../../../proof/canonical-json.ts";
-import type { ProofCrypto } from "../../../proof/crypto.ts";
 import { isJsonMap, type JsonMap, parseJson } from "../../../proof/json-tree.ts";
-import type { Keys } from "../../../proof/keys.ts";
 import { judgeThread, signThread } from "../../../proof/thread-signature.ts";
-import type { Signer } from "../../../signing/keys/signer.ts";
+import { threadKeys } from "../../../signing/trust/trusted-keys.ts";
 import type { NamedCheckpoint, Newest } from "../../../signing/writing/signer-state.ts";
+import type { SigningTools } from "../../beside.ts";
 import { formatThreadMeta, type StoredThreadMeta, withoutSignatures } from "../thread-meta.ts";
 
-export interface SignedMetaParts {
-  readonly threadId: string;
-  readonly signer: Signer;
-  readonly crypto: ProofCrypto;
-  /** Whom the user trusts with this thread's metadata now. */
-  readonly keys: () => Promise<Keys>;
-  readonly nowMs: () => number;
-  /** The newest checkpoint that stands in the log; null when there is none. */
-  readonly newest: () => Newest | null;
-  /** The checkpoint that the file named when the log was last read; null: it does not stand there. */
-  readonly named: () => NamedCheckpoint | null;
-  readonly onWarning: (warning: string) => void;
-}
-
 export class SignedMeta {
-  readonly #parts: SignedMetaParts;
+  readonly #threadId: string;
+  readonly #parts: SigningTools;
   /** As it was read or written, with its numbers as they are spelt there. */
   #was: JsonMap | null = null;
   #rev = 0;
@@ -44,8 +30,9 @@ export class SignedMeta {
   #doubt: string | null = null;
   #toldDoubt: string | null = null;
 
-  constructor(parts: SignedMetaParts) {
-    this.#parts = parts;
+  constructor(threadId: string, tools: SigningTools) {
+    this.#threadId = threadId;
+    this.#parts = tools;
   }
 
   /** The revision that stands. */
@@ -60,8 +47,10 @@ export class SignedMeta {
     if (text === null) return;
     const { tree } = parseJson(text);
     this.#was = isJsonMap(tree) ? tree : null;
-    const { crypto, threadId } = this.#parts;
-    const verdict = judgeThread(text, { crypto, keys: await this.#parts.keys(), threadId });
+    const threadId = this.#threadId;
+    const { crypto, trust } = this.#parts;
+    const keys = threadKeys(await trust(), threadId);
+    const verdict = judgeThread(text, { crypto, keys, threadId });
     if (!verdict.ok) {
       this.#doubt = verdict.reason;
     } else if (verdict.rev < this.rev) {
@@ -120,7 +109,8 @@ export class SignedMeta {
 
   #unsigned(why: string): null {
     if (why !== this.#toldDoubt) {
-      const { threadId, onWarning } = this.#parts;
+      const { onWarning } = this.#parts;
+      const threadId = this.#threadId;
       onWarning(
         `thread.json of ${threadId} is written without a signature: ${why}; where its content is ` +
           "not right, delete it, and it is made anew from the log",

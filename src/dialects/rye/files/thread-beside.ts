@@ -22,9 +22,9 @@ import { readSmallFile, replaceFile, replaceFileDurably } from "../../../base/re
 import type { Durability, LogMode } from "../../../log/log-options.ts";
 import { LogReader } from "../../../log/reader.ts";
 import type { Sync } from "../../../log/turn.ts";
+import type { Beside, SigningTools } from "../../beside.ts";
 import type { Native } from "../../dialect.ts";
 import { copyAside } from "../../files/aside.ts";
-import type { Beside } from "../../files/beside.ts";
 import { ExpectedLines } from "../../files/expected-lines.ts";
 import { type RyeEvent, readEnvelope } from "../envelope.ts";
 import {
@@ -46,7 +46,7 @@ import {
   withoutSignatures,
 } from "../thread-meta.ts";
 import { MarkdownFile } from "./markdown-file.ts";
-import type { SignedMeta } from "./signed-meta.ts";
+import { SignedMeta } from "./signed-meta.ts";
 
 /** The original's heading is in these bytes of its text. */
 export const MARKDOWN_HEAD_BYTES = 4096;
@@ -90,9 +90,8 @@ export class RyeBeside implements Beside {
     this.#parts = parts;
   }
 
-  /** From now on thread.json is signed. To be called before the log is opened. */
-  signWith(signed: SignedMeta): void {
-    this.#signed = signed;
+  signWith(tools: SigningTools): void {
+    this.#signed = new SignedMeta(this.#parts.threadId, tools);
   }
 
   get rev(): number {

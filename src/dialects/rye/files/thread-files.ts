@@ -6,11 +6,10 @@ import type { Host } from "../../../base/host.ts";
 import { readSmallFile, replaceFileDurably } from "../../../base/replace.ts";
 import { LogReader } from "../../../log/reader.ts";
 import type { BadEntry } from "../../files/stored-entries.ts";
-import { rye } from "../dialect.ts";
 import { type RyeEvent, readEnvelope } from "../envelope.ts";
 import { type MarkdownOptions, renderEvent } from "../markdown.ts";
 import { MetaRebuilder } from "../rebuild-meta.ts";
-import { META_NAME, THREADS_PATH, threadSegments } from "../thread-id.ts";
+import { logPath, META_NAME, THREADS_PATH, threadSegments } from "../thread-id.ts";
 import { formatThreadMeta, type StoredThreadMeta } from "../thread-meta.ts";
 import { parseMeta } from "./thread-beside.ts";
 
@@ -21,7 +20,7 @@ export async function* threadEvents(
   threadId: string,
   onBadLine: (bad: BadEntry) => void = () => {},
 ): AsyncGenerator<RyeEvent> {
-  const logId = rye.logPath(threadId).join("/");
+  const logId = logPath(threadId).join("/");
   const options = { root: projectPath, onBadLine, takesUnterminated: true };
   for await (const { value, number, start } of new LogReader(host, logId, options)) {
     const { event, fault } = readEnvelope(value);
@@ -74,6 +73,24 @@ export async function readStoredMeta(
 }
 
 /** Replaces a thread's `thread.json`, whole and durably, by what is not signed. */
+/** The directive of a thread that is there, from its thread.json or its first event; null: none. */
+export async function directiveOf(
+  host: Host,
+  root: string,
+  threadId: string,
+): Promise<string | null> {
+  const stored = (await readStoredMeta(host, root, threadId))?.directive;
+  if (stored) return stored;
+  try {
+    for await (const { directive } of threadEvents(host, root, threadId)) {
+      if (directive) return directive;
+    }
+  } catch (cause) {
+    if (!(cause instanceof VerbatimError && cause.code === "LOG_NOT_FOUND")) throw cause;
+  }
+  return null;
+}
+
 export async function writeThreadMeta(
   host: Host,
   projectPath: string,

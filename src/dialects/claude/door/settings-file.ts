@@ -18,7 +18,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { errnoOf, ioError } from "../../base/errors.ts";
+import { errnoOf, ioError } from "../../../base/errors.ts";
 
 /** The text; null when there is no such file. */
 export function readSettings(path: string): string | null {

@@ -8,8 +8,8 @@
  * HI3  A file that is not JSON, or whose `hooks` are not an object of lists, is refused and left alone.
  */
 
-import type { HookSource } from "../../dialects/claude/hook-spool.ts";
-import { isObject } from "../../dialects/fields.ts";
+import { isObject } from "../../fields.ts";
+import type { HookSource } from "../hook-spool.ts";
 import {
   afterSpace,
   applied,

@@ -7,7 +7,7 @@
 
 import { safeLine } from "../render/safe-text.ts";
 import type { Io, Run } from "./command.ts";
-import { jsonLine } from "./reading/reading.ts";
+import { jsonLine } from "./json-line.ts";
 
 export interface Column {
   readonly heading: string;

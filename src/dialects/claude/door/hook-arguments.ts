@@ -4,7 +4,7 @@
  * Understands what an agent's settings say. Anything else, right or wrong, is for commands/record.ts.
  */
 
-import { HOOK_SOURCES } from "../../dialects/claude/hook-spool.ts";
+import { HOOK_SOURCES } from "../hook-spool.ts";
 import type { HookOptions } from "./hook.ts";
 
 /** All of a hook: reading, writing, draining. Claude Code itself waits longer. */

@@ -6,7 +6,7 @@
  */
 
 import type { Seen } from "../base/node-surroundings.ts";
-import { type Finding, type FoundAt, finding } from "../findings/finding.ts";
+import { type Finding, type FoundAt, finding } from "./finding.ts";
 
 export const FILE_MODE = 0o600;
 export const DIRECTORY_MODE = 0o700;

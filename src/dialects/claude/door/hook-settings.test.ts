@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import { docsPage } from "../../../test/support/docs-page.ts";
+import { docsPage } from "../../../../test/support/docs-page.ts";
 import { HOOK_EVENTS, SettingsFault, withHooks, withoutHooks } from "./hook-settings.ts";
 
 const FROM = "claude-code-hooks";

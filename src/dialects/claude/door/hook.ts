@@ -28,9 +28,12 @@ import {
 } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Readable } from "node:stream";
-import { errnoOf, VerbatimError } from "../../base/errors.ts";
-import { LOG_LIMITS } from "../../base/limits.ts";
-import { macOf } from "../../dialects/claude/files/hook-key.ts";
+import { errnoOf, VerbatimError } from "../../../base/errors.ts";
+import { LOG_LIMITS } from "../../../base/limits.ts";
+import { inexactNumber } from "../../../command/exact-numbers.ts";
+import { decodeLine } from "../../../log/json.ts";
+import { getString, isObject, type JsonObject } from "../../fields.ts";
+import { macOf } from "../files/hook-key.ts";
 import {
   type HookSource,
   nextOrder,
@@ -41,10 +44,7 @@ import {
   spoolLine,
   spoolName,
   spoolText,
-} from "../../dialects/claude/hook-spool.ts";
-import { getString, isObject, type JsonObject } from "../../dialects/fields.ts";
-import { decodeLine } from "../../log/json.ts";
-import { inexactNumber } from "./exact-numbers.ts";
+} from "../hook-spool.ts";
 import { logFailure } from "./hook-log.ts";
 
 /** What the command line says of a hook. */

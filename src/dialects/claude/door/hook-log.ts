@@ -19,8 +19,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { VerbatimError } from "../../base/errors.ts";
-import { userPlaces } from "../../base/node-places.ts";
+import { VerbatimError } from "../../../base/errors.ts";
+import { userPlaces } from "../../../base/node-places.ts";
 
 export const HOOK_LOG_BYTES_MAX = 1024 * 1024;
 const REASON_CHARS_MAX = 1000;

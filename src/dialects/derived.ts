@@ -6,11 +6,11 @@
  * DK2  Mending copies what stood there aside, durably, before it puts the new file in its place.
  */
 
-import type { Directory } from "../../base/files.ts";
-import type { Host } from "../../base/host.ts";
-import type { Seen } from "../../base/node-surroundings.ts";
-import type { Finding, FoundAt } from "../../findings/finding.ts";
-import type { Entry } from "../../model/entry.ts";
+import type { Directory } from "../base/files.ts";
+import type { Host } from "../base/host.ts";
+import type { Seen } from "../base/node-surroundings.ts";
+import type { Finding, FoundAt } from "../findings/finding.ts";
+import type { Entry } from "../model/entry.ts";
 
 /** A session of a store, and the directory in which its log lies, open. */
 export interface Patient {

@@ -7,25 +7,28 @@
  */
 
 import { join } from "node:path";
-import type { Directory } from "../base/files.ts";
-import type { Seen } from "../base/node-surroundings.ts";
-import { type RegisteredThread, Registry, rowOf } from "../catalog/registry.ts";
-import { moveAside, openAside } from "../dialects/files/aside.ts";
-import { keptIn } from "../dialects/files/derived.ts";
-import { findThreadMetas } from "../dialects/rye/files/threads.ts";
-import { REGISTRY_NAME, THREADS_PATH } from "../dialects/rye/thread-id.ts";
-import { isThreadMeta } from "../dialects/rye/thread-meta.ts";
-import { type Finding, finding } from "../findings/finding.ts";
-import type { FoundStore } from "../listing/find-stores.ts";
-import { fileFindings } from "./examine-files.ts";
-import type { Doctor } from "./examine-session.ts";
+import type { Directory } from "../../../base/files.ts";
+import type { Seen } from "../../../base/node-surroundings.ts";
+import { type RegisteredThread, Registry, rowOf } from "../../../catalog/registry.ts";
+import { fileFindings } from "../../../findings/file-findings.ts";
+import { type Finding, finding } from "../../../findings/finding.ts";
+import { keptIn } from "../../derived.ts";
+import type { Examining } from "../../dialect-files.ts";
+import { moveAside, openAside } from "../../files/aside.ts";
+import { REGISTRY_NAME, THREADS_PATH } from "../thread-id.ts";
+import { isThreadMeta } from "../thread-meta.ts";
+import { findThreadMetas } from "./threads.ts";
+
+interface Project {
+  readonly root: string;
+}
 
 /** Several times what the registrar gathers for. */
 const SETTLES_MS = 1000;
 /** The database, and what SQLite keeps beside it. */
 const FILES = ["", "-wal", "-shm"].map((ending) => REGISTRY_NAME + ending);
 
-export async function* lookAtRegistry(doctor: Doctor, store: FoundStore): AsyncGenerator<Finding> {
+export async function* lookAtRegistry(doctor: Examining, store: Project): AsyncGenerator<Finding> {
   const directory = threadsPath(store);
   const files = FILES.map((name) => doctor.surroundings.look(join(directory, name)));
   const present: Seen[] = files.filter((each) => each !== null);
@@ -43,7 +46,7 @@ export async function* lookAtRegistry(doctor: Doctor, store: FoundStore): AsyncG
   if (found) yield found;
 }
 
-export async function mendRegistry(doctor: Doctor, store: FoundStore): Promise<string> {
+export async function mendRegistry(doctor: Examining, store: Project): Promise<string> {
   const path = threadsPath(store);
   const { files } = doctor.host;
   const directory = await files.openDirectory(path, { create: false, root: store.root });
@@ -66,7 +69,7 @@ export async function mendRegistry(doctor: Doctor, store: FoundStore): Promise<s
   }
 }
 
-async function moveAllAside({ surroundings }: Doctor, directory: Directory): Promise<string> {
+async function moveAllAside({ surroundings }: Examining, directory: Directory): Promise<string> {
   const names: string[] = [];
   for (const name of FILES) {
     if (surroundings.look(join(directory.path, name))) names.push(await moveAside(directory, name));
@@ -88,7 +91,7 @@ async function copyOf(registry: Registry, directory: Directory): Promise<string>
 }
 
 /** What is wrong with the registry; null when all is well, or there is nothing to list. */
-async function judge(store: FoundStore): Promise<Finding | null> {
+async function judge(store: Project): Promise<Finding | null> {
   const threads = await threadsOf(store);
   const at = { session: null, path: join(threadsPath(store), REGISTRY_NAME) };
   const look = await Registry.look(at.path);
@@ -133,7 +136,7 @@ function differences(
 }
 
 /** What the registry would list: every thread with a usable thread.json. */
-async function threadsOf({ root }: FoundStore): Promise<Map<string, RegisteredThread>> {
+async function threadsOf({ root }: Project): Promise<Map<string, RegisteredThread>> {
   const threads = new Map<string, RegisteredThread>();
   for await (const { meta } of findThreadMetas(root)) {
     if (!isThreadMeta(meta)) continue;
@@ -145,6 +148,6 @@ async function threadsOf({ root }: FoundStore): Promise<Map<string, RegisteredTh
   return threads;
 }
 
-function threadsPath({ root }: FoundStore): string {
+function threadsPath({ root }: Project): string {
   return join(root, ...THREADS_PATH);
 }

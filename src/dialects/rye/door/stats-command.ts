@@ -1,10 +1,10 @@
 /** `verbatim stats`: what a rye project's threads cost, added up from their thread.json. */
 
-import type { Telemetry, TelemetryGroup, TelemetryStats } from "../../dialects/rye/telemetry.ts";
-import { utcOf } from "../../dialects/rye/time.ts";
-import { type CliCommand, textOption, wholeNumber } from "../command.ts";
-import { type Column, formatTable } from "../table.ts";
-import { jsonLine } from "./reading.ts";
+import { type CliCommand, textOption, wholeNumber } from "../../../command/command.ts";
+import { jsonLine } from "../../../command/json-line.ts";
+import { type Column, formatTable } from "../../../command/table.ts";
+import type { Telemetry, TelemetryGroup, TelemetryStats } from "../telemetry.ts";
+import { utcOf } from "../time.ts";
 
 /** A hundred years: more than anybody's threads, less than what a date can hold. */
 const DAYS_MAX = 36_525;
@@ -22,10 +22,10 @@ export const stats: CliCommand = {
   async run({ options, io }) {
     const days = wholeNumber("--days", options.days, 0, DAYS_MAX);
     const root = textOption("--root", options.root);
-    const { findStores } = await import("../../listing/find-stores.ts");
-    const { countedThreads } = await import("../../dialects/rye/door/counted-threads.ts");
-    const { nodeHost } = await import("../../base/node-host.ts");
-    const { Telemetry } = await import("../../dialects/rye/telemetry.ts");
+    const { findStores } = await import("../../../listing/find-stores.ts");
+    const { countedThreads } = await import("./counted-threads.ts");
+    const { nodeHost } = await import("../../../base/node-host.ts");
+    const { Telemetry } = await import("../telemetry.ts");
     const [store] = findStores({ cwd: process.cwd(), root, dialect: "rye" });
     const project = store?.root ?? process.cwd();
     const nowMs = Date.now();

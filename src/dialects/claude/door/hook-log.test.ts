@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, test, vi } from "vitest";
-import { tempDirectory } from "../../../test/support/temp-directory.ts";
-import { VerbatimError } from "../../base/errors.ts";
+import { tempDirectory } from "../../../../test/support/temp-directory.ts";
+import { VerbatimError } from "../../../base/errors.ts";
 import { HOOK_LOG_BYTES_MAX, logFailure } from "./hook-log.ts";
 
 let at: string;

@@ -1,8 +1,13 @@
 /** `verbatim hooks`: has Claude Code or Codex record its sessions, and no longer. */
 
-import type { HookSource } from "../../dialects/claude/hook-spool.ts";
-import type { CliCommand, CommandGroup, CommandOption, Run } from "../command.ts";
-import { UsageError } from "../command.ts";
+import {
+  type CliCommand,
+  type CommandGroup,
+  type CommandOption,
+  type Run,
+  UsageError,
+} from "../../../command/command.ts";
+import type { HookSource } from "../hook-spool.ts";
 
 const AGENT_OPTION: CommandOption = {
   flags: "--for <agent>",

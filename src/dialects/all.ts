@@ -1,0 +1,65 @@
+/**
+ * All: the dialects. The only code outside their own folders that names them (test/architecture).
+ * A new one: docs/adding-a-dialect.md.
+ */
+
+import { requireChoice } from "../base/choice.ts";
+import type { Host } from "../base/host.ts";
+import { claude } from "./claude/dialect.ts";
+import type { Dialect } from "./dialect.ts";
+import { entire } from "./entire/dialect.ts";
+import type { EntireOptions } from "./entire/options.ts";
+import { homeagent } from "./homeagent/dialect.ts";
+import { rye } from "./rye/dialect.ts";
+import type { RyeOptions } from "./rye/options.ts";
+import { sdk } from "./sdk/dialect.ts";
+import { streams } from "./streams/dialect.ts";
+import { verbatim } from "./verbatim/dialect.ts";
+
+/** In the order in which they are listed and looked for. */
+const ALL = [verbatim, rye, homeagent, entire, claude, sdk, streams] as const;
+
+export type DialectName = (typeof ALL)[number]["name"];
+
+/** Options of `openStore` that only one dialect has. */
+export interface OptionsOf extends Record<DialectName, object> {
+  readonly rye: RyeOptions;
+  readonly entire: EntireOptions;
+}
+/** Those of every dialect. */
+export interface AllOptions extends RyeOptions, EntireOptions {}
+
+/** What a store writes when nobody says which. */
+export const DEFAULT_DIALECT: DialectName = verbatim.name;
+
+/** The sample sessions of a server without sessions: the dialect with the most to show. */
+export const SAMPLE_DIALECT: DialectName = rye.name;
+
+/** Those whose lines tell whose file it is, the most particular first. */
+export const RECOGNISED: readonly Dialect<DialectName>[] = [homeagent, verbatim, sdk, rye, entire];
+
+const BY_NAME: ReadonlyMap<string, Dialect<DialectName>> = new Map(
+  ALL.map((each) => [each.name, each]),
+);
+
+export const READ_DIALECT_NAMES: readonly DialectName[] = ALL.map(({ name }) => name);
+/** Those that a store also writes. */
+export const DIALECT_NAMES: readonly DialectName[] = READ_DIALECT_NAMES.filter(
+  (name) => !dialectNamed(name).isReadOnly,
+);
+
+/** The disk as a store of that dialect sees it. */
+export function hostOf(
+  host: Host,
+  { dialect, root }: { readonly dialect: string; readonly root: string },
+): Host {
+  return dialectNamed(dialect).hostFor?.(host, root) ?? host;
+}
+
+/** Refuses with BAD_SETTING a name that no dialect has. */
+export function dialectNamed(name: string): Dialect<DialectName> {
+  const found = BY_NAME.get(name);
+  if (found) return found;
+  requireChoice("dialect", name, READ_DIALECT_NAMES);
+  throw new Error("a name that is listed has a dialect");
+}

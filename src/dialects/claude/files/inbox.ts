@@ -1,0 +1,13 @@
+/** Inbox: hooks that agents reported and that wait in the spool for their sessions. */
+
+import type { Inbox } from "../../dialect.ts";
+import { drainSpool, waitingHooks } from "./drain-spool.ts";
+import { hooksMayWait, hooksStillWait, spoolDirectory } from "./hooks-waiting.ts";
+
+export const inbox: Inbox = {
+  mayWait: hooksMayWait,
+  waiting: waitingHooks,
+  drain: drainSpool,
+  directory: spoolDirectory,
+  warning: hooksStillWait,
+};

@@ -1,0 +1,16 @@
+/** Entire files: prompt.txt and context.md, as the product uses them. */
+
+import type { DialectFiles } from "../../dialect-files.ts";
+import type { EntireOptions } from "../options.ts";
+import { entireDerived } from "./check-files.ts";
+import { EntireBeside } from "./session-beside.ts";
+
+export const entireFiles: DialectFiles = {
+  openStore({ options, ...store }) {
+    const { model = null } = options as EntireOptions;
+    return {
+      openDerived: ({ id, logId }) => new EntireBeside({ ...store, sessionId: id, logId, model }),
+    };
+  },
+  derived: entireDerived,
+};

@@ -1,0 +1,17 @@
+/** Inbox findings: recorded lines that wait in a store's inbox and are in no log yet. */
+
+import { dialectNamed } from "../dialects/all.ts";
+import { type Finding, finding } from "../findings/finding.ts";
+import type { FoundStore } from "../listing/find-stores.ts";
+
+/** One finding for each session that has some; or only that of one session. */
+export function* inboxFindings({ dialect, root }: FoundStore, only?: string): Generator<Finding> {
+  const { inbox } = dialectNamed(dialect);
+  if (!inbox?.mayWait(root)) return;
+  for (const [session, count] of inbox.waiting(root)) {
+    if (only !== undefined && session !== only) continue;
+    const hooks = count === 1 ? "1 recorded hook waits" : `${count} recorded hooks wait`;
+    const at = { session, path: inbox.directory(root) };
+    yield finding("HOOKS_WAITING", at, `${hooks}; drain with \`verbatim ls\``);
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Envelopes: how the signing format treats the logs of each dialect. Part of the format
+ * (docs/formats/checkpoint.md), which names these dialects and cannot change.
+ */
+
+import type { EnvelopeName } from "./checkpoint.ts";
+
+/** The file of a stream in a data directory, as checkpoints and pinned heads name it. */
+export const STREAMS = "streams";
+
+/** The checkpoints of the Python original, which keys can be allowed one by one. */
+export const LEGACY_PROFILE = "rye";
+export type LegacyProfile = typeof LEGACY_PROFILE;
+
+/** The envelopes of checkpoints that are lines of the log itself. */
+export const INSIDE: readonly EnvelopeName[] = ["rye", "entire"];
+
+/** How the checkpoints of a dialect's logs begin: inside the log in its own words, or in a sidecar. */
+export function envelopeOf(dialect: string): EnvelopeName {
+  return INSIDE.find((name) => name === dialect) ?? "sidecar";
+}
+
+/** Checkpoints are in a sidecar file where the log's readers would take them for data. */
+export function hasSidecar(dialect: string): boolean {
+  return envelopeOf(dialect) === "sidecar";
+}
+
+/** The key of an ordinary line that names its session; null where lines name none. */
+export function sessionKey(envelope: EnvelopeName): string | null {
+  if (envelope === "sidecar") return null;
+  return envelope === "entire" ? "sessionId" : "thread_id";
+}
+
+/**
+ * Whether each line of a log that is signed for the first time must name its session. Entire's logs are
+ * begun by other programs, whose lines have a name of their own.
+ */
+export function namesSession(dialect: string): boolean {
+  return dialect !== "entire";
+}
+
+/** Lines of these logs are other programs' data, and a line that looks like a checkpoint is data too. */
+export function holdsMessages(dialect: string): boolean {
+  return dialect === "claude" || dialect === STREAMS;
+}
+
+/** Streams have no turns: their checkpoints are counted instead. */
+export function hasTurns(dialect: string): boolean {
+  return dialect !== STREAMS;
+}
