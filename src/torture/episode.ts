@@ -140,13 +140,13 @@ export class Episode<W extends Writer, C extends CommonCounts> {
   }
 
   /**
-   * Opens the subject in a new process. With no other writer and no fault planned, that must
-   * succeed; it may always fail, but only with an error of ours. Null when it failed.
+   * Opens the subject in a new process. With no other writer and no fault planned or under way, that
+   * must succeed; it may always fail, but only with an error of ours. Null when it failed.
    */
   async open<T>(open: (process: Process) => Promise<T>): Promise<T | null> {
     const isAlone = this.writers.length === 0;
     if (isAlone && this.random.chance(0.7)) this.faults.clear();
-    const mustSucceed = isAlone && !this.faults.isPlanned;
+    const mustSucceed = isAlone && !this.faults.isPlanned && this.machine.failingSyncs === 0;
     const process = this.machine.startProcess();
     this.counts.openings++;
     const opening = open(process).then(

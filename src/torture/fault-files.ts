@@ -37,6 +37,8 @@ export class Machine {
   readonly options: MachineOptions;
   readonly #directories = new Map<string, DirectoryNode>();
   readonly #processes = new Set<Process>();
+  /** Syncs under way that will fail. One that a killed process began fails for the next one, too. */
+  failingSyncs = 0;
   #files = 0;
 
   constructor(options: MachineOptions) {
@@ -271,10 +273,13 @@ export class FaultFile implements OpenFile {
 
   async sync(): Promise<void> {
     const fault = this.#process.plan("sync", this.#name);
-    const { random, scheduler } = this.#process.machine.options;
+    const { machine } = this.#process;
+    const { random, scheduler } = machine.options;
     const finish = this.node.beginSync();
+    if (fault) machine.failingSyncs++;
     await scheduler.turn();
     finish(fault ? random : null); // Also for a caller that has died: the kernel continues.
+    if (fault) machine.failingSyncs--;
     await this.#process.returned();
     if (this.#failedSyncsReported === this.node.failedSyncs) return;
     this.#failedSyncsReported = this.node.failedSyncs;
