@@ -58,7 +58,7 @@ await main(async () => {
 async function takeAll(home, folder) {
   const { startServer } = await import("../src/server.ts");
   const { VerbatimClient } = await import("../src/client.ts");
-  const { Demo } = await import("../src/server/demo/demo.ts");
+  const { Demo } = await import("../src/demo/demo.ts");
   const { nodeHost } = await import("../src/base/node-host.ts");
   const project = join(home, "project");
   // The demo's own sessions, in a store of the user's.

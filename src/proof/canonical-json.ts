@@ -10,7 +10,7 @@
  * - A number that was read is written as it was read; `1.0` does not become `1`.
  */
 
-import { VerbatimError } from "../base/errors.ts";
+import { assert, VerbatimError } from "../base/errors.ts";
 import { asciiJson } from "./checkpoint.ts";
 import {
   isJsonMap,
@@ -21,7 +21,6 @@ import {
   type JsonTree,
   parseJson,
 } from "./json-tree.ts";
-import { canonicalNumber, writtenNumber } from "./python-numbers.ts";
 
 export type Canonical =
   | { readonly canonical: string; readonly refusal: null }
@@ -196,4 +195,35 @@ function compareCodePoints(a: string, b: string): number {
 
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}
+
+// Numbers. To Python a number without fraction and exponent is an int, of any size, and printed digit for
+// digit; every other one is a float, printed by `repr`: the fewest digits that give the same double.
+
+/** What `json.dumps(json.loads(text))` prints for a JSON number. */
+export function canonicalNumber(text: string): string {
+  if (/^-?[0-9]+$/.test(text)) return text === "-0" ? "0" : text;
+  return pythonFloat(Number(text));
+}
+
+/**
+ * How a number of ours is written: an int as long as it is exact, else a float. Past 2^53 an int's
+ * digits would claim a precision that a double does not have.
+ */
+export function writtenNumber(value: number): string {
+  // The sign of -0 is lost on purpose: an int has none.
+  return Number.isSafeInteger(value) ? String(value) : pythonFloat(value);
+}
+
+/** Python's `repr` of a float: like JavaScript's, except for when and how it writes an exponent. */
+export function pythonFloat(value: number): string {
+  assert(Number.isFinite(value), "JSON has no number that is not finite");
+  if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
+  const size = Math.abs(value);
+  if (size >= 1e-4 && size < 1e16) {
+    const text = String(value);
+    return text.includes(".") ? text : `${text}.0`;
+  }
+  // Python's exponent has at least two digits.
+  return value.toExponential().replace(/(?<=[+-])(?=[0-9]$)/, "0");
 }

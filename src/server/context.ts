@@ -1,8 +1,8 @@
 /** Context: what every handler receives. */
 
+import type { Demo } from "../demo/demo.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
 import type { TokenGate } from "./auth/gate.ts";
-import type { Demo } from "./demo/demo.ts";
 import type { AnswerRoom } from "./http/answer-room.ts";
 import type { BodyRoom } from "./http/body.ts";
 import type { Front } from "./http/front.ts";

@@ -11,12 +11,12 @@
 import { VerbatimError } from "../base/errors.ts";
 import { nodeHost } from "../base/node-host.ts";
 import { demoRoot } from "../base/node-places.ts";
+import { Demo } from "../demo/demo.ts";
 import type { StreamStore } from "../streams/stream-store.ts";
 import { TokenGate } from "./auth/gate.ts";
 import { tokenFilePath } from "./auth/token-file.ts";
 import { validTokens } from "./auth/tokens.ts";
 import type { ServerContext } from "./context.ts";
-import { Demo } from "./demo/demo.ts";
 import { AnswerRoom } from "./http/answer-room.ts";
 import { BodyRoom } from "./http/body.ts";
 import { Front } from "./http/front.ts";

@@ -9,6 +9,8 @@
 
 import type { OpenFile } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
+import { hostOf } from "../dialects/all.ts";
+import { STREAMS } from "../proof/envelopes.ts";
 import {
   type OpenVerifiedOptions,
   openJudged,
@@ -19,7 +21,6 @@ import { changedWhileRead } from "../signing/judging/read-counted.ts";
 import { nodeCrypto } from "../signing/keys/node-crypto.ts";
 import { sidecarOf } from "../signing/session-log.ts";
 import { knownStreams } from "../streams/reading/known-streams.ts";
-import { readingHost } from "../streams/reading/reading-host.ts";
 import { streamPathToFilename } from "../streams/stream-path.ts";
 import type { Known, StreamJudging } from "./judge-streams.ts";
 import { judgeStream } from "./verify-directory.ts";
@@ -102,7 +103,10 @@ function chainOf(
 
 async function openWhole(host: Host, root: string, id: string): Promise<OpenFile> {
   const path = `${root}/logs`;
-  const logs = await readingHost(host, root).files.openDirectory(path, { create: false, root });
+  const logs = await hostOf(host, { dialect: STREAMS, root: root }).files.openDirectory(path, {
+    create: false,
+    root,
+  });
   try {
     return logs.open(streamPathToFilename(id), "read");
   } finally {

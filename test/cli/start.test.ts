@@ -51,7 +51,9 @@ test("SQLite is loaded to list, and for no other command that reads; Zod for non
 
 test("help loads neither a log's reader or writer nor a store (C1)", async () => {
   const loaded = await loadedBy(new CliUser(), ["show", "--help"], true);
-  const ours = loaded.filter((url) => /\/(log\/(reader|writer|lock)|(store|catalog|torture)\/[a-z-]+)\.[jt]s$/.test(url));
+  const ours = loaded.filter((url) =>
+    /\/(log\/(reader|writer|lock)|(store|catalog|torture)\/[a-z-]+)\.[jt]s$/.test(url),
+  );
   assert.deepEqual(ours, []);
   assert.ok(loaded.some((url) => url.endsWith("/src/cli/reading/show.ts")));
 });

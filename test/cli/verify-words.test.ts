@@ -84,7 +84,10 @@ test("an untrusted key is named, and only an unknown one can be added", async ()
   const grants: readonly (readonly [string, Grant | null])[] = [
     ["not trusted here", null],
     ["revoked", { publicKey: key.publicKey, ...scope }],
-    ["whose trust ended before that checkpoint", { publicKey: key.publicKey, ...scope, validBefore: "2020-01-01T00:00:00.000Z" }],
+    [
+      "whose trust ended before that checkpoint",
+      { publicKey: key.publicKey, ...scope, validBefore: "2020-01-01T00:00:00.000Z" },
+    ],
     ["other sessions or purposes", { publicKey: key.publicKey, ...scope, sessions: ["ci/**"] }],
   ];
   for (const [why, grant] of grants) {

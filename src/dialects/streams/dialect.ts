@@ -8,12 +8,12 @@
 
 import { VerbatimError } from "../../base/errors.ts";
 import { asciiJson } from "../../proof/checkpoint.ts";
-import { readingHost } from "../../streams/reading/reading-host.ts";
-import { streamLogs } from "../../streams/stream-logs.ts";
 import { streamPathToFilename } from "../../streams/stream-path.ts";
 import type { Dialect } from "../dialect.ts";
 import { getString } from "../fields.ts";
 import { decode } from "./decode.ts";
+import { readingHost } from "./files/reading-host.ts";
+import { streamLogs } from "./files/stream-logs.ts";
 
 export const streams: Dialect<"streams"> = {
   name: "streams",

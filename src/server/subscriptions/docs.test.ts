@@ -6,7 +6,7 @@ import { compiledText } from "../../../test/support/program.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
 import { nodeHost } from "../../base/node-host.ts";
-import { WebhookKeys } from "./webhook-keys.ts";
+import { WebhookKeys } from "../../subscriptions/webhooks/webhook-keys.ts";
 
 const page = readFileSync(new URL("../../../docs/subscriptions.md", import.meta.url), "utf8");
 

@@ -12,7 +12,7 @@ import type { Ack, AckRequest, Fence } from "../../subscriptions/acks.ts";
 import { LEASE_TTL_MS, type SubscriptionConfig } from "../../subscriptions/config.ts";
 import { globFault } from "../../subscriptions/glob.ts";
 import { refused } from "../../subscriptions/refusal.ts";
-import { judgeWebhookUrl } from "./webhook-url.ts";
+import { judgeWebhookUrl } from "../../subscriptions/webhooks/webhook-url.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

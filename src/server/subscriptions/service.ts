@@ -6,9 +6,13 @@ import type { Host } from "../../base/host.ts";
 import type { StreamStore } from "../../streams/stream-store.ts";
 import { Subscriptions } from "../../subscriptions/subscriptions.ts";
 import type { Deliver, SubscriptionHost, WakeNotice } from "../../subscriptions/waking.ts";
+import {
+  callWebhook,
+  type Resolve,
+  type WebhookOptions,
+} from "../../subscriptions/webhooks/webhook.ts";
+import { WebhookKeys } from "../../subscriptions/webhooks/webhook-keys.ts";
 import { streamJson, subscriptionUrl } from "./answers.ts";
-import { callWebhook, type Resolve, type WebhookOptions } from "./webhook.ts";
-import { WebhookKeys } from "./webhook-keys.ts";
 
 export interface SubscriptionServiceOptions {
   readonly store: StreamStore;

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
-import { DEMO_CHILD, DEMO_TURNS } from "../../../src/server/demo/demo-sessions.ts";
+import { DEMO_CHILD, DEMO_TURNS } from "../../../src/demo/demo-sessions.ts";
 import { turnOf } from "../../support/signing-user.ts";
 import { browserTest, viewerScene } from "./harness.ts";
 

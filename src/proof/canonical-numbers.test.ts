@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import { canonicalNumber, pythonFloat, writtenNumber } from "./python-numbers.ts";
+import { canonicalNumber, pythonFloat, writtenNumber } from "./canonical-json.ts";
 
 test("a number's text becomes what Python prints", () => {
   const cases: Readonly<Record<string, string>> = {

@@ -12,11 +12,11 @@
 
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Host } from "../../base/host.ts";
-import { eachLog } from "../../catalog/find.ts";
-import { dialectNamed, SAMPLE_DIALECT } from "../../dialects/all.ts";
-import { findStores } from "../../listing/find-stores.ts";
-import { Store } from "../../store/store.ts";
+import type { Host } from "../base/host.ts";
+import { eachLog } from "../catalog/find.ts";
+import { dialectNamed, SAMPLE_DIALECT } from "../dialects/all.ts";
+import { findStores } from "../listing/find-stores.ts";
+import { Store } from "../store/store.ts";
 import {
   DEMO_AGENT,
   DEMO_CHILD,

@@ -7,13 +7,13 @@
  */
 
 import { resolve } from "node:path";
-import { VerbatimError } from "../../base/errors.ts";
-import type { Directory, Files, OpenFile, OpenMode } from "../../base/files.ts";
-import type { Host } from "../../base/host.ts";
-import { sidecarOf } from "../../signing/session-log.ts";
-import { openOrEmpty } from "../journal/empty-file.ts";
-import { streamPathToFilename } from "../stream-path.ts";
-import { type KnownStream, knownStreams } from "./known-streams.ts";
+import { VerbatimError } from "../../../base/errors.ts";
+import type { Directory, Files, OpenFile, OpenMode } from "../../../base/files.ts";
+import type { Host } from "../../../base/host.ts";
+import { sidecarOf } from "../../../signing/session-log.ts";
+import { openOrEmpty } from "../../../streams/journal/empty-file.ts";
+import { type KnownStream, knownStreams } from "../../../streams/reading/known-streams.ts";
+import { streamPathToFilename } from "../../../streams/stream-path.ts";
 
 /** `root`: the data directory. */
 export function readingHost(host: Host, root: string): Host {

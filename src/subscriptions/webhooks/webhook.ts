@@ -12,7 +12,7 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { request as httpsRequest, type RequestOptions } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { SUBSCRIPTION_LIMITS } from "../../base/limits.ts";
-import type { DeliveryOutcome } from "../../subscriptions/waking.ts";
+import type { DeliveryOutcome } from "../waking.ts";
 import { isLocalAddress, isPublicAddress } from "./addresses.ts";
 import { hostOf, judgeWebhookUrl } from "./webhook-url.ts";
 

@@ -5,7 +5,7 @@
  * Invented, and labelled as an example.
  */
 
-import type { NewEntry, Part, Usage } from "../../model/entry.ts";
+import type { NewEntry, Part, Usage } from "../model/entry.ts";
 
 export const DEMO_AGENT = "demo/mend_test";
 export const DEMO_CHILD_AGENT = "demo/review";

@@ -2,9 +2,9 @@
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import type { FoundLog } from "../catalog/session-row.ts";
-import { knownStreams } from "./reading/known-streams.ts";
-import { streamPathToFilename } from "./stream-path.ts";
+import type { FoundLog } from "../../../catalog/session-row.ts";
+import { knownStreams } from "../../../streams/reading/known-streams.ts";
+import { streamPathToFilename } from "../../../streams/stream-path.ts";
 
 /** `path`: where `reading-host.ts` shows it, with everything that a fork has from its source. */
 export function* streamLogs(root: string): Generator<FoundLog> {
