@@ -43,6 +43,12 @@ function failedQuietly({ code, stdout, stderr }: Ran, log: string): string {
   return reason;
 }
 
+test("a hook that makes .verbatim keeps it out of Git, as every writer does", async () => {
+  const user = new CliUser();
+  assert.equal((await record(user, HOOK)).code, 0);
+  assert.equal(readFileSync(join(user.cwd, ".verbatim/.gitignore"), "utf8"), "*\n");
+});
+
 test("hooks that run at once are recorded, each as it was told, whatever it is called", async () => {
   const user = new CliUser();
   const names = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "SomethingNew"];

@@ -24,6 +24,7 @@ import {
   openSync,
   readdirSync,
   unlinkSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
@@ -153,6 +154,8 @@ function spoolDirectory(root: string, isDurable: boolean): string {
     directory = join(directory, name);
     try {
       mkdirSync(directory, { mode: 0o700 });
+      // As store/own-directory.ts does: what a new `.verbatim` holds is kept out of Git.
+      if (above === root) writeFileSync(join(directory, ".gitignore"), "*\n", { mode: 0o600 });
       if (isDurable) syncDirectory(above);
     } catch (cause) {
       if (errnoOf(cause) !== "EEXIST") throw cause;
