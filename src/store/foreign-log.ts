@@ -1,10 +1,10 @@
 /**
- * Foreign log: whether a file has lines of its dialect at all. One that has none is another program's,
- * or was named with the wrong dialect, and is never written to: no tail is cut, no LF is added, no
- * permission is changed, no line is appended.
+ * Foreign log: refuses to write to a file that has no line of its dialect. Such a file belongs to
+ * another program, or was opened with the wrong dialect. It is left unchanged: no tail is cut, no
+ * LF is added, no permission is changed, no line is appended.
  *
- * A log that holds only what a crash left of its first append has no line either, and is ours: its
- * bytes begin as our lines do. Lines of NULs are what a power cut leaves, and say nothing.
+ * A log that holds only the remains of its first append after a crash has no line either, but is
+ * ours: its bytes begin as our lines do. Lines of NULs are ignored: a power cut leaves them.
  */
 
 import { ioError, VerbatimError } from "../base/errors.ts";
@@ -23,13 +23,15 @@ import { findTail } from "../log/tail.ts";
 export const RECOGNISED_LINES = 20;
 export const HEAD_BYTES = 4096;
 
-/** A log by its place: as a session has it. */
 export interface LogPlace {
   readonly logId: string;
   readonly root: string | undefined;
 }
 
-/** Refuses with FOREIGN_FILE a log without any line of the dialect. `isOurs`: it lies in a store. */
+/**
+ * Refuses with FOREIGN_FILE a log without any line of the dialect. `isOurs`: the file is in a
+ * store.
+ */
 export async function refuseForeign(
   host: Host,
   place: LogPlace,
@@ -40,7 +42,7 @@ export async function refuseForeign(
   if (look === null || look.hasOwn) return;
   const { path, lines, size, head } = look;
   if (size === 0) return;
-  // A crash in the first append: nothing but the beginning of a line of ours.
+  // A crash in the first append leaves only the beginning of one of our lines.
   if (lines === 0 && isOurs && /^[{\0\s]/.test(head)) return;
   const found = recognise(look);
   const counted = lines === 1 ? "its only line is not" : `none of its ${lines} lines is`;
@@ -53,7 +55,7 @@ export async function refuseForeign(
   );
 }
 
-/** What the beginning of a file is, as in "this is …"; null when it is not recognised. */
+/** Describes what kind of file this is, as in "this is …"; null if it is not recognised. */
 export async function recogniseFile(host: Host, place: LogPlace): Promise<string | null> {
   const look = await lookAt(host, place, (file) => lookFor(file, null));
   return look && recognise(look);
@@ -90,7 +92,7 @@ async function lookAt(
   }
 }
 
-/** Reads as far as the first line of the dialect; without a dialect, as far as recognising needs. */
+/** Reads up to the first line of the dialect; without a dialect, as much as recognising needs. */
 async function lookFor(file: OpenFile, dialect: Dialect | null): Promise<Look> {
   const size = file.size();
   const head = (await readStretch(file, 0, Math.min(size, HEAD_BYTES))).toString("latin1");
@@ -116,7 +118,7 @@ async function lookFor(file: OpenFile, dialect: Dialect | null): Promise<Look> {
   return { values, head, lines, size, hasOwn: false };
 }
 
-/** A first line that an editor put a mark before is still whose it is. */
+/** Some editors put a byte order mark before the first line. */
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
 function hasMark(bytes: Buffer, from: number): boolean {

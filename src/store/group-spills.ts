@@ -1,4 +1,4 @@
-/** Group spills: the files of entries that share a write, for what is too long for their lines. */
+/** Group spills: spill files of entries that share a write (for values too long for a line). */
 
 import { type ErrorCode, VerbatimError } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
@@ -9,10 +9,13 @@ import type { Waiting } from "../log/waiting.ts";
 type Spilling = Waiting<{ readonly spills: readonly SpillFile[] }>;
 type OpenDirectory = () => Promise<Directory>;
 
-/** Refusals after which the log is as it was. */
+/** After these errors the log is unchanged. */
 const NOTHING_WRITTEN: readonly ErrorCode[] = ["NO_SPACE", "LOG_LOCKED", "LOG_CLOSED"];
 
-/** Writes the files (spill-files.ts, SF1). Rejects those that the disk refuses; returns the rest. */
+/**
+ * Writes the files (spill-files.ts, SF1). Rejects entries whose files cannot be written; returns
+ * the rest.
+ */
 export async function spillGroup<T extends Spilling>(
   group: readonly T[],
   openDirectory: OpenDirectory,
@@ -31,8 +34,8 @@ export async function spillGroup<T extends Spilling>(
 }
 
 /**
- * Removes the files of an append that was refused, if it has left nothing in the log. After a failed
- * sync that is not known: the line may be there when the log is opened again, and needs its files.
+ * Removes the spill files of a refused append if it left nothing in the log. After a failed sync
+ * that is unknown: the line may be there when the log is reopened, and would need its files.
  */
 export async function unspillGroup(
   group: readonly Spilling[],
@@ -45,7 +48,7 @@ export async function unspillGroup(
   try {
     await inDirectory(openDirectory, async (at) => removeSpills(at, spills));
   } catch {
-    // They are left; nothing refers to them. The caller reports why the append failed.
+    // The files stay, but nothing refers to them. The caller reports why the append failed.
   }
 }
 

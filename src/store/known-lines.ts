@@ -1,15 +1,17 @@
 /**
- * Known lines: what a session must know of the lines in its log to write the next ones: the name of
- * the last, where lines name the line before them, and which lines are there already, of those that
- * are written once (dialects/dialect.ts, Chain and Once).
+ * Known lines: what a session must know about the lines in its log to write the next ones: the name
+ * of the last line, in dialects where a line names the one before it, and which write-once lines
+ * are already there (dialects/dialect.ts, Chain and Once).
  *
- * KL1  A draft counts nothing before it is committed: lines that were refused can be appended again.
+ * A draft changes nothing until it is committed, so refused lines can be appended again. If the end
+ * of the log cannot be read, there is no draft.
  *
- * KL2  A line that is not written again is reported to its writer, before the acknowledgement, with
- *      whether its content is that of the line that is kept: the first one.
+ * KL2  A line that is already in the log is not written again. It is reported to its writer before
+ *      the acknowledgement, with whether its content equals that of the line in the log (the first
+ *      one).
  *
- * When it cannot find out how the log ends, it drafts nothing. Of lines that are written once an id
- * and a digest are held, and only of sessions into which such lines are written.
+ * For write-once lines an id and a digest are held in memory, only in sessions that write such
+ * lines.
  */
 
 import { createHash } from "node:crypto";
@@ -38,14 +40,16 @@ export class KnownLines {
   readonly #parts: KnownLinesParts;
   /** The name of the last line in the log that has one. */
   #last: string | null = null;
-  /** Up to where the log is known. */
+  /** The log is known up to here. */
   #end: ByteOffset = START;
-  /** The name of the last line that was prepared: the next one will likely follow it. */
+  /** The name of the last prepared line: the next one will likely follow it. */
   #expected: string | null = null;
   #failure: { readonly error: unknown } | null = null;
-  /** A line that is written once was prepared. Until then none of those in the log are known. */
+  /** Set when a write-once line is prepared. Until then those in the log are not read. */
   #writesOnce = false;
-  /** Up to where those in the log are known, and the digest of each one's content, by its id. */
+  /**
+   * Up to where write-once lines in the log are known, and the digest of each one's content by id.
+   */
   #onceEnd: ByteOffset = START;
   readonly #digests = new Map<string, string>();
 
@@ -62,7 +66,7 @@ export class KnownLines {
     return line;
   }
 
-  /** The log ends here, and not all of it is ours: looks for the last name, backward. */
+  /** The log ends here and contains lines of other writers: searches backward for the last name. */
   async caughtUp(end: ByteOffset): Promise<void> {
     try {
       const found = await this.#lastNamed(this.#end, end);
@@ -76,7 +80,7 @@ export class KnownLines {
     }
   }
 
-  /** For lines that are about to be written. With the lock held, and caught up. */
+  /** Call with the lock held, after `caughtUp`. */
   async draft(): Promise<KnownDraft> {
     if (this.#failure) throw this.#failure.error;
     if (this.#writesOnce && this.#onceEnd !== this.#end) await this.#learnOnce();
@@ -87,7 +91,7 @@ export class KnownLines {
     return this.#digests.get(id);
   }
 
-  /** Lines of ours are in the log, which ends here. */
+  /** Our lines were written; the log now ends here. */
   took(lines: readonly Native[], last: string | null, end: ByteOffset): void {
     this.#last = last;
     this.#end = end;
@@ -97,7 +101,7 @@ export class KnownLines {
   }
 
   async #learnOnce(): Promise<void> {
-    // Shorter than it was: which lines were cut is not known.
+    // The log is shorter than before, and it is unknown which lines were cut.
     if (this.#onceEnd > this.#end) {
       this.#digests.clear();
       this.#onceEnd = START;
@@ -110,7 +114,7 @@ export class KnownLines {
   #noteOnce(value: unknown): void {
     if (this.once?.forgets(value)) this.#digests.clear();
     const id = this.once?.idOf(value) ?? null;
-    // Where lines of other programs share an id, the first is the one that counts.
+    // Where lines of other programs share an id, the first one counts.
     if (id !== null && !this.#digests.has(id)) this.#digests.set(id, digestOf(value));
   }
 
@@ -129,16 +133,15 @@ export class KnownLines {
   }
 }
 
-/** Lines that are about to be written. */
 export class KnownDraft {
   readonly #known: KnownLines;
-  /** Null where no line is written once. */
+  /** Null if no line is write-once. */
   readonly #once: Once | null;
   readonly #taken: Native[] = [];
   readonly #repeats: Repeat[] = [];
   readonly #digests = new Map<string, string>();
   #hasForgotten = false;
-  /** The name of the last line that has one: what the next one follows. */
+  /** The name of the last line that has one: the next line links to it. */
   last: string | null;
 
   constructor(known: KnownLines, once: Once | null, last: string | null) {
@@ -147,7 +150,7 @@ export class KnownDraft {
     this.last = last;
   }
 
-  /** The line as it is to be written; null when it is there already and is written once. */
+  /** The line to write; null if it is write-once and already in the log. */
   add({ whole, native, line, previous, id }: PreparedLine): Uint8Array | null {
     if (this.#once && this.#isRepeat(this.#once, whole)) return null;
     this.#taken.push(whole);
@@ -175,17 +178,17 @@ export class KnownDraft {
     return this.#digests.get(id) ?? (this.#hasForgotten ? undefined : this.#known.digest(id));
   }
 
-  /** KL1: the lines are in the log, which ends here. Returns those that were not written again. */
+  /** The lines are in the log, which ends here. Returns those that were not written again. */
   commit(end: ByteOffset): readonly Repeat[] {
     this.#known.took(this.#taken, this.last, end);
     return this.#repeats;
   }
 }
 
-/** A line that was given again. */
+/** A line that was appended again. */
 export interface Repeat {
   readonly native: Native;
-  /** Whether the line that is kept has the same content, whatever the order of its keys. */
+  /** Whether the line in the log has the same content, ignoring key order. */
   readonly isSame: boolean;
 }
 

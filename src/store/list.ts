@@ -1,12 +1,12 @@
 /**
- * List: the sessions of a store, by way of the catalog: only logs that changed are read.
+ * List: the sessions of a store, through the catalog: only logs that changed are read.
  *
- * How a thread stands, and which one began it, is in its thread.json, which changes without the log
- * where that was running, and is paused, or where it was missing, and is made again. So of such threads
- * it is asked each time; every other change comes with a line.
+ * A thread's status and parent are in its thread.json. That file can change without the log when a
+ * running thread is paused, or when a missing file is written again. So it is read each time for
+ * threads that are running or without a status; every other change comes with a line.
  *
- * LS1  While no log has changed and no thread is running or without a status, nothing that reads
- *      sessions is loaded.
+ * LS1  While no log has changed and no thread is running or without a status, the code that reads
+ *      sessions is not loaded.
  */
 
 import { Catalog, type FreshenProgress } from "../catalog/catalog.ts";
@@ -25,37 +25,35 @@ import type { Summaries } from "./summaries.ts";
 export interface SessionSummary extends SessionRow {
   readonly dialect: string;
   readonly root: string;
-  /** The log file. */
   readonly path: string;
 }
 
 export interface ListOptions {
-  /** How many of the logs that must be read have been. */
+  /** Reports how many of the changed logs have been read. */
   readonly onProgress?: FreshenProgress;
-  /** Stops the reading; the next listing goes on with what is left. */
+  /** Stops reading; the next listing continues from there. */
   readonly signal?: AbortSignal;
 }
 
 export interface ListLinesOptions extends ListOptions {
-  /** The order that the lines are to be put in. */
+  /** The sort order that the lines will be put in. */
   readonly sort: SessionSort;
 }
 
-/** What listing needs of a store. */
 export interface Listed {
   readonly dialect: string;
   readonly root: string;
   readonly catalogPath: string;
-  /** What reads sessions; asked for once at most (LS1). */
+  /** Reads sessions; called at most once (LS1). */
   readonly summaries: () => Promise<Summaries>;
   readonly onWarning: (warning: string) => void;
 }
 
-/** A session's summary as text, with what it is put in order by. */
+/** A session's summary as JSON text, with its sort key. */
 export interface SessionLine extends Pick<RowLine, "id" | "key"> {
   readonly line: RowLine;
   readonly place: Place;
-  /** Its head is pinned and its log is gone (gone-sessions.ts). */
+  /** Its head is pinned but its log is gone (gone-sessions.ts). */
   readonly isMissing?: boolean;
 }
 
@@ -63,11 +61,11 @@ export interface SessionLine extends Pick<RowLine, "id" | "key"> {
 interface Place {
   readonly dialect: string;
   readonly root: string;
-  /** The JSON of both, and of a log's path up to where it goes on below the root. */
+  /** The JSON of both, and of a log's path up to the part below the root. */
   readonly json: string;
 }
 
-/** All sessions of the store, in no order. */
+/** All sessions of the store, unordered. */
 export async function listSessions(
   listed: Listed,
   options: ListOptions,
@@ -75,7 +73,7 @@ export async function listSessions(
   return (await listLines(listed, { ...options, sort: "id" })).map(summaryOf);
 }
 
-/** The same as lines, which take a fraction of the time. */
+/** The same as JSON lines, which take a fraction of the time. */
 export async function listLines(
   listed: Listed,
   { sort, onProgress, signal }: ListLinesOptions,
@@ -123,7 +121,7 @@ function failuresWarning(failures: ReadonlyMap<string, unknown>, of: number): st
   return `${what}; the first is ${id}: ${String(error)}`;
 }
 
-/** What a listing, which has no line for them, says of places that it could not look at. */
+/** The warning about directories and files that a listing could not read. */
 export function unreadableWarning(unreadable: readonly Unreadable[]): string {
   const places = unreadable.length === 1 ? "1 place" : `${unreadable.length} places`;
   const first = unreadable[0]?.cause.message;
@@ -136,8 +134,8 @@ export function summaryOf({ line, place: { dialect, root } }: SessionLine): Sess
 }
 
 /**
- * The JSON of a summary but for its last brace, so that the caller can say more of the session.
- * Nothing is parsed or made anew: the texts that are known are put together.
+ * The JSON of a summary without its last brace, so that the caller can add fields. Nothing is
+ * parsed or serialised again: stored texts are concatenated.
  */
 export function unclosedJson({ line, place }: SessionLine): string {
   return `${line.json.slice(0, -1)},${place.json}/${line.logPathJson.slice(1)}`;
@@ -149,7 +147,7 @@ export function placeOf(dialect: string, root: string): Place {
   return { dialect, root, json };
 }
 
-/** Whether a session's status may have changed although its log is the same. */
+/** Whether a session's status may have changed although its log is unchanged. */
 export function mayStandOtherwise(dialect: string, status: SessionStatus | null): boolean {
   return dialectNamed(dialect).hasStanding === true && (status === null || status === "running");
 }

@@ -1,10 +1,10 @@
 /**
- * Mapping: an entry of one dialect in the words of another, and how much of it is left there.
+ * Mapping: converts an entry to another dialect, and reports how much of it survives.
  *
- * MP1  Nothing is claimed: what was said is read back from the line that would be written, and compared
- *      with the entry. What an entry says is kept when all of it reads back; fields that only its own
- *      dialect knows (`native`) are not carried.
- * MP2  Additions are no loss: a writer gives lines ids and times of its own.
+ * Nothing is assumed: the line that would be written is decoded again and compared with the entry.
+ * An entry is kept if everything it says reads back the same; fields that only its own dialect
+ * knows (`native`) are not carried over. Additions are not a loss: a writer adds ids and times of
+ * its own.
  */
 
 import { randomUUID } from "node:crypto";
@@ -18,20 +18,19 @@ import type { Entry, NewEntry } from "../model/entry.ts";
 
 /** Why an entry is not carried over at all. */
 export type DroppedWhy =
-  /** A signer's line: the new session is signed for itself. */
+  /** A checkpoint: the new session gets its own signatures. */
   | "checkpoint"
-  /** The other dialect has no line for it, such as where a turn begins. */
+  /** The other dialect has no line for it, for example for the start of a turn. */
   | "no_line"
   /** The other dialect refuses it. */
   | "refused"
-  /** It stands beside the conversation, and the other dialect cannot say so. */
+  /** It is not part of the conversation, and the other dialect cannot mark it so. */
   | "aside"
-  /** A later line took it back: there it would be said again. */
+  /** A later line retracted it; the other session would show it as said. */
   | "taken_back"
   | "too_long"
   | "bad_line";
 
-/** What an entry says that can be compared. */
 export const COMPARED = [
   "kind",
   "role",
@@ -48,7 +47,7 @@ export const COMPARED = [
 
 export type Mapped =
   | { readonly fate: "kept"; readonly keepsTime: boolean }
-  /** These of its fields read back otherwise, or not at all. */
+  /** These fields read back differently, or not at all. */
   | {
       readonly fate: "approximated";
       readonly keepsTime: boolean;
@@ -56,12 +55,12 @@ export type Mapped =
     }
   | { readonly fate: "dropped"; readonly why: DroppedWhy };
 
-/** What a writer in the other store knows. */
+/** The writer's facts in the other store. */
 export function mappingFacts(facts: Pick<WriterFacts, "id" | "agent" | "cwd">): WriterFacts {
   return { ...facts, nowMs: Date.now(), newId: randomUUID, version: "unknown", model: null };
 }
 
-/** The entry without what only its own line has: what `append` takes. */
+/** The entry without the fields of its own line: the input of `append`. */
 export function neutral({ native: _, ...entry }: Entry): NewEntry {
   const { kind, at, role, parts, model, usage, outcome, error } = entry;
   const { messageId, stopReason, isPartial } = entry;
@@ -73,7 +72,7 @@ export function neutral({ native: _, ...entry }: Entry): NewEntry {
   };
 }
 
-/** What becomes of an entry in a dialect. Writes nothing. */
+/** Maps an entry to a dialect. Writes nothing. */
 export function mapEntry(entry: Entry, dialect: Dialect, facts: WriterFacts): Mapped {
   if (isCheckpoint(entry.native)) return { fate: "dropped", why: "checkpoint" };
   let lines: readonly MappedLine[];
@@ -95,9 +94,9 @@ export function mapEntry(entry: Entry, dialect: Dialect, facts: WriterFacts): Ma
 }
 
 interface MappedLine {
-  /** As it reads back. */
+  /** The line as it reads back. */
   readonly line: Uint8Array;
-  /** How long it is in the log, where what is longest in it may be kept beside that. */
+  /** Its length in the log; the longest values may be in spill files. */
   readonly bytes: number;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Pool: a bounded number of open sessions, for doors whose callers never say that they are done.
+ * Pool: a bounded number of open sessions, for APIs whose callers never close a session.
  *
- * A session in use is never closed; the one not used for longest is, when there are too many.
- * Open sessions keep no process alive.
+ * A session in use is never closed; above the limit, the least recently used one is. Open sessions
+ * do not keep the process alive.
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -12,16 +12,16 @@ import type { Session } from "./session.ts";
 /** Each open session holds three to five files. */
 const OPEN_SESSIONS_MAX = 64;
 
-/** One session of a pool, opened when it is appended to. */
+/** One session of a pool, opened by its first append. */
 export interface PooledSession {
-  /** Appends an entry in neutral words; resolves once it is durable. */
+  /** Appends a neutral entry; resolves once it is durable. */
   append(entry: NewEntry): Promise<void>;
 }
 
 interface Pooled {
   readonly session: Session;
   users: number;
-  /** Its writer has failed: the next use opens the log anew, which recovers. */
+  /** Its writer has failed: the next use reopens the log, which recovers it. */
   hasFailed: boolean;
 }
 
@@ -37,7 +37,7 @@ export class SessionPool {
     this.#openMax = openMax;
   }
 
-  /** Runs `use` on the session, which stays open for the next one. */
+  /** Runs `use` on the session, which stays open for the next call. */
   async with<T>(id: string, use: (session: Session) => Promise<T>): Promise<T> {
     const pooled = this.#pooled.get(id) ?? this.#start(id);
     this.#pooled.delete(id);
@@ -66,7 +66,7 @@ export class SessionPool {
     };
   }
 
-  /** Puts every session down, once nobody uses it. */
+  /** Closes every session once it is no longer in use. */
   async close(): Promise<void> {
     for (const { session } of this.#pooled.values()) this.#release(session);
     this.#pooled.clear();
@@ -87,7 +87,7 @@ export class SessionPool {
   }
 
   #release(session: Session): void {
-    // A failure to close was told before, to whoever's append it was.
+    // A failed close was already reported to the caller whose append failed.
     const closed = session
       .release()
       .catch(() => {})

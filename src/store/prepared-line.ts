@@ -1,4 +1,4 @@
-/** Prepared line: an entry's line as far as it can be made without the log's lock. */
+/** Prepared line: an entry's line, as far as it can be built without the log's lock. */
 
 import type { Chain, Dialect, Native, SpillFile } from "../dialects/dialect.ts";
 import { SPILL_TOOLS } from "../dialects/files/spill-files.ts";
@@ -6,21 +6,21 @@ import { encodeLine } from "../log/json.ts";
 import type { TurnMark } from "../model/turns.ts";
 
 export interface PreparedLine {
-  /** As the caller passed it, and completed. */
+  /** The caller's entry, completed. */
   readonly whole: Native;
-  /** What will be written, except for its link to the line before. */
+  /** The entry to write, except for its link to the previous line. */
   readonly native: Native;
   /** Written before the line. */
   readonly spills: readonly SpillFile[];
-  /** The line after `previous`, which is the right one unless others append in between. */
+  /** The line, linked to `previous`. Correct unless another writer appends in between. */
   readonly line: Uint8Array;
   readonly previous: string | null;
   readonly id: string | null;
-  /** Signed sessions: what it means for their turns. */
+  /** Signed sessions: the entry's role in its turn. */
   readonly mark: TurnMark;
 }
 
-/** `previous` is the name of the line that it will likely follow. */
+/** `previous` is the name of the line it will likely follow. */
 export function prepareLine(
   { spilling }: Dialect,
   chain: Chain,

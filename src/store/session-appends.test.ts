@@ -1,4 +1,4 @@
-/** Sessions whose lines get their final form under the lock: order, groups, failures, other writers. */
+/** Sessions whose lines are finished under the lock: order, groups, failures, other writers. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -88,7 +88,7 @@ test.for(WRITER_KINDS)(
 test("entries that were prepared after some that are refused follow what really stands there", async () => {
   const { disk, session, rows } = opened({ durability: "os" });
   await says(session, "first");
-  // Two of these fill a write, and one after them was linked to one that is refused.
+  // Two of these fill a write; a third was linked to one that is refused.
   const large = "x".repeat(7 * MIB);
   let writes = 0;
   disk.takes = ({ bytes, name }) => (name === LOG && ++writes === 2 ? 5 : bytes);
@@ -197,7 +197,7 @@ test("a log whose end cannot be read takes no row, rather than one that follows 
   const before = readFileSync(session.path, "utf8");
   let reads = 0;
   disk.before = ({ call, name }) => {
-    // The repair's own look at the tail succeeds; the search for a name does not.
+    // The repair can read the tail; the search for a name fails.
     if (call === "open" && name === LOG && ++reads >= 1) throw errno("EIO");
     return undefined;
   };

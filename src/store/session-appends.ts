@@ -1,14 +1,15 @@
 /**
- * Session appends: the entries of a session whose lines get their final form under the log's lock,
- * because they name the line before them, are written once, or are signed.
+ * Session appends: appends entries whose lines are finished under the log's lock, because they name
+ * the line before them, are write-once, or are signed.
  *
- *   submit ──> the writer's queue ──> append, with the lock held:
- *     spill files · [checkpoints before] · lines ──> write ──> sync ──> [checkpoint after] ──> return
- *                                                       └ meanwhile: hash, sign the next checkpoint
+ *       submit ──> the writer's queue ──> append, with the lock held:
+ *         spill files · [checkpoints before] · lines ──> write ──> sync ──> [checkpoint after] ──> return
+ *                                                           └ meanwhile: hash, sign the next checkpoint
  *
- * Entries land in the order of the calls. Those that wait share a write and a sync, and each caller
- * learns the offset after its own lines. If a write is refused, all who share it are refused, and
- * what is known here stays as it was. If the end of the log cannot be read, nothing is written.
+ * Entries are written in the order of the calls. Waiting entries share a write and a sync, and each
+ * caller gets the offset after its own lines. If a write is refused, it is refused for all who
+ * share it, and the state here stays unchanged. If the end of the log cannot be read, nothing is
+ * written.
  */
 
 import { assert } from "../base/errors.ts";
@@ -39,10 +40,10 @@ import {
   type Write,
 } from "./session-write.ts";
 
-/** After so long without an append a session with a sidecar is signed. */
+/** A session with a sidecar is signed after this long without an append. */
 const IDLE_MS = 1000;
 
-/** What a checkpoint says to derived files. */
+/** The entry that derived files see for a checkpoint. */
 const SAYS_NOTHING: Native = {};
 
 type Choose = (signer: LogSigner) => readonly Due[] | Promise<readonly Due[]>;
@@ -61,7 +62,6 @@ export class SessionAppends implements Companion {
     this.#turns = new CountedTurns(parts, (native) => this.#markOf(native));
   }
 
-  /** The writer that was opened with this companion. */
   attach(writer: LogWriter): void {
     this.#writer = writer;
   }
@@ -81,10 +81,10 @@ export class SessionAppends implements Companion {
     }
   }
 
-  /** As many as fit into one write. A checkpoint begins or ends one (dues.ts). */
+  /** As many as fit into one write. A checkpoint begins or ends a write (dues.ts). */
   share(waiting: Iterable<Waiting<Entries>>): number {
     const { signing } = this.#parts;
-    // Where each append has a checkpoint of its own, none shares a write with another.
+    // Where each append has a checkpoint of its own, appends cannot share a write.
     if (signing?.isEveryAppend) return 1;
     let [length, count] = [0, 0];
     const turns = this.#turns.ahead();
@@ -134,7 +134,7 @@ export class SessionAppends implements Companion {
     if (!log.isSidecar) await this.#addDues(signing, write, before(signer), turn);
     this.#addLines(write, group, turn);
     const added = write.added.map(({ mark }) => mark);
-    // Where all lines were there already, nothing is new to be signed.
+    // If all lines were already in the log, there is nothing new to sign.
     const after = added.length > 0 ? dueAfter(signer, this.#turns, added, isEveryAppend) : null;
     await this.#write(write, turn, after);
     if (begins) await turn.syncAll(); // Also with `os` (SL4).
@@ -146,7 +146,7 @@ export class SessionAppends implements Companion {
     if (ends) await this.#warned(signing, () => this.#sign(signing, turn, final));
   }
 
-  /** A write in the making. With the lock held, and caught up. */
+  /** Call with the lock held, after catching up. */
   async #draft(): Promise<Write> {
     const known = await this.#known.draft();
     const draft = this.#parts.signing?.log.signer.draft() ?? null;
@@ -166,7 +166,7 @@ export class SessionAppends implements Companion {
     return write;
   }
 
-  /** Adds checkpoints over what is in the log, which is made durable first (SL1). */
+  /** Adds checkpoints over the log so far, which is made durable first (SL1). */
   async #addDues(signing: SessionSigning, write: Write, dues: readonly Due[], turn: Turn) {
     if (dues.length === 0) return;
     await turn.syncAll();
@@ -174,7 +174,7 @@ export class SessionAppends implements Companion {
     for (const due of dues) await this.#addDue(signing, write, due);
   }
 
-  /** Adds a checkpoint over all before it; returns its line. */
+  /** Adds a checkpoint over everything before it; returns its line. */
   async #addDue({ log }: SessionSigning, write: Write, due: Due): Promise<Uint8Array> {
     assert(write.draft, "only a signed session has checkpoints");
     if (typeof due === "object" && "vouches" in due) {
@@ -195,7 +195,7 @@ export class SessionAppends implements Companion {
     return line;
   }
 
-  /** Writes the lines, and the checkpoint that is due after them: both are in the log, or neither. */
+  /** Writes the lines and the checkpoint due after them: both or neither. */
   async #write(write: Write, turn: Turn, after: Due | null = null): Promise<void> {
     const lines = linesOf(write);
     const start = lines.length > 0 ? turn.append(lines) : turn.end;
@@ -211,10 +211,10 @@ export class SessionAppends implements Companion {
   }
 
   /**
-   * Signs a checkpoint while the disk syncs the lines, and writes it when they are durable. Not in
-   * their write: a power cut may keep the end of a write and lose its beginning, and then a valid
-   * checkpoint would follow bytes that it does not sign. Where it cannot be written, the append is
-   * refused and its lines are cut off (SL4). Returns what was added to the log.
+   * Signs a checkpoint while the disk syncs the lines, and writes it when they are durable. It is
+   * not part of their write: a power cut may keep the end of a write and lose its beginning, and
+   * then a valid checkpoint would follow bytes that it does not sign. If it cannot be written, the
+   * append is refused and its lines are cut off (SL4). Returns what was added to the log.
    */
   async #endWith(write: Write, due: Due, start: ByteOffset, turn: Turn) {
     const { signing } = this.#parts;
@@ -229,7 +229,7 @@ export class SessionAppends implements Companion {
       else turn.append(made.value);
       return isSidecar ? null : made.value;
     } catch (error) {
-      await durable.catch(() => {}); // Nothing is cut during a sync.
+      await durable.catch(() => {}); // Never cut during a sync.
       if (isSidecar && files.mayHaveWritten) {
         throw turn.fail("it is unknown whether the end of an append was written", error);
       }
@@ -238,7 +238,6 @@ export class SessionAppends implements Companion {
     }
   }
 
-  /** The lines are in the log, which ends here. */
   #commit({ known, draft, added }: Write, end: ByteOffset): void {
     const { signing, onKnown } = this.#parts;
     for (const repeat of known.commit(end)) onKnown(repeat);
@@ -252,7 +251,7 @@ export class SessionAppends implements Companion {
     if (added.at(-1)?.mark === "finishes") this.#presign("turn", known.last);
   }
 
-  /** Adds checkpoints that the caller chooses, with the lock held; durable when it resolves. */
+  /** Adds checkpoints that the caller chooses, with the lock held. Durable when it resolves. */
   async addCheckpoints(choose: Choose): Promise<void> {
     const { signing } = this.#parts;
     assert(signing, "only a signed session has checkpoints");
@@ -260,21 +259,21 @@ export class SessionAppends implements Companion {
       await this.#settleSidecar(signing, turn, signing.isEveryAppend);
       await this.#sign(signing, turn, async (signer) => {
         const dues = await choose(signer);
-        // After what a person vouches for: that is stated first (dues.ts).
+        // A rotation comes after the lines a person vouches for (dues.ts).
         return dues.length > 0 && signer.mustRotate ? [...dues, "rotate"] : dues;
       });
     });
   }
 
-  /** The session is closed: no timer runs any more, and what is unsigned is signed if `signs`. */
+  /** On close: stops the timer, and signs the unsigned rest if `signs`. */
   async stop({ signs }: { readonly signs: boolean }): Promise<void> {
     this.#stopTimer();
     await this.#writer?.idle();
-    this.#stopTimer(); // Appends that were waiting have started it again.
+    this.#stopTimer(); // Appends that were waiting may have started it again.
     if (signs) await this.#signRest();
   }
 
-  /** Signs what is unsigned. A failure is a warning. */
+  /** A failure is only a warning. */
   async #signRest(): Promise<void> {
     const { signing } = this.#parts;
     if (!signing) return;
@@ -297,7 +296,7 @@ export class SessionAppends implements Companion {
     this.#idleTimer = null;
   }
 
-  /** A failure is a warning: the lines are in the log, and the next checkpoint covers them. */
+  /** A failure is only a warning: the lines are in the log, and the next checkpoint covers them. */
   async #warned({ onWarning }: SessionSigning, work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -306,7 +305,7 @@ export class SessionAppends implements Companion {
     }
   }
 
-  /** Checkpoints without lines, durable before they are pinned (SL2). */
+  /** Writes checkpoints without lines; they are durable before they are pinned (SL2). */
   async #sign(signing: SessionSigning, turn: Turn, choose: Choose): Promise<void> {
     const { log } = signing;
     const dues = await choose(log.signer);
@@ -322,23 +321,25 @@ export class SessionAppends implements Companion {
     log.pin();
   }
 
-  /** Reads a sidecar again after a write to it failed; with `looks` also when others signed. */
+  /**
+   * Reads the sidecar again after a failed write; with `looks`, also when another process signed.
+   */
   async #settleSidecar({ log }: SessionSigning, turn: Turn, looks: boolean): Promise<void> {
     if (!log.isSidecar || !log.isOpen || (await log.files.isKnown(looks))) return;
     await turn.syncAll();
     await this.#catchUpSigned(turn.end, 0);
   }
 
-  /** After the caller's next lines are on their way to the disk. */
+  /** Pins after the caller's next lines have been submitted to the disk. */
   #pinSoon(log: SignedLog): void {
     const { head } = log;
     void callersHaveRun().then(() => log.pin(head));
   }
 
-  /** What is in the log now ends a turn or the session, as it seems (SL3). */
+  /** Signs early: what is in the log now probably ends a turn or the session (SL3). */
   #presign(due: "turn" | "final", previous: string | null): void {
     const { signing } = this.#parts;
-    if (!signing || signing.isEveryAppend) return; // Another one is due first.
+    if (!signing || signing.isEveryAppend) return; // Another checkpoint is due first.
     const { log, rev, revAhead = rev } = signing;
     const at = { ...this.#at(due, previous), rev: due === "final" ? revAhead() : rev() };
     log.presign(due, at, () => this.#opening(previous));
@@ -355,7 +356,6 @@ export class SessionAppends implements Companion {
     return dialect().signing.opening(facts, { previous, native });
   }
 
-  /** What an entry means for the turns of its session. */
   #markOf(native: Native): TurnMark {
     const { dialect, id, signing } = this.#parts;
     return signing ? dialect().signing.turnMark(native, id) : null;
@@ -372,7 +372,7 @@ export class SessionAppends implements Companion {
     await this.#parts.beside?.caughtUp(end, cutBytes);
   }
 
-  /** Verifies the log, or what others appended, and counts its turns. */
+  /** Verifies the log, or what other writers appended, and counts its turns. */
   async #catchUpSigned(end: ByteOffset, cutBytes: number): Promise<void> {
     const log = this.#parts.signing?.log;
     const caught = await log?.caughtUp(end, cutBytes);

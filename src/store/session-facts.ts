@@ -1,4 +1,4 @@
-/** Session facts: what the writer of a session knows when a line is made. */
+/** Session facts: what the writer of a session knows when it builds a line. */
 
 import type { WriterFacts } from "../dialects/dialect.ts";
 
@@ -6,7 +6,7 @@ export interface KnownFacts extends Omit<WriterFacts, "nowMs"> {
   readonly nowMs: () => number;
 }
 
-/** A class, so that all sessions share its getter: one made for each would be slow in each. */
+/** A class, so that all sessions share one getter; a getter per session would be slow. */
 export class SessionFacts implements WriterFacts {
   readonly id: string;
   readonly agent: string | null;

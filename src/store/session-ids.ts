@@ -1,7 +1,8 @@
 /**
- * Session ids: how a new session gets its id while other processes may want the same one.
+ * Session ids: gives a new session its id while other processes may want the same one.
  *
- * An id is won by making what only one process can make: the session's directory, or its log.
+ * A process wins an id by creating what only one process can create: the session's directory, or
+ * its log.
  */
 
 import { randomUUID } from "node:crypto";
@@ -14,14 +15,13 @@ import { makeOwnDirectory } from "./own-directory.ts";
 interface Where {
   readonly newIds: NewIds | undefined;
   readonly root: string;
-  /** Where the log of a session lies. */
   readonly pathOf: (id: string) => string;
 }
 
 export class SessionIds {
   readonly #host: Host;
   readonly #where: Where;
-  /** Where ids name a second: the last one that an agent got here, so that few are tried. */
+  /** In dialects whose ids name a second: each agent's last second, to avoid retries. */
   readonly #lastSeconds = new Map<string, number>();
 
   constructor(host: Host, where: Where) {
@@ -29,7 +29,7 @@ export class SessionIds {
     this.#where = where;
   }
 
-  /** A new id. `wait`: where ids name a second, only this second's or a later one that has come. */
+  /** A new id. `wait`: where ids name a second, never takes a second that is still to come. */
   async winNew(agent: string | null, wait: boolean): Promise<string> {
     const { newIds } = this.#where;
     if (newIds?.isOfSecond) return wait ? this.winSecond(agent, true) : this.#winNext(agent);
@@ -38,12 +38,12 @@ export class SessionIds {
     return id;
   }
 
-  /** The id of this second, or of the next one that is free, without waiting for it. */
+  /** The id of this second, or of the next free one, without waiting for it. */
   async #winNext(agent: string | null): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
     const key = agent ?? "";
     while (true) {
-      // Read again each time: other calls in this process win seconds meanwhile.
+      // Read each time: other calls in this process take seconds meanwhile.
       const second = Math.max(now, (this.#lastSeconds.get(key) ?? 0) + 1);
       this.#lastSeconds.set(key, second);
       const id = this.#idAt(agent, second * 1000);
@@ -51,7 +51,7 @@ export class SessionIds {
     }
   }
 
-  /** This second's id or, when told to wait, a later one's. */
+  /** This second's id or, with `wait`, a later one's. */
   async winSecond(agent: string | null, wait: boolean): Promise<string> {
     while (true) {
       const nowMs = Date.now();
@@ -66,7 +66,7 @@ export class SessionIds {
     return this.#where.newIds?.make(agent, nowMs, "") ?? "";
   }
 
-  /** Makes what only one process can make: the session's directory, or its log. */
+  /** Creates what only one process can create: the session's directory, or its log. */
   async win(id: string): Promise<boolean> {
     const path = this.#where.pathOf(id);
     try {

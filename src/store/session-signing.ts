@@ -1,4 +1,4 @@
-/** Session signing: how a session is signed, and what its appends need besides. */
+/** Session signing: how a session is signed, and what its appends need for that. */
 
 import type { Directory } from "../base/files.ts";
 import type { Host } from "../base/host.ts";
@@ -10,13 +10,15 @@ import type { Repeat } from "./known-lines.ts";
 
 export interface SessionSigning {
   readonly log: SignedLog<SessionFiles>;
-  /** Every append ends with a checkpoint of its own: asked for, or others may append too. */
+  /**
+   * Every append ends with its own checkpoint: requested, or because other processes may append.
+   */
   readonly isEveryAppend: boolean;
-  /** thread.json's revision; 0 where there is none. */
+  /** thread.json's revision; 0 without a thread.json. */
   readonly rev: () => number;
-  /** The same, once the last entry is written there, too. Default: as `rev`. */
+  /** The revision after thread.json has the last entry, too. Default: `rev`. */
   readonly revAhead?: () => number;
-  /** Resolves when its heads are pinned durably. Never rejects. */
+  /** Resolves when the session's heads are durably pinned. Never rejects. */
   readonly pinned: () => Promise<void>;
   readonly onWarning: (warning: string) => void;
 }
@@ -26,13 +28,13 @@ export interface SessionAppendsParts {
   readonly root: string;
   readonly logId: string;
   readonly id: string;
-  /** As the log's own lines have it: in rye its first line decides. */
+  /** The dialect of the log's own lines: in rye the first line decides. */
   readonly dialect: () => Dialect;
   readonly facts: WriterFacts;
   readonly beside: Beside | null;
   /** Null when the session is not signed. */
   readonly signing: SessionSigning | null;
-  /** What the log acknowledges is on the disk. */
+  /** Whether acknowledged lines are synced to disk. */
   readonly isDurable: boolean;
   /** Called for each line that is not written again (known-lines.ts, KL2). */
   readonly onKnown: (repeat: Repeat) => void;

@@ -1,4 +1,4 @@
-/** Session write: lines that are about to be written to a session's log together. */
+/** Session write: lines that will be written to a session's log together. */
 
 import { LOG_LIMITS } from "../base/limits.ts";
 import type { SpillFile } from "../dialects/dialect.ts";
@@ -6,21 +6,21 @@ import type { LogSigner } from "../signing/writing/log-signer.ts";
 import type { KnownDraft } from "./known-lines.ts";
 import type { PreparedLine } from "./prepared-line.ts";
 
-/** Room in a write for lines that grow when they are linked, and for checkpoints. */
+/** Reserved in a write for links that make lines longer, and for checkpoints. */
 const RESERVED_BYTES = 64 * 1024;
-/** What lines of one write may have together. One alone may have more. */
+/** Limit for the lines of one write. A single line may be longer. */
 export const WRITE_BYTES_MAX = LOG_LIMITS.batchBytesMax - RESERVED_BYTES;
 
 const LF = Buffer.of(0x0a);
 
-/** What one call appends. */
+/** The entries of one append call. */
 export interface Entries {
   readonly lines: readonly PreparedLine[];
   readonly lineBytes: number;
   readonly spills: readonly SpillFile[];
 }
 
-/** Lines that are about to be written; they count once they are in the log. */
+/** Lines to write; state changes only once they are in the log. */
 export interface Write {
   readonly known: KnownDraft;
   readonly chunks: Uint8Array[];
@@ -30,7 +30,7 @@ export interface Write {
   readonly sidecar: Uint8Array[];
 }
 
-/** Adds an entry's line, given without its LF. */
+/** Adds an entry's line, without its LF. */
 export function addLine(write: Write, line: Uint8Array, prepared: PreparedLine): void {
   const chunk = Buffer.concat([line, LF]);
   addChunk(write, chunk);

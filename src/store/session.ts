@@ -1,8 +1,7 @@
 /**
- * Session: one conversation in a store: read it without asking anyone, append to it through
- * the log's lock.
+ * Session: one conversation in a store. Reading takes no lock; appending takes the log's lock.
  *
- * The writer is opened by the first append, so that looking at a session never locks it.
+ * The first append opens the writer, so reading a session never locks it.
  */
 
 import { dirname } from "node:path";
@@ -52,13 +51,13 @@ export interface SessionParts extends KnownFacts {
   readonly root: string;
   readonly dialect: Dialect;
   readonly logOptions: Omit<LogOptions, "root" | "companion">;
-  /** Makes what the dialect keeps beside the log; null when it keeps nothing. */
+  /** Opens the dialect's derived files; null if it has none. */
   readonly openBeside: ((session: Session) => Promise<Beside | null>) | null;
-  /** Opens what signs the session; absent when it is not signed. */
+  /** Opens the session's signing; absent if it is not signed. */
   readonly openSigning?: OpenSigning | null;
-  /** The dialect in which a log that begins with this value goes on; null: always the same. */
+  /** The dialect to continue a log that begins with this value; null: always the same dialect. */
   readonly adopt: ((first: unknown) => Dialect) | null;
-  /** Brings in what was recorded and is not in the log yet. */
+  /** Moves lines from the inbox into the log. */
   readonly beforeReading?: () => Promise<unknown>;
   readonly onClosed: () => void;
 }
@@ -74,16 +73,16 @@ export class Session {
   #opening: Promise<LogWriter> | null = null;
   #writer: LogWriter | null = null;
   #beside: Beside | null = null;
-  /** For lines that get their final form under the lock; null where they have it before. */
+  /** For lines that are finished under the lock; null if they are finished before. */
   #appends: SessionAppends | null = null;
   #closing: Promise<void> | null = null;
   #signing: SessionSigning | null = null;
   /**
-   * Called for each entry given to append that the log has under the same id and that is therefore
-   * not written again, before the append resolves.
+   * Called, before the append resolves, for each appended entry whose id the log already has and
+   * that is therefore not written again.
    */
   onKnown: ((given: Native, isSame: boolean) => void) | null = null;
-  /** What callers gave, by what was made of it. */
+  /** The caller's entries, by the completed entry. */
   readonly #given = new WeakMap<Native, Native>();
 
   constructor(parts: SessionParts) {
@@ -99,20 +98,19 @@ export class Session {
     return this.#dialect;
   }
 
-  /** Signed sessions: the identity of the log, once it was opened to append; else null. */
+  /** Signed sessions: the identity of the log once it was opened to append; else null. */
   get signedLog(): string | null {
     return this.#signing?.log.log ?? null;
   }
 
-  /** The log file. */
   get path(): string {
     return `${this.root}/${this.logId}`;
   }
 
   /**
-   * Appends what the entry says, in the dialect's words; resolves to the offset after it. Everything
-   * that the entry says is in the log then: what is no field of an entry, or cannot be said in the
-   * dialect, is refused with INVALID_ENTRY.
+   * Appends the entry as the dialect expresses it; resolves to the offset after it. Everything in
+   * the entry is then in the log: a field that entries do not have, or that the dialect cannot
+   * express, is refused with INVALID_ENTRY.
    */
   async append(given: NewEntry): Promise<ByteOffset> {
     const entry = checkedEntry(given);
@@ -126,7 +124,7 @@ export class Session {
     return writer.end;
   }
 
-  /** An entry without a line is refused, unless all it says is that the session's files are due. */
+  /** Refuses an entry that gives no line, unless it only says that the session's files are due. */
   #refuseUnwritten({ kind, ...rest }: NewEntry): void {
     const hasFiles = kind === "end" && this.#parts.openBeside !== null;
     if (!hasFiles) throw invalidEntry("kind", `the dialect ${this.#dialect.name} has no ${kind}`);
@@ -136,8 +134,8 @@ export class Session {
   }
 
   /**
-   * Appends several in order, in as few writes as carry them: what fits into one stands whole or not
-   * at all. Refused lines leave no trace of any; resolves to the offset after the last.
+   * Appends several entries in order, in as few writes as possible; a write is in the log whole or
+   * not at all. If a line is refused, none is written. Resolves to the offset after the last.
    */
   async appendNatives(given: readonly Native[]): Promise<ByteOffset> {
     this.#refuseWhenClosed();
@@ -149,7 +147,7 @@ export class Session {
     const writer = await this.openToAppend();
     const lines = this.#encode(given);
     let { end } = writer;
-    // What is too long for its line goes beside the log: how long the rest is, is not known here.
+    // Long values go to spill files, so the length of their lines is not known yet.
     const groups = spilling ? [lines] : inWrites(lines);
     for (const group of groups) end = await this.#appendGroup(writer, group);
     return end;
@@ -161,12 +159,12 @@ export class Session {
     return writer.appendLines(withLfs(group.map(({ line }) => line)));
   }
 
-  /** Appends one entry in the dialect's own shape, without what the writer adds. */
+  /** Appends one entry in the dialect's own shape, without the fields that the writer adds. */
   appendNative(given: Native): Promise<ByteOffset> {
-    // Not `async`: passing the log's promise through a second one would cost as much again.
+    // Not `async`: wrapping the log's promise in a second one would double the cost.
     try {
       this.#refuseWhenClosed();
-      // Judged before anything is opened: a refused entry leaves no trace.
+      // Validated before anything is opened: a refused entry leaves no trace.
       const native = this.#complete(given);
       return this.#writer ? this.#appendLine(this.#writer, native) : this.#appendFirst(given);
     } catch (error) {
@@ -176,7 +174,7 @@ export class Session {
 
   async #appendFirst(given: Native): Promise<ByteOffset> {
     const writer = await this.openToAppend();
-    // Completed only now: the log's own envelope is known.
+    // Completed only now, when the log's own envelope is known.
     return this.#appendLine(writer, this.#complete(given));
   }
 
@@ -199,7 +197,7 @@ export class Session {
     await this.#appends?.addCheckpoints(choose);
   }
 
-  /** Changes what stands beside the log, with the log's lock held; nothing is appended. */
+  /** Changes derived files, with the log's lock held; nothing is appended. */
   async changeBeside(change: (beside: Beside, sync: Sync) => Promise<void>): Promise<void> {
     const writer = await this.openToAppend();
     const beside = this.#beside;
@@ -214,7 +212,7 @@ export class Session {
     });
   }
 
-  /** Takes the lock (in `exclusive`), repairs what a crash left. The first append does this. */
+  /** Takes the lock (in `exclusive`) and repairs a torn tail. The first append calls this. */
   async openToAppend(): Promise<LogWriter> {
     this.#refuseWhenClosed();
     this.#opening ??= this.#openWriter();
@@ -271,7 +269,6 @@ export class Session {
     return host.files.openDirectory(dirname(this.path), { create: false, root });
   }
 
-  /** The entries in order. */
   async *entries(options: EntryOptions = {}): AsyncGenerator<StoredEntry> {
     await this.#parts.beforeReading?.();
     yield* inOrder(this.dialect, this.#understand(this.reader(options).forward(options), options));
@@ -298,7 +295,7 @@ export class Session {
     yield* inOrder(this.dialect, this.#understand(this.reader(options).follow(options), options));
   }
 
-  /** A reader of the session's bare lines. */
+  /** A reader of the session's raw lines. */
   reader(options: EntryOptions = {}): LogReader {
     return new LogReader(this.#parts.host, this.logId, readOptions(this.root, options));
   }
@@ -309,19 +306,19 @@ export class Session {
     return understand(lines, { dialect, path, openDirectory }, options);
   }
 
-  /** Resolves once everything is durable and the lock is free. */
+  /** Resolves once everything is durable and the lock is released. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
-  /** As `close`, for whoever only puts the session down for now: its state stays as it is. */
+  /** Like `close`, but leaves the session's status unchanged. */
   async release(): Promise<void> {
     this.#closing ??= this.#release();
     return this.#closing;
   }
 
-  /** As `release`, and signs nothing: for a session that has bytes its opener did not expect. */
+  /** Like `release`, but signs nothing: for a session with bytes that its opener did not expect. */
   async abandon(): Promise<void> {
     this.#closing ??= this.#release({ signs: false });
     return this.#closing;
@@ -347,14 +344,14 @@ export class Session {
     }
   }
 
-  /** Lets what stands beside the log know that the session ends here, with the lock held. */
+  /** Tells the derived files that the session ends here, with the lock held. */
   async #pause(writer: LogWriter): Promise<void> {
     const beside = this.#beside;
     const isShared = this.#parts.logOptions.mode === "shared";
     await writer.idle();
     if (!beside || (isShared && !beside.pausesShared)) return;
     try {
-      // In its turn: what was appended last may be at work there.
+      // In the writer's queue: they may still be processing the last append.
       await writer.inTurn((turn) => beside.pause(() => turn.syncAll()));
     } catch (cause) {
       if (!isShared) throw cause;
@@ -375,7 +372,7 @@ interface Encoded {
   readonly line: Uint8Array;
 }
 
-/** Lines as they go into the log together: as many as a write carries, at least one. */
+/** Groups lines into writes: as many as fit, at least one. */
 function* inWrites(lines: readonly Encoded[]): Generator<readonly Encoded[]> {
   let group: Encoded[] = [];
   let bytes = 0;

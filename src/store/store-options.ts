@@ -1,4 +1,4 @@
-/** Store options: what a store, and a session that begins in it, can be told. */
+/** Store options: the options of a store and of a new session. */
 
 import {
   badOption,
@@ -21,28 +21,28 @@ import { checkLogChoices, type Durability, type LogMode } from "../log/log-optio
 import type { ForeignHead } from "../proof/checkpoint.ts";
 import type { SignOption } from "./store-signing.ts";
 
-/** The options that every dialect takes. */
 export interface CommonOptions {
-  /** The project. Default: the current directory, or the directory in which the dialect has its own. */
+  /**
+   * The project. Default: the current directory, or the directory where the dialect has its own.
+   */
   readonly root?: string;
   readonly durability?: Durability;
-  /** Default: `exclusive`, a session is this process's while it is open to append. */
+  /** Default: `exclusive`: while a session is open to append, only this process can append. */
   readonly mode?: LogMode;
   readonly lockWaitMs?: number;
-  /** Who is at work when an entry does not say: rye's directive, HomeAgent's agent id. */
+  /** The agent for entries that name none: rye's directive, HomeAgent's agent id. */
   readonly agent?: string;
   /**
-   * Signs every session that is appended to: at the end of every turn (`true`, `"turn"`) or of every
-   * append. The user's key is made when there is none. Default: false.
+   * Signs every session that is appended to: at the end of every turn (`true`, `"turn"`) or of
+   * every append. Creates the user's key if there is none. Default: false.
    */
   readonly sign?: SignOption;
-  /** The index of sessions, a cache. Default: the user's own. */
+  /** Path of the session index, a cache. Default: the user's own. */
   readonly catalogPath?: string;
-  /** Problems with derived files and caches, where nothing is lost. Default: a process warning. */
+  /** Problems with derived files and caches; no data is lost. Default: a process warning. */
   readonly onWarning?: (warning: string) => void;
 }
 
-/** Options of a store, as its dialect takes them. */
 export type OpenStoreOptions = CommonOptions &
   (
     | { [Name in DialectName]: { readonly dialect: Name } & OnlyOwn<Name> }[DialectName]
@@ -51,30 +51,30 @@ export type OpenStoreOptions = CommonOptions &
   );
 
 type OwnNames = { [Name in DialectName]: keyof OptionsOf[Name] }[DialectName];
-/** The options of one dialect; those of another cannot be given. */
+/** The options of one dialect; options of another do not compile. */
 type OnlyOwn<Name extends DialectName> = OptionsOf[Name] & {
   readonly [Other in Exclude<OwnNames, keyof OptionsOf[Name]>]?: never;
 };
 type NoneOwn = { readonly [Other in OwnNames]?: never };
 
-/** The same where the dialect is known only when the program runs. */
+/** For programs that choose the dialect at run time. */
 export interface StoreOptions extends CommonOptions, AllOptions {
   readonly dialect?: string | undefined;
 }
 
 export interface CreateOptions {
-  /** Default: a new one, after the dialect's fashion. */
+  /** Default: a new id in the dialect's form. */
   readonly id?: string;
   readonly agent?: string;
   /**
-   * rye: waits for the next second when this one's id is taken. Default: false, takes the next
-   * second's id at once.
+   * rye: waits for the next second if this second's id is taken. Default: false, which takes the
+   * next second's id at once.
    */
   readonly wait?: boolean;
 }
 
 export interface BeginOptions extends CreateOptions {
-  /** Of a fork: the head of its parent's log that it begins from. */
+  /** Of a fork: the head of its parent's log where it begins. */
   readonly from?: ForeignHead | null;
 }
 
@@ -99,7 +99,7 @@ const BEGIN_OPTIONS: OptionKinds<BeginOptions> = {
   from: "any",
 };
 
-/** Refuses with BAD_SETTING what is no option of a store, or none of an option's choices. */
+/** Refuses unknown options and invalid values with BAD_SETTING. */
 export function checkStoreOptions(options: StoreOptions): void {
   checkData("openStore", options, "options");
   checkChoice("dialect", options.dialect, READ_DIALECT_NAMES);
@@ -117,7 +117,7 @@ export function checkStoreOptions(options: StoreOptions): void {
   checkChoice("sign", options.sign, SIGN_OPTIONS);
 }
 
-/** An option of another dialect is refused by that dialect's name. */
+/** Refuses an option of another dialect, naming that dialect. */
 function refuseOthers(options: StoreOptions, own: object): void {
   for (const { name: dialect, options: others = {} } of READ_DIALECT_NAMES.map(dialectNamed)) {
     for (const name of Object.keys(others)) {
@@ -127,12 +127,12 @@ function refuseOthers(options: StoreOptions, own: object): void {
   }
 }
 
-/** The same for a session that begins. */
+/** The same for a new session. */
 export function checkBeginOptions(options: BeginOptions): void {
   checkOptions("create", options, BEGIN_OPTIONS);
 }
 
-/** The same for one that is opened by its id. */
+/** The same for a session opened by id. */
 export function checkOpening(id: unknown, options: unknown): void {
   checkKind("id", id, "string");
   checkOptions("open", options, { agent: "string" });

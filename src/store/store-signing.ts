@@ -1,9 +1,9 @@
 /**
- * Store signing: the user's key, trust and pins, as the sessions of one store share them.
+ * Store signing: the user's key, trust and pins, shared by the sessions of one store.
  *
- * The key is made by the first session that is signed, and never before. Which key is current and
- * whom the user trusts is read whenever a session is opened or others' lines are judged, since keys
- * are rotated and revoked meanwhile.
+ * The first signed session creates the key, nothing before it. The current key and the trusted keys
+ * are read again whenever a session is opened or lines of other writers are judged, because keys
+ * may be rotated or revoked meanwhile.
  */
 
 import type { Host } from "../base/host.ts";
@@ -30,19 +30,19 @@ export type SignOption = boolean | "turn" | "append";
 
 export interface SessionToSign {
   readonly log: SessionLog;
-  /** The root by which pins name the place of the session. */
+  /** The store root that pins name. */
   readonly placeRoot: string;
-  /** How its dialect puts what is too long for a line into files; absent where it does not. */
+  /** How the dialect moves long values into spill files; absent if it does not. */
   readonly spilling?: Spilling | undefined;
   readonly facts: WriterFacts;
-  /** Of a fork: the head of another log that this one begins from. */
+  /** Of a fork: the head of another log where this one begins. */
   readonly from?: ForeignHead | null;
   readonly isLegacyProfile?: boolean;
   readonly isEveryAppend: boolean;
   /** thread.json's revision; default: the newest checkpoint's. */
   readonly rev?: () => number;
   readonly revAhead?: () => number;
-  /** rye: which checkpoint thread.json names as its head, true or not. */
+  /** rye: the checkpoint that thread.json names as its head, correct or not. */
   readonly namedSeq?: () => Promise<number | null>;
 }
 
@@ -86,7 +86,7 @@ export class StoreSigning {
     return { log, isEveryAppend, rev, ...ahead, pinned, onWarning: this.#onWarning };
   }
 
-  /** What signs the small files of a session that is signed. */
+  /** The tools to sign a signed session's small files. */
   async toolsFor(log: SignedLog, nowMs: () => number): Promise<SigningTools> {
     const { signer, places } = await this.user();
     return {
@@ -100,13 +100,13 @@ export class StoreSigning {
     };
   }
 
-  /** The user's key, and where it is read whom they trust. */
+  /** The user's key, and access to the trusted keys. */
   user(): Promise<User> {
     this.#user ??= this.#load();
     return this.#user;
   }
 
-  /** A session that is gone for good must not be missed when its id is used again. */
+  /** Unpins a deleted session, so that reusing its id does not report it as missing. */
   async forget({ dialect, id }: SessionLog, placeRoot: string): Promise<void> {
     const { place, others } = await rootNames(this.#host, { dialect, root: placeRoot });
     for (const each of [place, ...others]) {
@@ -118,7 +118,7 @@ export class StoreSigning {
     }
   }
 
-  /** Resolves when every head is remembered. */
+  /** Resolves when every head is pinned. */
   close(): Promise<void> {
     return this.#heads.flush();
   }

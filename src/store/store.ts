@@ -1,8 +1,8 @@
 /**
  * Store: a directory of sessions in one dialect, and the only way to write one.
  *
- * Joins the dialect (what lines look like), the log (how they are kept) and what stands beside
- * the log. How an id is won: session-ids.ts.
+ * Joins the dialect (the form of lines), the log (how they are stored) and the derived files. New
+ * ids: session-ids.ts.
  */
 
 import { randomUUID } from "node:crypto";
@@ -42,7 +42,7 @@ export class Store {
   readonly root: string;
   readonly #host: Host;
   readonly #options: StoreOptions;
-  /** As this store writes it. */
+  /** The dialect that this store writes. */
   readonly #dialect: Dialect;
   readonly #sessions = new Set<Session>();
   readonly #ids: SessionIds;
@@ -66,14 +66,14 @@ export class Store {
     return this.#options.onWarning ?? processWarning;
   }
 
-  /** Begins a session. Refuses with SESSION_EXISTS when the id that was asked for is taken. */
+  /** Creates a session. Refuses with SESSION_EXISTS if the requested id is taken. */
   async create(options: CreateOptions = {}): Promise<Session> {
     const session = await this.begin(options);
     await session.openToAppend();
     return session;
   }
 
-  /** @internal As `create`, with the id won and nothing written yet (whole-session.ts). */
+  /** @internal Like `create`, but the id is taken and nothing is written yet (whole-session.ts). */
   async begin(options: BeginOptions): Promise<Session> {
     checkBeginOptions(options);
     const agent = options.agent ?? this.#options.agent ?? null;
@@ -82,19 +82,19 @@ export class Store {
     return this.session(id, agent, options.from ?? null);
   }
 
-  /** @internal Where the log of a session lies, whether it is there or not. */
+  /** @internal The path of a session's log, which may not exist. */
   pathOf(id: string): string {
     return join(this.root, ...this.#dialect.logPath(id));
   }
 
-  /** @internal Unpins a session that was taken back; its files are gone. */
+  /** @internal Unpins a session that was rolled back; its files are gone. */
   async forget({ id, logId }: Session): Promise<void> {
     const { dialect, root } = this;
     const signing = await this.#signing;
     await signing?.forget({ dialect, root, logId, id }, this.#project ?? root);
   }
 
-  /** A session that is there, to read or to continue. */
+  /** An existing session, to read or to continue. */
   async open(id: string, options: { readonly agent?: string } = {}): Promise<Session> {
     checkOpening(id, options);
     const agent = options.agent ?? this.#options.agent ?? null;
@@ -106,14 +106,13 @@ export class Store {
     );
   }
 
-  /** Whether the session is there. */
   async has(id: string): Promise<boolean> {
     checkOpening(id, {});
     await this.drainInbox();
     return this.hasLog(id);
   }
 
-  /** @internal Whether its log is: for those who only look, and put nothing into it. */
+  /** @internal Whether its log exists, without draining the inbox into it. */
   async hasLog(id: string): Promise<boolean> {
     checkOpening(id, {});
     const logId = this.#dialect.logPath(id).join("/");
@@ -131,7 +130,7 @@ export class Store {
     }
   }
 
-  /** Every session of the store with what is known of it, in no order. */
+  /** Every session of the store with its summary, unordered. */
   async list(options: ListOptions = {}): Promise<SessionSummary[]> {
     const { root, dialect } = this;
     const catalogPath = this.#options.catalogPath ?? defaultCatalogPath();
@@ -141,20 +140,19 @@ export class Store {
     return listSessions({ root, dialect, catalogPath, summaries, onWarning }, options);
   }
 
-  /** @internal What reads sessions for a listing. */
+  /** @internal Reads sessions for a listing. */
   summaries(): Summaries {
     const { root, dialect } = this;
     return new Summaries({ host: this.#host, dialect, root, open: (id) => this.session(id) });
   }
 
-  /** Whether sessions are signed as they are appended to. */
   get isSigning(): boolean {
     return Boolean(this.#options.sign);
   }
 
   /**
-   * A session by its id, whether it is there or not: the first append makes it. `isBrief`: it is not
-   * waited for while another process holds its lock.
+   * A session by its id, which may not exist yet: the first append creates it. `isBrief`: does not
+   * wait while another process holds its lock.
    */
   session(
     id: string,
@@ -192,8 +190,8 @@ export class Store {
   }
 
   /**
-   * @internal Moves lines from the inbox into their sessions, as far as their locks are free in time.
-   * Called before each read. Returns how many still wait.
+   * @internal Moves lines from the inbox into their sessions if their locks become free in time.
+   * Called before each read. Returns how many lines are left.
    */
   async drainInbox({ lockWaitMs = DRAIN_WAIT_MS }: { lockWaitMs?: number } = {}): Promise<number> {
     const { root, dialect } = this;
@@ -213,14 +211,13 @@ export class Store {
     return waiting;
   }
 
-  /** Closes every session that is open. */
   async close(): Promise<void> {
     await Promise.all([...this.#sessions].map((session) => session.close()));
     await (await this.#files)?.close?.();
     await (await this.#signing)?.close();
   }
 
-  /** What signing takes is loaded only where there is signing. */
+  /** Signing code is loaded only if the store signs. */
   async #storeSigning(): Promise<StoreSigning> {
     const { StoreSigning } = await import("./store-signing.ts");
     return new StoreSigning(this.#host, this.#onWarning);
@@ -263,13 +260,13 @@ export class Store {
     return files?.openStore?.({ ...store, options, nowMs: Date.now, onWarning }) ?? null;
   }
 
-  /** The project that the root belongs to; null: none. */
+  /** The project that the root belongs to, or null. */
   get #project(): string | null {
     const { projectOf } = this.#dialect;
     return projectOf ? projectOf(this.root, { ...this.#options }) : this.root;
   }
 
-  /** @internal Wins the id of this second or, when told to wait, a later one's. */
+  /** @internal Takes the id of this second or, with `wait`, a later one's. */
   winSecond(agent: string, wait: boolean): Promise<string> {
     return this.#ids.winSecond(agent, wait);
   }

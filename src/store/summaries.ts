@@ -1,7 +1,7 @@
 /**
- * Summaries: reads what a listing shows of a session, from its log and its dialect's files.
+ * Summaries: reads a session's summary for a listing, from its log and its dialect's files.
  *
- * Loaded only where something has to be read: most of the package comes with it.
+ * Loaded only if something has to be read: it imports most of the package.
  */
 
 import type { Host } from "../base/host.ts";
@@ -14,7 +14,6 @@ import type { Session } from "./session.ts";
 
 export { listedAside, SummaryFold };
 
-/** The store whose sessions are read. */
 export interface Summarised {
   readonly host: Host;
   readonly dialect: string;
@@ -50,13 +49,13 @@ export class Summaries {
     return fold.summary({ agent: this.#agentOf(id, agent ?? stored), status, parent });
   }
 
-  /** The status of a session that has not ended, and which one began it, by its dialect's files. */
+  /** The status of a session that has not ended, and its parent, from the dialect's files. */
   async standing(id: string): Promise<Pick<Summary, "status" | "parent">> {
     const { status, parent } = await this.#standing(id);
     return { status, parent };
   }
 
-  /** Who was at work, when `said` is what its entries say of that. */
+  /** The session's agent; `said` is the agent that its entries name. */
   async agent(id: string, said: string | null): Promise<string | null> {
     return this.#agentOf(id, said ?? (await this.#standing(id)).agent);
   }
