@@ -1,4 +1,4 @@
-/** The examples of docs/formats/checkpoint.md, judged by the code and by openssl: no drift. */
+/** Checks the examples of docs/formats/checkpoint.md with our code and with openssl. */
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -19,7 +19,6 @@ const verdictSource = readFileSync(new URL("../proof/verdict.ts", import.meta.ur
 /** The key that signed the examples. */
 const key = testKey(7);
 
-/** What the fence with this info string holds. */
 function block(info: string): string {
   const found = [...page.matchAll(/^```([^\n]*)\n([\s\S]*?)^```$/gm)].filter(
     ([, named]) => named === info,

@@ -1,4 +1,4 @@
-/** The examples of docs/formats/keys.md and trust.md, fed to the code: the pages cannot drift. */
+/** Checks the examples of docs/formats/keys.md and trust.md with our code. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -24,7 +24,6 @@ import {
 const keysPage = readFileSync(new URL("../../docs/formats/keys.md", import.meta.url), "utf8");
 const trustPage = readFileSync(new URL("../../docs/formats/trust.md", import.meta.url), "utf8");
 
-/** What the fence with this info string holds. */
 function block(page: string, info: string): string {
   const fences = page.matchAll(/^```([^\n]*)\n([\s\S]*?)^```$/gm);
   const found = [...fences].filter(([, named]) => named === info);

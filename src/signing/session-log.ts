@@ -1,39 +1,38 @@
-/** Session log: which file is to be signed or verified, and how its dialect spells checkpoints. */
+/** Session log: the file to sign or verify, and how its dialect writes checkpoints. */
 
 import { hasSidecar, holdsMessages } from "../proof/envelopes.ts";
 
 /**
- * What a log holds: `lines` of a session; `messages`, which are lines of somebody's data, whatever
- * they claim to be; or `bytes`, which are no lines.
+ * What a log contains: `lines` of a session; `messages`, which are lines of user data, whatever
+ * they claim to be; or `bytes`, which have no lines.
  */
 export type Content = "lines" | "messages" | "bytes";
 
 export interface SignableLog {
-  /** Of the session; or the file of a stream in a server's data directory. */
+  /** The session's dialect; or the file of a stream in a server's data directory. */
   readonly dialect: string;
-  /** When absent, as the dialect has it (`contentOf`). */
+  /** Default: by the dialect (`contentOf`). */
   readonly content?: Content;
-  /** The store's root; the log's path lies below it, and nothing outside is ever opened. */
+  /** The store's root; the log is below it, and nothing outside is ever opened. */
   readonly root: string;
   /** The log's path below the root. */
   readonly logId: string;
-  /** Null for a file that lies in no store: whose it is, only its checkpoints say. */
+  /** Null for a file outside any store: only its checkpoints name the session. */
   readonly id: string | null;
 }
 
 export type SessionLog = SignableLog;
 
-/** What the logs of a dialect hold. */
 export function contentOf({ content, dialect }: SignableLog): Content {
   return content ?? (holdsMessages(dialect) ? "messages" : "lines");
 }
 
-/** What stands beside a log, with its checkpoints. */
+/** The file name of a log's sidecar. */
 export function sidecarOf(logName: string): string {
   return `${logName}.checkpoints`;
 }
 
-/** Of whom a checkpoint speaks. */
+/** The session name that its checkpoints contain. */
 export function signedName({ dialect, id }: SignableLog): string | null {
   return id === null || !hasSidecar(dialect) ? id : `${dialect}:${id}`;
 }

@@ -100,7 +100,7 @@ interface MappedLine {
   readonly bytes: number;
 }
 
-/** Refuses with INVALID_ENTRY what is too long, and cannot be spilled. */
+/** Refuses with INVALID_ENTRY a line that is too long and cannot be spilled. */
 function lineOf(native: Native, { spilling }: Dialect): MappedLine {
   const line = encodeLine(native);
   if (!spilling || line.length <= spilling.lineBytesMax) return { line, bytes: line.length };
@@ -112,7 +112,7 @@ function understood(line: Uint8Array, dialect: Dialect): Entry | null {
   return fault === null ? dialect.decode(value).entry : null;
 }
 
-/** Lines of one entry, as the one that they say. */
+/** Merges the decoded lines of one entry. */
 function together(lines: readonly (Entry | null)[]): Partial<Entry> {
   const entries = lines.filter((line) => line !== null);
   const last = entries.at(-1);
@@ -122,7 +122,7 @@ function together(lines: readonly (Entry | null)[]): Partial<Entry> {
   return isOne ? { ...last, parts } : { ...last, parts, role: null };
 }
 
-/** MP2: what was not said cannot get lost. */
+/** Fields that the entry did not have are not compared. */
 function isSame(said: unknown, back: unknown): boolean {
   if (said === null || said === undefined) return true;
   return isDeepStrictEqual(withoutUndefined(said), withoutUndefined(back));

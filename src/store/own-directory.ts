@@ -1,7 +1,7 @@
 /**
- * Own directory: `<root>/.verbatim`, which holds our sessions in a project. It is made with a
- * `.gitignore` of `*`, so that transcripts get into no commit by accident. One that is there already is
- * left as it is: its owner may want it in Git.
+ * Own directory: `<root>/.verbatim`, which holds our sessions in a project. It is created with a
+ * `.gitignore` of `*`, so that transcripts are not committed by accident. An existing directory is
+ * left unchanged: its owner may want it in Git.
  */
 
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import type { Host } from "../base/host.ts";
 const NAME = ".verbatim";
 const IGNORE_ALL = Buffer.from("*\n");
 
-/** `logId`: path below the root of a log that is about to be made. */
+/** `logId`: path below the root of a log that will be created. */
 export async function makeOwnDirectory({ files }: Host, root: string, logId: string) {
   if (!logId.startsWith(`${NAME}/`)) return;
   const path = join(root, NAME);

@@ -2,9 +2,9 @@
  * Session appends: appends entries whose lines are finished under the log's lock, because they name
  * the line before them, are write-once, or are signed.
  *
- *       submit ──> the writer's queue ──> append, with the lock held:
- *         spill files · [checkpoints before] · lines ──> write ──> sync ──> [checkpoint after] ──> return
- *                                                           └ meanwhile: hash, sign the next checkpoint
+ *   submit ──> the writer's queue ──> append, with the lock held:
+ *     spill files · [checkpoints before] · lines ──> write ──> sync ──> [checkpoint after] ──> return
+ *                                                       └ meanwhile: hash, sign the next checkpoint
  *
  * Entries are written in the order of the calls. Waiting entries share a write and a sync, and each
  * caller gets the offset after its own lines. If a write is refused, it is refused for all who

@@ -95,7 +95,7 @@ export const verify: CliCommand = {
   },
 };
 
-/** Where `--lenient` was said and holds: a project may insist on strict (policy.ts, PO1). */
+/** Where `--lenient` was said and holds: a project may insist on strict (policy.ts). */
 async function lenientAmong(
   roots: readonly string[],
   { options, io }: Run,

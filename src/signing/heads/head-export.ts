@@ -1,8 +1,9 @@
 /**
- * Head export: pins as they travel to another machine: the lines of `heads.jsonl` that count.
+ * Head export: pins in the form that is sent to another machine: the lines of `heads.jsonl` that
+ * count.
  *
- * HE1  A file from elsewhere is read strictly and whole: one line that is no pin, and nothing of it
- *      is taken. `heads.jsonl` itself is read more mildly, since its owner wrote it (HF3).
+ * A file from elsewhere is read strictly: one line that is not a pin, and the whole file is
+ * refused. Our own `heads.jsonl` is read more leniently (HF3).
  */
 
 import { basename, dirname, resolve } from "node:path";
@@ -14,15 +15,15 @@ import { type Pin, readPin } from "../../proof/pin.ts";
 import type { PinBook } from "../../proof/pins.ts";
 import { lineOf, PIN_LINE_BYTES_MAX } from "./head-file.ts";
 
-/** Pins of some hundred thousand sessions. */
+/** Enough for the pins of some hundred thousand sessions. */
 export const PIN_FILE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** The lines of everything that is pinned; not of what was forgotten, or given up. */
+/** The lines of all current pins; not of forgotten or given-up ones. */
 export function* exportLines(book: PinBook): Generator<string> {
   for (const pin of book.pins()) yield lineOf(pin);
 }
 
-/** The pins in a file that was exported; refuses it with BAD_LINE or PIN_FILE_TOO_LARGE. */
+/** The pins in an exported file; refuses it with BAD_LINE or PIN_FILE_TOO_LARGE. */
 export async function readPinFile(host: Host, path: string): Promise<Pin[]> {
   const full = resolve(path);
   try {
@@ -44,7 +45,7 @@ export async function readPinFile(host: Host, path: string): Promise<Pin[]> {
   }
 }
 
-/** The same of bytes that came some other way; `name` is what messages call them. */
+/** The same for bytes from another source; error messages call them `name`. */
 export function parsePins(bytes: Buffer, name: string): Pin[] {
   if (bytes.length > PIN_FILE_BYTES_MAX) throw pinFileTooLarge(name, bytes.length);
   const pins: Pin[] = [];

@@ -52,7 +52,7 @@ test("cut at any byte, the file keeps its whole lines and what was cut, and take
   for (let cut = last; cut <= whole.length; cut++) {
     const file = fileHolding(whole.subarray(0, cut));
     const expected = expectedEnd(whole.subarray(0, cut));
-    // A last line that lacks only its LF counts, and then gets it.
+    // A last line that lacks only its LF counts, and is then terminated.
     const found = await pinsOf(file);
     assert.equal(found.map(lineOf).join(""), expected.repaired.toString(), `cut at ${cut}`);
 
@@ -65,7 +65,7 @@ test("cut at any byte, the file keeps its whole lines and what was cut, and take
   }
 });
 
-/** Lines that are no pins, and what is said of them. */
+/** Lines that are not pins, and how they are reported. */
 const HOSTILE: readonly (readonly [string | Buffer, string])[] = [
   ["not JSON at all", "not JSON"],
   [Buffer.from([0x22, 0xff, 0x22]), "not UTF-8"],
@@ -123,7 +123,7 @@ test("a line as long as a pin can get is read; a longer one is bad", async () =>
   expect(lineOf(widest).length).toBeLessThan(PIN_LINE_BYTES_MAX);
 });
 
-/** So many bytes of lines, the sessions one after the other, their numbers rising. */
+/** This many bytes of lines, the sessions in turn, with increasing numbers. */
 function linesOf(bytes: number, sessions: number): { content: string; pins: Pin[] } {
   let content = "";
   const pins: Pin[] = [];
@@ -156,7 +156,7 @@ test("below the size at which one looks, and while most lines are needed, nothin
   await append(small, pinOf("a", 1));
   assert.equal(readFileSync(small.path, "utf8"), short + lineOf(pinOf("a", 1)));
 
-  // A little under the factor, and at it.
+  // Just below the factor, and at it.
   const lines = linesOf(COMPACT_LOOK_BYTES - 1, 1).pins.length;
   for (const [sessions, isCompacted] of [
     [Math.ceil(lines / COMPACT_FACTOR) + 4, false],
@@ -263,7 +263,7 @@ test("a directory where the file should be, or no right to be there, is refused"
     "UNSAFE_PATH",
   );
   await expect(append(file, pinOf("a", 1))).rejects.toThrow();
-  // Nobody may make a directory there, not even root.
+  // Nothing can create a directory there, not even root.
   const readOnly = new HeadFile(nodeHost, "/sys/verbatim");
   assert.equal(await readOnly.read(() => {}), null);
   const { details } = await refusal(append(readOnly, pinOf("a", 1)), "IO_ERROR");

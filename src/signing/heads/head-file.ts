@@ -1,16 +1,16 @@
 /**
- * Head file: `heads.jsonl` on the disk, where head pins are kept. Which of its lines count is
- * `proof/pins.ts`; when they are written is `heads.ts`. Format: docs/formats/heads.md.
+ * Head file: `heads.jsonl`, the file of head pins. Which of its lines count is decided in
+ * `proof/pins.ts`; when they are written, in `heads.ts`. Format: docs/formats/heads.md.
  *
- * A log's writer keeps its file open, and would go on writing to one that compaction has replaced.
- * So this opens, appends and closes, each time, under a lock of its own; what a torn tail is and
- * how it is cut are the log's rules (log/repair.ts).
+ * A log's writer keeps its file open and would continue to write to one that compaction has
+ * replaced. So this file is opened, appended to and closed each time, under a lock of its own. Torn
+ * tails are detected and cut by the log's rules (log/repair.ts).
  *
- * HF1  The file is opened after the lock is held and closed before it is given back. Whoever
- *      replaces it does so under the same lock, so that no line goes to a file without a name.
- * HF2  Compaction leaves out lines only when a book without them says the same, and replaces the
- *      file whole. A file with a line that is no pin is not compacted: we cannot say what it meant.
- * HF3  A line that is no pin is counted and told: with it a pin may be missing.
+ * - The file is opened after the lock is taken and closed before it is released. Compaction
+ *   replaces it under the same lock, so no line goes to an unlinked file.
+ * - Compaction drops lines only if the remaining ones give the same book, and replaces the file
+ *   atomically. A file with a line that is not a pin is not compacted: its meaning is unknown.
+ * HF3  A line that is not a pin is counted and reported: a pin may be missing.
  */
 
 import { dirname, join } from "node:path";
@@ -27,42 +27,41 @@ import { PinBook } from "../../proof/pins.ts";
 import { withLockedDirectory } from "../keys/locked-directory.ts";
 
 export const HEADS_NAME = "heads.jsonl";
-/** The lock's file is `heads.lock`: what the log's lock adds to a name is `.lock`. */
+/** The lock file is `heads.lock`: the log's lock appends `.lock`. */
 const LOCK_STEM = "heads";
 
-/** A pin's line, with the longest place and id, is shorter. */
+/** The line of a pin is shorter than this even with the longest place and id. */
 export const PIN_LINE_BYTES_MAX = 128 * 1024;
 /**
- * Whether compaction is worth it is looked at each time the file has grown by so much, or by about
- * an eighth when that is more: looking reads all of it.
+ * Compaction is considered each time the file has grown by this much, or by about an eighth if that
+ * is more: the check reads the whole file.
  */
 export const COMPACT_LOOK_BYTES = 256 * 1024;
 const COMPACT_LOOK_SHARE = 8;
-/** It is worth it when the file is so many times as large as it need be. */
+/** Compacts a file that is this many times larger than necessary. */
 export const COMPACT_FACTOR = 4;
 
-/** Lines that are no pins (HF3). */
+/** Lines that are not pins (HF3). */
 export interface BadPins {
   readonly count: number;
-  /** The first of them, counted from 1, and what is wrong with it. */
+  /** The first of them, counted from 1, and its fault. */
   readonly line: number;
   readonly reason: string;
 }
 
-/** The file while its lock is held. */
 export interface LockedHeads {
-  /** What all lines come to, as they are now. */
+  /** The result of all lines in the file now. */
   readBook(): Promise<PinBook>;
-  /** Appends a line for each pin, and has them on the disk when asked. */
+  /** Appends a line for each pin; synced if `isDurable`. */
   append(pins: readonly Pin[], options: { readonly isDurable: boolean }): Promise<void>;
 }
 
 export class HeadFile {
   readonly path: string;
   readonly #host: Host;
-  /** Whether what was last cut off is so on the disk, too; at first nobody knows. */
+  /** Whether the last cut is synced; unknown at first. */
   #isCutDurable = false;
-  /** Whether the file's name is on the disk: who replaces it has seen to that. */
+  /** Whether the file's name is synced. Replacing the file syncs it. */
   #isNameDurable = false;
 
   constructor(host: Host, stateDirectory: string) {
@@ -71,13 +70,13 @@ export class HeadFile {
   }
 
   /**
-   * Hands over every pin, in the order of the lines; takes no lock. Answers what was no pin. A
-   * file that is not there holds none; a tail that a crash left was never a pin.
+   * Calls `onPin` for every pin, in line order; takes no lock. Returns the lines that are not pins.
+   * A missing file has no pins; a torn tail was never a pin.
    */
   async read(onPin: (pin: Pin) => void): Promise<BadPins | null> {
     let [count, line, reason] = [0, 0, ""];
     const tell = (at: number | null, fault: string) => {
-      if (fault === "blank") return; // Nothing stood in it.
+      if (fault === "blank") return; // An empty line held no pin.
       if (count++ === 0) [line, reason] = [at ?? 0, fault];
     };
     const reader = new LogReader(this.#host, this.path, {
@@ -98,7 +97,7 @@ export class HeadFile {
     return count === 0 ? null : { count, line, reason };
   }
 
-  /** Does something with the file while nobody else does (HF1), making it when missing. */
+  /** Runs `work` with the lock held; creates the file if missing. */
   async locked<T>(work: (heads: LockedHeads) => Promise<T>): Promise<T> {
     return withLockedDirectory(this.#host, dirname(this.path), LOCK_STEM, (directory) => {
       const place = { directory, name: HEADS_NAME, path: this.path };
@@ -115,15 +114,15 @@ export class HeadFile {
     return book;
   }
 
-  /** All lines or, refused, none. */
+  /** Writes all lines, or none if refused. */
   async #append(place: Place, pins: readonly Pin[], isDurable: boolean): Promise<void> {
     const file = place.directory.open(place.name, "append");
     let [start, end] = [0, 0];
     try {
       const repair = await repairTail(place, file);
       [start, end] = [repair.end, repair.end];
-      // Where bytes were cut, by us or by whoever was killed before us, a power cut could bring the
-      // end of an old pin back after the beginning of a new one: a pin that nobody gave (W3).
+      // If bytes were cut, by us or by a process that was killed, a power cut could bring back the
+      // end of an old pin after the beginning of a new one: a pin that was never written (W3).
       const isDoubtful = start > 0 && !this.#isCutDurable;
       if (repair.cutBytes > 0 || isDoubtful) await this.#sync(place, file);
       this.#isCutDurable = true;
@@ -138,7 +137,7 @@ export class HeadFile {
     } finally {
       file.close();
     }
-    if (start === 0) this.#isNameDurable = false; // It is a new one, as it seems.
+    if (start === 0) this.#isNameDurable = false; // It seems to be a new file.
     if (isDurable && !this.#isNameDurable) {
       await place.directory.sync();
       this.#isNameDurable = true;
@@ -147,7 +146,7 @@ export class HeadFile {
     try {
       await this.#compact(place, end / COMPACT_FACTOR);
     } catch {
-      // The lines are written; the file stays larger than need be, until it is looked at again.
+      // The lines are written; the file stays too large until the next check.
     }
   }
 
@@ -155,13 +154,16 @@ export class HeadFile {
     try {
       await file.sync();
     } catch (cause) {
-      // The kernel may have dropped what it failed to write, lines of others too, and a later sync
-      // would not tell. So all of it is written anew, or this has failed (log/repair.ts, R2).
+      // The kernel may have dropped dirty pages, also with lines of other processes, and a later
+      // sync would not report it. So the whole file is rewritten, or this call fails
+      // (log/repair.ts, R2).
       if (!(await this.#compact(place, Number.POSITIVE_INFINITY))) throw cause;
     }
   }
 
-  /** Replaces the file by what is needed of it, if that is no more; answers whether it did (HF2). */
+  /**
+   * Replaces the file by its compacted form if that has at most `bytesMax` bytes; returns whether.
+   */
   async #compact(place: Place, bytesMax: number): Promise<boolean> {
     const book = new PinBook();
     if ((await this.read((pin) => book.add(pin))) !== null) return false;
@@ -172,14 +174,14 @@ export class HeadFile {
   }
 }
 
-/** Says the same in every process: of the sizes at which one looks, one lies in between. */
+/** Decides the same in every process: true when the growth passes one of fixed sizes. */
 function isTimeToLook(before: number, now: number): boolean {
   let step = COMPACT_LOOK_BYTES;
   while (step * 2 * COMPACT_LOOK_SHARE <= now) step *= 2;
   return Math.floor(before / step) !== Math.floor(now / step);
 }
 
-/** One write; answers how many bytes it took, which must be all. */
+/** One write, which must take all bytes; returns their number. */
 function writeLine(file: OpenFile, pin: Pin): number {
   const line = Buffer.from(lineOf(pin));
   const taken = file.write(line);

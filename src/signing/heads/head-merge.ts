@@ -1,14 +1,14 @@
 /**
- * Head merge: which pins of another machine say more than ours do.
+ * Head merge: which pins of another machine are newer than ours.
  *
- * HM1  Only adds, and never takes a pin back: what is behind ours is known, and what contradicts
- *      ours is a conflict, which is told and left to a person.
+ * HM1  Only adds, and never takes a pin back. A pin behind ours changes nothing; one that
+ *      contradicts ours is a conflict, which is reported and left to the user.
  */
 
 import type { Pin } from "../../proof/pin.ts";
 import type { PinBook, Rollback } from "../../proof/pins.ts";
 
-/** The other machine's pin cannot be of the same log as ours, or of the same course of it. */
+/** The other machine's pin is of another log, or of another history of the same log. */
 export interface Conflict {
   readonly theirs: Pin;
   readonly ours: Pin;
@@ -17,28 +17,29 @@ export interface Conflict {
 
 export interface Merged {
   readonly added: readonly Pin[];
-  /** How many said nothing new, those among them that were forgotten there. */
+  /** Pins that said nothing new, including those forgotten on the other machine. */
   readonly known: number;
   readonly conflicts: readonly Conflict[];
 }
 
-/** Adds to `book` what it lacks, and answers what that was. */
+/** Adds to `book` what it lacks; returns what was added. */
 export function merge(book: PinBook, pins: readonly Pin[]): Merged {
   const added: Pin[] = [];
   const conflicts: Conflict[] = [];
-  // All are held against ours as they were: one log may have taken another's place there, too.
+  // All are compared with ours as they were before: a log may have been replaced on the other
+  // machine, too.
   const ofLog = new Map(book.pins().map((pin) => [keyOf(pin), pin]));
   const before = pins.map((theirs) => {
     const same = ofLog.get(keyOf(theirs));
     return same && same.seq >= theirs.seq ? same : (book.lookup(theirs)?.pin ?? null);
   });
   for (const [n, theirs] of pins.entries()) {
-    if (theirs.why === "forgotten") continue; // What is forgotten there may be at work here.
+    if (theirs.why === "forgotten") continue; // A session forgotten there may be in use here.
     const ours = before[n] ?? null;
     const why = ours && conflictOf(ours, theirs);
     if (ours && why) conflicts.push({ theirs, ours, why });
     if (why || (ours && ours.seq >= theirs.seq)) continue;
-    // There a person gave up something; here nothing is lost by it.
+    // The user gave up a head on the other machine; nothing is lost here.
     const pin: Pin = theirs.why === "accepted" ? { ...theirs, why: "verified" } : theirs;
     book.add(pin);
     added.push(pin);
@@ -50,13 +51,12 @@ function keyOf({ place, id, log }: Pin): string {
   return `${place}\0${id}\0${log}`;
 }
 
-/** Null when the one may be a later state of the other. */
+/** Null if one may be a later state of the other. */
 function conflictOf(ours: Pin, theirs: Pin): Conflict["why"] | null {
   if (ours.log !== theirs.log) return "REPLACED";
   return ours.seq === theirs.seq && ours.line !== theirs.line ? "FORK" : null;
 }
 
-/** A conflict, for people. */
 export function describeConflict({ theirs, ours, why }: Conflict): string {
   return (
     `conflict: ${theirs.id} (${theirs.place}): there ${placeInLog(theirs)}, ` +

@@ -1,4 +1,4 @@
-/** Pins on disks that fail, and in directories that are not as they should be. */
+/** Pins on failing disks, and in directories with wrong types or permissions. */
 
 import assert from "node:assert/strict";
 import {

@@ -1,4 +1,4 @@
-/** The examples of docs/formats/heads.md, fed to the code: the page cannot drift. */
+/** Checks the examples of docs/formats/heads.md with our code. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -36,7 +36,7 @@ test("pins in quick succession share an opening, and the newest of each session 
     for (const id of ["a", "b"]) heads.pin(headOf(id, seq), "signed");
     if (seq % 100 === 0) await new Promise(setImmediate);
   }
-  heads.pin(headOf("a", 5), "signed"); // Behind what waits.
+  heads.pin(headOf("a", 5), "signed"); // Behind the waiting one.
   await heads.flush();
 
   assert.equal(await user.seqOf("a"), 999);

@@ -1,13 +1,14 @@
 /**
- * Heads: the user's head pins. A signer remembers here, outside the log, how far the log has come;
- * whoever verifies it learns here whether that is still so. The file is `head-file.ts`, what its
- * lines come to `proof/pins.ts`. Format: docs/formats/heads.md.
+ * Heads: the user's head pins. A signer records here, outside the log, how far the log has come;
+ * verifying compares the log with it. The file is `head-file.ts`, the meaning of its lines
+ * `proof/pins.ts`. Format: docs/formats/heads.md.
  *
- * HP1  A pin is given only after its checkpoint is durable, and nobody waits for it: a pin behind
- *      is harmless, a pin ahead would be a false alarm.
- * HP2  Pinning never fails an append. What could not be written is told and tried again with the
- *      next pin; only the newest pin of each session waits.
- * HP3  What a person asked for (pin, accept, forget, import) is durable when it is answered, or refused.
+ * - A head is pinned only after its checkpoint is durable, and no append waits for it: a pin that
+ *   lags is harmless, a pin ahead would be a false alarm.
+ * - Pinning never fails an append. A failed write is reported and retried with the next pin; only
+ *   the newest pin of each session waits.
+ * - What the user requested (pin, accept, forget, import) is durable when the call returns, or the
+ *   call fails.
  */
 
 import { readlinkSync } from "node:fs";
@@ -20,46 +21,45 @@ import type { Remembered } from "../judging/verify-options.ts";
 import { type BadPins, HeadFile } from "./head-file.ts";
 import { type Merged, merge } from "./head-merge.ts";
 
-/** Checkpoints in quick succession share an opening of the file. */
+/** Checkpoints in quick succession share one opening of the file. */
 const GATHER_MS = 100;
-/** How many sessions' pins wait at most while the file cannot be written. */
+/** Limit of sessions whose pins wait while the file cannot be written. */
 export const PINS_WAITING_MAX = 10_000;
 
 export interface HeadsOptions {
   readonly host: Host;
-  /** The user's own (base/node-places.ts); made 0700 with the first pin. */
+  /** The user's own (base/node-places.ts); created with mode 0700 by the first pin. */
   readonly stateDirectory: string;
   readonly onWarning: (warning: string) => void;
 }
 
-/** What was found for a session, or for all of them. */
 export interface Found<T> {
   readonly found: T;
-  /** A sentence to be told: lines are no pins, or not ours alone, so that a pin may be missing. */
+  /** A warning: some lines are not pins, or the file is not ours alone, so a pin may be missing. */
   readonly problem: string | null;
 }
 
-/** `lost` is for whoever signs the session next: a head that a person gave up. */
+/** `lost`: a head that the user gave up, for the next signer of the session. */
 export interface RememberedHead extends Remembered {
   readonly lost: Pin | null;
 }
 
-/** What a store may be called in pins (root-names.ts). */
+/** The names a store may have in pins (root-names.ts). */
 export interface RootNames {
-  /** By its real path: pins are written under this. */
+  /** By its real path: pins are written under this name. */
   readonly place: string;
   /** By other paths that lead there. */
   readonly others: readonly string[];
-  /** Where the root leads, when it is a link itself. */
+  /** The target of the root, if it is a link. */
   readonly leadsTo: string | null;
 }
 
-/** A session as pins know it; `names`: what its store is called, when that is known (root-names.ts). */
+/** A session as pins name it; `names`: its store's names, if known (root-names.ts). */
 export interface NamedSession extends Omit<Whose, "log"> {
   readonly names?: Pick<RootNames, "others" | "leadsTo">;
 }
 
-/** What is pinned for one session, among all that was read. */
+/** The pins of one session, among all that were read. */
 export function rememberedIn(
   { found: book, problem }: Found<PinBook>,
   { place, id, names = { others: [], leadsTo: null } }: NamedSession,
@@ -80,18 +80,18 @@ export function rememberedIn(
   };
 }
 
-/** Of two pins of one session the one that is further on; of two logs the first. */
+/** The later of two pins of one session; for two different logs, the first. */
 function further(one: Pinned, other: Pinned): Pinned {
   return one.pin.log === other.pin.log && other.pin.seq > one.pin.seq ? other : one;
 }
 
-/** What no one log can have. */
+/** A pair of pins that no single log can satisfy. */
 function contradiction(one: Pin, other: Pin): "REPLACED" | "FORK" | null {
   if (one.log !== other.log) return "REPLACED";
   return one.seq === other.seq && one.line !== other.line ? "FORK" : null;
 }
 
-/** What a store is called in pins: its dialect, and the real path of its root. */
+/** A store's name in pins: its dialect, and the real path of its root. */
 export async function placeOf(
   host: Host,
   { dialect, root }: { readonly dialect: string; readonly root: string },
@@ -101,12 +101,12 @@ export async function placeOf(
   return `${dialect}:${directory.path}`;
 }
 
-/** As many links as Linux follows in one path. */
+/** The number of links that Linux follows in one path. */
 const LINKS_MAX = 40;
 
 /**
- * The same of a store that may be gone: what it was called, by what is left of the way to it. A
- * dangling link still says where it led.
+ * The same for a store that may be gone: its name, from what is left of the path. A dangling link
+ * still has its target.
  */
 export async function placeThatWas(
   host: Host,
@@ -127,7 +127,7 @@ export async function placeThatWas(
   }
 }
 
-/** Where a link leads, there or not; null for what is no link. */
+/** The target of a link, existing or not; null if `path` is not a link. */
 function linkTarget(path: string): string | null {
   try {
     return readlinkSync(path);
@@ -141,13 +141,13 @@ export class Heads {
   readonly #host: Host;
   readonly #file: HeadFile;
   readonly #onWarning: (warning: string) => void;
-  /** By session and log, the one that was given last at the end. */
+  /** By session and log, the most recently pinned last. */
   readonly #waiting = new Map<string, Pin>();
   #writing: Promise<void> | null = null;
   #lastWriteMs = Number.NEGATIVE_INFINITY;
   #hurry = new AbortController();
   #isUnsynced = false;
-  /** The failure that was told last, so that it is told once and not at every pin. */
+  /** The last reported failure, so that it is reported once and not for every pin. */
   #toldFailure: string | null = null;
 
   constructor({ host, stateDirectory, onWarning }: HeadsOptions) {
@@ -157,7 +157,7 @@ export class Heads {
     this.path = this.#file.path;
   }
 
-  /** Remembers a head whose checkpoint is durable (HP1, HP2). */
+  /** Records a head whose checkpoint is durable. */
   pin(head: Head, why: "signed" | "verified"): void {
     const pin: Pin = { ...head, why };
     const key = `${pin.place}\0${pin.id}\0${pin.log}`;
@@ -169,7 +169,7 @@ export class Heads {
     this.#writing ??= this.#write(false);
   }
 
-  /** Resolves when everything pinned is on the disk, or was told not to be. Never rejects. */
+  /** Resolves when every pin is on disk, or its failure was reported. Never rejects. */
   async flush(): Promise<void> {
     this.#hurry.abort();
     while (this.#writing) await this.#writing;
@@ -180,8 +180,8 @@ export class Heads {
   }
 
   /**
-   * What is pinned for a session. To be asked before the log's end is looked at: a writer that is
-   * at work would otherwise seem to have been rolled back.
+   * The pin of a session. Call this before reading the log's end: otherwise a log that is being
+   * appended to would look rolled back.
    */
   async lookup(whose: Whose): Promise<Found<Pinned | null>> {
     const book = new PinBook();
@@ -189,29 +189,31 @@ export class Heads {
     return { found: book.lookup(whose), problem: this.#problemOf(bad) };
   }
 
-  /** What verifying a session asks. For many sessions: `read` once, and `rememberedIn` for each. */
+  /**
+   * The pins that verifying a session needs. For many sessions: `read` once, then `rememberedIn`
+   * for each.
+   */
   async remembered(session: NamedSession): Promise<RememberedHead> {
     return rememberedIn(await this.read(), session);
   }
 
-  /** All pins, as they are now. */
   async read(): Promise<Found<PinBook>> {
     const book = new PinBook();
     const bad = await this.#file.read((pin) => book.add(pin));
     return { found: book, problem: this.#problemOf(bad) };
   }
 
-  /** Pins heads that a person asked to be pinned (HP3); `pin` is for those who do not wait. */
+  /** Pins heads at the user's request; `pin` is for callers that do not wait. */
   pinNow(heads: readonly Head[]): Promise<void> {
     return this.#record(heads.map((head) => ({ ...head, why: "verified" })));
   }
 
-  /** Pins a head in the place of a later one that is lost: a person has decided so (HP3). */
+  /** Pins a head in place of a later one that is lost, at the user's request. */
   accept(head: Head): Promise<void> {
     return this.#record([{ ...head, why: "accepted" }]);
   }
 
-  /** Unpins a session that is meant to be gone (HP3); answers what was pinned, null for nothing. */
+  /** Unpins a session that was deleted on purpose; returns its pin, or null. */
   async forget(session: { readonly place: string; readonly id: string }): Promise<Pin | null> {
     await this.flush();
     return this.#file.locked(async (heads) => {
@@ -223,8 +225,8 @@ export class Heads {
   }
 
   /**
-   * Unpins sessions of one place that are meant to be gone, by id, each unless what is pinned was
-   * signed after the time given: then it is another that came in its place. Answers the lines.
+   * Unpins sessions of one place that were deleted on purpose, by id. A pin signed after the given
+   * time is kept: it belongs to a new session with the same id. Returns the new lines.
    */
   async forgetAll(place: string, ids: ReadonlyMap<string, number>): Promise<readonly Pin[]> {
     await this.flush();
@@ -241,7 +243,7 @@ export class Heads {
     });
   }
 
-  /** Adds what another machine pinned (HP3), as far as it says more than we know. */
+  /** Adds the pins of another machine that are newer than ours. */
   async import(pins: readonly Pin[]): Promise<Merged> {
     await this.flush();
     return this.#file.locked(async (heads) => {
@@ -256,11 +258,13 @@ export class Heads {
     await this.#file.locked((heads) => heads.append(pins, { isDurable: true }));
   }
 
-  /** Writes what waits, some time after the last time; or at once and durably, for `flush`. */
+  /**
+   * Writes waiting pins, with a pause after the previous write; for `flush`, at once and durably.
+   */
   async #write(forFlush: boolean): Promise<void> {
-    // Waits in any case: `#writing` is this very promise, and set only once we have waited.
+    // Always awaits: `#writing` is this promise, and is set only after the first await.
     await (forFlush ? null : this.#gather());
-    const isDurable = forFlush || this.#hurry.signal.aborted; // Somebody flushes by now.
+    const isDurable = forFlush || this.#hurry.signal.aborted; // A flush has started meanwhile.
     this.#dropUnwritable();
     const batch = new Map(this.#waiting);
     if (batch.size === 0 && !(isDurable && this.#isUnsynced)) {
@@ -276,7 +280,7 @@ export class Heads {
       this.#toldFailure = null;
       this.#lastWriteMs = this.#host.clock.monotonicMs();
     } catch (cause) {
-      if (isDurable) this.#isUnsynced = false; // A sync that failed is not tried again.
+      if (isDurable) this.#isUnsynced = false; // A failed sync is not retried.
       this.#tellFailure(cause);
       this.#writing = null;
       return;
@@ -287,11 +291,11 @@ export class Heads {
   async #gather(): Promise<void> {
     const { clock } = this.#host;
     const restMs = this.#lastWriteMs + GATHER_MS - clock.monotonicMs();
-    // Rejects when somebody flushes and is in a hurry, and then it is time all the same.
+    // Rejects when a flush starts; then it is time to write as well.
     if (restMs > 0) await clock.sleep(restMs, this.#hurry.signal).catch(() => {});
   }
 
-  /** What would not be read back as a pin is not written as one. */
+  /** Drops pins that could not be read back. */
   #dropUnwritable(): void {
     for (const [key, pin] of this.#waiting) {
       const { fault } = readPin(pinFields(pin));

@@ -1,10 +1,9 @@
 /**
- * Root names: what a store may be called in pins. They are written under the real path of its root;
- * but who replaces the root by a link to another store changes the real path, and every pin would be
- * out of sight. So pins count under each name by which the root is reached.
- *
- * RN1  The names are the path as it was given, with its first parts resolved or not: a link anywhere
- *      on the way is seen through, and what was pinned before it was put there is found.
+ * Root names: the names a store may have in pins. Pins are written under the real path of its root.
+ * Replacing the root by a link to another store changes the real path, and would hide every pin. So
+ * pins count under each name by which the root is reached: the path as given, with its first
+ * components resolved or not. This sees through a link anywhere in the path, and finds what was
+ * pinned before the link was created.
  */
 
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
@@ -22,7 +21,8 @@ export async function rootNames(
   const path = place.slice(dialect.length + 1);
   const others = new Set<string>();
   const typed = await typedName(path, async (name) => (await real(name)) === place);
-  if (path === given && typed === null) return { place, others: [], leadsTo: null }; // No link.
+  // No link in the path.
+  if (path === given && typed === null) return { place, others: [], leadsTo: null };
   for (const name of typed === null ? [given] : [given, typed]) {
     for (let [at, below] = [name, ""]; ; [at, below] = [dirname(at), join(basename(at), below)]) {
       others.add(join(await real(at), below));
@@ -36,8 +36,8 @@ export async function rootNames(
 }
 
 /**
- * What a person calls the directory `path` when they are in it or below, and came there by a link:
- * the kernel knows only the real path, the shell says what was typed.
+ * The name of the directory `path` if the user is in it or below, and came there by a link: the
+ * kernel knows only the real path, the shell has the path that was typed.
  */
 async function typedName(
   path: string,

@@ -19,7 +19,7 @@ const PATHS = {
   homeagent: { id: "cook/s1", logId: "agents/cook/sessions/s1.jsonl" },
 } as const;
 
-/** A user with a key, and a session of theirs. */
+/** A user with a key, and one of their sessions. */
 class Signed {
   readonly root = tempDirectory();
   readonly session: StoredLog;
@@ -49,7 +49,7 @@ class Signed {
     if (beside.length > 0) writeFileSync(`${this.path}.checkpoints`, beside);
   }
 
-  /** The head, judged by a pin. */
+  /** The head, judged with this pin. */
   async head(here: Pin | null = null) {
     const keys = transcriptKeys(await Trust.load(this.#places), this.session.id);
     const remembered = { here, ofLog: () => null, isDamaged: false };

@@ -1,10 +1,10 @@
 /**
- * Session head: the newest checkpoint of a session, as a head to be pinned. Only after the session
- * was verified: a pin says that somebody vouches for what stands there.
+ * Session head: the newest checkpoint of a session, as a head to be pinned. Only for a verified
+ * session: a pin says that its content was accepted.
  *
- * SH1  Everything that is signed must hold, under a key that is trusted. Lines after it do not
- *      matter; a pin that the log contradicts, and checkpoints beside it that cover more than it
- *      holds, are answered and not judged: `verbatim head` asks a person about them.
+ * Everything signed must be valid, under a trusted key. Lines after it do not matter. A pin that
+ * the log contradicts, and checkpoints in a sidecar that cover more than the log holds, are
+ * returned and not judged: `verbatim head` asks the user about them.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -30,17 +30,17 @@ export interface StoredLog extends SignableLog {
 
 export interface SessionHead {
   readonly head: Head;
-  /** In which way the log contradicts what is pinned for it; null when it does not. */
+  /** How the log contradicts its pin; null if it does not. */
   readonly rollback: Rollback | null;
-  /** The newest checkpoint beside a log that has lost bytes which it covers; null when none has. */
+  /** The newest sidecar checkpoint if the log has lost bytes that it covers; else null. */
   readonly surplus: Checkpoint | null;
 }
 
-/** Verdicts that say nothing against what is signed. */
+/** Verdicts under which everything signed is valid. */
 const HOLDS: ReadonlySet<Verdict> = new Set(["verified", "incomplete", "unpinned", "rollback"]);
 const ROLLBACKS: ReadonlySet<string> = new Set<Rollback>(["REPLACED", "BEHIND", "FORK"]);
 
-/** The head of a session that holds; refuses with NOT_VERIFIED. */
+/** The head of a session whose signed part is valid; else refuses with NOT_VERIFIED. */
 export async function readHead(
   host: Host,
   session: StoredLog,
@@ -60,20 +60,20 @@ export async function readHead(
   const place = await placeOf(host, session);
   const found = findings.find(({ code }) => ROLLBACKS.has(code))?.code as Rollback | undefined;
   const pin = options.remembered?.here ?? options.remembered?.ofLog(log) ?? null;
-  // The pinned one may stand beside the log, and the bytes that it covers be gone all the same.
+  // The pinned checkpoint may be in the sidecar although the bytes it covers are gone.
   const rollback = found ?? (surplus && pin && pin.seq > seq ? "BEHIND" : null);
   const head = { place, id: session.id, log, seq, byteOffset, line: through.line, kind, kid, ts };
   return { head, rollback, surplus };
 }
 
-/** The last checkpoint that stands beside a log. */
+/** The last checkpoint of a sidecar. */
 async function newestBeside(host: Host, { root, logId }: SignableLog): Promise<Checkpoint | null> {
   const reader = new LogReader(host, sidecarOf(logId), { root, onBadLine: "skip" });
   for await (const { bytes } of reader.backward()) return readCheckpoint(bytes, "sidecar");
   return null;
 }
 
-/** The checkpoint that was found good, known by the hash of its line. */
+/** The checkpoint that was verified, found by the hash of its line. */
 async function findCheckpoint(
   host: Host,
   { root, logId, dialect }: SignableLog,
@@ -86,7 +86,7 @@ async function findCheckpoint(
   const range = isBeside ? {} : { to: through.end as ByteOffset };
   for await (const { bytes } of reader.backward(range)) {
     if (toHex(crypto.sha256(concat(bytes, Uint8Array.of(LF)))) !== through.line) continue;
-    // It was verified: which envelope it has is only a matter of reading it.
+    // It was verified; the envelope only decides how to parse it.
     const envelopes: readonly EnvelopeName[] = isBeside ? ["sidecar"] : INSIDE;
     return envelopes.map((name) => readCheckpoint(bytes, name)).find((found) => found) ?? null;
   }

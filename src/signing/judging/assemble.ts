@@ -1,5 +1,6 @@
 /**
- * Assemble: a report from what the judges found. The first verdict that fits is the session's.
+ * Assemble: builds a report from the judges' results. The first verdict that applies is the
+ * session's.
  */
 
 import { type ErrorCode, VerbatimError } from "../../base/errors.ts";
@@ -15,7 +16,7 @@ import type { SidecarInspection } from "./inspect-beside.ts";
 import type { VerifyReport } from "./report.ts";
 import { NOTHING_REMEMBERED, type Remembered, type VerifyOptions } from "./verify-options.ts";
 
-/** What inspecting found, and what it found beside the log. */
+/** The result of inspecting the log and its sidecar. */
 export interface Inspected {
   readonly inspection: Inspection;
   readonly extra: readonly Finding[];
@@ -28,8 +29,8 @@ export function reportOf(
 ): VerifyReport {
   const { judge, deep, tail, tailBytes, bytes } = inspection;
   const { findings: pinFindings, freshness, missing } = pinFindingsOf(judge, options);
-  // Past the end of a log that lost what was signed nothing can be compared: that it is shorter is
-  // the finding. What a checkpoint says of bytes that are there counts all the same.
+  // If the log is shorter than what was signed, nothing past its end can be compared: the finding
+  // is that it is shorter. Checkpoints over bytes that are there still count.
   const isThere = ({ byteOffset }: Finding) => byteOffset === null || byteOffset <= bytes;
   const findings = [
     ...judge.findings.filter((found) => found.code !== "HASH_MISMATCH" || isThere(found)),
@@ -114,13 +115,13 @@ function tailFindings(
   return findings;
 }
 
-/** Of a log without lines there is no more to be said. */
+/** A log without lines has only a byte range. */
 function bytesAfter(start: number, bytes: number): Finding {
   const message = `${bytes} bytes stand after what is signed`;
   return finding("UNSIGNED_TAIL", "incomplete", start, message);
 }
 
-/** Events that add nothing to the conversation; the Python original wrote them after it signed. */
+/** Events that add nothing to the conversation; the Python original wrote them after signing. */
 const ENDS = new Set([
   "thread_completed",
   "thread_error",
@@ -175,14 +176,14 @@ function missingOf({ seq, byteOffset, ts }: Pin): NonNullable<VerifyReport["miss
   return { seq, byte_offset: byteOffset, ts };
 }
 
-/** Whoever put the link there chose what is judged; pins of both names count. */
+/** The link decides which file is judged, so pins of both names count. */
 function linkFindings({ leadsTo }: Remembered): Finding[] {
   if (!leadsTo) return [];
   const message = `the root of its store is a link to ${leadsTo}; heads remembered of either count`;
   return [finding("ROOT_IS_LINK", null, null, message)];
 }
 
-/** What the pin remembers: how much there was, and when. */
+/** From the pin: how much there was, and when. */
 function seenBefore(pin: Pin | null): string {
   if (!pin) return "signed checkpoints were seen before";
   return `checkpoint ${pin.seq} was seen before, over ${pin.byteOffset} bytes, signed ${pin.ts}`;
@@ -236,7 +237,7 @@ function badRange(
 ): VerifyReport["bad_range"] {
   const first = findings.find(({ verdict }) => verdict === "tampered");
   if (!first) return null;
-  // A stream has no turns: its checkpoints are counted instead.
+  // A stream has no turns; its checkpoints are counted instead.
   const altered = hasTurns(dialect) ? deep?.turns : deep?.seqs;
   const isElsewhere = first.code === "OTHER_SESSION" || first.code === "OTHER_LOG";
   const said = first.turn === null || isElsewhere ? [] : [first.turn];
@@ -244,7 +245,7 @@ function badRange(
   return { from: Math.min(from, first.byteOffset ?? from), to: first.byteOffset ?? from, turns };
 }
 
-/** The report on a session that cannot be read; `hasCheckpoints`: some lie where its log was. */
+/** The report on an unreadable session; `hasCheckpoints`: there are some where its log was. */
 export function unreadableReport(
   target: SignableLog,
   options: VerifyOptions,
@@ -290,7 +291,7 @@ export function unreadableReport(
   };
 }
 
-/** What keeps a log from being judged and has a code of its own. */
+/** Read errors that have a finding code of their own. */
 const CAUSES: Readonly<Partial<Record<ErrorCode, FindingCode>>> = {
   LINE_TOO_LONG: "TOO_LONG",
   CHANGED_WHILE_READ: "CHANGED_WHILE_READ",
@@ -309,7 +310,7 @@ function said({ code, verdict, byteOffset, turn, message }: Finding) {
   return { code, verdict, byte_offset: byteOffset, turn, message };
 }
 
-/** What is wrong with a sidecar itself. */
+/** Findings about the sidecar file itself. */
 export function besideFindings(found: SidecarInspection): Finding[] {
   const findings: Finding[] = [];
   const { foreignAt, newerAt, tornBytes } = found.sidecar;

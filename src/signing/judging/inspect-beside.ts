@@ -1,8 +1,8 @@
 /**
- * Inspect beside: holds the checkpoints that lie beside a log against its bytes.
+ * Inspect beside: checks the checkpoints of a sidecar against the log's bytes.
  *
- * The sidecar is read first: its writer syncs the log before it adds a checkpoint, so that whatever
- * a checkpoint covers is in a log that is opened later. Otherwise as inspect.ts.
+ * The sidecar is read first: its writer syncs the log before it adds a checkpoint, so a log that is
+ * opened later has every byte that a checkpoint covers. Otherwise as inspect.ts.
  */
 
 import type { OpenFile } from "../../base/files.ts";
@@ -21,18 +21,18 @@ import { readCounted } from "./read-counted.ts";
 import { SidecarOrder } from "./sidecar-order.ts";
 import { newTail } from "./tail-keeper.ts";
 
-/** A sidecar's checkpoints in order, and what else it holds. */
+/** A sidecar's checkpoints in order, and its other content. */
 export interface SidecarLines {
   readonly checkpoints: AsyncGenerator<{ checkpoint: Checkpoint; line: Uint8Array }>;
-  /** Where the first bytes stand that are no checkpoint line, though they end like one. */
+  /** Offset of the first terminated line that is not a checkpoint. */
   foreignAt: number | null;
-  /** Where the first checkpoint stands that is of a version this program does not know. */
+  /** Offset of the first checkpoint in a version that this program does not know. */
   newerAt: number | null;
-  /** Bytes of a line that a crash cut short, or left as NULs. */
+  /** Bytes of a line that a crash cut short or left as NULs. */
   tornBytes: number;
 }
 
-/** Reads a sidecar, up to the size it has now. */
+/** Reads a sidecar, up to its current size. */
 export function readSidecar(sidecar: OpenFile, path: string): SidecarLines {
   const end = sidecar.size();
   const lines: SidecarLines = {
@@ -74,11 +74,11 @@ export function readSidecar(sidecar: OpenFile, path: string): SidecarLines {
 
 export interface SidecarInspection extends Inspection {
   readonly sidecar: SidecarLines;
-  /** A checkpoint of this log covers more than it holds: from this byte on it is gone. */
+  /** A checkpoint of this log covers more than the log holds: it is lost from this byte on. */
   readonly lostAt: number | null;
 }
 
-/** Holds the checkpoints beside a log against its bytes. The sidecar was opened before the log. */
+/** Checks sidecar checkpoints against the log's bytes. The sidecar was opened before the log. */
 export async function inspectBeside(
   log: OpenFile,
   sidecar: OpenFile,
@@ -87,7 +87,7 @@ export async function inspectBeside(
 ): Promise<SidecarInspection> {
   const { crypto, content, path, onProgress, onBytes } = options;
   const lines = readSidecar(sidecar, sidecarOf(path));
-  // Only now: what a checkpoint covers was in the log before it.
+  // Only now: the log had these bytes before the checkpoint was written.
   const bytes = upTo ?? log.size();
   const isRaw = content === "bytes";
   const hash = crypto.runningSha256();
@@ -95,7 +95,7 @@ export async function inspectBeside(
   let deep: DeepJudge | null = null;
   let [at, lostAt] = [0, null as number | null];
   let lastByte: number = LF;
-  /** Reads on, once: what is hashed is what the leaves are made of, and what is handed on (V5). */
+  /** Reads each byte once: the hash, the leaves and `onBytes` see the same bytes (V5). */
   const readOn = async (
     to: number,
     leaves: DeepJudge | null,
@@ -145,7 +145,7 @@ export async function inspectBeside(
   return { judge, deep, envelope: "sidecar", bytes, tail, tailBytes, sidecar: lines, lostAt };
 }
 
-/** A log beside which there is nothing. Its lines, if it has any, are data and claim nothing. */
+/** A log without a sidecar. Its lines, if any, are data and claim nothing. */
 export async function inspectBare(
   log: OpenFile,
   options: InspectOptions,
@@ -155,7 +155,7 @@ export async function inspectBare(
   judge.finish();
   const bytes = upTo ?? log.size();
   const { onBytes, onProgress, path } = options;
-  // Only for whoever goes on to read these bytes: there is nothing in them to be judged.
+  // Only for a caller that uses these bytes: there is nothing in them to judge.
   for await (const chunk of onBytes ? readCounted(log, 0, bytes, path) : []) {
     onBytes?.(chunk);
     onProgress?.(chunk.length);

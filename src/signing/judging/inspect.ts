@@ -1,11 +1,12 @@
 /**
  * Inspect: reads a log once or twice through the judges of `proof`, from one open file.
  *
- * V1  Everything is read from one descriptor and up to the size it had at first, so that a writer
- *     who goes on meanwhile changes nothing.
- * V2  Memory does not grow with the log: chunks, one line, and what the judges keep.
- * V5  One pass judges: checkpoints, leaves and tail see the same bytes. Where a second pass is needed,
- *     it must have read the same, or the log is CHANGED_WHILE_READ.
+ * - Everything is read from one descriptor and up to its size at the start, so a concurrent writer
+ *   changes nothing.
+ * - Memory does not grow with the log: chunks, one line, and the judges' state.
+ *
+ * V5  One pass judges: checkpoints, leaves and tail see the same bytes. If a second pass is needed,
+ *     it must read the same bytes, or the log is CHANGED_WHILE_READ.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -24,33 +25,35 @@ import { changedWhileRead, readCounted } from "./read-counted.ts";
 import { newTail, TailKeeper } from "./tail-keeper.ts";
 import type { OnProgress } from "./verify-options.ts";
 
-/** Where a genesis mostly is, after the first lines, and how far else it is looked for at first. */
+/** A genesis usually follows the first lines; it is searched for in this many bytes first. */
 const GENESIS_BYTES = 8 * 1024;
 const FIRST_LINES_BYTES = 1024 * 1024;
 
 export interface Inspection {
   readonly judge: Judge;
-  /** What the leaves say; null when they were not asked for, or there is no genesis. */
+  /** The result for the leaves; null if it was not requested, or there is no genesis. */
   readonly deep: DeepJudge | null;
   readonly envelope: EnvelopeName;
-  /** What was looked at: the size of the log when it began. */
+  /** The size of the log at the start: the bytes that were judged. */
   readonly bytes: number;
-  /** What stands after the last checkpoint; null when there is none, or it is no lines. */
+  /**
+   * The lines after the last checkpoint; null if there is no checkpoint, or the log has no lines.
+   */
   readonly tail: TailJudge | null;
   readonly tailBytes: number;
 }
 
 export interface InspectOptions extends JudgeOptions {
-  /** Hold every line against the segments and trees, too. */
+  /** Also check every line against the segments and trees. */
   readonly isDeep: boolean;
   readonly content: Content;
-  /** The log's, for what is refused. */
+  /** The log's path, for errors. */
   readonly path: string;
   readonly onProgress?: OnProgress | undefined;
   readonly onBytes?: ((bytes: Uint8Array) => void) | undefined;
 }
 
-/** Holds the checkpoints in a log against its bytes, up to `bytes` of them. */
+/** Checks the checkpoints in a log against its first `bytes` bytes. */
 export async function inspectLog(
   log: OpenFile,
   envelope: EnvelopeName,
@@ -70,7 +73,7 @@ export async function inspectLog(
   judge.finish();
   if (genesis && !isSame(genesis, judge.genesis)) throw changedWhileRead(path, 0);
   if (isDeep && !deep && judge.genesis) {
-    // Signed late: the salt of the first line was found far behind it.
+    // Signed late: the genesis, with the salt of the first line, came far behind it.
     deep = deepJudge(crypto, judge.genesis);
     await walk(reading, deep, (chunk) => onProgress(chunk.length));
     if (deep.ledger.hash() !== judge.bytesHash) throw changedWhileRead(path, 0); // V5
@@ -86,7 +89,7 @@ function deepJudge(crypto: ProofCrypto, genesis: Genesis): DeepJudge {
 
 type Genesis = NonNullable<Judge["genesis"]>;
 
-/** A log that is walked, up to so many bytes. */
+/** A log and how many of its bytes are read. */
 interface Reading {
   readonly log: OpenFile;
   readonly bytes: number;
@@ -128,7 +131,7 @@ function all(...handlers: readonly WalkHandler[]): WalkHandler {
   };
 }
 
-/** Answers the bytes after the last whole line. */
+/** Returns the bytes after the last whole line. */
 async function walk(
   { log, bytes, envelope, crypto, path }: Reading,
   handler: WalkHandler,

@@ -1,6 +1,6 @@
 /**
- * Line endings: tells a log whose lines were converted to CRLF, by a checkout or an editor, from one
- * that was altered otherwise. It is `tampered` all the same: other bytes stand there.
+ * Line endings: distinguishes a log whose lines were converted to CRLF, by a checkout or an editor,
+ * from other alterations. The verdict is `tampered` in both cases: the bytes differ.
  */
 
 import type { OpenFile } from "../../base/files.ts";
@@ -9,14 +9,14 @@ import { LF } from "../../proof/bytes.ts";
 import type { VerifyReport } from "./report.ts";
 
 const CR = 0x0d;
-/** A conversion changes every line: the first ones tell. */
+/** A conversion changes every line, so the first ones are enough. */
 const LOOKED_AT_BYTES = 64 * 1024;
 
 const MESSAGE =
   "the file's line endings were converted to CRLF, so that no signature fits; convert them back to " +
   "LF (a checkout by git: `* -text` in .gitattributes), and verify it again";
 
-/** The report, and first of all that the line endings were converted, where they were. */
+/** The report, with converted line endings as its first finding if that is what happened. */
 export async function withLineEndings(
   report: VerifyReport,
   files: readonly OpenFile[],

@@ -1,12 +1,12 @@
 /**
- * Open verified: lines from the very bytes that were judged.
+ * Open verified: returns lines from exactly the bytes that were judged.
  *
- * Verifying a file and then opening it again would trust whoever writes between the two. So both
- * passes read one descriptor, which follows no link: the first judges and keeps a digest of every
- * piece, the second uses a piece only when it has the same digest.
+ * Verifying a file and then opening it again would allow a change between the two. So both passes
+ * read one descriptor, which follows no link: the first judges and keeps a digest of every piece,
+ * the second uses a piece only if it has the same digest.
  *
  * N1  No byte is used that differs from the judged ones, whatever happens to the file.
- * N2  Strict hands out no line that nobody signed, whatever the verdict was made of.
+ * N2  In strict mode no unsigned line is returned, whatever led to the verdict.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -26,7 +26,7 @@ import type { VerifyReport } from "./report.ts";
 import { judgeOpen } from "./verify.ts";
 import type { VerifyOptions } from "./verify-options.ts";
 
-/** How much is compared at once, and so held in memory. */
+/** Bytes compared at once, and so held in memory. */
 const PIECE_BYTES = 1024 * 1024;
 
 export interface VerifiedLine {
@@ -34,33 +34,33 @@ export interface VerifiedLine {
   readonly line: Uint8Array;
   readonly start: number;
   /**
-   * Whether somebody answers for it by a trusted signature: true but for an unsigned tail, and lines
-   * that a signer only found, read leniently.
+   * Whether a trusted signature covers it. False only in lenient mode: for an unsigned tail, and
+   * for lines that a signer only stated as found.
    */
   readonly isVerified: boolean;
 }
 
 export interface VerifiedLog {
   readonly report: VerifyReport;
-  /** Where the judged bytes end for whoever appends, what a crash left of a line mended. */
+  /** Offset of the next append, after torn-tail repair. */
   readonly end: ByteOffset;
-  /** The lines, checkpoints included. Ends the reading of the file; to be taken once. */
+  /** The lines, including checkpoints. Can be iterated once; closes the file at the end. */
   readonly lines: AsyncGenerator<VerifiedLine>;
-  /** SHA-256 of what ends at `end`, in hex, once all lines were taken; null before. */
+  /** SHA-256, in hex, of the bytes up to `end`, once all lines were read; null before. */
   hash(): string | null;
   close(): void;
 }
 
 export interface OpenVerifiedOptions extends VerifyOptions {
-  /** Takes an unsigned tail too, marked as such; nothing else that strict refuses. */
+  /** Accepts an unsigned tail too, marked as such; nothing else that strict refuses. */
   readonly isLenient?: boolean;
-  /** Takes a log in which nothing is signed, all of it marked as such. */
+  /** Accepts a log without any signature, all lines marked as unsigned. */
   readonly admitsUnsigned?: boolean;
-  /** Gives a last line without its LF too, as unsigned as it is. */
+  /** Also returns a last line without its LF, as unsigned. */
   readonly takesUnterminated?: boolean;
 }
 
-/** Opens a log whose verdict is good; refuses all others with NOT_VERIFIED. */
+/** Opens a log whose verdict is good; refuses others with NOT_VERIFIED. */
 export async function openVerifiedLog(
   host: Host,
   target: SessionLog,
@@ -84,13 +84,13 @@ export async function openVerifiedLog(
   }
 }
 
-/** Where the log's own bytes begin that were judged; what is before is another's, and judged too. */
+/** Where the log's own judged bytes begin; those before are its parent's, and judged too. */
 export interface Inherited {
   readonly bytes: number;
   readonly isVerified: boolean;
 }
 
-/** Lines of a log that was judged piece by piece; refuses as `openVerifiedLog` does. */
+/** Lines of a log that was judged piece by piece; refuses like `openVerifiedLog`. */
 export async function openJudged(
   log: OpenFile,
   pieces: Pieces,
@@ -116,13 +116,12 @@ interface Piece {
   readonly digest: Uint8Array;
 }
 
-/** The digests of what was judged, piece by piece. */
+/** Digests of the judged bytes, piece by piece. */
 export class Pieces {
   readonly #crypto: ProofCrypto;
   readonly list: Piece[] = [];
   #hash: RunningHash;
   #start = 0;
-  /** How many bytes were judged so far. */
   bytes = 0;
 
   constructor(crypto: ProofCrypto) {
@@ -144,7 +143,7 @@ export class Pieces {
     this.#start = this.bytes;
   }
 
-  /** Puts what was judged after this one's bytes. */
+  /** Appends the pieces of the bytes that follow these. */
   append(other: Pieces): void {
     this.end();
     for (const piece of other.list) this.list.push({ ...piece, start: this.bytes + piece.start });
@@ -157,11 +156,11 @@ export class Pieces {
   }
 }
 
-/** The hash of a log's bytes up to an end that repair gives it: cut there, or with an LF more. */
+/** The hash of a log up to its end after repair: cut there, or with one LF more. */
 class MendedHash {
   readonly #hash: RunningHash;
   #left: number;
-  /** Null until all was added. */
+  /** Null until all bytes were added. */
   hex: string | null = null;
 
   constructor(crypto: ProofCrypto, end: number) {
@@ -181,7 +180,7 @@ class MendedHash {
   }
 }
 
-/** Where a log ends once it is repaired, and the hash of its bytes up to there. Writes nothing. */
+/** Where a log ends after repair, and the hash of its bytes up to there. Writes nothing. */
 export async function mendedLog(
   host: Host,
   { root, logId }: Pick<SessionLog, "root" | "logId">,
@@ -205,7 +204,7 @@ export async function mendedLog(
   }
 }
 
-/** What was judged, read again: a piece that is not as it was is CHANGED_WHILE_READ (N1). */
+/** Reads the judged bytes again: a piece with another digest is CHANGED_WHILE_READ (N1). */
 class JudgedBytes implements Readable {
   readonly log: OpenFile;
   readonly pieces: Pieces;

@@ -109,7 +109,7 @@ test("a project's .verbatim.json and rye's coordination.yaml are read, all that 
     join(project, ".ai/config/coordination.yaml"),
     "coordination:\n  # the default\n  transcript_integrity: strict\n  orphan_detection:\n",
   );
-  chmodSync(json, 0o666); // A project's files may be anybody's.
+  chmodSync(json, 0o666); // A project's files may be writable by everyone.
   assert.deepEqual(readProjectPolicies(project), [
     { policy: "lenient", path: json },
     { policy: "strict", path: yaml },

@@ -1,11 +1,12 @@
 /**
- * Policy: may a session be gone on with whose last lines nobody has signed? `strict` says no,
- * `lenient` says that such lines are let through, marked. The user decides.
+ * Policy: may a session be continued if its last lines are unsigned? `strict` says no; `lenient`
+ * lets such lines through, marked. The user decides. Order of precedence:
  *
  *     flag, over VERBATIM_TRANSCRIPT_INTEGRITY, over the user's config.json, over `strict`
  *
- * PO1  A project may only tighten: whoever can write its transcripts can write its settings.
- * PO2  What cannot be read or understood is an error, never the laxer of two readings.
+ * A project may only tighten the policy: a process that can write its transcripts can also write
+ * its settings. A setting that cannot be read or understood is an error, and never read as the
+ * laxer value.
  */
 
 import { join } from "node:path";
@@ -14,7 +15,7 @@ import { readUserFile, type UserFileRules } from "../../base/node-user-files.ts"
 
 export type Policy = "strict" | "lenient";
 
-/** What each source says; undefined when it says nothing. Files come with their path. */
+/** The setting of each source; undefined if it has none. Files come with their path. */
 export interface PolicySources {
   readonly flag?: string | undefined;
   readonly env?: string | undefined;
@@ -37,7 +38,7 @@ export const POLICY_VARIABLE = "VERBATIM_TRANSCRIPT_INTEGRITY";
 const SETTING = "transcript_integrity";
 const SETTINGS_BYTES_MAX = 256 * 1024;
 
-/** A project's own settings, and the places where rye's `coordination.yaml` may be. */
+/** A project's own settings, and the possible paths of rye's `coordination.yaml`. */
 const PROJECT_JSON = ".verbatim.json";
 const COORDINATION_PATHS = [
   "coordination.yaml",
@@ -45,21 +46,21 @@ const COORDINATION_PATHS = [
   ".ai/tools/rye/agent/threads/config/coordination.yaml",
 ];
 
-/** The policy in force, and who decided it. Refuses with BAD_SETTING. */
+/** The policy in force, and its source. Refuses with BAD_SETTING. */
 export function policyFor({ flag, env, user, project = [] }: PolicySources): PolicyInForce {
   const chosen = chosenBy(flag, env, user);
   const tightening = project.find(({ policy }) => policy === "strict");
   if (chosen.policy === "strict" || tightening === undefined) return chosen;
-  return { policy: "strict", from: tightening.path }; // PO1
+  return { policy: "strict", from: tightening.path }; // A project may only tighten.
 }
 
-/** What the user's `config.json` says; undefined when there is none, or it says nothing. */
+/** The setting in the user's `config.json`; undefined without the file or the setting. */
 export function readUserPolicy(configPath: string): Stated | undefined {
   const text = readSettings(configPath, "own");
   return text === null ? undefined : statedInJson(text, configPath);
 }
 
-/** What a project's files say. Each that is there is read: any of them may tighten. */
+/** The settings in a project's files. All are read, because any of them may tighten. */
 export function readProjectPolicies(projectPath: string): readonly Stated[] {
   const stated: (Stated | undefined)[] = [];
   const jsonPath = join(projectPath, PROJECT_JSON);
@@ -96,7 +97,7 @@ function statedInJson(text: string, path: string): Stated | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw badSetting(SETTING, path, "the file is no JSON object");
   }
-  // Other settings may stand beside it; they are others' business.
+  // The file may hold other settings, which are not ours.
   if (!Object.hasOwn(value, SETTING)) return undefined;
   return { policy: policyOf((value as Record<string, unknown>)[SETTING], SETTING, path), path };
 }
@@ -105,8 +106,8 @@ const YAML_LINE =
   /^\s*(?:"transcript_integrity"|'transcript_integrity'|transcript_integrity)\s*:\s*(?:"(\w+)"|'(\w+)'|(\w+))\s*(?:#.*)?$/;
 
 /**
- * Every line of YAML that sets it, at whatever depth. One that names it in any other way is an
- * error: it may be a `strict` that we fail to read (PO2).
+ * Every line of YAML that sets it, at any depth. A line that names the setting in any other form is
+ * an error: it may be a `strict` that we fail to read.
  */
 function statedInYaml(text: string, path: string): Stated[] {
   const lines = text.split(/\r\n|\r|\n/).filter((line) => /^[^#]*transcript_integrity/.test(line));

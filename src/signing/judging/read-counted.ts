@@ -1,15 +1,15 @@
 /**
- * Read counted: the bytes of a file that were counted before they are judged, each read once.
+ * Read counted: reads a byte range whose length was determined before, each byte once.
  *
- * RC1  What was counted and cannot be read is CHANGED_WHILE_READ: somebody cut the file meanwhile. To
- *      take such a stretch for an empty one would call a log verified whose end was never looked at.
+ * If the file is shorter by now, that is CHANGED_WHILE_READ: it was cut meanwhile. Treating the
+ * missing bytes as an empty range would report `verified` for a log whose end was never read.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
 import type { OpenFile } from "../../base/files.ts";
 import { readChunks } from "../../log/bytes.ts";
 
-/** The stretch `[from, to)` in chunks, in order, up to its last byte (RC1). */
+/** The range `[from, to)` in chunks, in order, complete or CHANGED_WHILE_READ. */
 export async function* readCounted(
   file: OpenFile,
   from: number,

@@ -1,5 +1,5 @@
 /**
- * Report: everything that verifying a session found, in the words that users of `--json` read.
+ * Report: everything that verifying a session found, in the field names of `--json`.
  *
  * A public format: fields are added, never renamed. Page: docs/formats/checkpoint.md, "Reports".
  */
@@ -16,13 +16,13 @@ export interface VerifyReport {
   readonly dialect: string;
   readonly path: string;
   readonly profile: "v2" | LegacyProfile;
-  /** Whether every signature, segment and tree was checked, and not only what decides. */
+  /** Whether every signature, segment and tree was checked, and not only those that decide. */
   readonly deep: boolean;
   readonly file: { readonly bytes: number };
   readonly signed_through: {
     readonly seq: number;
     readonly turn: number;
-    /** How many turns there are up to it, the one included that was going on. */
+    /** Turns up to this checkpoint, including an unfinished one. */
     readonly turns: number;
     readonly byte_offset: number;
     readonly end: number;
@@ -38,9 +38,9 @@ export interface VerifyReport {
     readonly lines: number;
     readonly types: Readonly<Record<string, number>>;
   };
-  /** Stretches that a signer found unsigned and nobody has vouched for. */
+  /** Ranges that a signer found unsigned and that no one has vouched for. */
   readonly found: readonly Found[];
-  /** The first stretch that is not as it was signed, and the turns in it. */
+  /** The first range that differs from what was signed, and its turns. */
   readonly bad_range: {
     readonly from: number;
     readonly to: number;
@@ -48,26 +48,28 @@ export interface VerifyReport {
   } | null;
   readonly freshness: Freshness;
   readonly log: string | null;
-  /** Of a fork, once a trusted signature covers it: the head of its parent that it begins from. */
+  /** Of a fork, once a trusted signature covers it: the head of its parent where it begins. */
   readonly from: ForeignHead | null;
   readonly keys: readonly {
     readonly kid: string | null;
     readonly fp: string | null;
     readonly owner: string | null;
     readonly trusted: boolean;
-    /** The key that named it as its successor; null when it is trusted by itself, or not at all. */
+    /**
+     * The key that named this one as its successor; null if it is trusted directly, or not at all.
+     */
     readonly rotated_from: string | null;
   }[];
-  /** Where another key signs on: `named` by a `rotate` of the one before, or not. */
+  /** Where another key continues to sign: `named` by a `rotate` of the previous key, or not. */
   readonly rotations: readonly {
     readonly seq: number;
     readonly from: string;
     readonly to: string;
     readonly named: boolean;
   }[];
-  /** Sessions that go on from this one, as signed checkpoints say. */
+  /** Sessions that continue from this one, according to signed checkpoints. */
   readonly links: readonly { readonly seq: number; readonly id: string; readonly log: string }[];
-  /** What a pin remembers of the log and the log lacks; null unless it was rolled back. */
+  /** What the pin records and the log lacks; null unless it was rolled back. */
   readonly missing: {
     readonly seq: number;
     readonly byte_offset: number;

@@ -1,11 +1,11 @@
 /**
- * Shown: what of a log nobody has signed, shown to somebody who then may vouch for it.
+ * Shown: the unsigned part of a log, shown to a user who may then vouch for it.
  *
- * VO1  What is signed is what was shown, to the byte. With the log held, all of it is read once
- *      more; that one reading must give both the hash of what was shown and the hash that is about
- *      to be signed. What came meanwhile is not signed.
- * VO2  Only what is merely unsigned can be vouched for. What was altered, cut back or is by an
- *      unknown key is refused: signing it would hide that.
+ * VO1  Exactly the bytes that were shown are signed. With the log locked, all of it is read once
+ *      more; that one pass must give both the hash of what was shown and the hash that will be
+ *      signed. Lines appended meanwhile are not signed.
+ * VO2  Only bytes that are merely unsigned can be vouched for. If bytes were altered, cut back or
+ *      signed by an unknown key, vouching is refused: signing would hide that.
  */
 
 import { createHash } from "node:crypto";
@@ -27,15 +27,15 @@ import type { VerifyReport } from "./report.ts";
 const CAN_BE_VOUCHED: readonly Verdict[] = ["incomplete", "unsigned", "unpinned"];
 
 export interface Unsigned {
-  /** Stated as found before, in their order, and what stands after the last checkpoint. */
+  /** Ranges stated as found before, in order, and the lines after the last checkpoint. */
   readonly found: readonly Found[];
   readonly tail: Found | null;
 }
 
-/** What nobody has vouched for, by the report on a log; refuses with NOT_VERIFIED (VO2). */
+/** The part without a voucher, from the report on a log; refuses with NOT_VERIFIED (VO2). */
 export function unsignedIn(report: VerifyReport): Unsigned {
   const { verdict, found, tail, file, path } = report;
-  // In the older format nothing is signed in this one yet: all of it is to be looked at.
+  // The older format has no signature in our format yet, so all of it must be reviewed.
   if (report.profile === LEGACY_PROFILE && ["verified", "incomplete"].includes(verdict)) {
     return { found: [], tail: [0, file.bytes] };
   }
@@ -51,20 +51,20 @@ export function unsignedIn(report: VerifyReport): Unsigned {
   return { found, tail: tailBytes > 0 ? [file.bytes - tailBytes, file.bytes] : null };
 }
 
-/** A log that was opened to sign: what was found unsigned, and what the next checkpoint signs. */
+/** A log opened to sign: what was found unsigned, and what the next checkpoint signs. */
 export interface ToVouch {
   readonly found: Found | null;
   readonly covered: Covered;
 }
 
-/** A line that is shown, and where it stands; of a log without lines, a piece of it. */
+/** A line that is shown, and its offset; for a log without lines, a piece of it. */
 export interface ShownLine {
   readonly start: number;
-  /** Without its LF; a torn one has none. */
+  /** Without its LF; a torn line has none. */
   readonly bytes: Uint8Array;
 }
 
-/** What was shown of a log: to be vouched for, or left. */
+/** What was shown of a log, for the user to vouch for or not. */
 export class Shown {
   readonly #host: Host;
   readonly #log: SignableLog;
@@ -72,7 +72,7 @@ export class Shown {
   readonly #unsigned: Unsigned;
   readonly #hash = createHash("sha256");
   #wholeEnd: number;
-  /** What stands after it, without an LF. */
+  /** The bytes after the last LF. */
   #rest: Uint8Array = new Uint8Array(0);
 
   constructor(host: Host, log: SignableLog, unsigned: Unsigned) {
@@ -83,7 +83,7 @@ export class Shown {
     this.#wholeEnd = unsigned.tail?.[0] ?? 0;
   }
 
-  /** Every line that is to be vouched for, in order. To be taken once, to its end. */
+  /** Every line to vouch for, in order. Iterate once, to the end. */
   async *lines(): AsyncGenerator<ShownLine> {
     const { found, tail } = this.#unsigned;
     for (const range of [...found, ...(tail ? [tail] : [])]) {
@@ -124,8 +124,8 @@ export class Shown {
   }
 
   /**
-   * The stretches that were stated as found before, if what is about to be signed is what was
-   * shown; else refuses with CHANGED_WHILE_READ (VO1). To be asked once.
+   * The ranges stated as found before, if what will be signed is what was shown; else refuses with
+   * CHANGED_WHILE_READ (VO1). Call once.
    */
   async agreed({ found: foundNow, covered }: ToVouch): Promise<readonly Found[]> {
     const { found, tail } = this.#unsigned;
@@ -143,8 +143,8 @@ export class Shown {
   }
 
   /**
-   * Where what was shown ends, now that the log was opened to append: a torn last line was kept aside
-   * and cut, one that lacked nothing but its LF has it.
+   * Where the shown part ends after the log was opened to append: a torn last line was copied to
+   * its own file and cut; a line that lacked only its LF now has it.
    */
   #endAfterOpening(found: Found | null): number {
     const withLf = this.#wholeEnd + this.#rest.length + 1;
@@ -164,8 +164,8 @@ export class Shown {
 }
 
 /**
- * Reads what the next checkpoint is about to sign, once. Whether it is that: what `take` got counts
- * only then (VO1).
+ * Reads the bytes that the next checkpoint will sign, once. Returns whether they have its hash:
+ * only then does what `take` got count (VO1).
  */
 export async function readCovered(
   host: Host,
@@ -183,7 +183,7 @@ export async function readCovered(
   return whole.digest("hex") === hash;
 }
 
-/** The part of a chunk, which begins at `at`, that is within a range. */
+/** The part of a chunk (which begins at `at`) that lies in a range. */
 export function within([from, to]: Found, chunk: Uint8Array, at: number): Uint8Array {
   return chunk.subarray(Math.max(0, from - at), Math.max(0, to - at));
 }

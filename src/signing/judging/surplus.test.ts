@@ -18,12 +18,12 @@ test("what was not shown is not given up", async () => {
   truncateSync(path, log.length - 5);
   const { head, surplus } = await readHead(nodeHost, target, options);
   assert.equal(surplus?.seq, newest.seq);
-  truncateSync(path, log.indexOf("\n") + 1); // Meanwhile it lost more.
+  truncateSync(path, log.indexOf("\n") + 1); // Meanwhile the log lost more.
   await refusal(putSurplusAside(nodeHost, target, head, options), "CHANGED_WHILE_READ");
-  writeFileSync(path, log); // It was restored.
+  writeFileSync(path, log); // The log was restored.
   await refusal(putSurplusAside(nodeHost, target, head, options), "CHANGED_WHILE_READ");
   truncateSync(path, log.length - 5);
-  appendFileSync(path, "other\n"); // Something else came in its place.
+  appendFileSync(path, "other\n"); // The log was replaced by other content.
   await refusal(putSurplusAside(nodeHost, target, head, options), "NOT_VERIFIED");
   assert.deepEqual(readFileSync(sidecarPath), sidecar);
   assert.ok(!existsSync(`${sidecarPath}.torn-0`));

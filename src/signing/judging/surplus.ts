@@ -1,9 +1,9 @@
 /**
- * Surplus: checkpoints beside a log that cover more than the log holds, put aside once a person has
- * given up what is lost. Until then nothing can be signed after them.
+ * Surplus: sidecar checkpoints that cover more than the log holds. They are moved to another file
+ * once the user has given up what is lost; until then nothing can be signed after them.
  *
- * SU1  The log's own bytes stay as they are, and what is cut is kept (log/repair.ts, R1).
- * SU2  Only what was shown is given up: with the log held, it must still be as it was.
+ * The log's own bytes stay unchanged, and the cut checkpoints are kept (log/repair.ts, R1). Only
+ * what was shown is given up: with the log locked, it must be unchanged.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -19,8 +19,9 @@ import { readSidecar } from "./inspect-beside.ts";
 import type { VerifyOptions } from "./verify-options.ts";
 
 /**
- * Keeps the checkpoints after `shown` in a file beside them, and cuts them; answers its path. The
- * caller holds the log. Refuses with CHANGED_WHILE_READ (SU2).
+ * Copies the checkpoints after `shown` to a file next to the sidecar, and cuts them; returns its
+ * path. The caller holds the log's lock. Refuses with CHANGED_WHILE_READ if they are no longer as
+ * shown.
  */
 export async function putSurplusAside(
   host: Host,
@@ -51,7 +52,7 @@ export async function putSurplusAside(
   }
 }
 
-/** Where the line of a checkpoint ends; null when it is not there. */
+/** The end offset of a checkpoint's line; null if it is not there. */
 async function endOf(
   sidecar: OpenFile,
   path: string,

@@ -1,7 +1,7 @@
 /**
- * Tail keeper: holds on to what stands after the last checkpoint so far, while a log is walked, so
- * that it is judged from the very bytes that the other judges saw. Reading it from the disk again
- * would ask whoever writes there in between.
+ * Tail keeper: holds the lines after the last checkpoint so far while a log is read, so that they
+ * are judged from the same bytes that the other judges saw. Reading them from disk again could give
+ * other bytes if the file is changed in between.
  */
 
 import type { EnvelopeName } from "../../proof/checkpoint.ts";
@@ -10,21 +10,21 @@ import { TailJudge } from "../../proof/tail.ts";
 import type { WalkHandler } from "../../proof/walk.ts";
 
 /**
- * More than a turn mostly has. What is longer is judged as it comes, and for nothing when a
- * checkpoint follows: looking at a line takes several times as long as hashing it.
+ * More than most turns have. A longer tail is judged as it is read, in vain if a checkpoint
+ * follows: judging a line takes several times as long as hashing it.
  */
 const HELD_BYTES = 4 * 1024 * 1024;
 
 export class TailKeeper implements WalkHandler {
   readonly #newTail: (start: number) => TailJudge;
   readonly #heldBytes: number;
-  /** Where the last line that claims ends; null before the first. */
+  /** End of the last line that claims to be a checkpoint; null before the first. */
   #start: number | null = null;
   #held: Uint8Array[] = [];
   #bytes = 0;
   #judge: TailJudge | null = null;
 
-  /** `newTail` is asked after the judge of checkpoints has seen the line that claims. */
+  /** `newTail` is called after the checkpoint judge has seen the claiming line. */
   constructor(newTail: (start: number) => TailJudge, heldBytes = HELD_BYTES) {
     this.#newTail = newTail;
     this.#heldBytes = heldBytes;
@@ -47,7 +47,10 @@ export class TailKeeper implements WalkHandler {
     this.#forget();
   }
 
-  /** After the last byte; `rest` is the line whose end never came. Null when no line claims. */
+  /**
+   * Call after the last byte; `rest` is the unterminated last line. Null if no line claims to be a
+   * checkpoint.
+   */
   finish(rest: Uint8Array): TailJudge | null {
     if (this.#start === null) return null;
     const judge = this.#judge ?? this.#judged(this.#start);
@@ -69,7 +72,7 @@ export class TailKeeper implements WalkHandler {
   }
 }
 
-/** A judge of lines that nobody has signed, from `start` on. */
+/** A judge of unsigned lines, from `start` on. */
 export function newTail(
   envelope: EnvelopeName,
   id: string | null,

@@ -1,4 +1,4 @@
-/** Verify options: what a verdict is judged by, besides the log itself. */
+/** Verify options: the inputs of a verdict, besides the log itself. */
 
 import type { OpenFile } from "../../base/files.ts";
 import type { ProofCrypto } from "../../proof/crypto.ts";
@@ -10,22 +10,22 @@ import type { Finding } from "../../proof/verdict.ts";
 
 export type OnProgress = (bytes: number) => void;
 
-/** What is remembered of a session, read before its log is opened (verify.ts, V4). */
+/** The pins of a session, read before its log is opened (verify.ts, V4). */
 export interface Remembered {
-  /** Of the session in its place. */
+  /** The pin of the session in its place. */
   readonly here: Pin | null;
-  /** Of a log that was moved or copied, by its identity. */
+  /** The pin of a log that was moved or copied, by its identity. */
   readonly ofLog: (log: string) => Pin | null;
-  /** Some of what was remembered cannot be read. */
+  /** Some pins cannot be read. */
   readonly isDamaged: boolean;
   /**
-   * Two machines, or two names of the store, remember what no one log can have: whatever stands
-   * there lacks one of the two.
+   * Two machines, or two names of the store, have pins that no single log can satisfy: the log
+   * lacks one of the two.
    */
   readonly conflict?: Exclude<Rollback, "BEHIND"> | null;
-  /** Where the store's root leads, when it is a link. */
+  /** The target of the store's root, if it is a link. */
   readonly leadsTo?: string | null;
-  /** Other names of the store under which the session is pinned, too. */
+  /** Other names of the store under which the session is also pinned. */
   readonly otherPlaces?: readonly string[];
 }
 
@@ -45,26 +45,26 @@ export interface VerifyOptions {
   /** Read checkpoints of the Python original. */
   readonly isLegacyProfile?: boolean;
   readonly onProgress?: OnProgress;
-  /** Given the bytes that are judged, in order, each once. */
+  /** Called with the judged bytes, in order, each once. */
   readonly onBytes?: (bytes: Uint8Array) => void;
-  /** Told of the checkpoints; up to the one that is signed through, they are what they say. */
+  /** Called for each checkpoint; those up to the last signed one are genuine. */
   readonly onCheckpoint?: OnCheckpoint;
-  /** Judges files beside a signed log to which its lines refer. To be used for one log, once. */
+  /** Judges files that a signed log's lines refer to. Use for one log, once. */
   readonly beside?: BesideProof | null;
 }
 
-/** What a log's own dialect knows to be part of what is signed. */
+/** What the dialect adds to the judgement of a signed log. */
 export interface BesideProof {
-  /** Given what is judged, in order. */
+  /** Called with the judged bytes, in order. */
   onBytes(bytes: Uint8Array): void;
-  /** After the last byte. */
+  /** Called after the last byte. */
   findings(judged: JudgedLog): Promise<readonly Finding[]>;
 }
 
-/** A log that was judged, and is still open. */
+/** A log that was judged and is still open. */
 export interface JudgedLog {
   readonly log: OpenFile;
   readonly judge: Judge;
-  /** What stands after its last checkpoint. */
+  /** Bytes after the last checkpoint. */
   readonly tailBytes: number;
 }

@@ -1,10 +1,10 @@
 /**
  * Verify: the verdict on one session's log, with everything that led to it.
  *
- * V3  Total: whatever the files hold, and whatever the disk says, the answer is a report. Nothing
- *     is written, no key is made.
- * V4  The pin is asked for before the log is opened: a writer who goes on meanwhile can only be
- *     ahead of it.
+ * Never throws: for any file content and any disk error the result is a report. Nothing is written,
+ * and no key is created.
+ *
+ * V4  The pin is read before the log is opened: a concurrent writer can then only be ahead of it.
  */
 
 import { errnoOf } from "../../base/errors.ts";
@@ -50,7 +50,7 @@ export async function verifyLog(
   }
 }
 
-/** As `verifyLog`, on a log that is already open; what the disk says is thrown. */
+/** Like `verifyLog`, for a log that is already open; disk errors are thrown. */
 export async function judgeOpen(
   place: Place,
   log: OpenFile,
@@ -82,7 +82,7 @@ async function inspectInside(
   const extra = await fileFindings(log, inspection, options);
   const isFalse = inspection.judge.findings.some(({ code }) => code === "SIGNATURE_FALSE");
   if (inspecting.isEverySignature || !isFalse) return { inspection, extra };
-  // Which older one still holds, only checking each of them tells.
+  // To find an older valid checkpoint, every signature must be checked.
   const every = { ...inspecting, isEverySignature: true, onBytes: undefined };
   const { judge, bytes } = inspection;
   const again = await inspectLog(log, envelope, every, bytes);
@@ -106,7 +106,7 @@ async function inspectSidecar(
   return { inspection, extra: besideFindings(inspection) };
 }
 
-/** What is wrong with the files that belong to a signed log. */
+/** Findings about the files that belong to a signed log. */
 export async function fileFindings(
   log: OpenFile,
   { judge, tailBytes }: Inspection,
@@ -119,7 +119,7 @@ function besideOf(place: Place): Place {
   return { ...place, name: sidecarOf(place.name) };
 }
 
-/** Whether anything stands in a file. */
+/** Whether a file exists and is not empty. */
 function isThere(place: Place): boolean {
   const file = openIfThere(place);
   const isThere = file !== null && file.size() > 0;
@@ -136,7 +136,6 @@ function openIfThere(place: Place) {
   }
 }
 
-/** How a session's log is to be looked at. */
 export function inspectOptions(
   target: SignableLog,
   options: VerifyOptions,

@@ -1,12 +1,13 @@
 /**
  * Key files: one key pair as two PEM files in a directory, as rye keeps its own, so that copying
- * them in is importing them. Format: docs/formats/keys.md.
+ * them in imports them. Format: docs/formats/keys.md.
  *
- * KF1  A private key that others can read, or that is not plainly ours, is not used at all: whoever
- *      read it can sign as we do.
- * KF2  The private file decides; the public one says again what follows from it. It may be missing
- *      (whoever wrote the pair was killed), and where it contradicts, nothing is used.
- * KF3  Written whole or not at all, 0600 from the first byte, the private file first.
+ * - A private key that others can read, or that is not clearly ours, is not used: others may have
+ *   read it and could sign as us.
+ * - The private file decides; the public one can be derived from it. The public file may be missing
+ *   (if the process writing the pair was killed). If the two contradict each other, neither is
+ *   used.
+ * - Written atomically, mode 0600 from the first byte, the private file first.
  */
 
 import type { KeyObject } from "node:crypto";
@@ -30,13 +31,13 @@ export const PUBLIC_NAME = "public_key.pem";
 
 export interface KeyPair {
   readonly publicKey: Uint8Array;
-  /** Null for a key of which only the public part was kept. */
+  /** Null if only the public part was kept. */
   readonly privateKey: KeyObject | null;
 }
 
 type Read = typeof readUserFile;
 
-/** The pair in this directory; null when there is none. Refuses with KEY_REFUSED. */
+/** The pair in this directory, or null. Refuses with KEY_REFUSED. */
 export function readKeyPair(directory: string, read: Read = readUserFile): KeyPair | null {
   const [privatePath, publicPath] = [join(directory, PRIVATE_NAME), join(directory, PUBLIC_NAME)];
   for (;;) {
@@ -44,13 +45,13 @@ export function readKeyPair(directory: string, read: Read = readUserFile): KeyPa
     const given = readKey(publicPath, "own", parsePublicPem, read);
     if (privateKey === null) {
       if (given === null) return null;
-      // The private key is written first; one that came between the two reads is there by now.
+      // The private key is written first: one written between the two reads is there now.
       if (readKey(privatePath, "secret", parsePrivatePem, read) !== null) continue;
       return { publicKey: given, privateKey };
     }
     const publicKey = rawPublicKey(privateKey);
     if (given === null || isSame(given, publicKey)) return { publicKey, privateKey };
-    // Between the two reads the pair may have been replaced by another, and then we look again.
+    // The pair may have been replaced between the two reads; then read again.
     const now = readKey(privatePath, "secret", parsePrivatePem, read);
     if (now !== null && isSame(rawPublicKey(now), publicKey)) {
       throw keyRefused(publicPath, `it is not the public key of ${privatePath}; remove it`);
@@ -58,21 +59,22 @@ export function readKeyPair(directory: string, read: Read = readUserFile): KeyPa
   }
 }
 
-/** Puts a pair in place of the one that is there. Killed on the way, one of the two is there. */
+/** Replaces the pair. If killed on the way, one of the two pairs is there. */
 export async function writeKeyPair(directory: Directory, privateKey: KeyObject): Promise<void> {
-  await removePublicKey(directory); // Before the private key changes: it would contradict (KF2).
+  // Before the private key changes: the two would contradict each other.
+  await removePublicKey(directory);
   await replaceFileDurably(directory, PRIVATE_NAME, privateKeyPem(privateKey));
   await replaceFileDurably(directory, PUBLIC_NAME, publicKeyPem(rawPublicKey(privateKey)));
 }
 
-/** A private key from a file that a person names; KEY_REFUSED also when there is none. */
+/** A private key from a file named by the user; KEY_REFUSED also if it is missing. */
 export function readPrivateKeyFile(path: string): KeyObject {
   const key = readKey(path, "secret", parsePrivatePem);
   if (key !== null) return key;
   throw keyRefused(path, "there is no such file");
 }
 
-/** A public key from a file that a person names, whoever it belongs to. */
+/** A public key from a file named by the user, of any owner. */
 export function readPublicKeyFile(path: string): Uint8Array {
   const key = readKey(path, "anyone", parsePublicPem);
   if (key !== null) return key;

@@ -1,8 +1,8 @@
-/** Key names: which key a person means, and how its id is shown to be compared by eye. */
+/** Key names: finds the key a user names, and formats ids to be compared by eye. */
 
 import { VerbatimError } from "../../base/errors.ts";
 
-/** Fewer digits are a slip, or a guess. */
+/** A shorter prefix is a typo or a guess. */
 export const KEY_PREFIX_MIN = 8;
 
 interface Named {
@@ -10,9 +10,9 @@ interface Named {
   readonly fp: string;
 }
 
-/** The one key with this id, beginning of an id, or short name (fp); KEY_NOT_FOUND otherwise. */
+/** The one key with this id, id prefix or short name (fp); else KEY_NOT_FOUND. */
 export function namedKey<K extends Named>(name: string, keys: readonly K[]): K {
-  const asked = name.replaceAll(" ", "").toLowerCase(); // As it was shown, in groups.
+  const asked = name.replaceAll(" ", "").toLowerCase(); // Ids are shown in groups.
   const isName = /^[0-9a-f]+$/.test(asked) && asked.length >= KEY_PREFIX_MIN;
   const found = isName ? keys.filter(({ kid, fp }) => kid.startsWith(asked) || fp === asked) : [];
   const [key, another] = found;
@@ -29,7 +29,6 @@ export function namedKey<K extends Named>(name: string, keys: readonly K[]): K {
   );
 }
 
-/** An id in groups of four. */
 export function inGroups(kid: string): string {
   return kid.match(/.{1,4}/g)?.join(" ") ?? "";
 }

@@ -231,7 +231,7 @@ test("a retired key under another's name is refused, other names and empty direc
   const { kid } = await loadSigner(nodeHost, places);
   await rotateKey(nodeHost, places);
   const retired = join(places.keyDirectory, "retired");
-  mkdirSync(join(retired, "0".repeat(64))); // Left by one that was killed before it wrote.
+  mkdirSync(join(retired, "0".repeat(64))); // Left by a process that was killed before it wrote.
   writeFileSync(join(retired, "notes.txt"), "mine");
   assert.equal((await loadOwnKeys(places)).length, 2);
   cpSync(join(retired, kid), join(retired, "1".repeat(64)), { recursive: true });

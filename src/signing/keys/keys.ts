@@ -1,14 +1,14 @@
 /**
- * Keys: a user's own. One is current and signs; those before it are retired and stay, to verify what
- * they signed and to hand a session over to the key that follows.
+ * Keys: a user's own. The current one signs. Earlier ones are retired and kept, to verify what they
+ * signed and to hand a session over to the next key.
  *
  *     <key directory>/private_key.pem, public_key.pem         the current key
- *     <key directory>/retired/<kid>/private_key.pem, …        each one before it
+ *     <key directory>/retired/<kid>/private_key.pem, …        each earlier key
  *
- * KY1  Only signing makes a key, and only where there is none. Looking never writes.
- * KY2  Processes that make, change or import keys at once do so in turn, and so agree on the key.
- * KY3  A key is kept among the retired, durably, before another takes its place: no signature that
- *      was trusted becomes unknown, whenever we are killed.
+ * - Only signing creates a key, and only if there is none. Reading never writes.
+ * - Processes that create, change or import keys at once do so in turn, and so agree on the key.
+ * - A key is stored among the retired ones, durably, before another replaces it: no trusted
+ *   signature becomes unknown, even if the process is killed.
  */
 
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
@@ -27,10 +27,10 @@ import { rawPublicKey } from "./pem.ts";
 import type { Signer } from "./signer.ts";
 
 const RETIRED = "retired";
-/** `keys.lock`: held while keys are made or changed. */
+/** `keys.lock`: held while keys are created or changed. */
 const LOCK_NAME = "keys";
 
-/** Where a user's own keys are, and what they trust beside them. */
+/** Where a user's own keys and list of trusted keys are. */
 export type TrustPlaces = Pick<UserPlaces, "keyDirectory" | "trustPath">;
 
 export interface OwnKey {
@@ -40,11 +40,11 @@ export interface OwnKey {
   readonly state: "current" | "retired";
   /** The directory of its two files. */
   readonly directory: string;
-  /** Null when only its public part was kept: it verifies, and signs no more. */
+  /** Null if only its public part was kept: it verifies, and no longer signs. */
   readonly signer: Signer | null;
 }
 
-/** The user's own keys, the current one first. Makes none, and writes nothing (KY1). */
+/** The user's own keys, the current one first. Creates none, and writes nothing. */
 export async function loadOwnKeys({ keyDirectory }: TrustPlaces): Promise<readonly OwnKey[]> {
   refuseOpenDirectory(keyDirectory);
   // The current one first: a key that is retired meanwhile is then found twice, never missed.
@@ -62,7 +62,7 @@ export async function loadOwnKeys({ keyDirectory }: TrustPlaces): Promise<readon
 }
 
 /**
- * The current key, ready to sign; made when there is none. Refuses one that was revoked.
+ * The current key, ready to sign; created if there is none. Refuses a revoked one.
  *
  * @example const signer = await loadSigner(nodeHost, userPlaces());
  */
@@ -80,16 +80,16 @@ export async function loadSigner(host: Host, places: TrustPlaces): Promise<Signe
   return signer;
 }
 
-/** The keys of a user that can sign: what a session that goes on needs to hand over (log-signer.ts). */
+/** A user's keys that can sign: a continued session needs them to hand over (log-signer.ts). */
 export interface OwnKeys {
   readonly current: Signer;
-  /** All of them by `kid`, retired ones too. None that was revoked: its word counts for nothing. */
+  /** All by `kid`, including retired keys. No revoked key: its signature counts for nothing. */
   readonly signers: ReadonlyMap<string, Signer>;
 }
 
 /**
- * The user's keys as they are now; `before` signs when there are none any more. Makes none (KY1). A
- * current key that was revoked is given: what is signed on top of it is judged by its own trust.
+ * The user's keys as they are now; `before` signs if there are none any more. Creates none. A
+ * revoked current key is included: what it signs is judged by its own trust.
  */
 export async function loadOwnSigners(places: TrustPlaces, before: Signer): Promise<OwnKeys> {
   const own = await loadOwnKeys(places);
@@ -102,7 +102,7 @@ export async function loadOwnSigners(places: TrustPlaces, before: Signer): Promi
   return { current, signers };
 }
 
-/** Makes the first key, unless there is a current one by then. */
+/** Creates the first key, unless another process has created one by then. */
 export function makeFirstKey(
   host: Host,
   places: TrustPlaces,
@@ -114,7 +114,7 @@ export function makeFirstKey(
   });
 }
 
-/** Puts a new key in place of the current one, which is retired. */
+/** Replaces the current key, which is retired. */
 export function rotateKey(
   host: Host,
   places: TrustPlaces,
@@ -126,7 +126,7 @@ export function rotateKey(
   });
 }
 
-/** Takes a key in as the current one, which retires the one before it, or as a retired one. */
+/** Imports a key as the current one, which retires the previous one, or as a retired one. */
 export function importKey(
   host: Host,
   places: TrustPlaces,
@@ -136,7 +136,8 @@ export function importKey(
   return change(host, places, async (put) => {
     const kid = kidOf(nodeCrypto, rawPublicKey(privateKey));
     const present = currentKey(places.keyDirectory);
-    if (present?.kid === kid) return present; // It is there, and a current key does more.
+    // It is already there, and a current key can do more than a retired one.
+    if (present?.kid === kid) return present;
     return put(privateKey, state);
   });
 }
@@ -150,10 +151,10 @@ export function noKey(directory: string): VerbatimError<"KEY_NOT_FOUND"> {
   );
 }
 
-/** Puts a key on the disk, in the state that is asked for. */
+/** Writes a key to disk in the given state. */
 type Put = (privateKey: KeyObject, state: OwnKey["state"]) => Promise<OwnKey>;
 
-/** One process at a time (KY2). */
+/** One process at a time. */
 async function change<T>(
   host: Host,
   { keyDirectory }: TrustPlaces,
@@ -178,7 +179,8 @@ async function change<T>(
       }
       const before = readKeyPair(keyDirectory);
       if (before?.privateKey) {
-        await keep(before.privateKey, kidOf(nodeCrypto, before.publicKey)); // KY3
+        // Kept durably before it is replaced.
+        await keep(before.privateKey, kidOf(nodeCrypto, before.publicKey));
       }
       await writeKeyPair(directory, privateKey);
       return ownKey(pair, state, keyDirectory);
@@ -194,7 +196,7 @@ function currentKey(keyDirectory: string): OwnKey | null {
   const pair = readKeyPair(keyDirectory);
   if (pair === null) return null;
   if (pair.privateKey !== null) return ownKey(pair, "current", keyDirectory);
-  // Making a key here would overwrite the only trace of the one before, and orphan what it signed.
+  // A new key here would overwrite the only trace of the previous one, and orphan its signatures.
   const kid = kidOf(nodeCrypto, pair.publicKey);
   throw keyRefused(
     keyDirectory,
@@ -208,13 +210,13 @@ function ownKey(pair: KeyPair, state: OwnKey["state"], directory: string): OwnKe
   const names = { kid: kidOf(nodeCrypto, publicKey), fp: fpOf(nodeCrypto, publicKey), publicKey };
   const signer = privateKey && {
     ...names,
-    // In this thread: it takes 50 µs, and having another one do it takes longer.
+    // In this thread: it takes 50 µs, and another thread would take longer.
     sign: async (message: Uint8Array) => new Uint8Array(sign(null, message, privateKey)),
   };
   return { ...names, state, directory, signer };
 }
 
-/** What is named otherwise is none of ours. Sorted, so that every listing is the same. */
+/** Other names are not ours. Sorted, so that every listing is the same. */
 function retiredKids(keyDirectory: string): string[] {
   const path = join(keyDirectory, RETIRED);
   try {

@@ -1,7 +1,6 @@
 /**
- * Locked directory: changes to a user's small files, one process at a time.
- *
- * LD1  What is changed is read with the lock held, so that no change is lost to another's.
+ * Locked directory: changes to a user's small files, one process at a time. Files are read with the
+ * lock held, so no concurrent change is lost.
  */
 
 import { errnoOf, ioError } from "../../base/errors.ts";
@@ -9,10 +8,10 @@ import type { Directory } from "../../base/files.ts";
 import type { Host } from "../../base/host.ts";
 import { LogLock } from "../../log/lock.ts";
 
-/** Changes take milliseconds; whoever waits longer waits for a process that hangs. */
+/** Changes take milliseconds; a longer wait means that the holder hangs. */
 const LOCK_WAIT_MS = 10_000;
 
-/** Runs `work` with `<name>.lock` held in the directory, which is made when missing. */
+/** Runs `work` with `<name>.lock` held in the directory, which is created if missing. */
 export async function withLockedDirectory<T>(
   host: Host,
   path: string,
@@ -25,7 +24,7 @@ export async function withLockedDirectory<T>(
       const lock = new LogLock(host, directory, name);
       try {
         await lock.acquire(LOCK_WAIT_MS);
-        lock.sayHeld(); // So that whoever waits in vain is told for whom.
+        lock.sayHeld(); // So that a process that waits in vain can name the holder.
         return await work(directory);
       } finally {
         lock.close();

@@ -1,4 +1,4 @@
-/** Node crypto, held against published vectors and against definitions written out here. */
+/** Node crypto, checked against published vectors and against definitions written out here. */
 
 import assert from "node:assert/strict";
 import { createCipheriv, createHash, generateKeyPairSync, sign } from "node:crypto";

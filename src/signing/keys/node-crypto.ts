@@ -1,7 +1,7 @@
 /**
- * Node crypto: what judging and signing need of a crypto library, from node:crypto alone.
+ * Node crypto: the crypto functions that judging and signing need, from node:crypto alone.
  *
- * NC1  No signature holds under a key that is none (parsed-keys.ts), whatever OpenSSL says.
+ * No signature is valid under an improper key (parsed-keys.ts), whatever OpenSSL says.
  */
 
 import { createCipheriv, createHash, type Hash, hash, verify } from "node:crypto";
@@ -24,7 +24,7 @@ export const nodeCrypto: ProofCrypto = {
 };
 
 function sha256(bytes: Uint8Array): Uint8Array {
-  // By way of a text: for Node to make a buffer takes longer than to hash a line.
+  // Through a string: Node takes longer to allocate a buffer than to hash a line.
   const text = hash("sha256", bytes, "binary");
   const digest = new Uint8Array(HASH_BYTES);
   for (let at = 0; at < HASH_BYTES; at++) digest[at] = text.charCodeAt(at);
@@ -41,7 +41,7 @@ function running(state: Hash): RunningHash {
 }
 
 function aes256(key: Uint8Array): (blocks: Uint8Array) => Uint8Array {
-  // Without padding and in ECB every call gives just the blocks it took, and none waits inside.
+  // In ECB mode without padding every call returns exactly its blocks; nothing is buffered.
   const cipher = createCipheriv("aes-256-ecb", key, null).setAutoPadding(false);
   return (blocks) => {
     assert(blocks.length % BLOCK_BYTES === 0, "AES takes whole blocks");

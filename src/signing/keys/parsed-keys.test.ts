@@ -37,7 +37,7 @@ test("as many are kept as the limit says, and the longest unused goes first", ()
   const [first, second] = [parsed.get(a), parsed.get(b)];
   parsed.get(c);
   assert.equal(parsed.size, 3, "at the limit all are kept");
-  parsed.get(a); // Now b is the longest unused.
+  parsed.get(a); // Now b is the least recently used.
   parsed.get(d);
   assert.equal(parsed.size, 3);
   assert.equal(parsed.get(a), first);

@@ -1,21 +1,21 @@
 /**
- * Parsed keys: a public key's bytes as what node:crypto verifies with, each parsed once: verifying
- * with a parsed key takes less than half the time.
+ * Parsed keys: public keys as node:crypto key objects, each parsed once: verifying with a parsed
+ * key takes less than half the time.
  *
- * PK1  What is no proper key (proof/ed25519-keys.ts) is never handed out.
- * PK2  No more than `keysMax` are kept, however many are asked for; the longest unused goes first.
+ * An improper key (proof/ed25519-keys.ts) is never returned. At most `keysMax` are kept; the least
+ * recently used is dropped first.
  */
 
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { toBase64url } from "../../proof/bytes.ts";
 import { publicKeyFault } from "../../proof/ed25519-keys.ts";
 
-/** A person trusts a few keys, and a directory of sessions names as few. */
+/** A user trusts a few keys, and a directory of sessions names about as many. */
 export const PARSED_KEYS_MAX = 256;
 
 export class ParsedKeys {
   readonly #keysMax: number;
-  /** By the key's bytes in base64url, the longest unused first. Null: no proper key. */
+  /** By the key's bytes in base64url, the least recently used first. Null: improper key. */
   readonly #keys = new Map<string, KeyObject | null>();
 
   constructor(keysMax = PARSED_KEYS_MAX) {
@@ -26,12 +26,12 @@ export class ParsedKeys {
     return this.#keys.size;
   }
 
-  /** The key of these bytes; null when they are none (PK1). */
+  /** The key of these bytes; null if they are not a proper key. */
   get(publicKey: Uint8Array): KeyObject | null {
     const x = toBase64url(publicKey);
     const known = this.#keys.get(x);
     const key = known === undefined ? parse(publicKey, x) : known;
-    this.#keys.delete(x); // To stand last.
+    this.#keys.delete(x); // Moves it to the end.
     this.#keys.set(x, key);
     for (const oldest of this.#keys.keys()) {
       if (this.#keys.size <= this.#keysMax) break;

@@ -98,7 +98,7 @@ test("a raw key is taken in the one way it is written, and of the right length",
   const raw = Buffer.from(rawPublicKey(publicKey)).toString("base64url");
   const last = raw.at(-1) ?? "";
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  const next = alphabet[alphabet.indexOf(last) + 1] ?? ""; // The same bytes to a lax decoder.
+  const next = alphabet[alphabet.indexOf(last) + 1] ?? ""; // A lax decoder gives the same bytes.
   assert.deepEqual(
     Buffer.from(raw.slice(0, -1) + next, "base64url"),
     Buffer.from(raw, "base64url"),

@@ -1,15 +1,15 @@
 /**
- * PEM: the text of keys, as OpenSSL and rye write it.
+ * PEM: the text form of keys, as OpenSSL and rye write it.
  *
- * Only one thing is taken each way: an unencrypted PKCS#8 Ed25519 key, and an Ed25519 public key.
- * Everything else is refused with the reason, and no reason quotes what the text holds.
+ * Accepts only an unencrypted PKCS#8 Ed25519 private key and an Ed25519 public key. Everything else
+ * is refused with a reason that never quotes the text.
  */
 
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { fromBase64url } from "../../proof/bytes.ts";
 import { publicKeyFault } from "../../proof/ed25519-keys.ts";
 
-/** No key's PEM is nearly as long; what is longer is something else. */
+/** Far longer than any key's PEM. */
 export const PEM_BYTES_MAX = 16 * 1024;
 
 export type Parsed<T> =
@@ -19,7 +19,7 @@ export type Parsed<T> =
 const ONE_BLOCK =
   /^\s*-----BEGIN ([A-Z0-9 ]{1,40})-----\r?\n[A-Za-z0-9+/=\r\n]*-----END \1-----\s*$/;
 
-/** What to do about the kinds of PEM that people have. */
+/** Advice for other common kinds of PEM. */
 const OTHER_KINDS: Readonly<Record<string, string>> = {
   "ENCRYPTED PRIVATE KEY": "it is encrypted; decrypt it first: openssl pkey -in FILE -out NEW",
   "OPENSSH PRIVATE KEY": "it is in OpenSSH's own format, not PKCS#8; make a key of its own",
@@ -35,7 +35,7 @@ export function parsePrivatePem(text: string): Parsed<KeyObject> {
   return parseKey(text, "PRIVATE KEY", (pem) => createPrivateKey(pem));
 }
 
-/** A public key: SPKI, Ed25519, and one that may be used as such. Its 32 bytes. */
+/** A public key: SPKI, Ed25519, and a proper one. Its 32 bytes. */
 export function parsePublicPem(text: string): Parsed<Uint8Array> {
   const { value: key, fault } = parseKey(text, "PUBLIC KEY", (pem) => createPublicKey(pem));
   return key === null ? { value: null, fault } : judged(rawPublicKey(key));
@@ -69,7 +69,7 @@ function parseKey(
   try {
     key = parse(text);
   } catch {
-    return refused("OpenSSL cannot read it"); // Its own words may quote the text.
+    return refused("OpenSSL cannot read it"); // OpenSSL's own message may quote the text.
   }
   if (key.asymmetricKeyType === "ed25519") return { value: key, fault: null };
   return refused(`it is a key for ${key.asymmetricKeyType ?? "something else"}, not Ed25519`);

@@ -1,6 +1,6 @@
 /**
- * Signer: whoever holds a private key. An interface, so that the key can live in a file, an
- * agent or another process.
+ * Signer: holds a private key. An interface, so that the key can live in a file, an agent or
+ * another process.
  */
 
 export interface Signer {

@@ -1,9 +1,9 @@
 /**
- * Session glob: which sessions a pattern names. `*` stands for any run of characters but `/`, `**`
- * for any run at all, everything else for itself.
+ * Session glob: which sessions a pattern matches. `*` matches any run of characters except `/`,
+ * `**` any run at all; all other characters match themselves.
  *
- * SG1  Matching goes through the id once. All places of the glob that it may have come to are kept
- *      together, so nothing is tried twice and no pair of texts takes long.
+ * SG1  Matching reads the id once and keeps the set of all possible glob positions, so there is no
+ *      backtracking and no input takes long.
  */
 
 export const GLOB_CHARS_MAX = 256;
@@ -11,12 +11,12 @@ export const GLOB_CHARS_MAX = 256;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const GLOB = /^[^\u0000-\u001f\u007f-\u009f]+$/;
 
-/** Whether a text is a glob that may be kept: not empty, not too long, no control characters. */
+/** Whether a text is a valid glob: not empty, not too long, no control characters. */
 export function isGlob(text: string): boolean {
   return text.length <= GLOB_CHARS_MAX && GLOB.test(text);
 }
 
-/** Whether the glob names this session. One without an id is named by `**` alone. */
+/** Whether the glob matches this session. A session without an id is matched by `**` alone. */
 export function globMatches(glob: string, sessionId: string | null): boolean {
   if (sessionId === null) return glob === "**";
   const tokens = glob.match(/\*\*+|[\s\S]/g) ?? [];
@@ -38,9 +38,9 @@ export function globMatches(glob: string, sessionId: string | null): boolean {
   return places.has(tokens.length);
 }
 
-/** A star may stand for nothing, so whoever has come to one may also be behind it. */
+/** A star may match nothing, so a position at a star is also a position after it. */
 function withEmptyRuns(tokens: readonly string[], places: Set<number>): Set<number> {
-  // A set is walked in the order of adding, what is added on the way included.
+  // A set is iterated in insertion order, including elements added during the iteration.
   for (const place of places) {
     if (tokens[place]?.startsWith("*")) places.add(place + 1);
   }

@@ -1,10 +1,10 @@
 /**
- * Trust entry: one key that a user trusts, for what, and until when; or one that was revoked.
- * Format: docs/formats/trust.md.
+ * Trust entry: one key that a user trusts, for what, and until when; or a revoked key. Format:
+ * docs/formats/trust.md.
  *
- * TE1  An entry is whole or it is refused. A field we do not know may be a limit that a newer
- *      version keeps, or a misspelt `revokedAt`: passing over it would trust too much.
- * TE2  The key is judged each time it is loaded, and its id is never taken on faith.
+ * An entry with any fault is refused. An unknown field may be a limit of a newer version, or a
+ * misspelt `revokedAt`: ignoring it would trust too much. The key is checked each time it is
+ * loaded, and its id is computed, never taken from the file.
  */
 
 import { fromBase64url } from "../../proof/bytes.ts";
@@ -14,8 +14,8 @@ import { nodeCrypto } from "../keys/node-crypto.ts";
 import { isGlob } from "./session-glob.ts";
 
 /**
- * What a signature may be made for. `transcript`: checkpoints of a session's log. `thread`: the
- * thread.json beside it, which also says what a thread is allowed to do.
+ * What a key may sign. `transcript`: checkpoints of a session's log. `thread`: its thread.json,
+ * which also says what a thread is allowed to do.
  */
 export const PURPOSES = ["transcript", "thread"] as const;
 export type Purpose = (typeof PURPOSES)[number];
@@ -28,18 +28,18 @@ export interface TrustEntry {
   readonly kid: string;
   /** The raw key in base64url. */
   readonly publicKey: string;
-  /** Who the user says it belongs to. */
+  /** The owner, as named by the user. */
   readonly owner: string;
   readonly purposes: readonly Purpose[];
-  /** Globs: a session that none of them names is not covered. */
+  /** Globs: a session that matches none of them is not covered. */
   readonly sessions: readonly string[];
-  /** From this moment on; before `validBefore`. ISO 8601 in UTC, with milliseconds. */
+  /** From this time on; until before `validBefore`. ISO 8601 in UTC, with milliseconds. */
   readonly validAfter?: string;
   readonly validBefore?: string;
-  /** It may also have signed in the older format. Absent: what it signed there is not trusted. */
+  /** The key may also have signed in the older format. Absent: such signatures are not trusted. */
   readonly profile?: LegacyProfile;
   readonly addedAt: string;
-  /** Since when nothing by this key is trusted any more, whatever time it claims. */
+  /** Since when nothing by this key is trusted, whatever time a signature claims. */
   readonly revokedAt?: string;
   readonly reason?: string;
 }
@@ -66,7 +66,7 @@ const FIELDS: Readonly<Record<keyof TrustEntry, { isRequired: boolean; what: str
     reason: { isRequired: false, what: `1 to ${REASON_CHARS_MAX} plain characters`, is: isReason },
   };
 
-/** Why a value is no entry, naming the field and never what it holds; null when it is one (TE1). */
+/** Why a value is not an entry, naming the field but never its content; null if it is one. */
 export function entryFault(value: unknown): string | null {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "it is no object";
   const fields = value as Readonly<Record<string, unknown>>;
@@ -83,33 +83,31 @@ export function entryFault(value: unknown): string | null {
   return meaningFault(value as TrustEntry);
 }
 
-/** The same entry, its fields in the one order that is written. */
+/** The same entry, with its fields in the written order. */
 export function inOrder(entry: TrustEntry): TrustEntry {
   const names = Object.keys(FIELDS) as (keyof TrustEntry)[];
   const present = names.filter((name) => entry[name] !== undefined);
   return Object.fromEntries(present.map((name) => [name, entry[name]])) as unknown as TrustEntry;
 }
 
-/** What a person may call the owner of a key. */
 export function isOwner(value: unknown): boolean {
   return isPlain(value, OWNER_CHARS_MAX);
 }
 
-/** Why a key was revoked, in a person's words. */
 export function isReason(value: unknown): boolean {
   return isPlain(value, REASON_CHARS_MAX);
 }
 
-/** A time as it is kept, of a date or a time in UTC as people write it; null when it is neither. */
+/** A date or time in UTC, as people write it, in the stored form; null if it is neither. */
 export function timeOf(text: string): string | null {
   const pattern = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{1,3})?Z)?$/;
   const ms = pattern.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(ms)) return null;
   const time = new Date(ms).toISOString();
-  return time.startsWith(text.slice(0, 19).replace("Z", "")) ? time : null; // No 31 February.
+  return time.startsWith(text.slice(0, 19).replace("Z", "")) ? time : null; // Refuses 31 February.
 }
 
-/** What the fields mean together (TE2). */
+/** Checks that depend on several fields. */
 function meaningFault(entry: TrustEntry): string | null {
   const key = fromBase64url(entry.publicKey);
   const keyFault = key === null ? "it is not base64url" : publicKeyFault(key);
@@ -127,7 +125,7 @@ function isText(length: number): Check {
   return (value) => typeof value === "string" && value.length === length;
 }
 
-/** One line, without what acts on a terminal. */
+/** One line, without terminal control characters. */
 function isPlain(value: unknown, charsMax: number): boolean {
   return (
     typeof value === "string" &&
@@ -146,13 +144,13 @@ function isGlobs(value: unknown): boolean {
   return isListOf(value, GLOBS_MAX, (each) => typeof each === "string" && isGlob(each));
 }
 
-/** A list without repetitions. */
+/** A list without duplicates. */
 function isListOf(value: unknown, lengthMax: number, is: Check): boolean {
   if (!Array.isArray(value) || value.length > lengthMax) return false;
   return value.every(is) && new Set(value).size === value.length;
 }
 
-/** Exactly as we write it, so that times compare as texts do. */
+/** Exactly in our form, so that times compare as strings. */
 function isTime(value: unknown): boolean {
   return typeof value === "string" && value.length === 24 && timeOf(value) === value;
 }

@@ -1,10 +1,10 @@
 /**
- * Trust file: `trust.json`, the keys that a user trusts beside their own. Format: docs/formats/trust.md.
+ * Trust file: `trust.json`, the keys that a user trusts besides their own. Format:
+ * docs/formats/trust.md.
  *
- * TF1  It is the user's, never a project's: its path comes from the user's places alone.
- * TF2  One entry that is refused refuses the file. Half of a list of trusted and revoked keys may
- *      be the half without the revocation.
- * TF3  Replaced whole, under a lock, and durably: a revocation that was told is on the disk.
+ * - It is the user's, never a project's: its path comes from the user's directories alone.
+ * - One refused entry refuses the file. Without that entry, a revocation may be missing.
+ * - Replaced atomically, under a lock, and durably: an acknowledged revocation is on disk.
  */
 
 import { basename, dirname } from "node:path";
@@ -19,7 +19,7 @@ const VERSION = 1;
 export const TRUST_BYTES_MAX = 1024 * 1024;
 export const ENTRIES_MAX = 1000;
 
-/** The entries; none when there is no file. Refuses with TRUST_REFUSED. */
+/** The entries; none without a file. Refuses with TRUST_REFUSED. */
 export function readTrustFile(path: string): readonly TrustEntry[] {
   const directoryFault = userDirectoryFault(dirname(path));
   if (directoryFault !== null) throw trustRefused(path, `its directory: ${directoryFault}`);
@@ -35,7 +35,7 @@ export function readTrustFile(path: string): readonly TrustEntry[] {
   return checked(path, value);
 }
 
-/** Changes the entries, with what others do kept apart; resolves to them once they are durable. */
+/** Changes the entries, under a lock; resolves to them once they are durable. */
 export async function changeTrustFile(
   host: Host,
   path: string,
@@ -44,7 +44,7 @@ export async function changeTrustFile(
   return withLockedDirectory(host, dirname(path), basename(path), async (directory) => {
     const keys = change(readTrustFile(path)).map(inOrder);
     const text = `${JSON.stringify({ version: VERSION, keys }, null, 2)}\n`;
-    // What could not be read again is not written.
+    // What could not be read back is not written.
     checked(path, { version: VERSION, keys });
     if (Buffer.byteLength(text) > TRUST_BYTES_MAX) {
       throw trustRefused(path, `it would be larger than ${TRUST_BYTES_MAX} bytes`);

@@ -1,4 +1,4 @@
-/** Whom a user trusts: the judgement, and the file it comes from, on a real disk. */
+/** Which keys a user trusts: the decision, and the file behind it, on a real disk. */
 
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
@@ -38,7 +38,7 @@ function entryOf({ publicKey, ...said }: Grant, more: Partial<TrustEntry> = {}):
 
 const ASKED = { purpose: "transcript", sessionId: "hello-1", at: NOW } as const;
 
-/** In one word: whose, or why not. */
+/** The result in one word: the owner, or the reason. */
 function judged(trust: Trust, kid: string, asked: Partial<Parameters<Trust["judge"]>[0]> = {}) {
   const judgement = trust.judge({ ...ASKED, kid, ...asked });
   return judgement.trusted ? judgement.owner : judgement.why;

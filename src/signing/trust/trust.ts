@@ -1,10 +1,10 @@
 /**
- * Trust: whose signature counts, for which session and purpose. Decided by the user alone.
+ * Trust: which signatures count, for which session and purpose. Decided by the user alone.
  *
- * TR1  The user's own keys are trusted; no other key ever is unless the user added it.
- * TR2  Revoked is revoked, one's own keys included, whatever time a signature claims: a stolen key
- *      can write any time (`ts` is the signer's word). Only a proof of time could tell.
- * TR3  A retired key stays trusted for what it signed. Rotating is hygiene; revoking is for theft.
+ * - The user's own keys are trusted; any other key only if the user added it.
+ * - A revoked key is never trusted, own keys included, whatever time a signature claims: a thief
+ *   can write any time (`ts` is the signer's claim). Only a proof of time could decide.
+ * - A retired key stays trusted for what it signed. Rotate for hygiene; revoke after theft.
  */
 
 import type { Host } from "../../base/host.ts";
@@ -19,15 +19,15 @@ import { changeTrustFile, readTrustFile, trustRefused } from "./trust-file.ts";
 /** How reports name the owner of the user's own keys. */
 export const SELF = "you";
 
-/** What the user's own keys are trusted for: the two things that we sign, in every session. */
+/** The scope of the user's own keys: both things that we sign, in every session. */
 const OWN_SCOPE: Scope = { purposes: ["transcript", "thread"], sessions: ["**"] };
 
 export interface TrustQuestion {
   readonly kid: string;
   readonly purpose: Purpose;
-  /** As the store knows it, never as a file claims it; null when nobody knows. */
+  /** As the store knows it, never as a file claims it; null if unknown. */
   readonly sessionId: string | null;
-  /** When the signature says it was made, in milliseconds; NaN when it does not say. */
+  /** The signature's own time in milliseconds; NaN if it has none. */
   readonly at: number;
 }
 
@@ -37,10 +37,9 @@ export type Judgement =
   | { readonly trusted: true; readonly owner: string }
   | { readonly trusted: false; readonly why: Distrust };
 
-/** How far a key is trusted. */
 export type Scope = Pick<TrustEntry, "purposes" | "sessions" | "validAfter" | "validBefore">;
 
-/** A key that we hold, trusted or not: with it a signature can be told from a false one. */
+/** A key that we hold, trusted or not: it can tell a valid signature from a forged one. */
 export interface HeldKey {
   readonly kid: string;
   readonly fp: string;
@@ -48,7 +47,7 @@ export interface HeldKey {
   readonly owner: string;
   readonly isOwn: boolean;
   readonly scope: Scope;
-  /** What the user's list says of it; null for an own key of which it says nothing. */
+  /** Its entry in the user's list; null for an own key without one. */
   readonly entry: TrustEntry | null;
 }
 
@@ -68,7 +67,7 @@ export class Trust {
     this.#held = held;
   }
 
-  /** The user's own keys and those they added. Makes nothing. */
+  /** The user's own keys and those they added. Creates nothing. */
   static async load(places: TrustPlaces): Promise<Trust> {
     return new Trust(await loadOwnKeys(places), readTrustFile(places.trustPath));
   }
@@ -80,7 +79,7 @@ export class Trust {
     const { purposes, sessions, validAfter, validBefore } = key.scope;
     if (!purposes.includes(purpose)) return distrusted("purpose");
     if (!sessions.some((glob) => globMatches(glob, sessionId))) return distrusted("session");
-    // So written that a time nobody knows lies outside every limit.
+    // Written so that an unknown time (NaN) is outside every limit.
     if (validAfter !== undefined && !(at >= Date.parse(validAfter))) {
       return distrusted("not yet valid");
     }
@@ -93,26 +92,26 @@ export class Trust {
     return [...this.#held.values()];
   }
 
-  /** A key by its id, looked up among those we hold; null for a key that we do not know. */
+  /** A key by its id; null if we do not hold it. */
   key(kid: string): HeldKey | null {
     return this.#held.get(kid) ?? null;
   }
 
-  /** The keys with the seed's name for one. It is short: two keys may share it. */
+  /** The keys with this short name (`fp`); two keys may share one. */
   keysByFp(fp: string): readonly HeldKey[] {
     return this.keys.filter((key) => key.fp === fp);
   }
 }
 
-/** What a user says of a key they add. */
+/** What a user states when adding a key. */
 export interface Grant extends Scope, Pick<TrustEntry, "profile"> {
   readonly publicKey: Uint8Array;
   readonly owner: string;
 }
 
 /**
- * Adds a key; refuses one that is there or was revoked. The user's own keys are trusted as they are:
- * they are added only to allow them the older format, and of the grant nothing else counts.
+ * Adds a key; refuses one that is already there or was revoked. The user's own keys are trusted
+ * anyway: adding one only allows it the older format, and the rest of the grant is ignored.
  */
 export async function addTrust(
   host: Host,
@@ -142,7 +141,7 @@ export async function addTrust(
   return entry;
 }
 
-/** Takes a key out, which is then as unknown as any; null when it is not there. */
+/** Stops trusting a key; returns null if it is not there. */
 export async function removeTrust(
   host: Host,
   places: TrustPlaces,
@@ -152,7 +151,8 @@ export async function removeTrust(
   let removed: TrustEntry | null = null;
   await changeTrustFile(host, places.trustPath, (entries) => {
     removed = entries.find((each) => each.kid === kid) ?? null;
-    // Taking a revocation out would trust a stolen key again; allowing the older format may end.
+    // Removing a revocation would trust a stolen key again; permission for the older format may be
+    // removed.
     if (isOwn && (!removed || removed.revokedAt !== undefined)) {
       throw trustRefused(places.trustPath, "your own keys cannot be removed from it, only revoked");
     }
@@ -161,7 +161,7 @@ export async function removeTrust(
   return removed;
 }
 
-/** Revokes a key, one's own too, for good; the first revocation stays. Null: nobody knows it. */
+/** Revokes a key, also an own one, for good; the first revocation is kept. Null: unknown key. */
 export async function revokeTrust(
   host: Host,
   places: TrustPlaces,
@@ -182,7 +182,7 @@ export async function revokeTrust(
   return revoked;
 }
 
-/** An entry that grants nothing: what a revocation of one's own key is written into. */
+/** An entry that grants nothing, to hold the revocation of an own key. */
 function bareEntry({ kid, publicKey }: OwnKey, addedAt: string): TrustEntry {
   const key = toBase64url(publicKey);
   return { kid, publicKey: key, owner: SELF, purposes: [], sessions: [], addedAt };

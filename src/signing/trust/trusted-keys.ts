@@ -1,4 +1,4 @@
-/** Trusted keys: what the user's trust says, as a judge of what they signed asks for it. */
+/** Trusted keys: the user's trust, as the lookup that judges of signatures use. */
 
 import { LEGACY_PROFILE } from "../../proof/envelopes.ts";
 import type { KeyAnswer, KeyRefusal, Keys } from "../../proof/keys.ts";
@@ -19,7 +19,7 @@ export function transcriptKeys(trust: Trust, sessionId: string | null): Keys {
   return keysFor("transcript", trust, sessionId);
 }
 
-/** The keys for other signed JSON, a thread's metadata foremost. */
+/** The keys for other signed JSON, mainly a thread's metadata. */
 export function threadKeys(trust: Trust, sessionId: string | null): Keys {
   return keysFor("thread", trust, sessionId);
 }
@@ -35,11 +35,12 @@ function keysFor(purpose: Purpose, trust: Trust, sessionId: string | null): Keys
   return {
     byKid: (kid, ts) => answer(trust.key(kid), kid, Date.parse(ts)),
     byFp: (fp) => {
-      // Two keys may share the short name; then it names neither.
+      // Two keys may share the short name; then it identifies neither.
       const [held, other] = trust.keysByFp(fp);
       const found = held && !other ? held : null;
       const answered = answer(found, null, Number.NaN);
-      // Such a checkpoint signs a bare hash: any `sig` of ours over the same bytes would pass for it.
+      // Such a checkpoint signs a bare hash: any `sig` of ours over the same bytes would pass as
+      // one.
       const isBarred = purpose === "transcript" && found?.entry?.profile !== LEGACY_PROFILE;
       const refusal = answered.refusal ?? (isBarred ? "KEY_NOT_FOR_OLDER_FORMAT" : null);
       return { ...answered, refusal, fp };

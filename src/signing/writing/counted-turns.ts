@@ -19,9 +19,9 @@ export interface CountedLog {
 export class CountedTurns extends Turns {
   readonly #log: CountedLog;
   readonly #markOf: (native: Native) => TurnMark;
-  /** A log that was opened, and is not counted yet. */
+  /** A log that was opened but not counted yet. */
   #opened: SignedSoFar | null = null;
-  /** Up to where it is counted. */
+  /** Counted up to here. */
   #end = 0;
 
   constructor(log: CountedLog, markOf: (native: Native) => TurnMark) {
@@ -30,7 +30,7 @@ export class CountedTurns extends Turns {
     this.#markOf = markOf;
   }
 
-  /** Counts a log that was opened, or what others appended to it since, up to its end. */
+  /** Counts an opened log, or what others appended to it since, up to its end. */
   async catchUp(caught: SignedSoFar | "followed", end: number): Promise<void> {
     if (caught !== "followed") this.#opened = caught;
     if (this.#opened) {
@@ -50,7 +50,7 @@ export class CountedTurns extends Turns {
     this.countedTo(end);
   }
 
-  /** Lines of our own were noted up to here. */
+  /** Our own lines were counted up to here. */
   countedTo(end: number): void {
     this.#opened = null;
     this.#end = end;

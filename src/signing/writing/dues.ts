@@ -2,13 +2,13 @@
  * Dues: which checkpoints a log needs, and when.
  *
  *   genesis   the first one: in a sidecar before the log's first line, else at the end of the first
- *             append, whatever was asked for
- *   recovery  first of all, when something was found unsigned on opening (log-signer.ts, S3)
- *   rotate    then, when the user's key was changed (log-signer.ts, S4)
+ *             append, whichever kind was requested
+ *   recovery  first of all, if unsigned bytes were found on opening (log-signer.ts, S3)
+ *   rotate    then, if the user's key was changed (log-signer.ts, S4)
  *   turn      before an entry that opens a turn after a finished one
  *   final     after an entry that ends the session
- *   batch     after every append, when that is asked for or others may append too; after an append
- *             in the middle of which a turn opens; before a write when much is unsigned; on closing
+ *   batch     after every append, if requested or if others may append too; after an append
+ *             in the middle of which a turn opens; before a write if much is unsigned; on closing
  *   link      when another session continues from this one (resume/fork/link.ts)
  */
 
@@ -17,7 +17,7 @@ import type { Found } from "../../proof/checkpoint.ts";
 import type { LogSigner } from "./log-signer.ts";
 import type { When } from "./signer-state.ts";
 
-/** So much at most is unsigned in a session whose turns do not end. */
+/** Limit of unsigned bytes in a session whose turns do not end. */
 export const UNSIGNED_BYTES_MAX = 16 * 1024 * 1024;
 
 export type Due = "recovery" | "rotate" | "turn" | "batch" | "final" | Vouch | LinkTo;
@@ -27,15 +27,15 @@ export interface LinkTo {
   readonly linkTo: { readonly id: string; readonly log: string };
 }
 
-/** A checkpoint by which a person answers for lines that were found unsigned. */
+/** A checkpoint with which a user vouches for lines that were found unsigned. */
 export interface Vouch {
-  /** Found earlier, and stated so; null: what was found now. */
+  /** A range stated as found earlier; null: what was found now. */
   readonly vouches: Found | null;
-  /** Which turn has ended, by the caller; default: as counted here. */
+  /** The turn that has ended, set by the caller; default: as counted here. */
   readonly turn?: number;
 }
 
-/** What was found is stated first, still by the retired key: a rotation must not sign it over. */
+/** Found bytes are stated first, still by the retired key: a rotation must not sign over them. */
 export function duesOnOpening({ mustRecover, mustRotate }: LogSigner): Due[] {
   return [
     ...(mustRecover ? ["recovery" as const] : []),
@@ -43,7 +43,7 @@ export function duesOnOpening({ mustRecover, mustRotate }: LogSigner): Due[] {
   ];
 }
 
-/** Due before a write that begins with an entry of that mark, in order. */
+/** Due before a write that begins with an entry of this mark, in order. */
 export function duesBefore(signer: LogSigner, turns: Turns, mark: TurnMark): readonly Due[] {
   const opening = duesOnOpening(signer);
   if (opening.length > 0) return opening;
@@ -80,7 +80,7 @@ export function turnAt(due: Due, turns: Turns, marks: readonly TurnMark[]): numb
   return due === "turn" || due === "final" ? ahead.count : ahead.ended;
 }
 
-/** Adds the checkpoint that is due to a draft; returns its line. */
+/** Adds the due checkpoint to a draft; returns its line. */
 export function addDue(
   draft: LogSigner,
   due: Due,

@@ -1,10 +1,10 @@
 /**
- * Follow signed: takes over what other signing processes appended to a log since we last looked.
+ * Follow signed: takes over what other signing processes appended to a log since the last check.
  *
- * Every checkpoint among the new lines must fit what we know, to the last hash, and its signature
- * must hold under a trusted key; else nothing is signed on top of it (CHECKPOINT_MISMATCH). Lines
- * after the last one were written by somebody who does not sign: they are found (log-signer.ts, S3),
- * unless a verifier would call them tampering. Then they are refused, as on opening.
+ * Every checkpoint among the new lines must match our state, including all hashes, and have a valid
+ * signature by a trusted key; else nothing is signed on top of it (CHECKPOINT_MISMATCH). Lines
+ * after the last checkpoint come from a writer that does not sign: they are recorded as found
+ * (log-signer.ts, S3). If a verifier would call them tampering, they are refused, as on opening.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -27,12 +27,12 @@ export interface Following {
   readonly target: SignableLog;
   readonly log: OpenFile;
   readonly crypto: ProofCrypto;
-  /** The keys that count, and the rotations that were followed so far. */
+  /** The trusted keys, and the rotations followed so far. */
   readonly rotations: Rotations;
-  /** What others appended: whole lines. */
+  /** Offset of what others appended: whole lines. */
   readonly from: number;
   readonly to: number;
-  /** Where they are added to what is known. */
+  /** The draft that they are added to. */
   readonly draft: LogSigner;
   readonly onCheckpoint: OnCheckpoint;
 }
@@ -43,7 +43,7 @@ export async function followSigned(following: Following): Promise<void> {
   const follower = new Follower(path, following);
   const walk = new Walk(crypto, envelopeOf(target.dialect), follower);
   for await (const chunk of readCounted(log, from, to, path)) walk.feed(chunk);
-  // The caller saw whole lines there; what it appends would be glued to this.
+  // The caller saw whole lines there; its own lines would be appended to this partial one.
   if (walk.restBytes > 0) throw changedWhileRead(path, from + walk.end);
   follower.finish();
   draft.foundSince();
@@ -52,7 +52,7 @@ export async function followSigned(following: Following): Promise<void> {
 class Follower implements WalkHandler {
   readonly #path: string;
   readonly #following: Following;
-  /** What stands after the last checkpoint so far. */
+  /** The lines after the last checkpoint so far. */
   #tail: TailJudge;
 
   constructor(path: string, following: Following) {
@@ -66,7 +66,7 @@ class Follower implements WalkHandler {
     this.#tail.feed(bytes);
   }
 
-  /** After the last line: refuses what nobody may sign. */
+  /** Call after the last line: refuses lines that must not be signed. */
   finish(): void {
     const { fault } = this.#tail;
     if (fault) throw unsignable(this.#path, fault);

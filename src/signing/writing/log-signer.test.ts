@@ -70,7 +70,7 @@ function begun(isSidecar: boolean): LogSigner {
   return LogSigner.from(so, { crypto: nodeCrypto, signer, isSidecar, nowIso });
 }
 
-/** The next checkpoint, which names all that came before it. */
+/** The next checkpoint, which covers everything before it. */
 async function saysOf(log: LogSigner): Promise<string> {
   const { line } = await log.sign({ kind: "batch" }, OPENING, WHEN);
   return Buffer.from(line).toString("utf8");

@@ -2,16 +2,16 @@
  * Log signer: the running state of one log while it is being signed (hash, tree, segment, last
  * checkpoint), and the checkpoints that follow from it.
  *
- * Makes lines and does not write them. Its owner holds the log's lock and passes it every line. For
- * each write the owner takes a `draft`, which is a signer as well, adds lines and checkpoints to it,
- * and commits it once they are written.
+ * Builds lines but does not write them. Its owner holds the log's lock and passes it every line.
+ * For each write the owner takes a `draft`, which is a signer as well, adds lines and checkpoints
+ * to it, and commits it once they are written.
  *
- * S1  Nothing is signed that was not verified on opening (open-to-sign.ts) or came through here.
- * S2  A draft changes its signer only when it is committed: a write that the disk refuses leaves the
- *     signer as it was.
- * S3  What was found unsigned is stated in the next checkpoint, never signed over in silence.
- * S4  After a checkpoint by a retired key of the user, that key signs until it has handed over by a
- *     `rotate`, so that a reader who trusts only the old key can follow. Where its private part is
+ * - Only bytes that were verified on opening (open-to-sign.ts) or added here are signed.
+ * - A draft changes its signer only on commit: a failed write leaves the signer unchanged.
+ *
+ * S3  What was found unsigned is stated in the next checkpoint, never signed silently.
+ * S4  After a checkpoint by a retired key of the user, that key signs until it has handed over with
+ *     a `rotate`, so that a reader who trusts only the old key can follow. If its private part is
  *     gone, the current key signs at once.
  *
  * Added lines are hashed only when a checkpoint needs them or on commit. So lines without a
@@ -46,22 +46,22 @@ import {
 export interface SignerParts {
   readonly crypto: ProofCrypto;
   readonly signer: Signer;
-  /** The user's own keys, retired ones too (S4); none by default. */
+  /** The user's own keys, including retired ones (S4); default: none. */
   readonly own?: OwnSigners;
   readonly isSidecar: boolean;
   readonly nowIso: () => string;
-  /** Of a fork: the head that the log begins from; its genesis says so. */
+  /** Of a fork: the head where the log begins, stated in its genesis. */
   readonly from?: ForeignHead | null;
 }
 
-/** Added to a draft, and not hashed yet. */
+/** Added to a draft, but not hashed yet. */
 type Added =
   | { readonly is: "lines" | "checkpoint"; readonly bytes: Uint8Array }
   | { readonly is: "segment" };
 
 export class LogSigner {
   readonly #parts: SignerParts;
-  /** Of a draft: the signer that it changes when it is committed. */
+  /** Of a draft: the signer that it changes on commit. */
   readonly #base: LogSigner | null;
   readonly #start: number;
   #own: OwnSigners;
@@ -98,7 +98,6 @@ export class LogSigner {
     return new LogSigner(parts, own, { ...known, unsigned: 0, head: null }, ledger, null);
   }
 
-  /** Replaces the user's own keys. */
   setOwn(own: OwnSigners): void {
     this.#own = own;
   }
@@ -118,7 +117,7 @@ export class LogSigner {
     return this.#state.seq;
   }
 
-  /** The newest checkpoint in the log, by any signer; null when there is none. */
+  /** The newest checkpoint in the log, by any signer, or null. */
   get newest(): Newest | null {
     return this.#state.newest;
   }
@@ -133,12 +132,12 @@ export class LogSigner {
     return this.#state.unsigned;
   }
 
-  /** How many bytes of the log it knows. */
+  /** The length of the log that it knows. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** The bytes that the next checkpoint would sign, as they were read. */
+  /** The bytes that the next checkpoint would sign. */
   get covered(): Covered {
     const { salt } = this.#state.genesis;
     const prefix = this.#parts.isSidecar ? Buffer.from(salt, "hex") : new Uint8Array(0);
@@ -151,34 +150,32 @@ export class LogSigner {
     return by.kid !== current.kid;
   }
 
-  /** The newest checkpoint is by one of the user's own keys. */
   get isOurs(): boolean {
     const { newest, current } = this.#state;
     return newest !== null && (newest.kid === current.kid || this.#own.has(newest.kid));
   }
 
-  /** There is no checkpoint yet. */
   get isBeginning(): boolean {
     return this.#state.seq === 0;
   }
 
-  /** Something was found on opening that the next checkpoint must state (S3). */
+  /** Something found on opening must be stated by the next checkpoint (S3). */
   get mustRecover(): boolean {
     const { seq, found, cut, lost } = this.#state;
     return seq > 0 && (found !== null || cut > 0 || lost !== null);
   }
 
-  /** Something was found on opening that is not stated yet, in a log with or without checkpoints. */
+  /** Something found on opening is not stated yet, in a log with or without checkpoints. */
   get mustState(): boolean {
     return this.mustRecover || this.found !== null;
   }
 
-  /** For lines that are about to be written (S2). */
+  /** For lines that will be written. */
   draft(): LogSigner {
     return new LogSigner(this.#parts, this.#own, { ...this.#state }, this.#ledger, this);
   }
 
-  /** What was drafted is in the log: the draft's signer takes it over. */
+  /** The draft's lines are in the log: updates the draft's signer. */
   commit(): void {
     const base = this.#base;
     assert(base && base.#ledger.bytes === this.#start, "a draft continues where the log ends");
@@ -188,37 +185,40 @@ export class LogSigner {
     base.#bytes = this.#ledger.bytes;
   }
 
-  /** Takes whole lines, LFs included, which must not change until `commit`. */
+  /** Takes whole lines, with LFs. The buffer must not change until `commit`. */
   addLines(lines: Uint8Array): void {
     this.#add({ is: "lines", bytes: lines });
     this.#state.unsigned += lines.length;
   }
 
-  /** As `addLines`, for lines whose buffer is used again. */
+  /** Like `addLines`, for a buffer that will be reused. */
   addOthersLines(lines: Uint8Array): void {
     this.addLines(lines);
     this.#hashed();
   }
 
-  /** A checkpoint over all before it. The first one is the genesis, whichever kind is asked for. */
+  /**
+   * A checkpoint over everything before it. The first one is the genesis, whichever kind is asked
+   * for.
+   */
   checkpoint(kind: "turn" | "batch" | "final", opening: string, when: When): Promise<Uint8Array> {
     return this.special(this.#kindOf({ kind }), opening, when);
   }
 
-  /** States what was found on opening (S3); in a log without a checkpoint as its genesis. */
+  /** States what was found on opening (S3); in a log without a checkpoint, as its genesis. */
   recovery(opening: string, when: When, vouched = false): Promise<Uint8Array> {
     const { cut, found, lost } = this.#state;
     const kind = this.#kindOf({ kind: "recovery", cut, found, vouched, lost }, vouched);
     return this.special(kind, opening, when);
   }
 
-  /** Hands over to the current key, by the one that signed last (S4). */
+  /** Hands over to the current key, signed by the previous one (S4). */
   rotate(opening: string, when: When): Promise<Uint8Array> {
     const { kid: next, publicKey } = this.#state.current;
     return this.special({ kind: "rotate", next, key: toBase64url(publicKey) }, opening, when);
   }
 
-  /** Any other checkpoint: a link, bytes that a person vouches for. */
+  /** Any other checkpoint: a link, or a vouch. */
   async special(kind: Kind, opening: string, when: When): Promise<Uint8Array> {
     const signed = await this.sign(kind, opening, when);
     this.#take(signed);
@@ -248,7 +248,7 @@ export class LogSigner {
     return { line, facts };
   }
 
-  /** Adds a checkpoint that was signed early, if it says what would be said now; returns whether. */
+  /** Adds a checkpoint that was signed early if it would be the same now; returns whether. */
   takes(signed: Signed, when: When): boolean {
     const { seq, prev, byteOffset, kid, turn, rev } = signed.facts;
     const { seq: nextSeq, prev: last, by } = this.#state;
@@ -270,7 +270,7 @@ export class LogSigner {
     Object.assign(this.#state, now, stated ? { found: null, cut: 0, lost: null } : {});
   }
 
-  /** Whether a checkpoint of another signer is the one that must come next. */
+  /** Whether another signer's checkpoint is the correct next one. */
   fits({ seq, prev, log, hash, seg, tree }: Checkpoint): boolean {
     const ledger = this.#hashed();
     const own = ledger.tree();
@@ -285,13 +285,13 @@ export class LogSigner {
     );
   }
 
-  /** Takes over a checkpoint of another signer that fits. */
+  /** Takes over another signer's checkpoint, which must fit. */
   adopt(checkpoint: Checkpoint, line: Uint8Array): void {
     const { seq, turn, byteOffset, rev, kid, kind } = checkpoint;
     this.#add({ is: "checkpoint", bytes: line });
     const prev = toHex(this.#parts.crypto.sha256(line));
     const newest = { seq, byteOffset, line: prev, rev, kid, kind };
-    // Another process of the same user has rotated our key: we change to the new one with it.
+    // Another process of the same user has rotated our key: switch to the new one as well.
     const next = kind === "rotate" ? this.#own.get(checkpoint.next) : undefined;
     if (next && kid === this.#state.current.kid) this.#state.current = next;
     this.#state.by = signerAfter(next?.kid ?? kid, this.#state.current, this.#own);
@@ -299,7 +299,7 @@ export class LogSigner {
     Object.assign(this.#state, { found: null, cut: 0, lost: null });
   }
 
-  /** Notes as found what others left unsigned up to here (S3). */
+  /** Records as found what others left unsigned up to here (S3). */
   foundSince(): void {
     const { unsigned, found } = this.#state;
     if (unsigned === 0) return;
@@ -319,10 +319,10 @@ export class LogSigner {
     this.#pending.push(added);
   }
 
-  /** The ledger with all that was added. Buffers that were added may change from now on. */
+  /** The ledger with everything added. Added buffers may change from now on. */
   #hashed(): Ledger {
     if (this.#pending.length > 0 && this.#base && !this.#isForked) {
-      this.#ledger = this.#ledger.fork(); // S2
+      this.#ledger = this.#ledger.fork(); // The signer's own ledger must not change before commit.
       this.#isForked = true;
     }
     this.#hashPending();

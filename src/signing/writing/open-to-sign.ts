@@ -1,12 +1,12 @@
 /**
- * Open to sign: opening to sign is verifying. One pass over a log, before its first checkpoint by
- * this process, that judges it and gathers what the next checkpoint needs.
+ * Open to sign: one pass over a log before this process signs its first checkpoint. It verifies the
+ * log and gathers the state that the next checkpoint needs.
  *
- * O1  A log whose verdict is bad is not signed on: CHECKPOINT_MISMATCH. Signing whatever is found
- *     would launder it.
- * O2  Lines after the last checkpoint are taken, and stated as found (log-signer.ts, S3). So are all
- *     lines of a log that is signed for the first time; but what would be tampering in a signed log
- *     is not signed there either, or it would be `verified` from then on (walk.ts, WA1).
+ * O1  A log with a bad verdict is not signed: CHECKPOINT_MISMATCH. Signing it would launder it.
+ *
+ * Lines after the last checkpoint are accepted, and stated as found (log-signer.ts, S3). So are all
+ * lines of a log that is signed for the first time. But lines that would be tampering in a signed
+ * log are not signed there either, or they would be `verified` from then on (walk.ts, WA1).
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -27,7 +27,7 @@ import type { VerifyOptions } from "../judging/verify-options.ts";
 import { contentOf, type SignableLog } from "../session-log.ts";
 import { nothingSigned, type SignedSoFar } from "./signer-state.ts";
 
-/** Verdicts on which one may go on: all is well, or all that is signed is. */
+/** Verdicts that allow signing: everything that is signed is valid. */
 const GOES_ON: ReadonlySet<Verdict> = new Set(["verified", "incomplete", "unsigned", "unpinned"]);
 
 export interface OpenToSign {
@@ -35,18 +35,18 @@ export interface OpenToSign {
   readonly log: OpenFile;
   /** Null when there is none. */
   readonly sidecar: OpenFile | null;
-  /** The log's end: whole lines, all of them, unless it is raw. */
+  /** The log's end: only whole lines before it, unless the log is raw. */
   readonly end: number;
-  /** Bytes that opening cut off as torn. */
+  /** Torn bytes that opening cut off. */
   readonly cut: number;
-  /** A new salt, should the log have none. */
+  /** A new salt, if the log has none. */
   readonly newSalt: () => Uint8Array;
   readonly options: VerifyOptions;
-  /** A head that a person gave up, and that was not stated yet. */
+  /** A head that the user gave up and that is not stated yet. */
   readonly lost: SignedSoFar["lost"];
 }
 
-/** What a log comes to, once it was judged fit to be signed on. */
+/** The state of a log after it was judged fit to be signed. */
 export async function openToSign(opening: OpenToSign): Promise<SignedSoFar> {
   const { target, log, sidecar, end, cut, newSalt, options, lost } = opening;
   const isSidecar = hasSidecar(target.dialect);
@@ -88,7 +88,7 @@ async function refuseUnlessFit(
   );
 }
 
-/** A log that is signed for the first time: every line in it was found. */
+/** A log that is signed for the first time: every line is stated as found. */
 async function beginLate(
   opening: OpenToSign,
   isSidecar: boolean,
@@ -100,7 +100,7 @@ async function beginLate(
   return { ...begun, found: end > 0 ? [0, end] : null, cut, lost };
 }
 
-/** Adds all lines, or raw bytes; refuses lines that would be tampering in a signed log (O2). */
+/** Adds all lines, or raw bytes; refuses lines that would be tampering in a signed log. */
 async function addSignable(
   ledger: Ledger,
   { target, log, end, options }: OpenToSign,
@@ -110,7 +110,8 @@ async function addSignable(
   const path = `${root}/${logId}`;
   const whole = new WholeLines((lines) => ledger.addLines(lines));
   const id = namesSession(dialect) ? target.id : null;
-  // What the Python original signed is found like any line: whose it is, only a person can say.
+  // Lines signed by the Python original are stated as found like any other: only a person can vouch
+  // for them.
   const admitsLegacy = options.isLegacyProfile === true;
   const isData = contentOf(target) === "messages";
   const tail = newTail(envelopeOf(dialect), id, 0, { isData, admitsLegacy });
@@ -122,7 +123,7 @@ async function addSignable(
   if (tail.fault) throw unsignable(path, tail.fault);
 }
 
-/** What stands there is no line of ours, and nothing is signed on top of it. */
+/** The error for bytes that must not be signed. */
 export function unsignable(path: string, { byteOffset, message }: TailFault): VerbatimError {
   return new VerbatimError(
     "CHECKPOINT_MISMATCH",

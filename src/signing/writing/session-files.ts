@@ -1,10 +1,10 @@
 /**
  * Session files: the log of a signed session, and its sidecar `<log>.checkpoints`, which holds the
- * checkpoints where the log's readers must not see them.
+ * checkpoints if the log's readers must not see them.
  *
  * The sidecar is written only with the log's lock held, after the log is synced: a checkpoint never
- * covers what is not there. One line is one write; a line that a crash cut short is copied aside
- * first.
+ * covers bytes that are missing. One line is one write; a line that a crash cut short is copied to
+ * another file before it is cut.
  */
 
 import { errnoOf, ioError } from "../../base/errors.ts";
@@ -18,7 +18,7 @@ import type { SignedFiles } from "./signed-log.ts";
 export class SessionFiles implements SignedFiles {
   readonly #host: Host;
   readonly #log: SignableLog;
-  /** The sidecar's length as far as we know; null when a failed write left that open. */
+  /** The sidecar's length as far as known; null after a failed write. */
   #bytes: number | null = 0;
   #mayHaveWritten = false;
 
@@ -56,12 +56,12 @@ export class SessionFiles implements SignedFiles {
     return sidecar;
   }
 
-  /** The last write failed, and its checkpoints may be in the file all the same. */
+  /** The last write failed, but its checkpoints may still be in the file. */
   get mayHaveWritten(): boolean {
     return this.#mayHaveWritten;
   }
 
-  /** False after a failed write; with `looks` also when another process has signed. */
+  /** False after a failed write; with `looks`, also if another process has signed. */
   async isKnown(looks: boolean): Promise<boolean> {
     if (this.#bytes === null || !looks) return this.#bytes !== null;
     try {
@@ -76,7 +76,7 @@ export class SessionFiles implements SignedFiles {
 
   async appendSidecar(lines: Uint8Array): Promise<boolean> {
     const known = this.#bytes ?? 0;
-    this.#bytes = null; // Until it has succeeded.
+    this.#bytes = null; // Until the write has succeeded.
     this.#mayHaveWritten = false;
     try {
       await this.#inPlace(async (file, place) => {

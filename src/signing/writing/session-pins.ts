@@ -1,4 +1,4 @@
-/** Session pins: where the heads of one session are pinned, and what is pinned already. */
+/** Session pins: where the heads of one session are pinned, and its existing pin. */
 
 import type { Heads, RememberedHead, RootNames } from "../heads/heads.ts";
 import type { Head } from "./signer-state.ts";
@@ -8,7 +8,7 @@ export interface SessionPins {
   pin(head: Head): void;
 }
 
-/** `namesOf` says what its store is called in pins. It is asked once the log is there. */
+/** `namesOf` returns the names of its store in pins. It is called once the log exists. */
 export function sessionPins(
   heads: Heads,
   id: string,

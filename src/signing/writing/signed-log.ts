@@ -1,17 +1,18 @@
 /**
- * Signed log: one log while it is being signed, of a session or of a stream: verifies it on opening,
+ * Signed log: one log (of a session or a stream) while it is being signed. Verifies it on opening,
  * keeps its signer in step with the file and its sidecar, and pins its heads.
  *
- * Which checkpoints are due is `dues.ts`. Its owner writes, with the log's lock held.
+ * Which checkpoints are due: `dues.ts`. Its owner writes, with the log's lock held.
  *
- * SL1  A checkpoint is written when all it covers is durable: after a power cut no checkpoint covers
- *      bytes that were lost.
+ * SL1  A checkpoint is written only when everything it covers is durable: after a power cut no
+ *      checkpoint covers lost bytes.
  * SL2  The head of a checkpoint is pinned after the checkpoint is durable.
- * SL3  A checkpoint that was signed before it was due is written only where it says what one signed
- *      then would say; otherwise it is dropped, and nothing outside has seen it.
- * SL4  No line is acknowledged before the genesis is durable, nor before the checkpoint that ends its
- *      append where every append has one. Where that cannot be written, the append is refused.
- * SL5  A log that could not be verified, or followed, is not signed and not written to until it can.
+ * SL3  A checkpoint that was signed before it was due is written only if signing it now would give
+ *      the same content; otherwise it is dropped, and nothing outside has seen it.
+ * SL4  No line is acknowledged before the genesis is durable, nor before the checkpoint that ends
+ *      its append if every append has one. If that cannot be written, the append is refused.
+ * SL5  A log that could not be verified, or followed, is neither signed nor written to until it
+ *      can.
  */
 
 import { randomBytes } from "node:crypto";
@@ -37,11 +38,11 @@ import type { Head, NamedCheckpoint, Newest, Signed, SignedSoFar, When } from ".
 
 /** The files of a log that is being signed. */
 export interface SignedFiles {
-  /** To be verified. */
+  /** The log, to be verified. */
   openLog(): Promise<OpenFile>;
-  /** To be verified, its content made durable; null when there is none. */
+  /** The sidecar, to be verified, its content made durable; null if there is none. */
   openSidecar(): Promise<OpenFile | null>;
-  /** Appends checkpoints, durably; false when the log was deleted. The log is synced (SL1). */
+  /** Appends checkpoints durably; false if the log was deleted. The log is synced before (SL1). */
   appendSidecar(lines: Uint8Array): Promise<boolean>;
 }
 
@@ -52,21 +53,25 @@ export interface SignedLogParts<Files extends SignedFiles = SignedFiles> {
   readonly signer: Signer;
   /** The user's own keys now, read with `keys`; absent: `signer` is the only one. */
   readonly own?: () => Promise<OwnKeys>;
-  /** The keys that the user trusts now. Read whenever lines of others are judged. */
+  /** The keys that the user trusts now. Read whenever lines of other writers are judged. */
   readonly keys: () => Promise<Keys>;
-  /** What is pinned. Read once the log is there. */
+  /** The pins. Read once the log exists. */
   readonly remembered: () => Promise<RememberedHead>;
   /** Pins a head whose checkpoint is durable. */
   readonly pin: (head: Head) => void;
   readonly nowMs: () => number;
   readonly newSalt?: () => Uint8Array;
-  /** Judges the files to which its lines refer, once; absent or null where there are none. */
+  /** Judges the files that its lines refer to, once; absent or null if there are none. */
   readonly newBesideProof?: () => BesideProof | null;
-  /** Which checkpoint thread.json names as its head, true or not; looked for while reading. */
+  /**
+   * The checkpoint that thread.json names as its head, correct or not; searched for while reading.
+   */
   readonly namedSeq?: () => Promise<number | null>;
-  /** Of a fork: the head of another log that this one begins from. */
+  /** Of a fork: the head of another log where this one begins. */
   readonly from?: (so: SignedSoFar) => Promise<ForeignHead | null>;
-  /** Takes a log that the Python original signed: all of it is stated as found. Default: refuses. */
+  /**
+   * Accepts a log signed by the Python original: all of it is stated as found. Default: refuses.
+   */
   readonly isLegacyProfile?: boolean;
 }
 
@@ -76,7 +81,9 @@ export interface Made {
   readonly id: string | null;
 }
 
-/** Where a checkpoint goes: `previous` is the name of the line before it, where lines have names. */
+/**
+ * The position of a checkpoint: `previous` is the name of the line before it, if lines have names.
+ */
 export interface At extends When {
   readonly previous: string | null;
 }
@@ -86,7 +93,7 @@ interface Presigned {
   readonly due: Due;
   readonly previous: string | null;
   readonly id: string | null;
-  /** Null when signing failed: it is signed again, and fails, when it is due. */
+  /** Null if signing failed: it is signed again, and fails, when it is due. */
   readonly signed: Promise<Signed | null>;
 }
 
@@ -95,9 +102,9 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
   readonly isSidecar: boolean;
   readonly #parts: SignedLogParts<Files>;
   #signer: LogSigner | null = null;
-  /** Bytes that opening the log cut off, not yet stated. */
+  /** Bytes that opening the log cut off, not stated yet. */
   #cut = 0;
-  /** Up to where the signer knows the log. */
+  /** The signer knows the log up to here. */
   #end = 0;
   #failure: { readonly error: unknown } | null = null;
   #named: NamedCheckpoint | null = null;
@@ -111,14 +118,14 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
     this.isSidecar = hasSidecar(parts.target.dialect);
   }
 
-  /** The signer of a log that may be signed (SL5). */
+  /** The signer, if the log may be signed (SL5). */
   get signer(): LogSigner {
     if (this.#failure) throw this.#failure.error;
     if (!this.#signer) throw notOpen(this.#parts.target);
     return this.#signer;
   }
 
-  /** It was opened once, whatever came of it since. */
+  /** It was opened once, whatever happened since. */
   get isOpen(): boolean {
     return this.#signer !== null;
   }
@@ -133,14 +140,14 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
     return this.#signer?.newest ?? null;
   }
 
-  /** The checkpoint that thread.json named when the log was last read; null: it is not there. */
+  /** The checkpoint that thread.json named when the log was last read; null: it was not found. */
   get named(): NamedCheckpoint | null {
     return this.#named;
   }
 
   /**
-   * The log ends here, and not all of it is ours: verifies all of it, or follows what others appended
-   * to it. Returns the state of all of it, `followed`, or null when it failed (SL5).
+   * The log ends here and has lines of other writers: verifies all of it, or follows what they
+   * appended. Returns the state of the whole log, `followed`, or null if it failed (SL5).
    */
   async caughtUp(end: number, cutBytes: number): Promise<SignedSoFar | "followed" | null> {
     this.#presigned = null;
@@ -148,7 +155,7 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
     try {
       const onCheckpoint = await this.#lookForNamed();
       const signer = this.#signer;
-      // A log that others began has their salt, not the one that we would have given it.
+      // A log that others began has their salt, not the one we would have chosen.
       const isKnown = signer !== null && !signer.isBeginning && !this.isSidecar;
       if (isKnown) await this.#follow(signer, end, onCheckpoint);
       const opened = isKnown ? "followed" : await this.#open(end, onCheckpoint);
@@ -166,7 +173,7 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
     this.#failure = { error: ioError(`${root}/${logId}`, "verifying", error) };
   }
 
-  /** Adds a checkpoint that is due to a draft. `opening` begins its line. */
+  /** Adds a due checkpoint to a draft. `opening` is the beginning of its line. */
   async add(draft: LogSigner, due: Due, at: At, opening: () => CheckpointOpening): Promise<Made> {
     const presigned = this.#presigned;
     this.#presigned = null;
@@ -178,22 +185,22 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
     return { line: await addDue(draft, due, text, at), id };
   }
 
-  /** Signs the checkpoint that is due next, as it seems, so that no append waits for it (SL3). */
+  /** Signs the checkpoint that is probably due next, so that no append waits for it (SL3). */
   presign(due: "turn" | "final", at: At, opening: () => CheckpointOpening): void {
     const { isBeginning, mustRecover, mustRotate } = this.signer;
-    if (isBeginning || mustRecover || mustRotate) return; // Another one is due first.
+    if (isBeginning || mustRecover || mustRotate) return; // Another checkpoint is due first.
     const { text, id } = opening();
     const signed = this.signer.draft().sign({ kind: due }, text, at);
     this.#presigned = { due, previous: at.previous, id, signed: signed.catch(() => null) };
   }
 
-  /** What was drafted is in the log, which ends here. */
+  /** The draft's lines are in the log, which ends here. */
   commit(draft: LogSigner, end: number): void {
     draft.commit();
     this.#end = end;
   }
 
-  /** The last checkpoint of ours in the log. */
+  /** Our last checkpoint in the log. */
   get head(): Head | null {
     return this.#signer?.head ?? null;
   }
@@ -203,7 +210,7 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
     return this.head !== null && this.head !== this.#pinned;
   }
 
-  /** The head, by default the last one, is durable, and so is all before it: pins it (SL2). */
+  /** Pins a head, by default the last one; it and everything before it is durable (SL2). */
   pin(head = this.head): void {
     const pinned = this.#pinned;
     if (!head || (head.log === pinned?.log && head.seq <= pinned.seq)) return;
@@ -211,7 +218,7 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
     this.#parts.pin(head);
   }
 
-  /** Returns what to call for each checkpoint that is read, to find the one that is named. */
+  /** Returns a callback for each checkpoint that is read, which finds the named one. */
   async #lookForNamed(): Promise<OnCheckpoint> {
     const wanted = (await this.#parts.namedSeq?.()) ?? null;
     const known = [this.#named, this.newest];

@@ -1,4 +1,4 @@
-/** Signer state: what a log signer knows of its log, and the names others use for parts of it. */
+/** Signer state: what a log signer knows about its log, and types that other files use. */
 
 import type { CheckpointFacts, ForeignHead, Found } from "../../proof/checkpoint.ts";
 import { PARTS_DEFAULT } from "../../proof/checkpoint.ts";
@@ -19,18 +19,18 @@ export interface NamedCheckpoint {
 export interface Newest extends NamedCheckpoint {
   readonly byteOffset: number;
   readonly kid: string;
-  /** The revision of thread.json that it knew. */
+  /** The revision of thread.json when it was signed. */
   readonly rev: number;
   readonly kind: string;
 }
 
-/** A checkpoint of ours: what a pin remembers of it. */
+/** A checkpoint of ours, as pinned. */
 export type Head = Omit<PinnedHead, "place" | "id">;
 
-/** A head that a person gave up. */
+/** A head that the user gave up. */
 export type Lost = NamedCheckpoint;
 
-/** What is known of a log that is being signed, except its ledger. */
+/** The state of a log that is being signed, except its ledger. */
 export interface State {
   readonly genesis: {
     readonly salt: string;
@@ -56,14 +56,14 @@ export interface State {
 /** The user's own keys that can still sign and were not revoked, by `kid`. */
 export type OwnSigners = ReadonlyMap<string, Signer>;
 
-/** Who signs the next checkpoint after one by `kid` (log-signer.ts, S4). */
+/** The signer of the next checkpoint after one by `kid` (log-signer.ts, S4). */
 export function signerAfter(kid: string | null, current: Signer, own: OwnSigners): Signer {
   return kid === null || kid === current.kid ? current : (own.get(kid) ?? current);
 }
 
 export interface When {
   readonly turn: number;
-  /** thread.json's revision; 0 where there is none. */
+  /** thread.json's revision; 0 without a thread.json. */
   readonly rev: number;
 }
 
@@ -73,7 +73,7 @@ export interface Signed {
   readonly facts: CheckpointFacts;
 }
 
-/** The first `bytes` of a log: `hash` is the SHA-256 in hex of `prefix` and of them. */
+/** The first `bytes` of a log: `hash` is the SHA-256, in hex, of `prefix` followed by them. */
 export interface Covered {
   readonly prefix: Uint8Array;
   readonly bytes: number;
@@ -91,15 +91,15 @@ export interface SignedSoFar {
   readonly turn: number;
   /** The last checkpoint ended no turn. */
   readonly isInTurn: boolean;
-  /** Lines under no checkpoint, and bytes that a crash left torn and opening cut. */
+  /** Lines without a checkpoint, and torn bytes that opening cut off. */
   readonly found: Found | null;
   readonly cut: number;
-  /** A head that a person gave up. */
+  /** A head that the user gave up. */
   readonly lost: Lost | null;
   readonly newest: Newest | null;
-  /** The head that the genesis names as the log's source; null also without a genesis. */
+  /** The head that the genesis names as the log's origin; null also without a genesis. */
   readonly from?: ForeignHead | null;
-  /** The rotations by others that were followed (proof/rotations.ts). */
+  /** Rotations by others that were followed (proof/rotations.ts). */
   readonly handOvers: readonly HandOver[];
 }
 
