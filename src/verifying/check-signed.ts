@@ -1,8 +1,8 @@
 /**
- * Check signed: what `meta.jsonl` says of streams, held against the checkpoints that lie next to them.
+ * Check signed: compares what `meta.jsonl` says about streams with the checkpoints next to them.
  *
- * Whose signatures they are, and whether they hold, is for `verify-directory.ts`. Here they are
- * taken at their word: it is `meta.jsonl` that is examined.
+ * Whether the signatures are valid, and by whom, is checked in `verify-directory.ts`. Here they are
+ * taken as correct: `meta.jsonl` is what is examined.
  */
 
 import { errnoOf } from "../base/errors.ts";
@@ -16,7 +16,9 @@ import { sidecarOf } from "../signing/session-log.ts";
 import type { StreamState } from "../streams/commit/stream-state.ts";
 import { contradictions, type SignedClaims } from "../streams/signing/signed-claims.ts";
 
-/** `fileBytes` is how long the stream's own file is; `source` the stream that a fork begins in. */
+/**
+ * `fileBytes` is the length of the stream's own file; `source` the stream that a fork begins in.
+ */
 export async function* checkSigned(
   logs: Directory,
   state: StreamState,
@@ -28,7 +30,7 @@ export async function* checkSigned(
   const file = `logs/${state.file}`;
   const where = { stream: state.path };
   for (const { code, verdict, message } of contradictions(state, said, fileBytes)) {
-    // How long the file is was said already; a closing that was not signed is no damage.
+    // The length of the file is already reported; an unsigned closing is not damage.
     const isNew = verdict !== "incomplete" && !(code === "END_MISMATCH" && fileBytes < said.bytes);
     if (isNew) yield damage("SIGNED_OTHERWISE", file, message, where);
   }
@@ -38,7 +40,7 @@ export async function* checkSigned(
   yield damage("SIGNED_OTHERWISE", file, message, where);
 }
 
-/** What the checkpoints of a stream say; null without any. */
+/** The claims of a stream's checkpoints; null without any. */
 async function claimsIn(logs: Directory, file: string): Promise<SignedClaims | null> {
   let from: ForeignHead | null = null;
   let isFinal = false;

@@ -1,8 +1,8 @@
 /**
- * Covering: the checkpoints that cover a stretch of a log, as they stand, for whoever verifies by
- * themselves. Nothing is judged here: a line that is spelled like a checkpoint is given.
+ * Covering: the checkpoints that cover a range of a log, unchanged, for clients that verify by
+ * themselves. Nothing is judged here: every line in the form of a checkpoint is returned.
  *
- * CV1  What is searched and what is given is bounded. Where a search ended early, it says so.
+ * Both the search and the result are bounded. A search that ended early says so.
  */
 
 import type { OpenFile } from "../base/files.ts";
@@ -23,40 +23,40 @@ import type { Session } from "../store/session.ts";
 export interface StandingCheckpoint {
   /** Its line without the LF; ASCII. */
   readonly line: string;
-  /** Where the line stands, in the log or in the file beside it. */
+  /** Offset of the line, in the log or in its sidecar. */
   readonly start: number;
   readonly end: number;
   readonly seq: number;
   readonly kind: Checkpoint["kind"];
   readonly keyId: string;
-  /** What its `hash` is over: the log's bytes up to `to`. */
+  /** The range that its `hash` covers: the log's bytes up to `to`. */
   readonly covers: { readonly from: 0; readonly to: number };
 }
 
 export interface Covering {
-  /** Where checkpoints of this session stand. */
+  /** Where the checkpoints of this session are. */
   readonly place: "log" | "sidecar";
-  /** The first checkpoint, whose salt the leaves need; null when none was found. */
+  /** The first checkpoint, whose salt the leaves need; null if none was found. */
   readonly genesis: StandingCheckpoint | null;
-  /** Those inside the stretch, and the first that covers all of it, with any at the same place. */
+  /** Those inside the range, and the first that covers all of it, with any at the same offset. */
   readonly checkpoints: readonly StandingCheckpoint[];
-  /** Lines of the sidecar that are no checkpoints, where nothing else belongs. */
+  /** Lines of the sidecar that are not checkpoints; nothing else belongs there. */
   readonly foreignLines: number;
-  /** Lines of the sidecar that are checkpoints of a version which this program does not know. */
+  /** Lines of the sidecar that are checkpoints of a version unknown to this program. */
   readonly newerLines: number;
-  /** The stretch is covered to its end. */
+  /** Whether the range is covered to its end. */
   readonly isCovered: boolean;
-  /** Everything that could be a checkpoint of it was looked at. */
+  /** Whether all possible checkpoints of the range were read. */
   readonly isComplete: boolean;
 }
 
 export interface CoveringLimits {
   readonly checkpointsMax: number;
-  /** How far is looked, past the stretch or in the file beside the log. */
+  /** Limit of bytes read past the range, or in the sidecar. */
   readonly searchedBytesMax: number;
 }
 
-/** How far a genesis is looked for: it stands after the first lines, and one may be long. */
+/** How far to search for a genesis: it follows the first lines, and one of them may be long. */
 const FIRST_LINES_BYTES = LOG_LIMITS.lineBytesMax + 1024 * 1024;
 
 export async function coveringCheckpoints(
@@ -135,7 +135,8 @@ class Search {
       const isOver = () => this.#isFull || this.#isCovered;
       return eachCheckpoint(chunks, base, envelope, take, isOver);
     }
-    // To its end: several may stand at one place, and what is none tells that it was touched.
+    // To its end: several may have the same offset, and any other line shows that the file was
+    // changed.
     const order = new SidecarOrder();
     const takeBeside = (found: StandingCheckpoint) => {
       if (order.kindOf("checkpoint", false) === "checkpoint") take(found);

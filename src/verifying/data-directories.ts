@@ -1,4 +1,7 @@
-/** Data directories: which names mean one, and the user's own trust and pins for their streams. */
+/**
+ * Data directories: which names are data directories, and the user's trust and pins for their
+ * streams.
+ */
 
 import { type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -12,7 +15,7 @@ import { transcriptKeys } from "../signing/trust/trusted-keys.ts";
 import { namesOfData } from "../streams/signing/signing-user.ts";
 import type { StreamJudging } from "./judge-streams.ts";
 
-/** Whether a server keeps its streams there. */
+/** Whether this is a server's data directory. */
 export function isDataDirectory(name: string): boolean {
   const path = resolve(name);
   const isOurs = ["journal", "logs"].some((each) => statOf(join(path, each))?.isDirectory());
@@ -20,8 +23,8 @@ export function isDataDirectory(name: string): boolean {
 }
 
 /**
- * Those of the names that mean data directories. One that is gone, as a whole or but for what else
- * lies in it, is one all the same while heads of its streams are pinned.
+ * The names that are data directories. A directory that is gone, or has lost its streams, still
+ * counts while heads of its streams are pinned.
  */
 export async function dataDirectoriesAmong(
   host: Host,
@@ -36,7 +39,7 @@ export async function dataDirectoriesAmong(
   return directories;
 }
 
-/** What a user trusts and remembers. */
+/** The user's trusted keys and pins. */
 export interface UserTrust {
   readonly trust: Trust;
   readonly book: Found<PinBook>;
@@ -56,14 +59,14 @@ export function streamJudgingBy(
   };
 }
 
-/** The ids of which a head is pinned, under any of the names. */
+/** The ids with a pinned head, under any of the names. */
 export function pinnedUnder(book: PinBook, { place, others }: RootNames): string[] {
   const places = new Set([place, ...others]);
   const pins = book.current().filter(({ pin }) => places.has(pin.place));
   return [...new Set(pins.map(({ pin }) => pin.id))];
 }
 
-/** Null for what is not there, and for what can be no path at all. */
+/** Null if it does not exist, or cannot be a path at all. */
 function statOf(path: string): Stats | null {
   try {
     return statSync(path);

@@ -1,12 +1,12 @@
 /**
- * Judge streams: the report on each stream of a data directory, and on what it has from others.
+ * Judge streams: the report on each stream of a data directory, including what it inherits.
  *
- * What `meta.jsonl` says of a stream is held against its checkpoints (signed-claims.ts). What a fork
- * has from its source is as good as the source's own bytes up to the checkpoint that the fork's
- * genesis names, and so on to the first stream of the chain.
+ * What `meta.jsonl` says about a stream is compared with its checkpoints (signed-claims.ts). The
+ * bytes that a fork inherits are judged as the source's own bytes up to the checkpoint that the
+ * fork's genesis names, and so on to the first stream of the chain.
  *
- * JS1  A fork is verified only when every byte that a server gives out for it is: its own, and those
- *      of its sources. Only what is after the fork, in a source, is the source's own affair.
+ * JS1  A fork is verified only if every byte that a server returns for it is: its own, and those of
+ *      its sources. Bytes of a source after the fork point do not matter.
  */
 
 import { errnoOf, VerbatimError } from "../base/errors.ts";
@@ -25,15 +25,14 @@ import { openOrEmpty } from "../streams/journal/empty-file.ts";
 import { contradictions, forkFault } from "../streams/signing/signed-claims.ts";
 import { type SignedStreamLog, signedLogOf } from "../streams/signing/signed-log.ts";
 
-/** By what streams are judged. */
+/** What streams are judged by. */
 export interface StreamJudging {
-  /** `names`: what the data directory is called in pins. */
+  /** `names`: the data directory's names in pins. */
   optionsFor(log: SignedStreamLog, names: RootNames): VerifyOptions;
-  /** The streams of which a head is pinned, under any of the directory's names. */
+  /** The streams with a pinned head, under any of the directory's names. */
   pinnedIn(names: RootNames): readonly string[];
 }
 
-/** What verifying needs to know of a stream. */
 export type Known = Pick<
   StreamState,
   "path" | "file" | "isJson" | "status" | "base" | "end" | "isClosed" | "fork"
@@ -42,18 +41,18 @@ export type Known = Pick<
 export interface JudgeParts {
   readonly root: string;
   readonly names: RootNames;
-  /** Null for none, which is as good as an empty one. */
+  /** Null if there is none, which is treated like an empty one. */
   readonly logs: Directory | null;
   readonly streams: ReadonlyMap<string, Known>;
   readonly judging: StreamJudging;
-  /** Every byte of a stream's own file that is judged, in order. */
+  /** Called with every judged byte of a stream's own file, in order. */
   readonly onBytes?: (stream: Known, bytes: Uint8Array) => void;
 }
 
 /** A checkpoint of a source that a fork names. */
 interface Named {
   readonly line: string;
-  /** Where what it covers ends, in the stream. */
+  /** End of the range that it covers, in the stream. */
   readonly upTo: number;
 }
 
@@ -65,9 +64,9 @@ interface Judged {
 
 export class StreamJudge {
   readonly #parts: JudgeParts;
-  /** By source, the checkpoints that forks name: no others are remembered. */
+  /** By source, the checkpoints that forks name; only these are kept. */
   readonly #wanted = new Map<string, Set<number>>();
-  /** Sources are asked about by each of their forks. */
+  /** Cached, because each fork of a source needs it. */
   readonly #sources = new Map<string, Promise<Judged>>();
 
   private constructor(parts: JudgeParts) {
@@ -96,7 +95,7 @@ export class StreamJudge {
     return withFindings(report, [...found, ...(await this.#inherited(stream, judged))]);
   }
 
-  /** Which checkpoints of their sources the forks name. */
+  /** Collects the checkpoints of sources that forks name. */
   async #readForks(): Promise<void> {
     const { logs, streams } = this.#parts;
     for (const { file, fork, status } of streams.values()) {
@@ -149,7 +148,7 @@ export class StreamJudge {
     }
   }
 
-  /** What keeps the bytes from being verified that a fork has from its sources (JS1). */
+  /** Findings that keep a fork's inherited bytes from being verified (JS1). */
   async #inherited(fork: Known, judged: Judged): Promise<Finding[]> {
     const seen = new Set<string>();
     let [child, of, upTo] = [fork, judged, fork.base];
@@ -171,12 +170,12 @@ export class StreamJudge {
   }
 }
 
-/** These reports are on what could not be read or is gone: there is nothing to hold against. */
+/** With these findings the stream was unreadable or gone: there is nothing to compare. */
 const NOT_LOOKED_AT: ReadonlySet<FindingCode> = new Set([
   ...(["UNREADABLE", "NOT_FOUND", "TOO_LONG"] as const),
 ]);
 
-/** What is wrong with the part of a source that a fork has, `upTo` a place in it; null if nothing. */
+/** The fault in the part of a source that a fork inherits, up to `upTo` in the source; or null. */
 function sourceFault(
   child: Known,
   { from }: VerifyReport,
@@ -184,7 +183,7 @@ function sourceFault(
   { report, named }: Judged,
   upTo: number,
 ): Finding | null {
-  if (from === null) return null; // Said already: forkFault.
+  if (from === null) return null; // Already reported by forkFault.
   const { verdict, signed_through: through, found } = report;
   const head = named.get(from.seq);
   const isThere = report.log === from.log && head?.line === from.line;
@@ -213,7 +212,7 @@ function finding(code: FindingCode, verdict: Verdict, message: string): Finding 
   return { code, verdict, byteOffset: null, turn: null, message };
 }
 
-/** A report with more in it, and the verdict that comes of that. */
+/** A report with more findings, and the resulting verdict. */
 export function withFindings(report: VerifyReport, findings: readonly Finding[]): VerifyReport {
   if (findings.length === 0) return report;
   const said = findings.map(({ byteOffset, ...rest }) => ({ ...rest, byte_offset: byteOffset }));
@@ -221,7 +220,7 @@ export function withFindings(report: VerifyReport, findings: readonly Finding[])
   return { ...report, verdict, findings: [...report.findings, ...said] };
 }
 
-/** A stream's file is made with its first byte. */
+/** A stream's file is created with its first byte. */
 function openLog(logs: Directory, { file, base, end }: Known): OpenFile {
   if (end === base) return openOrEmpty(logs, file);
   try {
@@ -231,7 +230,7 @@ function openLog(logs: Directory, { file, base, end }: Known): OpenFile {
   }
 }
 
-/** What a fork's genesis says it begins from, whether or not that holds; null for nothing. */
+/** The origin that a fork's genesis claims, correct or not; null for none. */
 async function fromOf(logs: Directory, name: string) {
   try {
     const sidecar = logs.open(name, "read");
@@ -243,12 +242,12 @@ async function fromOf(logs: Directory, name: string) {
       sidecar.close();
     }
   } catch {
-    // Judging the fork says what is wrong with it.
+    // Judging the fork reports what is wrong with it.
   }
   return null;
 }
 
-/** Whether anything stands in a file. */
+/** Whether a file exists and is not empty. */
 function isThere(directory: Directory, name: string): boolean {
   try {
     const file = directory.open(name, "read");

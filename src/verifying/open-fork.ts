@@ -1,10 +1,10 @@
 /**
- * Open fork: the lines of a fork that is signed, from the very bytes that were judged: those that it
- * has from its sources, then its own.
+ * Open fork: the lines of a signed fork, from exactly the bytes that were judged: those inherited
+ * from its sources, then its own.
  *
- * The checkpoints of each stream cover its own file alone, so each is judged by itself, and the
- * source up to the fork (judge-streams.ts, JS1). The lines are then read from the whole stream, and
- * used only where they have the digests of what was judged (signing/judging/open-verified.ts, N1).
+ * The checkpoints of each stream cover only its own file, so each is judged by itself, and a source
+ * up to the fork point (judge-streams.ts, JS1). The lines are then read from the whole stream, and
+ * used only if they have the digests of what was judged (signing/judging/open-verified.ts, N1).
  */
 
 import type { OpenFile } from "../base/files.ts";
@@ -25,7 +25,7 @@ import { streamPathToFilename } from "../streams/stream-path.ts";
 import type { Known, StreamJudging } from "./judge-streams.ts";
 import { judgeStream } from "./verify-directory.ts";
 
-/** Whether a stream begins in another one, and has checkpoints of its own. */
+/** Whether a stream begins in another one and has checkpoints of its own. */
 export async function isSignedFork(host: Host, root: string, id: string): Promise<boolean> {
   const stream = knownStreams(root).get(id);
   if (stream === undefined || stream.base === 0) return false;
@@ -37,7 +37,7 @@ export async function isSignedFork(host: Host, root: string, id: string): Promis
   }
 }
 
-/** Refuses with NOT_VERIFIED, also while the journal has what the files have not. */
+/** Refuses with NOT_VERIFIED, also while the journal has bytes that the files lack. */
 export async function openVerifiedFork(
   host: Host,
   { root, id }: { readonly root: string; readonly id: string },
@@ -70,7 +70,7 @@ export async function openVerifiedFork(
   }
 }
 
-/** No more than a fork has of its source. */
+/** Keeps only the part of a source that the fork inherits. */
 class CappedPieces extends Pieces {
   readonly #max: number;
 
@@ -84,7 +84,7 @@ class CappedPieces extends Pieces {
   }
 }
 
-/** The streams that a fork is made of, the first source first, and how much of the file of each. */
+/** The streams that make up a fork, the first source first, and how much of each file. */
 function chainOf(
   streams: ReturnType<typeof knownStreams>,
   id: string,

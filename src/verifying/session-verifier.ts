@@ -1,17 +1,14 @@
 /**
- * Session verifier: verdicts on the sessions that a person names, by their own trust and pins.
+ * Session verifier: verdicts on the sessions that a user names, by their own trust and pins.
  *
- * Writes nothing unless it is asked to pin.
- *
- * SV1  A session whose head is remembered and whose log is gone is a session all the same: it is
- *      named, and found in its store and its directory, like those that are there, also when the
- *      store or the directory went with it.
- * SV2  What is in a store and cannot be looked at, be it a log, a directory or a link, is not passed
- *      over: it has a verdict, which is that it is unreadable. So has a log in a place where no session
- *      can be: a directory that was renamed to what is no id would hide what is in it.
- * SV3  Checkpoints whose log is gone are a session all the same, pinned or not.
- * SV4  Recorded hooks that wait in a spool are not signed yet: the session is incomplete, also when it
- *      has no log so far.
+ * Writes nothing unless asked to pin. These cases also have a verdict:
+ * - A session with a pinned head whose log is gone, even if its store or directory is gone, too. It
+ *   is found by name, by store and by directory like any other.
+ * - A log, directory or link in a store that cannot be read: `unreadable`. So has a log in a place
+ *   where no session can be: renaming a directory to an invalid id must not hide its content.
+ * - Checkpoints whose log is gone, pinned or not.
+ * - Recorded hooks that wait in a spool are not signed yet: the session is incomplete, even if it
+ *   has no log so far.
  */
 
 import { join, relative, resolve } from "node:path";
@@ -39,7 +36,7 @@ export interface VerifierOptions extends JudgingOptions {
   readonly isDeep?: boolean;
   readonly requiresPin?: boolean;
   readonly isLegacyProfile?: boolean;
-  /** Remember the heads of sessions that are verified. */
+  /** Pin the heads of verified sessions. */
   readonly pins?: boolean;
 }
 
@@ -47,11 +44,11 @@ export class SessionVerifier {
   readonly judging: UserJudging;
   readonly #host: Host;
   readonly #options: VerifierOptions;
-  /** Heads of sessions that are verified, to be pinned at the end. */
+  /** Heads of verified sessions, to be pinned at the end. */
   readonly #verified: Head[] = [];
-  /** Logs that lie where no session can be (SV2), by their paths. */
+  /** Logs in places where no session can be, by path. */
   readonly #withoutId = new Set<string>();
-  /** Of each store, how many hooks wait for which session. */
+  /** Per store: how many hooks wait for each session. */
   readonly #waiting = new Map<string, ReadonlyMap<string, number>>();
 
   private constructor(host: Host, options: VerifierOptions, judging: UserJudging) {
@@ -64,13 +61,15 @@ export class SessionVerifier {
     return new SessionVerifier(host, options, await UserJudging.load(host, options));
   }
 
-  /** The logs that names mean: of sessions, of files, of all in a directory; of all from here. */
+  /**
+   * The logs that the names mean: sessions, files, directories; without names, all found from here.
+   */
   async find(names: readonly string[]): Promise<SessionLog[]> {
     const found: SessionLog[] = [];
     if (names.length === 0) {
       const { where } = this.#options;
       const stores = await this.#stores(where);
-      // Where there is none, this says what is wrong with `--root`.
+      // If there is none, this throws what is wrong with `--root`.
       if (stores.length === 0) stores.push(...findStores(where).filter(isOfSessions));
       for (const store of stores) found.push(...(await this.#all(store)));
     }
@@ -78,12 +77,12 @@ export class SessionVerifier {
     return found;
   }
 
-  /** The sessions in a directory that may have none. */
+  /** The sessions in a directory, possibly none. */
   findIn(directory: string): Promise<SessionLog[]> {
     return this.#below(resolve(this.#options.where.cwd, directory));
   }
 
-  /** The verdict on one. Never throws for what its files hold. */
+  /** The verdict on one session. Never throws because of its files' content. */
   async verify(
     target: SessionLog,
     onProgress: (bytes: number, of: number) => void = () => {},
@@ -99,7 +98,7 @@ export class SessionVerifier {
     if (this.#options.pins !== true || report.verdict !== "verified" || id === null) return report;
     const again = await this.#verifyOptions(target, () => {});
     const { head } = await readHead(this.#host, { ...target, id }, again);
-    // Only what was found good is pinned: the log may be another by now, or one that was cut back.
+    // Only the verified head is pinned: the log may have been replaced or cut meanwhile.
     if (head.line !== report.signed_through?.line) {
       return unreadableReport(target, options, changedWhileRead(report.path, 0));
     }
@@ -107,7 +106,7 @@ export class SessionVerifier {
     return report;
   }
 
-  /** SV4: how many recorded hooks are not in the session's log yet. */
+  /** How many recorded hooks are not in the session's log yet. */
   #waitingFor({ id, ...store }: SessionLog): number {
     return id === null ? 0 : (this.#waitingIn(store).get(id) ?? 0);
   }
@@ -120,7 +119,7 @@ export class SessionVerifier {
     return known;
   }
 
-  /** Pins what was to be pinned, durably; throws what keeps it from being written. */
+  /** Writes the pins durably; throws if they cannot be written. */
   async close(): Promise<void> {
     const verified = this.#verified.splice(0);
     if (verified.length > 0) await this.judging.heads.pinNow(verified);
@@ -151,7 +150,7 @@ export class SessionVerifier {
       const { dialect, root, id, path } = await findSession(this.#host, name, where);
       const target = { dialect, root, id, logId: relative(root, path) };
       if (id !== null) return [target];
-      // A directory is not only the log of nobody's that lies in it.
+      // A directory means more than a log without an owner in it.
       const inside = (await this.findIn(name)).filter((log) => join(log.root, log.logId) !== path);
       return [target, ...inside];
     } catch (cause) {
@@ -169,7 +168,7 @@ export class SessionVerifier {
     }
   }
 
-  /** The sessions of a store, those that are gone last. */
+  /** The sessions of a store, missing ones last. */
   async #all(store: FoundStore): Promise<SessionLog[]> {
     const { dialect, root } = store;
     const logs: SessionLog[] = [];
@@ -180,11 +179,12 @@ export class SessionVerifier {
       this.#withoutId.add(join(root, path));
       add({ id: null, path });
     };
-    const options = { byLinkCount: false, onUnreadable: add, onNoId }; // SV2
+    // Also what cannot be read, or has no valid id.
+    const options = { byLinkCount: false, onUnreadable: add, onNoId };
     for (const log of eachLog(root, dialectNamed(dialect).layout, options)) add(log);
     const known = new Set<string | null>(logs.map(({ id }) => id));
     for (const { id, size } of hasSidecar(dialect) ? eachLog(root, sidecarsOf(dialect)) : []) {
-      const gone = size > 0 && !known.has(id) && goneIn(store, id); // SV3
+      const gone = size > 0 && !known.has(id) && goneIn(store, id); // Checkpoints without a log.
       if (gone) logs.push(gone);
       known.add(id);
     }
@@ -193,16 +193,16 @@ export class SessionVerifier {
       if (known.has(pin.id) || ![place, ...others].includes(pin.place)) continue;
       known.add(pin.id);
       const gone = goneIn(store, pin.id);
-      if (gone) logs.push(gone); // SV1
+      if (gone) logs.push(gone); // Pinned, but its log is gone.
     }
     for (const id of this.#waitingIn(store).keys()) {
       const log = logs.some((each) => each.id === id) ? null : goneIn(store, id);
-      if (log) logs.push(log); // SV4
+      if (log) logs.push(log); // Only hooks so far.
     }
     return logs;
   }
 
-  /** The sessions in a directory: of stores whose root it is, or that lie above it. */
+  /** The sessions in a directory: of stores rooted there or above. */
   async #below(directory: string): Promise<SessionLog[]> {
     const logs: SessionLog[] = [];
     for (const root of upwardsFrom(directory)) {
@@ -210,17 +210,17 @@ export class SessionVerifier {
         logs.push(...(await this.#all(store)));
       }
     }
-    // The directory itself is among them when it cannot be looked at (SV2).
+    // Includes the directory itself if it cannot be read.
     return logs.filter((log) => `${join(log.root, log.logId)}/`.startsWith(`${directory}/`));
   }
 
-  /** The stores that `where` names or that are found from there, and those that were there (SV1). */
+  /** The stores that `where` names or that are found from there, and pinned ones that are gone. */
   async #stores(where: Where): Promise<FoundStore[]> {
     const found = await storesOrPinned(this.#host, where, this.judging.book.found);
     return found.map(({ store }) => store);
   }
 
-  /** The only session of that id, which is there and cannot be looked at (SV2). */
+  /** The only session of that id, which exists but cannot be read. */
   async #refusedAs(id: string): Promise<SessionLog | null> {
     const found: SessionLog[] = [];
     for (const store of await this.#stores(this.#options.where)) {
@@ -230,7 +230,7 @@ export class SessionVerifier {
     return only && others.length === 0 ? only : null;
   }
 
-  /** A session of that id, or last part of an id, that has hooks and no log yet (SV4). */
+  /** A session with that id, or last part of an id, that has hooks and no log yet. */
   #waitingAs(name: string): SessionLog | null {
     for (const store of findStores(this.#options.where)) {
       const ids = [...this.#waitingIn(store).keys()];
@@ -240,20 +240,22 @@ export class SessionVerifier {
     return null;
   }
 
-  /** A session of that id whose log is gone, perhaps with its whole store, and whose head was seen. */
+  /**
+   * A session of that id whose log is gone, perhaps with its whole store, but whose head is pinned.
+   */
   async #goneAs(id: string): Promise<SessionLog | null> {
     for (const store of lookedAt(this.#options.where).flat()) {
       const gone = goneIn(store, id);
       if (gone === null) continue;
       const beside = hasSidecar(gone.dialect) ? sidecarOf(join(gone.root, gone.logId)) : null;
-      if (beside !== null && sizeOf(beside) > 0) return gone; // SV3
+      if (beside !== null && sizeOf(beside) > 0) return gone; // Checkpoints without a log.
       if (this.judging.remembered(await this.judging.whose(gone)).here) return gone;
     }
     return null;
   }
 }
 
-/** What verifying found, and that hooks wait. A log that is only not there yet is not unreadable. */
+/** Adds the waiting hooks to a report. A log that does not exist yet is not unreadable. */
 function withWaitingHooks(report: VerifyReport, count: number): VerifyReport {
   const isNew = report.findings.every(({ code }) => code === "NOT_FOUND");
   const message = `${count} recorded hooks wait to be put into the log and are not signed yet`;
@@ -267,7 +269,7 @@ function withWaitingHooks(report: VerifyReport, count: number): VerifyReport {
   };
 }
 
-/** Streams have verdicts of their own (verifying/verify-directory.ts). */
+/** Streams have their own verdicts (verifying/verify-directory.ts). */
 function isOfSessions({ dialect }: FoundStore): boolean {
   return !dialectNamed(dialect).isReadOnly;
 }
@@ -278,7 +280,7 @@ const NO_ID =
   "it lies where no session can be: the name of its directory or file is no id; give it a name that " +
   "is one, or move it out of the store";
 
-/** Where the checkpoints lie that stand beside a dialect's logs. */
+/** Where the sidecars of a dialect's logs are. */
 function sidecarsOf(dialect: string): Layout {
   const layout = dialectNamed(dialect).layout;
   const ending = sidecarOf("");

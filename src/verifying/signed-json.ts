@@ -1,8 +1,8 @@
 /**
  * Signed JSON: objects with a `_signature`, signed by the user's key and judged by their trust.
  *
- * SJ1  What is signed is what JSON.stringify writes: it verifies, whether it is kept as an object, as
- *      that text, or as a file that Python wrote from it.
+ * The output of JSON.stringify is what is signed: it verifies as an object, as that text, or as a
+ * file that Python wrote from it.
  */
 
 import { badArgument, checkData } from "../base/choice.ts";
@@ -19,21 +19,21 @@ import { threadKeys } from "../signing/trust/trusted-keys.ts";
 export interface JsonIntegrity {
   /** Unaltered, and signed by a key that the user trusts. */
   readonly valid: boolean;
-  /** Why it is not: `unsigned`, `altered`, `unknown key`, `untrusted key` and so on. */
+  /** If not valid: `unsigned`, `altered`, `unknown key`, `untrusted key` and so on. */
   readonly reason?: string;
-  /** The key that it names; null when it names none. */
+  /** The key that it names, or null. */
   readonly fp: string | null;
-  /** When it says that it was signed, which nothing proves; null when it is not valid. */
+  /** The signing time that it claims (not proven); null if it is not valid. */
   readonly ts: string | null;
 }
 
-/** The object with its `_signature`, which replaces one that is there; UNSIGNABLE_JSON. */
+/** The object with its `_signature`, replacing any existing one; refuses with UNSIGNABLE_JSON. */
 export async function signJsonObject<T extends Readonly<Record<string, unknown>>>(
   host: Host,
   value: T,
 ): Promise<T & { readonly _signature: string }> {
-  jsonTree(value); // Refuses what JSON.stringify would leave out or make something else of.
-  const { tree } = parseJson(JSON.stringify(value)); // SJ1
+  jsonTree(value); // Refuses values that JSON.stringify would drop or change.
+  const { tree } = parseJson(JSON.stringify(value)); // Sign what JSON.stringify writes.
   if (!isJsonMap(tree)) throw badArgument("signJson", "signs a JSON object, and nothing else");
   const signer = await loadSigner(host, userPlaces());
   const sign = (message: Uint8Array) => signer.sign(message);
@@ -43,7 +43,7 @@ export async function signJsonObject<T extends Readonly<Record<string, unknown>>
   return { ...value, [SIGNATURE_FIELD]: String(signed.get(SIGNATURE_FIELD)) };
 }
 
-/** How a text, or an object that was parsed from one, is judged by its signature. Never throws. */
+/** Judges the signature of a text, or of an object parsed from one. Never throws. */
 export async function inspectJsonObject(
   value: string | Uint8Array | Readonly<Record<string, unknown>>,
 ): Promise<JsonIntegrity> {

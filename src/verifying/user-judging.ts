@@ -1,8 +1,8 @@
 /**
- * User judging: by what a user judges sessions: the keys they trust, the heads they remember.
+ * User judging: what a user's sessions are judged by: their trusted keys and pinned heads.
  *
- * Read once, before any log is opened: a writer who goes on meanwhile can only be ahead (verify.ts,
- * V4). Writes nothing.
+ * Read once, before any log is opened: a concurrent writer can only be ahead (verify.ts, V4).
+ * Writes nothing.
  */
 
 import type { Host } from "../base/host.ts";
@@ -27,7 +27,7 @@ import { Trust } from "../signing/trust/trust.ts";
 import { transcriptKeys } from "../signing/trust/trusted-keys.ts";
 
 export interface JudgingOptions {
-  /** A file of exported heads that count too. */
+  /** A file of exported heads to use as well. */
   readonly against?: string | null;
   readonly places?: UserPlaces;
   readonly onWarning: (warning: string) => void;
@@ -39,7 +39,7 @@ export class UserJudging {
   readonly book: Found<PinBook>;
   readonly #host: Host;
   readonly #names = new Map<string, Promise<RootNames>>();
-  /** What the file of heads says otherwise than ours do. */
+  /** Where the file of heads contradicts ours. */
   readonly #conflicts: readonly Conflict[];
 
   private constructor(
@@ -56,21 +56,21 @@ export class UserJudging {
     this.#conflicts = conflicts;
   }
 
-  /** Refuses with what is wrong with the user's keys, trust or the file of heads. */
+  /** Refuses if the user's keys, trust or the file of heads are faulty. */
   static async load(host: Host, options: JudgingOptions): Promise<UserJudging> {
     const { places = userPlaces(), against = null, onWarning } = options;
     const trust = await Trust.load(places);
     const heads = new Heads({ host, stateDirectory: places.stateDirectory, onWarning });
     const book = await heads.read();
     if (book.problem !== null) onWarning(book.problem);
-    // Theirs add to ours and take nothing back (HM1): else the file could hide a rollback.
+    // Theirs are added to ours and take nothing back (HM1): else the file could hide a rollback.
     const pins = against === null ? [] : await readPinFile(host, against);
     const { conflicts } = merge(book.found, pins);
     for (const conflict of conflicts) onWarning(describeConflict(conflict));
     return new UserJudging(host, trust, heads, book, conflicts);
   }
 
-  /** What a session is judged by. For one verdict: a spill proof is used once. */
+  /** The options to judge a session. For one verdict: a spill proof is used once. */
   async optionsFor(target: SessionLog): Promise<VerifyOptions> {
     return {
       crypto: nodeCrypto,
@@ -80,7 +80,7 @@ export class UserJudging {
     };
   }
 
-  /** Judges the files that belong to a log; null where there are none. */
+  /** Judges the files that belong to a log; null if there are none. */
   async #besideProof(target: SessionLog): Promise<BesideProof | null> {
     const { id } = target;
     const { spilling, files } = dialectNamed(target.dialect);
@@ -89,7 +89,6 @@ export class UserJudging {
     return (await files?.())?.proofOf?.(this.#host, { ...target, id }, this.trust) ?? null;
   }
 
-  /** What is remembered of a session. */
   remembered(session: NamedSession): Remembered {
     const { place, id, names } = session;
     const theirs = this.#conflicts.find(({ theirs }) => {
@@ -99,14 +98,14 @@ export class UserJudging {
     return { ...remembered, conflict: theirs?.why ?? conflict ?? null };
   }
 
-  /** Where pins remember a session; a file that lies in no store is known by its log alone. */
+  /** A session's name in pins; a file outside any store is known by its log id alone. */
   async whose({ dialect, root, id }: SessionLog): Promise<NamedSession> {
     if (id === null) return { place: "", id: "" };
     const names = await this.namesOf({ dialect, root });
     return { place: names.place, id, names };
   }
 
-  /** What a store is called in pins; found out once for all its sessions. */
+  /** A store's names in pins; computed once for all its sessions. */
   namesOf(store: Pick<SessionLog, "dialect" | "root">): Promise<RootNames> {
     const key = `${store.dialect}:${store.root}`;
     const names = this.#names.get(key) ?? rootNames(this.#host, store);

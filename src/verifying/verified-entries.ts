@@ -1,8 +1,8 @@
 /**
- * Verified entries: a session's entries from the very bytes that were verified, and nothing else.
+ * Verified entries: a session's entries from exactly the bytes that were verified.
  *
- * Strict unless the user's policy says otherwise: with `lenient`, lines that nobody has signed or
- * vouched for are given too, and marked. Whatever else is wrong is refused either way.
+ * Strict unless the user's policy says otherwise: with `lenient`, lines that are neither signed nor
+ * vouched for are returned too, marked. Any other fault is refused either way.
  */
 
 import { dirname, relative } from "node:path";
@@ -39,19 +39,19 @@ export interface OpenVerifiedOptions {
   /** The store to look in: a project, or HomeAgent's base. Default: those found from here. */
   readonly root?: string;
   readonly dialect?: string;
-  /** Default: what the user's settings say, and `strict` when they say nothing. */
+  /** Default: the user's setting, or `strict` without one. */
   readonly policy?: Policy;
-  /** Refuse a session of which no head is remembered. Default: false. */
+  /** Refuse a session without a pinned head. Default: false. */
   readonly requiresPin?: boolean;
-  /** Read checkpoints of the Python original, too, by keys that the user allowed that format. */
+  /** Also accept checkpoints of the Python original, by keys that the user allowed that format. */
   readonly profile?: LegacyProfile;
-  /** Puts strings back that are kept beside the log. Default: a short text stands for each. */
+  /** Restores long strings from spill files. Default: each is replaced by a short text. */
   readonly restoresSpilled?: boolean;
-  /** Takes a session in which nothing is signed, every entry marked as such. Default: false. */
+  /** Accepts an unsigned session, every entry marked as such. Default: false. */
   readonly admitsUnsigned?: boolean;
   /**
-   * Default: `throw`. Otherwise lines that are no entries are skipped, the torn end of a log included:
-   * each is given to the function, or one process warning has the numbers of all.
+   * Default: `throw`. Otherwise lines that are not entries are skipped, including a torn end: the
+   * function is called for each, or one process warning lists their numbers.
    */
   readonly onBadLine?: OnBadLine<BadVerifiedLine>;
 }
@@ -67,7 +67,7 @@ const OPTIONS: OptionKinds<OpenVerifiedOptions> = {
   onBadLine: "any",
 };
 
-/** A line that is no entry. */
+/** A line that is not an entry. */
 export interface BadVerifiedLine {
   readonly start: number;
   /** From 1. */
@@ -75,7 +75,7 @@ export interface BadVerifiedLine {
   readonly reason: string;
 }
 
-/** An entry, where it stands, and whether a trusted signature answers for it. */
+/** An entry, its position, and whether a trusted signature covers it. */
 export interface VerifiedEntry extends Entry {
   readonly start: number;
   /** The offset after its line. */
@@ -92,13 +92,16 @@ export interface VerifiedSession {
   readonly root: string;
   readonly path: string;
   readonly report: VerifyReport;
-  /** Where whoever goes on appends, what a crash left of a line mended. */
+  /** Offset of the next append, after torn-tail repair. */
   readonly end: ByteOffset;
-  /** SHA-256 of what ends there, in hex, once all entries were taken; null before. */
+  /** SHA-256, in hex, of the bytes up to `end`, once all entries were read; null before. */
   hash(): string | null;
-  /** Under which policy it was opened, and who decided that. */
+  /** The policy it was opened under, and its source. */
   readonly policy: PolicyInForce;
-  /** To be taken once. Refuses with CHANGED_WHILE_READ, and BAD_LINE for a line that is no entry. */
+  /**
+   * Iterate once. Refuses with CHANGED_WHILE_READ, and with BAD_LINE for a line that is not an
+   * entry.
+   */
   entries(): AsyncGenerator<VerifiedEntry>;
   close(): void;
 }
@@ -151,7 +154,7 @@ export async function openVerifiedSession(
   };
 }
 
-/** What decides about lines that nobody signed, in a project (policy.ts). */
+/** The policy on unsigned lines in a project (policy.ts). */
 export function policyIn(root: string, flag?: string): PolicyInForce {
   return policyFor({
     flag,
@@ -163,7 +166,7 @@ export function policyIn(root: string, flag?: string): PolicyInForce {
 
 type Decoded = ReturnType<Dialect["decode"]>;
 
-/** The entries of lines that were verified. Refuses with BAD_LINE, unless told otherwise. */
+/** The entries of verified lines. Refuses with BAD_LINE unless told otherwise. */
 export async function* entriesOf(
   path: string,
   lines: AsyncGenerator<VerifiedLine>,

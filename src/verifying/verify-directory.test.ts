@@ -1,4 +1,4 @@
-/** Verdicts on data directories: no altered byte verifies, and whatever is there, there is a report. */
+/** Verdicts on data directories: no altered byte verifies, and there is always a report. */
 
 import assert from "node:assert/strict";
 import {
@@ -44,7 +44,7 @@ test("no flipped, doubled or left out byte of a stream or its checkpoints verifi
     for (const name of [file, `${file}.checkpoints`]) {
       const full = join(streams.directory, "logs", name);
       const original = readFileSync(full);
-      // Of the long checkpoint lines, every seventh byte is enough to meet each field.
+      // Every seventh byte of the long checkpoint lines is enough to hit each field.
       const step = original.length > 500 ? 7 : 1;
       for (let at = 0; at < original.length; at += step) {
         const rest = original.subarray(at + 1);
@@ -58,7 +58,7 @@ test("no flipped, doubled or left out byte of a stream or its checkpoints verifi
         ]) {
           writeFileSync(full, Buffer.concat(other));
           const verdict = (await streams.verdicts())[path] ?? "";
-          // A second LF at the very end is a line that nobody has signed.
+          // A second LF at the very end is an unsigned line.
           const isLast = at === original.length - 1;
           const expected = isLast
             ? /^(?:tampered|rollback|incomplete)/
@@ -99,7 +99,7 @@ test("a stream that was signed and is gone, from its file or from meta.jsonl, is
   assert.equal((await streams.verdicts())["/s"], "rollback BEHIND");
   truncateSync(join(streams.directory, "logs/raw.bin"), 3);
   assert.equal((await streams.verdicts())["/raw"], "rollback LOG_SHORTER_THAN_SIDECAR");
-  const empty = new SignedStreams(); // A new store, put in the place of the old one.
+  const empty = new SignedStreams(); // A new store in place of the old one.
   await (await empty.open()).close();
   const [meta, other] = [streams, empty].map(({ directory }) => join(directory, "meta.jsonl"));
   writeFileSync(meta ?? "", readFileSync(other ?? ""));
@@ -131,7 +131,7 @@ test("bytes that no meta.jsonl names are no stream, however well they are signed
   const streams = await written();
   rmSync(join(streams.directory, "meta.jsonl"));
   rmSync(join(streams.directory, "journal"), { recursive: true });
-  await (await streams.open()).close(); // Begins a new store there.
+  await (await streams.open()).close(); // Starts a new store there.
   assert.ok(streams.files().includes("s.jsonl"));
   const verdicts = await streams.verdicts();
   assert.deepEqual(verdicts, { "/raw": "rollback BEHIND", "/s": "rollback BEHIND" });

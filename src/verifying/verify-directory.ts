@@ -1,15 +1,16 @@
 /**
  * Verify directory: a verdict on every stream of a data directory, from its files alone.
  *
- * `streams.db` is not asked: `meta.jsonl` says which streams there are. Streams without a byte have
- * nothing to be signed, and are passed over unless a head of theirs is pinned.
+ * `streams.db` is not read: `meta.jsonl` lists the streams. Streams without a byte have nothing to
+ * sign, and are skipped unless their head is pinned.
  *
- * VD1  Total: whatever the files hold, there is a report. Nothing is written, and nothing is made.
- * VD2  What the journal has and the files have not cannot be judged: NEEDS_RECOVERY, of the whole.
- * VD3  A stream whose head is pinned and that no `meta.jsonl` names is gone, whatever lies in
- *      `logs/`: no server has it. Also when `meta.jsonl` or the whole directory went with it.
- * VD4  `meta.jsonl` is not signed: what it says of a stream is held against the checkpoints and the
- *      files (judge-streams.ts), and a stream that it says was deleted against the pins.
+ * - There is always a report, whatever the files contain. Nothing is written or created.
+ * - Bytes that the journal has and the files lack cannot be judged: NEEDS_RECOVERY for the whole
+ *   directory.
+ * - A stream with a pinned head that `meta.jsonl` does not name is gone, whatever is in `logs/`: no
+ *   server would serve it. This also holds if `meta.jsonl` or the whole directory is gone.
+ * - `meta.jsonl` is not signed: its statements are compared with the checkpoints and the files
+ *   (judge-streams.ts), and its deletions with the pins.
  */
 
 import { errnoOf, VerbatimError } from "../base/errors.ts";
@@ -39,8 +40,8 @@ import {
 } from "./judge-streams.ts";
 
 /**
- * The reports, in order of path; only one, on the directory, when it cannot be looked into, or when
- * nothing is there and nothing is pinned.
+ * The reports, in order of path; only one, on the directory, if it cannot be read, or if nothing is
+ * there and nothing is pinned.
  */
 export async function* verifyDataDirectory(
   host: Host,
@@ -99,8 +100,8 @@ export async function judgeStream(
 }
 
 /**
- * Has `work` look at one stream of a directory that nobody has open. Refuses with LOG_LOCKED,
- * STREAM_NOT_FOUND, and NOT_VERIFIED when the directory cannot be looked into.
+ * Calls `work` with one stream of a directory that is not in use. Refuses with LOG_LOCKED,
+ * STREAM_NOT_FOUND, and NOT_VERIFIED if the directory cannot be read.
  */
 export async function withSignedStream<T>(
   host: Host,
@@ -124,14 +125,14 @@ export async function withSignedStream<T>(
 }
 
 type Looked =
-  /** `isGone`: there is no `meta.jsonl`, or none that was ever begun. */
+  /** `isGone`: there is no `meta.jsonl`, or only an empty one. */
   | { readonly report: VerifyReport; readonly isGone: boolean }
   | {
       readonly root: string;
-      /** Null for none, which is as good as an empty one. */
+      /** Null if there is none, which is treated like an empty one. */
       readonly logs: Directory | null;
       readonly streams: Map<string, Known>;
-      /** Files that were to be deleted. */
+      /** Files that were scheduled for deletion. */
       readonly removals: ReadonlySet<string>;
     };
 
@@ -177,7 +178,7 @@ function isMissing(cause: unknown): boolean {
   return errnoOf(cause instanceof VerbatimError ? cause.cause : cause) === "ENOENT";
 }
 
-/** Each stream as the last line about it has it, and the files of those that were deleted. */
+/** Each stream in its latest state, and the files of deleted ones. */
 async function streamsIn(
   meta: MetaFile,
 ): Promise<{ streams: Map<string, Known>; removals: Set<string> }> {
@@ -187,7 +188,7 @@ async function streamsIn(
     if (line.kind === "removal") removals.add(line.file);
     if (line.kind !== "stream") continue;
     const { path, file, isJson, status, base, end, isClosed, fork, readSeq } = line.state;
-    // A crc can be made by anybody, and what it is of must still name no other file.
+    // Anyone can compute a crc, so a line must not be able to name another stream's file.
     if (logFileName(path, readSeq, isJson) !== file) {
       throw new Error(`${meta.path} names a file that no stream has`);
     }
@@ -196,7 +197,7 @@ async function streamsIn(
   return { streams, removals };
 }
 
-/** Whether a stream of which no head is pinned has anything that could be signed. */
+/** Whether a stream without a pinned head has anything that could be signed. */
 function isToBeJudged(
   { status, file, base, end }: Known,
   names: ReadonlySet<string>,
@@ -207,7 +208,7 @@ function isToBeJudged(
   return base !== end || base > 0 || isThere;
 }
 
-/** What `meta.jsonl` says of deletions otherwise than its own removals, or the files, do. */
+/** Where the deletions in `meta.jsonl` contradict its own removals, or the files. */
 function deletionFindings(
   { status, file }: Known,
   removals: ReadonlySet<string>,
@@ -233,7 +234,7 @@ const DELETED = (root: string) =>
   `meta.jsonl in ${root} says that the stream was deleted, and its head is still pinned; ` +
   "`verbatim head forget` if that was meant";
 
-/** The reports on all that is pinned in a directory of which nothing is left (VD3). */
+/** The reports on all pinned streams of a directory that is gone. */
 function goneFrom(names: RootNames, judging: StreamJudging): VerifyReport[] {
   const ids = [...judging.pinnedIn(names)].sort();
   return ids.map((id) => goneReport(names, id, judging, NOT_NAMED(rootOf(names))));
@@ -243,7 +244,7 @@ function rootOf({ place }: RootNames): string {
   return place.slice("streams:".length);
 }
 
-/** A stream that no server would serve, wherever its file may be. */
+/** A stream that no server would serve, wherever its file is. */
 function goneReport(
   names: RootNames,
   id: string,
@@ -295,5 +296,5 @@ function noStream(path: string, stream: string): VerbatimError {
   );
 }
 
-/** Nothing is judged by them: there is no pin of a directory. */
+/** A directory has no pin, so there is nothing to judge by. */
 const NO_OPTIONS = {} as VerifyOptions;

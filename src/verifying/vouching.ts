@@ -1,4 +1,4 @@
-/** Vouching: lines of a session that nobody has signed, signed as somebody saw them (VO1, shown.ts). */
+/** Vouching: signs unsigned lines of a session exactly as they were shown (VO1, shown.ts). */
 
 import type { Host } from "../base/host.ts";
 import type { LegacyProfile } from "../proof/envelopes.ts";
@@ -6,7 +6,7 @@ import type { Shown } from "../signing/judging/shown.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { Store } from "../store/store.ts";
 
-/** Signs what was shown of a session, by the user's key; refuses with CHANGED_WHILE_READ. */
+/** Signs the shown part of a session with the user's key; refuses with CHANGED_WHILE_READ. */
 export async function vouchForSession(
   host: Host,
   { dialect, root, id }: SessionLog & { readonly id: string },
@@ -23,7 +23,7 @@ export async function vouchForSession(
       return signer.mustState ? [{ vouches: null }, ...earlier] : earlier;
     });
   } finally {
-    await session.release(); // Not closed: whether the session goes on is not ours to say.
+    await session.release(); // Not closed: the session may continue.
     await store.close();
   }
 }
