@@ -1,6 +1,6 @@
 /**
- * Bring in hooks: moves recorded lines from inboxes into the sessions that a person may mean, before
- * one is looked for: a session may have nothing but lines that wait.
+ * Bring in hooks: moves recorded lines from inboxes into their sessions before a session is looked
+ * for by name: a session may consist only of waiting lines.
  */
 
 import { resolve, sep } from "node:path";
@@ -8,7 +8,10 @@ import type { Host } from "../base/host.ts";
 import { DIALECT_NAMES, dialectNamed } from "../dialects/all.ts";
 import { findStores, type Where } from "./find-stores.ts";
 
-/** Reports what still waits to `onWarning`; default: a process warning. `names` may be paths into a store. */
+/**
+ * Reports lines that still wait to `onWarning`; default: a process warning. `names` may be paths
+ * into a store.
+ */
 export async function bringInHooks(
   host: Host,
   { cwd, root }: Where,
@@ -33,7 +36,7 @@ export async function bringInHooks(
   }
 }
 
-/** A root that is not a directory has none: what looks there reports it. */
+/** A root that is not a directory has none; the code that reads there reports it. */
 function rootsOf(where: Where): string[] {
   try {
     return findStores(where).map(({ root }) => root);

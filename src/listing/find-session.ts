@@ -1,14 +1,13 @@
 /**
- * Find session: which session a person means by an id, the beginning of one, or a path.
+ * Find session: which session a user means by an id, a prefix of one, or a path.
  *
- *   an id          exactly, in the stores that are found from where the person stands
- *   a path         of a log, or of the directory of a rye thread or an Entire session
- *   a beginning    of an id, or of its last part, when only one session has it
+ *     an id      exactly, in the stores that are found from the current directory
+ *     a path     of a log, or of the directory of a rye thread or an Entire session
+ *     a prefix   of an id, or of its last part, if only one session has it
  *
- * FS1  Finding reads directories, and of logs at most the first and last lines of one whose path was
- *      given.
- * FS2  No link is followed below a store's root.
- * FS3  What may be one of several is never guessed: SESSION_NOT_FOUND, with what it may be.
+ * - Reads directories, and of logs at most the first and last lines of one whose path was given.
+ * - No link is followed below a store's root.
+ * - An ambiguous name is never guessed: SESSION_NOT_FOUND, with the candidates.
  */
 
 import { randomUUID } from "node:crypto";
@@ -27,16 +26,18 @@ import { Store } from "../store/store.ts";
 import { type FoundStore, findStores, statOf, type Where } from "./find-stores.ts";
 
 export interface FoundSession extends FoundStore {
-  /** Null for a log that lies in no store: who it is, nobody can say. */
+  /** Null for a log outside any store: its id is unknown. */
   readonly id: string | null;
-  /** The log file. */
   readonly path: string;
 }
 
 const CANDIDATES_LISTED_MAX = 10;
-/** Names the session that changed last, unless one is called so. */
+/** Means the session that changed last, unless a session has this id. */
 const LATEST = "last";
-/** A file whose first lines belong to no dialect is none's; whose last ones name nobody, nobody's. */
+/**
+ * How many of a file's first lines are tried to find its dialect, and of its last lines to find its
+ * id.
+ */
 const JUDGED_LINES_MAX = 20;
 
 /** The one session that `name` means; refuses with SESSION_NOT_FOUND. */
@@ -50,7 +51,7 @@ export async function findSession(host: Host, name: string, where: Where): Promi
   return latest ?? theOnly(beginningWith(stores, name), name, stores);
 }
 
-/** The session whose log changed last; null when there is none. */
+/** The session whose log changed last, or null. */
 function latestOf(stores: readonly FoundStore[]): FoundSession | null {
   let latest: { readonly session: FoundSession; readonly mtimeMs: number } | null = null;
   for (const store of stores) {
@@ -62,7 +63,7 @@ function latestOf(stores: readonly FoundStore[]): FoundSession | null {
   return latest?.session ?? null;
 }
 
-/** The same by ids alone, for those who may see these stores and no other file: no path counts. */
+/** By ids alone, for callers who may see these stores but no other file: paths are not accepted. */
 export async function findSessionById(
   host: Host,
   name: string,
@@ -85,7 +86,7 @@ async function sessionsOf(
   return found;
 }
 
-/** The session, to read. One whose identity is unknown is read by its path. */
+/** Opens the session to read. One without an id is read by its path. */
 export function openFound(host: Host, found: FoundSession): Session {
   const { dialect, root, id, path } = found;
   if (id !== null) return new Store(host, { dialect, root }).session(id);
@@ -93,8 +94,8 @@ export function openFound(host: Host, found: FoundSession): Session {
 }
 
 /**
- * The same for those who tell others whose session it is: a log that lies in no store is whose its
- * last lines say; refuses with SESSION_NOT_FOUND where they do not.
+ * The same for callers who report the session's id: for a log outside any store, its last lines
+ * name it; refuses with SESSION_NOT_FOUND if they do not.
  */
 export async function openIdentified(host: Host, found: FoundSession): Promise<Session> {
   if (found.id !== null) return openFound(host, found);
@@ -111,7 +112,7 @@ export function ofNobody(path: string): VerbatimError<"SESSION_NOT_FOUND"> {
   );
 }
 
-/** By the last lines: a fork begins with those of the session it left. */
+/** From the last lines: a fork begins with those of its parent. */
 async function idSaidIn(host: Host, { dialect, path }: FoundSession): Promise<string | null> {
   const { sessionOf, logPath } = dialectNamed(dialect);
   if (!sessionOf) return null;
@@ -130,7 +131,7 @@ function isId(id: string, logPath: Dialect["logPath"]): boolean {
     logPath(id);
     return true;
   } catch {
-    return false; // BAD_ID: no session can have it.
+    return false; // BAD_ID: no session can have this id.
   }
 }
 
@@ -158,7 +159,7 @@ async function hasSession(host: Host, { dialect, root }: FoundStore, id: string)
   try {
     return await new Store(host, { dialect, root }).hasLog(id);
   } catch (cause) {
-    // What can be no id, or lies below a file, is not there under that name.
+    // An invalid id, or a path below a file, means that no such session exists.
     const { code, details } = cause instanceof VerbatimError ? cause : { code: "", details: {} };
     if (code === "BAD_ID") return false;
     if (code === "IO_ERROR" && "errno" in details && details.errno === "ENOTDIR") return false;
@@ -170,7 +171,7 @@ function sessionIn({ dialect, root }: FoundStore, id: string): FoundSession {
   return { dialect, root, id, path: join(root, ...dialectNamed(dialect).logPath(id)) };
 }
 
-/** The best matches by name: the last part of an id as a whole, else beginnings of either. */
+/** The best matches: the whole last part of an id, else prefixes of either. */
 function beginningWith(stores: readonly FoundStore[], name: string): FoundSession[] {
   const whole: FoundSession[] = [];
   const begun: FoundSession[] = [];
@@ -184,7 +185,7 @@ function beginningWith(stores: readonly FoundStore[], name: string): FoundSessio
   return whole.length > 0 ? whole : begun;
 }
 
-/** Also of logs that the disk refuses: whoever means one is told so when it is opened. */
+/** Includes unreadable logs: the error is reported when one is opened. */
 function idsIn(
   { dialect, root }: FoundStore,
   onHidden: (unreadable: Unreadable) => void = () => {},
@@ -208,7 +209,7 @@ function theOnly(
   if (first && others.length === 0) return first;
   const details = { session: name };
   if (!first) {
-    // A project may be the root of several, of one dialect each.
+    // A project may be the root of several stores of different dialects.
     const places = [...new Set(stores.map(({ root }) => root))].join(" and ");
     const hidden: Unreadable[] = [];
     for (const store of stores) idsIn(store, (each) => hidden.push(each));
@@ -249,7 +250,7 @@ async function sessionAtPath(host: Host, name: string, where: Where): Promise<Fo
   return null;
 }
 
-/** The log that a path means: itself, or the one in that directory. */
+/** The log at a path: the file itself, or the log in that directory. */
 function logIn(place: string): string | null {
   const names = statOf(place)?.isDirectory()
     ? RECOGNISED.flatMap((each) => logNameOf(each) ?? []).map((name) => join(place, name))
@@ -257,12 +258,12 @@ function logIn(place: string): string | null {
   return names.find((path) => statOf(path)?.isFile()) ?? null;
 }
 
-/** What the log is called in a directory of its own; null where logs share one. */
+/** The log's file name in a directory of its own; null if logs share a directory. */
 function logNameOf({ layout }: Dialect): string | null {
   return "logName" in layout ? layout.logName : null;
 }
 
-/** What a log's path says about it, when it lies where a store has its logs. */
+/** The session of a log, from its path, if the path fits a store's layout. */
 function sessionByShape(path: string, { cwd, root, dialect }: Where): FoundSession | null {
   const segments = path.split("/");
   const roots = segments.map((_, at) => segments.slice(0, at + 1).join("/") || "/").reverse();
@@ -278,7 +279,7 @@ function sessionByShape(path: string, { cwd, root, dialect }: Where): FoundSessi
   return null;
 }
 
-/** Whose lines a file holds, by the first that are anybody's. */
+/** The dialect of a file, by its first line that any dialect recognises. */
 async function dialectOf(host: Host, path: string): Promise<string> {
   const reader = new LogReader(host, path, { onBadLine: "skip", takesUnterminated: true });
   let judged = 0;

@@ -1,7 +1,7 @@
 /**
- * Find stores: which stores a person means by where they stand and what they said of it.
+ * Find stores: which stores a user means, from the current directory and the options given.
  *
- * Asks only whether directories are there. Nothing that reads or writes sessions is loaded for it.
+ * Checks only whether directories exist. Loads no code that reads or writes sessions.
  */
 
 import { type Stats, statSync } from "node:fs";
@@ -10,7 +10,7 @@ import { checkChoice } from "../base/choice.ts";
 import { VerbatimError } from "../base/errors.ts";
 import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
 
-/** Where a person stands, and what they said about where to look. */
+/** The user's current directory, and the options on where to look. */
 export interface Where {
   readonly cwd: string;
   /** Look in this store instead of those found from `cwd`. */
@@ -30,7 +30,7 @@ export function findStores({ cwd, root, dialect }: Where): FoundStore[] {
   if (root === undefined) {
     return wanted.flatMap((name) => {
       const found = dialectNamed(name).usersRoot?.() ?? projectAbove(cwd, name);
-      // Asked for by name, it is where it would be; otherwise it must be there.
+      // A dialect given by name has its default place; otherwise the store must exist.
       if (dialect !== undefined) return [{ dialect: name, root: found ?? cwd }];
       return found !== null && isStore(name, found) ? [{ dialect: name, root: found }] : [];
     });
@@ -47,16 +47,16 @@ export function findStores({ cwd, root, dialect }: Where): FoundStore[] {
   return names.map((name) => ({ dialect: name, root: at }));
 }
 
-/** What is at a path, links followed; undefined when nothing is that we can see. */
+/** The stat of a path, links followed; undefined if there is nothing that we can see. */
 export function statOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch {
-    return undefined; // Below a file, or not ours to see: for us it is not there.
+    return undefined; // Below a file, or not permitted: treated as missing.
   }
 }
 
-/** The nearest directory, from here upwards, that has sessions of the dialect in it. */
+/** The nearest directory, from here upwards, that has sessions of the dialect. */
 function projectAbove(directory: string, dialect: string): string | null {
   for (let at = resolve(directory); ; at = dirname(at)) {
     if (isStore(dialect, at)) return at;
@@ -64,7 +64,6 @@ function projectAbove(directory: string, dialect: string): string | null {
   }
 }
 
-/** Whether a store of that dialect is there. */
 export function isStore(dialect: string, root: string): boolean {
   const { layout, usersRoot } = dialectNamed(dialect);
   const { under, mark } = layout;
@@ -72,7 +71,7 @@ export function isStore(dialect: string, root: string): boolean {
   try {
     return statSync(join(root, ...under), { throwIfNoEntry: false })?.isDirectory() ?? false;
   } catch {
-    // A directory of the dialect's own that we may not look into is a store: who looks says so.
+    // An unreadable directory of the dialect's own counts as a store: reading it reports the error.
     if (under.length === 1 && root !== usersRoot?.()) return false;
     return statOf(join(root, ...under.slice(0, -1)))?.isDirectory() ?? false;
   }

@@ -1,8 +1,8 @@
 /**
- * Gone sessions: those whose head is pinned and whose log is not there, also when the store or its
- * directory went with it. A listing names them: what was signed and is gone must not go unnoticed.
+ * Gone sessions: sessions with a pinned head whose log is missing, also if the store or its
+ * directory is gone. A listing names them, so that the loss of a signed session is noticed.
  *
- * Reads the user's pins and asks whether files are there. Judges nothing: session-verifier.ts does.
+ * Reads the user's pins and checks whether files exist. Judges nothing: session-verifier.ts does.
  */
 
 import { lstatSync } from "node:fs";
@@ -19,14 +19,14 @@ import { rootNames } from "../signing/heads/root-names.ts";
 import type { SessionLog } from "../signing/session-log.ts";
 import { type FoundStore, isStore, type Where } from "./find-stores.ts";
 
-/** A session that is gone: where it was, and the row that a listing has for it. */
+/** A missing session: where it was, and its row in a listing. */
 export interface GoneSession {
   readonly store: FoundStore;
   /** Its times are those of the pinned checkpoint; nothing else is known. */
   readonly row: SessionRow;
 }
 
-/** The gone sessions of the stores that `where` names, or that are or were found from there. */
+/** The missing sessions of the stores that `where` names, or that are or were found from there. */
 export async function goneSessions(host: Host, wheres: readonly Where[]): Promise<GoneSession[]> {
   const { stateDirectory } = userPlaces();
   const heads = new Heads({ host, stateDirectory, onWarning: () => {} });
@@ -48,7 +48,7 @@ export async function goneSessions(host: Host, wheres: readonly Where[]): Promis
   return [...gone.values()];
 }
 
-/** The stores that `where` names or that are found from there, and those that were; by all names. */
+/** The stores that `where` names or that are found from there, and missing ones; by all names. */
 export async function storesOrPinned(
   host: Host,
   where: Where,
@@ -68,9 +68,9 @@ export async function storesOrPinned(
   return stores;
 }
 
-/** Of each dialect, where its store may be, the nearest place first. */
+/** For each dialect, the possible places of its store, the nearest first. */
 export function lookedAt({ cwd, root, dialect }: Where): FoundStore[][] {
-  // Which streams are gone is for their own verdicts (verifying/verify-directory.ts).
+  // Missing streams have their own verdicts (verifying/verify-directory.ts).
   if (dialect !== undefined && dialectNamed(dialect).isReadOnly) return [];
   const names = dialect === undefined ? DIALECT_NAMES : [dialect];
   const roots = root === undefined ? upwardsFrom(resolve(cwd)) : [resolve(cwd, root)];
@@ -80,13 +80,13 @@ export function lookedAt({ cwd, root, dialect }: Where): FoundStore[][] {
   });
 }
 
-/** A directory, and all above it. */
+/** A directory and all its ancestors. */
 export function upwardsFrom(directory: string): string[] {
   const above = dirname(directory);
   return above === directory ? [directory] : [directory, ...upwardsFrom(above)];
 }
 
-/** Where the log of a session would be; null for what can be no id of that dialect. */
+/** Where the log of a session would be; null if the id is invalid in that dialect. */
 export function goneIn({ dialect, root }: FoundStore, id: string): SessionLog | null {
   try {
     return { dialect, root, id, logId: dialectNamed(dialect).logPath(id).join("/") };
@@ -95,7 +95,7 @@ export function goneIn({ dialect, root }: FoundStore, id: string): SessionLog | 
   }
 }
 
-/** What cannot be looked at is there, as far as a listing knows. */
+/** A path that cannot be read counts as existing. */
 function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -1,4 +1,4 @@
-/** What the index counts of sessions that other programs write. */
+/** The usage that the index counts for sessions of other programs. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";

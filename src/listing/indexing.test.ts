@@ -1,4 +1,4 @@
-/** The search index against the logs: what it finds is what reading them all would find. */
+/** The search index compared with the logs: it finds what reading them all would find. */
 
 import assert from "node:assert/strict";
 import {
@@ -22,7 +22,7 @@ import { freshenIndex, HURRIED, type IndexPace } from "./indexing.ts";
 import { searchPage, understandQuery } from "./searching.ts";
 
 const NOW = Date.parse("2026-11-15T12:00:00Z");
-/** So small that every session takes several pieces. */
+/** Small enough that every session takes several pieces. */
 const SLOW: IndexPace = { lines: 2, bytes: 300, mergePages: 4 };
 
 interface Said {
@@ -67,7 +67,7 @@ class Project {
     });
   }
 
-  /** All that is found, page by page, as `session@start`. */
+  /** All hits, page by page, as `session@start`. */
   async find(index: SearchIndex, query: string, limit = 3): Promise<string[]> {
     const found: string[] = [];
     for (let after: number | null = null, isMore = true; isMore; ) {
@@ -115,7 +115,7 @@ const sessions = fc.array(fc.array(event, { minLength: 1, maxLength: 5 }), {
   maxLength: 4,
 });
 
-/** A term of a query, and whether a text fits it. */
+/** A term of a query, and whether a text matches it. */
 interface Wanted {
   readonly query: string;
   fits(words: readonly string[], said: Said): boolean;
@@ -218,7 +218,7 @@ const step = fc.record({
 });
 
 test("an index that grew with its sessions is what one made at once is", async () => {
-  // Method: rounds of appends, rewriting and removing, with a look of the index after each.
+  // Method: rounds of appends, rewriting and removing, with an index update after each.
   const round = fc.record({
     session: fc.nat(2),
     deed: fc.constantFrom("append", "append", "append", "replace", "remove"),

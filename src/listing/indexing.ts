@@ -1,12 +1,12 @@
 /**
- * Indexing: brings the search index in line with the logs of stores, reading only what is new.
+ * Indexing: brings the search index up to date with the logs of stores, reading only what is new.
  *
- * IG1  A session that grew is gone on with where it was left, when the bytes up to there still look as
- *      they did; one that was rewritten is indexed again. Looked at are its beginning and the end of
- *      what was indexed: a log only grows, and who edits one by hand rebuilds the index.
- * IG2  Done in pieces: between two of them others have their turn, and what was done is kept.
- * IG3  Oldest first, over all stores, so that what is found last was said last, as far as that can be
- *      told by when a log last changed (catalog/search/index-table.ts, IT1).
+ * - A session that grew is continued where indexing ended, if the bytes up to there look unchanged;
+ *   one that was rewritten is indexed again. Compared are its beginning and the end of the indexed
+ *   part: a log only grows, and a user who edits one by hand rebuilds the index.
+ * - Works in pieces: between two of them other work can run, and finished pieces are kept.
+ * - Oldest first, over all stores, so that later index entries are the more recent ones, judging by
+ *   when a log last changed (catalog/search/index-table.ts, IT1).
  */
 
 import { createHash } from "node:crypto";
@@ -26,39 +26,41 @@ import type { Session } from "../store/session.ts";
 import type { Store } from "../store/store.ts";
 import { SessionWindow } from "./session-window.ts";
 
-/** How much is done at once. */
+/** How much is done per piece. */
 export interface IndexPace {
-  /** Lines that are read and written before others have their turn, and their bytes: one at least. */
+  /**
+   * Lines, and their bytes, that are read and written before other work can run; at least one line.
+   */
   readonly lines: number;
   readonly bytes: number;
-  /** Pages of the index that are put in order after each piece. */
+  /** Pages of the index that are merged after each piece. */
   readonly mergePages: number;
 }
 
-/** For a command that somebody waits for. */
+/** For a command that a user waits for. */
 export const HURRIED: IndexPace = { lines: 8_192, bytes: 2 ** 22, mergePages: 256 };
-/** For a server that has other things to do: a piece takes a few milliseconds. */
+/** For a server with other work to do: a piece takes a few milliseconds. */
 export const PATIENT: IndexPace = { lines: 32, bytes: 2 ** 15, mergePages: 4 };
 
 export interface IndexOptions {
   readonly pace: IndexPace;
   readonly signal?: AbortSignal;
-  /** Sessions that have been read, of those that have changed. */
+  /** Sessions read so far, of those that have changed. */
   readonly onProgress?: (done: number, total: number) => void;
-  /** A session, or a place by its path, that cannot be read; it is tried again the next time. */
+  /** A session, or a path, that cannot be read; it is retried the next time. */
   readonly onFailure: (id: string, cause: unknown) => void;
 }
 
-/** Logs that are looked at before others have their turn. */
+/** Logs that are checked before other work can run. */
 const LOOKED_AT = 128;
 const REMOVED_AT_ONCE = 256;
-/** How often a session is begun again that another process is indexing at the same time. */
+/** Retries for a session that another process indexes at the same time. */
 const ATTEMPTS_MAX = 8;
-/** How much of a log's beginning, and of the end of what was indexed, is looked at (IG1). */
+/** How much of a log's beginning, and of the end of the indexed part, is compared. */
 const MARK_BYTES = 1_024;
 const READ_AGAIN_BYTES = 2 ** 20;
 
-/** Whether it came to its end. */
+/** Returns whether it finished. */
 export async function freshenIndex(
   host: Host,
   index: SearchIndex,
@@ -94,7 +96,7 @@ export async function freshenIndex(
   return signal?.aborted !== true;
 }
 
-/** Which logs are not in the index as they stand, and which sessions of it have none any more. */
+/** The logs that differ from the index, and the indexed sessions that have no log any more. */
 async function changes(
   index: SearchIndex,
   { dialect, root }: Store,
@@ -118,7 +120,10 @@ async function changes(
   return { stale, gone: known.keys(), isNew };
 }
 
-/** A new place is the time to forget those that are gone: the index grows no further than the disk. */
+/**
+ * Runs when a place is added: forgets places that are gone, so that the index grows only with the
+ * disk.
+ */
 async function forgetGonePlaces(index: SearchIndex): Promise<void> {
   for (const place of await index.places()) {
     if (existsSync(place.root)) continue;
@@ -129,7 +134,7 @@ async function forgetGonePlaces(index: SearchIndex): Promise<void> {
   }
 }
 
-/** Brings one session up to date, as far as nobody else does (SI2). */
+/** Brings one session up to date, unless another process does (SI2). */
 async function indexSession(
   host: Host,
   batch: PieceBatch,
@@ -161,7 +166,7 @@ interface Indexed {
   readonly window: SessionWindow;
 }
 
-/** Whether it was done, or given up; false: another process was faster. */
+/** True if done or given up; false if another process was faster. */
 async function indexFrom(
   batch: PieceBatch,
   { store, session, window }: Indexed,
@@ -197,7 +202,8 @@ async function indexFrom(
     };
     const piece = { place: store, id: log.id, before, piece: fold.take(), progress };
     if (isDone) {
-      await batch.add(piece, indexedTo - start); // With those of others: most sessions are short.
+      // Written together with pieces of others: most sessions are short.
+      await batch.add(piece, indexedTo - start);
       return true;
     }
     before = await batch.addNow(piece);
@@ -207,8 +213,8 @@ async function indexFrom(
 }
 
 /**
- * Pieces of several sessions that are written together. One that another process has overtaken is
- * dropped: its session has changed, or is in the index; if not, the next look finds it (SI2).
+ * Pieces of several sessions that are written together. A piece that another process has overtaken
+ * is dropped: its session has changed or is in the index; if not, the next update finds it (SI2).
  */
 class PieceBatch {
   readonly index: SearchIndex;
@@ -228,7 +234,7 @@ class PieceBatch {
     if (isFull) await this.flush();
   }
 
-  /** How its session stands then; null when another process was faster. */
+  /** Returns the session's new state; null if another process was faster. */
   async addNow(piece: NewPiece): Promise<IndexedSession | null> {
     this.#pieces.push(piece);
     return (await this.flush()).at(-1) ?? null;
@@ -251,8 +257,8 @@ async function removeSession(index: SearchIndex, place: IndexedPlace, id: string
 }
 
 /**
- * Whether what was indexed is still there, as far as one can see (IG1). A short log that changed and
- * did not grow is read again; of a long one the same is true each time it is opened to append.
+ * Whether the indexed part looks unchanged. A short log that changed without growing is indexed
+ * again. A long one is not: opening it to append changes it without growth, too.
  */
 async function isGrown(
   window: SessionWindow,
@@ -268,7 +274,7 @@ function isOfSession(cause: unknown): boolean {
   return cause instanceof VerbatimError && cause.code !== "CATALOG_UNAVAILABLE";
 }
 
-/** The last line may still be without its LF, which is left out. */
+/** The last line may still lack its LF, so the LF is left out. */
 async function markOf({ log }: SessionWindow, end: number): Promise<string> {
   const last = Math.max(0, end - 1);
   const hash = createHash("sha256").update(String(end));

@@ -1,25 +1,25 @@
 /**
- * Log places: whether a file that somebody names would stand where a log does.
+ * Log places: whether a path is, or could be, a log or one of its files.
  *
- * LP1  What is written for a user never takes the place of a log, of what is kept beside one, or of
- *      a file in a server's data directory: not only of the session that is read. Who writes there
- *      may be at work, and would lose what was acknowledged.
+ * LP1  Output written for a user never replaces a log, a file next to one, or a file in a server's
+ *      data directory; not only those of the session that is read. A process may be appending
+ *      there, and would lose acknowledged lines.
  */
 
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
 
-/** What a log's name is followed by in what stands beside it (docs/formats/log.md). */
+/** Suffixes of the files next to a log (docs/formats/log.md). */
 const BESIDE = /(?:\.checkpoints|\.lock|\.torn-\d+)+$/;
-/** A string that was too long for its row (docs/formats/entire.md). */
+/** A string that was too long for its line (docs/formats/entire.md). */
 const SPILL = /\.spill$/;
-/** Of a server's data directory (docs/formats/streams.md). */
+/** In a server's data directory (docs/formats/streams.md). */
 const STREAMS_LOCK = "streams.lock";
 const STREAMS_FOLDERS: readonly string[] = ["logs", "journal"];
 const STREAMS_FILE = /^(?:meta\.jsonl|streams\..*)$/;
 
-/** Whether nothing else may be written to this path (LP1). */
+/** Whether other output must not be written to this path (LP1). */
 export function isLogPlace(path: string): boolean {
   const full = resolve(path);
   const directory = realDirectory(dirname(full));
@@ -27,7 +27,7 @@ export function isLogPlace(path: string): boolean {
   return isSessionFile(log) || existsSync(`${log}.lock`) || isOfStreams(directory, basename(full));
 }
 
-/** By its place alone: a log that is yet to be made has it, too. */
+/** By its path alone, so that a log that does not exist yet counts, too. */
 function isSessionFile(path: string): boolean {
   const segments = path.split("/");
   for (const { layout } of READ_DIALECT_NAMES.map(dialectNamed)) {
@@ -46,7 +46,7 @@ function isOfStreams(directory: string, name: string): boolean {
   return STREAMS_FILE.test(name) && existsSync(join(directory, STREAMS_LOCK));
 }
 
-/** One that is not there holds no log. */
+/** A missing directory holds no log. */
 function realDirectory(path: string): string {
   try {
     return realpathSync(path);

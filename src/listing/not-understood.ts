@@ -1,4 +1,4 @@
-/** Not understood: a log with lines of which none is a message, in a sentence for people. */
+/** Not understood: the warning for a log with lines of which none is a message. */
 
 import type { Host } from "../base/host.ts";
 import { isOthersLine, SUPPORTED } from "../dialects/recognise.ts";
@@ -8,11 +8,11 @@ import type { Session } from "../store/session.ts";
 
 export interface NotUnderstood {
   readonly lines: number;
-  /** What the file is, as in "this is …"; null when its format is not recognised. */
+  /** Describes what kind of file this is, as in "this is …"; null if it is not recognised. */
   readonly format: string | null;
 }
 
-/** Null when there is a message, or no line. Reads as far as the first line that is understood. */
+/** Null if there is a message, or no line. Reads up to the first line that is understood. */
 export async function notUnderstood(host: Host, session: Session): Promise<NotUnderstood | null> {
   let lines = 0;
   const onBadLine = ({ reason }: { readonly reason: string }) => {

@@ -1,8 +1,8 @@
 /**
- * Searching: what a query finds, with the text around it, cut from the logs themselves.
+ * Searching: the hits of a query, with the text around them, cut from the logs themselves.
  *
- * SC1  What is shown is read from the log now: an entry that is no longer where it was found is left
- *      out. Lines are read one at a time, and a page ends early when they were long.
+ * The text is read from the log now: an entry that is no longer where it was found is left out.
+ * Lines are read one at a time, and a page ends early if they are long.
  */
 
 import type { Host } from "../base/host.ts";
@@ -19,7 +19,7 @@ import { isAbsence, SessionWindow } from "./session-window.ts";
 
 export type { SearchQuery };
 
-/** An entry that was found, as it stands in its log. */
+/** A hit, as it is in its log now. */
 export interface SearchHit<P extends FoundStore = FoundStore> extends FoundEntry<P> {
   readonly end: number;
   readonly role: Role | null;
@@ -32,10 +32,10 @@ export interface HitPage<P extends FoundStore = FoundStore> {
   readonly next: number | null;
 }
 
-/** Of lines that are read to show a page. */
+/** Limit of the lines read for one page. */
 const PAGE_BYTES_MAX = 8 * 2 ** 20;
 
-/** A query as somebody typed it; refuses with SEARCH_QUERY. */
+/** A query as typed; refuses with SEARCH_QUERY. */
 export function understandQuery(text: string, nowMs: number, isTyping = false): SearchQuery {
   return parseQuery(text, { nowMs, isTyping, dialects: DIALECT_NAMES });
 }
@@ -59,7 +59,7 @@ export async function searchPage<P extends FoundStore>(
   return { hits, next };
 }
 
-/** The entry as it stands in the log; null when it does not any more. */
+/** The entry as it is in the log now; null if it is no longer there. */
 async function readHit<P extends FoundStore>(
   host: Host,
   found: FoundEntry<P>,
@@ -85,7 +85,7 @@ async function readHit<P extends FoundStore>(
   }
 }
 
-/** The log is shorter than it was, or other lines stand in it. */
+/** The log is shorter than before, or has other lines. */
 function isMoved(cause: unknown): boolean {
   const code = (cause as { code?: unknown } | null)?.code;
   return code === "LOG_REWOUND" || code === "OUT_OF_RANGE";

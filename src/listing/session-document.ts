@@ -1,6 +1,6 @@
 /**
- * Session document: a session as Markdown, piece by piece, in constant memory. A dialect may have a
- * text of its own (`document`); for others the caller brings the neutral one.
+ * Session document: a session as Markdown, piece by piece, in constant memory. A dialect may have
+ * its own text (`document`); for others the caller passes the neutral one.
  */
 
 import type { Dialect, DocumentOptions as MarkdownOptions } from "../dialects/dialect.ts";

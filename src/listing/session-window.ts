@@ -1,9 +1,9 @@
 /**
- * Session window: a session in pieces, for those who show it: entries around a place, raw bytes,
- * and what comes. Reads only.
+ * Session window: a session in pieces, for viewers: entries around an offset, raw bytes, and new
+ * entries as they are appended. Reads only.
  *
- * SW1  No line is left out. One that is no entry comes in its place, with what is wrong with it.
- * SW2  A piece costs what is in it, however long the session (log/window.ts, WI1).
+ * No line is left out: a line that is not an entry is returned in its place, with its fault. The
+ * cost of a piece does not depend on the length of the session (log/window.ts, WI1).
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -15,7 +15,7 @@ import { LogWindow, type WindowLine } from "../log/window.ts";
 import type { Entry } from "../model/entry.ts";
 import type { Session } from "../store/session.ts";
 
-/** A line of a session: the entry that it is, or why it is none. */
+/** A line of a session: its entry, or why it is not one. */
 export interface PlacedEntry {
   readonly start: number;
   /** The offset after its line. */
@@ -24,15 +24,14 @@ export interface PlacedEntry {
   readonly fault: string | null;
 }
 
-/** How much is taken at once; at least one entry is, however long its line. */
+/** Limits of a piece; it has at least one entry, however long its line. */
 export interface PieceLimits {
   readonly entriesMax: number;
-  /** Of lines, as they stand in the log. */
+  /** Bytes of lines, as they are in the log. */
   readonly bytesMax: number;
 }
 
 export class SessionWindow {
-  /** The log. */
   readonly log: LogWindow;
   readonly #dialect: Dialect;
 
@@ -41,7 +40,7 @@ export class SessionWindow {
     this.#dialect = dialect;
   }
 
-  /** Refuses with LOG_NOT_FOUND. Close it: it holds files open. */
+  /** Refuses with LOG_NOT_FOUND. Must be closed: it holds files open. */
   static async open(host: Host, { logId, root, dialect }: Session): Promise<SessionWindow> {
     const disk = hostOf(host, { dialect: dialect.name, root });
     return new SessionWindow(await LogWindow.open(disk, logId, root), dialect);
@@ -51,7 +50,7 @@ export class SessionWindow {
     return this.log.end;
   }
 
-  /** The entries from `offset` on; `memory` is that of the lines before, where it is known. */
+  /** The entries from `offset` on; `memory` is the decoder's state before them, if known. */
   async after(
     offset: number,
     limits: PieceLimits,
@@ -61,7 +60,7 @@ export class SessionWindow {
     return remembered(await this.#take(this.log.forward(offset), limits), memory);
   }
 
-  /** The entries that end at `offset` or before it, in order. */
+  /** The entries that end at or before `offset`, in order. */
   async before(offset: number, limits: PieceLimits): Promise<PlacedEntry[]> {
     await this.log.check(offset);
     const entries = (await this.#take(this.log.backward(offset), limits)).reverse();
@@ -80,7 +79,7 @@ export class SessionWindow {
     if (entriesMax === 0) return entries;
     let bytes = 0;
     for await (const { value, fault, start, end } of lines) {
-      // A line too long to be held takes nothing of what may be held.
+      // A line too long to be held in memory does not count toward the limit.
       bytes += fault === null ? end - start : 0;
       if (bytes > bytesMax && entries.length > 0) break;
       entries.push(placed(this.#dialect, value, fault, start, end));
@@ -100,13 +99,13 @@ function remembered(entries: PlacedEntry[], memory: LineMemory | undefined): Pla
 export interface SessionFollower {
   /** Each line once and in order; the next one is read when this has resolved. */
   entry(entry: PlacedEntry): Promise<void>;
-  /** One that is not JSON, in its place. Not waited for: there is little in it to pile up. */
+  /** A line that is not JSON, in its place. Not awaited: it carries only offsets and a reason. */
   badLine(line: PlacedEntry): void;
-  /** Lines that were given, from `to` on, are no longer there. */
+  /** Entries passed before, from offset `to` on, are no longer in the log. */
   rewound(to: number): void;
 }
 
-/** Gives the entries from `from` on and then those that any process appends, until the signal. */
+/** Passes the entries from `from` on, and then those that any process appends, until the signal. */
 export async function followSession(
   session: Session,
   from: number,
@@ -145,7 +144,7 @@ function placed(
   return { start, end, ...dialect.decode(value) };
 }
 
-/** Whether an error says that a session is not there, whatever it was asked for by. */
+/** Whether an error means that a session does not exist, however it was asked for. */
 export function isAbsence(cause: unknown): boolean {
   if (!(cause instanceof VerbatimError)) return false;
   const { code, details } = cause;
@@ -153,7 +152,7 @@ export function isAbsence(cause: unknown): boolean {
   return "errno" in details && (details.errno === "ENOTDIR" || details.errno === "ELOOP");
 }
 
-/** What can be no id, is not there, or could only be reached through a link. */
+/** An invalid id, a missing log, or one that could only be reached through a link. */
 const ABSENCES: ReadonlySet<string> = new Set([
   "BAD_ID",
   "LOG_NOT_FOUND",

@@ -125,7 +125,7 @@ export async function withSignedStream<T>(
 }
 
 type Looked =
-  /** `isGone`: there is no `meta.jsonl`, or only an empty one. */
+  /** `isGone`: there is no `meta.jsonl`, or one that was never begun. */
   | { readonly report: VerifyReport; readonly isGone: boolean }
   | {
       readonly root: string;
