@@ -1,6 +1,6 @@
 /**
- * All: the dialects. The only code outside their own folders that names them (test/architecture).
- * A new one: docs/adding-a-dialect.md.
+ * All: the list of dialects. The only code outside the dialects' own folders that names them
+ * (test/architecture). To add one: docs/adding-a-dialect.md.
  */
 
 import { requireChoice } from "../base/choice.ts";
@@ -16,7 +16,7 @@ import { sdk } from "./sdk/dialect.ts";
 import { streams } from "./streams/dialect.ts";
 import { verbatim } from "./verbatim/dialect.ts";
 
-/** In the order in which they are listed and looked for. */
+/** In the order in which they are listed and searched. */
 const ALL = [verbatim, rye, homeagent, entire, claude, sdk, streams] as const;
 
 export type DialectName = (typeof ALL)[number]["name"];
@@ -26,16 +26,16 @@ export interface OptionsOf extends Record<DialectName, object> {
   readonly rye: RyeOptions;
   readonly entire: EntireOptions;
 }
-/** Those of every dialect. */
+/** Options of all dialects. */
 export interface AllOptions extends RyeOptions, EntireOptions {}
 
-/** What a store writes when nobody says which. */
+/** The dialect of a store that is opened without one. */
 export const DEFAULT_DIALECT: DialectName = verbatim.name;
 
-/** The sample sessions of a server without sessions: the dialect with the most to show. */
+/** Dialect of the sample sessions that a server without sessions shows. */
 export const SAMPLE_DIALECT: DialectName = rye.name;
 
-/** Those whose lines tell whose file it is, the most particular first. */
+/** Dialects whose lines identify the file's format, most specific first. */
 export const RECOGNISED: readonly Dialect<DialectName>[] = [homeagent, verbatim, sdk, rye, entire];
 
 const BY_NAME: ReadonlyMap<string, Dialect<DialectName>> = new Map(
@@ -43,12 +43,12 @@ const BY_NAME: ReadonlyMap<string, Dialect<DialectName>> = new Map(
 );
 
 export const READ_DIALECT_NAMES: readonly DialectName[] = ALL.map(({ name }) => name);
-/** Those that a store also writes. */
+/** Dialects that a store can write. */
 export const DIALECT_NAMES: readonly DialectName[] = READ_DIALECT_NAMES.filter(
   (name) => !dialectNamed(name).isReadOnly,
 );
 
-/** The disk as a store of that dialect sees it. */
+/** The host that a store of this dialect reads and writes through. */
 export function hostOf(
   host: Host,
   { dialect, root }: { readonly dialect: string; readonly root: string },
@@ -56,7 +56,7 @@ export function hostOf(
   return dialectNamed(dialect).hostFor?.(host, root) ?? host;
 }
 
-/** Refuses with BAD_SETTING a name that no dialect has. */
+/** Throws BAD_SETTING for an unknown name. */
 export function dialectNamed(name: string): Dialect<DialectName> {
   const found = BY_NAME.get(name);
   if (found) return found;

@@ -1,9 +1,9 @@
 /**
- * Beside: what a dialect keeps beside its log (rye's markdown and thread.json, entire's prompt.txt
- * and context.md), in step with it.
+ * Derived files that a dialect keeps next to its log (rye's markdown and thread.json, entire's
+ * prompt.txt and context.md) and updates with it.
  *
- * B1  Everything beside a log can be rebuilt from it. So a failure to write it is told as a
- *     warning and never fails an append that the log has taken.
+ * B1  Every derived file can be rebuilt from its log. So a failed write is reported as a warning
+ * and never fails an append that reached the log.
  */
 
 import type { Companion } from "../log/companion.ts";
@@ -14,7 +14,7 @@ import type { Trust } from "../signing/trust/trust.ts";
 import type { NamedCheckpoint, Newest } from "../signing/writing/signer-state.ts";
 import type { Native } from "./native.ts";
 
-/** What signs a small file that belongs to a signed session. */
+/** Signs a small file that belongs to a signed session. */
 export interface SigningTools {
   readonly signer: Signer;
   readonly crypto: ProofCrypto;
@@ -23,34 +23,41 @@ export interface SigningTools {
   readonly nowMs: () => number;
   /** The newest checkpoint in the log; null when there is none. */
   readonly newest: () => Newest | null;
-  /** The checkpoint that `namedSeq` named when the log was last read; null: it is not there. */
+  /**
+   * The checkpoint with the sequence number of `namedSeq`, from the last read of the log; null if
+   * the log has none.
+   */
   readonly named: () => NamedCheckpoint | null;
   readonly onWarning: (warning: string) => void;
 }
 
 export interface Beside extends Required<Omit<Companion, "share" | "append">> {
-  /** A line that is about to be appended, and what it says: saves parsing it again. */
+  /** Passes the parsed value of a line that is about to be appended, so it is not parsed again. */
   expect(line: Uint8Array, native: Native): void;
   /**
-   * The session ends here for now, cleanly. Called with the lock held, before the log closes; `sync`
-   * makes what stands in the log durable.
+   * The session closes cleanly for now. Called with the lock held, before the log closes; `sync`
+   * makes the log durable.
    */
   pause(sync: Sync): Promise<void>;
-  /** Whether it wants to be told also in `shared` mode, where others may go on. Default: no. */
+  /**
+   * Whether `pause` is also called in `shared` mode, where other writers may continue. Default: no.
+   */
   readonly pausesShared?: true;
-  /** rye: the revision of thread.json, where that is signed. */
+  /** rye: the revision of thread.json, if it is signed. */
   readonly rev?: number;
-  /** The same, once what was appended last is written there, too. */
+  /** The revision after the last append has been written to thread.json. */
   readonly revAhead?: number;
   /**
-   * Signed sessions: what was appended stands, its checkpoints too. With the lock held. What is to be
-   * done `meanwhile` is done when the disk is at work on it, if it is at all.
+   * Signed sessions: called with the lock held, after the appended lines and their checkpoints are
+   * in the log. `meanwhile` runs while the disk is writing, if it writes at all.
    */
   sealed?(sync: Sync, meanwhile?: () => void): Promise<void>;
-  /** Signed sessions: a checkpoint that a file names as its head, true or not; null: none. */
+  /**
+   * Signed sessions: the checkpoint that a file names as its head, verified or not; null if none.
+   */
   namedSeq?(): Promise<number | null>;
-  /** Signed sessions: from now on its files are signed. Called before the log is opened. */
+  /** Signed sessions: sign the derived files from now on. Called before the log is opened. */
   signWith?(tools: SigningTools): void;
-  /** In `shared` mode the lock could not be had for that. */
+  /** In `shared` mode: the lock for `pause` could not be taken. */
   notPaused?(cause: unknown): void;
 }

@@ -1,6 +1,6 @@
 /**
- * Commands: what dialects add to the command line. Apart from `all.ts`, since commands use stores, and
- * stores use dialects.
+ * Commands: commands and options that dialects add to the command line. Not in `all.ts`, because
+ * commands use stores, and stores use dialects.
  */
 
 import type { CliCommand, CommandGroup, CommandOption, Run } from "../command/command.ts";
@@ -10,19 +10,19 @@ import { stats } from "./rye/door/stats-command.ts";
 
 export const DIALECT_COMMANDS: readonly (CliCommand | CommandGroup)[] = [hooks, stats];
 
-/** A format of stdin for `verbatim record --from`, with a recorder of its own. */
+/** An input format for `verbatim record --from` with its own recorder. */
 export interface RecordSource {
   readonly names: readonly string[];
-  /** Options of `record` that only this source takes. */
+  /** Options of `record` that only this source accepts. */
   readonly options: readonly CommandOption[];
   record(from: string, run: Run): Promise<number>;
-  /** Called when the command line itself was refused. */
+  /** Called when the command line was refused. */
   refused(): Promise<void>;
 }
 
 export const RECORD_SOURCES: readonly RecordSource[] = [hookSource];
 
-/** Formats of `verbatim export` that a dialect brings. */
+/** Export formats for `verbatim export` that dialects add. */
 export const EXPORT_FORMATS = {
   etf: {
     summary: "Entire's normalised transcript",

@@ -1,9 +1,9 @@
 /**
- * Derived: what a dialect keeps beside its log and can make anew from it, as doctor and repair see
- * it. One `DerivedKind` per dialect that keeps such files; which one is in `derived-kinds.ts`.
+ * Derived: files that a dialect can rebuild from its log, as doctor and repair use them. One
+ * `DerivedKind` per dialect with such files (`derived` in its `DialectFiles`).
  *
- * DK1  Looking is told the lines that the log is read for anyway: one pass per log.
- * DK2  Mending copies what stood there aside, durably, before it puts the new file in its place.
+ * - The check receives lines from a pass that reads the log anyway: one pass per log.
+ * - A mend first copies the old file aside, durably, then replaces it.
  */
 
 import type { Directory } from "../base/files.ts";
@@ -12,7 +12,7 @@ import type { Seen } from "../base/node-surroundings.ts";
 import type { Finding, FoundAt } from "../findings/finding.ts";
 import type { Entry } from "../model/entry.ts";
 
-/** A session of a store, and the directory in which its log lies, open. */
+/** A session of a store, and the open directory of its log. */
 export interface Patient {
   readonly host: Host;
   readonly id: string;
@@ -21,39 +21,39 @@ export interface Patient {
 }
 
 export interface DerivedKind {
-  /** Every log's name: a dialect that makes files from a log gives each a directory of its own. */
+  /** The log's file name: a dialect with derived files gives each log its own directory. */
   readonly logName: string;
-  /** The files, by their names beside the log. */
+  /** Names of the files next to the log. */
   readonly names: readonly string[];
-  /** Files whose names no list can hold, such as those of long texts. */
+  /** For files whose names are not fixed, such as spill files. */
   readonly isOwn?: (name: string) => boolean;
   /**
-   * Whether we ever wrote into a session, by the files beside its log. What another program made is
-   * read, and neither judged nor mended. Absent: all are ours.
+   * Whether we ever wrote to a session, judged by the files next to its log. Sessions of other
+   * programs are read, but neither checked nor mended. Absent: all are ours.
    */
   readonly isOurs?: (files: readonly Seen[]) => boolean;
   look(patient: Patient): Promise<DerivedLook>;
-  /** Mends what a look found, and says what it did. Its caller holds the log's lock. */
+  /** Mends a finding and returns what it did. The caller holds the log's lock. */
   mend(patient: Patient, finding: Finding): Promise<string>;
 }
 
 export interface DerivedLook {
-  /** The next line of the log that is JSON, and what it means to its dialect, if anything. */
+  /** The next JSON line of the log, and its entry, if it has one. */
   add(value: unknown, entry: Entry | null): Promise<void> | undefined;
   /**
-   * What is wrong, now that the whole log was read. `mayBeLive`: nobody holds the log at this
-   * moment, but somebody who shares it may go on.
+   * The findings, after the whole log was read. `mayBeLive`: the log is not locked now, but a
+   * writer that shares it may continue.
    */
   findings(mayBeLive: boolean): Promise<readonly Finding[]>;
   close(): void;
 }
 
-/** Where a finding about one of the files is. */
+/** Location of a finding in one of the files. */
 export function placeOf({ id, directory }: Patient, name: string): FoundAt {
   return { session: id, path: `${directory.path}/${name}` };
 }
 
-/** What is said of a copy that was made before mending. */
+/** Message about the copy made before mending. */
 export function keptIn(aside: string | null): string {
   return aside === null ? "" : `; what stood there is in ${aside}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Dialect files: what a dialect keeps in files besides its logs, as the rest of the product uses it.
- * Every member is optional: a dialect has what its document asks for.
+ * Dialect files: the files that a dialect keeps besides its logs. Every member is optional: a
+ * dialect implements what its format needs.
  */
 
 import type { Host } from "../base/host.ts";
@@ -15,30 +15,30 @@ import type { Trust } from "../signing/trust/trust.ts";
 import type { Beside } from "./beside.ts";
 import type { DerivedKind } from "./derived.ts";
 
-/** A store, as its dialect's files need it. */
+/** What a dialect's files need to know about their store. */
 export interface StoreOfFiles {
   readonly host: Host;
   readonly root: string;
-  /** The project that the root belongs to; null: none. */
+  /** The project of the root; null: none. */
   readonly project: string | null;
   readonly durability: Durability;
   readonly mode: LogMode;
-  /** The options that only this dialect has. */
+  /** Options that only this dialect has. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly nowMs: () => number;
   readonly onWarning: (warning: string) => void;
 }
 
-/** The files of one store, opened with its first session that is appended to. */
+/** The files of one store, opened with the first session that is appended to. */
 export interface StoreFiles {
   /** The derived files of one session. */
   openDerived(session: { readonly id: string; readonly logId: string }): Beside;
   close?(): Promise<void>;
 }
 
-/** What is known of a session outside its log. */
+/** What is known about a session outside its log. */
 export interface Standing {
-  /** Null: its log says. */
+  /** Null: the log says it. */
   readonly status: SessionStatus | null;
   /** The session that started it. */
   readonly parent: string | null;
@@ -47,12 +47,12 @@ export interface Standing {
 
 export type StoredSession = SessionLog & { readonly id: string };
 
-/** A small file of a session that is signed by itself. Read before the log is verified. */
+/** A small file of a session with its own signature. Read before the log is verified. */
 export interface SignedFile {
   readonly text: string;
-  /** To be called for each checkpoint of the log: the file names one of them. */
+  /** Called for each checkpoint of the log: the file names one of them. */
   readonly onCheckpoint: (seq: number, line: string) => void;
-  /** Why it is not to be believed; null when it is. */
+  /** Why the file cannot be trusted; null if it can. */
   doubtOf(
     id: string,
     trust: Trust,
@@ -60,7 +60,7 @@ export interface SignedFile {
   ): { readonly verdict: VerifyReport["verdict"]; readonly why: string } | null;
 }
 
-/** What looks and repairs: the disk, and what lies around a log. */
+/** Tools for doctor and repair: the disk, and what is around a log. */
 export interface Examining {
   readonly host: Host;
   readonly surroundings: Surroundings;
@@ -68,16 +68,16 @@ export interface Examining {
 
 export interface DialectFiles {
   openStore?(store: StoreOfFiles): StoreFiles;
-  /** Derived files of a session, as doctor and repair see them. */
+  /** Derived files of a session, for doctor and repair. */
   readonly derived?: DerivedKind;
   /** Files that a store keeps for all its sessions. */
   readonly ofStore?: {
     look(doctor: Examining, store: { readonly root: string }): AsyncIterable<Finding>;
-    /** Repairs what a look found, and says what it did. */
+    /** Mends a finding and returns what it did. */
     mend(doctor: Examining, store: { readonly root: string }): Promise<string>;
   };
   standingOf?(host: Host, root: string, id: string): Promise<Standing>;
-  /** Judges the files that belong to a signed log, together with it. */
+  /** Verifies the files that belong to a signed log, together with it. */
   proofOf?(host: Host, log: StoredSession, trust: Trust): BesideProof;
   /** The file that goes into bundles, next to the log. */
   readonly signedFile?: {
@@ -85,7 +85,7 @@ export interface DialectFiles {
     read(host: Host, log: StoredSession): Promise<SignedFile | null>;
     of(text: string): SignedFile;
   };
-  /** Called after a session that came from elsewhere is there with its derived files. */
+  /** Called after a session from a bundle is installed with its derived files. */
   installed?(
     host: Host,
     session: { readonly root: string; readonly id: string },

@@ -23,72 +23,72 @@ import type { Recording } from "./recording.ts";
 
 export type { Native };
 
-/** What the writer knows when a line is made. */
+/** What the writer knows when it makes a line. */
 export interface WriterFacts {
   /** The session's id. */
   readonly id: string;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
-  /** Who is at work when the entry does not say: rye's directive. Null when nobody said. */
+  /** The agent, if the entry names none: rye's directive. Null if unknown. */
   readonly agent: string | null;
   /** A fresh random id, for dialects whose lines carry one. */
   readonly newId: () => string;
-  /** Where the agent works: the store's root. */
+  /** Working directory of the agent: the store's root. */
   readonly cwd: string;
-  /** Of the program that records. */
+  /** Version of the recording program. */
   readonly version: string;
-  /** Who answers when the entry does not say. Null when nobody said. */
+  /** The model, if the entry names none. Null if unknown. */
   readonly model: string | null;
 }
 
 export type Understood =
   | { readonly entry: Entry; readonly fault: null }
-  /** The line is JSON, but no line of this dialect; the reason in a few words. */
+  /** The line is JSON, but not a line of this dialect; `fault` is a short reason. */
   | { readonly entry: null; readonly fault: string };
 
-/** How each line names the one before it. */
+/** How each line refers to the line before it. */
 export interface Chain {
-  /** By what the next line would name this one; null when a line has no name. */
+  /** The id by which the next line refers to this one; null if a line has none. */
   idOf(value: unknown): string | null;
-  /** A completed line, after the one of that name; null for the first. */
+  /** Adds to a completed line the id of the previous one; null for the first line. */
   link(native: Native, previous: string | null): Native;
 }
 
-/** Which lines stand in a log once, however often they are given. */
+/** Which lines are written to a log only once, even if they are appended again. */
 export interface Once {
-  /** By what a line is known again; null: it is written each time. */
+  /** The id that detects a duplicate; null: the line is written each time. */
   idOf(value: unknown): string | null;
-  /** Whether after this line those before it count no more. */
+  /** Whether this line resets the known ids. */
   forgets(value: unknown): boolean;
 }
 
-/** How a line takes back what was said before it. */
+/** How a line takes back earlier ones. */
 export interface TakingBack {
-  /** Whether a line says something that a later one can take back. */
+  /** Whether a later line can take this one back. */
   says(native: Native): boolean;
-  /** How many of those before it that still count it takes back; null: it is no such line. */
+  /** How many earlier lines that still count it takes back; null: it is not such a line. */
   takesBack(native: Native): number | null;
 }
 
-/** What lines mean after those before them, where one line alone does not say it. */
+/** Meaning that depends on earlier lines. */
 export interface LineMemory {
-  /** The entry of the next line, as it counts. */
+  /** The entry of the next line, adjusted by the lines before it. */
   read<Read extends Entry>(entry: Read): Read;
-  /** What is remembered, as JSON: `remembers` takes it to continue. */
+  /** The memory as JSON; pass it to `remembers` to continue. */
   state(): unknown;
 }
 
-/** How a program sums up what was said, and goes on from there. */
+/** How a program summarises a conversation and continues from the summary. */
 export interface Compaction {
-  /** Whether a line is the summary that takes the place of what stands before it. */
+  /** Whether a line is the summary that replaces the lines before it. */
   isSummary(native: Native): boolean;
-  /** Whether a line says that what stands before it is summed up next. */
+  /** Whether a line announces that a summary follows. */
   isBoundary(native: Native): boolean;
-  /** Which of the lines before a boundary still count next to the summary. */
+  /** Lines before a boundary that still count next to the summary. */
   keptBy(boundary: Native, before: readonly Native[]): ReadonlySet<Native>;
 }
 
-/** What the store lends a dialect, which touches nothing itself. */
+/** Functions that the store lends to a dialect, which has no I/O of its own. */
 export interface SpillTools {
   /** The bytes of a value as a line of the log, without LF. */
   readonly encode: (value: unknown) => Uint8Array;
@@ -96,45 +96,45 @@ export interface SpillTools {
   readonly sha256: (bytes: Uint8Array) => string;
 }
 
-/** A file beside the log that holds what a line is too short for. */
+/** A file next to the log with content too long for a line. */
 export interface SpillFile {
   readonly name: string;
   readonly bytes: Uint8Array;
 }
 
-/** A line's word on such a file. */
+/** A line's reference to a spill file. */
 export interface SpillReference {
-  /** Its name, in the log's directory. */
+  /** File name, in the log's directory. */
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** How lines over a length are kept: what is longest in them goes into files of its own. */
+/** How overlong lines are stored: their longest strings go into separate files. */
 export interface Spilling {
-  /** The longest line that is written whole. */
+  /** The longest line that is written without spilling. */
   readonly lineBytesMax: number;
-  /** Splits a completed line that is longer; refuses with INVALID_ENTRY when it cannot. */
+  /** Splits a longer completed line; throws INVALID_ENTRY if it cannot. */
   split(native: Native, tools: SpillTools): { native: Native; files: readonly SpillFile[] };
-  /** Which files a line refers to; none for nearly every line. */
+  /** Files that a line refers to; empty for nearly every line. */
   referencesOf(value: unknown): readonly SpillReference[];
-  /** The line as it was given, when the files hold these bytes; null when they do not fit it. */
+  /** The original line, rebuilt from its files; null if the contents do not match. */
   restore(native: Native, contents: readonly Uint8Array[]): Native | null;
 }
 
-/** The beginning of a checkpoint's line, up to its body, and what the next line may call it. */
+/** The beginning of a checkpoint line up to its body, and its id for the next line. */
 export interface CheckpointOpening {
   readonly text: string;
   readonly id: string | null;
 }
 
-/** How a signed log shows its checkpoints, and where its turns end. */
+/** How a signed log stores its checkpoints, and where its turns end. */
 export interface Signing {
-  /** Checkpoints lie beside the log, because its readers would take them for entries. */
+  /** Checkpoints are in a sidecar file, because readers of the log would take them for entries. */
   readonly isSidecar?: true;
-  /** What a line of that session is to its turns (model/turns.ts). */
+  /** The role of a line in the session's turns (model/turns.ts). */
   turnMark(native: Native, id: string | null): TurnMark;
-  /** `previous` names the line before (see Chain), `native` is the entry before. */
+  /** `previous` is the id of the line before (see Chain), `native` the entry before. */
   opening(
     facts: WriterFacts,
     after: { readonly previous: string | null; readonly native: Native | null },
@@ -143,34 +143,36 @@ export interface Signing {
 
 /** How new sessions get their ids. */
 export interface NewIds {
-  /** The id of a session that begins now. `agent` is null where nobody said who is at work. */
+  /** The id of a new session. `agent` is null if unknown. */
   make(agent: string | null, nowMs: number, uuid: string): string;
-  /** Ids name a second: a taken one is tried again with the next second. */
+  /** Ids have a resolution of one second: if an id is taken, the next second is tried. */
   readonly isOfSecond?: true;
-  /** A session is claimed by making its directory, not its log. */
+  /** A session is claimed by creating its directory, not its log. */
   readonly claimsDirectory?: true;
 }
 
-/** Appends lines to a session; resolves when they are as durable as was asked. */
+/** Appends lines to a session; resolves when they have the requested durability. */
 export type AppendWaiting = (
   id: string,
   lines: readonly Native[],
   how: { readonly sign: false | "turn" | "append"; readonly durability: Durability },
 ) => Promise<void>;
 
-/** Lines that were recorded and wait to be put into their sessions, in a directory of a store. */
+/** Recorded lines in a directory of a store that wait to be moved into their sessions. */
 export interface Inbox {
-  /** Whether any may wait. Asked before each read, so it is cheap. */
+  /** Whether any may be waiting. Called before each read, so it must be cheap. */
   mayWait(root: string): boolean;
   /** How many wait for each session. */
   waiting(root: string): ReadonlyMap<string, number>;
-  /** Moves them into their sessions, in order; says how many still wait, and why. Never throws. */
+  /**
+   * Moves them into their sessions, in order; returns how many still wait, and why. Never throws.
+   */
   drain(
     root: string,
     append: AppendWaiting,
   ): Promise<{ readonly waiting: number; readonly cause: unknown }>;
   directory(root: string): string;
-  /** Says that so many still wait. */
+  /** The warning that `count` lines still wait. */
   warning(root: string, count: number, cause: unknown): string;
 }
 
@@ -184,105 +186,105 @@ export interface Dialect<Name extends string = string> {
   readonly name: Name;
   /** A store reads these sessions and never writes to them. */
   readonly isReadOnly?: true;
-  /** Lines may be anything: that none is a message is no sign of another program's file. */
+  /** Lines may be any JSON: a log without messages is not evidence of another program's file. */
   readonly holdsAnything?: true;
-  /** Where logs lie below the root. */
+  /** Where logs are, below the root. */
   readonly layout: Layout;
-  /** The root when none is given: a directory of the user's. Absent: the current directory. */
+  /** The default root: a directory in the user's home. Absent: the current directory. */
   readonly usersRoot?: () => string;
-  /** The disk as a store of this dialect sees it. Absent: as it is. */
+  /** The host that a store of this dialect uses. Absent: the given one. */
   readonly hostFor?: (host: Host, root: string) => Host;
-  /** Absent where a store only reads. */
+  /** Absent for read-only dialects. */
   readonly newIds?: NewIds;
-  /** Who is at work, by a session's id. Absent where the id does not say. */
+  /** The agent in a session's id. Absent if ids do not contain it. */
   agentOf?(id: string): string | null;
-  /** Who is at work, by a line. Absent where lines do not say. */
+  /** The agent that a line names. Absent if lines name none. */
   agentSaidIn?(native: Native): string | null;
   /** Options of `openStore` that only this dialect has. */
   readonly options?: OwnOptions<object>;
-  /** The dialect as a store with these options writes it. Absent: options change no line or path. */
+  /** The dialect configured with a store's options. Absent: options change no line or path. */
   withOptions?(options: StoreChoices): Dialect;
-  /** The same for a session that is there, by its first line. */
+  /** The same for an existing session, by its first line. */
   adopt?(first: unknown, options: StoreChoices): Dialect;
   /** The project that pinned heads name; null: none. Absent: the root. */
   projectOf?(root: string, options: StoreChoices): string | null;
-  /** The id of a fork of that session, where it must lie near it. Absent: any new id. */
+  /** The id of a fork, if it must be near its parent. Absent: any new id. */
   forkId?(parent: string, uuid: string): string | undefined;
-  /** The first line of a fork, which names its parent, and the lines that follow it. */
+  /** The first line of a fork, which names its parent, and the lines after it. */
   forkStart?(
     parent: string,
     natives: readonly Native[],
   ): { readonly start: Native; readonly rest: readonly Native[] };
-  /** A message may become several lines, which its id holds together. */
+  /** A message may become several lines with the same message id. */
   readonly splitsMessages?: true;
-  /** The agent is one segment of a path, so it has no slash. */
+  /** The agent is one path segment, so it has no slash. */
   readonly agentIsSegment?: true;
   /** A session begins with an entry of kind `start`. */
   readonly hasStart?: true;
-  /** A line in the dialect's own Markdown. Absent: sessions are rendered entry by entry. */
+  /** Renders a line as the dialect's own Markdown. Absent: sessions are rendered entry by entry. */
   document?(
     value: unknown,
     options: DocumentOptions,
   ):
     | { readonly text: string; readonly fault: null }
     | { readonly text: null; readonly fault: string };
-  /** Absent: `verbatim record` needs nothing of its own. */
+  /** Absent if `verbatim record` needs nothing special. */
   readonly recording?: Recording;
   /** The small signed file that goes into bundles (`signedFile` of its files). */
   readonly signedFileName?: string;
-  /** A file of the session says its status while it has not ended (`standingOf` of its files). */
+  /** A file of the session has its status until it ends (`standingOf` of its files). */
   readonly hasStanding?: true;
-  /** Absent where lines go straight into logs. */
+  /** Absent if lines go directly into logs. */
   readonly inbox?: Inbox;
-  /** What it keeps in files besides logs. Loaded when needed; absent where there is nothing. */
+  /** Files besides logs, loaded when needed. Absent if there are none. */
   readonly files?: () => Promise<DialectFiles>;
   readonly signing: Signing;
-  /** The log's path below the root, in segments; refuses a bad id with BAD_ID. */
+  /** The log's path below the root, in segments; throws BAD_ID. */
   logPath(id: string): readonly string[];
-  /** The id of the session whose log is at this path, or null when none can be. */
+  /** The id of the session whose log is at this path; null if it is not a log's path. */
   idAt(path: readonly string[]): string | null;
   decode(value: unknown): Understood;
   /**
-   * Whether a line is plainly one of this dialect, for telling whose file it is. Absent where that is
-   * what `decode` takes.
+   * Whether a line certainly belongs to this dialect, for format detection. Absent: whatever
+   * `decode` accepts.
    */
   isOwn?(value: unknown): boolean;
-  /** Of which session a line says it is; null when it does not. Absent where no line does. */
+  /** The session id that a line contains; null if none. Absent if lines never contain one. */
   sessionOf?(value: unknown): string | null;
-  /** Says a neutral entry in native words, as one or more lines before `complete`. */
+  /** Maps a neutral entry to one or more lines of the dialect, before `complete`. */
   express(entry: NewEntry, facts: WriterFacts): readonly Native[];
-  /** Judges what a caller gave and adds what the writer adds; refuses with INVALID_ENTRY. */
+  /** Validates a caller's line and adds the writer's fields; throws INVALID_ENTRY. */
   complete(native: Native, facts: WriterFacts): Native;
   /**
-   * Why a line of that session is no part of the conversation; null when it is. Absent where every
-   * line is one. `isSubagents`: the log is known to be a subagent's own, whatever its id says.
+   * Why a line is not part of the conversation; null if it is. Absent if all lines are.
+   * `isSubagents`: the log is known to be a subagent's own, whatever its id says.
    */
   asideOf?(native: Native, id: string | null, isSubagents?: boolean): Aside | null;
   /**
-   * Whether no model saw what a line says that is no message and no checkpoint. Absent where that
-   * holds for all of them.
+   * Whether no model saw a line that is neither a message nor a checkpoint. Absent if that is so
+   * for all of them.
    */
   isSilent?(native: Native): boolean;
   /**
-   * Whether a program says it in the user's name: part of the conversation, and not what the user
-   * said. Absent where none does.
+   * Whether a program wrote a message in the user's name: part of the conversation, but not the
+   * user's words. Absent if no program does.
    */
   isProgramsPrompt?(native: Native): boolean;
-  /** Absent where each line says by itself what it means. */
+  /** Absent if each line is self-contained. */
   remembers?(state?: unknown): LineMemory;
-  /** Absent where no program sums up what was said. */
+  /** Absent if no program summarises conversations. */
   readonly compaction?: Compaction;
-  /** Absent where what was said stays said. */
+  /** Absent if lines are never taken back. */
   readonly takingBack?: TakingBack;
   /**
-   * Lines of a log up to `next`, which is left behind, as they count without it. Absent where none
-   * counts only with those that were written together with it.
+   * The lines before `next` as they count when `next` is cut off. Absent if no line depends on
+   * lines that were written together with it.
    */
   cutBefore?(natives: readonly Native[], next: Native): Native[];
-  /** Absent where lines stand for themselves. */
+  /** Absent if lines do not refer to each other. */
   readonly chain?: Chain;
-  /** Absent where what is given twice is written twice. */
+  /** Absent if duplicates are written again. */
   readonly once?: Once;
-  /** Absent where a line may be as long as the log allows. */
+  /** Absent if a line may be as long as the log allows. */
   readonly spilling?: Spilling;
 }

@@ -1,8 +1,8 @@
 /**
- * Fields: reading JSON objects that nobody vouches for.
+ * Fields: reads untrusted JSON objects.
  *
- * F1  Only own keys count, so that a field named like a method of Object finds nothing.
- * F2  Absent and null differ, as they do for Python's `dict.get(key, fallback)`.
+ * Only own keys count, so a field named like a method of Object is absent. Absent and null differ,
+ * as for Python's `dict.get(key, fallback)`.
  */
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -20,7 +20,7 @@ export function has(object: JsonObject, key: string): boolean {
   return Object.hasOwn(object, key);
 }
 
-/** The object in a field; an empty one when there is none. */
+/** The object in a field; an empty one if there is none. */
 export function getObject(object: JsonObject, key: string): JsonObject {
   const value = get(object, key);
   return isObject(value) ? value : {};
@@ -31,20 +31,20 @@ export function getString(object: JsonObject, key: string): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** A finite number; null for everything else, 1e999 included. */
+/** A finite number; null for everything else, including 1e999. */
 export function getNumber(object: JsonObject, key: string): number | null {
   const value = get(object, key);
   return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
-/** Without the named keys, the rest in its order. */
+/** A copy without the named keys, in the same order. */
 export function without(object: JsonObject, keys: readonly string[]): JsonObject {
   return withRest({}, object, keys);
 }
 
 /**
- * Adds what `object` holds but for the named keys to `fields`. On the path of every event, so a
- * loop: it takes a third of the time that copying by entries does.
+ * Copies all but the named keys of `object` to `fields`. Runs for every event, so it is a loop:
+ * that takes a third of the time of copying by entries.
  */
 export function withRest(
   fields: Record<string, unknown>,
@@ -59,5 +59,5 @@ export function withRest(
   return fields;
 }
 
-/** What assigning makes of every key but `__proto__`. */
+/** The descriptor that assignment creates for every key but `__proto__`. */
 const OWN_FIELD = { configurable: true, enumerable: true, writable: true };

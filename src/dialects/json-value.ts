@@ -1,14 +1,14 @@
 /**
- * JSON value: what a caller's object says once it is a line.
+ * JSON value: what a caller's object becomes as a line.
  *
- * A Date, an undefined, a NaN, a -0 or a toJSON is one thing in memory and another in the log.
- * Resolving them before a line is made keeps what is rendered live equal to what is read back.
+ * A Date, undefined, NaN, -0 or toJSON differs between memory and the log. Resolving them before
+ * the line is made keeps live rendering equal to what is read back.
  */
 
-/** Deeper values take the slow path. Also ends the walk of an object that contains itself. */
+/** Deeper values take the slow path. Also stops at an object that contains itself. */
 const PLAIN_DEPTH_MAX = 100;
 
-/** The value itself when it is plain JSON, else what it serialises to; undefined when it cannot. */
+/** The value itself if it is plain JSON, else what it serialises to; undefined if it cannot. */
 export function toJsonValue(value: unknown): unknown {
   try {
     return isPlain(value, PLAIN_DEPTH_MAX) ? value : JSON.parse(JSON.stringify(value));
@@ -25,7 +25,7 @@ function isPlain(value: unknown, depthLeft: number): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (Array.isArray(value)) {
     if (prototype !== Array.prototype) return false;
-    // Not `every`: it passes over holes, which JSON writes as null.
+    // Not `every`: it skips holes, which JSON writes as null.
     for (const item of value) if (!isPlain(item, depthLeft - 1)) return false;
     return true;
   }

@@ -1,4 +1,4 @@
-/** New ids: the ways in which several dialects name a new session. */
+/** New ids: ways of naming a new session that several dialects share. */
 
 import { badOption } from "../base/choice.ts";
 import type { NewIds } from "./dialect.ts";
@@ -14,12 +14,12 @@ export function datedId(nowMs: number, uuid: string): string {
 /** `<agent>/<uuid>`. */
 export const perAgent: NewIds = { make: (agent, _, uuid) => `${named(agent)}/${uuid}` };
 
-/** Who is at work, by an id of `perAgent`. */
+/** The agent in an id of `perAgent`. */
 export function agentBefore(id: string): string {
   return id.slice(0, id.indexOf("/"));
 }
 
-/** The agent; refuses with BAD_SETTING when there is none. */
+/** The agent; throws BAD_SETTING if there is none. */
 export function named(agent: string | null): string {
   if (agent !== null) return agent;
   throw badOption("agent", "is missing: a new session needs it (rye: a directive), or an id");

@@ -1,13 +1,13 @@
 /**
- * Not started: what is told of a call that is known not to have run, as why it failed. Whoever goes on
- * with the session must know that there is nothing to look for.
+ * Not started: the error text of a call that is known not to have run. A model that continues the
+ * session must know that the call had no effect.
  */
 
-/** Somebody said no. */
+/** The call was denied. */
 export function denied(reason: string | null): string {
   return `NOT STARTED: permission was denied, the tool did not run${reason ? `: ${reason}` : "."}`;
 }
 
-/** Somebody was asked, and had not answered. */
+/** The permission request was not answered. */
 export const UNANSWERED =
   "NOT STARTED: permission was asked for and not given, the tool did not run.";

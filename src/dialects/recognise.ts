@@ -1,9 +1,9 @@
 /**
  * Recognise: names the program that wrote a file, from the beginning of the file.
  *
- * For messages to people, and for telling another program's file from a damaged one of ours. Nothing
- * is read by these rules. A rule asks for keys that only its program writes together: a file that is
- * not recognised is better than one with a wrong name.
+ * For messages to people, and for telling another program's file from a damaged one of ours. These
+ * rules do not read sessions. A rule requires keys that only its program writes together: an
+ * unrecognised file is better than a wrong name.
  */
 
 import { isRow } from "./entire/decode.ts";
@@ -12,7 +12,7 @@ import { decode as decodeTurn } from "./homeagent/decode.ts";
 import { decode as decodeEvent } from "./rye/decode.ts";
 import { decode as decodeSdk } from "./sdk/decode.ts";
 
-/** What can be read, for messages about what cannot. */
+/** The readable formats, for messages about unreadable ones. */
 export const SUPPORTED =
   "Verbatim reads its own sessions (`verbatim`, `sdk`, `streams`), rye threads, HomeAgent sessions, " +
   "Entire and Claude Code transcripts";
@@ -20,16 +20,19 @@ export const SUPPORTED =
 interface Format {
   /** As in "this is …". */
   readonly name: string;
-  /** Whether a parsed line is this program's. */
+  /** Whether this program wrote a parsed line. */
   readonly line?: (value: JsonObject) => boolean;
-  /** Whether a file that begins with this text is; for files that are not JSON lines. */
+  /**
+   * Whether this program wrote a file that begins with this text; for files that are not JSON
+   * lines.
+   */
   readonly head?: (text: string) => boolean;
 }
 
 const CODEX_TYPES = /^(session_meta|turn_context|response_item|event_msg|compacted|world_state)$/;
 const COPILOT_TYPES = /^(session|user|assistant|tool|system|hook|subagent|abort)\.[a-z_.]+$/;
 
-/** Other programs' formats. The first that matches names the file. */
+/** Formats of other programs. The first match names the file. */
 const OTHERS: readonly Format[] = [
   {
     name: "a Codex rollout",
@@ -111,7 +114,7 @@ const OTHERS: readonly Format[] = [
   { name: "a gzip-compressed file", head: (text) => text.startsWith("\x1f\x8b") },
 ];
 
-/** What Verbatim reads, for a file that was named with another dialect. */
+/** Formats that Verbatim reads, for a file given with the wrong dialect. */
 const OURS: readonly Format[] = [
   { name: "a HomeAgent session", line: (line) => decodeTurn(line).entry !== null },
   { name: "a log of the dialect sdk", line: (line) => decodeSdk(line).entry !== null },
@@ -123,11 +126,11 @@ const OURS: readonly Format[] = [
 export interface Beginning {
   /** The first lines that are JSON, parsed. */
   readonly values: readonly unknown[];
-  /** The first bytes, one character a byte. */
+  /** The first bytes, one character per byte. */
   readonly head: string;
 }
 
-/** Which format a file has, as in "this is …"; null when none is recognised. */
+/** The format of a file, as in "this is …"; null if none is recognised. */
 export function recognise({ values, head }: Beginning): string | null {
   const lines = values.filter(isObject);
   const isOf = ({ line, head: isHead }: Format) =>
@@ -135,10 +138,10 @@ export function recognise({ values, head }: Beginning): string | null {
   return [...OTHERS, ...OURS].find(isOf)?.name ?? null;
 }
 
-/** Rows of Claude Code's that name no session. */
+/** Claude Code's rows that name no session. */
 const NAMELESS_TYPES = ["file-history-snapshot", "summary"];
 
-/** Whether a line is a row of a transcript as Claude Code and Entire's dialect write it. */
+/** Whether a line is a transcript row as Claude Code and the entire dialect write it. */
 export function isTranscriptRow(value: unknown): boolean {
   if (!isObject(value) || isOthersLine(value)) return false;
   const type = getString(value, "type");
@@ -146,7 +149,7 @@ export function isTranscriptRow(value: unknown): boolean {
   return isRow(value) || isText(value, "uuid") || NAMELESS_TYPES.includes(type);
 }
 
-/** Whether a line is plainly another program's, of which no dialect reads the messages. */
+/** Whether a line certainly is another program's, whose messages no dialect reads. */
 export function isOthersLine(value: unknown): boolean {
   return isObject(value) && OTHERS.some(({ line }) => line?.(value) === true);
 }

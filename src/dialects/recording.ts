@@ -1,4 +1,7 @@
-/** Recording: what a dialect tells `verbatim record`: its own options, and which session to append to. */
+/**
+ * Recording: what a dialect adds to `verbatim record`: its own options, and which session to append
+ * to.
+ */
 
 import type { Host } from "../base/host.ts";
 import type { Native, StoreChoices } from "./native.ts";
@@ -11,29 +14,29 @@ export interface RecordOption {
   readonly choices?: readonly string[];
 }
 
-/** Values by name, and `session`; `no` for a switch `--no-…` that was given. */
+/** Values by name, and `session`; `no` for a `--no-…` switch. */
 export type RecordGiven = Readonly<Record<string, string | undefined>>;
 
 export type RecordedSession =
   | { readonly id: string; readonly agent?: string }
   | { readonly isNew: true; readonly agent?: string }
-  /** What the person has to say, as one line. */
+  /** What the user has to add, as one line. */
   | { readonly missing: string };
 
 export interface Recording {
   readonly options?: readonly RecordOption[];
-  /** What the options mean to the store. */
+  /** Maps the options to store options. */
   storeOptions?(given: RecordGiven): StoreChoices;
   /** Absent: the session of that id, or a new one. */
   session?(
     given: RecordGiven,
     store: { readonly host: Host; readonly root: string },
   ): Promise<RecordedSession>;
-  /** The first line of a new session whose input does not begin with one. */
+  /** The first line of a new session if the input does not begin with one. */
   readonly start?: Native;
 }
 
-/** Sessions of other programs' making, which say what they are called. */
+/** For sessions of other programs: the user must give the id. */
 export function mustBeNamed(dialect: string, id: string): Recording {
   return {
     session: async ({ session }) =>

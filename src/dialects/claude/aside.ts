@@ -1,6 +1,6 @@
 /**
- * Aside: what stands beside the conversation of a log. What subagents said and did is beside that of
- * their session; in a log of its own, a subagent's rows are the conversation.
+ * Aside: lines that are not part of the conversation. In a session's log these are its subagents'
+ * rows. In a subagent's own log, its rows are the conversation.
  */
 
 import type { Aside } from "../../model/entry.ts";
@@ -9,7 +9,7 @@ import { asideOf as rowAsideOf } from "../entire/aside.ts";
 import { isShownHook, isSubagentHook } from "./hooks.ts";
 import { keyOf } from "./session-id.ts";
 
-/** `id` is the session's; null when nobody knows it, and the rows may tell (`isSubagents`). */
+/** `id` is the session's id; null if unknown, then `isSubagents` or the rows decide. */
 export function asideOf(native: Native, id: string | null, isSubagents = false): Aside | null {
   const isOwnLog = isSubagents || (id !== null && keyOf(id)?.subpath !== undefined);
   if (isSubagentHook(native)) return isOwnLog ? null : "other_agent";

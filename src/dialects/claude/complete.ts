@@ -1,9 +1,9 @@
 /**
- * Complete: judges what a caller wants to write. Nothing is added to it.
+ * Complete: validates what a caller wants to write, and adds nothing.
  *
- * C1  What is judged is what is written: the entry's JSON, asked for once.
- * C2  An entry is any JSON object with a text as its `type`: entries are Claude's own, and change
- *     with its versions. Only the store says that a session was deleted.
+ * The entry is serialised once, so the JSON that is checked is the JSON that is written. An entry
+ * is any JSON object with a string `type`: entries are Claude's own, and change with its versions.
+ * Only the store may write a deletion.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -19,7 +19,7 @@ export function complete(given: Native): Native {
   return entry;
 }
 
-/** Names the field and what is wrong with it, never what it holds. */
+/** Names the field and the fault, never the field's value. */
 export function invalidEntry(field: string, reason: string): VerbatimError<"INVALID_ENTRY"> {
   return new VerbatimError(
     "INVALID_ENTRY",

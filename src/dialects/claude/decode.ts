@@ -1,8 +1,8 @@
 /**
- * Decode: what a line means as an entry. Lines are Claude's transcript rows, as the entire dialect
- * reads them too, and what hooks were told.
+ * Decode: maps a line to an entry. Lines are Claude's transcript rows, which the entire dialect
+ * reads too, and hook payloads.
  *
- * Nothing is refused but what is no entry at all; the line stays in `native` as it was parsed.
+ * Refuses only what is not an entry at all. The parsed line is kept in `native`.
  */
 
 import type { Understood } from "../dialect.ts";

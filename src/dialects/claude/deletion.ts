@@ -1,7 +1,6 @@
 /**
- * Deletion: the line that says that a session was deleted. It erases nothing: what stands before it
- * is no longer given to whoever loads or resumes the session, and stays for whoever reads or verifies
- * the log.
+ * Deletion: the line that marks a session as deleted. It erases nothing: loading or resuming the
+ * session skips the lines before it; reading or verifying the log still returns them.
  */
 
 import type { Native, TakingBack } from "../dialect.ts";
@@ -17,7 +16,7 @@ export function isDeletion(value: unknown): boolean {
   return isObject(value) && get(value, "type") === DELETED_TYPE;
 }
 
-/** Whatever stands before it is taken back. */
+/** Takes back all lines before it. */
 export const takingBack: TakingBack = {
   says: (native) => !isDeletion(native),
   takesBack: (native) => (isDeletion(native) ? Number.POSITIVE_INFINITY : null),

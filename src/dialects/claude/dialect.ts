@@ -1,8 +1,8 @@
 /**
- * claude: Claude's sessions, entry by entry as the Agent SDK gives them. Page: docs/formats/claude.md.
+ * claude: Claude's sessions, with the entries of the Agent SDK. Page: docs/formats/claude.md.
  *
- * Root: the project's directory, or any other. A neutral session id is `<project>/<session>`, and of
- * a subagent `<project>/<session>/<subpath>`.
+ * Root: the project's directory, or any other. A neutral session id is `<project>/<session>`, and
+ * `<project>/<session>/<subpath>` for a subagent.
  */
 
 import type { Dialect } from "../dialect.ts";
@@ -32,7 +32,7 @@ export const claude: Dialect<"claude"> = {
   newIds: {
     make: (agent, _, uuid) => sessionIdOf({ projectKey: named(agent), sessionId: uuid }),
   },
-  /** Next to the subagent's log: elsewhere its rows would not be part of the conversation (aside.ts). */
+  /** Next to the subagent's log; elsewhere its rows would be outside the conversation (aside.ts). */
   forkId(parent, uuid) {
     const key = keyOf(parent);
     if (key?.subpath === undefined) return undefined;
@@ -44,7 +44,10 @@ export const claude: Dialect<"claude"> = {
   logPath,
   idAt,
   decode,
-  /** An entry is any object with a type (complete.ts, C2), so only others' known lines are not. */
+  /**
+   * Any object with a type is an entry (complete.ts), so only known lines of other programs are
+   * not.
+   */
   isOwn: (value: unknown) => decode(value).entry !== null && !isOthersLine(value),
   express,
   complete,

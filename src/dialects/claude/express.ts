@@ -1,6 +1,6 @@
 /**
- * Express: a neutral entry as a row such as Claude's own, for sessions that go on or come from
- * elsewhere. What a row cannot say is refused or left unsaid as in the entire dialect.
+ * Express: maps a neutral entry to a row like Claude's own, for sessions that are continued or were
+ * imported. Handles what a row cannot hold as the entire dialect does: refused or left out.
  */
 
 import type { NewEntry } from "../../model/entry.ts";

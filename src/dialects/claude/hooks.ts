@@ -1,13 +1,13 @@
 /**
- * Hooks: what Claude Code told a hook, as a line and as an entry.
+ * Hooks: a hook's payload as a line and as an entry.
  *
- *   {"type":"hook","uuid","timestamp","hook":{…as it was told…}}
+ *     {"type":"hook","uuid","timestamp","hook":{…the payload…}}
  *
- * With hooks alone a session has its prompts, its calls with their results, and the last word of
- * each turn. Hooks that we do not know are kept, as entries of the kind `other`.
+ * Hooks alone give a session its prompts, its calls with their results, and the last message of
+ * each turn. Unknown hooks are kept as entries of kind `other`.
  *
- * HT1  A result answers the call that it names; one that names none, a call of the same tool with the
- *      same input. It is never another call's: what came of a call must not be told of the next.
+ * A result belongs to the call whose id it has; without an id, to a call of the same tool with the
+ * same input. It is never attached to another call.
  */
 
 import { compactJson, fingerprint } from "../../base/print-json.ts";
@@ -20,13 +20,13 @@ export const HOOK_TYPE = "hook";
 
 export interface HookFacts {
   readonly nowMs: number;
-  /** The text, where its numbers are more than a double holds; null: the object says it all. */
+  /** The payload's text, if its numbers exceed a double's precision; null: the object is exact. */
   readonly text: string | null;
-  /** By which a line is known that is given again (once.ts); absent: it was written at once. */
+  /** Detects a line that is written again (once.ts); absent if it was written directly. */
   readonly uuid?: string;
 }
 
-/** The line of what a hook was told. */
+/** The line for a hook's payload. */
 export function hookLine(hook: JsonObject, { nowMs, text, uuid }: HookFacts): Native {
   return {
     type: HOOK_TYPE,
@@ -37,7 +37,7 @@ export function hookLine(hook: JsonObject, { nowMs, text, uuid }: HookFacts): Na
   };
 }
 
-/** What a hook's line means; `at` is when it was written. */
+/** Maps a hook's line to an entry; `at` is when it was written. */
 export function hookEntry(native: Native, at: string | null): Entry {
   const entry = { ...emptyEntry(native), at };
   const hook = getObject(native, "hook");
@@ -80,7 +80,7 @@ function text(hook: JsonObject, key: string): Part[] {
   return said ? [{ type: "text", text: said }] : [];
 }
 
-/** Some lines of a message, as the screen showed them. Its last piece may be empty. */
+/** Part of a message as shown on screen. The last part may be empty. */
 function displayed(entry: Entry, hook: JsonObject): Entry {
   const messageId = getString(hook, "message_id");
   const isWhole = get(hook, "final") === true;
@@ -91,13 +91,13 @@ function displayed(entry: Entry, hook: JsonObject): Entry {
   };
 }
 
-/** What the person read instead of an answer: the error as it was shown, or what is known of it. */
+/** What the person saw instead of an answer: the error message, or what is known of it. */
 function failureText(hook: JsonObject): Part[] {
   const keys = ["last_assistant_message", "error_details", "error"];
   return keys.map((key) => text(hook, key)).find((parts) => parts.length > 0) ?? [];
 }
 
-/** The results of calls that ran together. A call without a response has none here. */
+/** Results of calls that ran together. A call without a response has no result here. */
 function batchResults(hook: JsonObject): Part[] {
   const calls = get(hook, "tool_calls");
   if (!Array.isArray(calls)) return [];
@@ -117,7 +117,7 @@ function result(hook: JsonObject, output: unknown, error: string | null): Part {
   return { type: "tool_result", callId: callId(hook), output, error, durationMs };
 }
 
-/** HT1. Claude Code has not always named its calls, but it tells tool and input with each hook. */
+/** Older versions of Claude Code have no call id, but every hook has the tool and its input. */
 function callId(hook: JsonObject): string {
   const named = getString(hook, "tool_use_id");
   if (named) return named;
@@ -125,27 +125,27 @@ function callId(hook: JsonObject): string {
   return `hook_${fingerprint(compactJson(told))}`;
 }
 
-/** Whether it is what a subagent's hook was told: the main agent may have a type, never an id. */
+/** Whether a subagent's hook sent it: the main agent may have a type, but never an id. */
 export function isSubagentHook(native: Native): boolean {
   return get(native, "type") === HOOK_TYPE && !!getString(getObject(native, "hook"), "agent_id");
 }
 
 /**
- * Whether it is what the program showed, and not what was said to the model or by it: its errors,
- * and messages line by line, of which `Stop` tells the last one again.
+ * Whether it is screen output and not a message to or from the model: errors, and messages line by
+ * line, whose last one `Stop` repeats.
  */
 export function isShownHook(native: Native): boolean {
   const name = get(getObject(native, "hook"), "hook_event_name");
   return get(native, "type") === HOOK_TYPE && (name === "StopFailure" || name === "MessageDisplay");
 }
 
-/** Hooks that are no message: what they are told no model saw. Of others nobody can tell. */
+/** Hooks whose payload no model saw. Unknown hooks may have been seen. */
 const SILENT_HOOKS: readonly unknown[] = [
   ...["MessageDisplay", "Notification", "PermissionRequest", "PostCompact", "PostToolBatch"],
   ...["PreCompact", "Stop", "StopFailure", "SubagentStart", "SubagentStop", "UserPromptSubmit"],
 ];
 
-/** Whether it is such a hook, or one that was told nothing. */
+/** Whether it is a silent hook, or has an empty payload. */
 export function isSilentHook(native: Native): boolean {
   const name = get(getObject(native, "hook"), "hook_event_name");
   return get(native, "type") === HOOK_TYPE && SILENT_HOOKS.includes(name);

@@ -1,6 +1,6 @@
 /**
- * Once: an entry with a `uuid` stands in a log once, however often it is given: the SDK retries and
- * replays. Of an entry without one nobody can tell, and it is written each time.
+ * Once: an entry with a `uuid` is written to a log once, because the SDK retries and replays. An
+ * entry without one cannot be recognised, and is written each time.
  */
 
 import type { Once } from "../dialect.ts";
@@ -12,6 +12,6 @@ export const once: Once = {
     return (isObject(value) && getString(value, "uuid")) || null;
   },
 
-  /** A session that was deleted can be written anew. */
+  /** A deleted session can be written again. */
   forgets: isDeletion,
 };

@@ -1,44 +1,47 @@
 /**
- * Session ids: where the log of a session, or of one of its subagents, lies, and back.
+ * Session ids: maps a session or subagent to the path of its log, and back.
  *
- *   project "-home-me-app", session "6f1c…", subpath "subagents/agent-7"
+ *     project "-home-me-app", session "6f1c…", subpath "subagents/agent-7"
  *     <->  "-home-me-app/6f1c…/subagents/agent-7"
  *     <->  .verbatim/claude/-home-me-app/6f1c…/subagents/agent-7/transcript.jsonl
  *
- * C1  Every key that is well-formed Unicode and not too long has one id, and no two share one: what
- *     is no letter, digit, `_` or `-` is written as `%` and two hex digits for each byte of UTF-8.
- *     So `..`, `/`, NUL and all their like are names as others are, and leave no directory.
- * C2  A name of over 200 bytes goes on in the next directory: all its pieces but the last end in `~`.
- * C3  An id that this does not spell is refused, or somebody else's.
+ * Every key of well-formed Unicode within the length limit has one id, and no two keys share
+ * one. Characters other than letters, digits, `_` and `-` become `%` and two hex digits per UTF-8
+ * byte. So `..`, `/` and NUL are ordinary names and cannot leave the directory.
+ *
+ * A name over 200 bytes continues in the next directory: all its pieces but the last end in
+ * `~`.
+ *
+ * An id that is not in this spelling is refused, or belongs to another program.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
 import { ID_SEGMENT_BYTES_MAX } from "../../base/limits.ts";
 
-/** Where sessions lie below the root. */
+/** Where sessions are, below the root. */
 export const SESSIONS_PATH: readonly string[] = [".verbatim", "claude"];
 export const LOG_NAME = "transcript.jsonl";
-/** An id is that many directories at most: deeper ones would not be found. */
+/** Maximum directories in an id: deeper ones would not be found. */
 export const ID_SEGMENTS_MAX = 30;
-/** And so long at most: paths have an end, too. */
+/** Maximum id length, because paths are limited. */
 export const ID_CHARS_MAX = 2000;
 
-/** Whose transcript it is, in the words of Claude's Agent SDK. */
+/** Key of a transcript, as Claude's Agent SDK names it. */
 export interface SessionKey {
   readonly projectKey: string;
   readonly sessionId: string;
-  /** Of a subagent; absent for the session itself. */
+  /** The subagent; absent for the session itself. */
   readonly subpath?: string;
 }
 
 const PLAIN = /^[\w-]+$/;
-/** What stands for a name of no characters. */
+/** Spelling of an empty name. */
 const EMPTY = "%";
 const GOES_ON = "~";
 const PIECE_CHARS = ID_SEGMENT_BYTES_MAX - GOES_ON.length;
 
 /**
- * The id of a key; refuses with BAD_ID, which says what of it is wrong.
+ * The id of a key. Throws BAD_ID, which says what is wrong.
  *
  * @example sessionIdOf({ projectKey: "app", sessionId: "s", subpath: "a/.." }) // "app/s/a/%2E%2E"
  */
@@ -53,7 +56,7 @@ export function sessionIdOf({ projectKey, sessionId, subpath }: SessionKey): str
   return id;
 }
 
-/** The key of an id; null when it is none. */
+/** The key of an id; null if the id is not valid. */
 export function keyOf(id: string): SessionKey | null {
   if (id.length > ID_CHARS_MAX) return null;
   const names = namesIn(id.split("/"));
@@ -90,7 +93,7 @@ function named(field: string, name: unknown): string {
   throw badId(name.toWellFormed(), `${field}: it is not well-formed Unicode`);
 }
 
-/** C1, C2 */
+/** The path segments that spell a name. */
 function segmentsOf(name: string): string[] {
   if (name === "") return [EMPTY];
   let rest = PLAIN.test(name) ? name : encoded(name);
@@ -108,7 +111,7 @@ function encoded(name: string): string {
   });
 }
 
-/** The names that segments spell, each whole; null when they spell none. */
+/** The names that the segments spell; null if the spelling is wrong. */
 function namesIn(segments: readonly string[]): string[] | null {
   const names: string[] = [];
   let open = "";
@@ -130,16 +133,16 @@ function decoded(text: string): string | null {
   try {
     return text === "" ? null : decodeURIComponent(text);
   } catch {
-    return null; // No spelling of ours.
+    return null; // Not our spelling.
   }
 }
 
-/** C3: there is one spelling of a key. */
+/** A key has one spelling. */
 function isSpelledBy(key: SessionKey, id: string): boolean {
   try {
     return sessionIdOf(key) === id;
   } catch {
-    return false; // Too long, or a subpath without a name: no key.
+    return false; // Too long, or an empty subpath.
   }
 }
 

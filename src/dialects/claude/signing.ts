@@ -1,6 +1,6 @@
 /**
- * Signing: checkpoints lie beside a session's log, since whoever loads the session wants its entries
- * and nothing else. A turn begins with what the user says after the assistant or a tool has spoken.
+ * Signing: checkpoints are in a sidecar file, because readers of a session's log want only its
+ * entries. A turn begins with the user's first message after the assistant or a tool.
  */
 
 import type { TurnMark } from "../../model/turns.ts";

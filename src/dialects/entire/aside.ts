@@ -1,14 +1,14 @@
-/** Aside: rows that Claude Code keeps among those of a conversation, and that are no part of it. */
+/** Aside: rows that Claude Code keeps in a conversation's log but that are not part of it. */
 
 import type { Aside, Part, Speaker } from "../../model/entry.ts";
 import type { Native } from "../dialect.ts";
 import { get, isObject } from "../fields.ts";
 import { ATTACHMENT_TYPE, attachedIn, isNotification } from "./attachment.ts";
 
-/** By whom its own error texts are said to be. */
+/** The model name in Claude Code's own error messages. */
 const SYNTHETIC_MODEL = "<synthetic>";
 
-/** `isSubagents`: the log is known to be another agent's own, and its rows are the conversation. */
+/** `isSubagents`: the log is known to be another agent's own, so its rows are the conversation. */
 export function asideOf(native: Native, _id?: string | null, isSubagents = false): Aside | null {
   if (get(native, "isSidechain") === true && !isSubagents) return "other_agent";
   if (get(native, "type") === ATTACHMENT_TYPE) {
@@ -17,7 +17,7 @@ export function asideOf(native: Native, _id?: string | null, isSubagents = false
   return isProgramsOwn(native) ? "program" : null;
 }
 
-/** Whether a row is not a person's words, though it is in the user's name. */
+/** Whether a program wrote a row in the user's name. */
 export function isProgramsPrompt(native: Native): boolean {
   if (get(native, "type") === ATTACHMENT_TYPE) return attachedIn(native)?.isTyped === false;
   if (get(native, "type") !== "user") return false;
@@ -25,7 +25,7 @@ export function isProgramsPrompt(native: Native): boolean {
   return by === "program" || by === "summary";
 }
 
-/** Who speaks in a user's row; null: a person, as far as the row says. */
+/** Who wrote a user's row; null: a person, as far as the row says. */
 export function speakerOf(row: Native, parts: readonly Part[]): Speaker | null {
   if (isSummary(row)) return "summary";
   const origin = get(row, "origin");
@@ -37,12 +37,12 @@ export function speakerOf(row: Native, parts: readonly Part[]): Speaker | null {
   return get(row, "isSidechain") === true ? "agent" : null;
 }
 
-/** Whether a row sums up what was said before it: the model starts over from there. */
+/** Whether a row summarises the rows before it: the model starts over from there. */
 export function isSummary(row: Native): boolean {
   return get(row, "type") === "user" && get(row, "isCompactSummary") === true;
 }
 
-/** Whether a row is the program's words in the model's name. */
+/** Whether the program wrote a row in the model's name. */
 export function isProgramsOwn(native: Native): boolean {
   const message = get(native, "message");
   const isAnswer = get(native, "type") === "assistant" && isObject(message);

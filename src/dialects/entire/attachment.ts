@@ -1,9 +1,9 @@
 /**
- * Attachment: what Claude Code puts next to a prompt. A prompt typed while the agent was at work, the
- * content of a file that was named with `@`, and what the program adds by itself.
+ * Attachment: what Claude Code adds to a prompt: prompts typed while the agent was working, content
+ * of files named with `@`, and the program's own additions.
  *
- * AT1  `rendered` is what the model got, where a row has it. Else the attachment's own text counts.
- *      One that has neither says nothing here, and `asideOf` says so of it.
+ * `rendered` is what the model received, if a row has it. Otherwise the attachment's own text
+ * counts. An attachment with neither is empty here, and `asideOf` reports it.
  */
 
 import type { Part, Role } from "../../model/entry.ts";
@@ -12,10 +12,10 @@ import { partsOf } from "./blocks.ts";
 
 export const ATTACHMENT_TYPE = "attachment";
 
-/** The type of a prompt that was typed while the agent was at work. */
+/** The type of a prompt that was typed while the agent was working. */
 const QUEUED = "queued_command";
 const RENDERED_ROLES: readonly Role[] = ["user", "system"];
-/** What such prompts are, when a person typed them; other modes are the program's. */
+/** Modes of prompts typed by a person; other modes are the program's. */
 const TYPED_MODES: readonly unknown[] = [undefined, "prompt"];
 
 export interface Attached {
@@ -25,13 +25,13 @@ export interface Attached {
   readonly isTyped: boolean;
 }
 
-/** What an attachment's row says; null when it is not one, or says nothing. */
+/** The content of an attachment's row; null if it is not one, or has none. */
 export function attachedIn(row: JsonObject): Attached | null {
   const attachment = get(row, "attachment");
   if (get(row, "type") !== ATTACHMENT_TYPE || !isObject(attachment)) return null;
   const rendered = partsOf(get(row, "rendered") ?? get(attachment, "rendered"));
   const isTyped = get(attachment, "type") === QUEUED && isByPerson(attachment);
-  // A prompt as it was typed; what the program wraps around it is not the person's word.
+  // The prompt as typed, without the program's wrapping.
   const own = ownParts(attachment);
   const parts = rendered.length > 0 && !(isTyped && own.length > 0) ? rendered : own;
   if (parts.length === 0) return null;
@@ -40,7 +40,7 @@ export function attachedIn(row: JsonObject): Attached | null {
   return { role: isTyped ? "user" : role, parts, isTyped };
 }
 
-/** Whether a prompt that waited was a person's: peers and the program's own tasks use the queue too. */
+/** Whether a person typed a queued prompt: peers and the program's own tasks use the queue too. */
 function isByPerson(attachment: JsonObject): boolean {
   const origin = get(attachment, "origin");
   const kind = isObject(origin) ? get(origin, "kind") : undefined;
@@ -50,7 +50,7 @@ function isByPerson(attachment: JsonObject): boolean {
   return TYPED_MODES.includes(get(attachment, "commandMode"));
 }
 
-/** How the program tells that a task of its own has ended. */
+/** Whether a text is the program's notification that one of its tasks has ended. */
 export function isNotification(text: string): boolean {
   return text.startsWith("<task-notification>");
 }
@@ -86,7 +86,7 @@ function fileParts(attachment: JsonObject, content: JsonObject): Part[] {
   return [...texts(attachment, ""), { type: "other", native: { type: "image", source } }];
 }
 
-/** Which file it is, and what is in it. */
+/** The file's name and content. */
 function texts(attachment: JsonObject, text: string | null): Part[] {
   if (text === null) return [];
   const name = getString(attachment, "filename") ?? getString(attachment, "path");

@@ -1,11 +1,9 @@
 /**
- * Blocks: Anthropic's content blocks as parts of an entry, and back.
+ * Blocks: maps Anthropic's content blocks to parts of an entry, and back.
  *
- * BL1  What is read is never refused: a block that we do not know, or whose fields are odd, is kept
- *      as `other`.
- * BL2  What a part says that a block has no field for goes under keys of our own, which other
- *      readers pass over: `duration_ms`, `error`, `is_json`, `withheld`, `provider`, and blocks
- *      `child_session`.
+ * Reading never refuses: a block of an unknown type or with unexpected fields becomes `other`.
+ * Parts that no Anthropic field can hold use keys of our own, which other readers ignore:
+ * `duration_ms`, `error`, `is_json`, `withheld`, `provider`, and blocks `child_session`.
  */
 
 import type { Part } from "../../model/entry.ts";
@@ -14,7 +12,7 @@ import { toJsonValue } from "../json-value.ts";
 import { refuse } from "./invalid-row.ts";
 import { withStructured } from "./structured-content.ts";
 
-/** The parts of a message's content, whichever of its two shapes it has. */
+/** The parts of a message's content, a string or a list of blocks. */
 export function partsOf(content: unknown): Part[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return Array.isArray(content) ? content.flatMap(partsIn) : [];
@@ -26,7 +24,7 @@ function partsIn(block: unknown): Part[] {
   return part.type === "text" ? [part, ...citationsIn(block)] : [part];
 }
 
-/** Where a text is from, as a part that follows it: such as capture keeps. */
+/** The citations of a text block, as a part after the text, in the form that capture keeps. */
 function citationsIn(block: JsonObject): Part[] {
   const citations = get(block, "citations");
   const isSaid = Array.isArray(citations) && citations.length > 0;
@@ -48,7 +46,7 @@ function knownPart(block: JsonObject): Part | null {
     }
     case "tool_use": {
       const tool = getString(block, "name");
-      // Without an input the call broke off, and is none.
+      // A call without an input was interrupted, and does not count as a call.
       if (tool === null || !has(block, "input")) return null;
       return { type: "tool_call", callId: idOf(block, "id"), tool, input: get(block, "input") };
     }
@@ -80,7 +78,7 @@ function providerOf(block: JsonObject): { readonly provider?: string } {
   return provider === null ? {} : { provider };
 }
 
-/** Of a tool that failed, the content is why; what it said besides is there with an `error`. */
+/** If the tool failed, the content is the reason; other output is there only next to an `error`. */
 function resultOf(block: JsonObject): Part {
   const content = withStructured(get(block, "content", null), get(block, "structuredContent"));
   const output = get(block, "is_json") === true ? parsed(content) : content;
@@ -99,11 +97,11 @@ function parsed(content: unknown): unknown {
   try {
     return typeof content === "string" ? JSON.parse(content) : content;
   } catch {
-    return content; // Somebody else's word, then: it is shown as it is.
+    return content; // Not our JSON: keep the text as it is.
   }
 }
 
-/** The text of a content: the string, or its text blocks, a blank line between them. */
+/** The text of a content: the string, or its text blocks joined by blank lines. */
 export function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
@@ -120,12 +118,12 @@ function isOnlyText(content: unknown): boolean {
   return content.every((block) => isObject(block) && get(block, "type") === "text");
 }
 
-/** An id that is empty is no id. */
+/** An empty id counts as none. */
 function idOf(block: JsonObject, key: string): string | null {
   return getString(block, key) || null;
 }
 
-/** A part as the block that says it; refuses what has none with INVALID_ENTRY. */
+/** Maps a part to a block; throws INVALID_ENTRY if no block can hold it. */
 export function blockOf(part: Part): JsonObject {
   switch (part.type) {
     case "text":
@@ -170,7 +168,7 @@ function resultBlock(part: Extract<Part, { type: "tool_result" }>): JsonObject {
   };
 }
 
-/** What may stand as a message's or a result's content. */
+/** Whether a value is valid content of a message or a result. */
 export function isContent(value: unknown): boolean {
   return typeof value === "string" || (Array.isArray(value) && value.every(isBlock));
 }

@@ -1,14 +1,14 @@
 /**
- * Chain: every row names the row before it (`parentUuid`), whoever wrote that.
+ * Chain: every row names the row before it (`parentUuid`), whichever program wrote that row.
  *
- * Rows of other programs may form a tree, or have no name: what counts for the next row is the last
- * row in the log that has one.
+ * Rows of other programs may form a tree or have no id. The next row refers to the last row in the
+ * log that has one.
  */
 
 import type { Chain, Native } from "../dialect.ts";
 import { getString, isObject } from "../fields.ts";
 
-/** Longer ones are nobody's; a line may hold 16 MiB. */
+/** Longer ids are ignored; a line may hold 16 MiB. */
 const ID_CHARS_MAX = 200;
 
 export const chain: Chain = {
@@ -17,7 +17,7 @@ export const chain: Chain = {
     return id === null || id === "" || id.length > ID_CHARS_MAX ? null : id;
   },
 
-  /** In the place that `complete` left for it. */
+  /** Sets the field that `complete` left null. */
   link(native: Native, previous: string | null): Native {
     return { ...native, parentUuid: previous };
   },

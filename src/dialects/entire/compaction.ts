@@ -1,7 +1,7 @@
 /**
- * Compaction: Claude Code sums up a conversation that grew too long. A `compact_boundary` row comes
- * first, then the summary as a user's row; from there on the model has nothing from before, but for
- * rows that the boundary names.
+ * Compaction: Claude Code summarises a conversation that grew too long. A `compact_boundary` row
+ * comes first, then the summary as a user's row. From there on the model sees nothing from before,
+ * except rows that the boundary names.
  */
 
 import type { Compaction, Native } from "../dialect.ts";

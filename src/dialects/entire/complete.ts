@@ -1,15 +1,16 @@
 /**
- * Complete: a row as it is written: what a caller gave, judged, and what the writer adds.
+ * Complete: validates a caller's row and adds the writer's fields.
  *
  *   {"type","sessionId","uuid","parentUuid","timestamp","cwd","version","message",…the caller's own}
  *
- * C1  What the writer knows wins over what the caller says of it, but for `version`: a row that was
- *     written by another program keeps the version of that one. `parentUuid` is null here: only
- *     under the log's lock is it known what the row follows (chain.ts).
- * C2  A completed row is plain JSON in memory too: it reads back as it is.
- * C3  An assistant's content is a list of blocks, and its message has an id: without either Entire
- *     loses the text, or the tokens.
- * C4  `checkpoint` rows, `event_type` and `spill` are the store's own. A caller's are refused.
+ * - The writer's values replace the caller's, except `version`: a row that another program wrote
+ *   keeps that program's version. `parentUuid` is null here: the previous row is known only under
+ *   the log's lock (chain.ts).
+ * - A completed row is plain JSON in memory too: it reads back unchanged.
+ * - An assistant's content is a list of blocks, and its message has an id: without them Entire
+ *   loses the text, or the tokens.
+ * - `checkpoint` rows, `event_type` and `spill` are reserved for the store, and refused from
+ *   callers.
  */
 
 import type { Native, WriterFacts } from "../dialect.ts";
@@ -19,11 +20,11 @@ import { isBlock } from "./blocks.ts";
 import { refuse } from "./invalid-row.ts";
 import { completeUsage } from "./usage.ts";
 
-/** What rows of a conversation are called; all others are the store's or other programs'. */
+/** Types of conversation rows; all other types belong to the store or to other programs. */
 export const ROLES = ["user", "assistant", "system"] as const;
 export type RowType = (typeof ROLES)[number];
 
-/** What the writer knows of every row, and where the row's own words stand. */
+/** The fields that the writer sets on every row, and the position of `message`. */
 export const ROW_KEYS: readonly string[] = [
   "type",
   "sessionId",
@@ -75,7 +76,7 @@ function messageOf(type: RowType, message: unknown, facts: WriterFacts): JsonObj
   return withRest(fields, message, ASSISTANT_KEYS);
 }
 
-/** A string, or a list of blocks of which each says what it is and, of a tool, which call. */
+/** A string, or a list of blocks, each with a type and, for tools, a call id. */
 function contentOf(content: unknown): string | readonly JsonObject[] {
   if (typeof content === "string") return content;
   if (!Array.isArray(content))

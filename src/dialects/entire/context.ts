@@ -1,24 +1,24 @@
 /**
- * Context: what `context.md` holds: whose session it is, and which tools it used on what.
+ * Context: the content of `context.md`: session metadata, and which tools it used on what.
  *
  * Folded from entries one at a time, in bounded memory. Format: docs/formats/entire.md.
  *
- * CX1  Every value stands on a line of its own and cannot leave it: whatever a model or a tool
- *      wrote, it begins no heading and no other item.
- * CX2  The text follows from the log alone, but for the model of a log that names none.
+ * Every value is on its own line and cannot leave it: text of a model or a tool cannot start a
+ * heading or another item. The text depends only on the log, except for the model of a log that
+ * names none.
  */
 
 import { oneLine } from "../../base/one-line.ts";
 import { compactJson } from "../../base/print-json.ts";
 import type { Entry } from "../../model/entry.ts";
 
-/** The longest value of an action, in characters. */
+/** Maximum characters of an action's value. */
 export const ACTION_CHARS_MAX = 200;
-/** Actions that are listed; beyond it they are only counted. */
+/** Maximum actions listed; further ones are only counted. */
 export const ACTIONS_MAX = 10_000;
 
 const UNKNOWN = "unknown";
-/** How one of ours begins. Entire's own have other words there. */
+/** The first lines of our files. Entire's own differ. */
 const OURS =
   /^# Session Context\n\n\*\*Session ID:\*\* .+\n\n\*\*Model:\*\* (.+)\n\n\*\*Start Time:\*\* /;
 
@@ -39,7 +39,7 @@ export class ContextFold {
     }
   }
 
-  /** The text for the session of that id; `model` is named when no entry names one. */
+  /** The text for the session of that id; `model` is used if no entry names one. */
   text(id: string, model: string | null = null): string {
     const more = this.#actionCount - this.#actions.length;
     return [
@@ -55,13 +55,15 @@ export class ContextFold {
       .concat("\n");
   }
 
-  /** Whether a text is what `text` gives; a model that the entries do not name is taken on trust. */
+  /**
+   * Whether a text equals the result of `text`; a model that no entry names is accepted as it is.
+   */
   isSaidBy(text: string, id: string): boolean {
     return text === this.text(id, OURS.exec(text)?.[1] ?? null);
   }
 }
 
-/** Whether a context.md is one that we wrote: another program's is not ours to replace. */
+/** Whether we wrote a context.md: another program's file is not replaced. */
 export function isOurContext(text: string): boolean {
   return OURS.test(text);
 }
@@ -77,7 +79,7 @@ function action(tool: string, input: unknown): string {
   return `- **${oneLine(tool, ACTION_CHARS_MAX)}**: ${oneLine(text, ACTION_CHARS_MAX)}`.trimEnd();
 }
 
-/** Of an object or a list its first value, of anything else itself. */
+/** The first value of an object or a list; any other value itself. */
 function firstValue(input: unknown): unknown {
   if (typeof input !== "object" || input === null) return input;
   for (const key in input) {

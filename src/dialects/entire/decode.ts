@@ -1,8 +1,8 @@
 /**
- * Decode: what a row means as an entry, ours or another program's (Claude Code's above all).
+ * Decode: maps a row to an entry, our own or another program's (mostly Claude Code's).
  *
- * Nothing is refused but what is no row at all: other types of rows are kept as `other`, odd values
- * in odd places are passed over, and the row stays in `native` as it was parsed.
+ * Refuses only what is not a row at all: unknown row types become `other`, unexpected values are
+ * ignored, and the parsed row is kept in `native`.
  */
 
 import { type Entry, emptyEntry, type Part, type Role } from "../../model/entry.ts";
@@ -28,7 +28,7 @@ export function decode(value: unknown): Understood {
   return { entry: rowEntry(value, type), fault: null };
 }
 
-/** What a row of that type means, whatever else it holds. */
+/** The entry of a row of that type, whatever else it holds. */
 export function rowEntry(row: JsonObject, type: string): Entry {
   const attached = attachedIn(row);
   if (attached !== null) {
@@ -62,12 +62,12 @@ function messageOf(entry: Entry, type: RowType, message: JsonObject): Entry {
     ...(stopReason === null ? {} : { stopReason }),
     ...(get(native, "partial") === true ? { isPartial: true } : {}),
   };
-  // Of what began other sessions nobody is the speaker.
+  // Rows about child sessions have no speaker.
   const isAside = type === "system" && parts.length > 0 && parts.every(isChild);
   return isAside ? { ...said, kind: "other", role: null } : said;
 }
 
-/** Results come back to the model as a user's row; a row of nothing else is the tools'. */
+/** Results go back to the model as a user's row; a row with only results has the role `tool`. */
 function roleOf(type: RowType, parts: readonly Part[], row: JsonObject): Role {
   if (type !== "user") return type;
   const isResults = parts.length > 0 && parts.every(isResult);
@@ -82,7 +82,7 @@ function isChild({ type }: Part): boolean {
   return type === "child";
 }
 
-/** Any time that JavaScript reads, in UTC; null outside the years that ISO writes with four digits. */
+/** Any time that JavaScript parses, in UTC; null outside the years with four digits. */
 export function timeOf(timestamp: unknown): string | null {
   const ms = typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN;
   const text = Number.isNaN(ms) ? "" : new Date(ms).toISOString();
@@ -90,8 +90,8 @@ export function timeOf(timestamp: unknown): string | null {
 }
 
 /**
- * Whether a value is plainly a row, for telling whose file it is: stricter than `decode`, which
- * keeps whatever has a type.
+ * Whether a value certainly is a row, for format detection: stricter than `decode`, which keeps
+ * everything with a type.
  */
 export function isRow(value: unknown): boolean {
   if (!isObject(value) || typeof get(value, "type") !== "string") return false;

@@ -1,7 +1,7 @@
 /**
  * entire: session transcripts that Entire reads. Page: docs/formats/entire.md.
  *
- * Root: the project's directory, which is also what rows call `cwd`.
+ * Root: the project's directory, which is also `cwd` in rows.
  */
 
 import type { Dialect } from "../dialect.ts";

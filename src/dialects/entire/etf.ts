@@ -1,14 +1,15 @@
 /**
- * ETF: entries of any dialect as Entire's normalised transcript ("Entire Transcript Format", v 1).
+ * ETF: exports entries of any dialect as Entire's normalised transcript ("Entire Transcript
+ * Format", v 1).
  *
- * One line per prompt and per answer, results inside the calls that they answer, no thinking. So a
- * line can be given only when its calls have their results and its message has all its fragments;
- * what follows waits behind it, in order. Format: docs/formats/entire.md, "ETF".
+ * One line per prompt and per answer, results inside their calls, no thinking. So a line is emitted
+ * only when its calls have results and its message has all fragments; later lines wait behind it,
+ * in order. Format: docs/formats/entire.md, "ETF".
  *
- * ET1  However long a call waits, what is held is bounded: beyond it the oldest line is given as it
- *      is, and its calls count as unanswered.
- * ET2  What has no place in the format is counted, never dropped in silence.
- * ET3  A result goes to the call that pairing.ts says it answers, and to no other.
+ * - Held lines are bounded: beyond the limit the oldest line is emitted as it is, and its calls
+ *   count as unanswered.
+ * - Content with no place in the format is counted, never dropped silently.
+ * - A result goes only to the call that pairing.ts matches it with.
  */
 
 import { compactJson } from "../../base/print-json.ts";
@@ -18,25 +19,25 @@ import { get, isObject } from "../fields.ts";
 import { blockOf, textOf } from "./blocks.ts";
 
 export interface EtfFacts {
-  /** Whose transcript it is. */
+  /** Name of the agent in the transcript. */
   readonly agent: string;
-  /** Of the program that exports; Entire's reader wants one. */
+  /** Version of the exporting program; Entire's reader requires one. */
   readonly cliVersion: string;
 }
 
-/** What the lines do not hold. */
+/** Counts of what the exported lines do not contain. */
 export interface EtfReport {
-  /** Calls that were given without a result. */
+  /** Calls emitted without a result. */
   unanswered: number;
-  /** Results that answer no call, or came too late. */
+  /** Results without a call, or that came too late. */
   strayResults: number;
-  /** Entries that the format has no line for: of the system, of other programs. */
+  /** Entries without a line in the format: of the system, of other programs. */
   unplaced: number;
-  /** What stands in prompts, answers and results and is no block here, or no text. */
+  /** Blocks in prompts, answers and results that the format cannot hold. */
   unplacedBlocks: number;
 }
 
-/** Lines that are held back at most, and the characters in them. */
+/** Maximum lines held back, and characters in them. */
 export const HELD_LINES_MAX = 1000;
 export const HELD_CHARS_MAX = 16 * 1024 * 1024;
 
@@ -49,13 +50,13 @@ interface Line {
   unanswered: number;
 }
 
-/** A block's JSON; of an open call without its last brace, where the result goes. */
+/** A block's JSON; for an open call without the last brace, where the result goes. */
 interface Block {
   json: string;
   isOpen: boolean;
 }
 
-/** Where a call stands: in a line that may be given by now, which has no blocks any more (ET1). */
+/** Position of a call. Its line may have been emitted, and then has no blocks any more. */
 interface CallPlace {
   readonly line: Line;
   readonly index: number;
@@ -73,7 +74,7 @@ export class EtfExport {
     this.#facts = facts;
   }
 
-  /** Takes an entry of the conversation; gives the lines that are complete by now. */
+  /** Adds an entry of the conversation; yields the lines that are now complete. */
   *add(entry: Entry): Generator<string> {
     this.#entries++;
     if (entry.kind === "message" && entry.role !== "system") this.#addMessage(entry);
@@ -83,7 +84,7 @@ export class EtfExport {
     yield* this.#release(false);
   }
 
-  /** The lines that are left. */
+  /** Yields the remaining lines. */
   *end(): Generator<string> {
     yield* this.#release(true);
   }
@@ -101,7 +102,7 @@ export class EtfExport {
   #addPrompt({ at }: Entry, parts: readonly Part[]): void {
     const line = this.#hold("user", at, null);
     for (const part of parts) {
-      // What a user says has no type in this format.
+      // User text blocks have no type in this format.
       this.#putWhole(line, part.type === "text" ? { text: part.text } : blockIn(part));
     }
   }
@@ -118,7 +119,7 @@ export class EtfExport {
     }
   }
 
-  /** Some dialects count where a turn ends: that goes to the turn's last answer. */
+  /** Some dialects count tokens at the end of a turn: they go to the turn's last answer. */
   #addUsage(usage: Usage | null): void {
     const last = this.#held.findLast(({ type }) => type === "assistant");
     if (last && last.usage === null) last.usage = usage;
@@ -152,7 +153,7 @@ export class EtfExport {
     return line;
   }
 
-  /** Null: there is no block for it. */
+  /** `block` is null if the format has none for the part. */
   #putWhole(line: Line, block: object | null): void {
     if (block === null) this.report.unplacedBlocks++;
     else this.#put(line, { json: compactJson(block), isOpen: false });
@@ -166,11 +167,11 @@ export class EtfExport {
   *#release(isLast: boolean): Generator<string> {
     for (let line = this.#held[0]; line; line = this.#held[0]) {
       const isFull = this.#held.length > HELD_LINES_MAX || this.#heldChars > HELD_CHARS_MAX;
-      // The last answer may have more fragments, or be told what its turn used.
+      // The last answer may get more fragments, or the usage of its turn.
       const mayGrow = this.#held.length === 1 && line.type === "assistant";
       if (!isLast && !isFull && (line.unanswered > 0 || mayGrow)) return;
       this.#held.shift();
-      const blocks = line.blocks.splice(0); // What answers its calls from now on comes too late.
+      const blocks = line.blocks.splice(0); // Results for these calls now come too late.
       for (const { json } of blocks) this.#heldChars -= json.length;
       this.report.unanswered += line.unanswered;
       if (blocks.length > 0 || line.usage !== null) yield this.#lineText(line, blocks);
@@ -194,16 +195,16 @@ export class EtfExport {
   }
 }
 
-/** A part as a block; null for what no block can say. */
+/** Maps a part to a block; null if no block can hold it. */
 function blockIn(part: Part): object | null {
   try {
     return blockOf(part);
   } catch {
-    return null; // Kept by its own log, and of no meaning to another reader.
+    return null; // Stays in its own log; other readers cannot use it.
   }
 }
 
-/** What a tool gave, and why it failed, as a text: the format has no other. */
+/** A tool's output and error as text, the only form in this format. */
 function resultText(output: unknown, error: string | null): string {
   const text = outputText(output);
   if (error === null || text.includes(error)) return text;
@@ -215,7 +216,7 @@ function outputText(output: unknown): string {
   return textOf(output) || (typeof output === "string" ? "" : compactJson(output));
 }
 
-/** How many blocks stand beside the texts that are an output's text. */
+/** How many blocks of an output are not text. */
 function blocksBesideText(output: unknown): number {
   if (!Array.isArray(output) || textOf(output) === "") return 0;
   return output.filter((block) => !isObject(block) || get(block, "type") !== "text").length;

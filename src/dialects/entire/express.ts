@@ -1,9 +1,9 @@
 /**
- * Express: how a neutral entry is said in rows, before `complete`.
+ * Express: maps a neutral entry to rows, before `complete`.
  *
- * A message becomes one row, and nothing of it is dropped: the writer's time wins over `at`, which is
- * kept as `saidAt`. Where sessions and turns begin and end has no row here: the store knows when one
- * ends, and writes context.md. What no row can say is refused with INVALID_ENTRY.
+ * A message becomes one row and loses nothing: the writer's time replaces `at`, which is kept as
+ * `saidAt`. Starts and ends of sessions and turns have no row: the store knows when a session ends,
+ * and writes context.md. Content that no row can hold throws INVALID_ENTRY.
  */
 
 import type { NewEntry, Part } from "../../model/entry.ts";
@@ -63,14 +63,17 @@ function rowOf(entry: NewEntry, type: RowType): Native {
   };
 }
 
-/** Results alone read as the tools' (decode.ts); anything else in their name must say so. */
+/**
+ * A row of results alone decodes to the role `tool` (decode.ts); other content needs the role
+ * stated.
+ */
 function isToolsText({ role, parts = [] }: NewEntry): boolean {
   return (
     role === "tool" && !(parts.length > 0 && parts.every(({ type }) => type === "tool_result"))
   );
 }
 
-/** What a person typed is a text, as the document has it; everything else is blocks. */
+/** A person's text is a string, as in the document; everything else is blocks. */
 function contentOf(parts: readonly Part[], type: RowType): unknown {
   const [only, ...more] = parts;
   const isText = only?.type === "text" && more.length === 0 && type !== "assistant";

@@ -1,8 +1,8 @@
-/** Invalid row: how this dialect refuses what it will not write. */
+/** Invalid row: the error for rows that this dialect refuses to write. */
 
 import { VerbatimError } from "../../base/errors.ts";
 
-/** Names the field and what is wrong with it, never what it holds. */
+/** Names the field and the fault, never the field's value. */
 export function refuse(field: string, reason: string): never {
   throw new VerbatimError(
     "INVALID_ENTRY",

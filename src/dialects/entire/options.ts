@@ -1,4 +1,4 @@
-/** Options: those of `openStore` that only entire has. */
+/** Options of `openStore` that only entire has. */
 
 import type { OwnOptions } from "../../base/choice.ts";
 

@@ -1,13 +1,12 @@
-/** Prompt: what `prompt.txt` holds: the first thing that a user said. */
+/** Prompt: the content of `prompt.txt`: the user's first message. */
 
 import { get, isObject } from "../fields.ts";
 import { asideOf, isProgramsPrompt } from "./aside.ts";
 import { textOf } from "./blocks.ts";
 
 /**
- * The text of a row in which a user says something, to the letter; null for every other row. Rows
- * that another program put into the user's mouth (`isMeta`), or said to an agent of its own
- * (`isSidechain`), are no prompts.
+ * The exact text of a user's message; null for every other row. Rows that another program wrote in
+ * the user's name (`isMeta`) or to its own agent (`isSidechain`) are not prompts.
  */
 export function promptIn(row: unknown): string | null {
   if (!isObject(row) || get(row, "type") !== "user") return null;

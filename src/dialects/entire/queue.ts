@@ -1,14 +1,14 @@
 /**
- * Queue: prompts that were typed while Claude Code was at work, as its older versions keep them.
+ * Queue: prompts typed while Claude Code was working, as its older versions store them.
  *
- *   {"type":"queue-operation","operation":"enqueue","content":"…"}   typed, and waits
- *   dequeue   becomes the next prompt: an ordinary user's row follows
- *   remove    goes to the model in the middle of its turn; later versions write an attachment, too
- *   popAll    the person took it back to edit it
+ *     {"type":"queue-operation","operation":"enqueue","content":"…"}   typed, and waits
+ *     dequeue   becomes the next prompt: an ordinary user's row follows
+ *     remove    goes to the model in the middle of its turn; later versions write an attachment too
+ *     popAll    the person took it back to edit it
  *
- * QU1  A prompt is said once. `remove` says it where nothing else does: in a log whose version writes
- *      no attachments, and for no other `reason` than that the model took it.
- * QU2  What is remembered is JSON, and bounded. The oldest prompts beyond it are not said.
+ * A prompt counts once. `remove` is the prompt only if nothing else is: in a log whose version
+ * writes no attachments, and only if its `reason` is that the model took it. The memory is JSON and
+ * bounded; the oldest prompts beyond the limit are dropped.
  */
 
 import type { Entry } from "../../model/entry.ts";
@@ -17,7 +17,9 @@ import { get, getString } from "../fields.ts";
 import { ATTACHMENT_TYPE, attachedIn, isNotification } from "./attachment.ts";
 import { textOf } from "./blocks.ts";
 
-/** Why a prompt leaves the queue in the middle of a turn; older versions do not say it. */
+/**
+ * Reason of a prompt that leaves the queue in the middle of a turn; older versions have no reason.
+ */
 const ABSORBED = "absorbed_mid_turn";
 const WAITING_MAX = 64;
 const PROMPT_CHARS_MAX = 65_536;
@@ -25,7 +27,7 @@ const PROMPT_CHARS_MAX = 65_536;
 interface QueueState {
   /** Prompts that wait, oldest first. */
   readonly waiting: readonly string[];
-  /** The one that was dequeued last: the next user's row should say it. */
+  /** The last dequeued prompt: the next user's row should contain it. */
   readonly taken: string | null;
   /** The log's version writes attachments. */
   readonly hasAttachments: boolean;
@@ -89,7 +91,7 @@ export class QueueMemory implements LineMemory {
     }
   }
 
-  /** QU1 */
+  /** Returns the prompt at `remove` only if no other row contains it. */
   #remove<Read extends Entry>(entry: Read, content: string | null): Read {
     const prompt = this.#take(content);
     const reason = getString(entry.native, "reason") ?? ABSORBED;
@@ -100,13 +102,13 @@ export class QueueMemory implements LineMemory {
     return { ...entry, kind: "message", role: "user", ...by, parts };
   }
 
-  /** The prompt of that text, else the oldest one; it waits no longer. */
+  /** Takes the prompt of that text, else the oldest one, out of the queue. */
   #take(content: string | null): string | null {
     const at = content === null ? 0 : this.#waiting.indexOf(content);
     return at < 0 ? null : (this.#waiting.splice(at, 1)[0] ?? null);
   }
 
-  /** A row says the prompt, whichever was thought to be dequeued. */
+  /** A row contains the prompt, whichever was assumed to be dequeued. */
   #settle(text: string): void {
     const at = this.#waiting.indexOf(text);
     if (text !== this.#taken && at >= 0) {

@@ -1,23 +1,23 @@
 /**
- * Session ids: where a session's log lies, and back.
+ * Session ids: maps a session to the path of its log, and back.
  *
- *   <project>/.entire/metadata/<id>/full.jsonl
+ *     <project>/.entire/metadata/<id>/full.jsonl
  *
- * Any id that is one safe path segment is read and continued: Entire's own are often plain uuids.
- * Ours carry their date.
+ * Any id that is a safe path segment is read and continued: Entire's own are often plain uuids.
+ * Ours begin with their date.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
 import { idSegments } from "../../base/ids.ts";
 import { ID_SEGMENT_BYTES_MAX } from "../../base/limits.ts";
 
-/** Where sessions lie below the project. */
+/** Where sessions are, below the project. */
 export const SESSIONS_PATH: readonly string[] = [".entire", "metadata"];
 export const LOG_NAME = "full.jsonl";
 export const PROMPT_NAME = "prompt.txt";
 export const CONTEXT_NAME = "context.md";
 
-/** What nearly all ids are like. A listing asks for thousands, and the full question costs more. */
+/** Matches nearly all ids. A listing checks thousands, and the full check costs more. */
 const PLAIN = /^[\w-]+$/;
 
 export function logPath(id: string): readonly string[] {
@@ -37,7 +37,7 @@ export function idAt(path: readonly string[]): string | null {
     logPath(id);
     return id;
   } catch {
-    return null; // No session can have such a directory; the path is somebody else's.
+    return null; // No session can have this directory; the path belongs to another program.
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * Signing: how checkpoints stand in a session's rows, and where its turns begin and end.
+ * Signing: how checkpoints are stored in a session's rows, and where its turns begin and end.
  *
- * A checkpoint is a row without `message`, and part of the chain: Entire passes over it.
+ * A checkpoint is a row without `message`, and part of the chain: Entire ignores it.
  */
 
 import type { Role } from "../../model/entry.ts";
@@ -33,8 +33,9 @@ export const signing: Signing = {
 };
 
 /**
- * What a row is to the turns of the conversation. What a program says in the user's name opens none,
- * and rows of another agent (`isOthers`) do not count: they are in a turn of this one, or before all.
+ * The role of a row in the conversation's turns. A program's message in the user's name opens no
+ * turn, and rows of another agent (`isOthers`) do not count: they are inside a turn, or before the
+ * first.
  */
 export function rowMark(native: Native, role: Role | null, isOthers: boolean): TurnMark {
   if (isOthers || isProgramsPrompt(native)) return null;

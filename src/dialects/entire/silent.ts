@@ -1,6 +1,6 @@
 /**
- * Silent: rows that a program keeps for itself. No model saw what they say, as far as is known of the
- * program; of a type that is not here nobody can tell.
+ * Silent: rows that a program keeps for itself, and that no model saw, as far as is known of the
+ * program. Types that are not listed may have been seen.
  */
 
 import type { Native } from "../dialect.ts";
@@ -24,7 +24,7 @@ const TYPES: readonly unknown[] = [
   "worktree-state",
 ];
 
-/** Of the type `system`. Others, such as `local_command`, go to the model. */
+/** Subtypes of `system`. Others, such as `local_command`, go to the model. */
 const SYSTEM_SUBTYPES: readonly unknown[] = [
   "api_error",
   "api_metrics",
@@ -35,7 +35,7 @@ const SYSTEM_SUBTYPES: readonly unknown[] = [
   "turn_duration",
 ];
 
-/** Whether no model saw what a row says that is no message. */
+/** Whether no model saw a row that is not a message. */
 export function isSilent(row: Native): boolean {
   const type = get(row, "type");
   return type === "system" ? SYSTEM_SUBTYPES.includes(get(row, "subtype")) : TYPES.includes(type);

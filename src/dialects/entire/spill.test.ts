@@ -31,7 +31,7 @@ function lengthOf(native: Native): number {
   return TOOLS.encode(native).length;
 }
 
-/** What a split row comes to when its files are as they were. */
+/** A split row, restored from unchanged files. */
 function restored({ native, files }: ReturnType<typeof spilling.split>): Native | null {
   return spilling.restore(
     native,

@@ -1,13 +1,13 @@
 /**
- * Spill: a row over 8 MiB keeps its longest strings in files beside the log.
+ * Spill: a row over 8 MiB keeps its longest strings in files next to the log.
  *
- * The string's place in the row is taken by a short text that says so, so that the row stays what
- * Entire reads, and the row gets a `spill`: for each string where it stood, and which file has it.
+ * A short marker replaces each string, so that Entire can still read the row. The row's `spill`
+ * lists, for each string, its place and its file.
  *
- * SP1  A file holds the string as its JSON token, in the bytes that the row would have held: lone
- *      surrogates and all, and `bytes` and `sha256` are of these.
- * SP2  A file is named after its row, which is written once: no file is ever written again.
- * SP3  Restored, a row is the one that was given, or nothing.
+ * - A file holds the string as its JSON token, in the bytes that the row would have held, lone
+ *   surrogates included; `bytes` and `sha256` are of these bytes.
+ * - A file is named after its row, which is written once: no file is ever written again.
+ * - Restoring returns exactly the original row, or nothing.
  */
 
 import { ID_SEGMENT_BYTES_MAX } from "../../base/limits.ts";
@@ -16,18 +16,18 @@ import { get, getNumber, getString, isObject, type JsonObject, without } from ".
 import { ROW_KEYS } from "./complete.ts";
 import { refuse } from "./invalid-row.ts";
 
-/** Entire's reader gives up at lines over 10 MiB. */
+/** Entire's reader fails on lines over 10 MiB. */
 export const ROW_BYTES_MAX = 8 * 1024 * 1024;
-/** Files of one row. What would take more is many small strings, and no tool's output. */
+/** Maximum files of one row. More would mean many small strings, which is not a tool's output. */
 export const SPILLS_MAX = 64;
-/** The longest file; restoring holds it in memory. */
+/** Maximum file size; restoring holds the file in memory. */
 export const SPILL_BYTES_MAX = 256 * 1024 * 1024;
 /** Shorter strings are not worth a file. */
 const STRING_CHARS_MIN = 4096;
-/** A row that is linked later grows by a uuid in the place of null. */
+/** Linking a row later replaces null by a uuid. */
 const LINK_BYTES = 34;
 
-/** Where a string stood, besides which file has it: a JSON pointer (RFC 6901) into the row. */
+/** Adds the string's place: a JSON pointer (RFC 6901) into the row. */
 interface Reference extends SpillReference {
   readonly at: string;
 }
@@ -44,7 +44,7 @@ function split(row: Native, tools: SpillTools): { native: Native; files: readonl
   const files: SpillFile[] = [];
   const spill: Reference[] = [];
   let native: unknown = row;
-  // Counted, not encoded again each time: that would take seconds for what is long indeed.
+  // The length is computed, not measured by encoding again: that would take seconds for long rows.
   let length = tools.encode(row).length + LINK_BYTES + tools.encode({ spill }).length;
   for (const { at, token } of longestStrings(row, tools)) {
     const bytes = token.length;
@@ -61,12 +61,12 @@ function split(row: Native, tools: SpillTools): { native: Native; files: readonl
   return refuse("message", "over 8 MiB, and that not for a few long strings");
 }
 
-/** What stands in the string's place. */
+/** The text that replaces the string. */
 function markerOf(name: string, bytes: number): string {
   return `[${bytes} bytes are kept in ${name}]`;
 }
 
-/** The longest strings of a row, the longest first; none of those that the writer put there. */
+/** The longest strings of a row, longest first, without those that the writer added. */
 function longestStrings(row: Native, { encode }: SpillTools): Found[] {
   const found: { at: readonly string[]; text: string }[] = [];
   const open: { at: readonly string[]; value: unknown }[] = [{ at: [], value: row }];
@@ -81,7 +81,7 @@ function longestStrings(row: Native, { encode }: SpillTools): Found[] {
       }
     }
   }
-  // By characters first: to encode thousands of strings for the longest few would take long.
+  // Sort by characters first: encoding thousands of strings to find the longest few is slow.
   found.sort((a, b) => b.text.length - a.text.length);
   const longest = found
     .slice(0, 2 * SPILLS_MAX)
@@ -89,7 +89,7 @@ function longestStrings(row: Native, { encode }: SpillTools): Found[] {
   return longest.sort((a, b) => b.token.length - a.token.length).slice(0, SPILLS_MAX);
 }
 
-/** A copy with another value in that place; what is not on the way there is shared. */
+/** A copy with one value replaced; everything off the path is shared. */
 function replaced(value: unknown, at: readonly string[], by: unknown): unknown {
   const [key, ...deeper] = at;
   if (key === undefined) return by;
@@ -111,7 +111,7 @@ function referencesOf(value: unknown): readonly Reference[] {
   return references.every((reference) => reference !== null) ? references : [];
 }
 
-/** Another program's `spill` is none of ours, and no path is taken from it. */
+/** Null for another program's `spill`: no path is taken from it. */
 function referenceOf(value: unknown): Reference | null {
   if (!isObject(value)) return null;
   const [path, sha256, at] = ["path", "sha256", "at"].map((key) => getString(value, key));
@@ -127,7 +127,7 @@ function restore(row: Native, contents: readonly Uint8Array[]): Native | null {
   for (const [index, { at, path, bytes }] of referencesOf(row).entries()) {
     const text = stringOf(contents[index]);
     const place = segmentsOf(at);
-    // Only where we put it: a marker that is not there was never ours.
+    // Only where our marker is; otherwise the reference is not ours.
     if (text === null || valueAt(native, place) !== markerOf(path, bytes)) return null;
     native = replaced(native, place, text);
   }
@@ -139,7 +139,7 @@ function stringOf(token: Uint8Array | undefined): string | null {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(token));
     return typeof value === "string" ? value : null;
   } catch {
-    return null; // Not what we wrote; whoever asked says so.
+    return null; // Not what we wrote; the caller reports it.
   }
 }
 

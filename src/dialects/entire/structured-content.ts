@@ -1,14 +1,14 @@
 /**
- * Structured content: what an MCP tool returned as `structuredContent`, as part of its result.
+ * Structured content: adds an MCP tool's `structuredContent` to its result.
  *
- * It is on the result's block, or on the row (`toolUseResult`, `mcpMeta`). Most servers say the same
- * as a text of the content, too: then, the content stays as it is.
+ * It is on the result's block, or on the row (`toolUseResult`, `mcpMeta`). Most servers also repeat
+ * it as text in the content; then the content stays unchanged.
  */
 
 import type { Part } from "../../model/entry.ts";
 import { get, getObject, getString, isObject, type JsonObject } from "../fields.ts";
 
-/** A content, followed by a text of the structured content unless it has one. */
+/** The content with the structured content appended as text, unless it already has it. */
 export function withStructured(content: unknown, structured: unknown): unknown {
   const json = isObject(structured) ? jsonOf(structured) : null;
   if (json === null) return content;
@@ -17,7 +17,7 @@ export function withStructured(content: unknown, structured: unknown): unknown {
   return [...blocks, { type: "text", text: json }];
 }
 
-/** Parts of a row with one result, which then is what the row tells of. */
+/** Adds the row's structured content, if the row has exactly one result. */
 export function withRowStructured(parts: Part[], row: JsonObject): Part[] {
   const [structured] = ["toolUseResult", "mcpMeta"]
     .map((key) => get(getObject(row, key), "structuredContent"))
@@ -30,7 +30,7 @@ export function withRowStructured(parts: Part[], row: JsonObject): Part[] {
   });
 }
 
-/** Null for a content that is not a text or a list of blocks: nothing can be added to it. */
+/** Null if the content is neither a string nor a list of blocks: nothing can be added. */
 function blocksOf(content: unknown): readonly unknown[] | null {
   if (content === null || content === undefined || content === "") return [];
   if (typeof content === "string") return [{ type: "text", text: content }];
@@ -47,7 +47,7 @@ function isSaidIn(block: unknown, json: string): boolean {
   }
 }
 
-/** Null for what is nested too deep to print. */
+/** Null if the value is nested too deep to print. */
 function jsonOf(value: unknown): string | null {
   try {
     return JSON.stringify(value);

@@ -1,8 +1,8 @@
 /**
- * Usage: a message's tokens, as rows carry them and as entries say them.
+ * Usage: a message's tokens, in rows and in entries.
  *
- * U1  The document's four counts are whole numbers, all four of them or no usage at all: Entire
- *     ignores the whole of a usage in which one is `7.0`.
+ * The document's four counts are integers, and a usage has all four or is absent: Entire ignores a
+ * whole usage if one count is `7.0`.
  */
 
 import type { Usage } from "../../model/entry.ts";
@@ -17,7 +17,7 @@ export const USAGE_FIELDS = [
   "cache_read_input_tokens",
 ] as const;
 
-/** A usage as it is written: the four counts, then whatever else the caller gave. */
+/** A usage as written: the four counts, then the caller's other fields. */
 export function completeUsage(given: unknown): JsonObject | null {
   if (given === undefined || given === null) return null;
   if (!isObject(given)) return refuse("message.usage", "not an object");
@@ -32,7 +32,7 @@ function countOf(usage: JsonObject, field: string): number {
   return refuse(`message.usage.${field}`, "not a whole number of tokens");
 }
 
-/** What a row says was used; null when it says nothing. `costUSD` is Claude Code's own word. */
+/** The usage of a row; null if it has none. `costUSD` is Claude Code's field. */
 export function usageOf(row: JsonObject, message: JsonObject): Usage | null {
   const usage = get(message, "usage");
   const spend = getNumber(row, "costUSD");
@@ -58,7 +58,7 @@ const NOTHING_COUNTED: Usage = {
   spend: null,
 };
 
-/** The same in a row's words, as `message.usage`; null when no token was counted. */
+/** Maps a usage to `message.usage`; null if no token was counted. */
 export function expressUsage(usage: Usage): JsonObject | null {
   const { inputTokens, outputTokens, cacheWriteTokens, cacheReadTokens, totalTokens } = usage;
   const isCounted = [

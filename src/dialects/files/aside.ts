@@ -1,19 +1,19 @@
 /**
- * Aside: keeping what repair replaces, and replacing it.
+ * Aside: keeps a copy of a file before repair replaces it, and replaces it.
  *
- * A1  The copy, `<name>.before-repair-<n>` with the first unused number, is durable before anything
- *     is put in its original's place. It never ends in `.jsonl`, so it is never taken for a log.
- * A2  A file is replaced whole or not at all: killed anywhere, the old one or the new one is there.
+ * The copy, `<name>.before-repair-<n>` with the first unused number, is durable before the original
+ * is replaced. It never ends in `.jsonl`, so it is never taken for a log. Replacement is atomic:
+ * after a kill at any point, either the old or the new file is there.
  */
 
 import { errnoOf } from "../../base/errors.ts";
 import type { Directory, OpenFile } from "../../base/files.ts";
 import { readChunks } from "../../log/bytes.ts";
 
-/** Gathered before it is written: events are short, and a call for each would show. */
+/** Text is buffered before writing: events are short, and one call for each would be slow. */
 const WRITTEN_CHARS = 64 * 1024;
 
-/** Copies a file aside, durably; answers the copy's name, or null when there is no such file. */
+/** Copies a file aside, durably; returns the copy's name, or null if there is no such file. */
 export async function copyAside(directory: Directory, name: string): Promise<string | null> {
   const original = openIfThere(directory, name);
   if (original === null) return null;
@@ -32,9 +32,9 @@ export async function copyAside(directory: Directory, name: string): Promise<str
   }
 }
 
-/** Moves a file aside, durably; answers its new name. */
+/** Moves a file aside, durably; returns its new name. */
 export async function moveAside(directory: Directory, name: string): Promise<string> {
-  // Made first, so that no other file of that name can be overwritten.
+  // Created first, so that no other file of that name can be overwritten.
   const { asideName, file } = openAside(directory, name);
   file.close();
   directory.rename(name, asideName);
@@ -42,7 +42,7 @@ export async function moveAside(directory: Directory, name: string): Promise<str
   return asideName;
 }
 
-/** Puts a text, given piece by piece, in the place of a file; durable when it resolves (A2). */
+/** Replaces a file atomically by a text that comes in pieces; durable when it resolves. */
 export async function replaceWith(
   directory: Directory,
   name: string,
@@ -67,7 +67,7 @@ export async function replaceWith(
   await directory.sync();
 }
 
-/** The file, to read; null when there is none. */
+/** Opens the file for reading; null if there is none. */
 export function openIfThere(directory: Directory, name: string): OpenFile | null {
   try {
     return directory.open(name, "read");
@@ -77,7 +77,7 @@ export function openIfThere(directory: Directory, name: string): OpenFile | null
   }
 }
 
-/** A new, empty file to keep another in. */
+/** Creates a new, empty file for the copy. */
 export function openAside(
   directory: Directory,
   name: string,
@@ -97,12 +97,12 @@ function openAnew(directory: Directory, name: string): OpenFile {
     return directory.open(name, "new");
   } catch (cause) {
     if (errnoOf(cause) !== "EEXIST") throw cause;
-    directory.remove(name); // Left by a process that was killed; its owner holds the lock, as we do.
+    directory.remove(name); // Left by a killed process; its lock is now ours.
     return directory.open(name, "new");
   }
 }
 
-/** A write may be short; what a full disk refuses, it refuses of the rest. */
+/** A write may be short. If the disk is full, the next write throws. */
 function writeAll(file: OpenFile, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) {
     const taken = file.write(bytes.subarray(at));

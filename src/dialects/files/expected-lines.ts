@@ -1,8 +1,8 @@
 /**
- * Expected lines: what the lines about to be appended say, so that nobody parses them again.
+ * Expected lines: the parsed values of lines about to be appended, so they are not parsed again.
  *
- * Lines land in the order in which they were given; one that was refused never lands, and is
- * known by not being what landed next.
+ * Lines land in the order in which they were announced. A refused line never lands; it is detected
+ * because the next landed line differs from it.
  */
 
 import type { Native } from "../dialect.ts";
@@ -16,7 +16,7 @@ export class ExpectedLines {
     this.#expected.push({ line, native });
   }
 
-  /** What the first `length` bytes of `lines` say, line by line. */
+  /** The parsed values of the first `length` bytes of `lines`, line by line. */
   take(lines: Uint8Array, length: number): Native[] {
     const bytes = Buffer.from(lines.buffer, lines.byteOffset, length);
     const [only] = this.#expected;
@@ -35,7 +35,7 @@ export class ExpectedLines {
       }
       const expected = this.#expected[at];
       natives.push(expected ? expected.native : parse(bytes.subarray(from, to)));
-      if (expected) used = at + 1; // Else nobody expected it: a checkpoint.
+      if (expected) used = at + 1; // Otherwise not announced: a checkpoint.
       from = to + 1;
     }
     this.#expected = used >= this.#expected.length ? [] : this.#expected.slice(used);
@@ -51,6 +51,6 @@ function parse(line: Buffer): Native {
   try {
     return JSON.parse(line.toString("utf8")) as Native;
   } catch {
-    return {}; // No event; it stands in the log all the same.
+    return {}; // Not an event, but still in the log.
   }
 }

@@ -1,9 +1,10 @@
 /**
- * Spill files: what a dialect keeps beside a log because a line would be too long for it.
+ * Spill files: content next to a log that is too long for a line.
  *
  * SF1  A file is durable before the line that refers to it is written. A crash in between leaves a
- *      file that nothing refers to, and no line that lacks its file.
- * SF2  Read, it is what the line says it is, by length and hash, or it is told what is wrong.
+ * file without a reference, and never a line without its file.
+ *
+ * A file is read only if it matches the line's length and hash; otherwise the fault is returned.
  */
 
 import { createHash } from "node:crypto";
@@ -27,7 +28,7 @@ export const SPILL_TOOLS: SpillTools = {
 
 export type SpillFault = "missing" | "not a file of ours" | "of another length" | "altered";
 
-/** Writes the files of one line, 0600, and makes them durable; none of them is left on failure. */
+/** Writes the files of one line, mode 0600, durably; leaves none on failure. */
 export async function writeSpills(
   directory: Directory,
   spills: readonly SpillFile[],
@@ -49,18 +50,18 @@ export async function writeSpills(
   }
 }
 
-/** Takes files away whose line was not written. */
+/** Removes files whose line was not written. */
 export function removeSpills(directory: Directory, spills: readonly SpillFile[]): void {
   for (const { name } of spills) {
     try {
       directory.remove(name);
     } catch {
-      // Not there, or left: nothing refers to it, and doctor lists it.
+      // Missing, or left behind: nothing refers to it, and doctor lists it.
     }
   }
 }
 
-/** A write may be short; what a full disk refuses, it refuses of the rest. */
+/** A write may be short. If the disk is full, the next write throws. */
 function writeAll(file: OpenFile, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) {
     const taken = file.write(bytes.subarray(at));
@@ -81,7 +82,7 @@ function spillError(path: string, spills: readonly SpillFile[], cause: unknown):
   );
 }
 
-/** What a file holds, or what is wrong with it. Never throws for what the file is. */
+/** The content of a file, or its fault. Never throws for bad content. */
 export async function readSpill(
   directory: Directory,
   { path, bytes, sha256 }: SpillReference,
@@ -102,7 +103,7 @@ export async function readSpill(
   }
 }
 
-/** The line as it was given, from its files; or which of them fails it, and how. */
+/** The original line, restored from its files; or the file that prevents it, and why. */
 export async function restoreSpilled(
   directory: Directory,
   spilling: Spilling,
@@ -118,7 +119,7 @@ export async function restoreSpilled(
   return restored ? { native: restored } : { fault: "its spilled strings have no place in it" };
 }
 
-/** As the dialect's `decode`, of the line as it was given; one that cannot be restored is bad. */
+/** Like the dialect's `decode`, for the original line; a line that cannot be restored is bad. */
 export async function decodeWhole(
   dialect: Dialect,
   value: unknown,

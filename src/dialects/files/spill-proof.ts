@@ -1,8 +1,8 @@
 /**
- * Spill proof: whether the files beside a signed log, to which its lines refer, are what they were.
+ * Spill proof: checks that the spill files of a signed log are unchanged.
  *
- * A line that is signed states the hash of each, so that they are as good as signed themselves.
- * Takes the bytes that are judged, and looks at the files when all lines are known.
+ * A signed line contains the hash of each file, so the files are covered by the signature. Reads
+ * the bytes being verified, and checks the files when all lines are known.
  */
 
 import { dirname } from "node:path";
@@ -16,12 +16,12 @@ import type { Spilling, SpillReference } from "../dialect.ts";
 import { readSpill } from "./spill-files.ts";
 
 const LF = 0x0a;
-/** Nearly no line refers to a file, and parsing all of them would take longer than hashing. */
+/** Very few lines refer to a file, and parsing all of them would take longer than hashing. */
 const MARK = Buffer.from('"spill"');
 
 interface Referring {
   readonly reference: SpillReference;
-  /** Where its line starts. */
+  /** Offset of its line. */
   readonly at: number;
 }
 

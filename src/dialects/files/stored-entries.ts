@@ -1,7 +1,4 @@
-/**
- * Stored entries: the lines of a session's log as the entries that they are, and what becomes of
- * those that are none.
- */
+/** Stored entries: reads the lines of a session's log as entries, and handles bad lines. */
 
 import { VerbatimError } from "../../base/errors.ts";
 import type { Directory } from "../../base/files.ts";
@@ -12,15 +9,15 @@ import type { Entry } from "../../model/entry.ts";
 import type { Dialect } from "../dialect.ts";
 import { decodeWhole } from "./spill-files.ts";
 
-/** An entry and where it stands. */
+/** An entry and its position. */
 export interface StoredEntry extends Entry {
   readonly start: ByteOffset;
   readonly end: ByteOffset;
-  /** Counted from 1; null when the reading did not begin at the start of the log. */
+  /** From 1; null if reading did not begin at the start of the log. */
   readonly line: number | null;
 }
 
-/** A line that is no entry: not JSON, or JSON that its dialect does not know. */
+/** A line that is not an entry: not JSON, or JSON that its dialect does not know. */
 export interface BadEntry {
   readonly line: number | null;
   readonly offset: ByteOffset;
@@ -31,13 +28,13 @@ export interface EntryOptions extends ReadRange {
   /** Default: throws BAD_LINE. */
   readonly onBadLine?: OnBadLine<BadEntry, [end: ByteOffset]>;
   /**
-   * Puts strings back that were too long for their line and are kept beside the log; a line whose
-   * strings are not there as they were is a bad line. Default: a short text stands for each.
+   * Restores strings that were too long for their line and are in spill files; a line whose files
+   * are missing or changed is a bad line. Default: a short marker replaces each string.
    */
   readonly restoresSpilled?: boolean;
   /**
-   * Following: entries that were given, from `to` on, no longer stand. Their writer could not make
-   * them durable, or somebody cut or replaced the log. What stands in their place is given next.
+   * Following: entries already returned, from `to` on, are no longer in the log. Their writer could
+   * not make them durable, or the log was cut or replaced. The lines now in their place come next.
    * Default: throws LOG_REWOUND.
    */
   readonly onRewound?: FollowOptions["onRewound"];
@@ -52,15 +49,15 @@ export interface ReadLine {
   readonly number: number | null;
 }
 
-/** Whose lines they are. */
+/** A log and the dialect of its lines. */
 export interface UnderstoodLog {
   readonly dialect: Dialect;
   readonly path: string;
-  /** Where its spill files lie. */
+  /** Opens the directory of its spill files. */
   readonly openDirectory: () => Promise<Directory>;
 }
 
-/** How a log is read so that its lines can be understood as was asked. */
+/** The options for reading a log in the requested way. */
 export function readOptions(
   root: string,
   { onBadLine = "throw", signal }: EntryOptions,
@@ -88,7 +85,7 @@ export async function* understand(
       ? await decodeWhole(dialect, value, openDirectory)
       : dialect.decode(value);
     if (entry) {
-      yield Object.assign(entry, { start, end, line }); // Not a copy: it would show.
+      yield Object.assign(entry, { start, end, line }); // Not copied: copying is measurably slower.
     } else if (onBadLine === "throw") {
       throw badEntry(path, { line, offset: start, reason: fault });
     } else if (typeof onBadLine === "function") {
@@ -97,7 +94,7 @@ export async function* understand(
   }
 }
 
-/** Entries in their order, as they count after those before them. */
+/** Entries in order, adjusted by the entries before them. */
 export async function* inOrder<Read extends Entry>(
   { remembers }: Dialect,
   entries: AsyncIterable<Read>,
@@ -107,7 +104,7 @@ export async function* inOrder<Read extends Entry>(
   else for await (const entry of entries) yield memory.read(entry);
 }
 
-/** BAD_LINE, for a reader that throws at one. */
+/** The BAD_LINE error for a reader that throws. */
 export function badEntry(path: string, { line, offset, reason }: BadEntry): VerbatimError {
   const where = line === null ? `the line at byte ${offset}` : `line ${line}`;
   return new VerbatimError(

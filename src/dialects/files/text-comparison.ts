@@ -1,11 +1,8 @@
-/**
- * Text comparison: whether a file holds exactly a text that comes piece by piece, in constant
- * memory however long both are.
- */
+/** Text comparison: compares a file with a text that comes in pieces, in constant memory. */
 
 import type { OpenFile } from "../../base/files.ts";
 
-/** How much text is compared at once. */
+/** Characters compared at once. */
 const COMPARED_CHARS = 64 * 1024;
 
 export class TextComparison {
@@ -18,19 +15,19 @@ export class TextComparison {
     this.#file = file;
   }
 
-  /** Whether what follows can still matter. */
+  /** Whether a difference was found, so the rest no longer matters. */
   get hasDiffered(): boolean {
     return this.#differsAt !== null;
   }
 
-  /** The next piece of the text; a promise when it is compared now and not later. */
+  /** Adds the next piece; returns a promise if it compares now. */
   add(text: string): Promise<void> | undefined {
     if (this.hasDiffered) return undefined;
     this.#pending += text;
     return this.#pending.length >= COMPARED_CHARS ? this.#compare() : undefined;
   }
 
-  /** Up to which byte the file is the text; null when it is all of it and nothing more. */
+  /** Offset of the first difference; null if the file is exactly the text. */
   async differsAt(): Promise<number | null> {
     if (this.#pending !== "") await this.#compare();
     const size = this.#file.size();

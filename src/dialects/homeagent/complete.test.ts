@@ -118,7 +118,7 @@ test("an entry without JSON is refused, and the refusal names the field that has
 
 test("an entry whose JSON would not read back alike is refused rather than changed", () => {
   // Method: a proxy lists its keys in an order that no parsed object has. Node 22's JSON.rawJSON,
-  // which can write more digits than a number holds, comes to the same.
+  // which can write more digits than a number holds, has the same effect.
   const source: Record<string, unknown> = { ...GOOD, 1: "one" };
   const keys = ["turnId", "role", "content", "ts", "1"];
   const reordered = new Proxy(source, { ownKeys: () => keys });

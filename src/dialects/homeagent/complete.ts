@@ -1,11 +1,12 @@
 /**
- * Complete: judges what a caller wants to write. The document's writer adds nothing to a record.
+ * Complete: validates what a caller wants to write. As in the document, the writer adds nothing.
  *
- * C1  What is judged is what is written. An object can answer two questions differently (getters,
- *     `toJSON`, inherited fields), so it is asked once, for its JSON; that is judged and returned.
- * C2  The JSON returned is the caller's, byte for byte, or the entry is refused.
- * C3  What says `checkpoint` in `type` or `event_type`, or carries both, is a signer's to write: in
- *     an unsigned tail it would be taken for a forgery. A caller's is refused, signed store or not.
+ * - The JSON that is checked is the JSON that is written. An object can return different values
+ *   each time (getters, `toJSON`, inherited fields), so it is serialised once; that JSON is checked
+ *   and returned.
+ * - The returned JSON is the caller's, byte for byte, or the entry is refused.
+ * - Entries with `checkpoint` in `type` or `event_type`, or with both fields, are reserved for the
+ *   signer: in an unsigned tail they would look like a forgery. They are refused in every store.
  */
 
 import type { Native } from "../dialect.ts";
@@ -20,14 +21,14 @@ export function complete(given: Native): Native {
   const native: unknown = JSON.parse(json);
   const fault = entryFault(native);
   if (fault !== null) throw invalidEntry(fault.field, fault.reason);
-  refuseCheckpoint(native as Native); // It has no fault, so it is an object.
-  // Node 22's JSON.rawJSON can put digits into a text that no number gives back.
+  refuseCheckpoint(native as Native); // Has no fault, so it is an object.
+  // Node 22's JSON.rawJSON can produce digits that no number serialises to.
   if (JSON.stringify(native) !== json)
     throw invalidEntry("entry", "its JSON does not read back alike");
   return native as Native;
 }
 
-/** C3 */
+/** Refuses entries that are reserved for the signer. */
 function refuseCheckpoint(native: Native): void {
   for (const field of TYPE_KEYS) {
     if (native[field] !== CHECKPOINT_TYPE) continue;
@@ -52,18 +53,18 @@ function jsonOf(given: Native): string {
   return json;
 }
 
-/** Which top-level field cannot be serialised; "entry" when it is not one field's fault. */
+/** The top-level field that cannot be serialised; "entry" if it is not a single field. */
 function fieldWithoutJson(given: Native): string {
   try {
     for (const key of Object.keys(given)) {
       try {
         JSON.stringify(given[key]);
       } catch {
-        return key; // The failure itself is already being reported.
+        return key; // The failure is already being reported.
       }
     }
   } catch {
-    // Not even the keys can be listed: a proxy. There is no field to name.
+    // A proxy whose keys cannot be listed: there is no field to name.
   }
   return "entry";
 }

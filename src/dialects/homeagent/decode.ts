@@ -1,8 +1,8 @@
 /**
- * Decode: what a turn record means in neutral words. Page: docs/formats/homeagent.md, "Reading".
+ * Decode: maps a turn record to a neutral entry. Page: docs/formats/homeagent.md, "Reading".
  *
- * On the way of every line that is read, so it builds the entry in one go and looks at nothing
- * twice. The record itself goes along untouched as `native`.
+ * Runs for every line that is read, so it builds the entry in one pass. The record is kept
+ * unchanged as `native`.
  */
 
 import type { Draft } from "../../base/draft.ts";
@@ -39,7 +39,7 @@ function entryOf(native: TranscriptEntry): Entry {
   return entry;
 }
 
-/** What a provider says of its message. Another program may use the names for something else. */
+/** The provider's fields of a message. Another program may use these names for something else. */
 function addProvidersWords(entry: Draft<Entry>, metadata: Metadata): void {
   const { messageId, stopReason, isPartial } = metadata;
   if (typeof messageId === "string") entry.messageId = messageId;
@@ -79,12 +79,12 @@ function partsOf({ content, toolCalls, toolResults, metadata }: TranscriptEntry)
 function pushChildren(parts: Part[], children: readonly unknown[]): void {
   for (const child of children) {
     const { session, agent } = (child ?? {}) as { session?: unknown; agent?: unknown };
-    if (typeof session !== "string") continue; // Another program's word: it stays in `native`.
+    if (typeof session !== "string") continue; // Another program's value: it stays in `native`.
     parts.push({ type: "child", session, agent: typeof agent === "string" ? agent : null });
   }
 }
 
-/** `tokens` is the document's; where one of its two counts is unknown, `counted` stands in. */
+/** `tokens` is the document's; if one of its two counts is unknown, `counted` is used. */
 function usageOf({ tokens, counted, spend }: Metadata): Usage | null {
   const spent = numberOrNull(spend);
   const counts: Counts | undefined = tokens ?? (isObject(counted) ? counted : undefined);

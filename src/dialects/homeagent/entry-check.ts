@@ -1,16 +1,17 @@
 /**
  * Entry check: is a parsed line a HomeAgent turn record?
  *
- * Written by hand, because it runs for every line read and written, and loading Zod for it would
- * cost more than most commands take. The schema is `schema.ts`.
+ * Written by hand, because it runs for every line read and written, and loading Zod would cost more
+ * than most commands take. The schema is `schema.ts`.
  *
- * E1  The verdict, the field and the reason are those of the Zod schema, for every JSON value.
- *     Change the two together; `entry-check.test.ts` compares them on arbitrary values.
- * E2  No reason quotes what a field holds: prompts and tool output do not reach error texts.
+ * E1  The verdict, the field and the reason equal those of the Zod schema, for every JSON value.
+ * Change the two together; `entry-check.test.ts` compares them on arbitrary values.
+ *
+ * No reason quotes a field's value: prompts and tool output must not reach error messages.
  */
 
 export interface EntryFault {
-  /** Where the first fault lies, "toolCalls.0.name"; "entry" when the value is no object. */
+  /** Path of the first fault, "toolCalls.0.name"; "entry" if the value is not an object. */
   readonly field: string;
   readonly reason: string;
 }
@@ -19,7 +20,7 @@ export const ROLE_EXPECTED = "expected one of user, assistant, tool, system";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The first fault of a value, in the order of the schema's fields; null for a good entry. */
+/** The first fault of a value, in the order of the schema's fields; null for a valid entry. */
 export function entryFault(value: unknown): EntryFault | null {
   if (!isObject(value)) return fault("entry", "object");
   if (typeof value.turnId !== "string") return fault("turnId", "string");
@@ -54,12 +55,12 @@ function metadataFault(metadata: Fields): EntryFault | null {
 }
 
 function tokensFault({ prompt, completion }: Fields): EntryFault | null {
-  // 1e999 is JSON, and parses as Infinity: a number, but none that was counted.
+  // 1e999 is JSON, and parses as Infinity: not a count.
   if (!Number.isFinite(prompt)) return fault("prompt", "number");
   return Number.isFinite(completion) ? null : fault("completion", "number");
 }
 
-/** Judges the fields of an object or an element; the fault's field is named from there on. */
+/** Checks the fields of an object or an element; fault paths are relative to it. */
 type Judge = (fields: Fields) => EntryFault | null;
 
 function optionalString(of: Fields, key: string): EntryFault | null {

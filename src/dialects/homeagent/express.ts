@@ -1,9 +1,10 @@
 /**
- * Express: a neutral entry as a turn record. Page: docs/formats/homeagent.md, "Neutral entries".
+ * Express: maps a neutral entry to a turn record. Page: docs/formats/homeagent.md, "Neutral
+ * entries".
  *
- * A turn record is a message. What the document has no field for but belongs to a message goes
- * under keys that its schema lets through, and `decode.ts` reads them back. The other kinds
- * (start, end, turns) have no record here, and become none.
+ * A turn record is a message. Message content without a field in the document goes under keys that
+ * its schema allows, and `decode.ts` reads them back. The other kinds (start, end, turns) have no
+ * record here and are not written.
  */
 
 import type { NewEntry, Part, Usage } from "../../model/entry.ts";
@@ -39,7 +40,7 @@ export function express(entry: NewEntry, facts: WriterFacts): readonly Native[] 
   ];
 }
 
-/** All parts of one type as one text, a blank line between them; null when there are none. */
+/** All parts of one type as one text, joined by blank lines; null if there are none. */
 function textOf(parts: readonly Part[], type: "text" | "reasoning"): string | null {
   const texts: string[] = [];
   for (const part of parts) if (part.type === type) texts.push(part.text);
@@ -48,7 +49,7 @@ function textOf(parts: readonly Part[], type: "text" | "reasoning"): string | nu
 
 function toolCallOf(part: Extract<Part, { type: "tool_call" }>): Native {
   const { callId, tool, input } = part;
-  // The document's `args` is an object: any other input is put into one.
+  // The document's `args` is an object: any other input is wrapped in one.
   return { id: callId ?? "", name: tool, args: hasBareInput(part) ? { input } : input };
 }
 
@@ -82,8 +83,8 @@ function metadataOf(entry: NewEntry, parts: readonly Part[]): Native {
 }
 
 /**
- * The document's `tokens` has both counts or is absent: a count that was not made is not written as
- * 0. What was counted then goes under `counted`, a key of ours.
+ * The document's `tokens` has both counts or is absent: an unknown count is not written as 0. Known
+ * counts then go under `counted`, a key of ours.
  */
 function usageOf(usage: Usage | null): Native {
   if (usage === null) return {};
@@ -106,7 +107,7 @@ function usageOf(usage: Usage | null): Native {
   };
 }
 
-/** A time that `ts` cannot say: finer than a millisecond, or before 1973 (time.ts). */
+/** A time that `ts` cannot hold: finer than a millisecond, or before 1973 (time.ts). */
 function timeBeyond(at: string | null, ts: number): Native {
   const isFiner = at !== null && /[.,]\d{4}/.test(at);
   const isRead = new Date(timeOf(ts) ?? "").getTime() === ts;

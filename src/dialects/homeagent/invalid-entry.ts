@@ -1,4 +1,4 @@
-/** Invalid entry: how this dialect refuses what it will not write. */
+/** Invalid entry: the error for entries that this dialect refuses to write. */
 
 import { VerbatimError } from "../../base/errors.ts";
 

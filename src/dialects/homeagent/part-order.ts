@@ -1,20 +1,20 @@
 /**
- * Part order: what a record's own fields cannot say of a message's parts: their order, where one
- * text ends and the next begins, seals, and blocks of other worlds. Page:
- * docs/formats/homeagent.md, "Parts".
+ * Part order: what a record's own fields cannot hold of a message's parts: their order, boundaries
+ * between texts, signatures, and unknown blocks. Page: docs/formats/homeagent.md, "Parts".
  *
- * The list in `metadata.parts` says it without saying any text twice: a text is so many characters
- * of `content`, a thought of `metadata.reasoning`, a call the next of `toolCalls`, and so on.
+ * The list in `metadata.parts` repeats no text: a text is a number of characters of `content`, a
+ * thought a number of characters of `metadata.reasoning`, a call the next of `toolCalls`, and so
+ * on.
  *
- * PO1  The list counts only when it fits the record to the last character. Else it is another
- *      program's, or the record was changed, and the record is read without it.
- * PO2  A message whose parts the record's own fields give back is written without it.
+ * The list is used only if it matches the record to the last character. Otherwise it is another
+ * program's, or the record was changed, and the record is read without it. A message that the
+ * record's own fields reproduce is written without the list.
  */
 
 import type { Part } from "../../model/entry.ts";
 import type { Native } from "../dialect.ts";
 
-/** What stands between two texts in one field. */
+/** Separator between two texts in one field. */
 const BETWEEN = "\n\n";
 
 /** The order in which the record's own fields are read. */
@@ -26,17 +26,17 @@ const READING_ORDER: readonly Part["type"][] = [
   "child",
 ];
 
-/** A tool's input that must be put into an object, because the document wants one. */
+/** Whether a tool's input must be wrapped in an object, because the document requires one. */
 export function hasBareInput({ input }: Extract<Part, { type: "tool_call" }>): boolean {
   return typeof input !== "object" || input === null || Array.isArray(input);
 }
 
-/** The list that says what the record's own fields cannot; null when they say it all (PO2). */
+/** The list for what the record's own fields cannot hold; null if they hold everything. */
 export function orderOf(parts: readonly Part[]): readonly Native[] | null {
   return isPlain(parts) ? null : parts.map(placeOf);
 }
 
-/** Whether reading the record's own fields gives these parts again. */
+/** Whether the record's own fields reproduce these parts. */
 function isPlain(parts: readonly Part[]): boolean {
   let last = -1;
   for (const part of parts) {
@@ -76,15 +76,15 @@ function placeOf(part: Part): Native {
   }
 }
 
-/** What the record's own fields hold. */
+/** Content of the record's own fields. */
 export interface PlainParts {
   readonly content: string | undefined;
   readonly reasoning: unknown;
-  /** Calls, results and children, as they are read without the list. */
+  /** Calls, results and children, as read without the list. */
   readonly others: readonly Part[];
 }
 
-/** The parts in the order of the list; null when it does not fit the record (PO1). */
+/** The parts in the order of the list; null if the list does not match the record. */
 export function inOrder(list: unknown, { content, reasoning, others }: PlainParts): Part[] | null {
   if (!Array.isArray(list)) return null;
   const texts = new Pieces(content);
@@ -147,7 +147,7 @@ function partAt(
   return { type: part.type, callId: part.callId, tool: part.tool, input };
 }
 
-/** A field of joined texts, given out piece by piece. */
+/** A field of joined texts, consumed piece by piece. */
 class Pieces {
   readonly #text: string | null;
   #at = 0;
@@ -161,7 +161,7 @@ class Pieces {
     return this.#isFirst ? (this.#text ?? "") === "" : this.#at === this.#text?.length;
   }
 
-  /** The next piece of so many characters; null when there is none. */
+  /** The next piece of `chars` characters; null if there is none. */
   next(chars: unknown): string | null {
     if (this.#text === null || typeof chars !== "number" || !(chars >= 0)) return null;
     if (!this.#isFirst) {

@@ -1,19 +1,18 @@
 /**
- * Schema: HomeAgent's turn record in Zod, as its document has it. Page: docs/formats/homeagent.md.
+ * Schema: HomeAgent's turn record in Zod, as in its document. Page: docs/formats/homeagent.md.
  *
- * The only file that imports Zod, which costs a tenth of a second to load: whoever wants these
- * schemas imports this file, and nothing else here does. Reading and writing judge with
- * `entry-check.ts`, which gives the same verdicts (a property test compares the two).
+ * The only file that imports Zod, which takes a tenth of a second to load. No other file here
+ * imports it: reading and writing use `entry-check.ts`, which gives the same verdicts (a property
+ * test compares the two).
  *
- * Z1  Zod only judges. What it returns is thrown away: it builds new objects, and we keep the
- *     bytes that were given.
- * Z2  Loose at every level: a key that the document does not name is never a reason to refuse.
+ * Zod only validates. Its result is discarded: it builds new objects, and we keep the caller's
+ * bytes. The schema is loose at every level: an unknown key is never a reason to refuse.
  */
 
 import { z } from "zod";
 import { type EntryFault, ROLE_EXPECTED } from "./entry-check.ts";
 
-/** Who speaks in a turn record. */
+/** Role of a turn record. */
 export const TurnRole = z.enum(["user", "assistant", "tool", "system"]);
 
 /**
@@ -38,7 +37,7 @@ export const TranscriptEntry = z.looseObject({
     .array(
       z.looseObject({
         callId: z.string(),
-        // The document's z.unknown() is optional under the Zod of its day, so absent is well.
+        // z.unknown() was optional in the document's version of Zod, so the field may be absent.
         result: z.unknown().optional(),
         error: z.string().optional(),
       }),
@@ -58,7 +57,7 @@ export const TranscriptEntry = z.looseObject({
 export type TurnRole = z.infer<typeof TurnRole>;
 export type TranscriptEntry = z.infer<typeof TranscriptEntry>;
 
-/** The first thing Zod has against a value, in the words of `entry-check.ts`; null for nothing. */
+/** Zod's first issue with a value, in the form of `entry-check.ts`; null if there is none. */
 export function judgeEntry(value: unknown): EntryFault | null {
   const issue = TranscriptEntry.safeParse(value).error?.issues[0];
   if (issue === undefined) return null;

@@ -1,10 +1,10 @@
 /**
- * Session ids: which log belongs to which agent and session, and back.
+ * Session ids: maps agent and session to a log, and back.
  *
- *   agent "cook", session "s1"   <->   "cook/s1"   <->   agents/cook/sessions/s1.jsonl
+ *     agent "cook", session "s1"   <->   "cook/s1"   <->   agents/cook/sessions/s1.jsonl
  *
- * H1  Each of the two ids is exactly one path segment, so the one `/` in a neutral id is where
- *     they were joined: ("a/b", "c") and ("a", "b/c") are both refused, and cannot share a log.
+ * Each of the two ids is exactly one path segment, so the only `/` in a neutral id is the
+ * separator: ("a/b", "c") and ("a", "b/c") are both refused, and cannot share a log.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -13,11 +13,11 @@ import { ID_SEGMENT_BYTES_MAX } from "../../base/limits.ts";
 
 const ENDING = ".jsonl";
 
-/** What most ids are like. A listing asks for thousands, and the full question costs ten times more. */
+/** Matches most ids. A listing checks thousands, and the full check costs ten times more. */
 const PLAIN = /^[\w-]+(?:\.[\w-]+)*$/;
 
 /**
- * The neutral id of an agent's session; refuses a bad one with BAD_ID, saying which of the two.
+ * The neutral id of an agent's session; throws BAD_ID, which says which of the two is wrong.
  *
  * @example sessionIdOf("cook", "2026-11-15") // "cook/2026-11-15"
  */

@@ -1,6 +1,6 @@
 /**
- * Signing: checkpoints lie beside a session's log, since readers would see them as turn records.
- * A turn begins with what the user says after the assistant or a tool has spoken.
+ * Signing: checkpoints are in a sidecar file, because readers of the log would take them for turn
+ * records. A turn begins with the user's first message after the assistant or a tool.
  */
 
 import type { TurnMark } from "../../model/turns.ts";

@@ -1,12 +1,12 @@
 /** Time: what a record's `ts` means. Page: docs/formats/homeagent.md, "Reading". */
 
 /**
- * Below it a `ts` counts seconds. The document says `number` and no unit; its own world writes
+ * A smaller `ts` counts seconds. The document says `number` without a unit; its own code writes
  * `Date.now()`. As milliseconds 1e11 is March 1973, as seconds it is the year 5138.
  */
 const MILLISECONDS_MIN = 1e11;
 
-/** The years that ISO 8601 writes with four digits. Outside them a `ts` is no time. */
+/** The years that ISO 8601 writes with four digits. A `ts` outside them is not a time. */
 const YEAR_0_MS = -62_167_219_200_000;
 const YEAR_10000_MS = 253_402_300_800_000;
 

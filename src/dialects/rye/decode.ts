@@ -1,8 +1,8 @@
 /**
- * Decode: what a line of a thread means as an entry.
+ * Decode: maps a line of a thread to an entry.
  *
- * Nothing is refused but what is no event at all: odd values in odd places are printed as the
- * markdown prints them, and the line stays in `native` as it was parsed.
+ * Refuses only what is not an event at all: unexpected values are printed as the markdown prints
+ * them, and the parsed line is kept in `native`.
  */
 
 import type { Draft } from "../../base/draft.ts";
@@ -20,7 +20,10 @@ export function decode(value: unknown): Understood {
   return event ? { entry: entryOf(event), fault: null } : { entry: null, fault };
 }
 
-/** On the way of every line that is read: fields are set, because copying would show. */
+/**
+ * Runs for every line that is read: fields are set one by one, because copying is measurably
+ * slower.
+ */
 export function entryOf(event: RyeEvent): Entry {
   const { data } = event;
   const entry: Draft<Entry> = emptyEntry(event.native);
@@ -71,7 +74,7 @@ function addMessage(entry: Draft<Entry>, event: RyeEvent, [role, part]: [Role, P
   addWholeMessage(entry, event);
 }
 
-/** What the last event of a message says of all of it. */
+/** Reads the fields on a message's last event that apply to the whole message. */
 function addWholeMessage(entry: Draft<Entry>, event: RyeEvent): void {
   const { data } = event;
   entry.usage = turnUsageOf(event);
@@ -132,7 +135,7 @@ function blockIn(data: JsonObject): [Role, Part] {
   return [roleOf(data), { type: "other", native: get(data, "block") }];
 }
 
-/** Roles are free text in rye; one we have not heard of speaks to the model, as a user does. */
+/** Roles are free text in rye; an unknown one counts as a user. */
 export function roleOf(data: JsonObject): Role {
   const role = get(data, "role", "user");
   return role === "system" || role === "assistant" || role === "tool" ? role : "user";

@@ -1,4 +1,4 @@
-/** Dialect: rye's threads, as the store asks for them. The root is the project's directory. */
+/** Dialect: rye's threads, as a `Dialect` for the store. The root is the project's directory. */
 
 import type { Dialect, Native, WriterFacts } from "../dialect.ts";
 import { without } from "../fields.ts";
@@ -25,8 +25,9 @@ import { isSilentType } from "./vocabulary.ts";
 export type { Envelope };
 
 /**
- * The dialect, writing lines in the given envelope; it reads both. Always the same object for the
- * same envelope: functions made anew for each session would be slow anew in each.
+ * The dialect that writes lines in the given envelope; it reads both. Returns the same object for
+ * the same envelope: new functions for each session would have to be optimised by the engine each
+ * time.
  */
 export function ryeDialect({ envelope = "flat", isThreadsRoot }: RyeOptions = {}): Dialect<"rye"> {
   const dialect = BY_ENVELOPE[envelope];
@@ -42,7 +43,7 @@ const BY_ENVELOPE: Readonly<Record<Envelope, Dialect<"rye">>> = {
 /** The dialect with the envelope of the thread-transcripts document. */
 export const rye = BY_ENVELOPE.flat;
 
-/** A thread's own start, which names the parent, and the rest of its lines. */
+/** A new start event that names the parent, and the rest of the lines. */
 function forkStart(parent: string, natives: readonly Native[]) {
   const [first = {}] = natives;
   const { event } = readEnvelope(first);
@@ -65,7 +66,7 @@ function makeDialect(envelope: Envelope): Dialect<"rye"> {
     agentSaidIn: (native) => readEnvelope(native).event?.directive ?? null,
     options: OPTIONS,
     withOptions: ryeDialect,
-    // One file has one envelope: its first line's.
+    // All lines of a file have the envelope of its first line.
     adopt: (first, options: RyeOptions) => {
       const { event } = readEnvelope(first);
       return event ? ryeDialect({ ...options, envelope: event.envelope }) : ryeDialect(options);

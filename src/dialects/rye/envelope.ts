@@ -1,16 +1,16 @@
 /**
- * Envelope: what every line of a thread carries around its data, in either of two shapes.
+ * Envelope: the fields around every line's data, in one of two forms.
  *
- *   flat     {"ts","type","thread_id","directive",...data}
- *   payload  {"timestamp","thread_id","event_type","payload":{"directive",...data}}
+ *     flat     {"ts","type","thread_id","directive",...data}
+ *     payload  {"timestamp","thread_id","event_type","payload":{"directive",...data}}
  *
- * Owns reading and writing both. What the data means is for others. Format: docs/formats/rye.md.
+ * Reads and writes both, without interpreting the data. Format: docs/formats/rye.md.
  *
- * E1  The writer's time, type and thread id win over what the data says of them.
- * E2  No line we complete carries both `type` and `event_type`: that is the mark of a checkpoint,
- *     and on any other line the mark of tampering.
- * E3  `checkpoint` lines are a signer's to write. A caller's own is refused.
- * E4  A completed line is plain JSON in memory too: it reads back as it is (json-value.ts).
+ * - The writer's time, type and thread id replace those in the data.
+ * - No line we complete has both `type` and `event_type`: that marks a checkpoint, and on any other
+ *   line tampering.
+ * - `checkpoint` lines are reserved for the signer, and refused from callers.
+ * - A completed line is plain JSON in memory too: it reads back unchanged (json-value.ts).
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -22,18 +22,18 @@ import { CHECKPOINT_TYPE, type EventType, meaningOf } from "./vocabulary.ts";
 
 export type Envelope = "flat" | "payload";
 
-/** A line, read: the same shape for both envelopes. */
+/** A parsed line, in the same form for both envelopes. */
 export interface RyeEvent {
   readonly envelope: Envelope;
-  /** As the line says it. */
+  /** As in the line. */
   readonly type: string;
-  /** Which of the twelve events it is; null when it is stored and says nothing. */
+  /** Which of the twelve events it is; null if it is stored without a meaning. */
   readonly meaning: EventType | null;
   readonly threadId: string | null;
   readonly directive: string | null;
-  /** The time as the line spells it, seconds since 1970 as ISO; null when it is neither. */
+  /** The time as in the line, seconds since 1970 as ISO; null if it is neither. */
   readonly ts: string | null;
-  /** What a caller would hand to the writer again, `directive` included when the line has one. */
+  /** What a caller would pass to the writer, with `directive` if the line has one. */
   readonly data: JsonObject;
   /** The line as parsed. */
   readonly native: JsonObject;
@@ -52,11 +52,11 @@ export type ReadEnvelope =
   | { readonly event: null; readonly fault: EnvelopeFault };
 
 const FLAT_KEYS = ["ts", "type", "thread_id"];
-/** What the writer puts first in a flat line. */
+/** The writer's first keys in a flat line. */
 const WRITTEN_KEYS = [...FLAT_KEYS, "directive"];
 const PAYLOAD_KEYS = ["timestamp", "thread_id", "event_type", "payload"];
 
-/** Reads a line of either envelope; a fault when it is no event. Never throws. */
+/** Reads a line of either envelope; returns a fault if it is not an event. Never throws. */
 export function readEnvelope(value: unknown): ReadEnvelope {
   if (!isObject(value)) return faulty("not an object");
   const isPayload = has(value, "event_type");
@@ -104,24 +104,25 @@ function faulty(fault: EnvelopeFault): ReadEnvelope {
   return { event: null, fault };
 }
 
-/** What the writer knows of any event. */
+/** The writer's values for any event. */
 export interface WriterKnows {
   readonly envelope: Envelope;
   readonly threadId: string;
-  /** Stands in when the data names no directive. */
+  /** Used if the data names no directive. */
   readonly defaultDirective: string | null;
   readonly nowMs: number;
 }
 
-/** An event as a caller gives it, and what the writer knows. */
+/** A caller's event, and the writer's values. */
 export interface EventFacts extends WriterKnows {
   readonly type: unknown;
   readonly data: unknown;
 }
 
 /**
- * The line of an event, its keys in the envelope's order and the data's in the caller's; refuses
- * with INVALID_ENTRY. In the payload envelope the data lies apart, so nothing in it is overridden.
+ * The line of an event, keys in the envelope's order and data in the caller's; throws
+ * INVALID_ENTRY. In the payload envelope the data is a separate object, so nothing in it is
+ * overridden.
  */
 export function completeEvent(facts: EventFacts): JsonObject {
   const { type, threadId } = facts;
@@ -142,14 +143,14 @@ export function completeEvent(facts: EventFacts): JsonObject {
 }
 
 /**
- * Completes a line that a caller gave in the shape of either envelope, without what the writer
- * adds, and writes it in the envelope of `facts`.
+ * Completes a caller's line in either envelope, without the writer's fields, and writes it in the
+ * envelope of `facts`.
  */
 export function completeNative(native: unknown, facts: WriterKnows): JsonObject {
   if (!isObject(native)) refuse("entry", "not an object");
   if (!has(native, "event_type")) {
     if (!has(native, "type")) refuse("type", "missing");
-    // In a flat line the writer's own keys win anyway.
+    // In a flat line the writer's keys replace these anyway.
     const data = facts.envelope === "flat" ? native : withRest({}, native, FLAT_KEYS);
     return completeEvent(withData(facts, native.type, data));
   }
@@ -161,7 +162,7 @@ export function completeNative(native: unknown, facts: WriterKnows): JsonObject 
   return completeEvent(withData(facts, native.event_type, data));
 }
 
-/** Field by field, because spreading here takes twenty times as long as all the rest. */
+/** Field by field: spreading here takes twenty times as long as everything else. */
 function withData(facts: WriterKnows, type: unknown, data: unknown): EventFacts {
   const { envelope, threadId, defaultDirective, nowMs } = facts;
   return { envelope, threadId, defaultDirective, nowMs, type, data };

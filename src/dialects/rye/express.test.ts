@@ -240,7 +240,7 @@ test("any entry that rye can say reads back as it was, in either envelope", () =
           read.flatMap(({ parts }) => parts),
           given.parts ?? [],
         );
-        // What concerns the whole message is said once, at its end.
+        // Fields of the whole message are on its last event.
         for (const [at, entry] of read.entries()) {
           const { usage, messageId, stopReason, isPartial } = entry;
           const whole: Partial<NewEntry> = at === read.length - 1 ? given : {};

@@ -1,9 +1,9 @@
 /**
- * Express: how a neutral entry is said in rye's events, as flat lines before `complete`.
+ * Express: maps a neutral entry to rye's events, as flat lines before `complete`.
  *
- * A message becomes one event per part, in order; whose part it is follows from the event, but for
- * texts. What rye has no word for is refused with INVALID_ENTRY, or goes under keys of our own
- * (docs/formats/rye.md): the writer's time wins over `at`, which is kept as `said_at`.
+ * A message becomes one event per part, in order; the event implies the part's role, except for
+ * texts. Content that rye cannot hold throws INVALID_ENTRY, or goes under keys of our own
+ * (docs/formats/rye.md): the writer's time replaces `at`, which is kept as `said_at`.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -11,7 +11,7 @@ import type { NewEntry, Part, Role, Usage } from "../../model/entry.ts";
 import type { Native } from "../dialect.ts";
 import { BLOCK_TYPE } from "./vocabulary.ts";
 
-/** What an entry of each kind can say besides its model and its time. */
+/** Fields that an entry of each kind may have besides its model and its time. */
 const SAYS: Readonly<Record<NewEntry["kind"], readonly (keyof NewEntry)[]>> = {
   start: [],
   message: ["role", "parts", "usage", "messageId", "stopReason", "isPartial"],
@@ -57,7 +57,7 @@ export function express(entry: NewEntry): readonly Native[] {
   }
 }
 
-/** What every event of an entry says. */
+/** Fields on every event of an entry. */
 function modelAndTime({ model, at }: NewEntry): object {
   return {
     ...(model === null || model === undefined ? {} : { model }),
@@ -66,8 +66,8 @@ function modelAndTime({ model, at }: NewEntry): object {
 }
 
 /**
- * What is said of the whole message goes on its last event that is one of a message: adding up all
- * events counts a usage once, and who reads them in order knows with it that the message is over.
+ * Fields of the whole message go on its last message event: so a sum over all events counts a usage
+ * once, and a reader in order knows that the message is complete.
  */
 function message(entry: NewEntry, model: object): readonly Native[] {
   const { parts = [], role = null } = entry;
@@ -82,7 +82,7 @@ function message(entry: NewEntry, model: object): readonly Native[] {
   }));
 }
 
-/** Whose a part is by its event alone; a text of the user and the system says it itself. */
+/** The role that an event implies; texts of the user and the system state theirs. */
 const ROLE_OF: Readonly<Partial<Record<Part["type"], Role>>> = {
   text: "assistant",
   reasoning: "assistant",
@@ -100,7 +100,7 @@ function ofWholeMessage(entry: NewEntry): object {
   };
 }
 
-/** The document's own word, which it has where a turn ends. */
+/** The document's own field, which it has at the end of a turn. */
 function stopReasonOf({ stopReason }: NewEntry): object {
   return stopReason === undefined ? {} : { finish_reason: stopReason };
 }
@@ -187,7 +187,7 @@ function cacheTokens({ cacheWriteTokens, cacheReadTokens }: Usage) {
   };
 }
 
-/** `{ [key]: … }` with the numbers that are known; nothing when none is. */
+/** `{ [key]: … }` with the known numbers; nothing if none is known. */
 function filled(key: string, numbers: Readonly<Record<string, number | null>>): object {
   const known = Object.entries(numbers).filter(([, value]) => value !== null);
   return known.length > 0 ? { [key]: Object.fromEntries(known) } : {};

@@ -1,11 +1,11 @@
 /**
- * Facts: what an event says of money, tokens and failure, whichever vocabulary it uses.
+ * Facts: cost, tokens and failure of an event, in either vocabulary.
  *
- * The runtime that writes the payload envelope has words of its own for three of the document's
- * facts. They are heard in that envelope alone, so that flat lines print as the document says.
+ * The runtime that writes the payload envelope has its own names for three of the document's facts.
+ * They are read only in that envelope, so that flat lines print as in the document.
  *
- *   thread_error   `error` for `detail`
- *   cost           `elapsed_seconds` for `duration_seconds`; no `tokens`, whose sum stands in
+ *     thread_error   `error` for `detail`
+ *     cost           `elapsed_seconds` for `duration_seconds`; no `tokens`, the sum is used
  */
 
 import type { Draft } from "../../base/draft.ts";
@@ -14,7 +14,7 @@ import { get, getNumber, getObject, has, isObject, type JsonObject } from "../fi
 import type { RyeEvent } from "./envelope.ts";
 import { printed } from "./python.ts";
 
-/** What `cost` holds, as the document's renderer would look it up. */
+/** The `cost` object, as the document's renderer would read it. */
 export function costOf({ data, envelope }: RyeEvent): JsonObject {
   const cost = getObject(data, "cost");
   if (envelope === "flat") return cost;
@@ -26,7 +26,7 @@ export function costOf({ data, envelope }: RyeEvent): JsonObject {
   };
 }
 
-/** The tokens of a cost: as recorded, else input and output together; null when it has neither. */
+/** The tokens of a cost: as recorded, else the sum of input and output; null if it has neither. */
 export function tokensOf(cost: JsonObject): number | null {
   const recorded = getNumber(cost, "tokens");
   if (recorded !== null) return recorded;
@@ -35,13 +35,13 @@ export function tokensOf(cost: JsonObject): number | null {
   return input === null && output === null ? null : (input ?? 0) + (output ?? 0);
 }
 
-/** `detail` of a failed thread, as the line has it; undefined when it has none. */
+/** `detail` of a failed thread, as in the line; undefined if it has none. */
 export function detailOf({ data, envelope }: RyeEvent): unknown {
   if (has(data, "detail") || envelope === "flat") return get(data, "detail");
   return get(data, "error");
 }
 
-/** Why a thread failed; null when the event does not say. */
+/** Why a thread failed; null if the event does not say. */
 export function errorOf(
   event: RyeEvent,
 ): { readonly code: string; readonly detail: string } | null {
@@ -50,15 +50,15 @@ export function errorOf(
   return { code: printed(get(event.data, "error_code")), detail: printed(detail) };
 }
 
-/** Of one turn: `tokens` and `cost` side by side. Null when nothing is recorded. */
+/** Usage of one turn, from `tokens` and `cost`. Null if nothing is recorded. */
 export function turnUsageOf({ data }: RyeEvent): Usage | null {
-  if (!has(data, "tokens") && !has(data, "cost")) return null; // As nearly all messages.
+  if (!has(data, "tokens") && !has(data, "cost")) return null; // True of nearly all messages.
   const tokens = getObject(data, "tokens");
   const total = getNumber(tokens, "total_tokens");
   return usageOf(tokens, total, getNumber(getObject(data, "cost"), "spend"));
 }
 
-/** Of a whole thread: all of it in `cost`. Only what is recorded; no sums. */
+/** Usage of a whole thread, from `cost`. Only what is recorded; no sums. */
 export function threadUsageOf({ data }: RyeEvent): Usage | null {
   const cost = getObject(data, "cost");
   return usageOf(cost, getNumber(cost, "tokens"), getNumber(cost, "spend"));
@@ -70,7 +70,7 @@ export function recordedCostOf({ data }: RyeEvent): JsonObject | undefined {
   return isObject(cost) ? cost : undefined;
 }
 
-/** Where the counts lie, the total and the spend: null when none is known. */
+/** The usage from counts, total and spend; null if none is known. */
 function usageOf(counts: JsonObject, total: number | null, spend: number | null): Usage | null {
   const usage: Draft<Usage> = {
     inputTokens: getNumber(counts, "input_tokens"),

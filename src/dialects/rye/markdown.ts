@@ -1,13 +1,13 @@
 /**
- * Markdown: what one event looks like in `transcript.md`.
+ * Markdown: the rendering of one event in `transcript.md`.
  *
- * Byte for byte what the thread-transcripts document's Python prints, but for one rule:
+ * Byte for byte what the Python of the thread-transcripts document prints, except that a fence is
+ * one backtick longer than the longest run of backticks inside it, at least three, so that no tool
+ * output can end its own fence and pose as text.
  *
- * M1  A fence is one backtick longer than the longest run of backticks inside it, at least three,
- *     so that no tool output can end its own fence and pose as text.
- * M2  Any JSON in any field prints something or nothing; nothing throws. Where Python would fail:
- *     null is empty, other non-strings are compact JSON, a `cost` or `tokens` that is no object
- *     counts as empty. A transcript that cannot be printed for one odd line helps nobody.
+ * Any JSON in any field prints something or nothing; nothing throws. Where Python would fail: null
+ * is empty, other non-strings are compact JSON, a `cost` or `tokens` that is not an object counts
+ * as empty. One unexpected line must not make a transcript unprintable.
  */
 
 import { get, getObject, type JsonObject } from "../fields.ts";
@@ -19,43 +19,43 @@ import { pythonTitle } from "./title.ts";
 export interface MarkdownOptions {
   /** Print `assistant_reasoning`. */
   readonly thinking?: boolean;
-  /** Print what went into tools and came out; otherwise only their names. */
+  /** Print inputs and outputs of tools; otherwise only their names. */
   readonly toolDetails?: boolean;
-  /** Put a heading above what the assistant says. */
+  /** Put a heading above the assistant's texts. */
   readonly assistantMetadata?: boolean;
 }
 
-/** Also how the document's Python would print it. */
+/** Adds the format of the document's Python. */
 export interface EventOptions extends MarkdownOptions {
   /** Fences of three backticks, whatever is inside. */
   readonly plainFences?: boolean;
 }
 
-/** What is printed when nobody chooses: the renderer's defaults. */
+/** Defaults of the renderer. */
 export const RENDERER_OPTIONS: Required<MarkdownOptions> = {
   thinking: false,
   toolDetails: true,
   assistantMetadata: true,
 };
 
-/** What `transcript.md` holds: everything. */
+/** The options for `transcript.md`: everything. */
 export const LIVE_OPTIONS: Required<MarkdownOptions> = {
   ...RENDERER_OPTIONS,
   thinking: true,
 };
 
-/** The same as the document's Python writes it: what differs is M1. */
+/** The same as the document's Python writes it: with plain fences. */
 export const DOCUMENT_OPTIONS: EventOptions = { ...LIVE_OPTIONS, plainFences: true };
 
-/** How the original's own writer begins a text, in a layout that the document does not have. */
+/** The beginning of a text by the original's own writer, whose layout is not in the document. */
 const ORIGINALS = /^# [^\n]*\n\n\*\*Thread ID:\*\* `[^`\n]*`\n\*\*Model:\*\* /;
 
-/** Whether a transcript.md begins as the original's own writer begins it: it is not ours to replace. */
+/** Whether the original's own writer wrote a transcript.md: then it is not ours to replace. */
 export function isOriginalsMarkdown(beginning: string): boolean {
   return ORIGINALS.test(beginning);
 }
 
-/** The markdown of one event; "" for one that says nothing. Fragments are joined as they are. */
+/** The markdown of one event; "" if it prints nothing. Fragments are concatenated directly. */
 export function renderEvent(event: RyeEvent, options: EventOptions = {}): string {
   const { data } = event;
   const toolDetails = options.toolDetails ?? RENDERER_OPTIONS.toolDetails;
@@ -136,14 +136,14 @@ function renderComplete(event: RyeEvent): string {
   );
 }
 
-/** What is no number prints as it is; to Python, true and false are 1 and 0. */
+/** A value that is not a number prints as it is; in Python, true and false are 1 and 0. */
 function fixed(value: unknown, digits: number): string {
   if (typeof value === "number") return pythonFixed(value, digits);
   return typeof value === "boolean" ? pythonFixed(Number(value), digits) : printed(value);
 }
 
 function fenced(text: string, language: string, isPlain: boolean): string {
-  // M1
+  // Longer than the longest run of backticks inside.
   let longest = 2;
   const runs = isPlain ? [] : text.matchAll(/`{3,}/g);
   for (const [run] of runs) longest = Math.max(longest, run.length);

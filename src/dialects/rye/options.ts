@@ -1,19 +1,19 @@
-/** Options: those of `openStore` that only rye has. */
+/** Options of `openStore` that only rye has. */
 
 import type { OwnOptions } from "../../base/choice.ts";
 import { LEGACY_PROFILE, type LegacyProfile } from "../../proof/envelopes.ts";
 import type { Envelope } from "./envelope.ts";
 
 export interface RyeOptions {
-  /** Which envelope new threads get. Default: `flat`. */
+  /** Envelope of new threads. Default: `flat`. */
   readonly envelope?: Envelope;
   /** The root is the directory of threads itself, not the project. Default: false. */
   readonly isThreadsRoot?: boolean;
-  /** Whether `transcript.md` grows as events are appended. Default: true. */
+  /** Whether `transcript.md` is updated as events are appended. Default: true. */
   readonly markdown?: boolean;
   /**
-   * Where `sign` is on: continues threads that the Python original signed, by keys that the user
-   * allowed that format. Their lines are stated as found. Default: refuses them.
+   * With `sign`: continues threads that the Python original signed, by keys that the user allowed
+   * for that format. Their lines are recorded as found. Default: refuses them.
    */
   readonly profile?: LegacyProfile;
 }

@@ -1,8 +1,8 @@
 /**
  * What Python prints, asked of a real one: thousands of random values in one process.
  *
- * Without a python3 on the PATH these are skipped, and the golden files of python.test.ts and
- * markdown.test.ts, which a Python made, stand in.
+ * Without a python3 on the PATH these are skipped; the golden files of python.test.ts and
+ * markdown.test.ts, which a Python made, still cover it.
  */
 
 import assert from "node:assert/strict";

@@ -1,14 +1,14 @@
 /**
  * Python: what the original, which is written in Python, would print for a JSON value.
  *
- * Owns numbers, JSON texts and truth; `title.ts` has `str.title()`. All take values as `JSON.parse`
- * gives them. No Python is run: the tests compare with one when there is one.
+ * Owns numbers, JSON texts and truthiness; `title.ts` has `str.title()`. All take values of
+ * `JSON.parse`. No Python is run; the tests compare with one if it is installed.
  *
- * P1  A number prints as Python would print what it reads in *our* line. JSON.stringify writes 1.0
- *     as `1` and -0 as `0`, so those print `1` and `0`; whole numbers from 1e21 on are written with
- *     an exponent and so are floats to Python. Markdown written live thus equals markdown made
- *     from the log.
- * P2  Nothing here throws or recurses, whatever the value: a line may be nested a million deep.
+ * A number prints as Python would print what it reads in *our* line. JSON.stringify writes 1.0 as
+ * `1` and -0 as `0`, so those print `1` and `0`; integers from 1e21 on are written with an exponent
+ * and so are floats to Python. So markdown written live equals markdown made from the log.
+ *
+ * Nothing here throws or recurses, whatever the value: a line may be nested a million deep.
  */
 
 import { type JsonStyle, printJson } from "../../base/print-json.ts";
@@ -19,7 +19,7 @@ export const INDENTED_CHARS_MAX = 64 * 1024 * 1024;
 /** Python's repr of a float, or of an int; `Infinity` and `NaN` as Python's json spells them. */
 export function pythonNumber(value: number): string {
   if (value === 0) return "0";
-  // Python takes the exponent below 1e-4, JavaScript below 1e-6; and writes it with two digits.
+  // Python uses the exponent below 1e-4, JavaScript below 1e-6; Python writes it with two digits.
   if (Math.abs(value) < 1e-4) return value.toExponential().replace(/-(\d)$/, "-0$1");
   return String(value);
 }
@@ -29,13 +29,13 @@ export function pythonFixed(value: number, digits: number): string {
   if (Number.isNaN(value)) return "nan";
   if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
   if (Math.abs(value) >= 1e21) {
-    // toFixed gives up here. Such a number is whole, and Python prints all its digits.
+    // toFixed does not work here. Such a number is an integer, and Python prints all its digits.
     return `${BigInt(value)}${digits > 0 ? `.${"0".repeat(digits)}` : ""}`;
   }
   const text = (value === 0 ? 0 : value).toFixed(digits);
-  // A double lies midway between two such decimals only if it is an odd multiple of
-  // 2^-(digits+1). toFixed goes away from zero then; the last digit is odd if that was wrong,
-  // so it is at least 1 and nothing is borrowed.
+  // A double is midway between two such decimals only if it is an odd multiple of 2^-(digits+1).
+  // toFixed then rounds away from zero; the last digit is odd if that was wrong, so it is at least
+  // 1 and nothing is borrowed.
   const isTie = Math.abs(value * 2 ** (digits + 1)) % 2 === 1;
   const last = text.charCodeAt(text.length - 1) - 0x30;
   return isTie && last % 2 === 1 ? `${text.slice(0, -1)}${last - 1}` : text;
@@ -45,22 +45,22 @@ export function pythonFixed(value: number, digits: number): string {
 export function isTruthy(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (typeof value === "object" && value !== null) return Object.keys(value).length > 0;
-  // NaN is true to Python, and the only value that is not itself.
+  // NaN is true in Python, and the only value that does not equal itself.
   return Boolean(value) || Number.isNaN(value);
 }
 
-/** What stands where Python interpolates: null and absent are empty, non-strings compact JSON. */
+/** What Python's interpolation prints: null and absent are empty, non-strings compact JSON. */
 export function printed(value: unknown): string {
   if (typeof value === "string") return value;
   return value === null || value === undefined ? "" : compactJson(value);
 }
 
-/** `json.dumps(value, indent=2)`: ASCII only. Compact when it would pass `charsMax` characters. */
+/** `json.dumps(value, indent=2)`: ASCII only. Compact if it would exceed `charsMax` characters. */
 export function pythonJson(value: unknown, charsMax = INDENTED_CHARS_MAX): string {
   return printJson(value, PYTHON, charsMax) ?? compactJson(value);
 }
 
-/** The same for a file that must be readable: Infinity and NaN, which JSON has not, are null. */
+/** The same for a file that must be valid JSON: Infinity and NaN become null. */
 export function pythonJsonFile(value: unknown, charsMax = INDENTED_CHARS_MAX): string {
   return (
     printJson(value, { ...PYTHON, number: finiteNumber }, charsMax) ??
@@ -68,7 +68,7 @@ export function pythonJsonFile(value: unknown, charsMax = INDENTED_CHARS_MAX): s
   );
 }
 
-/** JSON without spaces, characters as they are, numbers as Python's. */
+/** JSON without spaces, characters unescaped, numbers as in Python. */
 export function compactJson(value: unknown): string {
   return printWhole(value, COMPACT);
 }
@@ -80,7 +80,7 @@ function printWhole(value: unknown, style: JsonStyle): string {
   return printJson(value, style, Number.POSITIVE_INFINITY) ?? "";
 }
 
-/** Infinity and NaN by Python's names, which are ours. */
+/** Infinity and NaN have the same names in Python and JavaScript. */
 function anyNumber(value: number): string {
   return Number.isFinite(value) ? pythonNumber(value) : String(value);
 }
@@ -89,7 +89,7 @@ function finiteNumber(value: number): string {
   return Number.isFinite(value) ? pythonNumber(value) : "null";
 }
 
-/** JSON.stringify leaves DEL and everything past ASCII bare; Python escapes each UTF-16 unit. */
+/** JSON.stringify does not escape DEL and non-ASCII; Python escapes each UTF-16 unit. */
 function asciiString(text: string): string {
   return JSON.stringify(text).replace(
     /[^ -~]/g,

@@ -1,9 +1,9 @@
 /**
- * Rebuild meta: `thread.json` from the events alone, when the file is missing or corrupt.
+ * Rebuild meta: makes `thread.json` from the events alone, if the file is missing or corrupt.
  *
- * A fold, so that a log of any length is read in constant memory. As the thread-transcripts
- * document has it: the first start, completion and error count; an error anywhere makes the
- * status `error`; times are those of the first and the last event.
+ * A fold, so that a log of any length is read in constant memory. As in the thread-transcripts
+ * document: the first start, completion and error count; any error makes the status `error`; times
+ * are those of the first and the last event.
  */
 
 import { getString, type JsonObject } from "../fields.ts";
@@ -24,7 +24,7 @@ export class MetaRebuilder {
   #start: ThreadMeta | null = null;
   #complete: Ending | null = null;
   #error: Ending | null = null;
-  // Said by other events; they stand in when there is no start, which real threads leave out.
+  // From other events, used if there is no start: real threads may leave it out.
   #directive: string | null = null;
   #model: string | null = null;
 
@@ -33,7 +33,7 @@ export class MetaRebuilder {
   }
 
   add(event: RyeEvent): void {
-    // `created_at` is the first event's time even when that is none, as in the document.
+    // `created_at` is the first event's time even if that is missing, as in the document.
     if (!this.#hasEvents) this.#firstTs = event.ts;
     this.#hasEvents = true;
     this.#lastTs = event.ts ?? this.#lastTs;
@@ -44,7 +44,7 @@ export class MetaRebuilder {
     if (event.meaning === "thread_error") this.#error ??= endingOf(event);
   }
 
-  /** What the events said so far make; null when there were none. */
+  /** The meta from the events so far; null if there were none. */
   meta(): ThreadMeta | null {
     if (!this.#hasEvents) return null;
     const cost = this.#complete ? (this.#complete.cost ?? {}) : this.#error?.cost;
@@ -71,7 +71,7 @@ export class MetaRebuilder {
   }
 }
 
-/** The same over events at hand. */
+/** The same for events in memory. */
 export function reconstructMeta(threadId: string, events: Iterable<RyeEvent>): ThreadMeta | null {
   const rebuilder = new MetaRebuilder(threadId);
   for (const event of events) rebuilder.add(event);

@@ -1,7 +1,7 @@
 /**
  * The real threads, written by the original: every line is accounted for.
  *
- * They are not part of the package. Where they are not beside it, these tests are skipped.
+ * They are not part of the package. Without them, these tests are skipped.
  */
 
 import assert from "node:assert/strict";
@@ -147,7 +147,7 @@ test.skipIf(!hasSamples)("the real threads add up (S2-12)", () => {
       skipped: 0,
     },
   );
-  // The real files have no `tokens`; the sum of input and output stands in.
+  // The real files have no `tokens`; the sum of input and output is used.
   assert.ok(stats.total_tokens > 0);
   assert.ok(stats.total_spend > 0);
 });

@@ -1,9 +1,9 @@
 /**
- * Signing: how checkpoints stand in a thread, and where its turns begin and end.
+ * Signing: how checkpoints are stored in a thread, and where its turns begin and end.
  *
  * The runner calls the model at `step_start`, or at `cognition_in` in the other vocabulary. Threads
- * that hold messages alone have neither: there a turn ends before the user's next message
- * (model/turns.ts). The line of a checkpoint is spelt as docs/formats/checkpoint.md has it.
+ * with only messages have neither: there a turn ends before the user's next message
+ * (model/turns.ts). A checkpoint line is spelt as in docs/formats/checkpoint.md.
  */
 
 import type { Role } from "../../model/entry.ts";
@@ -16,14 +16,17 @@ import type { Envelope } from "./envelope.ts";
 import { isoFormat } from "./time.ts";
 import { BLOCK_TYPE, meaningOf } from "./vocabulary.ts";
 
-/** What begins a call of the model. */
+/** Events that begin a call of the model. */
 const STEPS: ReadonlySet<string> = new Set(["step_start", "cognition_in"]);
 
 export function ryeSigning(envelope: Envelope): Signing {
   return { turnMark, opening: envelope === "flat" ? flatOpening : payloadOpening };
 }
 
-/** Of an event as it is written. On the path of each one, so little more than its type is read. */
+/**
+ * The turn mark of an event in either envelope. Runs for each event, so it reads little more than
+ * the type.
+ */
 function turnMark(native: Native): TurnMark {
   const payloadType = getString(native, "event_type");
   const type = payloadType ?? getString(native, "type");
@@ -58,7 +61,7 @@ function markOfRole(role: Role): TurnMark {
 
 function flatOpening(facts: WriterFacts, after: { readonly native: Native | null }) {
   const ts = isoFormat(facts.nowMs);
-  // Whose thread it is, as the line before has it, which is flat, too.
+  // The thread's directive, from the line before, which is flat too.
   const directive = (after.native && getString(after.native, "directive")) ?? facts.agent ?? "";
   return opened({
     ...{ ts, type: "checkpoint", thread_id: facts.id },

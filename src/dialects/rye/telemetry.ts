@@ -1,12 +1,10 @@
 /**
- * Telemetry: adds up `thread.json` files, without reading any.
+ * Telemetry: sums up `thread.json` files, without reading any: the caller passes the parsed values,
+ * whatever they are.
  *
- * The store finds the files and hands in what they parse to, whatever that is.
- *
- * TL1  No file's content can break a count: values of the wrong type count as nothing, and names
- *      are collected in maps, so that `__proto__` or `total` is a name like any other.
- * TL2  Every thread handed in is counted in `total`, counted in `skipped`, named in `excluded`, or
- *      too old.
+ * No file's content can break a count: values of the wrong type count as nothing, and names are
+ * keys of maps, so that `__proto__` or `total` is a name like any other. Every thread is counted in
+ * `total`, counted in `skipped`, listed in `excluded`, or too old.
  */
 
 import { get, getNumber, getObject, getString, isObject } from "../fields.ts";
@@ -32,9 +30,11 @@ export interface TelemetryStats {
   readonly by_model: Readonly<Record<string, TelemetryGroup>>;
   /** Threads whose `thread.json` is missing, corrupt or without a usable `created_at`. */
   readonly skipped: number;
-  /** Signed threads that count for nothing, since their `thread.json` does not verify; absent: none. */
+  /**
+   * Signed threads that do not count, because their `thread.json` does not verify; absent: none.
+   */
   readonly excluded?: readonly ExcludedThread[];
-  /** And one count for every other status that was found. */
+  /** And one count for every other status found. */
   readonly [status: string]:
     | number
     | Readonly<Record<string, TelemetryGroup>>
@@ -42,14 +42,14 @@ export interface TelemetryStats {
     | undefined;
 }
 
-/** A thread that is not added up, by which verdict, and why. */
+/** An excluded thread, its verdict, and why. */
 export interface ExcludedThread {
   readonly thread_id: string;
   readonly verdict: string;
   readonly why: string;
 }
 
-/** Names in the result that are no status. A status named so is counted as `unknown`. */
+/** Names in the result that are not a status. A status with such a name is counted as `unknown`. */
 const TAKEN = [
   "total",
   "total_spend",
@@ -59,7 +59,7 @@ const TAKEN = [
   "skipped",
   "excluded",
 ];
-/** Stands for a status, directive or model that is no string. */
+/** Used for a status, directive or model that is not a string. */
 const UNKNOWN = "unknown";
 
 export class Telemetry {
@@ -80,17 +80,17 @@ export class Telemetry {
     this.#days = days;
   }
 
-  /** A thread whose `thread.json` is missing or cannot be parsed. */
+  /** Counts a thread whose `thread.json` is missing or cannot be parsed. */
   skip(): void {
     this.#skipped++;
   }
 
-  /** A thread that is not to be believed. */
+  /** Lists a thread that is not trusted. */
   exclude(thread: ExcludedThread): void {
     this.#excluded.push(thread);
   }
 
-  /** A thread, by what its `thread.json` parsed to. */
+  /** Counts a thread by its parsed `thread.json`. */
   add(meta: unknown): void {
     const created = isObject(meta) ? parseTime(getString(meta, "created_at") ?? "") : null;
     if (!isObject(meta) || !created || created.isNaive) {
@@ -117,7 +117,7 @@ export class Telemetry {
   }
 
   stats(): TelemetryStats {
-    // Object.fromEntries defines keys and assigns none, so `__proto__` becomes a key.
+    // Object.fromEntries defines keys instead of assigning, so `__proto__` becomes a key.
     return {
       total: this.#all.count,
       ...(Object.fromEntries(this.#statuses) as { completed: number; error: number }),

@@ -1,17 +1,16 @@
 /**
- * Thread ids: where a thread's log lies, and back.
+ * Thread ids: maps a thread to the path of its log, and back.
  *
- *   <project>/.ai/threads/<id>/transcript.jsonl
+ *     <project>/.ai/threads/<id>/transcript.jsonl
  *
- * An id is `/`-joined segments, so a directory may hold a thread and also be above others.
- *
- * D1  No id can make a path that is one of another thread's own files.
+ * An id is `/`-joined segments, so a directory may hold a thread and also contain others. No id can
+ * produce the path of another thread's own files.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
 import { idSegments } from "../../base/ids.ts";
 
-/** Where threads lie below the project. */
+/** Where threads are, below the project. */
 export const THREADS_PATH: readonly string[] = [".ai", "threads"];
 export const LOG_NAME = "transcript.jsonl";
 export const MARKDOWN_NAME = "transcript.md";
@@ -19,12 +18,14 @@ export const META_NAME = "thread.json";
 export const REGISTRY_NAME = "registry.db";
 
 const PLAIN_SEGMENT = /^[A-Za-z0-9._-]+$/;
-/** D1, with what stands beside those files; in any case, since some file systems see none. */
+/** A thread's own files and their sidecars; ignores case, as some file systems do. */
 const OWN_NAME = /^(transcript\.jsonl|transcript\.md|thread\.json|registry\.db)/i;
-/** Ids that need no closer look, which is nearly all: `{directive}-{epoch_seconds}` and the like. */
+/**
+ * Ids that need no further check, which is nearly all: `{directive}-{epoch_seconds}` and the like.
+ */
 const ORDINARY_ID = /^\w(?:[\w-]*\w)?$/;
 
-/** The segments of a thread's id, which are those of its directory; refuses with BAD_ID. */
+/** The segments of a thread's id, which are those of its directory; throws BAD_ID. */
 export function threadSegments(id: string): readonly string[] {
   const segments = idSegments(id);
   for (const segment of segments) {
@@ -34,7 +35,7 @@ export function threadSegments(id: string): readonly string[] {
   return segments;
 }
 
-/** `{directive}-{epoch_seconds}`; refuses with BAD_ID when the directive makes no id. */
+/** `{directive}-{epoch_seconds}`; throws BAD_ID if the directive cannot be part of an id. */
 export function newThreadId(directive: string, nowMs: number): string {
   const id = `${directive}-${Math.floor(nowMs / 1000)}`;
   threadSegments(id);
@@ -59,11 +60,11 @@ export function idAt(path: readonly string[]): string | null {
     threadSegments(id);
     return id;
   } catch {
-    return null; // No thread can have such a directory; the path is somebody else's.
+    return null; // No thread can have this directory; the path belongs to another program.
   }
 }
 
-/** The project that threads belong to; null when their directory is in none. */
+/** The project of the threads; null if their directory is in none. */
 export function projectOf(
   root: string,
   { isThreadsRoot }: { readonly isThreadsRoot?: boolean },

@@ -1,11 +1,11 @@
 /**
- * Thread meta: what `thread.json` says, and how events change it.
+ * Thread meta: the content of `thread.json`, and how events change it.
  *
- * Owns the content and its text; the store owns the file, its lock and its rename. Functions take
- * a meta and give a new one; unknown keys stay. Format: docs/formats/rye.md, "thread.json".
+ * Owns the content and its text; the store owns the file, its lock and its rename. Functions take a
+ * meta and return a new one; unknown keys stay. Format: docs/formats/rye.md, "thread.json".
  *
- * TM1  A required field that nobody gave is "", never absent.
- * TM2  An event that changes nothing gives back the same object, so that a store can tell.
+ * A required field without a value is "", never absent. An event that changes nothing returns the
+ * same object, so that a store can tell.
  */
 
 import { get, getString, has, isObject, type JsonObject, without } from "../fields.ts";
@@ -59,10 +59,10 @@ const STRING_FIELDS = [
   "created_at",
   "updated_at",
 ];
-/** What a start or an end may say besides, and thread.json keeps as it was said. */
+/** Fields of a start or an end that thread.json keeps unchanged. */
 const KEPT_FIELDS = ["inputs", "capabilities", "limits", "outputs"];
 
-/** Whether a parsed `thread.json` can be used; when not, it is corrupt and the log tells. */
+/** Whether a parsed `thread.json` is usable; if not, it is corrupt and the log is used. */
 export function isThreadMeta(value: unknown): value is StoredThreadMeta {
   if (!isObject(value)) return false;
   if (getString(value, "thread_id") === null || getString(value, "status") === null) return false;
@@ -72,7 +72,7 @@ export function isThreadMeta(value: unknown): value is StoredThreadMeta {
   });
 }
 
-/** The meta of a thread that begins with this event; fields it does not give are "" (TM1). */
+/** The meta of a thread that begins with this event; missing fields are "". */
 export function metaAtStart(threadId: string, event: RyeEvent): ThreadMeta {
   const { data } = event;
   const ts = event.ts ?? "";
@@ -91,8 +91,8 @@ export function metaAtStart(threadId: string, event: RyeEvent): ThreadMeta {
 }
 
 /**
- * The meta after an event: made by the first, whatever it is, since real threads leave the start
- * out; changed by a start, a completion or an error; else the same (TM2).
+ * The meta after an event: created by the first, of any type, since real threads may leave the
+ * start out; changed by a start, a completion or an error; else the same object.
  */
 export function metaAfter(
   threadId: string,
@@ -111,30 +111,30 @@ export function metaAfter(
   }
 }
 
-/** A running thread put down cleanly without an end. Any other status stays. */
+/** The meta of a running thread that was closed cleanly without an end. Any other status stays. */
 export function pausedMeta<M extends StoredThreadMeta>(meta: M, nowMs: number): M {
   if (meta.status !== "running") return meta;
   return { ...meta, status: "paused", updated_at: isoFormat(nowMs) };
 }
 
-/** A thread that goes on, whatever it was: an earlier error is no longer its state. */
+/** The meta of a thread that continues, whatever its status: an earlier error is cleared. */
 export function resumedMeta(meta: StoredThreadMeta, nowMs: number): StoredThreadMeta {
   if (meta.status === "running") return meta;
   return { ...withoutError(meta), status: "running", updated_at: isoFormat(nowMs) };
 }
 
-/** Signatures are over what was: nothing that is changed keeps them. */
+/** Signatures cover the old content: a changed meta must not keep them. */
 export function withoutSignatures(meta: StoredThreadMeta): StoredThreadMeta {
   if (!has(meta, "_signature") && !has(meta, "_signature2")) return meta;
   return without(meta, ["_signature", "_signature2"]) as StoredThreadMeta;
 }
 
-/** The text of the file: Python's `json.dumps(meta, indent=2)`, no line end after it. */
+/** The file's text: Python's `json.dumps(meta, indent=2)`, without a final newline. */
 export function formatThreadMeta(meta: StoredThreadMeta): string {
   return pythonJsonFile(meta);
 }
 
-/** What a start says again replaces what was; what it does not say, and the creation, stays. */
+/** A new start's fields replace the old ones; other fields, and the creation time, stay. */
 function startedAgain(meta: StoredThreadMeta, event: RyeEvent): StoredThreadMeta {
   const said = metaAtStart(meta.thread_id, event);
   const given = STRING_FIELDS.filter((key) => has(event.data, key)).map((key) => [key, said[key]]);

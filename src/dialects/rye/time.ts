@@ -1,12 +1,12 @@
 /**
- * Time: how rye's files spell it, and back.
+ * Time: formats and parses times of rye's files.
  *
- * Owns the two spellings that are found (ISO 8601 text, seconds since 1970 as a number) and the one
- * that we write: Python's `datetime.isoformat()` in UTC, always with six digits of a second, where
- * Python itself leaves out six zeros. No clock here: `nowMs` comes in.
+ * Reads both formats that occur (ISO 8601 text, seconds since 1970 as a number) and writes one:
+ * Python's `datetime.isoformat()` in UTC, always with six digits of a second, where Python itself
+ * omits six zeros. Has no clock: `nowMs` is an argument.
  */
 
-/** Python's datetime knows the years 1 to 9999, and so do we. */
+/** Python's datetime supports the years 1 to 9999, and so do we. */
 const MS_MIN = Date.parse("0001-01-01T00:00:00Z");
 const MS_MAX = Date.parse("9999-12-31T23:59:59.999Z");
 
@@ -18,13 +18,13 @@ const ISO = new RegExp(`^${DATE}[T ]${CLOCK}${ZONE}$`);
 export interface ParsedTime {
   /** Whole milliseconds since 1970. A naive time is read as UTC. */
   readonly ms: number;
-  /** And the microseconds past them, 0 to 999. Apart, because a double does not hold both. */
+  /** The microseconds past them, 0 to 999. Separate, because a double does not hold both. */
   readonly micros: number;
-  /** It names no offset from UTC. */
+  /** It has no offset from UTC. */
   readonly isNaive: boolean;
 }
 
-/** Events come many to a millisecond; spelling the time anew is a good part of what one costs. */
+/** Cached: many events share a millisecond, and formatting is a good part of an event's cost. */
 let lastSpelt = { ms: Number.NaN, text: "" };
 
 /** `2026-02-09T04:03:50.365000+00:00` */
@@ -42,7 +42,7 @@ export function isoFromSeconds(seconds: number): string | null {
 }
 
 /**
- * Reads what Python 3.11's `datetime.fromisoformat` reads of a date with a time, in the extended
+ * Parses what Python 3.11's `datetime.fromisoformat` accepts of a date with a time, in the extended
  * form (with `-` and `:`); the separator is `T` or a space. Null for everything else.
  */
 export function parseTime(text: string): ParsedTime | null {
@@ -50,7 +50,7 @@ export function parseTime(text: string): ParsedTime | null {
   if (!match) return null;
   const [, date = "", hour, minute, second, fraction = "", zone, sign, ...offset] = match;
   const midnightMs = Date.parse(`${date}T00:00:00Z`);
-  // Engines differ in what they make of 30 February; going there and back tells.
+  // Engines differ on 30 February; a round trip detects it.
   if (Number.isNaN(midnightMs) || midnightMs < MS_MIN) return null;
   if (!new Date(midnightMs).toISOString().startsWith(date)) return null;
 
@@ -63,13 +63,13 @@ export function parseTime(text: string): ParsedTime | null {
   };
 }
 
-/** A time as every dialect gives it: ISO 8601 in UTC with milliseconds; null when it is no time. */
+/** A time as in every dialect: ISO 8601 in UTC with milliseconds; null if it is not a time. */
 export function utcOf(text: string): string | null {
   const time = parseTime(text);
   return time && new Date(time.ms).toISOString();
 }
 
-/** Of hours, minutes and seconds, the later ones perhaps absent. */
+/** Seconds of hours, minutes and seconds, the later ones optional. */
 function secondsOf([hours, minutes, seconds]: readonly (string | undefined)[]): number {
   return (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60 + Number(seconds ?? 0);
 }

@@ -1,9 +1,9 @@
 /**
- * Title: Python's `str.title()`, which the markdown uses on roles.
+ * Title: Python's `str.title()`, which the markdown applies to roles.
  *
  * A cased character after a cased one becomes lower case, every other one title case. So an
  * apostrophe begins a word ("Don'T"), and so does a digit. Case data is the JavaScript engine's;
- * characters that came into Unicode after a given Python may differ from that Python.
+ * characters added to Unicode after a given Python version may differ from it.
  */
 
 const CASED = /^\p{Cased}$/u;
@@ -18,7 +18,7 @@ const DIGRAPHS = [
 ];
 
 export function pythonTitle(text: string): string {
-  // Lower case in context, for the Greek sigma that ends a word.
+  // Lower case in context, for the Greek sigma at the end of a word.
   const lower = text.toLowerCase();
   let at = 0;
   let title = "";
@@ -38,7 +38,7 @@ function titleCase(character: string): string {
   if (digraph) return digraph.charAt(2);
   const upper = character.toUpperCase();
   const [first = "", ...rest] = upper;
-  // One letter, or the one that comes in two of which the first is an apostrophe (ŉ).
+  // A single letter, or the one that becomes two of which the first is an apostrophe (ŉ).
   if (rest.length === 0 || character === "\u0149") return upper;
   if (GREEK_WITH_IOTA.test(character) && upper.endsWith("\u0399")) {
     // The iota stays below the letter instead of becoming a capital behind it.

@@ -1,8 +1,8 @@
 /**
  * Vocabulary: the event types of a thread, and the other names that real files use for them.
  *
- * Owns names only. What each event says in markdown is `markdown.ts`, what it means as an entry
- * is `decode.ts`. Format: docs/formats/rye.md, "Events".
+ * Owns names only. Their markdown is in `markdown.ts`, their entries in `decode.ts`. Format:
+ * docs/formats/rye.md, "Events".
  */
 
 /** The twelve events of the thread-transcripts document. */
@@ -23,16 +23,16 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** The type of a signed head. Only a signer writes these lines; a caller's own are refused. */
+/** The type of a checkpoint. Only a signer writes these lines; a caller's are refused. */
 export const CHECKPOINT_TYPE = "checkpoint";
 
 /**
- * The type under which we keep a block of a message that rye has no event for. To rye itself it is
- * one more type that it has not heard of.
+ * The type for a block of a message that rye has no event for. To rye itself it is one more unknown
+ * type.
  */
 export const BLOCK_TYPE = "message_block";
 
-/** A map, not an object: a type named `constructor` must find nothing. */
+/** A map, not an object: a type named `constructor` must not match. */
 const MEANINGS: ReadonlyMap<string, EventType> = new Map<string, EventType>([
   ...EVENT_TYPES.map((type) => [type, type] as const),
   ["cognition_in", "user_message"],
@@ -41,14 +41,14 @@ const MEANINGS: ReadonlyMap<string, EventType> = new Map<string, EventType>([
 ]);
 
 /**
- * Which of the twelve a type is, or null for one that is stored and says nothing: `checkpoint`,
- * `token_delta`, `checkpoint_saved`, `directive_return`, and every type we have not heard of.
+ * Which of the twelve a type is; null for one that is stored without a meaning: `checkpoint`,
+ * `token_delta`, `checkpoint_saved`, `directive_return`, and every unknown type.
  */
 export function meaningOf(type: string): EventType | null {
   return MEANINGS.get(type) ?? null;
 }
 
-/** Types that say nothing to a model, for all that is known. Of other unknown ones nobody can tell. */
+/** Types that no model sees, as far as is known. Other unknown types may be seen. */
 const SILENT_TYPES: readonly string[] = [
   CHECKPOINT_TYPE,
   "checkpoint_saved",

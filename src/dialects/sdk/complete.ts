@@ -1,10 +1,10 @@
 /**
- * Complete: judges what a door wants to write, and adds an id and the time where they are missing.
+ * Complete: validates an adapter's line, and adds an id and the time if they are missing.
  *
- * C1  What is judged is what is written: an object is asked once for its JSON.
- * C2  What a framework gave is written as it is, or refused: bytes, a NaN or a Map would be something
- *     else in JSON. Only fields without a value are left out, as everywhere in JSON.
- * C3  Checkpoints are a signer's to write: no line has their marks.
+ * - An object is serialised once: the JSON that is checked is the JSON that is written.
+ * - The framework's value is written unchanged, or refused: bytes, a NaN or a Map would change in
+ *   JSON. Only undefined fields are left out, as always in JSON.
+ * - Checkpoints are reserved for the signer: no line may have their fields.
  */
 
 import { ENTRY_DEPTH_MAX } from "../../base/limits.ts";
@@ -13,7 +13,7 @@ import type { Native, WriterFacts } from "../dialect.ts";
 import { isObject } from "../fields.ts";
 import { lineFault } from "./line.ts";
 
-/** A neutral entry may nest as deep as it may in any dialect; the line around it is two levels. */
+/** A neutral entry may nest as deep as in any dialect; the line around it adds two levels. */
 const DEPTH_MAX = ENTRY_DEPTH_MAX + 2;
 
 export function complete(given: Native, facts: WriterFacts): Native {
@@ -39,7 +39,7 @@ function jsonOf(given: Native): Record<string, unknown> {
   return JSON.parse(JSON.stringify(given)) as Record<string, unknown>;
 }
 
-/** C2 */
+/** Refuses values that JSON would change. */
 function refuseOthers(value: unknown, field: string, depthLeft: number): void {
   if (value === null || value === undefined) return;
   const type = typeof value;

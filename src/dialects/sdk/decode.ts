@@ -1,8 +1,8 @@
 /**
- * Decode: what a line means in neutral words. Page: docs/formats/sdk.md, "Reading".
+ * Decode: maps a line to a neutral entry. Page: docs/formats/sdk.md, "Reading".
  *
- * Frameworks grow: an item or a part that is not known here is an `other` part, and a line of a kind
- * that is not known an `other` entry. The line itself goes along untouched as `native`.
+ * Frameworks add types: an unknown item or part becomes an `other` part, a line of an unknown kind
+ * an `other` entry. The line is kept unchanged as `native`.
  */
 
 import type { Draft } from "../../base/draft.ts";
@@ -47,7 +47,7 @@ const KINDS: readonly unknown[] = ["start", "message", "turn_start", "turn_end",
 const ROLES: readonly unknown[] = ["system", "user", "assistant", "tool"];
 const PART_TYPES = ["text", "reasoning", "tool_call", "tool_result", "child", "other"];
 
-/** An entry as `express` wrote it; what is not as it must be is left out. */
+/** An entry as `express` wrote it; invalid fields are left out. */
 export function neutralOf(said: Native): Partial<Entry> {
   const entry: Draft<Partial<Entry>> = {};
   const { kind, role, parts, model, usage, outcome, error } = said;

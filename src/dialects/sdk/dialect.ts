@@ -1,9 +1,8 @@
 /**
- * sdk: sessions that a framework's own session or chat is kept in (`verbatim-log/openai-agents`,
- * `verbatim-log/ai-sdk`). Each line wraps what the framework gave, as it gave it. Page:
- * docs/formats/sdk.md.
+ * sdk: sessions or chats of a framework (`verbatim-log/openai-agents`, `verbatim-log/ai-sdk`). Each
+ * line wraps a value of the framework, unchanged. Page: docs/formats/sdk.md.
  *
- * Root: the project. A session id is `<door>/<the framework's own id>`.
+ * Root: the project. A session id is `<adapter>/<the framework's own id>`.
  */
 
 import type { Dialect } from "../dialect.ts";

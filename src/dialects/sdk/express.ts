@@ -1,7 +1,7 @@
 /**
- * Express: a neutral entry as a line of its own, `entry`, which holds it whole. Such lines come from
- * people and other dialects (a fork's report, an unpacked session), never from a framework; the doors
- * pass over them. Page: docs/formats/sdk.md, "Neutral entries".
+ * Express: maps a neutral entry to a line of kind `entry`, which holds it whole. Such lines come
+ * from people and other dialects (a fork's report, an unpacked session), never from a framework;
+ * the adapters skip them. Page: docs/formats/sdk.md, "Neutral entries".
  */
 
 import type { NewEntry } from "../../model/entry.ts";

@@ -1,7 +1,7 @@
 /**
- * Item: what an input item of the OpenAI Agents SDK says, in neutral words.
+ * Item: maps an input item of the OpenAI Agents SDK to neutral parts.
  *
- * The SDK's items are camelCase relatives of the Responses API's: messages with a role, calls and
+ * The SDK's items are like those of the Responses API in camelCase: messages with a role, calls and
  * their results with a `callId`, reasoning. All of them are accepted as unknown JSON.
  */
 
@@ -12,7 +12,7 @@ import { usageOf } from "./usage.ts";
 
 type Decoded = Draft<Partial<Entry>>;
 
-/** Calls by the field that holds what goes in; the rest of the item is told in `native`. */
+/** The input field of each type of call; the rest of the item is in `native`. */
 const CALLS: Readonly<Record<string, string>> = {
   function_call: "arguments",
   hosted_tool_call: "arguments",
@@ -23,7 +23,7 @@ const CALLS: Readonly<Record<string, string>> = {
   program: "code",
 };
 
-/** Results of them, by the field that holds what came out. */
+/** The output field of each type of result. */
 const RESULTS: Readonly<Record<string, string>> = {
   function_call_result: "output",
   tool_search_output: "tools",
@@ -33,7 +33,7 @@ const RESULTS: Readonly<Record<string, string>> = {
   program_output: "result",
 };
 
-/** The tool of the provider's that gives an image back. */
+/** The provider's tool that returns an image. */
 const IMAGE_GENERATION = "image_generation_call";
 
 const ROLES: readonly string[] = ["system", "user", "assistant"];
@@ -84,8 +84,8 @@ function callOf(item: JsonObject, type: string): Part {
 }
 
 /**
- * A tool on the provider's side, whose result comes with the call. Where none does the provider kept
- * it, and nobody here is to answer; an image is in base64.
+ * A tool that the provider runs, whose result comes with the call. Without a result, the provider
+ * kept it, and no answer is due here; an image is in base64.
  */
 function hostedParts(item: JsonObject, type: string): Part[] {
   const output = get(item, "output");
@@ -100,7 +100,7 @@ function callIdOf(item: JsonObject): string | null {
   return getString(item, "callId") ?? getString(item, "id");
 }
 
-/** Arguments are JSON in a string; what is none is told as it stands. */
+/** Arguments are JSON in a string; any other text is kept as it is. */
 function inputOf(value: unknown): unknown {
   if (typeof value !== "string") return value ?? null;
   try {

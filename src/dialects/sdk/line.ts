@@ -1,22 +1,22 @@
 /**
  * Line: the kinds of lines of this dialect. Page: docs/formats/sdk.md, "A line".
  *
- * LN1  Nothing is erased: what is taken back is taken back by a line that says so.
- * LN2  Lines that belong together say so in `part`, [n, of]. They are written in one append, so they
- *      stand one after the other, and where the last is missing none of them counts.
- * LN3  A line with `after` counts only if no other that counts stands between it and the line of that
- *      id: whoever wrote it had read up to there, and somebody else was faster.
+ * - Nothing is erased: a later line takes earlier ones back.
+ * - Lines that belong together have `part`, [n, of]. They are written in one append, so they are
+ *   adjacent, and if the last is missing none of them counts.
+ * - A line with `after` counts only if no other counting line is between it and the line of that
+ *   id. Otherwise another writer appended after this one had read the log.
  */
 
 import type { Native, TakingBack } from "../dialect.ts";
 import { isObject } from "../fields.ts";
 
-/** How an answer of a model ended. */
+/** How a model's answer ended. */
 export type AnswerState = "finished" | "stopped" | "failed" | "interrupted";
 
 export const ANSWER_STATES: readonly string[] = ["finished", "stopped", "failed", "interrupted"];
 
-/** What a field of a line must be, in the words of a refusal; null when it is that. */
+/** What is wrong with a field, as in an error message; null if nothing. */
 type Check = (value: unknown) => string | null;
 
 const text: Check = (value) => (typeof value === "string" && value !== "" ? null : "expected text");
@@ -39,7 +39,7 @@ const message: Check = (value) => {
   return Array.isArray(value.parts) ? null : "expected parts in it";
 };
 
-/** The fields that each kind must have. */
+/** Required fields of each kind. */
 const REQUIRED: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
   item: { item: object },
   pop: { count },
@@ -49,12 +49,12 @@ const REQUIRED: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
   entry: { entry: object },
 };
 
-/** The fields that any line may have. */
+/** Optional fields of every line. */
 const OPTIONAL: Readonly<Record<string, Check>> = { part, after: text, operation: object, state };
 
 export const LINE_TYPES: readonly string[] = Object.keys(REQUIRED);
 
-/** The field of a line that is wrong, and how; null when none is. */
+/** The first invalid field of a line, and why; null if there is none. */
 export function lineFault(native: Native): { field: string; reason: string } | null {
   const { type } = native;
   const required = typeof type === "string" && Object.hasOwn(REQUIRED, type) && REQUIRED[type];
@@ -74,7 +74,10 @@ export function lineFault(native: Native): { field: string; reason: string } | n
   return null;
 }
 
-/** Items and messages are said; a neutral entry is no framework's, and none takes it back. */
+/**
+ * Items and messages can be taken back. Neutral entries do not come from a framework, so they
+ * cannot.
+ */
 export const takingBack: TakingBack = {
   says: ({ type }) => type === "item" || type === "message",
   takesBack(native) {
@@ -83,12 +86,12 @@ export const takingBack: TakingBack = {
   },
 };
 
-/** Which of how many lines that were written together a line is (LN2). */
+/** Index and count of lines that were written together. */
 export function partOf(native: Native): readonly [number, number] {
   return (native.part as [number, number] | undefined) ?? [1, 1];
 }
 
-/** Where `next` was written together with the lines before it, these count without it. */
+/** The lines before `next`, without those that were written together with it. */
 export function cutBefore(natives: readonly Native[], next: Native): Native[] {
   const [n, of] = partOf(next);
   const before = natives.length - (n - 1);

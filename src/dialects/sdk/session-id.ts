@@ -1,15 +1,15 @@
 /**
- * Session ids: which log belongs to which door and session, and back.
+ * Session ids: maps adapter and session to a log, and back.
  *
- *   door "ai-sdk", session "c1"   <->   "ai-sdk/c1"   <->   .verbatim/sdk/ai-sdk/c1.jsonl
+ *     adapter "ai-sdk", session "c1"   <->   "ai-sdk/c1"   <->   .verbatim/sdk/ai-sdk/c1.jsonl
  *
- * SD1  Each half is exactly one path segment, so the one `/` in an id is where they were joined.
+ * Each half is exactly one path segment, so the only `/` in an id is the separator.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
 import { idSegments } from "../../base/ids.ts";
 
-/** Where the sessions lie, below the root. */
+/** Where the sessions are, below the root. */
 export const SESSIONS_PATH: readonly string[] = [".verbatim", "sdk"];
 export const ENDING = ".jsonl";
 
@@ -30,7 +30,7 @@ export function idAt(path: readonly string[]): string | null {
   try {
     return idSegments(id).length === 2 ? id : null;
   } catch {
-    return null; // Somebody else's file.
+    return null; // Another program's file.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Signing: checkpoints lie beside a session's log, which is the frameworks' lines alone. A turn begins
- * with what the user says after the model or a tool has spoken.
+ * Signing: checkpoints are in a sidecar file, so the log has only the frameworks' lines. A turn
+ * begins with the user's first message after the model or a tool.
  */
 
 import type { TurnMark } from "../../model/turns.ts";
@@ -10,7 +10,7 @@ import { getObject, getString } from "../fields.ts";
 
 export const signing = signingAs("sdk");
 
-/** `name`: of the dialect, with which the name of a signed session begins. */
+/** `name`: of the dialect; the name of a signed session begins with it. */
 export function signingAs(name: string): Signing {
   const opening = ({ nowMs, id }: WriterFacts) => {
     const fields = { timestamp: new Date(nowMs).toISOString(), thread_id: `${name}:${id}` };
@@ -29,7 +29,7 @@ function turnMark(native: Native): TurnMark {
   return role === "system" || role === "developer" ? null : "works";
 }
 
-/** Of an entry in neutral words that is no message. */
+/** Turn mark of a neutral entry that is not a message. */
 function markOfKind(kind: unknown): TurnMark {
   if (kind === "turn_start") return "step";
   if (kind === "turn_end") return "finishes";

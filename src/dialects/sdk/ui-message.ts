@@ -1,4 +1,4 @@
-/** UI message: what a `UIMessage` of the AI SDK says, in neutral words. Accepted as unknown JSON. */
+/** UI message: maps a `UIMessage` of the AI SDK to neutral parts. Accepted as unknown JSON. */
 
 import type { Draft } from "../../base/draft.ts";
 import type { Entry, Part, Role } from "../../model/entry.ts";
@@ -20,7 +20,7 @@ export function decodeMessage(message: JsonObject): Draft<Partial<Entry>> {
   return role === "assistant" ? { ...entry, ...toldOfAnswer(message) } : entry;
 }
 
-/** What a program noted of an answer (`messageMetadata`), under the names of the SDK's own examples. */
+/** Reads `messageMetadata` of an answer, under the names of the SDK's own examples. */
 function toldOfAnswer(message: JsonObject): Partial<Entry> {
   const metadata = getObject(message, "metadata");
   const model = getString(metadata, "model") || null;
@@ -28,7 +28,7 @@ function toldOfAnswer(message: JsonObject): Partial<Entry> {
   return { ...(model === null ? {} : { model }), ...(usage === null ? {} : { usage }) };
 }
 
-/** An answer is made of several calls of the model: each begins with a mark, which says no more. */
+/** An answer consists of several model calls (steps); a marker part begins each. */
 function stepsOf(said: readonly unknown[]): readonly unknown[][] {
   const steps: unknown[][] = [[]];
   for (const part of said) {
@@ -39,8 +39,8 @@ function stepsOf(said: readonly unknown[]): readonly unknown[][] {
 }
 
 /**
- * What the model said and called, then what came back: it knew nothing of that before the next step.
- * Results of tools on the provider's side it knew at once.
+ * The model's text and calls, then the results: the model sees those only in the next step. Results
+ * of tools that the provider runs stay in place, because the model saw them at once.
  */
 function stepParts(said: readonly unknown[]): Part[] {
   const parts: Part[] = [];
@@ -66,7 +66,7 @@ function partsOf(said: unknown): Part[] {
   return [{ type: "other", native: said }];
 }
 
-/** Anthropic's, by which alone it takes a thought back. */
+/** Anthropic's signature, without which it does not accept a thought. */
 function sealIn(part: JsonObject): Pick<Reasoning, "signature" | "withheld" | "provider"> {
   const anthropics = getObject(getObject(part, "providerMetadata"), "anthropic");
   const signature = getString(anthropics, "signature");
@@ -90,7 +90,7 @@ function toolOf(part: JsonObject, tool: string): Part[] {
     case "input-streaming": // It broke off, and is no call yet.
       return [{ type: "other", native: part }];
     case "output-available":
-      // What a tool says on its way is not what came of it.
+      // A preliminary output is not the result.
       if (get(part, "preliminary") === true) return [call, { type: "other", native: part }];
       return [call, { ...result, output: get(part, "output", null), error: null }];
     case "output-error":

@@ -1,9 +1,9 @@
 /**
- * Usage: the tokens of a message, where the program that recorded it kept them: `metadata` of an AI
- * SDK message (`usage`, `totalUsage`, or the counts themselves) and `providerData.usage` of an item
- * of the OpenAI Agents SDK. Both SDKs let the caller choose what is kept there.
+ * Usage: the tokens of a message, where the recording program kept them: `metadata` of an AI SDK
+ * message (`usage`, `totalUsage`, or the counts themselves) and `providerData.usage` of an item of
+ * the OpenAI Agents SDK. Both SDKs let the caller choose what is kept there.
  *
- * Both count what a cache read or wrote as input; entries count it apart (model/entry.ts).
+ * Both count cache reads and writes as input; entries count them separately (model/entry.ts).
  */
 
 import type { Usage } from "../../model/entry.ts";
@@ -19,7 +19,7 @@ const DETAILS = [
 ];
 const CACHE_READ = ["cacheReadTokens", "cached_tokens"];
 
-/** What `metadata` says was used; null when it counts nothing. */
+/** The usage in `metadata`; null if it counts nothing. */
 export function metadataUsage(metadata: JsonObject): Usage | null {
   for (const key of ["totalUsage", "usage"]) {
     const usage = get(metadata, key);
@@ -46,7 +46,7 @@ export function usageOf(counts: JsonObject): Usage | null {
   };
 }
 
-/** A cache that gave more than the whole input was not counted in it. */
+/** If the cached count exceeds the input, the input did not include it. */
 function uncached(input: number | null, cached: number): number | null {
   return input === null || cached > input ? input : input - cached;
 }

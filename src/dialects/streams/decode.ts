@@ -1,9 +1,11 @@
 /**
- * Decode: what a message of a stream says, where it looks like a chat message. Streams hold whatever
- * JSON their clients sent, so nothing is refused: what is not known is an `other` entry, and shown.
+ * Decode: maps a stream's message to an entry if it looks like a chat message. Streams hold any
+ * JSON that their clients sent, so nothing is refused: unknown JSON becomes an `other` entry, and
+ * is shown.
  *
- * Known are lines of `sdk`, our neutral entry, the AI SDK's `UIMessage` (role and parts), and a role
- * with content as Anthropic and OpenAI have it. Page: docs/formats/streams.md, "As sessions".
+ * Known are lines of `sdk`, our neutral entry, the AI SDK's `UIMessage` (role and parts), and a
+ * role with content in Anthropic's or OpenAI's format. Page: docs/formats/streams.md, "As
+ * sessions".
  */
 
 import type { Draft } from "../../base/draft.ts";
@@ -27,7 +29,7 @@ export function decode(value: unknown): Understood {
   return { entry: { ...other, ...saidIn(value) }, fault: null };
 }
 
-/** What is not known is shown as the JSON that it is. */
+/** Unknown JSON is shown as it is. */
 function shown(value: unknown): Part {
   return textOf(`\`\`\`json\n${JSON.stringify(value)}\n\`\`\``);
 }
@@ -80,7 +82,7 @@ function textOf(text: string): Part {
 
 const TEXTS: readonly unknown[] = ["text", "input_text", "output_text"];
 
-/** A block of content, Anthropic's or OpenAI's. */
+/** A content block in Anthropic's or OpenAI's format. */
 function blockOf(block: unknown): Part {
   const other: Part = { type: "other", native: block };
   if (!isObject(block)) return other;
@@ -122,7 +124,7 @@ function inputOf(text: string | null): unknown {
 
 const TIMES = ["at", "timestamp", "ts", "createdAt", "created_at", "time"];
 
-/** When it was said, where a line has a time by a usual name; null when not. */
+/** The time of a line under a usual field name; null if there is none. */
 function timeOf(value: JsonObject): string | null {
   for (const name of TIMES) {
     const said = get(value, name);

@@ -2,8 +2,8 @@
  * streams: the JSON streams of a server's data directory, read as sessions. Page:
  * docs/formats/streams.md, "As sessions".
  *
- * Root: the data directory. A session's id is the stream's path. Only read: what is written to a
- * stream goes through its server, which holds the directory.
+ * Root: the data directory. A session's id is the stream's path. Read-only: writes go through the
+ * server, which holds the directory.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -49,7 +49,7 @@ export const streams: Dialect<"streams"> = {
       throw new VerbatimError("BAD_ID", reason, { id, reason }, { cause });
     }
   },
-  // A file's name alone does not say whether its stream is live: `logsIn` asks meta.jsonl.
+  // A file name does not say whether its stream is live: `logsIn` reads meta.jsonl.
   idAt: () => null,
   decode,
   express: () => {

@@ -37,7 +37,7 @@ export const verbatim: Dialect<"verbatim"> = {
   isSilent: ({ type }) => type === TYPE,
 };
 
-/** Takes a whole line, or an entry alone, which it checks as `append` does. */
+/** Accepts a whole line, or an entry alone, which it checks as `append` does. */
 function complete(given: Native, facts: WriterFacts): Native {
   if (!isObject(given)) throw invalidEntry("entry", "expected object");
   if (given.type === undefined) {

@@ -6,7 +6,7 @@
 import { VerbatimError } from "../../base/errors.ts";
 import { idSegments } from "../../base/ids.ts";
 
-/** Where the sessions lie, below the root. */
+/** Where the sessions are, below the root. */
 export const SESSIONS_PATH: readonly string[] = [".verbatim", "sessions"];
 export const ENDING = ".jsonl";
 

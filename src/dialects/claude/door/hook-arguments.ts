@@ -1,18 +1,19 @@
 /**
- * Hook arguments: a hook's command line, read without the program that reads all others.
+ * Hook arguments: parses a hook's command line without loading the full command-line parser.
  *
- * Understands what an agent's settings say. Anything else, right or wrong, is for commands/record.ts.
+ * Accepts only what the installed hook settings use. Everything else, valid or not, is left to
+ * cli/recording/record.ts.
  */
 
 import { HOOK_SOURCES } from "../hook-spool.ts";
 import type { HookOptions } from "./hook.ts";
 
-/** All of a hook: reading, writing, draining. Claude Code itself waits longer. */
+/** Time limit for a hook: reading, writing and draining. Claude Code itself waits longer. */
 export const WITHIN_MS = 10_000;
 export const WITHIN_MS_LEAST = 100;
 export const WITHIN_MS_MOST = 60_000;
 
-/** What each option may be. `--sign` may also be given alone. */
+/** Allowed values of each option. `--sign` may also have no value. */
 const VALUES: Readonly<Record<string, RegExp>> = {
   "--from": new RegExp(`^(?:${HOOK_SOURCES.join("|")})$`),
   "--root": /^[^-]/,
@@ -21,7 +22,7 @@ const VALUES: Readonly<Record<string, RegExp>> = {
   "--within": /^\d{3,5}$/,
 };
 
-/** What the arguments ask for; null when they are not plainly those of a hook. */
+/** The options of a hook's command line; null if it is not plainly one. */
 export function hookAskedFor([command, ...rest]: readonly string[]): HookOptions | null {
   if (command !== "record") return null;
   const given = new Map<string, string>();

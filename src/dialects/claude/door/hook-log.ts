@@ -1,11 +1,11 @@
 /**
- * Hook log: where it is told why a hook was not recorded, one line of JSON each.
+ * Hook log: why hooks were not recorded, one line of JSON each.
  *
- *   ~/.local/state/verbatim/hooks.log, else verbatim-hooks-<uid>.log in the directory for temporary files
+ *     ~/.local/state/verbatim/hooks.log, else verbatim-hooks-<uid>.log in the temporary directory
  *
- * HL1  It is small: at HOOK_LOG_BYTES_MAX the file is put aside as `.1`, in place of the last such.
- * HL2  No link is followed, and nobody else can read it. Whatever fails, the next place is tried,
- *      and the last failure is told by null.
+ * The log is bounded: at HOOK_LOG_BYTES_MAX the file is renamed to `.1`, replacing the previous
+ * one. No link is followed, and only the user can read the file. If one place fails, the next is
+ * tried; null means that all failed.
  */
 
 import {
@@ -27,7 +27,7 @@ const REASON_CHARS_MAX = 1000;
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 
-/** The file that now says why; null when there is none that can be written. */
+/** Path of the log that was written; null if none could be. */
 export function logFailure(failure: unknown, nowMs: number): string | null {
   const at = new Date(nowMs).toISOString();
   const code = failure instanceof VerbatimError ? failure.code : undefined;
@@ -39,7 +39,7 @@ export function logFailure(failure: unknown, nowMs: number): string | null {
       append(path, line);
       return path;
     } catch {
-      // The next place.
+      // Try the next place.
     }
   }
   return null;

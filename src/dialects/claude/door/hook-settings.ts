@@ -1,11 +1,12 @@
 /**
- * Hook settings: the entries by which Claude Code and Codex start `verbatim record` for their hooks, put
- * into their settings and taken out again.
+ * Hook settings: adds and removes the entries by which Claude Code and Codex run `verbatim record`
+ * as a hook.
  *
- * HI1  Only our own entries are touched: every other byte of the file stays as it was.
- * HI2  To install is to remove and to add, unless it is done already: twice is the same as once, and
- *      other options take the place of the earlier ones.
- * HI3  A file that is not JSON, or whose `hooks` are not an object of lists, is refused and left alone.
+ * - Only our own entries change: every other byte of the file stays the same.
+ * - Install removes our entries and adds new ones, unless they are already right. So it is
+ *   idempotent, and new options replace the old ones.
+ * - A file that is not JSON, or whose `hooks` is not an object of lists, is refused and not
+ *   changed.
  */
 
 import { isObject } from "../../fields.ts";
@@ -22,20 +23,20 @@ import {
   withoutItems,
 } from "./json-spans.ts";
 
-/** Why a file is refused (HI3). */
+/** Why a settings file is refused. */
 export class SettingsFault extends Error {
   override readonly name = "SettingsFault";
 }
 
 const TOOLS = ["PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionDenied"];
-/** An agent gives up on a hook later than the hook itself does. */
+/** Longer than the hook's own time limit, so the hook ends before the agent kills it. */
 const TIMEOUT_S = 15;
-/** Codex waits no longer than this for `SessionEnd`. */
+/** Codex waits at most this long for `SessionEnd`. */
 const CODEX_END_TIMEOUT_S = 3;
 
 /**
- * The hooks that are asked for. Not WorktreeCreate, which expects an answer; not MessageDisplay, which
- * is called for each few lines that are shown; not PostToolBatch, which tells what PostToolUse told.
+ * The hooks to install. Not WorktreeCreate, which expects an answer; not MessageDisplay, which runs
+ * for every few lines shown; not PostToolBatch, which repeats PostToolUse.
  */
 export const HOOK_EVENTS: Readonly<Record<HookSource, readonly string[]>> = {
   "claude-code-hooks": [
@@ -48,7 +49,7 @@ export const HOOK_EVENTS: Readonly<Record<HookSource, readonly string[]>> = {
   ],
 };
 
-/** The settings with our hooks; null: there are none yet. */
+/** The settings with our hooks; `given` is null if there is no file yet. */
 export function withHooks(given: string | null, from: HookSource, command: string): string {
   if (given !== null && isInstalled(given, from, command)) return given;
   const text = withoutHooks(given ?? "{}\n", from);
@@ -72,7 +73,7 @@ export function withHooks(given: string | null, from: HookSource, command: strin
   }, text);
 }
 
-/** Whether all of our hooks are there, with these options, and no others of ours. */
+/** Whether exactly our hooks are installed, with these options. */
 function isInstalled(text: string, from: HookSource, command: string): boolean {
   const hooks = checkedHooks(text);
   const wanted = HOOK_EVENTS[from].map((event) => JSON.stringify(groupOf(from, event, command)));
@@ -86,7 +87,7 @@ function isInstalled(text: string, from: HookSource, command: string): boolean {
   return events.length === wanted.length && ours.length === wanted.length;
 }
 
-/** The settings without our hooks, whatever options they were installed with. */
+/** The settings without our hooks, with whatever options they were installed. */
 export function withoutHooks(text: string, from: HookSource): string {
   checkedHooks(text);
   const root = rootOf(text);
@@ -111,7 +112,7 @@ export function withoutHooks(text: string, from: HookSource): string {
   return applied(text, edits);
 }
 
-/** What is to be taken out of an event's list; `all` when nothing of it would be left. */
+/** The edits that remove our hooks from an event's list; `all` if nothing else would be left. */
 function removals(text: string, event: Item, from: HookSource): Edit[] | "all" {
   const groups = itemsAt(text, event.value.start).items;
   const edits: Edit[] = [];
@@ -143,7 +144,7 @@ function groupOf(from: HookSource, event: string, command: string): object {
   return TOOLS.includes(event) ? { matcher: "*", hooks } : { hooks };
 }
 
-/** HI3 */
+/** Throws SettingsFault unless `hooks` is an object of lists. */
 function checkedHooks(text: string): Readonly<Record<string, readonly unknown[]>> {
   let value: unknown;
   try {
@@ -172,7 +173,7 @@ function memberOf(text: string, { start }: Span, key: string): Span | null {
   return itemsAt(text, start).items.findLast((item) => item.key === key)?.value ?? null;
 }
 
-/** JSON for the place where it stands: its first line is behind a key or in a list. */
+/** JSON indented for its position; the first line follows a key or opens a list item. */
 function indented(value: unknown, unit: string, at: string): string {
   return JSON.stringify(value, null, unit).replaceAll("\n", `\n${at}`);
 }

@@ -5,7 +5,7 @@ import { HOOK_SOURCES, type HookSource } from "../hook-spool.ts";
 import type { HookOptions } from "./hook.ts";
 import { WITHIN_MS, WITHIN_MS_LEAST, WITHIN_MS_MOST } from "./hook-arguments.ts";
 
-/** Whose session it is, the hook says. */
+/** Options that hooks accept. There is no session option: the hook's payload names the session. */
 const TAKEN = new Set(["from", "within", "root", "durability", "sign", "onError", "markdown"]);
 
 export const hookSource = {
@@ -23,7 +23,7 @@ export const hookSource = {
       () => io.input,
     );
   },
-  /** Whatever is wrong with a hook's own command line, the agent must continue (hook.ts). */
+  /** Even with a wrong command line, the hook must not stop the agent (hook.ts). */
   async refused(): Promise<void> {
     const { logFailure } = await import("./hook-log.ts");
     logFailure(new Error("the hook's own command is refused; run it in a terminal"), Date.now());

@@ -1,17 +1,16 @@
 /**
- * Hook: `verbatim record --from claude-code-hooks | codex-hooks`: what an agent tells a hook on stdin is
- * recorded in the spool of its store (dialects/claude/hook-spool.ts). Whoever reads the session next,
- * the end of the session, or a server puts it into the session's log.
+ * Hook: `verbatim record --from claude-code-hooks | codex-hooks`. Writes the hook's stdin to the
+ * store's spool (dialects/claude/hook-spool.ts). The next reader of the session, the end of the
+ * session, or a server moves it into the session's log.
  *
- * This runs for each hook of an agent that waits for it: no store, no log and no lock is loaded, unless
- * the spool is to be drained. `main.ts` comes here before it loads anything else.
+ * The agent waits for every hook. So this loads no store, log or lock unless it has to drain the
+ * spool, and `main.ts` calls it before it loads anything else.
  *
- * HK1  The agent is never held up: the exit code is 0, nothing is said on stdout, and after
- *      so many milliseconds it is over, whatever happened. (2 would stop the agent's tool; stdout would be
- *      given to the model.)
- * HK2  What was not recorded is reported on stderr and, with the reason, in a log that is named there;
- *      never with what the hook was told.
- * HK3  A hook that was recorded is durable, and says so by saying nothing.
+ * - It never blocks the agent: the exit code is 0, stdout stays empty, and it exits after a time
+ *   limit. (Exit code 2 would stop the agent's tool; stdout would go to the model.)
+ * - A failure to record is reported on stderr, and with its reason in a log named there. Neither
+ *   contains the payload.
+ * - A recorded hook is durable; success prints nothing.
  */
 
 import { randomUUID } from "node:crypto";
@@ -48,7 +47,7 @@ import {
 } from "../hook-spool.ts";
 import { logFailure } from "./hook-log.ts";
 
-/** What the command line says of a hook. */
+/** Options of a hook's command line. */
 export interface HookOptions {
   readonly from: HookSource;
   readonly root: string | undefined;
@@ -57,7 +56,7 @@ export interface HookOptions {
   readonly withinMs: number;
 }
 
-/** Why there is nothing that could be recorded, without any of what was told. */
+/** Why stdin could not be recorded. Contains nothing of the payload. */
 export class HookFault extends Error {
   override readonly name = "HookFault";
 }
@@ -67,7 +66,7 @@ interface Told {
   readonly text: string;
 }
 
-/** Records what is on stdin. `options` throws when the command line is wrong. */
+/** Records stdin. `options` throws if the command line is wrong. */
 export async function recordHook(options: () => HookOptions, input: () => Readable): Promise<0> {
   let timer: NodeJS.Timeout | undefined;
   let stdin: Readable | null = null;
@@ -79,7 +78,7 @@ export async function recordHook(options: () => HookOptions, input: () => Readab
     stdin = input();
     const told = await readHook(stdin, asked.from);
     const { root, waiting } = spool(told, asked);
-    clearTimeout(timer); // It is recorded: from here on, nothing is lost.
+    clearTimeout(timer); // Recorded and durable from here on.
     const isEnd = getString(told.hook, "hook_event_name") === "SessionEnd";
     if (isEnd || waiting >= SPOOL_WAITING_MAX) {
       timer = setTimeout(() => process.exit(0), withinMs);
@@ -94,7 +93,7 @@ export async function recordHook(options: () => HookOptions, input: () => Readab
   return 0;
 }
 
-/** HK2 */
+/** Reports the failure on stderr and in the hook log. */
 function tell(failure: unknown): void {
   const path = logFailure(failure, Date.now());
   const code = failure instanceof VerbatimError ? ` (${failure.code})` : "";
@@ -102,7 +101,7 @@ function tell(failure: unknown): void {
   process.stderr.write(`verbatim: a hook was not recorded${code}; ${why}\n`);
 }
 
-/** HK1: whatever is still under way. */
+/** Exits 0 even if work is still pending. */
 function end(failure: unknown): void {
   tell(failure);
   process.exit(0);
@@ -113,7 +112,7 @@ async function readHook(input: Readable, from: HookSource): Promise<Told> {
   let length = 0;
   for await (const chunk of input as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length <= LOG_LIMITS.lineBytesMax) chunks.push(chunk); // The rest is read, and let go.
+    if (length <= LOG_LIMITS.lineBytesMax) chunks.push(chunk); // Read and discard the rest.
   }
   if (length > LOG_LIMITS.lineBytesMax) {
     throw new HookFault(`stdin held ${length} bytes, over ${LOG_LIMITS.lineBytesMax}`);
@@ -122,12 +121,12 @@ async function readHook(input: Readable, from: HookSource): Promise<Told> {
   const { value: hook, fault } = decodeLine(bytes, 0, bytes.length);
   if (fault !== null) throw new HookFault(`stdin is ${fault}`);
   if (!isObject(hook)) throw new HookFault("stdin is not a JSON object");
-  // A session that no log can have is refused now, not when the hook is drained.
+  // Refuse an unusable session id now, not when the hook is drained.
   if (sessionOfHook(from, hook) === null) throw new HookFault("stdin has no session_id");
   return { hook, text: bytes.toString("utf8") };
 }
 
-/** Writes the hook's file; how many wait with it. */
+/** Writes the hook's file; returns how many hooks are waiting, including this one. */
 function spool({ hook, text }: Told, asked: HookOptions): { root: string; waiting: number } {
   const { from, sign, durability } = asked;
   const root = resolve(
@@ -146,7 +145,7 @@ function spool({ hook, text }: Told, asked: HookOptions): { root: string; waitin
   return { root, waiting: names.length + 1 };
 }
 
-/** The spool, made where it is missing. A link on the way is refused: it may lead anywhere. */
+/** The spool directory, created if missing. Refuses links in the path: they may lead anywhere. */
 function spoolDirectory(root: string, isDurable: boolean): string {
   let directory = root;
   for (const name of SPOOL_PATH) {
@@ -154,7 +153,7 @@ function spoolDirectory(root: string, isDurable: boolean): string {
     directory = join(directory, name);
     try {
       mkdirSync(directory, { mode: 0o700 });
-      // As store/own-directory.ts does: what a new `.verbatim` holds is kept out of Git.
+      // Like store/own-directory.ts: keep the contents of a new `.verbatim` out of Git.
       if (above === root) writeFileSync(join(directory, ".gitignore"), "*\n", { mode: 0o600 });
       if (isDurable) syncDirectory(above);
     } catch (cause) {
@@ -167,7 +166,7 @@ function spoolDirectory(root: string, isDurable: boolean): string {
   return directory;
 }
 
-/** What could not be written whole is taken away again: it would be taken for one under way. */
+/** Removes a partly written file, which would otherwise look like one still being written. */
 function writeNew(path: string, line: string, isDurable: boolean): void {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   const file = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);

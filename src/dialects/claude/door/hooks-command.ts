@@ -1,4 +1,4 @@
-/** `verbatim hooks`: has Claude Code or Codex record its sessions, and no longer. */
+/** `verbatim hooks`: installs or removes the hooks that record Claude Code or Codex sessions. */
 
 import {
   type CliCommand,
@@ -82,7 +82,7 @@ export const hooks: CommandGroup = {
   commands: [install, remove],
 };
 
-/** Whose settings, and where: as the agent itself finds them. */
+/** The agent's settings file, located as the agent itself does. */
 async function settingsOf({ options }: Run): Promise<{ from: HookSource; path: string }> {
   const { homedir } = await import("node:os");
   const { join } = await import("node:path");
@@ -94,7 +94,7 @@ async function settingsOf({ options }: Run): Promise<{ from: HookSource; path: s
   return { from: isCodex ? "codex-hooks" : "claude-code-hooks", path: join(directory, name) };
 }
 
-/** Replaces the file whole or not at all; false when there is nothing to change. */
+/** Replaces the file atomically; false if there is nothing to change. */
 async function change(
   path: string,
   edit: (text: string | null) => string | null,

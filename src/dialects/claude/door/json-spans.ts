@@ -1,6 +1,6 @@
 /**
- * JSON spans: where the values of a JSON text begin and end, so that one can be added or taken out and
- * every other byte stays as its owner wrote it. The text is known to be JSON.
+ * JSON spans: positions of the values in a JSON text, so that one can be added or removed without
+ * changing any other byte. The text must be valid JSON.
  */
 
 export interface Span {
@@ -14,12 +14,12 @@ export interface Item extends Span {
   readonly value: Span;
 }
 
-/** Text that takes the place of a span. */
+/** Text that replaces a span. */
 export interface Edit extends Span {
   readonly text: string;
 }
 
-/** What is in the object or list that begins at `start`, and where that ends. */
+/** The items of the object or list that begins at `start`, and its end. */
 export function itemsAt(text: string, start: number): { items: Item[]; end: number } {
   const isObject = text[start] === "{";
   const items: Item[] = [];
@@ -40,7 +40,7 @@ export function itemsAt(text: string, start: number): { items: Item[]; end: numb
   return { items, end: at + 1 };
 }
 
-/** Takes items out, with the commas that belong to them. `container` begins at its bracket. */
+/** Removes items with their commas. `container` begins at its bracket. */
 export function withoutItems(
   container: Span,
   items: readonly Item[],
@@ -59,7 +59,7 @@ export function withoutItems(
   });
 }
 
-/** Adds text as the last item. `indent` is that of the items: null keeps all on one line. */
+/** Adds text as the last item. `indent` is the items' indent; null keeps everything on one line. */
 export function withItem(text: string, container: Span, item: string, indent: string | null): Edit {
   const last = itemsAt(text, container.start).items.at(-1);
   const lead = indent === null ? "" : `\n${indent}`;
@@ -68,7 +68,7 @@ export function withItem(text: string, container: Span, item: string, indent: st
   return { start: container.start + 1, end: container.end - 1, text: `${lead}${item}${close}` };
 }
 
-/** The last edit first, so that places stay true. */
+/** Applies the last edit first, so that earlier positions stay valid. */
 export function applied(text: string, edits: readonly Edit[]): string {
   const sorted = [...edits].sort((a, b) => b.start - a.start);
   return sorted.reduce(
@@ -77,7 +77,7 @@ export function applied(text: string, edits: readonly Edit[]): string {
   );
 }
 
-/** By what the text is indented; two spaces where nothing tells. */
+/** The text's indent unit; two spaces if it has none. */
 export function unitOf(text: string): string {
   return /^\{\r?\n([ \t]+)/.exec(text.trimStart())?.[1] ?? "  ";
 }

@@ -1,6 +1,6 @@
 /**
- * Settings file: another program's settings, replaced whole or not at all. Where they are a link, as those who keep
- * their settings under version control have it, what it leads to is replaced and the link stays.
+ * Settings file: replaces another program's settings atomically. If the path is a link (settings
+ * kept under version control), its target is replaced and the link stays.
  */
 
 import { randomUUID } from "node:crypto";
@@ -30,7 +30,7 @@ export function readSettings(path: string): string | null {
   }
 }
 
-/** Durable when it resolves. Rights stay those of the old file; a new one is its user's alone. */
+/** Durable when it resolves. Keeps the old file's permissions; only the user can read a new one. */
 export async function replaceSettings(path: string, text: string): Promise<void> {
   try {
     mkdirSync(dirname(path), { recursive: true });

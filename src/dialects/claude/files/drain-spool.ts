@@ -1,16 +1,17 @@
 /**
- * Hook spool: moves the hooks that wait in a store's spool into their sessions (names and lines:
+ * Drain spool: moves the hooks in a store's spool into their sessions (names and lines:
  * dialects/claude/hook-spool.ts).
  *
- * HQ1  Exactly once: a file is removed after its line is as durable as was asked, and a line that is
- *      in the log is known there by its `uuid`. Killed in between, the next one removes the file.
- * HQ2  In order: what is drained together with a hook, or before it, is all that was recorded before.
- *      A listing may miss a file that was made meanwhile and show a later one. So the directory is
- *      listed twice, and only what is not later than the first listing counts.
- * HQ3  Only files of this user are drained, and those that are to be signed only with the user's
- *      own code (hook-key.ts). Others stay, and are reported.
- * HQ4  What cannot be drained stays. A file that is not a hook, or that the log refuses, is renamed
- *      (`.refused`, `.torn`): nothing is removed that is not in a log.
+ * - Exactly once: a file is removed after its line has the requested durability, and the log
+ *   detects a duplicate by its `uuid`. After a kill in between, the next drain removes the file.
+ * - In order: all hooks recorded earlier are drained before or together with a hook. A directory
+ *   listing may miss a file created meanwhile and show a later one. So the directory is listed
+ *   twice, and only files not later than the first listing count.
+ * - A hook that cannot be drained stays. A file that is not a hook, or that the log refuses, is
+ *   renamed (`.refused`, `.torn`): nothing is removed that is not in a log.
+ *
+ * HQ3  Only files of this user are drained, and hooks to be signed only with the user's own MAC
+ * (hook-key.ts). Others stay, and are reported.
  */
 
 import {
@@ -37,16 +38,16 @@ import { hookLine } from "../hooks.ts";
 import { isOurs } from "./hook-key.ts";
 import { spoolDirectory, spooledNames } from "./hooks-waiting.ts";
 
-/** Hooks that go to their sessions together: so many bytes, or one hook. */
+/** Maximum bytes of hooks per append; a single hook may be larger. */
 const TOGETHER_BYTES = 8 * 1024 * 1024;
-/** No hook writes for so long: a file that is not whole by then never will be. */
+/** Longer than any hook takes to write: a file that is incomplete by then is torn. */
 const TORN_AFTER_MS = 10 * 60_000;
-/** A line that a log refuses for what it is, each time. */
+/** Errors that the log returns for this line every time. */
 const REFUSED: readonly string[] = ["LINE_TOO_LONG", "INVALID_ENTRY", "BAD_ID"];
 
 export type HookSigning = Pick<SpooledHook, "sign" | "durability">;
 
-/** Appends lines to a session and resolves when they are as durable as was asked. */
+/** Appends lines to a session and resolves when they have the requested durability. */
 export type AppendHooks = (
   sessionId: string,
   lines: readonly Native[],
@@ -55,7 +56,7 @@ export type AppendHooks = (
 
 export interface Drained {
   readonly drained: number;
-  /** How many still wait, and why. */
+  /** How many are still waiting; `cause` says why. */
   readonly waiting: number;
   readonly cause: unknown;
 }
@@ -65,11 +66,11 @@ interface Waiting {
   readonly sessionId: string;
   readonly hook: SpooledHook;
   readonly line: Native;
-  /** Whether it may be drained (HQ3). */
+  /** Whether this user may drain it (HQ3). */
   readonly isOurs: boolean;
 }
 
-/** How many hooks wait for each session. Nothing is changed. */
+/** How many hooks wait for each session. Changes nothing. */
 export function waitingHooks(root: string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const path of pathsIn(root)) {
@@ -81,7 +82,7 @@ export function waitingHooks(root: string): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Moves what waits into the sessions, each session's hooks in their order. Never throws. */
+/** Moves waiting hooks into their sessions, in order per session. Never throws. */
 export async function drainSpool(root: string, append: AppendHooks): Promise<Drained> {
   const draining = new Draining(append);
   try {
@@ -98,7 +99,7 @@ class Draining implements Drained {
   waiting = 0;
   cause: unknown = null;
   readonly #append: AppendHooks;
-  /** Sessions of which a hook stayed: no later one may pass it (HQ2). */
+  /** Sessions with a hook that could not be drained: later hooks must wait behind it. */
   readonly #held = new Set<string>();
   #group: Waiting[] = [];
   #bytes = 0;
@@ -146,11 +147,11 @@ class Draining implements Drained {
         run.map(({ line }) => line),
         hook,
       );
-      for (const { path } of run) remove(path); // HQ1: only now.
+      for (const { path } of run) remove(path); // After the append, so no hook is lost.
       this.drained += run.length;
     } catch (cause) {
       const isRefused = cause instanceof VerbatimError && REFUSED.includes(cause.code);
-      if (isRefused && run.length === 1) return putAside(first.path, "refused"); // HQ4
+      if (isRefused && run.length === 1) return putAside(first.path, "refused");
       if (isRefused) for (const each of run) await this.#drain(each, [each]);
       else {
         this.#held.add(sessionId);
@@ -160,7 +161,7 @@ class Draining implements Drained {
   }
 }
 
-/** Hooks of one session that are kept in the same way, in their order. */
+/** Runs of hooks, in order: one session, same durability and signing. */
 function runsOf(group: readonly Waiting[]): Waiting[][] {
   const latest = new Map<string, Waiting[]>();
   const runs: Waiting[][] = [];
@@ -195,11 +196,11 @@ function waitingOf(path: string, text: string): Waiting | null {
       isOurs: hook.sign === false || isOurs(spoolText(hook), mac),
     };
   } catch {
-    return null; // Not JSON, or a session that no key can have.
+    return null; // Not JSON, or an invalid session key.
   }
 }
 
-/** HQ2: the files in their order. */
+/** Paths of the spooled files, in order. */
 function pathsIn(root: string): string[] {
   const last = spooledNames(root).at(-1);
   if (last === undefined) return [];
@@ -209,7 +210,7 @@ function pathsIn(root: string): string[] {
     .map((name) => join(spoolDirectory(root), name));
 }
 
-/** The text of a file that is whole and ours; else why it stays, null when that is no news. */
+/** The text of a complete file of ours; else why it stays, null if that needs no report. */
 function readOwn(path: string): { text: string | null; cause: unknown; isTorn: boolean } {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   try {
@@ -229,7 +230,7 @@ function readOwn(path: string): { text: string | null; cause: unknown; isTorn: b
   }
 }
 
-/** HQ4: out of the spool's way, and still there. */
+/** Renames the file out of the spool, and keeps it. */
 function putAside(path: string, as: "refused" | "torn"): void {
   try {
     renameSync(path, `${path}.${as}`);
@@ -238,7 +239,7 @@ function putAside(path: string, as: "refused" | "torn"): void {
   }
 }
 
-/** Another process may have been faster. */
+/** Another process may have removed it first. */
 function remove(path: string): void {
   try {
     unlinkSync(path);

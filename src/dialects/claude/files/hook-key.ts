@@ -1,10 +1,10 @@
 /**
- * Hook key: a secret of the user's, by which a hook that is to be signed is known as their own.
+ * Hook key: a secret of the user that authenticates hooks to be signed.
  *
- * The spool is in the project, and a project may come from elsewhere: without this, whoever sends one
- * could have lines signed in the user's name (HQ3 in hook-spool.ts).
+ * The spool is in the project, and a project may come from another person. Without the key, a
+ * prepared project could have lines signed in the user's name (HQ3 in drain-spool.ts).
  *
- *   ~/.local/state/verbatim/hooks.key     32 random bytes, for nobody else to read
+ *     ~/.local/state/verbatim/hooks.key     32 random bytes, readable only by the user
  */
 
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
@@ -15,12 +15,12 @@ import { userPlaces } from "../../../base/node-places.ts";
 
 const KEY_BYTES = 32;
 
-/** The code of a text, under a key that is made when there is none. */
+/** The MAC of a text. Creates the key if there is none. */
 export function macOf(text: string): string {
   return mac(readKey() ?? makeKey(), text);
 }
 
-/** Whether the code is this user's, of this text. */
+/** Whether the MAC was made from this text with this user's key. */
 export function isOurs(text: string, code: string | null): boolean {
   const key = code === null ? null : readKey();
   if (key === null || code === null) return false;
@@ -46,7 +46,9 @@ function readKey(): Buffer | null {
   }
 }
 
-/** Written whole, then given its name, so that two who make one at once have the same. */
+/**
+ * Written to a temporary file, then linked, so that concurrent creators end up with the same key.
+ */
 function makeKey(): Buffer {
   const path = keyPath();
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

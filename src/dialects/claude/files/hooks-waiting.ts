@@ -1,6 +1,6 @@
 /**
- * Hooks waiting: whether recorded hooks wait in a store's spool. Asked before every reading, so it costs
- * one listing and loads nothing; hook-spool.ts reads them.
+ * Hooks waiting: whether a store's spool has hooks. Checked before every read, so it costs one
+ * directory listing and loads nothing; drain-spool.ts reads the files.
  */
 
 import { readdirSync } from "node:fs";
@@ -11,7 +11,7 @@ export function hooksMayWait(root: string): boolean {
   return spooledNames(root).length > 0;
 }
 
-/** In their order. A spool that is not there, or that we may not look into, is empty for us. */
+/** File names in order. A spool that is missing or unreadable counts as empty. */
 export function spooledNames(root: string): string[] {
   try {
     const names = readdirSync(spoolDirectory(root)).filter((name) => orderOf(name) !== null);
@@ -25,7 +25,7 @@ export function spoolDirectory(root: string): string {
   return join(root, ...SPOOL_PATH);
 }
 
-/** For whoever reads on without them. */
+/** Warning for a reader that continues without them. */
 export function hooksStillWait(root: string, count: number, cause: unknown): string {
   const why = cause instanceof Error ? `: ${cause.message}` : "";
   return `${count} recorded hooks wait in ${spoolDirectory(root)} and are not shown${why}`;

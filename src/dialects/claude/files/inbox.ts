@@ -1,4 +1,4 @@
-/** Inbox: hooks that agents reported and that wait in the spool for their sessions. */
+/** Inbox: the spool of recorded hooks that wait for their sessions. */
 
 import type { Inbox } from "../../dialect.ts";
 import { drainSpool, waitingHooks } from "./drain-spool.ts";

@@ -1,8 +1,8 @@
 /**
- * Entire transcripts: the session transcript that the Forgeflare document asks for, over the store.
+ * Entire transcripts: the session transcript API of the Forgeflare document, over the store.
  *
- * Nothing is made on the disk before the first row. From then on the session is this process's
- * until it ends.
+ * Creates nothing on disk before the first row. From then on this process holds the session until
+ * it ends.
  */
 
 import { randomUUID } from "node:crypto";
@@ -18,18 +18,20 @@ import { isBlock } from "../blocks.ts";
 import { refuse } from "../invalid-row.ts";
 
 export interface SessionTranscriptOptions {
-  /** The project: rows name it, and the transcript lies below it. */
+  /** The project directory: rows name it, and the transcript is below it. */
   readonly cwd: string;
-  /** Who answers when a message does not say. */
+  /** The model of messages that name none. */
   readonly model: string;
-  /** Of the program that records. Default: this package's. */
+  /** Version of the recording program. Default: this package's. */
   readonly version?: string;
-  /** Goes on with that session, or begins it. Default: a new one. */
+  /** Continues that session, or starts it. Default: a new one. */
   readonly sessionId?: string;
   readonly durability?: Durability;
   /** Signs the session. Default: false. */
   readonly sign?: SignOption;
-  /** What went wrong beside the log, where nothing is lost. Default: a process warning. */
+  /**
+   * Called for failures that lose no data, such as in derived files. Default: a process warning.
+   */
   readonly onWarning?: (warning: string) => void;
 }
 
@@ -44,14 +46,14 @@ const OPTIONS: OptionKinds<SessionTranscriptOptions> = {
 };
 
 /**
- * A content block in Anthropic's words; whatever else it holds is kept. Twice, so that both the SDK's
- * own types and blocks written out by hand are taken.
+ * A content block in Anthropic's format; additional fields are kept. A union, so that both the
+ * SDK's own types and object literals are accepted.
  */
 export type ContentBlock =
   | { readonly type: string }
   | { readonly type: string; readonly [key: string]: unknown };
 
-/** An answer in Anthropic's words; whatever else it holds is kept. */
+/** A message in Anthropic's format; additional fields are kept. */
 export interface AssistantMessage {
   readonly type?: string;
   readonly role?: string;
@@ -63,7 +65,7 @@ export interface AssistantMessage {
   readonly usage?: object | null;
 }
 
-/** An answer as capturing its stream gives it. */
+/** An answer as captured from a stream. */
 export interface CapturedAnswer {
   readonly blocks: readonly object[];
   readonly stopReason: string | null;
@@ -71,7 +73,7 @@ export interface CapturedAnswer {
 }
 
 export interface AssistantOptions {
-  /** The answer broke off: what is given is all that came. */
+  /** The answer was interrupted; this is all that arrived. */
   readonly partial?: boolean;
 }
 
@@ -106,27 +108,27 @@ export class SessionTranscript {
     return new SessionTranscript(store, options.sessionId ?? newSessionId());
   }
 
-  /** The session in neutral words: to read it, or to capture a provider's stream into it. */
+  /** The neutral session, for reading it or for capturing a provider's stream into it. */
   get session(): Session {
     return this.#session;
   }
 
-  /** Appends an entry in neutral words, such as capturing a provider's stream makes. */
+  /** Appends a neutral entry, such as one captured from a provider's stream. */
   async append(entry: NewEntry): Promise<void> {
     await this.#session.append(entry);
   }
 
-  /** The log. */
+  /** Path of the log. */
   get path(): string {
     return this.#session.path;
   }
 
-  /** What a person said. Resolves once it is durable, and with the first of them prompt.txt. */
+  /** Appends a person's message. Resolves once it is durable; for the first one, prompt.txt too. */
   async user(content: string | readonly ContentBlock[]): Promise<void> {
     await this.#session.appendNative({ type: "user", message: { content } });
   }
 
-  /** What the model answered, with its tool calls, in one row. */
+  /** Appends the model's answer with its tool calls, in one row. */
   async assistant(
     message: AssistantMessage | CapturedAnswer,
     options: AssistantOptions = {},
@@ -140,7 +142,7 @@ export class SessionTranscript {
     });
   }
 
-  /** What the tools gave back: a user's row of `tool_result` blocks. */
+  /** Appends tool results: a user's row of `tool_result` blocks. */
   async toolResults(blocks: readonly ContentBlock[]): Promise<void> {
     const isResults = Array.isArray(blocks) && blocks.length > 0 && blocks.every(isResult);
     if (!isResults) refuse("message.content", "not a list of tool_result blocks");

@@ -1,11 +1,11 @@
 /**
- * Entire derived: whether prompt.txt and context.md of a session of ours are there, and context.md
- * is what the log makes of it. A session that died gets both from repair.
+ * Entire derived: checks that prompt.txt and context.md of our sessions exist, and that context.md
+ * matches the log. Repair writes both for a session whose process died.
  *
- * ED1  Sessions that Entire itself wrote are not ours: beside their logs is no lock file. Nothing
- *      of theirs is judged or mended, nor anything else in the project's `.entire`.
- * ED2  As in writing (entire-files.ts, EF1): a prompt.txt that is there is right, whoever wrote it,
- *      and a context.md in another program's words is left alone.
+ * Sessions that Entire itself wrote have no lock file next to their log. They, and everything else
+ * in the project's `.entire`, are neither checked nor mended. As in writing (session-files.ts,
+ * EF1), an existing prompt.txt is right, whichever program wrote it, and another program's
+ * context.md stays.
  */
 
 import { readSmallFile } from "../../../base/replace.ts";
@@ -53,7 +53,7 @@ class EntireLook implements DerivedLook {
   }
 
   async findings(mayBeLive: boolean): Promise<Finding[]> {
-    // context.md comes when a session is put down, and prompt.txt with the first thing said.
+    // context.md is written when a session ends, prompt.txt with the first prompt.
     const context = mayBeLive ? null : await this.#contextFinding();
     return [this.#promptFinding(), context].filter((each) => each !== null);
   }

@@ -1,4 +1,4 @@
-/** Entire files: prompt.txt and context.md, as the product uses them. */
+/** Entire files: implements `DialectFiles` for prompt.txt and context.md. */
 
 import type { DialectFiles } from "../../dialect-files.ts";
 import type { EntireOptions } from "../options.ts";

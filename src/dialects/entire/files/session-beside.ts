@@ -1,9 +1,9 @@
 /**
- * Entire beside: `prompt.txt` and `context.md`, kept in step with a session's log.
+ * Entire derived files: updates `prompt.txt` and `context.md` with a session's log.
  *
- * prompt.txt is written once, before the row that has the first prompt is acknowledged. context.md
- * is written when a session ends into which we have written. Both can be rebuilt from the log (B1),
- * and nothing else in the project's `.entire` is touched.
+ * prompt.txt is written once, before the row with the first prompt is acknowledged. context.md is
+ * written at the end of a session that we wrote to. Both can be rebuilt from the log (B1), and
+ * nothing else in the project's `.entire` is touched.
  */
 
 import { dirname } from "node:path";
@@ -28,7 +28,7 @@ import {
 export interface EntireBesideParts extends EntireLog {
   readonly sessionId: string;
   readonly durability: Durability;
-  /** Named in context.md when no row names one. */
+  /** Used in context.md if no row names a model. */
   readonly model: string | null;
   readonly onWarning: (warning: string) => void;
 }
@@ -38,11 +38,11 @@ export class EntireBeside implements Beside {
   readonly #parts: EntireBesideParts;
   readonly #expected = new ExpectedLines();
   #directory: Directory | null = null;
-  /** No row need be looked at any more. */
+  /** The prompt was found; rows need no further check. */
   #isPrompted = false;
-  /** Found, and not written yet. */
+  /** Found, but not written yet. */
   #prompt: string | null = null;
-  /** Up to where the log was searched for a prompt. */
+  /** End of the part of the log searched for a prompt. */
   #searchedTo: ByteOffset = START;
   #hasAppended = false;
 

@@ -1,9 +1,9 @@
 /**
- * Entire files: what `prompt.txt` and `context.md` of a session should be, from its log, and writing
- * them. Whoever writes holds the log's lock.
+ * Entire files: computes `prompt.txt` and `context.md` of a session from its log, and writes them.
+ * Writers must hold the log's lock.
  *
- * EF1  A prompt.txt that is there stays as it is, whoever wrote it. A context.md is replaced only
- *      when it is one of ours.
+ * EF1  An existing prompt.txt is never changed, whichever program wrote it. A context.md is
+ * replaced only if it is one of ours.
  */
 
 import { errnoOf } from "../../../base/errors.ts";
@@ -21,17 +21,17 @@ import { promptIn } from "../prompt.ts";
 import { CONTEXT_NAME, PROMPT_NAME } from "../session-id.ts";
 import { spilling } from "../spill.ts";
 
-/** Whose files, and where its log is. */
+/** A session and its log. */
 export interface EntireLog {
   readonly host: Host;
   readonly root: string;
-  /** The log, below the root. */
+  /** Path of the log below the root. */
   readonly logId: string;
 }
 
-/** What the two files should hold. */
+/** Expected content of the two files. */
 export interface EntireTexts {
-  /** Null when no user has said anything yet. */
+  /** Null if there is no user message yet. */
   readonly prompt: string | null;
   readonly context: ContextFold;
 }
@@ -69,7 +69,7 @@ function rowsOf({ host, root, logId }: EntireLog, from: ByteOffset, to?: ByteOff
   return new LogReader(host, logId, options).forward(range);
 }
 
-/** What a row says as a prompt, its spilled strings put back where they can be. */
+/** The prompt in a row, with its spilled strings restored if possible. */
 async function wholePrompt(directory: Directory, value: unknown): Promise<string | null> {
   const prompt = promptIn(value);
   if (prompt === null || spilling.referencesOf(value).length === 0) return prompt;
@@ -77,17 +77,17 @@ async function wholePrompt(directory: Directory, value: unknown): Promise<string
   return "native" in restored ? promptIn(restored.native) : prompt;
 }
 
-/** Whether there is a prompt.txt, whoever put it there and whatever it is. */
+/** Whether prompt.txt exists, whichever program made it. */
 export function hasPrompt(directory: Directory): boolean {
   try {
     directory.open(PROMPT_NAME, "read").close();
     return true;
   } catch (cause) {
-    return errnoOf(cause) !== "ENOENT"; // A link, or not ours to read: not ours to replace either.
+    return errnoOf(cause) !== "ENOENT"; // A link, or unreadable: not ours to replace.
   }
 }
 
-/** Writes prompt.txt unless there is one (EF1). */
+/** Writes prompt.txt unless it exists (EF1). */
 export async function writePrompt(directory: Directory, prompt: string): Promise<void> {
   if (!hasPrompt(directory)) await replaceFileDurably(directory, PROMPT_NAME, prompt);
 }
@@ -97,7 +97,7 @@ export function writePromptNow(directory: Directory, prompt: string): void {
   if (!hasPrompt(directory)) replaceFile(directory, PROMPT_NAME, prompt);
 }
 
-/** Writes context.md, unless what is there is right already or not ours (EF1). */
+/** Writes context.md, unless the file is already right or not ours (EF1). */
 export async function writeContext(
   directory: Directory,
   text: string,
@@ -109,15 +109,17 @@ export async function writeContext(
   else replaceFile(directory, CONTEXT_NAME, text);
 }
 
-/** Which of the two files of a session are not as they should be, for whoever looks. */
+/** State of the two files of a session. */
 export interface EntireFilesState {
-  /** `missing`: the log has a prompt, and there is no prompt.txt. One that is there is never judged. */
+  /**
+   * `missing`: the log has a prompt, and there is no prompt.txt. An existing one is not checked.
+   */
   readonly prompt: "right" | "missing";
-  /** `foreign`: another program's, which is not judged either. */
+  /** `foreign`: written by another program, and not checked. */
   readonly context: "right" | "missing" | "stale" | "foreign";
 }
 
-/** Looks at both files, and writes nothing. */
+/** Checks both files without writing. */
 export async function examineEntireFiles(
   { prompt, context }: EntireTexts,
   directory: Directory,
@@ -140,7 +142,7 @@ function contextState(
   return context.isSaidBy(there, sessionId) ? "right" : "stale";
 }
 
-/** Writes what is missing or stale of both, durably; answers what was not as it should be. */
+/** Writes what is missing or stale, durably; returns the state before. */
 export async function mendEntireFiles(
   texts: EntireTexts,
   directory: Directory,

@@ -1,8 +1,8 @@
 /**
- * HomeAgent transcripts: the writer that the HomeAgent document asks for, over the store.
+ * HomeAgent transcripts: the writer API of the HomeAgent document, over the store.
  *
- * Its callers never say that they are done, so sessions are shared, opened as needed and kept
- * in a bounded pool. Several processes may append to one session.
+ * Its callers never close a session, so sessions are shared, opened as needed and kept in a bounded
+ * pool. Several processes may append to one session.
  */
 
 import { checkKind, checkOptions, type OptionKinds } from "../../../base/choice.ts";
@@ -18,12 +18,12 @@ import { sessionIdOf } from "../session-id.ts";
 
 export interface TranscriptWriterOptions {
   readonly durability?: Durability;
-  /** Signs every session that is written to; its checkpoints lie beside it. Default: false. */
+  /** Signs every session that is written to; checkpoints are in a sidecar file. Default: false. */
   readonly sign?: boolean;
 }
 
 export interface ReadTranscriptOptions {
-  /** Default: `skip`, with one process warning that has the numbers of the bad lines. */
+  /** Default: `skip`, with one process warning that lists the bad line numbers. */
   readonly onBadLine?: OnBadLine<BadEntry>;
   readonly signal?: AbortSignal;
 }
@@ -51,18 +51,18 @@ export class TranscriptWriter {
     this.#pool = new SessionPool((id) => this.#store.session(id));
   }
 
-  /** Appends one turn. Resolves once it is durable; an invalid one is refused unwritten. */
+  /** Appends one turn. Resolves once it is durable; an invalid turn is refused and not written. */
   async append(agentId: string, sessionId: string, entry: TranscriptEntry): Promise<void> {
     const id = sessionIdOf(agentId, sessionId);
     await this.#pool.with(id, (session) => session.appendNative(entry));
   }
 
-  /** A session that entries in neutral words go to, such as capturing a provider's stream makes. */
+  /** A session for neutral entries, such as those captured from a provider's stream. */
   session(agentId: string, sessionId: string): PooledSession {
     return this.#pool.session(sessionIdOf(agentId, sessionId));
   }
 
-  /** All turns of a session, each as its line says it. */
+  /** All turns of a session, as in their lines. */
   async read(
     agentId: string,
     sessionId: string,
@@ -104,7 +104,7 @@ export class TranscriptWriter {
     }
   }
 
-  /** Puts all sessions down. Not needed for durability: what was appended is durable. */
+  /** Closes all sessions. Not needed for durability: an acknowledged append is durable. */
   async close(): Promise<void> {
     await this.#pool.close();
     await this.#store.close();

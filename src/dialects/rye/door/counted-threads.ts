@@ -1,8 +1,8 @@
 /**
- * Counted threads: what is added up of a rye project's threads, and which are left out.
+ * Counted threads: which of a rye project's threads count towards `verbatim stats`.
  *
- * CT1  What a signed thread cost is taken from a thread.json that verifies, or not at all. A thread
- *      that is left out is named, with the reason.
+ * The cost of a signed thread is used only if its thread.json verifies. An excluded thread is
+ * listed with the reason.
  */
 
 import { VerbatimError } from "../../../base/errors.ts";
@@ -14,13 +14,13 @@ import { isSignedThread } from "./signed-thread.ts";
 import { readVerifiedMeta } from "./verified-meta.ts";
 
 export interface CountedThread {
-  /** What thread.json parses to; undefined when there is none that can be used. */
+  /** Parsed thread.json; undefined if there is no usable one. */
   readonly meta: unknown;
-  /** Why it does not count; null when it does. */
+  /** Why it is excluded; null if it counts. */
   readonly excluded: ExcludedThread | null;
 }
 
-/** Every thread of a project, in no order. Refuses with what is wrong with the user's own trust. */
+/** Every thread of a project, in no order. Throws if the user's own trust file is invalid. */
 export async function* countedThreads(
   host: Host,
   root: string,

@@ -1,8 +1,9 @@
 /**
- * Signed thread: whether a rye thread is signed, by a look at it and not by a verdict.
+ * Signed thread: whether a rye thread is signed, by a quick check without verification.
  *
- * Looks at what a signer leaves: a checkpoint near either end of the log, fields in thread.json, a
- * pinned head. To hide all three is to strip the thread, which only a pin can tell.
+ * Looks for the traces of a signer: a checkpoint near either end of the log, fields in thread.json,
+ * a pinned head. Removing all three strips the thread of its signatures, which only a pin can
+ * detect.
  */
 
 import type { Host } from "../../../base/host.ts";
@@ -12,7 +13,7 @@ import type { UserJudging } from "../../../verifying/user-judging.ts";
 import { rye } from "../dialect.ts";
 
 const LOOK_BYTES = 64 * 1024;
-/** Stands in every checkpoint of this format, and inside no JSON string: quotes are escaped there. */
+/** Part of every checkpoint of this format, and of no JSON string: quotes are escaped there. */
 const MARK = Buffer.from('"sig2":"');
 const META_FIELDS = ["_signature2", "rev", "head"];
 
@@ -49,6 +50,6 @@ async function bearsCheckpoint(host: Host, root: string, logId: string): Promise
       place.directory.close();
     }
   } catch {
-    return false; // There is no log that could be read: nothing in it is signed.
+    return false; // The log is not readable, so nothing in it is signed.
   }
 }

@@ -1,4 +1,4 @@
-/** `verbatim stats`: what a rye project's threads cost, added up from their thread.json. */
+/** `verbatim stats`: the cost of a rye project's threads, summed from their thread.json. */
 
 import { type CliCommand, textOption, wholeNumber } from "../../../command/command.ts";
 import { jsonLine } from "../../../command/json-line.ts";
@@ -6,7 +6,7 @@ import { type Column, formatTable } from "../../../command/table.ts";
 import type { Telemetry, TelemetryGroup, TelemetryStats } from "../telemetry.ts";
 import { utcOf } from "../time.ts";
 
-/** A hundred years: more than anybody's threads, less than what a date can hold. */
+/** A hundred years: longer than any thread's age, and within the range of a date. */
 const DAYS_MAX = 36_525;
 
 export const stats: CliCommand = {
@@ -60,7 +60,7 @@ function count(telemetry: Telemetry, meta: unknown): void {
   else telemetry.add(meta);
 }
 
-/** The day a thread was made, in UTC; null when it does not say. Whether it counts is not asked. */
+/** The day a thread was created, in UTC; null if unknown. Also for threads that do not count. */
 function dayOf(meta: unknown): string | null {
   const created = (meta as { created_at?: unknown } | null | undefined)?.created_at;
   return typeof created === "string" ? (utcOf(created)?.slice(0, 10) ?? null) : null;

@@ -1,7 +1,7 @@
 /**
- * Thread: a runner's view of one rye thread, so that no event can be forgotten.
+ * Thread: the API for a runner of one rye thread. It writes every required event.
  *
- * A step always has its end and a tool call its result, also when what runs inside throws.
+ * A step always gets its end and a tool call its result, even if the code inside throws.
  */
 
 import { randomUUID } from "node:crypto";
@@ -57,7 +57,7 @@ const OPTIONS: OptionKinds<ThreadOptions> = {
   sign: "any",
 };
 
-/** What a step cost, as `step_finish` says it. */
+/** What a step cost, as in `step_finish`. */
 export interface TurnResult {
   readonly cost?: Readonly<Record<string, unknown>>;
   readonly tokens?: Readonly<Record<string, unknown>>;
@@ -92,7 +92,7 @@ export class Thread {
     this.id = session.id;
   }
 
-  /** Wins the thread's id and writes `thread_start`. */
+  /** Claims the thread's id and writes `thread_start`. */
   static async start(options: ThreadOptions): Promise<Thread> {
     checkOptions("Thread.start", options, OPTIONS);
     checkKind("projectPath", options.projectPath, "text");
@@ -126,7 +126,7 @@ export class Thread {
     await this.#session.appendNative({ ...data, type });
   }
 
-  /** Appends an entry in neutral words, such as capturing a provider's stream makes. */
+  /** Appends a neutral entry, such as one captured from a provider's stream. */
   async append(entry: NewEntry): Promise<void> {
     await this.#session.append(entry);
   }
@@ -148,7 +148,7 @@ export class Thread {
     return this.event("spawn_child", data);
   }
 
-  /** One LLM round trip: `step_start`, what `run` writes, and `step_finish` in any case. */
+  /** One LLM round trip: `step_start`, the events of `run`, and always `step_finish`. */
   async step(run: (turn: number) => Promise<TurnResult | undefined>): Promise<void> {
     const turn = ++this.#totals.turns;
     await this.event("step_start", { turn_number: turn });
@@ -165,8 +165,8 @@ export class Thread {
   }
 
   /**
-   * Runs a tool between its start and its result; an error is recorded, then thrown on. What no line
-   * can hold is given to the caller all the same, and the result says that it was not recorded.
+   * Runs a tool between its start and its result; an error is recorded and rethrown. A value that
+   * no line can hold is still returned to the caller, and the result says that it was not recorded.
    */
   async toolCall<T>(
     tool: string,
@@ -203,7 +203,7 @@ export class Thread {
     }
   }
 
-  /** Ends the thread well. What is not given is added up from the steps. */
+  /** Ends the thread successfully. Missing costs are summed from the steps. */
   async complete(cost: Readonly<Record<string, unknown>> = {}): Promise<void> {
     const { turns, inputTokens, outputTokens, spend, toolResults } = this.#totals;
     const usage = { input_tokens: inputTokens, output_tokens: outputTokens };
@@ -223,13 +223,13 @@ export class Thread {
     await this.close();
   }
 
-  /** Ends the thread in an error. */
+  /** Ends the thread with an error. */
   async error(code: string, detail: string): Promise<void> {
     await this.event("thread_error", { error_code: code, detail });
     await this.close();
   }
 
-  /** Puts the thread down; without an end it is `paused`. */
+  /** Closes the thread; without an end event its status is `paused`. */
   async close(): Promise<void> {
     await this.#store.close();
   }
@@ -240,18 +240,18 @@ function defined<T extends object>(given: T): { [K in keyof T]?: Exclude<T[K], u
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** The value is at fault, not the log: with another one it can be written. */
+/** The value is at fault, not the log: another value can be written. */
 function isUnrecordable(error: unknown): error is VerbatimError {
   if (!(error instanceof VerbatimError)) return false;
   return ["INVALID_ENTRY", "LINE_TOO_LONG", "BATCH_TOO_LARGE"].includes(error.code);
 }
 
-/** Never "": a result whose error is empty counts as a success. */
+/** Never "": a result with an empty error counts as a success. */
 function errorText(cause: unknown): string {
   try {
     return String(cause instanceof Error ? cause.message || cause.name : cause) || "error";
   } catch {
-    return "error"; // Anything can be thrown, also what has no text.
+    return "error"; // Anything can be thrown, including values without a text.
   }
 }
 

@@ -1,14 +1,14 @@
 /**
- * Transcript signer: signing and verifying for runners that write a thread's log by other means, in
- * the words of the transcript-integrity document.
+ * Transcript signer: signs and verifies the log of a thread that a runner writes by other means.
+ * API of the transcript-integrity document.
  *
- * TG1  Asking for a checkpoint is answering for the lines that stand there: they are stated as found,
- *      and vouched for by the caller (`vouched`). What was signed before is verified first, and
- *      nothing is signed on top of what does not verify.
- * TG2  Bytes that were never written, which a power cut leaves as NULs, are nobody's lines: they are
- *      stated as found, and a person vouches for them or takes them out.
- * TG3  What is vouched for was looked at: the bytes that are signed and those that were looked at
- *      have one hash.
+ * - By requesting a checkpoint, the caller vouches for the lines in the log: they are recorded as
+ *   found and vouched for (`vouched`). Earlier signatures are verified first, and nothing is signed
+ *   on top of a log that does not verify.
+ * - NUL bytes, which a power cut leaves, are not lines: they are recorded as found, and a person
+ *   has to vouch for them or remove them.
+ * - Only checked bytes are vouched for: the bytes that are signed and those that were checked have
+ *   the same hash.
  */
 
 import { randomUUID } from "node:crypto";
@@ -37,30 +37,32 @@ import { type Envelope, ryeDialect } from "../dialect.ts";
 import { readEnvelope } from "../envelope.ts";
 import { LOG_NAME, THREADS_PATH, threadSegments } from "../thread-id.ts";
 
-/** What `verify` found, in the document's words. */
+/** Result of `verify`, as in the document. */
 export interface TranscriptIntegrity {
-  /** Every byte is under a trusted signature, and nothing that was seen before is missing. */
+  /** Every byte is covered by a trusted signature, and nothing seen before is missing. */
   readonly valid: boolean;
   readonly checkpoints: number;
   /** Why it is not valid. */
   readonly error?: string;
   readonly failed_at_turn?: number;
   readonly byte_offset?: number;
-  /** How much stands after the last checkpoint. */
+  /** Bytes after the last checkpoint. */
   readonly unsigned_bytes?: number;
   /** Nothing in it is signed, or there is no transcript. Not valid: signatures can be stripped. */
   readonly unsigned?: true;
-  /** All that is known; null when the user's keys, trust or pins cannot be read. */
+  /** The full report; null if the user's keys, trust or pins cannot be read. */
   readonly report: VerifyReport | null;
 }
 
 export interface TranscriptSignerOptions {
-  /** Read checkpoints of the Python original, too, by keys that the user allowed that format. */
+  /**
+   * Also reads checkpoints of the Python original, by keys that the user allowed for that format.
+   */
   readonly profile?: "rye";
 }
 
 /**
- * Signs and verifies the transcript of a rye thread, whoever wrote its events.
+ * Signs and verifies the transcript of a rye thread, whichever program wrote its events.
  *
  * @example
  * const signer = new TranscriptSigner(threadId, `${project}/.ai/threads/${threadId}`);
@@ -80,10 +82,10 @@ export class TranscriptSigner {
   }
 
   /**
-   * Signs the transcript up to its current end, with the user's key, which is made when there is
-   * none. Does nothing when there is no transcript, or no line since the last checkpoint. Refuses
-   * with CHECKPOINT_MISMATCH when what was signed before does not verify, or a line is such that
-   * readers disagree on it, and with BAD_SETTING a turn that is no whole number from 0 on.
+   * Signs the transcript up to its current end with the user's key, which is created if there is
+   * none. Does nothing if there is no transcript, or no line since the last checkpoint. Throws
+   * CHECKPOINT_MISMATCH if the earlier signatures do not verify or readers could disagree on a
+   * line, and BAD_SETTING if the turn is not an integer from 0 on.
    */
   async checkpoint(turn: number): Promise<void> {
     if (!Number.isSafeInteger(turn) || turn < 0) {
@@ -106,7 +108,7 @@ export class TranscriptSigner {
     for (const warning of warnings) process.emitWarning(warning, "VerbatimWarning");
   }
 
-  /** Whether the transcript is as it was signed. Never throws. */
+  /** Whether the transcript is unchanged since it was signed. Never throws. */
   async verify(): Promise<TranscriptIntegrity> {
     try {
       const onWarning = () => {}; // The report says so too (PIN_MAY_BE_MISSING).
@@ -130,9 +132,9 @@ export class TranscriptSigner {
   }
 
   /**
-   * Whether what was found has NULs (TG2), or signatures of the older format: whether those are to be
-   * believed is for a person (`repair --vouch`). They can only be where nothing of this format is
-   * signed. Asked of the very bytes that are signed, or refused with CHANGED_WHILE_READ (TG3).
+   * Whether the found bytes contain NULs, or signatures of the older format: a person decides
+   * whether to trust those (`repair --vouch`). They can only occur where nothing of this format is
+   * signed. Checks exactly the bytes that are signed, or throws CHANGED_WHILE_READ.
    */
   async #isOthers(found: Found, covered: Covered): Promise<boolean> {
     let isOthers = false;
@@ -181,7 +183,7 @@ export class TranscriptSigner {
       cwd: root,
       version: packageVersion(),
       model: null,
-      // Others may be appending to it, and hold the lock only while they do.
+      // Other writers may be appending, and hold the lock only while they do.
       logOptions: { mode: "shared" },
       adopt: (first) => dialectOf(readEnvelope(first).event?.envelope ?? "flat"),
       openBeside: null,
@@ -198,7 +200,10 @@ export class TranscriptSigner {
   }
 }
 
-/** The log in a thread's directory; a project's when it lies where a project has its threads. */
+/**
+ * The log in a thread's directory; with its project if the directory is where a project's threads
+ * are.
+ */
 function placeOfThread(id: string, threadDir: string): SessionLog & { readonly id: string } {
   const segments = threadSegments(id);
   for (const above of [join(...THREADS_PATH, ...segments), join(...segments)]) {

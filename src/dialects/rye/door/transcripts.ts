@@ -1,8 +1,8 @@
 /**
- * Rye transcripts: the writer that the thread-transcripts document asks for, over the store.
+ * Rye transcripts: the writer API of the thread-transcripts document, over the store.
  *
- * Its callers never say that they are done, so threads are shared, opened as needed and kept in
- * a bounded pool. Several processes may write events to one thread.
+ * Its callers never close a thread, so threads are shared, opened as needed and kept in a bounded
+ * pool. Several processes may write events to one thread.
  */
 
 import {
@@ -22,9 +22,9 @@ import type { Envelope } from "../dialect.ts";
 export interface TranscriptWriterOptions {
   /** The directory whose sub-directories are the threads: `<project>/.ai/threads`. */
   readonly transcriptDir: string;
-  /** Whether `transcript.md` grows as events land. */
+  /** Whether `transcript.md` is updated as events are appended. */
   readonly autoMarkdown?: boolean;
-  /** Stands in when an event's data names no directive. */
+  /** Used if an event's data names no directive. */
   readonly defaultDirective?: string;
   readonly envelope?: Envelope;
   readonly durability?: Durability;
@@ -43,7 +43,7 @@ const OPTIONS: OptionKinds<TranscriptWriterOptions> = {
 const { transcriptDir: _, ...REST_OPTIONS } = OPTIONS;
 
 export interface ReadEvents {
-  /** Each event as its line says it. */
+  /** The events, as in their lines. */
   readonly events: Native[];
   /** Line numbers count from 1. */
   readonly badLines: { readonly line: number; readonly reason: string }[];
@@ -55,7 +55,7 @@ export class TranscriptWriter {
 
   constructor(options: TranscriptWriterOptions);
   constructor(transcriptDir: string, options?: Omit<TranscriptWriterOptions, "transcriptDir">);
-  /** As the document has it. */
+  /** The document's signature. */
   constructor(transcriptDir: string, autoMarkdown: boolean, defaultDirective?: string | null);
   constructor(first: unknown, second?: unknown, third?: unknown) {
     const options = optionsOf(first, second, third);
@@ -74,7 +74,10 @@ export class TranscriptWriter {
     this.#pool = new SessionPool((id) => this.#store.session(id));
   }
 
-  /** Writes one event. Resolves once it is durable; the writer's ts, type and thread_id win. */
+  /**
+   * Writes one event. Resolves once it is durable; the writer's ts, type and thread_id take
+   * precedence.
+   */
   async writeEvent(
     threadId: string,
     type: string,
@@ -84,12 +87,12 @@ export class TranscriptWriter {
     await this.#pool.with(threadId, (session) => session.appendNative({ ...data, type }));
   }
 
-  /** A thread as a session that entries in neutral words go to, such as capturing a stream makes. */
+  /** A thread as a session for neutral entries, such as those captured from a stream. */
   thread(threadId: string): PooledSession {
     return this.#pool.session(threadId);
   }
 
-  /** All events of a thread, and the lines that are none. Default: of a thread in `transcriptDir`. */
+  /** All events of a thread, and its bad lines. Default: of a thread in `transcriptDir`. */
   async readEvents(threadId: string, projectPath?: string): Promise<ReadEvents> {
     const events: Native[] = [];
     const badLines: { line: number; reason: string }[] = [];
@@ -113,14 +116,14 @@ export class TranscriptWriter {
     return new Store(nodeHost, { dialect: "rye", root: projectPath });
   }
 
-  /** Puts all threads down. Not needed for durability: what was written is durable. */
+  /** Closes all threads. Not needed for durability: an acknowledged event is durable. */
   async close(): Promise<void> {
     await this.#pool.close();
     await this.#store.close();
   }
 }
 
-/** The three shapes of the constructor as one. */
+/** Normalises the three forms of the constructor's arguments. */
 function optionsOf(first: unknown, second: unknown, third: unknown): TranscriptWriterOptions {
   const isByPlace = typeof second === "boolean" || third !== undefined;
   if (typeof first !== "string" && second !== undefined) {

@@ -1,12 +1,14 @@
 /**
- * Verified meta: a thread's `thread.json`, for whoever grants something because of what it says.
+ * Verified meta: a thread's `thread.json`, for code that grants permissions based on it.
  *
  * VM1  There is no default and no second source: capabilities and limits come from a file that
- *      verifies, or from nowhere. What was rebuilt from the log, however well, is refused.
- * VM2  The file must be as new as the log says it is: a checkpoint names its revision, so that an
- *      older file cannot be put back. So the log is verified too.
- * VM3  The file must be of this very log: it names one of its checkpoints. A thread of the same name,
- *      elsewhere or before this one, is another thread, and signed by the same key.
+ * verifies, or not at all. A file rebuilt from the log is refused.
+ *
+ * VM2  The file must be as new as the log says: a checkpoint names its revision, so that an older
+ * file cannot be put back. So the log is verified too.
+ *
+ * VM3  The file must belong to this log: it names one of its checkpoints. A thread of the same name
+ * in another place, or an earlier one here, is another thread signed by the same key.
  */
 
 import { VerbatimError } from "../../../base/errors.ts";
@@ -20,10 +22,10 @@ import { threadPath } from "../files/thread-files.ts";
 import { META_NAME } from "../thread-id.ts";
 import type { StoredThreadMeta } from "../thread-meta.ts";
 
-/** A thread.json is written a few times in all; who finds it changed so often is being played with. */
+/** A thread.json is rarely written; one that changes during every read is suspicious. */
 const READS_MAX = 3;
 
-/** Refuses with NOT_VERIFIED. */
+/** Throws NOT_VERIFIED. */
 export async function readVerifiedMeta(
   host: Host,
   projectPath: string,
@@ -40,14 +42,14 @@ export async function readVerifiedMeta(
   return meta;
 }
 
-/** The file and the verdict on the log as they belong together, also while a writer goes on. */
+/** Reads the file and verifies the log consistently, even while a writer continues. */
 async function readBoth(host: Host, judging: UserJudging, root: string, threadId: string) {
   const logId = rye.logPath(threadId).join("/");
   const log = { dialect: "rye", root, logId, id: threadId } as const;
   for (let tries = READS_MAX; ; tries--) {
     const found = await FoundMeta.read(host, log);
     const onCheckpoint = found?.onCheckpoint ?? (() => {});
-    // Of the log alone: the file is judged here, by more than a verdict asks of it.
+    // Verifies the log alone: the file is checked here, more strictly than a verdict does.
     const options = { ...(await judging.optionsFor(log)), beside: null, onCheckpoint };
     const report = await verifyLog(host, log, options);
     const isSame = found?.text === (await FoundMeta.read(host, log))?.text;

@@ -1,6 +1,6 @@
 /**
- * Write meta: replaces a thread's `thread.json` by what a caller answers for, signed where the thread
- * is: an unsigned file next to a signed log would count as tampering.
+ * Write meta: replaces a thread's `thread.json` by a caller's, signed if the thread is signed: an
+ * unsigned file next to a signed log would count as tampering.
  */
 
 import { badOption } from "../../../base/choice.ts";
@@ -26,8 +26,8 @@ export async function writeThreadMeta(
 }
 
 /**
- * Replaces the `thread.json` of a signed thread, with the log's lock held: signed, in a higher
- * revision. Refuses with NOT_VERIFIED, CHECKPOINT_MISMATCH, UNSIGNABLE_JSON, LOG_LOCKED, BAD_SETTING.
+ * Replaces the `thread.json` of a signed thread with the log's lock held: signed, with a higher
+ * revision. Throws NOT_VERIFIED, CHECKPOINT_MISMATCH, UNSIGNABLE_JSON, LOG_LOCKED, BAD_SETTING.
  */
 async function writeSignedMeta(
   host: Host,
@@ -41,12 +41,12 @@ async function writeSignedMeta(
   const store = new Store(host, { dialect: "rye", root: projectPath, sign: true });
   const session = store.session(threadId);
   try {
-    await session.addCheckpoints(async () => []); // Refuses a log that does not verify.
+    await session.addCheckpoints(async () => []); // Throws if the log does not verify.
     await session.changeBeside(async (beside, sync) => {
       if (beside instanceof RyeBeside) await beside.replaceMeta(meta, sync);
     });
   } finally {
-    await session.release(); // Not closed: whether the thread goes on is not ours to say.
+    await session.release(); // Not closed: the caller decides whether the thread continues.
     await store.close();
   }
 }

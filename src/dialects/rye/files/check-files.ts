@@ -1,8 +1,8 @@
 /**
- * Rye derived: whether a thread's transcript.md and thread.json are what its log makes of them.
+ * Rye derived: checks that a thread's transcript.md and thread.json match its log.
  *
- * transcript.md is the log's rendering, byte for byte (markdown-file.ts, M1). thread.json may know
- * more than the log, and is stale where the two disagree (rye-meta-replay.ts).
+ * transcript.md is the log's rendering, byte for byte (markdown-file.ts). thread.json may contain
+ * more than the log, and is stale where the two disagree (meta-replay.ts).
  */
 
 import type { OpenFile } from "../../../base/files.ts";
@@ -27,7 +27,7 @@ import { RyeMetaReplay } from "./meta-replay.ts";
 import { MARKDOWN_HEAD_BYTES, parseMeta } from "./thread-beside.ts";
 import { renderThread, threadEvents, writeThreadMeta } from "./thread-files.ts";
 
-/** A thread.json beyond this is no thread.json: a line's worth of inputs, indented, is in it. */
+/** A larger thread.json is corrupt: it holds about one line's worth of inputs, indented. */
 const META_BYTES_MAX = 64 * 1024 * 1024;
 
 export const ryeDerived: DerivedKind = {
@@ -38,7 +38,7 @@ export const ryeDerived: DerivedKind = {
     path.endsWith(`/${META_NAME}`) ? mendMeta(patient) : mendMarkdown(patient),
 };
 
-/** thread.json as it was found. */
+/** State of thread.json. */
 type FoundMeta =
   | { readonly state: "usable"; readonly meta: StoredThreadMeta }
   | { readonly state: "missing" | "corrupt" }
@@ -50,9 +50,9 @@ class RyeLook implements DerivedLook {
   readonly #replay: RyeMetaReplay | null;
   readonly #markdown: OpenFile | null;
   readonly #comparison: TextComparison | null;
-  /** With the text as the document's Python writes it. */
+  /** Comparison with the text as the document's Python writes it. */
   readonly #documents: TextComparison | null;
-  /** Why transcript.md cannot be read; undefined when it can, or is missing. */
+  /** Why transcript.md cannot be read; undefined if it can, or is missing. */
   readonly #refusal: unknown;
   #hasEvents = false;
   #hasText = false;
@@ -81,7 +81,7 @@ class RyeLook implements DerivedLook {
   }
 
   #compare(event: RyeEvent): Promise<void> | undefined {
-    // Missing, or known to differ: whether there is any text at all is all that matters.
+    // Missing, or known to differ: then only whether there is any text matters.
     const hasDiffered = this.#comparison?.hasDiffered !== false;
     if (this.#hasText && hasDiffered && this.#documents?.hasDiffered !== false) return undefined;
     const text = renderEvent(event, LIVE_OPTIONS);
@@ -103,7 +103,7 @@ class RyeLook implements DerivedLook {
     const at = placeOf(this.#patient, MARKDOWN_NAME);
     if (this.#refusal !== undefined) return troubleOf(at, this.#refusal);
     if (!this.#comparison) {
-      // Nothing to print: whether the file is there makes no difference to a reader.
+      // Nothing to print: a missing file makes no difference to a reader.
       if (!this.#hasText) return null;
       return finding("DERIVED_MISSING", at, `${MARKDOWN_NAME} is missing`);
     }
@@ -122,7 +122,7 @@ class RyeLook implements DerivedLook {
       case "refused":
         return troubleOf(at, this.#meta.error);
       case "missing":
-        // An id is won, and a log opened, before the first event says anything to keep.
+        // An id is claimed and a log opened before the first event.
         if (!this.#hasEvents) return null;
         return finding("DERIVED_MISSING", at, `${META_NAME} is missing`);
       case "corrupt":
@@ -160,7 +160,7 @@ async function readMeta({ directory }: Patient): Promise<FoundMeta> {
   }
 }
 
-/** What was signed is left to whoever can sign: any change would make it invalid. */
+/** A signed file is left to a process that can sign: any change would invalidate it. */
 function isSigned(meta: StoredThreadMeta): boolean {
   return Object.hasOwn(meta, "_signature");
 }
@@ -176,10 +176,10 @@ async function mendMeta(patient: Patient): Promise<string> {
   const found = await readMeta(patient);
   if (found.state === "refused") throw found.error;
   const stored = found.state === "usable" ? found.meta : await rebuiltMeta(patient);
-  // Without an event there is nothing to say, and what cannot be read is better out of the way.
+  // Without an event there is nothing to rebuild from, so an unreadable file is moved aside.
   if (!stored) return `moved ${META_NAME} to ${await moveAside(directory, META_NAME)}`;
-  // What is rebuilt counts the first start and any error, as the thread-transcripts document has
-  // it. It is mended like any other: what repair writes, the next look must not call stale.
+  // A rebuilt file counts the first start and any error, as in the thread-transcripts document. It
+  // is mended like any other: the next check must not call repair's own output stale.
   const replay = new RyeMetaReplay(id, stored);
   for await (const event of threadEvents(host, root, id)) replay.add(event);
   const aside = await copyAside(directory, META_NAME);

@@ -1,9 +1,9 @@
 /**
- * Rye registry: whether `registry.db` lists a project's threads as their thread.json say, and
- * filling it anew.
+ * Rye registry: checks that `registry.db` lists a project's threads as in their thread.json, and
+ * rebuilds it.
  *
- * The registry follows the threads, a moment later (`registrar.ts`). So a difference counts when it
- * is there twice, with time in between for whoever is about to write it down.
+ * The registry is updated a moment after the threads (`registrar.ts`). So a difference counts only
+ * if it is seen twice, with time in between for a pending update.
  */
 
 import { join } from "node:path";
@@ -23,9 +23,9 @@ interface Project {
   readonly root: string;
 }
 
-/** Several times what the registrar gathers for. */
+/** Several times the registrar's batching delay. */
 const SETTLES_MS = 1000;
-/** The database, and what SQLite keeps beside it. */
+/** The database, and SQLite's files next to it. */
 const FILES = ["", "-wal", "-shm"].map((ending) => REGISTRY_NAME + ending);
 
 export async function* lookAtRegistry(doctor: Examining, store: Project): AsyncGenerator<Finding> {
@@ -41,7 +41,7 @@ export async function* lookAtRegistry(doctor: Examining, store: Project): AsyncG
     await doctor.host.clock.sleep(SETTLES_MS);
     found = await judge(store);
   }
-  // Permissions of what another program made are that program's.
+  // Permissions of another program's file are that program's business.
   if (found?.code !== "DERIVED_FOREIGN") yield* fileFindings(directory, null, present);
   if (found) yield found;
 }
@@ -77,7 +77,7 @@ async function moveAllAside({ surroundings }: Examining, directory: Directory): 
   return names.join(", ");
 }
 
-/** By SQLite itself: a copy of the file's bytes could be half of a change. */
+/** Copied by SQLite itself: copying the file's bytes could catch half of a transaction. */
 async function copyOf(registry: Registry, directory: Directory): Promise<string> {
   const { asideName, file } = openAside(directory, REGISTRY_NAME);
   try {
@@ -90,7 +90,7 @@ async function copyOf(registry: Registry, directory: Directory): Promise<string>
   return asideName;
 }
 
-/** What is wrong with the registry; null when all is well, or there is nothing to list. */
+/** The registry's fault; null if there is none, or nothing to list. */
 async function judge(store: Project): Promise<Finding | null> {
   const threads = await threadsOf(store);
   const at = { session: null, path: join(threadsPath(store), REGISTRY_NAME) };
@@ -112,7 +112,7 @@ async function judge(store: Project): Promise<Finding | null> {
   }
 }
 
-/** How the registry differs from the threads that are there, in words; "" when it does not. */
+/** A description of how the registry differs from the threads; "" if it does not. */
 function differences(
   threads: ReadonlyMap<string, RegisteredThread>,
   listed: readonly RegisteredThread[],
@@ -135,13 +135,13 @@ function differences(
   return said.length === 0 ? "" : `${REGISTRY_NAME} ${said.join(", ")}`;
 }
 
-/** What the registry would list: every thread with a usable thread.json. */
+/** What the registry should list: every thread with a usable thread.json. */
 async function threadsOf({ root }: Project): Promise<Map<string, RegisteredThread>> {
   const threads = new Map<string, RegisteredThread>();
   for await (const { meta } of findThreadMetas(root)) {
     if (!isThreadMeta(meta)) continue;
     const { thread_id, directive, status, parent_thread_id, created_at, updated_at } = meta;
-    // Not the whole file: ten thousand of them may hold much.
+    // Not the whole file: ten thousand of them may need much memory.
     const row = { thread_id, directive, status, parent_thread_id, created_at, updated_at };
     threads.set(thread_id, row as RegisteredThread);
   }

@@ -1,7 +1,6 @@
 /**
- * Found meta: a thread.json as it was read, and whether what it says is to be believed.
- *
- * VM1 to VM3 of verified-meta.ts are checked here.
+ * Found meta: a thread.json as read, and whether it can be trusted. Checks VM1 to VM3 of
+ * door/verified-meta.ts.
  */
 
 import { dirname } from "node:path";
@@ -20,7 +19,7 @@ import type { StoredThreadMeta } from "../thread-meta.ts";
 import { namedSeqIn, parseMeta } from "./thread-beside.ts";
 import { META_BYTES_MAX } from "./threads.ts";
 
-/** Verdicts on a log that say nothing against what is signed in it. */
+/** Verdicts on a log whose signatures hold. */
 const HOLDS: readonly VerifyReport["verdict"][] = ["verified", "incomplete"];
 
 export interface MetaJudge {
@@ -38,8 +37,8 @@ type JudgedMeta =
     };
 
 /**
- * A thread.json as it was read. To be read before its log is verified, and told of the checkpoints
- * of that log: it names one of them (VM3).
+ * A thread.json as read. Read it before its log is verified, and pass it the log's checkpoints: it
+ * names one of them (VM3).
  */
 export class FoundMeta implements SignedFile {
   readonly text: string;
@@ -51,7 +50,7 @@ export class FoundMeta implements SignedFile {
     this.#namedSeq = namedSeqIn(text);
   }
 
-  /** What stands beside a thread's log; null when there is none. */
+  /** Reads the file next to a thread's log; null if there is none. */
   static async read(host: Host, { root, logId }: SessionLog): Promise<FoundMeta | null> {
     try {
       const path = dirname(`${root}/${logId}`);
@@ -60,7 +59,7 @@ export class FoundMeta implements SignedFile {
         const file = directory.open(META_NAME, "read");
         const isTooLong = file.size() > META_BYTES_MAX;
         file.close();
-        // Then it is damaged, as every reader of it holds.
+        // Too long counts as damaged, as for every reader of it.
         const text = isTooLong ? "" : await readSmallFile(directory, META_NAME);
         return text === null ? null : new FoundMeta(text);
       } finally {
@@ -80,7 +79,7 @@ export class FoundMeta implements SignedFile {
     return this.judge({ threadId: id, keys: threadKeys(trust, id), report }).doubt;
   }
 
-  /** What it says, if it is to be believed (VM1, VM2, VM3). */
+  /** The content, if it can be trusted (VM1, VM2, VM3). */
   judge({ threadId, keys, report }: MetaJudge): JudgedMeta {
     const verdict = judgeThread(this.text, { crypto: nodeCrypto, keys, threadId });
     if (!verdict.ok) return doubted(DOUBTS[verdict.reason] ?? "tampered", verdict.reason);
@@ -110,7 +109,7 @@ function doubted(verdict: VerifyReport["verdict"], why: string): JudgedMeta {
   return { meta: null, doubt: { verdict, why } };
 }
 
-/** What it means for the file that its signature is doubted; all others: it was altered. */
+/** The verdict on the file by the reason its signature is doubted; any other reason: altered. */
 const DOUBTS: Readonly<Record<string, VerifyReport["verdict"]>> = {
   malformed: "unreadable",
   unsigned: "unsigned",

@@ -1,11 +1,11 @@
 /**
- * Markdown file: a text that grows as its log grows, and is mended from it.
+ * Markdown file: a text that grows with its log, and is mended from it.
  *
- * Its owner holds the log's lock. Knows nothing of what the text says: the owner renders.
+ * Its owner holds the log's lock and renders the text; this file does not interpret it.
  *
- * M1  The file is the rendering of the log's lines up to some end, nothing else. Whatever
- *     does not match is cut at the first difference and written again. Where it is not just shorter
- *     or longer but says something else, its owner is asked first, and may keep it as it is.
+ * The file is exactly the rendering of the log's lines up to some end. Text that differs is cut at
+ * the first difference and written again. If the text is not just shorter or longer but different,
+ * the owner decides first, and may keep it.
  */
 
 import type { Directory, OpenFile } from "../../../base/files.ts";
@@ -24,7 +24,7 @@ export class MarkdownFile {
     return new MarkdownFile(file, file.size());
   }
 
-  /** Up to where the text is known to be right. */
+  /** End of the text that is known to be right. */
   get size(): number {
     return this.#size;
   }
@@ -35,7 +35,7 @@ export class MarkdownFile {
     this.#size += bytes.length;
   }
 
-  /** Makes the text after `from` what `chunks` say, writing only what differs (M1). */
+  /** Makes the text after `from` equal to `chunks`, and writes only what differs. */
   async mend(
     from: number,
     chunks: AsyncIterable<string>,
@@ -59,7 +59,7 @@ export class MarkdownFile {
     if (this.#file.size() > this.#size) this.#file.truncate(this.#size);
   }
 
-  /** Whether the file ends in this text. */
+  /** Whether the file ends with this text. */
   async endsWith(text: string): Promise<boolean> {
     const bytes = Buffer.from(text);
     const size = this.#file.size();
@@ -98,7 +98,7 @@ export class MarkdownFile {
     return count === bytes.length && found.equals(bytes);
   }
 
-  /** Whether the file ends within the chunk, and is the same up to there: a crash leaves that. */
+  /** Whether the file ends within the chunk and is equal up to there, as after a crash. */
   async #isCutShort(chunk: string): Promise<boolean> {
     const rest = this.#file.size() - this.#size;
     const bytes = Buffer.from(chunk);

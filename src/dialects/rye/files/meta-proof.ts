@@ -1,13 +1,13 @@
 /**
- * Meta proof: what is wrong with the thread.json of a signed rye thread, as findings of a verdict on
- * its log. Page: docs/formats/checkpoint.md, "thread.json".
+ * Meta proof: checks the thread.json of a signed rye thread, and reports faults as findings of the
+ * verdict on its log. Page: docs/formats/checkpoint.md, "thread.json".
  *
- * MP1  The file is read after the log. A writer has thread.json on the disk before a checkpoint names
- *      its revision, and a checkpoint before thread.json names it as head. So the file of an honest
- *      writer is never older than the log that was read before it, whenever that writer was killed.
- * MP2  A head is looked for in the log itself, at the byte that it names, also past what was judged:
- *      a writer may have gone on since.
- * MP3  The log's own statements decide whether the file had to be signed, never the file's alone.
+ * - The file is read after the log. A writer has thread.json on disk before a checkpoint names its
+ *   revision, and a checkpoint before thread.json names it as head. So an honest writer's file is
+ *   never older than the log that was read before it, whenever that writer was killed.
+ * - A head is looked up in the log itself, at the byte that it names, even past the verified part:
+ *   a writer may have appended since.
+ * - The log's own statements decide whether the file must be signed, never the file alone.
  */
 
 import type { OpenFile } from "../../../base/files.ts";
@@ -30,24 +30,24 @@ import type { StoredThreadMeta } from "../thread-meta.ts";
 import { FoundMeta } from "./found-meta.ts";
 import { parseMeta } from "./thread-beside.ts";
 
-/** No checkpoint is nearly as long. */
+/** Much longer than any checkpoint. */
 const HEAD_BYTES_MAX = 64 * 1024;
 
 type Doubted = Extract<ReturnType<typeof judgeThread>, { readonly ok: false }>;
 
-/** What the log says that its thread.json is held against. */
+/** The log's statements that its thread.json is compared with. */
 interface Stated {
   readonly through: SignedThrough;
-  /** Whoever signs this log signs thread.json too, or did (MP3). */
+  /** The signer of this log also signs thread.json, or did. */
   readonly isSigned: boolean;
-  /** Every line is signed, by whoever writes them. */
+  /** All writers sign every line. */
   readonly isComplete: boolean;
 }
 
 export class MetaProof implements BesideProof {
   readonly #host: Host;
   readonly #target: SessionLog & { readonly id: string };
-  /** Whom the user trusts with threads, and the keys that those handed the log over to. */
+  /** Keys that the user trusts for threads, and keys that those handed the log over to. */
   #keys: Keys;
 
   constructor(host: Host, target: SessionLog & { readonly id: string }, keys: Keys) {
@@ -60,7 +60,7 @@ export class MetaProof implements BesideProof {
 
   async findings({ log, judge, tailBytes }: JudgedLog): Promise<readonly Finding[]> {
     const through = judge.signedThrough;
-    if (!through) return []; // Nothing in the log holds, and the verdict says so.
+    if (!through) return []; // No signature in the log holds, and the verdict says so.
     this.#keys = withSuccessors(this.#keys, judge.keys, judge.handOvers);
     const found = await FoundMeta.read(this.#host, this.#target);
     const stated = {
@@ -90,18 +90,21 @@ export class MetaProof implements BesideProof {
     if (reason === "unknown key" || reason === "untrusted key") {
       return isOurs ? this.#untrusted(doubt, stated) : unsigned(null);
     }
-    if (!isOurs) return unsigned(null); // Others wrote it, and the log says nothing of it.
+    if (!isOurs) return unsigned(null); // Another program's; the log does not mention it.
     if (!meta) return altered("is damaged");
     const isBare = !Object.hasOwn(meta, "_signature") && !Object.hasOwn(meta, "_signature2");
     if (!isBare) return altered("has lost one of its two signatures");
     if (Object.hasOwn(meta, "reconstructed")) return reconstructed();
-    // What JSON cannot carry safely our own writer leaves unsigned; so does a writer that signs nothing.
+    // Our own writer leaves unsigned what JSON cannot hold safely; so does a writer that signs
+    // nothing.
     const isHonest = reason === "malformed" || !stated.isComplete;
     const wasSigned = stated.through.rev > 0 || bearsOurs(meta);
     return wasSigned && !isHonest ? stripped() : unsigned("incomplete");
   }
 
-  /** A key that may sign this log, and was not trusted with more, says nothing against the file. */
+  /**
+   * A key that may sign this log, but was not trusted with more, is no evidence against the file.
+   */
   #untrusted({ fp, keyRefusal }: Doubted, { through }: Stated): Finding {
     const isOfLog = fp !== null && this.#keys.byFp(fp).kid === through.kid;
     const isLimited = isOfLog && keyRefusal === "KEY_OF_OTHER_PURPOSE";
@@ -112,8 +115,8 @@ export class MetaProof implements BesideProof {
   }
 
   /**
-   * What a user does not trust the log's key with is never verified for them, and that it is missing
-   * or unsigned changes nothing: it is only said. What was altered counts in any case.
+   * If the user does not trust the log's key, the file is never verified for them, and a missing or
+   * unsigned file is only reported. An altered file always counts.
    */
   #counted(found: Finding, { kid, ts }: SignedThrough): Finding {
     const isTrusted = this.#keys.byKid(kid, ts).refusal === null;
@@ -129,12 +132,12 @@ const LACKS: ReadonlySet<FindingCode> = new Set([
   "META_RECONSTRUCTED",
 ]);
 
-/** Fields that only a signed write adds. */
+/** Whether it has fields that only a signed write adds. */
 function bearsOurs(meta: StoredThreadMeta | null): boolean {
   return ["rev", "head", "_signature2"].some((key) => meta !== null && Object.hasOwn(meta, key));
 }
 
-/** Both signatures hold: is it as new as the log says, and of this very log? */
+/** Both signatures hold: is the file as new as the log says, and does it belong to this log? */
 async function compared(
   { rev, head }: ThreadFacts,
   log: OpenFile,
@@ -163,7 +166,7 @@ async function lineHashAt(log: OpenFile, { byteOffset }: ThreadHead): Promise<st
 }
 
 function missing({ rev }: SignedThrough): Finding | null {
-  if (rev === 0) return null; // A writer may have been killed before it wrote the first.
+  if (rev === 0) return null; // A writer may have been killed before the first write.
   return finding("META_MISSING", "incomplete", `is missing, and the log knows of revision ${rev}`);
 }
 

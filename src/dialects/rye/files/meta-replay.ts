@@ -1,12 +1,12 @@
 /**
- * Rye meta replay: what a thread's events make of its thread.json, and whether it says so.
+ * Rye meta replay: applies a thread's events to its thread.json, and checks that the file agrees.
  *
- * The events are followed from the stored file on, as a writer does (`thread-meta.ts`): what they
- * say replaces what stands there, and what only the file says, stays. So a file of another program,
- * with more in it or some of it left out, is stale only where the log contradicts it.
+ * The events are applied to the stored file, as a writer does (`thread-meta.ts`): their values
+ * replace the stored ones, and values only in the file stay. So another program's file, with more
+ * or fewer fields, is stale only where the log contradicts it.
  *
- * MR1  `paused`, and statuses that are not ours, are not in the log: they are not judged by it. An
- *      end is, and so is going on after one.
+ * `paused` and unknown statuses are not in the log, and not checked against it. An end is, and so
+ * is continuing after one.
  */
 
 import { get, has, isObject } from "../../fields.ts";
@@ -16,7 +16,7 @@ import { metaAfter, resumedMeta, type StoredThreadMeta } from "../thread-meta.ts
 import { parseTime } from "../time.ts";
 import { GOES_ON } from "./thread-beside.ts";
 
-/** What events determine, besides the status and what goes with it. */
+/** Fields that events determine, besides the status and its fields. */
 const SAID_FIELDS = [
   "thread_id",
   "directive",
@@ -36,7 +36,7 @@ export class RyeMetaReplay {
   readonly #threadId: string;
   readonly #stored: StoredThreadMeta;
   #meta: StoredThreadMeta;
-  /** The log has an end somewhere: from there on it knows how the thread stands. */
+  /** The log has an end: from there on it determines the status. */
   #hasEnded = false;
 
   constructor(threadId: string, stored: StoredThreadMeta) {
@@ -59,7 +59,7 @@ export class RyeMetaReplay {
     return this.#isStatusStale() ? ["status", ...stale] : stale;
   }
 
-  /** The stored file with what the log says of the stale fields. */
+  /** The stored file with the log's values for the stale fields. */
   mended(): StoredThreadMeta {
     const stale = this.staleFields();
     const { status, updated_at, error, ...fields } = this.#expected();
@@ -74,7 +74,7 @@ export class RyeMetaReplay {
     return { ...this.#meta, thread_id: this.#threadId };
   }
 
-  /** MR1 */
+  /** Only an end, or continuing after one, is checked. */
   #isStatusStale(): boolean {
     const { status } = this.#stored;
     if (!this.#hasEnded || !OUR_STATUSES.includes(status)) return false;
@@ -84,14 +84,14 @@ export class RyeMetaReplay {
   }
 }
 
-/** Whether what `stored` has of a field agrees with `said`. Others leave fields out, or have more. */
+/** Whether a field of `stored` agrees with `said`. Other writers leave fields out, or add some. */
 function agrees(stored: StoredThreadMeta, said: StoredThreadMeta, key: string): boolean {
   const [found, wanted] = [get(stored, key), get(said, key)];
   if (!isObject(found) || !isObject(wanted)) return isSame(found, wanted);
   return Object.keys(wanted).every((inner) => isSame(get(found, inner), get(wanted, inner)));
 }
 
-/** By their text in the file: lines may be nested deeper than a comparison could follow. */
+/** Compared as text: values may be nested deeper than a recursive comparison could follow. */
 function isSame(found: unknown, wanted: unknown): boolean {
   if (found === undefined || wanted === undefined || found === wanted) return true;
   return pythonJsonFile(found) === pythonJsonFile(wanted);

@@ -1,8 +1,8 @@
 /**
- * Registrar: brings rye's registry up to what its threads' thread.json say, behind their backs.
+ * Registrar: updates rye's registry from the threads' thread.json, in the background.
  *
- * The registry follows; nobody waits for it but whoever closes the store. It is opened with the
- * first thread that changes, and filled from the directories when it is empty.
+ * Only closing the store waits for it. The registry is opened with the first thread that changes,
+ * and filled from the directories if it is empty.
  */
 
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { REGISTRY_NAME } from "../thread-id.ts";
 import { isThreadMeta } from "../thread-meta.ts";
 import { findThreadMetas } from "./threads.ts";
 
-/** Threads that start and end in quick succession share a transaction. */
+/** Changes within this time share a transaction. */
 const GATHER_MS = 250;
 
 export class Registrar {
@@ -26,7 +26,7 @@ export class Registrar {
   #registry: Registry | null | undefined;
   readonly #hurry = new AbortController();
 
-  /** `threadsPath` is the directory of threads, `projectPath` the project it belongs to. */
+  /** `threadsPath` is the directory of threads, `projectPath` its project. */
   constructor(projectPath: string, threadsPath: string, onWarning: (warning: string) => void) {
     this.#projectPath = projectPath;
     this.#threadsPath = threadsPath;
@@ -49,7 +49,7 @@ export class Registrar {
 
   async #write(): Promise<void> {
     try {
-      // Rejects when somebody closes and is in a hurry, and then it is time all the same.
+      // Rejects when the registrar is closed, which ends the delay.
       await sleep(GATHER_MS, undefined, { signal: this.#hurry.signal }).catch(() => {});
       if (this.#registry === undefined) {
         this.#registry = await Registry.open(join(this.#threadsPath, REGISTRY_NAME));

@@ -1,4 +1,4 @@
-/** Rye files: transcript.md, thread.json and registry.db, as the product uses them. */
+/** Rye files: implements `DialectFiles` for transcript.md, thread.json and registry.db. */
 
 import { join } from "node:path";
 import { threadKeys } from "../../../signing/trust/trusted-keys.ts";
@@ -43,7 +43,7 @@ export const ryeFiles: DialectFiles = {
 
 function openStore({ project, options, ...store }: StoreOfFiles): StoreFiles {
   const { markdown = true } = options as RyeOptions;
-  // A directory of threads that is in no project has no registry.
+  // A directory of threads outside a project has no registry.
   const registrar =
     project === null
       ? null

@@ -1,12 +1,12 @@
 /**
- * Signed meta: the `thread.json` of a signed thread: what it says of its revision and of the log's
- * head, and whether one that was found may be gone on from. Does not touch the file itself.
+ * Signed meta: the `thread.json` of a signed thread: its revision, the log's head in it, and
+ * whether a found file may be continued. Does not touch the file itself.
  *
- * ME1  What was found and does not verify, or is of another log than this one, is never signed over:
- *      the file goes on unsigned, and that is told. Otherwise whoever altered it, or put another
- *      thread's in its place, would have it signed by the next writer.
- * ME2  A revision is above all that the file and the log's checkpoints have named, and counts once
- *      the file is written: a checkpoint never names one that is not there.
+ * - A found file that does not verify, or belongs to another log, is never signed over: it
+ *   continues unsigned, and that is reported. Otherwise the next writer would sign an altered file,
+ *   or another thread's file put in its place.
+ * - A new revision is above all those in the file and in the log's checkpoints, and counts once the
+ *   file is written: a checkpoint never names a revision that is not on disk.
  */
 
 import { VerbatimError } from "../../../base/errors.ts";
@@ -21,12 +21,12 @@ import { formatThreadMeta, type StoredThreadMeta, withoutSignatures } from "../t
 export class SignedMeta {
   readonly #threadId: string;
   readonly #parts: SigningTools;
-  /** As it was read or written, with its numbers as they are spelt there. */
+  /** As read or written, with its numbers as spelt there. */
   #was: JsonMap | null = null;
   #rev = 0;
-  /** The head in what was read or written last. */
+  /** The head in the file as last read or written. */
   #head: NamedCheckpoint | null = null;
-  /** Why what was found is not signed on; null when it may be. */
+  /** Why the found file is not signed; null if it may be. */
   #doubt: string | null = null;
   #toldDoubt: string | null = null;
 
@@ -35,12 +35,12 @@ export class SignedMeta {
     this.#parts = tools;
   }
 
-  /** The revision that stands. */
+  /** The current revision. */
   get rev(): number {
     return Math.max(this.#rev, this.#parts.newest()?.rev ?? 0);
   }
 
-  /** What stands there now; null when there is none that can be used, and it is made anew. */
+  /** Takes the current text; null if there is no usable one, and the file is created. */
   async found(text: string | null): Promise<void> {
     this.#doubt = null;
     this.#was = null;
@@ -63,25 +63,25 @@ export class SignedMeta {
     }
   }
 
-  /** Why what was found is not signed on; null when it may be. */
+  /** Why the found file is not signed; null if it may be. */
   get doubt(): string | null {
     return this.#doubt;
   }
 
-  /** As `write`, of what a caller answers for: refuses with UNSIGNABLE_JSON what cannot be signed. */
+  /** Like `write`, for a caller's content: throws UNSIGNABLE_JSON if it cannot be signed. */
   async writeSigned(meta: StoredThreadMeta, put: (text: string) => Promise<void>): Promise<void> {
     jsonTree({ ...withoutSignatures(meta) }, this.#was ?? undefined);
     await this.write(meta, put);
   }
 
-  /** Has the meta written, signed unless it cannot be; `put` replaces the file. */
+  /** Writes the meta, signed if possible; `put` replaces the file. */
   async write(meta: StoredThreadMeta, put: (text: string) => Promise<void>): Promise<void> {
     const rev = this.rev + 1;
     const head = this.#parts.newest();
     const signed = await this.#signed(meta, rev, head);
     if (!signed) return put(formatThreadMeta(withoutSignatures(meta)));
     await put(formatPythonJson(signed));
-    this.#rev = rev; // ME2
+    this.#rev = rev; // Counts only once the file is written.
     this.#was = signed;
     this.#head = head;
   }
@@ -93,7 +93,7 @@ export class SignedMeta {
   ): Promise<JsonMap | null> {
     const { signer, crypto, nowMs } = this.#parts;
     if (this.#doubt) return this.#unsigned(`what was found there is not verified: ${this.#doubt}`);
-    if (!stands) return null; // Nothing of the log is signed yet either.
+    if (!stands) return null; // Nothing in the log is signed yet either.
     const { seq, byteOffset: byte_offset, line } = stands;
     const value = { ...withoutSignatures(meta), rev, head: { seq, byte_offset, line } };
     try {

@@ -1,16 +1,17 @@
 /**
- * Rye beside: `transcript.md` and `thread.json`, kept in step with a thread's log.
+ * Rye derived files: updates `transcript.md` and `thread.json` with a thread's log.
  *
- * The markdown grows by each event's rendering, in log order, under the log's lock. thread.json
- * is made when the first event lands, and replaced at a start, a completion or an error and when a
- * paused thread goes on.
- * Both are views (B1): what a crash or another program did to them is mended on opening.
+ * The markdown grows by each event's rendering, in log order, under the log's lock. thread.json is
+ * created with the first event, and replaced at a start, a completion or an error and when a paused
+ * thread continues. Both can be rebuilt (B1): damage by a crash or another program is mended on
+ * opening.
  *
- * B2  With `os` and the log to ourselves, they are written once per turn of the event loop, not
- *     once per event: nobody else can write meanwhile, and `os` promises nothing to them. In all
- *     other cases they are written before the event is acknowledged. A thread.json that is signed
- *     always is, and durably: a checkpoint may name its revision next (signed-meta.ts, ME2). The
- *     checkpoint that it names itself is durable before it: one that names another is not believed.
+ * With durability `os` and exclusive access to the log, they are written once per turn of the event
+ * loop, not once per event: no other process can write meanwhile, and `os` makes no promise about
+ * them. In all other cases they are written before the event is acknowledged. A signed thread.json
+ * is always written first, and durably: a checkpoint may name its revision next (signed-meta.ts).
+ * The checkpoint that it names is durable before it: a file that names a missing one is not
+ * trusted.
  */
 
 import { dirname } from "node:path";
@@ -48,20 +49,20 @@ import {
 import { MarkdownFile } from "./markdown-file.ts";
 import { SignedMeta } from "./signed-meta.ts";
 
-/** The original's heading is in these bytes of its text. */
+/** The original's heading is within these first bytes of the text. */
 export const MARKDOWN_HEAD_BYTES = 4096;
-/** Beyond this a log's markdown is believed when its end is right; reading all would take long. */
+/** For longer files only the end is checked; reading all would take too long. */
 const CHECKED_WHOLE_BYTES_MAX = 4 * 1024 * 1024;
 const CHECKED_EVENTS = 50;
-/** How much text is compared or written at once while mending. */
+/** Characters compared or written at once while mending. */
 const MEND_CHARS = 64 * 1024;
-/** Events with which a thread goes on that had ended; others may trail behind an end. */
+/** Events that continue an ended thread; other events may follow an end. */
 export const GOES_ON: ReadonlySet<string> = new Set(["thread_start", "user_message", "step_start"]);
 
 export interface RyeBesideParts {
   readonly host: Host;
   readonly threadId: string;
-  /** The log, below the root. */
+  /** Path of the log below the root. */
   readonly logId: string;
   readonly root: string;
   readonly durability: Durability;
@@ -79,10 +80,10 @@ export class RyeBeside implements Beside {
   #markdown: MarkdownFile | null = null;
   #meta: StoredThreadMeta | null = null;
   #unsavedMeta: StoredThreadMeta | null = null;
-  /** Null where thread.json is not signed. */
+  /** Null if thread.json is not signed. */
   #signed: SignedMeta | null = null;
   #unsavedText = "";
-  /** The coming turn of the event loop in which both are written (B2). */
+  /** The next turn of the event loop, in which both are written. */
   #turn: NodeJS.Immediate | null = null;
   #logEnd: ByteOffset | null = null;
 
@@ -102,12 +103,12 @@ export class RyeBeside implements Beside {
     return this.#signed && this.#unsavedMeta ? this.rev + 1 : this.rev;
   }
 
-  /** Which checkpoint thread.json names as its head, true or not; null: none, or nobody can say. */
+  /** The checkpoint that thread.json names as its head, verified or not; null: none, or unknown. */
   async namedSeq(): Promise<number | null> {
     try {
       return namedSeqIn(await readSmallFile(await this.#openDirectory(), META_NAME));
     } catch {
-      return null; // Then what it names is not found, and the file is not signed on.
+      return null; // Then its head is not found, and the file is not signed.
     }
   }
 
@@ -142,7 +143,7 @@ export class RyeBeside implements Beside {
     }
   }
 
-  /** Brings both files up to date; with `disk`, thread.json waits for `madeDurable`. */
+  /** Updates both files; with `disk`, thread.json waits for `madeDurable`. */
   #writeOut(): void {
     if (this.#turn) clearImmediate(this.#turn);
     this.#turn = null;
@@ -169,7 +170,7 @@ export class RyeBeside implements Beside {
     await this.#writeMeta((meta, put) => put(formatThreadMeta(meta)));
   }
 
-  /** Only now the head that thread.json names is known. */
+  /** Only now is the head for thread.json known. */
   async sealed(sync: Sync, meanwhile?: () => void): Promise<void> {
     const signed = this.#signed;
     if (!signed || !this.#unsavedMeta) return;
@@ -200,7 +201,7 @@ export class RyeBeside implements Beside {
 
   async pause(sync: Sync): Promise<void> {
     if (!this.#meta) return;
-    // Nothing was appended: a writer that cannot sign it leaves a signed file as it is.
+    // Nothing was appended: a writer that cannot sign leaves a signed file unchanged.
     if (!this.#signed && withoutSignatures(this.#meta) !== this.#meta) return;
     const paused = pausedMeta(this.#meta, this.#parts.nowMs());
     if (paused !== this.#meta) this.#save(paused);
@@ -210,8 +211,8 @@ export class RyeBeside implements Beside {
   }
 
   /**
-   * Replaces thread.json, signed, by what a caller answers for. Refuses with NOT_VERIFIED where what
-   * stands there was altered: the next signature would hide that (signed-meta.ts, ME1).
+   * Replaces thread.json by a caller's content, signed. Throws NOT_VERIFIED if the current file was
+   * altered: the next signature would hide that (signed-meta.ts).
    */
   async replaceMeta(meta: StoredThreadMeta, sync: Sync): Promise<void> {
     const [signed, directory] = [this.#signed, this.#directory];
@@ -273,7 +274,7 @@ export class RyeBeside implements Beside {
     }
   }
 
-  /** Not what the original wrote; and what else says something other is kept aside first. */
+  /** The original's own text is not replaced; other text that differs is copied aside first. */
   async #mayReplace(directory: Directory, markdown: MarkdownFile, end: ByteOffset) {
     if (isOriginalsMarkdown(await markdown.beginning(MARKDOWN_HEAD_BYTES))) return false;
     if (await markdown.is(this.#render(START, end, DOCUMENT_OPTIONS))) return false;
@@ -281,7 +282,7 @@ export class RyeBeside implements Beside {
     return true;
   }
 
-  /** The events of a stretch of the log as markdown, some at a time. */
+  /** Renders a range of the log as markdown, in chunks of events. */
   async *#render(
     from: ByteOffset,
     to: ByteOffset,
@@ -305,7 +306,7 @@ export class RyeBeside implements Beside {
     return text !== "" && (await markdown.endsWith(text));
   }
 
-  /** thread.json, or what the log says when that is missing or corrupt. */
+  /** thread.json, or its reconstruction from the log if it is missing or corrupt. */
   async #readMeta(directory: Directory, end: ByteOffset): Promise<StoredThreadMeta | null> {
     const text = await readSmallFile(directory, META_NAME);
     const stored = parseMeta(text);
@@ -340,13 +341,13 @@ export class RyeBeside implements Beside {
   }
 }
 
-/** Which checkpoint a thread.json's text names as its head, true or not; null: none. */
+/** The checkpoint that a thread.json's text names as its head, verified or not; null: none. */
 export function namedSeqIn(text: string | null): number | null {
   const { seq } = (parseMeta(text)?.head ?? {}) as { readonly seq?: unknown };
   return typeof seq === "number" ? seq : null;
 }
 
-/** A thread.json's text as meta; null when it is missing or corrupt. */
+/** Parses a thread.json; null if it is missing or corrupt. */
 export function parseMeta(text: string | null): StoredThreadMeta | null {
   if (text === null) return null;
   try {

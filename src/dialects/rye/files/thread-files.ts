@@ -30,8 +30,8 @@ export async function* threadEvents(
 }
 
 /**
- * A thread's `thread.json`; rebuilt from its log, and marked `reconstructed`, when that is
- * missing or corrupt; null when there is neither. Writes nothing.
+ * A thread's `thread.json`; if it is missing or corrupt, rebuilt from the log and marked
+ * `reconstructed`; null if there is neither. Writes nothing.
  */
 export async function readThreadMeta(
   host: Host,
@@ -50,7 +50,7 @@ export async function readThreadMeta(
   }
 }
 
-/** A thread's `thread.json` as it is; null when it is missing or corrupt. */
+/** A thread's `thread.json` as stored; null if it is missing or corrupt. */
 export async function readStoredMeta(
   host: Host,
   projectPath: string,
@@ -72,8 +72,7 @@ export async function readStoredMeta(
   }
 }
 
-/** Replaces a thread's `thread.json`, whole and durably, by what is not signed. */
-/** The directive of a thread that is there, from its thread.json or its first event; null: none. */
+/** The directive of an existing thread, from its thread.json or its first event; null: none. */
 export async function directiveOf(
   host: Host,
   root: string,

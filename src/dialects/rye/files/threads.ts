@@ -1,14 +1,16 @@
 /**
  * Threads: finds rye's thread directories and their thread.json, at any depth, by listing alone.
  *
- * Reads no log and writes nothing. What the files say is for `dialects/rye`. Made to add up ten
- * thousand threads in not much more time than reading their files takes.
+ * Reads no log and writes nothing; `dialects/rye` interprets the files. Built to sum up ten
+ * thousand threads in little more time than reading their files takes.
  *
  * TH1  No symbolic link is followed, neither to a directory nor to a file.
- * TH2  Listing and reading are synchronous, in slices: handing each small file to another thread
- *      costs several times what reading it does. Between slices others get their turn.
- * TH3  A directory whose link count is 2 has no directories in it, on the file systems where that
- *      holds (catalog/find.ts, D2). There its thread.json is read without listing it first.
+ *
+ * TH2  Listing and reading are synchronous, in slices: handing each small file to a worker thread
+ * costs several times as much as reading it. Between slices the event loop runs.
+ *
+ * TH3  A directory with link count 2 has no subdirectories, on file systems that count so
+ * (catalog/find.ts). There its thread.json is read without listing the directory first.
  */
 
 import {
@@ -26,9 +28,9 @@ import { errnoOf, ioError, type VerbatimError } from "../../../base/errors.ts";
 import { countingDevice } from "../../../base/node-surroundings.ts";
 import { LOG_NAME, META_NAME, THREADS_PATH } from "../thread-id.ts";
 
-/** How long nobody else in this process gets a turn (TH2). */
+/** How long a slice may block the event loop (TH2). */
 const SLICE_MS = 5;
-/** A thread.json beyond this is taken for corrupt: nobody's metadata is that long. */
+/** A larger thread.json counts as corrupt. */
 export const META_BYTES_MAX = 1024 * 1024;
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const LIST_OPTIONS = { withFileTypes: true } as const;
@@ -37,13 +39,13 @@ const IF_THERE = { throwIfNoEntry: false } as const;
 export interface FoundMeta {
   /** The thread's directory, below the directory of threads. */
   readonly below: string;
-  /** What thread.json parses to; undefined when it is missing, unreadable, not JSON or too long. */
+  /** Parsed thread.json; undefined if it is missing, unreadable, not JSON or too long. */
   readonly meta: unknown;
 }
 
 /**
- * What every thread's thread.json parses to, in no order. `onProgress` is told now and then how
- * many threads were found so far.
+ * The parsed thread.json of every thread, in no order. `onProgress` is called now and then with the
+ * number of threads found so far.
  *
  * @example
  * for await (const { meta } of findThreadMetas(project)) {
@@ -58,7 +60,7 @@ export function findThreadMetas(
   return { [Symbol.asyncIterator]: () => new InSlices(new ThreadSearch(root).metas(), onProgress) };
 }
 
-/** By hand: the promises of an async generator cost a fifth of what reading a thread.json does. */
+/** Not a generator: the promises of an async generator cost a fifth of reading a thread.json. */
 class InSlices implements AsyncIterator<FoundMeta> {
   readonly #found: Iterator<FoundMeta>;
   readonly #onProgress: (found: number) => void;
@@ -82,7 +84,7 @@ class InSlices implements AsyncIterator<FoundMeta> {
 }
 
 class ThreadSearch {
-  /** The directory of threads; null when there is none. */
+  /** The directory of threads; null if there is none. */
   readonly #top: string | null;
   /** The device on which TH3 holds, or null. */
   readonly #countingDevice: number | null;
@@ -121,7 +123,7 @@ class ThreadSearch {
     try {
       const descriptor = openSync(`${path}/${META_NAME}`, READ_FLAGS);
       try {
-        // One read: of a file, it is short at the end only.
+        // One read is enough: on a file, a read is short only at the end.
         const length = readSync(descriptor, buffer, 0, buffer.length, 0);
         if (length > META_BYTES_MAX) return undefined;
         return JSON.parse(buffer.toString("utf8", 0, length));
@@ -137,8 +139,8 @@ class ThreadSearch {
 interface Listed {
   readonly directories: string[];
   /**
-   * A log or a thread.json stands in it, or nothing does: an id is won by making its directory.
-   * It may be above other threads all the same.
+   * It contains a log or a thread.json, or is empty: an id is claimed by creating its directory. It
+   * may also contain other threads.
    */
   readonly isThread: boolean;
   readonly hasMeta: boolean;
@@ -157,7 +159,7 @@ function listed(path: string): Listed {
   let isThread = entries.length === 0;
   let hasMeta = false;
   for (const entry of entries) {
-    // An entry says what it is itself; a link is neither a directory nor a file (TH1).
+    // An entry has its own type; a link is neither a directory nor a file (TH1).
     if (entry.isDirectory()) directories.push(entry.name);
     else if (entry.name === LOG_NAME) isThread ||= entry.isFile();
     else if (entry.name === META_NAME) hasMeta = entry.isFile();
@@ -165,7 +167,7 @@ function listed(path: string): Listed {
   return { directories, isThread: isThread || hasMeta, hasMeta };
 }
 
-/** What we may not look into counts as a thread whose thread.json cannot be read: somebody's it is. */
+/** An unreadable directory counts as a thread whose thread.json cannot be read. */
 function listedOrHidden(path: string): Listed {
   try {
     return listed(path);
@@ -180,7 +182,7 @@ function isDenied(cause: unknown): boolean {
   return errno === "EACCES" || errno === "EPERM";
 }
 
-/** The directory below `root`, if each part of the way is one and no link; else null. */
+/** The directory below `root`, if each path segment is a directory and not a link; else null. */
 function realDirectory(root: string, names: readonly string[]): string | null {
   let path = root;
   for (const name of names) {

@@ -1,12 +1,12 @@
 /**
  * JSONL engine: the engine of the JSONL-logger document, over the local store.
  *
- * Bytes go to `logs/`, one line a message; where they stand goes to `streams.db`. What the
- * document leaves to chance is the store's: an append is durable when it resolves, and a read
- * gives what was appended or says that it cannot.
+ * Bytes go to `logs/`, one line per message; their positions go to `streams.db`. Beyond the
+ * document, the store guarantees that an append is durable when it resolves, and that a read
+ * returns what was appended or fails.
  *
- * JE1  One append is one message, also when it is a JSON array.
- * JE2  No message is kept in memory: every read is one of the file.
+ * One append is one message, even if it is a JSON array. No message is kept in memory: every read
+ * reads the file.
  */
 
 import {
@@ -32,8 +32,8 @@ import type { StreamSigner } from "../../../streams/signing/stream-signing.ts";
 import type { Lifetime, StreamHead, StreamMessage } from "../../../streams/stream-store.ts";
 
 /**
- * One message: its bytes without the newline, the offset after it, and when it was appended. As a
- * pointer, it says where these bytes stand in the stream: `readAt` gives them again.
+ * One message: its bytes without the newline, the offset after it, and when it was appended. It is
+ * also a pointer: `readAt` returns the bytes at its position again.
  */
 export interface JsonlMessage extends StreamMessage, Stored {}
 
@@ -45,10 +45,10 @@ type StoreChoices = Pick<
 export interface JsonlEngineOptions extends StoreChoices {
   /**
    * Signs every stream that is appended to, some time after the append and at the latest when the
-   * engine closes. The user's key is made when there is none. Default: false.
+   * engine closes. Creates the user's key if there is none. Default: false.
    */
   readonly sign?: boolean;
-  /** Told of streams that could not be signed. Default: a process warning. */
+  /** Called for streams that could not be signed. Default: a process warning. */
   readonly onWarning?: (warning: string) => void;
 }
 
@@ -64,7 +64,7 @@ const OPTIONS: OptionKinds<JsonlEngineOptions> = {
 };
 
 export interface CreateStreamOptions {
-  /** Default: `application/json`, one value a line. Any other type is kept byte by byte. */
+  /** Default: `application/json`, one value per line. Any other type is stored as raw bytes. */
   readonly contentType?: string;
   readonly lifetime?: Lifetime;
 }
@@ -81,7 +81,7 @@ function notAppended(path: string, outcome: string): VerbatimError<"STREAM_CONFL
   );
 }
 
-/** What is journaled is read at every opening: a time that is none would keep the store shut. */
+/** The journal is read at every opening: an invalid time in it would prevent opening the store. */
 function checkLifetime(lifetime: Lifetime): void {
   requireChoice("lifetime.kind", lifetime?.kind, ["forever", "ttl", "until"]);
   if (lifetime.kind === "ttl" && !(Number.isFinite(lifetime.seconds) && lifetime.seconds >= 0)) {
@@ -106,7 +106,7 @@ export class JsonlEngine {
     this.#store = store;
   }
 
-  /** Opens the streams below a directory, making it when it is missing. One process at a time. */
+  /** Opens the streams below a directory, and creates it if missing. One process at a time. */
   static async open(dataDirectory: string, options: JsonlEngineOptions = {}): Promise<JsonlEngine> {
     checkKind("dataDirectory", dataDirectory, "text");
     checkOptions("JsonlEngine.open", options, OPTIONS);
@@ -115,7 +115,7 @@ export class JsonlEngine {
     return new JsonlEngine(await openLocalStore({ ...choices, dataDirectory, signing }));
   }
 
-  /** Makes a stream; one that is there already is left as it is, when the same is asked for. */
+  /** Creates a stream; an existing one with the same options is left as it is. */
   async createStream(path: string, options: CreateStreamOptions = {}): Promise<StreamHead> {
     checkOptions("createStream", options, CREATE_OPTIONS);
     const { contentType = "application/json", lifetime } = options;
@@ -125,7 +125,7 @@ export class JsonlEngine {
     return (await this.#store.create(path, request)).head;
   }
 
-  /** Null when there is none, or it was deleted. */
+  /** Null if there is none, or it was deleted. */
   async getStream(path: string): Promise<StreamHead | null> {
     try {
       return await this.#head(path);
@@ -138,7 +138,7 @@ export class JsonlEngine {
     }
   }
 
-  /** All streams there are, in order of path. */
+  /** All streams, in order of path. */
   async listStreams(): Promise<StreamHead[]> {
     const heads: StreamHead[] = [];
     for (let after: string | undefined; ; after = heads.at(-1)?.path) {
@@ -148,7 +148,7 @@ export class JsonlEngine {
     }
   }
 
-  /** Appends one message. Resolves, once it is durable, to the offset after it. */
+  /** Appends one message. Resolves, once durable, to the offset after it. */
   async append(path: string, data: Uint8Array): Promise<OffsetToken> {
     checkBytes("append", data);
     const { isJson } = await this.#head(path);
@@ -159,8 +159,9 @@ export class JsonlEngine {
   }
 
   /**
-   * Appends JSON values as one thing, each a message, and closes the stream after them when told to.
-   * Resolves once that is durable; to false, with nothing changed, when it was closed before.
+   * Appends JSON values atomically, each as a message, and closes the stream after them if
+   * requested. Resolves once durable; resolves to false, with nothing changed, if the stream was
+   * already closed.
    */
   async appendAll(
     path: string,
@@ -175,12 +176,12 @@ export class JsonlEngine {
     const body = messages.length === 0 ? NOTHING : asJsonArray(messages);
     const { outcome } = await this.#store.append(path, { body, close: closes });
     if (outcome === "appended") return true;
-    // To close what is closed changes nothing either.
+    // Closing a closed stream changes nothing either.
     if (outcome === "closed" || outcome === "duplicate") return false;
     throw notAppended(path, outcome);
   }
 
-  /** The messages after an offset, all of them when none is given. */
+  /** The messages after an offset; without one, all messages. */
   async read(path: string, afterOffset?: OffsetToken): Promise<JsonlMessage[]> {
     const messages: JsonlMessage[] = [];
     for await (const message of this.messages(path, afterOffset)) messages.push(message);
@@ -188,8 +189,8 @@ export class JsonlEngine {
   }
 
   /**
-   * The same one by one, in constant memory. What is damaged is an error (STREAM_DAMAGED), unless
-   * `onDamaged` is given: then it is told the offset after it, and the next message follows.
+   * The same one by one, in constant memory. A damaged message throws STREAM_DAMAGED, unless
+   * `onDamaged` is set: then it receives the offset after the damage, and reading continues.
    */
   async *messages(
     path: string,
@@ -206,7 +207,7 @@ export class JsonlEngine {
     }
   }
 
-  /** The `length` bytes at `bytePos` of the stream, as the pointer of a message has them. */
+  /** The `length` bytes at `bytePos` of the stream, as in a message's pointer. */
   async readAt(path: string, bytePos: number, length: number): Promise<Uint8Array> {
     checkStretch(bytePos, length);
     const { start } = await this.#head(path);
@@ -224,8 +225,8 @@ export class JsonlEngine {
   }
 
   /**
-   * The messages after an offset and then those that come, until the stream is closed, or `signal`
-   * ends the waiting, without an error.
+   * The messages after an offset and then new ones, until the stream is closed, or `signal` ends
+   * the wait, without an error.
    */
   async *follow(
     path: string,
@@ -240,7 +241,7 @@ export class JsonlEngine {
     const unwatch = this.#store.watch(path, () => wake());
     try {
       while (!signal.aborted) {
-        // Watched before it is read, and closed before all is read: nothing is missed.
+        // Watch before reading, and check for closed before the last read: nothing is missed.
         const change = new Promise<void>((resolve) => {
           wake = resolve;
         });
@@ -258,7 +259,7 @@ export class JsonlEngine {
     }
   }
 
-  /** Where the next message goes. */
+  /** Offset of the next message. */
   async getCurrentOffset(path: string): Promise<OffsetToken> {
     return (await this.#head(path)).end;
   }
@@ -268,13 +269,16 @@ export class JsonlEngine {
     return this.#store.messageCount(path);
   }
 
-  /** Deletes a stream. Its bytes are kept for a while; made again, it is another stream. */
+  /**
+   * Deletes a stream. Its bytes are kept for a while; a stream created again at its path is a new
+   * one.
+   */
   async deleteStream(path: string): Promise<void> {
     checkKind("path", path, "text");
     return this.#store.remove(path);
   }
 
-  /** Finishes what was accepted, then lets go of every file. */
+  /** Finishes accepted work, then closes every file. */
   close(): Promise<void> {
     return this.#store.close();
   }
@@ -285,12 +289,12 @@ export class JsonlEngine {
   }
 }
 
-/** Not all at once: in a list, JSON has null for what has no JSON of its own. */
+/** Serialised one by one: inside an array, JSON writes null for values without JSON. */
 function asJsonArray(messages: readonly unknown[]): Uint8Array {
   return Buffer.from(`[${messages.map((message) => encodeLine(message)).join(",")}]`);
 }
 
-/** Loaded only when asked for: most engines sign nothing. */
+/** Loaded on demand: most engines sign nothing. */
 async function loadSigning(onWarning: (warning: string) => void): Promise<StreamSigner> {
   const { loadStreamSigner } = await import("../../../streams/signing/signing-user.ts");
   return loadStreamSigner(nodeHost, onWarning);

@@ -1,12 +1,11 @@
 /**
- * Typed log: a stream of values that a schema allows, over the engine.
+ * Typed log: a stream of values that match a schema, over the engine.
  *
- * Any validator that speaks Standard Schema will do (Zod, Valibot, ArkType): it is called, and
- * nothing else is known of it.
+ * Works with any Standard Schema validator (Zod, Valibot, ArkType).
  *
- * TL1  What is judged is what is stored: the value as its JSON says it. The schema's own result
- *      is not stored, so a default or a transformation is never carried out twice.
- * TL2  A line that cannot be read is passed over, counted and told, and hides no other.
+ * The JSON of a value is both checked and stored. The schema's result is not stored, so a default
+ * or a transformation is never applied twice. An unreadable line is skipped, counted and reported,
+ * and does not hide others.
  */
 
 import type { StandardSchemaV1 } from "@standard-schema/spec";
@@ -17,37 +16,37 @@ import { decodeLine, encodeLine } from "../../../log/json.ts";
 import { type OffsetToken, parseOffset } from "../../../streams/offset-token.ts";
 import { JsonlEngine } from "./jsonl-engine.ts";
 
-/** A message that is no value of the log's: damaged, no JSON, or refused by the schema. */
+/** A message that is not a value of the log: damaged, not JSON, or refused by the schema. */
 export interface BadMessage {
-  /** Counted from 1; null when the reading did not begin at the start. */
+  /** From 1; null if reading did not begin at the start. */
   readonly line: number | null;
-  /** The place after it. */
+  /** The offset after it. */
   readonly offset: OffsetToken;
   readonly reason: string;
 }
 
 export interface TypedLogOptions {
-  /** Judges what is read too, and gives what the schema makes of it. Default: false. */
+  /** Also validates when reading, and returns the schema's result. Default: false. */
   readonly validatesOnRead?: boolean;
-  /** Default: `skip`, with one process warning that has the numbers of the bad lines. */
+  /** Default: `skip`, with one process warning that lists the bad line numbers. */
   readonly onBadLine?: OnBadLine<BadMessage>;
 }
 
 export interface TypedLog<Input, Value> {
   readonly streamPath: string;
-  /** Appends a value that the schema allows; any other is refused with INVALID_ENTRY. */
+  /** Appends a value that the schema accepts; otherwise throws INVALID_ENTRY. */
   append(value: Input): Promise<OffsetToken>;
   /** All values, or those after an offset. */
   read(afterOffset?: OffsetToken): Promise<Value[]>;
   /** The same one by one, in constant memory. */
   readStream(afterOffset?: OffsetToken): AsyncGenerator<Value>;
-  /** How many messages there are, bad ones included. */
+  /** Number of messages, including bad ones. */
   count(): Promise<number>;
 }
 
 const OPTIONS: OptionKinds<TypedLogOptions> = { validatesOnRead: "boolean", onBadLine: "any" };
 
-/** What a schema is given, and what it makes of it. */
+/** Input and output types of a schema. */
 type Input<Schema extends StandardSchemaV1> = StandardSchemaV1.InferInput<Schema>;
 type Output<Schema extends StandardSchemaV1> = StandardSchemaV1.InferOutput<Schema>;
 
@@ -152,7 +151,7 @@ async function refuseUnlessAllowed(schema: StandardSchemaV1, value: unknown): Pr
   const { issues } = await schema["~standard"].validate(value);
   if (issues === undefined) return;
   const field = fieldOf(issues[0]);
-  // A validator's own words may quote the value (Valibot 1.5 does), and so are not passed on.
+  // A validator's message may quote the value (Valibot 1.5 does), so it is not passed on.
   const reason = `refused by the schema (${schema["~standard"].vendor})`;
   throw new VerbatimError(
     "INVALID_ENTRY",
@@ -161,9 +160,9 @@ async function refuseUnlessAllowed(schema: StandardSchemaV1, value: unknown): Pr
   );
 }
 
-/** Where a validator found fault: `tools.0.name`, or `(the whole)`. */
+/** Path of the validator's issue: `tools.0.name`, or `(the whole)`. */
 function fieldOf(issue: StandardSchemaV1.Issue | undefined): string {
-  // Not `map`: a path may be an array of a kind that maps into its own (ArkType 2.2).
+  // Not `map`: a path may be an Array subclass whose `map` returns its own class (ArkType 2.2).
   const keys = Array.from(issue?.path ?? [], (part) =>
     String(typeof part === "object" ? part.key : part),
   );

@@ -1,9 +1,9 @@
 /**
- * Reading host: a data directory as programs see it that only read sessions: `logs/` has one file
- * for each live JSON stream, named after its path, with the whole stream.
+ * Reading host: presents a data directory to readers of sessions: `logs/` has one file for each
+ * live JSON stream, named after its path, with the whole stream.
  *
- * What a fork has from its source comes before its own bytes, so that positions in the file are
- * offsets of the stream. Nothing can be written.
+ * The source's bytes come before a fork's own, so that positions in the file are offsets of the
+ * stream. Nothing can be written.
  */
 
 import { resolve } from "node:path";
@@ -93,7 +93,7 @@ function living(streams: ReadonlyMap<string, KnownStream>, name: string): KnownS
   return null;
 }
 
-/** The range of a stream that a file holds. */
+/** The range of a stream in a file. */
 interface Piece {
   readonly file: string;
   readonly start: number;

@@ -6,7 +6,7 @@ import type { FoundLog } from "../../../catalog/session-row.ts";
 import { knownStreams } from "../../../streams/reading/known-streams.ts";
 import { streamPathToFilename } from "../../../streams/stream-path.ts";
 
-/** `path`: where `reading-host.ts` shows it, with everything that a fork has from its source. */
+/** `path`: where `reading-host.ts` shows it, including a fork's bytes from its source. */
 export function* streamLogs(root: string): Generator<FoundLog> {
   for (const { path, file, status, isJson, base } of knownStreams(root).values()) {
     if (status !== "live" || !isJson) continue;
