@@ -1,40 +1,41 @@
 /**
- * Command: what one subcommand of `verbatim` declares. `main.ts` makes a command line of these.
+ * Command: what one subcommand of `verbatim` declares. `main.ts` builds the command line from
+ * these.
  *
  * A command parses, calls the library and prints. Results go to `io.out` and `io.print`, everything
- * else to `io.err`. It returns its exit code: 0 well, 2 wrong usage, 7 not found or I/O, and 1
- * where it was asked to look for something bad and found it.
+ * else to `io.err`. It returns its exit code: 0 success, 2 wrong usage, 7 not found or I/O, and 1
+ * if it was asked to look for a problem and found one.
  *
- * C1  A command's file loads nothing heavy by itself: `run` imports what it needs. All commands are
- *     loaded to print one's help.
+ * C1  A command's file imports nothing heavy: `run` imports what it needs. All commands are loaded
+ *     to print one's help.
  */
 
 export interface Io {
   /** One line of results. */
   out(line: string): void;
   /**
-   * Results as they are, however many; resolves when there is room for more. Throws OutputClosed
-   * when nobody reads them any longer, unless `goOnUnread` was called.
+   * Prints results unchanged; resolves when there is room for more. Throws OutputClosed if stdout
+   * was closed, unless `goOnUnread` was called.
    */
   print(text: string | Uint8Array): Promise<void>;
   /**
-   * From now on, what nobody reads is dropped. For a command whose answer is its exit code: whoever
-   * has read enough of it (`verify | grep -q …`) must still learn how it ends.
+   * From now on, output to a closed stdout is dropped. For a command whose result is its exit code:
+   * it must be correct even if the pipe closes early (`verify | grep -q …`).
    */
   goOnUnread(): void;
-  /** Everything else. Control characters in it are shown, not sent. */
+  /** Everything else. Control characters are shown escaped. */
   err(text: string): void;
-  /** A line that replaces the one before it, on a terminal only; null takes it away. */
+  /** A line that replaces the previous one, on a terminal only; null removes it. */
   progress(text: string | null): void;
-  /** Whether results go to a terminal, and so to a person. */
+  /** Whether results go to a terminal. */
   readonly isTerminal: boolean;
-  /** Whether they may be coloured: on a terminal, unless NO_COLOR is set. */
+  /** Whether results may be coloured: on a terminal, unless NO_COLOR is set. */
   readonly hasColour: boolean;
-  /** How wide the terminal is. */
+  /** Width of the terminal. */
   readonly columns: number;
-  /** What is piped in. */
+  /** Standard input. */
   readonly input: NodeJS.ReadStream;
-  /** From now on SIGINT and SIGTERM abort this signal instead of ending the process; once. */
+  /** From now on the first SIGINT or SIGTERM aborts this signal instead of ending the process. */
   interruption(): AbortSignal;
 }
 
@@ -43,17 +44,17 @@ export interface CommandOption {
   readonly flags: string;
   readonly summary: string;
   readonly default?: string;
-  /** The only values it takes. */
+  /** The only accepted values. */
   readonly choices?: readonly string[];
-  /** It may be given more than once, and all of it counts. */
+  /** May be given more than once; all values count. */
   readonly isRepeatable?: true;
 }
 
-/** What an option was given; a list for one that may be given more than once. */
+/** The value of an option; a list for a repeatable one. */
 export type OptionValue = string | boolean | readonly string[] | undefined;
 
 export interface CommandArgument {
-  /** `<session>` when it must be given, `[session]` when it may. */
+  /** `<session>` if required, `[session]` if optional. */
   readonly name: string;
   readonly summary: string;
 }
@@ -80,12 +81,12 @@ export interface CommandGroup {
   readonly commands: readonly CliCommand[];
 }
 
-/** Wrong usage: the message is shown with where to find help, and the exit code is 2. */
+/** Wrong usage: the message is shown with a pointer to the help, and the exit code is 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** Whoever read our results has seen enough (`verbatim … | head`). No failure. */
+/** The reader closed the pipe (`verbatim … | head`). Not a failure. */
 export class OutputClosed extends Error {
   override readonly name = "OutputClosed";
 }
@@ -99,14 +100,14 @@ export function wholeNumber(flag: string, text: unknown, least: number, most = 1
   );
 }
 
-/** An option's text; undefined when it was not given, wrong usage when it is empty. */
+/** An option's text; undefined if it was not given, wrong usage if it is empty. */
 export function textOption(flag: string, value: OptionValue): string | undefined {
   if (typeof value !== "string") return undefined;
   if (value === "") throw new UsageError(`${flag} needs a value; the one given is empty`);
   return value;
 }
 
-/** All that a repeatable option was given; undefined when it was not. */
+/** All values of a repeatable option; undefined if it was not given. */
 export function textOptions(flag: string, value: OptionValue): string[] | undefined {
   if (!Array.isArray(value)) return undefined;
   return value.map((each) => textOption(flag, each) ?? "");

@@ -14,7 +14,7 @@ test("whole numbers that a double cannot hold, and numbers beyond all doubles, a
     ['{"id":"9007199254740993"}', null],
     ['{"9007199254740993":"\\"9007199254740993"}', null],
     ['{"text":"1e400 \\\\","n":1e300}', null],
-    // The same double as 0.1, however it is spelt.
+    // The same double as 0.1, in another spelling.
     ['{"n":0.1000000000000000055511151231257827}', null],
     ["1.0", null],
   ];

@@ -1,16 +1,16 @@
 /**
- * Exact numbers: whether a JSON text says a number that JavaScript cannot hold.
+ * Exact numbers: whether a JSON text contains a number that JavaScript cannot represent.
  *
- * Other languages write whole numbers of 64 bits and more. Reading 9007199254740993 gives
- * 9007199254740992, and recording that would alter what was given without a word. Decimal
- * fractions are doubles to whoever wrote them, and come out as the same double.
+ * Other languages write integers of 64 bits and more. Parsing 9007199254740993 gives
+ * 9007199254740992, and recording that would silently alter the input. Decimal fractions are
+ * doubles for their writer as well, and are read as the same double.
  */
 
 const NUMBERS = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-/** Cheap to look for, and rare: only with one of these can a number be lost. */
+/** Cheap to test, and rare: only these patterns can lose a number. */
 const MAY_LOSE = /\d{16}|[eE]\+?\d{2}/;
 
-/** The first number that would be altered, or null. The text is known to be JSON. */
+/** The first number that would be altered, or null. The text is known to be valid JSON. */
 export function inexactNumber(json: string): string | null {
   if (!MAY_LOSE.test(json)) return null;
   for (let at = 0; at < json.length; ) {
@@ -27,11 +27,14 @@ function isAltered(number: string): boolean {
   const value = Number(number);
   if (!Number.isFinite(value)) return true;
   if (!/^-?\d+$/.test(number)) return false;
-  // Kept when the value is the same, or at least the digits that will be written.
+  // Exact if the value is the same, or at least the digits that will be written.
   return BigInt(number) !== BigInt(value) && String(value) !== number;
 }
 
-/** After the quote that ends the string; not by a pattern, which gives up at a few million characters. */
+/**
+ * The index after the closing quote; not by a regular expression, which fails at a few million
+ * characters.
+ */
 function endOfString(json: string, from: number): number {
   for (let quote = json.indexOf('"', from); quote >= 0; quote = json.indexOf('"', quote + 1)) {
     let escapes = 0;

@@ -1,4 +1,4 @@
-/** JSON line: a value as one line that no terminal acts on, and that is the same JSON. */
+/** JSON line: a value as one line of JSON, with terminal control characters escaped. */
 
 import { jsonText } from "../render/json-text.ts";
 import { safeText } from "../render/safe-text.ts";

@@ -2,7 +2,7 @@
  * Table: rows as aligned text.
  *
  * Cells are escaped here: ids and names come from directories and transcripts. Widths count
- * characters; one that a terminal shows two columns wide only moves what stands behind it.
+ * characters; a double-width character only shifts the rest of its line.
  */
 
 import { safeLine } from "../render/safe-text.ts";
@@ -12,14 +12,14 @@ import { jsonLine } from "./json-line.ts";
 export interface Column {
   readonly heading: string;
   readonly align?: "right";
-  /** Cut to this at the least when a line is too long. Columns without it are never cut. */
+  /** Minimum width when a line is too long. Columns without it are never cut. */
   readonly widthMin?: number;
 }
 
 const GAP = "  ";
 const CUT = "…";
 
-/** Lines of at most `width` characters where columns may be cut; `width` null never cuts. */
+/** Lines of at most `width` characters if columns may be cut; a null `width` never cuts. */
 export function formatTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
@@ -38,7 +38,7 @@ export function formatTable(
   );
 }
 
-/** Prints rows as wide as the terminal is; where there is none, whole. */
+/** Prints rows cut to the terminal's width, or whole without a terminal. */
 export async function printTable(
   io: Pick<Io, "isTerminal" | "columns" | "print">,
   columns: readonly Column[],
@@ -67,7 +67,7 @@ export async function printList<T>(
   }
 }
 
-/** Takes from the widest column that may still be cut, until the line fits or none may. */
+/** Shrinks the widest column that may still be cut, until the line fits or none may. */
 function shrink(widths: number[], columns: readonly Column[], width: number): void {
   const sum = () => widths.reduce((total, each) => total + each, 0);
   for (let over = sum() + GAP.length * (widths.length - 1) - width; over > 0; over--) {
@@ -93,7 +93,7 @@ function padded(cell: string, width: number, isRight: boolean): string {
   return isRight ? padding + cell : cell + padding;
 }
 
-/** Characters, not units of UTF-16; taking a text apart to count them is slow and seldom needed. */
+/** Characters, not UTF-16 units; splitting a text to count them is slow and seldom needed. */
 function lengthOf(text: string): number {
   return /[\ud800-\udfff]/.test(text) ? Array.from(text).length : text.length;
 }

@@ -1,6 +1,6 @@
 /**
- * Demo sessions: the example for users without sessions: an agent mends a failing test, with
- * thinking, tools that work and fail, a diff, and a child session for the review.
+ * Demo sessions: an example for users without sessions: an agent fixes a failing test, with
+ * thinking, tools that succeed and fail, a diff, and a child session for the review.
  *
  * Invented, and labelled as an example.
  */
@@ -48,7 +48,7 @@ return Math.round((day(to) - day(from)) / DAY_MS);
 
 All 8 tests pass. I asked for a review; it found nothing more to change.`;
 
-/** The turns before and after the child session; its id is in between. */
+/** The turns before and after the child session starts. */
 export const DEMO_TURNS: readonly (readonly NewEntry[])[] = [
   [
     said("user", text("This is an example. Why does the test of daysBetween fail?")),

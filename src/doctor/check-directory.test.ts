@@ -40,7 +40,7 @@ async function codesIn(path: string): Promise<string[]> {
   return (await found(path)).map(({ code, file }) => `${code} ${file}`);
 }
 
-/** Streams of each kind, closed; `crashed` is how a crash would have left them. */
+/** Streams of each kind, closed; `crashed` is the directory as a crash would leave it. */
 async function written(): Promise<{ directory: string; crashed: string }> {
   const streams = new SignedStreams();
   const store = await streams.open();
@@ -60,7 +60,7 @@ async function written(): Promise<{ directory: string; crashed: string }> {
   const crashed = tempDirectory();
   cpSync(streams.directory, crashed, { recursive: true });
   await store.close();
-  // A copy: SQLite lets go of a database some time after it was closed (catalog/sqlite.ts, Q4).
+  // A copy: SQLite releases a database some time after it was closed (catalog/sqlite.ts, Q4).
   const directory = tempDirectory();
   cpSync(streams.directory, directory, { recursive: true });
   return { directory, crashed };
@@ -91,7 +91,7 @@ function flip(path: string, at: number): void {
   writeFileSync(path, bytes);
 }
 
-/** Rewrites the last line about a stream, with a right crc. */
+/** Rewrites the last line about a stream, with a correct crc. */
 function restate(directory: string, change: (state: Record<string, unknown>) => void): void {
   const path = join(directory, "meta.jsonl");
   const lines = readFileSync(path, "utf8").trimEnd().split("\n");

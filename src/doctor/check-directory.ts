@@ -1,13 +1,13 @@
 /**
  * Check directory: examines a data directory of streams, and writes nothing to it.
  *
- * What is true is worked out anew from `meta.jsonl`, in an index of its own elsewhere; files and
- * `streams.db` are held against that. Who signed what is `verify-directory.ts`.
+ * The expected state is computed from `meta.jsonl`, in a separate index outside the directory;
+ * files and `streams.db` are compared with it. Signatures are checked in `verify-directory.ts`.
  *
- * CK1  Every byte of every stream is read, and its crc32 compared.
- * CK2  One that is in use is not examined (LOG_LOCKED): what is being written is neither here nor
- *      there. While it is examined, no server starts on it.
- * CK3  Where `meta.jsonl` is damaged nobody knows what else there should be, and no more is said.
+ * - Every byte of every stream is read, and its crc32 compared.
+ * - A directory in use is not examined (LOG_LOCKED), because its state is changing. While it is
+ *   examined, no server can start on it.
+ * - If `meta.jsonl` is damaged, the expected state is unknown, so the check ends there.
  */
 
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -31,11 +31,11 @@ import { StreamFiles } from "./check-streams.ts";
 export interface CheckOptions {
   readonly host: Host;
   readonly path: string;
-  /** How many streams were examined. */
+  /** Called with the number of streams examined. */
   readonly onProgress?: ((streams: number) => void) | undefined;
 }
 
-/** What was found, one by one; then it is over. Throws when it cannot be looked at. */
+/** The findings, one by one. Throws if the directory cannot be examined. */
 export async function* checkDataDirectory(options: CheckOptions): AsyncGenerator<CheckFinding> {
   const { host, path } = options;
   const opened: { close(): void }[] = [];
@@ -82,14 +82,14 @@ async function* examine(parts: Parts): AsyncGenerator<CheckFinding> {
     await applyMeta(truth, { meta, onProgress: () => {} });
   } catch (cause) {
     yield damage("META_DAMAGED", "meta.jsonl", reasonOf(cause), { offset: offsetOf(cause) });
-    return; // CK3
+    return; // The expected state is unknown.
   }
   const left = meta.bytesLeft;
   const journal = await scanned(parts.journals, meta);
   if ("code" in journal && left > 0) {
     const message = `its last ${left} bytes are not what was written, and no record is about them`;
     yield damage("META_DAMAGED", "meta.jsonl", message, { offset: meta.end });
-    return; // CK3
+    return; // The expected state is unknown.
   }
   if (left > 0) yield note("META_UNFINISHED", "meta.jsonl", `${left} bytes were not finished`);
   if ("code" in journal) yield journal;
@@ -144,7 +144,7 @@ function* lost(acknowledged: number, { lastLsn }: ScannedJournal): Generator<Che
   yield damage("JOURNAL_DAMAGED", "journal", message);
 }
 
-/** Holds a copy of `streams.db` against what it is made from. */
+/** Compares a copy of `streams.db` with what it is derived from. */
 async function* indexFindings(
   { root, truth, scratch, keep }: Parts,
   meta: MetaFile,
@@ -176,7 +176,7 @@ function codeOf(cause: unknown): string {
   return cause instanceof VerbatimError ? cause.code : "";
 }
 
-/** What the operating system said, where that was wrapped. */
+/** The operating system's error, if it was wrapped. */
 function causeOf(cause: unknown): unknown {
   return cause instanceof VerbatimError && cause.code === "IO_ERROR" ? cause.cause : cause;
 }

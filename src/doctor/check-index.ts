@@ -1,4 +1,4 @@
-/** Check index: where two indexes of one store say different things. Both are brought up to date. */
+/** Check index: the differences between two indexes of one store, both up to date. */
 
 import { type CheckFinding, damage } from "../findings/check-finding.ts";
 import type { StreamState } from "../streams/commit/stream-state.ts";
@@ -16,7 +16,7 @@ export function* differencesOf(truth: StreamIndex, index: StreamIndex): Generato
     const paths = new Set([...expected, ...found].map(({ path }) => path));
     if (paths.size === 0) break;
     const [own, other] = [byPath(expected), byPath(found)];
-    // Past the end of the shorter page nothing can be compared yet.
+    // Entries past the end of the shorter page cannot be compared yet.
     const last = [expected, found]
       .filter((page) => page.length === STREAMS_TOGETHER)
       .map((page) => page.at(-1)?.path ?? "")
@@ -42,7 +42,7 @@ function byPath(states: readonly StreamState[]): Map<string, StreamState> {
   return new Map(states.map((state) => [state.path, state]));
 }
 
-/** When a stream was last used is written to the index first, and to `meta.jsonl` later. */
+/** The last use of a stream is written to the index first, and to `meta.jsonl` later. */
 function said(state: StreamState): string {
   return JSON.stringify({ ...state, touchedAtMs: 0 });
 }

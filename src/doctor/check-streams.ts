@@ -1,4 +1,4 @@
-/** Check streams: the files in `logs/`, held against what an index says of them. */
+/** Check streams: compares the files in `logs/` with an index. */
 
 import { errnoOf, VerbatimError } from "../base/errors.ts";
 import type { Directory } from "../base/files.ts";
@@ -15,16 +15,16 @@ import { checkSigned } from "../verifying/check-signed.ts";
 export interface StreamFilesParts {
   readonly logs: Directory;
   readonly pool: HandlePool;
-  /** How streams were at the last checkpoint. */
+  /** The streams as of the last checkpoint. */
   readonly truth: StreamIndex;
-  /** What the journal has after that; null when nobody knows. */
+  /** The journal's records after that; null if unknown. */
   readonly records: readonly JournalRecord[] | null;
   readonly onProgress: (streams: number) => void;
 }
 
 const STREAMS_TOGETHER = 1000;
 const READ_BYTES = 1024 * 1024;
-/** More are not listed one by one. */
+/** Limit of damaged messages that are listed one by one. */
 const DAMAGED_LISTED_MAX = 10;
 const REMOVALS_MAX = 1_000_000;
 const TORN = /\.torn-\d+$/;
@@ -32,11 +32,11 @@ const TORN = /\.torn-\d+$/;
 export class StreamFiles {
   readonly #parts: StreamFilesParts;
   readonly #reader: StreamReader;
-  /** Files that are some stream's. */
+  /** Files that belong to a stream. */
   readonly #known = new Set<string>();
-  /** Files that the journal has bytes for: how long they are is not settled. */
+  /** Files that the journal has bytes for: their length is not final. */
   readonly #unsettled = new Set<string>();
-  /** Streams that the journal has more about. */
+  /** Streams that the journal has records for. */
   readonly #unsettledPaths = new Set<string>();
 
   constructor(parts: StreamFilesParts) {
@@ -95,7 +95,7 @@ export class StreamFiles {
     yield* this.#bytes(state, Math.min(size, expected) + base);
   }
 
-  /** While the journal has more about a stream, its checkpoints may be ahead of `meta.jsonl`. */
+  /** While the journal has records for a stream, its checkpoints may be ahead of `meta.jsonl`. */
   async *#signed(state: StreamState, size: number): AsyncGenerator<CheckFinding> {
     const { logs, truth, records } = this.#parts;
     const source = state.fork === null ? null : truth.stream(state.fork.source);
@@ -104,7 +104,9 @@ export class StreamFiles {
     yield* checkSigned(logs, state, size, source);
   }
 
-  /** Reads all up to a place, in large pieces; one that is damaged message by message. */
+  /**
+   * Reads everything up to an offset in large pieces; a damaged piece is read message by message.
+   */
   async *#bytes(state: StreamState, upTo: number): AsyncGenerator<CheckFinding> {
     let damaged = 0;
     for (let at = state.base; at < upTo; ) {
@@ -130,7 +132,7 @@ export class StreamFiles {
     yield damage("BYTES_DAMAGED", `logs/${state.file}`, message, { stream: state.path });
   }
 
-  /** Some messages from a place on; none where they cannot be read at all. */
+  /** Some messages from an offset on; none if they cannot be read at all. */
   async #messages(state: StreamState, from: number) {
     try {
       const found = await this.#reader.messages(state, from);
@@ -179,6 +181,6 @@ function isNameOf({ path, file, isJson, readSeq }: StreamState): boolean {
   try {
     return logFileName(path, readSeq, isJson) === file;
   } catch {
-    return false; // No stream can have that path.
+    return false; // No stream can have this path.
   }
 }

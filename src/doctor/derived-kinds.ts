@@ -1,4 +1,4 @@
-/** Derived kinds: the files that dialects keep besides their logs, loaded once for all checks. */
+/** Derived kinds: the derived files of each dialect, loaded once for all checks. */
 
 import { dialectNamed, READ_DIALECT_NAMES } from "../dialects/all.ts";
 import type { DerivedKind } from "../dialects/derived.ts";
@@ -12,12 +12,12 @@ const FILES: ReadonlyMap<string, DialectFiles> = new Map(
   ),
 );
 
-/** What is made from a session's log; undefined where a dialect makes nothing. */
+/** The files derived from a session's log; undefined if the dialect has none. */
 export function derivedKind(dialect: string): DerivedKind | undefined {
   return FILES.get(dialect)?.derived;
 }
 
-/** What a store keeps for all its sessions. */
+/** The files that a store keeps for all its sessions. */
 export function storeFiles(dialect: string): DialectFiles["ofStore"] {
   return FILES.get(dialect)?.ofStore;
 }

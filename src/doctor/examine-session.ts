@@ -1,10 +1,13 @@
 /**
- * Examine session: all that can be found wrong with one session and the files around its log.
+ * Examine session: finds everything that is wrong with one session and the files around its log.
  *
- * X1  Nothing is written, anywhere: no lock file made, no file opened to write, no cache freshened.
- * X2  Beside a writer at work nothing is told that is only half done: what follows the log (its
- *     tail, calls without results, derived files, temporary files) is judged at rest or not at all.
- * X3  One pass over the log, in memory that does not grow with it.
+ * X1  Nothing is written, anywhere: no lock file is created, no file opened to write, no cache
+ *     updated.
+ *
+ * While a writer is active, its unfinished work is not reported: what changes with the log (its
+ * tail, calls without results, derived files, temporary files) is judged at rest or not at all.
+ *
+ * The log is read in one pass, in memory that does not grow with it.
  */
 
 import type { Directory, OpenFile } from "../base/files.ts";
@@ -20,18 +23,21 @@ import { findLogEnd, isHeld, type LogEnd, lastWriter } from "./log-end.ts";
 import { LogReading } from "./log-reading.ts";
 import { isOurs, isTemporary } from "./own-names.ts";
 
-/** As long after its last line a session may be live though nobody holds its log (`verbatim ls`). */
+/**
+ * For this long after its last line a session counts as live even if its log is not locked
+ * (`verbatim ls`).
+ */
 export const LIVE_MS = 60_000;
 
 export interface Doctor {
   readonly host: Host;
   readonly surroundings: Surroundings;
   readonly nowMs: () => number;
-  /** How far a log has been read, now and then. */
+  /** Called from time to time with how far a log has been read. */
   readonly onProgress?: (session: FoundSession, offset: number, end: number) => void;
 }
 
-/** A log, open to be looked at, and how it ended when that began. */
+/** A log opened to be examined, and its end at that time. */
 interface Opened {
   readonly dialect: Dialect;
   readonly directory: Directory;
@@ -42,7 +48,7 @@ interface Opened {
   readonly wasHeld: boolean;
 }
 
-/** `files` are those in the log's directory that belong to it, the log itself among them. */
+/** `files` are those in the log's directory that belong to it, including the log itself. */
 export async function* examineSession(
   doctor: Doctor,
   found: FoundSession,
@@ -98,7 +104,7 @@ async function* examineOpened(
     }
     yield* tailFindings(end, at, isOurOwn);
     yield* callFindings(reading, at, mayGoOn);
-    // A link was told when the files were listed.
+    // Links were reported when the files were listed.
     yield* followers.filter(({ code }) => code !== "SYMLINK_REFUSED");
     yield* leftoverFindings(doctor, at, reading, opened, files);
   } finally {
@@ -106,13 +112,13 @@ async function* examineOpened(
   }
 }
 
-/** X2: somebody held the log before or after the reading, or it changed meanwhile. */
+/** A writer held the log before or after it was read, or it changed meanwhile. */
 function isLive({ directory, name, file, size, end, wasHeld }: Opened): boolean {
   if (wasHeld || end.isAtWork || !file.endsAt(size) || !file.isLinked()) return true;
   return isHeld(directory, name);
 }
 
-/** Whoever shares a log lets it go between two appends; a tool may be at work meanwhile. */
+/** A writer in shared mode releases the lock between appends; a tool may be running meanwhile. */
 async function isShared(
   { nowMs }: Doctor,
   { hasEnded }: LogReading,
@@ -124,7 +130,7 @@ async function isShared(
   return log !== undefined && nowMs() - log.mtimeMs < LIVE_MS;
 }
 
-/** Files of other programs often lack their last LF; that is how they are, and theirs to change. */
+/** Files of other programs often lack their last LF; that is normal, and not ours to change. */
 function* tailFindings(
   { end, tornBytes, lacksOnlyLf }: LogEnd,
   place: FoundAt,
@@ -150,7 +156,7 @@ function* callFindings({ calls }: LogReading, at: FoundAt, mayBeLive: boolean): 
   yield finding("CALLS_UNTOLD", at, `${calls.forgotten} calls were not followed`);
 }
 
-/** Files that nobody needs: they stood there before the reading, and stand there still. */
+/** Files that are no longer needed: they were there before the log was read, and still are. */
 function* leftoverFindings(
   { surroundings }: Doctor,
   at: FoundAt,

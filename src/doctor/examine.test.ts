@@ -44,7 +44,7 @@ test("a session as the store leaves it is clean, whether it ended or was put dow
 });
 
 test("a thread cut at any byte is torn, lacks its LF or is whole, as the log itself judges", async () => {
-  // Method: every cut; what is made from the log is then stale, which is not asked here.
+  // Method: every cut. The derived files are then stale, which is not checked here.
   const { project, path } = await wholeThread();
   const log = readFileSync(path);
   const session = await sessionAt(project, "hello-1");
@@ -103,7 +103,7 @@ test("a call without a result dangles once its session is at rest", async () => 
   expect(await findingsOf(session)).toMatchObject([
     { code: "DANGLING_CALL", severity: "warning", line: 3, mends: false },
   ]);
-  // Nobody of ours ever wrote it: no hint says anything.
+  // Without the lock file there is no hint of a writer of ours.
   rmSync(`${path}.lock`);
   assert.deepEqual(codes(await findingsOf(session)), ["DANGLING_CALL"]);
 });
@@ -171,7 +171,8 @@ test("links are told and never followed: logs, files beside them, threads, a sto
   await writeThread(elsewhere, "other-1", WHOLE_THREAD);
   const outside = join(elsewhere, ".ai/threads/other-1");
   symlinkSync(outside, join(threads, "away-1"));
-  symlinkSync("hello-1", join(threads, "latest")); // A second name for what is here anyway.
+  // A second name for a session that is here anyway.
+  symlinkSync("hello-1", join(threads, "latest"));
   mkdirSync(join(threads, "linked-1"), { mode: 0o700 });
   symlinkSync(join(outside, "transcript.jsonl"), join(threads, "linked-1/transcript.jsonl"));
   renameSync(join(dirname(path), "transcript.md"), join(project, "moved.md"));

@@ -1,7 +1,7 @@
 /**
- * Examine: looks at a session, or at a whole store, and tells what it finds, as it finds it.
+ * Examine: examines a session, or a whole store, and reports findings as it meets them.
  *
- * Writes nothing anywhere (examine-session.ts, X1). Mending is `mend.ts`.
+ * Writes nothing anywhere (examine-session.ts, X1). Repairs are in `mend.ts`.
  */
 
 import { basename, dirname, join } from "node:path";
@@ -18,10 +18,9 @@ import { inboxFindings } from "./inbox-findings.ts";
 import { byLog, isBeside, isDerived, isOurs, logNameOf } from "./own-names.ts";
 import { type WalkedDirectory, walkStore } from "./store-walk.ts";
 
-/** A session that is about to be looked at, or what was found. */
+/** A session that will be examined next, or a finding. */
 export type Examined = { readonly session: FoundSession } | { readonly finding: Finding };
 
-/** One session. */
 export async function* examineOne(doctor: Doctor, found: FoundSession): AsyncGenerator<Examined> {
   yield { session: found };
   const { id, path } = found;
@@ -31,7 +30,7 @@ export async function* examineOne(doctor: Doctor, found: FoundSession): AsyncGen
   try {
     entries = doctor.surroundings.list(directory);
   } catch (cause) {
-    // Its names are nobody's to list, and yet the log may open.
+    // The directory cannot be listed, but the log may still open.
     const trouble = troubleOf({ session: id, path: directory }, cause);
     if (trouble) yield { finding: trouble };
   }
@@ -51,13 +50,12 @@ export async function* examineOne(doctor: Doctor, found: FoundSession): AsyncGen
   if (id !== null) yield* told(inboxFindings(found, id));
 }
 
-/** Every session of a store, and what the store itself keeps. */
+/** Every session of a store, and the store's own files. */
 export async function* examineStore(doctor: Doctor, store: FoundStore): AsyncGenerator<Examined> {
   yield* examineSessions(doctor, store);
   yield* examineStoresOwn(doctor, store);
 }
 
-/** Every session of a store. */
 export async function* examineSessions(
   doctor: Doctor,
   store: FoundStore,
@@ -71,7 +69,7 @@ export async function* examineSessions(
   }
 }
 
-/** What a store keeps of its sessions. Nothing is asked behind a link. */
+/** The store's own files. Links are not followed. */
 export async function* examineStoresOwn(
   doctor: Doctor,
   store: FoundStore,
@@ -94,7 +92,7 @@ async function* examineDirectory(
   let isJudged = false;
   for (const [name, files] of byLog(dialect, entries)) {
     const id = dialectNamed(dialect).layout.idAt([...below, name]);
-    if (id === null) continue; // No session can have such a name: it is somebody else's file.
+    if (id === null) continue; // No session can have this id: the file belongs to another program.
     const path = join(directory, name);
     const log = files.find((each) => each.name === name);
     if (!log) {
@@ -107,7 +105,7 @@ async function* examineDirectory(
     yield { session };
     const isOurOwn = isOurs(dialect, files);
     if (!isJudged && isOurOwn) {
-      // A directory is one session's own, or shared by many and so nobody's in particular.
+      // A directory belongs to one session, or is shared by many and then to none in particular.
       const at = { session: derivedKind(dialect) ? id : null, path: directory };
       yield* told(directoryFindings(at, doctor.surroundings.look(directory)));
       isJudged = true;

@@ -1,10 +1,10 @@
-/** Inbox findings: recorded lines that wait in a store's inbox and are in no log yet. */
+/** Inbox findings: recorded lines that wait in a store's inbox and are not in a log yet. */
 
 import { dialectNamed } from "../dialects/all.ts";
 import { type Finding, finding } from "../findings/finding.ts";
 import type { FoundStore } from "../listing/find-stores.ts";
 
-/** One finding for each session that has some; or only that of one session. */
+/** One finding for each session with waiting lines, or only for one session. */
 export function* inboxFindings({ dialect, root }: FoundStore, only?: string): Generator<Finding> {
   const { inbox } = dialectNamed(dialect);
   if (!inbox?.mayWait(root)) return;

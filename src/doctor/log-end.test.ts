@@ -39,7 +39,8 @@ test("bytes of a writer that holds the log are unfinished", async () => {
 
 test("what changes between two looks is looked at again, until it rests (LE1)", async () => {
   const { path, files, directory, name, file } = await opened(`${LINE}{"n`);
-  // Method: writers take turns, each caught in the midst of its line; the fourth look sees a rest.
+  // Method: writers take turns, each seen in the middle of a line; the fourth read sees the log at
+  // rest.
   const writes = ['":2}\n{', '"n":3}\n{', '"n":4}\n'];
   files.before = ({ call, name: opening }) => {
     if (call === "open" && opening.endsWith(".lock")) appendFileSync(path, writes.shift() ?? "");

@@ -1,10 +1,11 @@
 /**
- * Log end: how a log ends, told apart from a write that is under way, and whether somebody writes.
+ * Log end: how a log ends, as distinct from a write in progress, and whether a writer is active.
  *
- * Takes no lock but the moment's shared one with which readers ask (log/lock.ts, L3).
+ * Takes no lock except the short shared one that readers use to ask (log/lock.ts, L3).
  *
- * LE1  Torn is said when two looks, with the lock free in between, see the same. Bytes that a writer
- *      was at work on in the first look are whole, or gone, once it has let the lock go.
+ * LE1  A tail is called torn when two reads, with the lock free in between, see the same bytes.
+ *      Bytes that a writer was writing during the first read are complete, or gone, once it has
+ *      released the lock.
  */
 
 import { errnoOf } from "../base/errors.ts";
@@ -13,11 +14,11 @@ import { readSmallFile } from "../base/replace.ts";
 import { isBeingWritten } from "../log/lock.ts";
 import { findTail, type Tail } from "../log/tail.ts";
 
-/** Looks until writers that take turns let us see the log at rest; beyond it, one is at work. */
+/** Reads until the log is seen at rest between writers; after this many, a writer is active. */
 const LOOKS_MAX = 100;
 
 export interface LogEnd extends Tail {
-  /** The bytes after the end are a writer's, and unfinished. */
+  /** The bytes after the end belong to an unfinished write. */
   readonly isAtWork: boolean;
 }
 
@@ -37,18 +38,18 @@ export async function findLogEnd(
   return { ...seen, isAtWork: seen.tornBytes > 0 };
 }
 
-/** What became of the last writer of ours, as far as anybody can tell. */
+/** What happened to our last writer, as far as can be known. */
 export type LastWriter =
   /** There was none. */
   | "none"
-  /** It had the log to itself and never said that it was done. */
+  /** It had the log to itself and did not record that it closed. */
   | "died"
-  /** It said how far the log is durable, and that is its end: it was closed, or nothing came since. */
+  /** Its recorded durable end is the log's end: it closed, or nothing was appended since. */
   | "closed"
-  /** It shares the log, has written, and has not closed it: it may go on, or be dead. */
+  /** It shares the log, has written, and has not closed: it may be running, or dead. */
   | "shares";
 
-/** By the hint in the lock file (log/lock.ts), once nobody holds the lock. */
+/** From the hint in the lock file (log/lock.ts), once the lock is free. */
 export async function lastWriter(
   directory: Directory,
   name: string,
@@ -56,21 +57,21 @@ export async function lastWriter(
 ): Promise<LastWriter> {
   try {
     const text = await readSmallFile(directory, `${name}.lock`);
-    if (text === null || text === "") return "none"; // Repair locks too, and says nothing.
+    if (text === null || text === "") return "none"; // Repair locks too, and leaves no hint.
     const hint = (JSON.parse(text) ?? {}) as { pid?: unknown; synced?: unknown };
     if (typeof hint.pid === "number") return "died";
     return hint.synced === end ? "closed" : "shares";
   } catch {
-    return "shares"; // Cut short, or not ours to read: nobody knows.
+    return "shares"; // Cut short or unreadable: unknown.
   }
 }
 
-/** Whether a writer holds the log; a lock file that we may not look into says nothing. */
+/** Whether a writer holds the log; false if the lock file cannot be read. */
 export function isHeld(directory: Directory, name: string): boolean {
   try {
     return isBeingWritten(directory, name);
   } catch (cause) {
-    // Its own permissions, or a link in its place: found and told as such.
+    // Wrong permissions, or a link in its place: reported as a finding of its own.
     if (["EACCES", "EPERM", "UNSAFE_PATH"].includes(errnoOf(cause))) return false;
     throw cause;
   }

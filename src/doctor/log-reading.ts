@@ -1,9 +1,9 @@
 /**
- * Log reading: one pass over a log, telling of each line that is bad, each result that answers no
- * call and each spill file that is not as recorded, and remembering what is judged at the end.
+ * Log reading: one pass over a log that yields each bad line, each result without a call and each
+ * spill file that differs from its record, and collects what is judged at the end.
  *
- * Line by line with its caller, unlike `LogReader`, which calls back for bad lines: a log of a
- * million of them must not gather in memory.
+ * Line by line with its caller, unlike `LogReader`, which calls back for bad lines: a million of
+ * them must not pile up in memory.
  */
 
 import type { Directory, OpenFile } from "../base/files.ts";
@@ -29,13 +29,13 @@ export interface ReadParts {
   readonly directory: Directory;
   readonly file: OpenFile;
   readonly end: LogEnd;
-  /** What is made from the log, told of each line; null when there is nothing to judge. */
+  /** The check of the derived files, which sees each line; null if there is nothing to check. */
   readonly derived: DerivedLook | null;
   readonly onProgress: (offset: number, end: number) => void;
 }
 
 export class LogReading {
-  /** Calls, each with the line it stands in, counted from 1. */
+  /** Calls, each with its line number, counted from 1. */
   readonly calls = new CallPairing<number>();
   /** The files that lines refer to. */
   readonly spills = new Set<string>();
@@ -50,7 +50,7 @@ export class LogReading {
     this.#parts = parts;
   }
 
-  /** The session came to an end, and nothing went on after it. */
+  /** The session has ended, and nothing was appended after that. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }

@@ -1,10 +1,10 @@
 /**
- * Mend: does something about a finding, and says what.
+ * Mend: repairs a finding, and reports what was done.
  *
- * ME1  The log's bytes are never altered. All that is done to a log is what opening it to append
- *      does: a torn tail is kept aside and cut, a last line gets its LF (log/repair.ts).
- * ME2  What follows a log is mended with the log's lock held, after looking once more: meanwhile
- *      another may have mended it, or the tail's repair have changed what is right.
+ * The log's bytes are never altered. A log is changed only as opening it to append does: a torn
+ * tail is copied to another file and cut, a last line gets its LF (log/repair.ts). Derived files
+ * are repaired with the log's lock held, after they are checked again: meanwhile another process
+ * may have repaired them, or the repair of the tail may have changed what is correct.
  */
 
 import type { DerivedKind, Patient } from "../dialects/derived.ts";
@@ -27,13 +27,13 @@ export interface Mended {
 
 const TAIL_CODES: readonly FindingCode[] = ["TORN_TAIL", "MISSING_LF"];
 
-/** Mends what there is to mend of one session, in an order in which each step helps the next. */
+/** Repairs one session, in an order in which each step helps the next. */
 export async function* mendSession(
   doctor: Doctor,
   found: FoundSession,
   findings: readonly Finding[],
 ): AsyncGenerator<Mended> {
-  // First: a log whose owner may not write to it could not be opened.
+  // First: a log that its owner may not write to could not be opened.
   for (const finding of findings.filter(({ code }) => code === "WRONG_MODE")) {
     yield mendMode(doctor, finding, found.root);
   }
@@ -73,7 +73,7 @@ async function* mendFollowers(
   const { directory } = place;
   for (const finding of findings.filter(({ code }) => code === "TEMP_LEFT")) {
     const name = finding.path.slice(finding.path.lastIndexOf("/") + 1);
-    if (!doctor.surroundings.look(finding.path)) continue; // A writer came and took it over.
+    if (!doctor.surroundings.look(finding.path)) continue; // A writer has taken it over.
     yield { finding, did: `moved ${name} to ${await moveAside(directory, name)}` };
   }
   const kind = derivedKind(found.dialect);
@@ -84,7 +84,7 @@ async function* mendFollowers(
   }
 }
 
-/** What is wrong with the derived files now that nobody can change anything (ME2). */
+/** The findings about derived files, now that the lock is held. */
 async function lookAgain(
   kind: DerivedKind,
   patient: Patient,
@@ -103,7 +103,7 @@ async function lookAgain(
   }
 }
 
-/** Does the work with the log's lock held, as a writer holds it; refuses with LOG_LOCKED. */
+/** Runs `work` with the log's lock held, as a writer holds it; refuses with LOG_LOCKED. */
 async function* holding<T>(
   { host }: Doctor,
   found: FoundSession,

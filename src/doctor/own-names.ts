@@ -1,17 +1,19 @@
-/** Own names: which files in a log's directory are ours, by their names, and to which log they belong. */
+/** Own names: which files in a log's directory are ours, by name, and to which log they belong. */
 
 import type { Seen } from "../base/node-surroundings.ts";
 import { derivedKind } from "./derived-kinds.ts";
 
-/** What the log, replacing and repair add to a file's name (docs/formats/log.md). */
+/**
+ * Suffixes that the log, atomic replacement and repair add to a file name (docs/formats/log.md).
+ */
 const ENDINGS = /(\.(lock|checkpoints|torn-\d+|tmp|before-repair-\d+))+$/;
 
-/** Whether a file belongs to the log of that name: itself, or what stands beside it. */
+/** Whether a file belongs to the log of that name: the log itself, or a file next to it. */
 export function isBeside(logName: string, name: string): boolean {
   return name === logName || name.replace(ENDINGS, "") === logName;
 }
 
-/** The files of a directory by the name of the log that each belongs to; others are left out. */
+/** The files of a directory by the name of their log; others are left out. */
 export function byLog(dialect: string, entries: readonly Seen[]): Map<string, Seen[]> {
   const groups = new Map<string, Seen[]>();
   for (const seen of entries) {
@@ -24,12 +26,12 @@ export function byLog(dialect: string, entries: readonly Seen[]): Map<string, Se
   return groups;
 }
 
-/** Whether a file is made from the log. */
+/** Whether a file is derived from the log. */
 export function isDerived(dialect: string, name: string): boolean {
   return derivedKind(dialect)?.names.includes(name) ?? false;
 }
 
-/** Whether a session is one that we ever wrote into, by the files around its log. */
+/** Whether we ever wrote to a session, by the files around its log. */
 export function isOurs(dialect: string, files: readonly Seen[]): boolean {
   return derivedKind(dialect)?.isOurs?.(files) ?? true;
 }
@@ -39,7 +41,7 @@ export function isTemporary(name: string): boolean {
   return name.endsWith(".tmp");
 }
 
-/** The name of the log, in the same directory, that a file of this name belongs to; null: of none. */
+/** The name of the log, in the same directory, that a file of this name belongs to; null: none. */
 export function logNameOf(dialect: string, name: string): string | null {
   const bare = name.replace(ENDINGS, "");
   const kind = derivedKind(dialect);

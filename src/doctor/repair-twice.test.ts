@@ -7,7 +7,7 @@ import { findingsIn, repairIn } from "../../test/support/examining.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { contentsAt } from "../../test/support/tree.ts";
 
-/** A thread's files as a crash, a hand or another program may leave them; null: not there. */
+/** A thread's files as a crash, a user or another program may leave them; null: missing. */
 interface Damaged {
   readonly lines: readonly object[];
   readonly torn: string;
@@ -26,7 +26,7 @@ const anyTime = fc.constantFrom(
   "no time",
   "",
 );
-/** What starts and ends say of a thread, in the type they should have or in another. */
+/** The data of start and end events, in the right type or in another. */
 const anyData = fc.record(
   {
     text: anyText,

@@ -32,7 +32,7 @@ import { findLogs } from "../catalog/find.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import { Store } from "../store/store.ts";
 
-/** What repair cannot mend of the sick store, and says so. */
+/** What repair reports as not repairable in the damaged store. */
 const LEFT = [
   "BAD_LINE",
   "DANGLING_CALL",
@@ -137,7 +137,7 @@ test("a session that another holds is refused, and the others are mended", async
 test("a writer that comes between looking and mending is not disturbed", async () => {
   const { project, path } = await thread();
   rmSync(join(dirname(path), "thread.json"));
-  // Method: another takes the lock at the moment when repair, having looked, opens the lock file.
+  // Method: another process takes the lock when repair, after examining, opens the lock file.
   const directory = await nodeHost.files.openDirectory(dirname(path), { create: false });
   const theirs = directory.open("transcript.jsonl.lock", "update");
   const files = new WatchedFiles();
@@ -164,7 +164,7 @@ test("a dry run says what repair then does", async () => {
   const did = (await repairIn(project)).flatMap((step) =>
     step.kind === "mended" ? [`${step.finding.code} ${step.finding.path}`] : [],
   );
-  // Once the threads are in order the registry may be right as it is, which is only known then.
+  // Whether the registry is correct is known only after the threads are repaired.
   const isOwn = (each: string) => !each.endsWith("registry.db");
   assert.deepEqual(would.filter(isOwn).sort(), did.filter(isOwn).sort());
 });
@@ -201,7 +201,7 @@ test("what a repair was killed in the midst of is ended by the next one", async 
   const { project, path } = await thread();
   const directory = dirname(path);
   const before = readFileSync(join(directory, "transcript.md"));
-  // As it stands after the copy and half of the new file.
+  // As a crash leaves it after the copy and half of the new file.
   writeFileSync(join(directory, "transcript.md"), "stale", { mode: 0o600 });
   writeFileSync(join(directory, "transcript.md.before-repair-0"), "sta", { mode: 0o600 });
   writeFileSync(join(directory, "transcript.md.tmp"), "# he", { mode: 0o600 });

@@ -1,10 +1,10 @@
 /**
- * Repair: mends what doctor finds, and says what it did and what it could not do.
+ * Repair: repairs what doctor finds, and reports what it did and what it could not do.
  *
- * RP1  A session is examined, mended, and examined again: what is told as left was seen afterwards.
- *      Where there is nothing to mend nothing is opened to write, so a second run changes nothing.
- *      A file without any line of its dialect is refused with FOREIGN_FILE (foreign-log.ts).
- * RP2  One session's failure is its own: it is told, and the others go on.
+ * - A session is examined, repaired, and examined again: the findings reported as left were seen
+ *   afterwards. If there is nothing to repair, nothing is opened to write, so a second run changes
+ *   nothing. A file without any line of its dialect is refused with FOREIGN_FILE (foreign-log.ts).
+ * - If one session fails, the failure is reported and the others are still repaired.
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -19,18 +19,18 @@ import type { Doctor } from "./examine-session.ts";
 import { mendMode, mendSession } from "./mend.ts";
 
 export interface RepairOptions {
-  /** Says what would be done, and does nothing. */
+  /** Reports what would be done, and does nothing. */
   readonly isDryRun: boolean;
 }
 
 export type RepairStep =
-  /** A session is looked at. */
+  /** A session is examined. */
   | { readonly kind: "session"; readonly session: FoundSession }
   | { readonly kind: "mended"; readonly finding: Finding; readonly did: string }
   | { readonly kind: "would"; readonly finding: Finding }
-  /** So many findings of one code remain; the first of them stands for all. */
+  /** This many findings of one code remain; `finding` is the first of them. */
   | { readonly kind: "left"; readonly finding: Finding; readonly count: number }
-  /** Something could not be done, though it should have been possible. */
+  /** A repair failed that should have been possible. */
   | {
       readonly kind: "failed";
       readonly session: string | null;
@@ -39,7 +39,7 @@ export type RepairStep =
       readonly message: string;
     };
 
-/** Repairs one session; and what its store keeps of it, when that has changed. */
+/** Repairs one session, and the store's own files if that changed something. */
 export async function* repairOne(
   doctor: Doctor,
   found: FoundSession,
@@ -53,14 +53,14 @@ export async function* repairOne(
   if (hasChanged) yield* repairExamined(doctor, found, examineStoresOwn(doctor, found), options);
 }
 
-/** Repairs every session of a store, and what the store itself keeps. */
+/** Repairs every session of a store, and the store's own files. */
 export async function* repairStore(
   doctor: Doctor,
   store: FoundStore,
   options: RepairOptions,
 ): AsyncGenerator<RepairStep> {
   yield* repairExamined(doctor, store, examineSessions(doctor, store), options);
-  // Only now: what the store keeps is made from what its sessions are after repair.
+  // Last: the store's own files are derived from the repaired sessions.
   yield* repairExamined(doctor, store, examineStoresOwn(doctor, store), options);
 }
 
@@ -79,7 +79,8 @@ async function* repairExamined(
       gathered = new Gathered();
       yield { kind: "session", session: current };
     } else if (current && (current.id === null || step.finding.session === current.id)) {
-      gathered.add(step.finding); // A log that is nobody's is examined by itself: all is its own.
+      // A log without an id is examined by itself, so every finding belongs to it.
+      gathered.add(step.finding);
     } else {
       yield* repairStoresOwn(doctor, store, step.finding, options);
     }
@@ -130,8 +131,8 @@ async function* repairSession(
 }
 
 /**
- * What belongs to no session: directories that many share, and what the store keeps of all. At
- * once, so that each session is examined afterwards in a directory that is in order.
+ * Findings that belong to no session: shared directories, and the store's own files. Repaired at
+ * once, so that each session is then examined in a correct directory.
  */
 async function* repairStoresOwn(
   doctor: Doctor,
@@ -156,7 +157,7 @@ async function* repairStoresOwn(
   }
 }
 
-/** What was found, without keeping a million bad lines. */
+/** Collects findings without keeping a million bad lines. */
 class Gathered {
   readonly mendable: Finding[] = [];
   readonly #left = new Map<FindingCode, { readonly finding: Finding; count: number }>();
@@ -168,18 +169,18 @@ class Gathered {
     else if (finding.severity !== "note") this.#count(finding);
   }
 
-  /** What repair cannot mend. */
+  /** What repair cannot fix. */
   *left(): Generator<RepairStep> {
     for (const each of this.#left.values()) yield { kind: "left", ...each };
   }
 
-  /** What would be mended, and what not. */
+  /** What would be repaired, and what not. */
   *untouched(): Generator<RepairStep> {
     for (const finding of this.mendable) yield { kind: "would", finding };
     yield* this.left();
   }
 
-  /** All that is there after mending, whether it could be mended or not. */
+  /** Everything found after the repair, repairable or not. */
   *remains(): Generator<RepairStep> {
     for (const finding of this.mendable) this.#count(finding);
     yield* this.left();
@@ -197,6 +198,6 @@ function failure(session: string | null, path: string, error: unknown): RepairSt
     return { kind: "failed", session, path, code: error.code, message: error.message };
   }
   const errno = errnoIn(error);
-  if (errno === "UNKNOWN") throw error; // A fault of ours, not of the disk.
+  if (errno === "UNKNOWN") throw error; // A bug of ours, not a disk error.
   return { kind: "failed", session, path, code: errno, message: `${path}: ${String(error)}` };
 }

@@ -1,6 +1,6 @@
 /**
- * Spill check: whether the files in which lines keep their long texts are there, and are what was
- * recorded of them. Which files a line refers to is for its dialect to say.
+ * Spill check: whether the spill files of a log's lines exist and match their record. The dialect
+ * says which files a line refers to.
  */
 
 import { createHash } from "node:crypto";
@@ -11,7 +11,7 @@ import { clipped, type Finding, type FoundAt, finding } from "../findings/findin
 import { troubleOf } from "../findings/trouble.ts";
 import { readChunks } from "../log/bytes.ts";
 
-/** What is wrong with a line's spill file; null when it is as recorded. */
+/** The fault of a line's spill file; null if it matches its record. */
 export async function checkSpill(
   directory: Directory,
   reference: SpillReference,
@@ -44,7 +44,7 @@ export async function checkSpill(
   }
 }
 
-/** One segment of a path, so that no line leads out of the log's directory. */
+/** One path segment, so that no line can lead out of the log's directory. */
 function isNameBeside(name: string): boolean {
   return !/^\.{0,2}$/.test(name) && !name.includes("/") && !name.includes("\0");
 }

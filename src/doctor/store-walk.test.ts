@@ -29,7 +29,8 @@ function put(path: string): void {
 }
 
 test("whatever the tree, the sessions examined are those that a listing finds", async () => {
-  // Method: few names, so that they often meet: logs, and what looks like logs, at any depth.
+  // Method: few names, so that they often collide: logs, and paths that look like logs, at any
+  // depth.
   const name = fc.constantFrom("agents", "sessions", "a", "b-1", "x.y", "metadata");
   const file = fc.constantFrom("transcript.jsonl", "full.jsonl", "s.jsonl", "s.jsonl.lock", "t");
   const path = fc.tuple(fc.array(name, { maxLength: 4 }), file);
@@ -41,7 +42,7 @@ test("whatever the tree, the sessions examined are those that a listing finds", 
           try {
             put(join(root, ...under, ...directories, last));
           } catch {
-            // Another path has a file where this one wants a directory.
+            // Another path has a file where this one needs a directory.
           }
         }
       }

@@ -1,8 +1,8 @@
 /**
- * Store walk: the directories of a store in which logs lie or may lie, each listed once.
+ * Store walk: the directories of a store that hold or may hold logs, each listed once.
  *
- * `catalog/find.ts` finds logs fast and passes over what is no log. This walks the same ground and
- * tells of what it cannot enter: a link is not followed, and neither passed over in silence.
+ * `catalog/find.ts` finds logs fast and skips everything else. This walks the same directories and
+ * reports what it cannot enter: a link is not followed, but reported.
  */
 
 import type { Seen, Surroundings } from "../base/node-surroundings.ts";
@@ -12,7 +12,7 @@ import { troubleOf } from "../findings/trouble.ts";
 
 export interface WalkedDirectory {
   readonly path: string;
-  /** The same below the store's root, in segments. */
+  /** The path below the store's root, in segments. */
   readonly below: readonly string[];
   readonly entries: readonly Seen[];
 }
@@ -20,7 +20,7 @@ export interface WalkedDirectory {
 /** A directory, or what is wrong where one should be. */
 export type WalkStep = { readonly directory: WalkedDirectory } | { readonly finding: Finding };
 
-/** `isFile` says which names are those of files: links there are told with the files. */
+/** `isFile` says which names are files: links there are reported with the files. */
 export function* walkStore(
   surroundings: Surroundings,
   root: string,
@@ -63,7 +63,7 @@ class Walk {
     }
   }
 
-  /** The directories so many levels below one; null stands for any name. */
+  /** The directories this many levels below one; null matches any name. */
   *levels(below: readonly string[], levels: readonly (string | null)[]): Generator<WalkStep> {
     const step = this.#list(below);
     if (!step) return;
@@ -97,7 +97,7 @@ class Walk {
     }
   }
 
-  /** A link to a directory elsewhere. One to a place in this store only gives it a second name. */
+  /** Whether it links to a directory elsewhere. A link within this store is only a second name. */
   #leadsAway(below: readonly string[]): boolean {
     if (this.#isFile(below.at(-1) ?? "")) return false;
     const target = this.#surroundings.directoryBehind(this.#path(below));

@@ -1,8 +1,8 @@
-/** Check finding: what examining a data directory can say, in words that stay. */
+/** Check finding: the findings about a data directory; their codes are stable. */
 
-/** What is not as it must be. */
+/** Damage. */
 export type DamageCode =
-  /** A line of `meta.jsonl`, or the journal, is not what was written. */
+  /** A line of `meta.jsonl`, or of the journal, is not what was written. */
   | "META_DAMAGED"
   | "JOURNAL_DAMAGED"
   /** Bytes of a stream are not what was appended. */
@@ -10,19 +10,19 @@ export type DamageCode =
   | "FILE_MISSING"
   | "FILE_TOO_SHORT"
   | "FILE_TOO_LONG"
-  /** A stream's file has not the name that its path calls for. */
+  /** A stream's file does not have the name that belongs to its path. */
   | "NAME_WRONG"
-  /** A fork whose source is not there, or ends before it. */
+  /** A fork whose source is missing, or ends before the fork point. */
   | "SOURCE_MISSING"
-  /** `meta.jsonl` says otherwise than a stream's own checkpoints: fork, end, closing. */
+  /** `meta.jsonl` contradicts a stream's own checkpoints: fork, end, closing. */
   | "SIGNED_OTHERWISE"
-  /** A file in `logs/` that is no stream's. */
+  /** A file in `logs/` that belongs to no stream. */
   | "ORPHAN"
-  /** `streams.db` says otherwise than what it is made from, or knows of more. */
+  /** `streams.db` differs from what it is derived from, or has more. */
   | "INDEX_DIFFERS"
   | "INDEX_AHEAD";
 
-/** What the next opening puts right by itself. */
+/** Repaired automatically when the directory is next opened. */
 export type NoteCode = "JOURNAL_PENDING" | "META_UNFINISHED" | "INDEX_REBUILT";
 
 export interface CheckFinding {
@@ -31,7 +31,7 @@ export interface CheckFinding {
   /** The file, below the data directory. */
   readonly file: string;
   readonly stream: string | null;
-  /** Where in the file; null for all of it. */
+  /** Offset in the file; null for the whole file. */
   readonly offset: number | null;
   readonly message: string;
 }

@@ -1,8 +1,8 @@
 /**
- * Examine files: what names, kinds and permissions tell, without opening anything.
+ * File findings: what names, file types and permissions show, without opening anything.
  *
- * Files are judged when they are ours by their names; the directory in which logs lie is judged,
- * those above it are not: a project's or an agent's own, they may be open to others.
+ * Files are judged if their names are ours. The directory that holds logs is judged, those above it
+ * are not: they belong to a project or an agent, and may be open to others.
  */
 
 import type { Seen } from "../base/node-surroundings.ts";
@@ -12,8 +12,8 @@ export const FILE_MODE = 0o600;
 export const DIRECTORY_MODE = 0o700;
 
 /**
- * What is wrong with a log and the files beside it, in the directory at `directory`. Permissions
- * are judged of what we made (`isOurOwn`); what another program made has that program's.
+ * What is wrong with a log and the files next to it, in `directory`. Permissions are checked only
+ * on files that we made (`isOurOwn`); other programs choose their own.
  */
 export function* fileFindings(
   directory: string,

@@ -1,8 +1,9 @@
 /**
- * Finding: what can be wrong with a session and what stands around it. Page: docs/doctor.md.
+ * Finding: what can be wrong with a session and the files around it. Page: docs/doctor.md.
  *
  * A code is public API: scripts read it. Add codes freely; never rename one or change its severity.
- * Texts are for people and may change. They hold names, counts and offsets, never what was said.
+ * Texts are for people and may change. They contain names, counts and offsets, never the content of
+ * a session.
  */
 
 export type Severity = "error" | "warning" | "note";
@@ -10,11 +11,11 @@ export type Severity = "error" | "warning" | "note";
 export interface FindingKind {
   /** All but notes make the exit code 1. */
   readonly severity: Severity;
-  /** Whether repair can mend it; a finding itself may say that this one it cannot. */
+  /** Whether repair can fix this kind; a single finding may override it. */
   readonly mends: boolean;
-  /** What it is to have it, in a sentence. */
+  /** What the finding means, in a sentence. */
   readonly means: string;
-  /** What repair does about it, or who does. */
+  /** What repair does about it, or what the user can do. */
   readonly remedy: string;
 }
 
@@ -186,7 +187,7 @@ export type FindingCode = keyof typeof FINDINGS;
 export interface Finding {
   readonly code: FindingCode;
   readonly severity: Severity;
-  /** The session's id; null when it is the store's, or nobody can say whose it is. */
+  /** The session's id; null if it is about the store, or the session is unknown. */
   readonly session: string | null;
   /** The file or directory that it is about. */
   readonly path: string;
@@ -194,14 +195,13 @@ export interface Finding {
   readonly line?: number;
   readonly offset?: number;
   readonly bytes?: number;
-  /** What is the matter with just this one. */
+  /** What is wrong in this case. */
   readonly detail: string;
   readonly mends: boolean;
 }
 
-/** What a finding is about, and where. */
 export interface FoundAt extends Pick<Finding, "session" | "path" | "line" | "offset" | "bytes"> {
-  /** False: repair mends this kind, but not this one. */
+  /** False: repair fixes this kind, but not this case. */
   readonly mends?: false;
 }
 
@@ -221,7 +221,7 @@ export function finding(code: FindingCode, at: FoundAt, detail: string): Finding
   };
 }
 
-/** A name of any length as part of a detail. */
+/** A name of any length, shortened to be part of a detail. */
 export function clipped(text: string): string {
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }

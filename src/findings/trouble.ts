@@ -1,9 +1,9 @@
-/** Trouble: what the operating system refused us while we looked, as a finding. */
+/** Trouble: an operating system error during examination, as a finding. */
 
 import { errnoOf, VerbatimError } from "../base/errors.ts";
 import { type Finding, type FoundAt, finding } from "./finding.ts";
 
-/** Null when it is not there any more: sessions are deleted, also while somebody looks. */
+/** Null if the file no longer exists: sessions may be deleted meanwhile. */
 export function troubleOf(at: FoundAt, error: unknown): Finding | null {
   if (error instanceof VerbatimError) {
     if (error.code === "LOG_NOT_FOUND") return null;
@@ -12,11 +12,11 @@ export function troubleOf(at: FoundAt, error: unknown): Finding | null {
   const errno = errnoIn(error);
   if (errno === "ENOENT") return null;
   if (errno === "ELOOP") return refused(at);
-  if (errno === "UNKNOWN") throw error; // A fault of ours, and no finding.
+  if (errno === "UNKNOWN") throw error; // A bug of ours, not a finding.
   return finding("UNREADABLE", at, `it cannot be read: ${errno}`);
 }
 
-/** The operating system's word for what went wrong, also inside an error of ours. */
+/** The operating system's error code, also inside an error of ours. */
 export function errnoIn(error: unknown): string {
   if (!(error instanceof VerbatimError)) return errnoOf(error);
   return error.code === "IO_ERROR" && "errno" in error.details ? error.details.errno : "UNKNOWN";
