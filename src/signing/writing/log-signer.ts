@@ -6,9 +6,9 @@
  * For each write the owner takes a `draft`, which is a signer as well, adds lines and checkpoints
  * to it, and commits it once they are written.
  *
- * - Only bytes that were verified on opening (open-to-sign.ts) or added here are signed.
- * - A draft changes its signer only on commit: a failed write leaves the signer unchanged.
+ * Only bytes that were verified on opening (open-to-sign.ts) or added here are signed.
  *
+ * S2  A draft changes its signer only on commit: a failed write leaves the signer unchanged.
  * S3  What was found unsigned is stated in the next checkpoint, never signed silently.
  * S4  After a checkpoint by a retired key of the user, that key signs until it has handed over with
  *     a `rotate`, so that a reader who trusts only the old key can follow. If its private part is
