@@ -13,7 +13,7 @@ import { nodeHost } from "./base/node-host.ts";
 import { Store } from "./store/store.ts";
 import type { OpenStoreOptions } from "./store/store-options.ts";
 
-/** A store of sessions; nothing is made on the disk before the first session is. */
+/** Opens a store of sessions; creates nothing on disk before the first session. */
 export async function openStore(options: OpenStoreOptions = {}): Promise<Store> {
   return new Store(nodeHost, options);
 }

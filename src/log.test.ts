@@ -1,4 +1,4 @@
-/** The door as its users see it: the example on it, and the shortest ways in. */
+/** The entry point as users see it: its example, and the shortest calls. */
 
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";

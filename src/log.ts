@@ -22,13 +22,13 @@ const READ_OPTIONS: OptionKinds<ReadOptions> = {
   signal: "object",
 };
 
-/** Opens a log to append: makes it when missing, repairs its tail when a crash tore it. */
+/** Opens a log for appending: creates it if missing, repairs a tail that a crash tore. */
 export async function openLog(path: string, options: LogOptions = {}): Promise<LogWriter> {
   checkLogOpening("openLog", path, options);
   return LogWriter.open(nodeHost, path, options);
 }
 
-/** A reader of a log: iterate it, or ask it for `forward`, `backward`, `last` or `follow`. */
+/** A reader of a log: iterate it, or call `forward`, `backward`, `last` or `follow`. */
 export function readLog(path: string, options: ReadOptions = {}): LogReader {
   checkKind("path", path, "string");
   checkOptions("readLog", options, READ_OPTIONS);

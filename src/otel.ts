@@ -2,8 +2,8 @@
  * `verbatim-log/otel`: sessions, turns, model calls and tool calls as OpenTelemetry spans, sent by
  * OTLP/HTTP. Needs no OpenTelemetry package.
  *
- * What was said (prompts, answers, what went into tools and came out) is not sent unless `content` is
- * true. Spans have ids that follow from the session and the log: exported twice, they are the same.
+ * Content (prompts, answers, inputs and outputs of tools) is sent only if `content` is true. Span
+ * ids are derived from the session and the log, so a second export sends the same spans.
  *
  * @example
  * const store = await openStore({ dialect: "rye", root: "." });

@@ -1,6 +1,6 @@
 /**
- * `verbatim-log/resume`: a recorded session as messages that a provider takes, and a report of
- * everything that was done to make it one.
+ * `verbatim-log/resume`: a recorded session as messages for a provider, and a report of all repairs
+ * that this needed.
  *
  * @example
  * const { messages, system, report } = await resume("hello_world-1739012630", { for: "anthropic" });
@@ -58,10 +58,9 @@ const UNPACK_OPTIONS: OptionKinds<UnpackOptions> = {
 };
 
 /**
- * The messages with which a session goes on, from the very bytes that were verified. Refuses with
- * NOT_VERIFIED what the policy does not admit, with SESSION_BUSY what another process is writing.
- * Writes nothing but recorded hooks that wait to be put into the session; the same session gives the
- * same messages.
+ * The messages that continue a session, from the same bytes that were verified. Throws NOT_VERIFIED
+ * if the policy does not accept the session, SESSION_BUSY if another process is writing it. Writes
+ * nothing except waiting hooks of the session. The same session gives the same messages.
  *
  * @example
  * const { messages, system } = await resume(session, { for: "anthropic", prompt: "And now?" });
@@ -81,8 +80,8 @@ export async function resume<Name extends TargetName>(
 }
 
 /**
- * Opens what was resumed to go on with it, and puts the report into it first. What was resumed up to
- * a turn goes on as a fork: a new session that holds the parent's entries up to there and names the
+ * Opens a resumed session to continue it, and first appends the report. A session resumed up to a
+ * turn continues as a fork: a new session with the parent's entries up to there, which names the
  * parent and its signed head.
  *
  * @example
@@ -101,8 +100,8 @@ export async function continueSession(
 }
 
 /**
- * Writes a session into one file, for somebody else to go on from: its log, what proves it, and what
- * people read. Refuses with NOT_VERIFIED whatever is not verified, under any policy.
+ * Writes a session into one file that another person can continue: its log, its proof, and a
+ * readable transcript. Throws NOT_VERIFIED unless the session is verified, under any policy.
  *
  * @example
  * const { path, manifest } = await handoff("hello_world-1739012630", { output: "hello.vbx" });
@@ -118,8 +117,8 @@ export async function handoff(
 }
 
 /**
- * Puts a bundle's session into a store, once it is verified by the keys that you trust: byte for byte in
- * its own dialect, as a new session in another. What is refused leaves nothing behind.
+ * Verifies a bundle by the keys that you trust, then puts its session into a store: byte for byte
+ * in its own dialect, as a new session in another. A refused bundle leaves nothing behind.
  *
  * @example
  * const { session, fidelity } = await unpack("hello.vbx", { root: "project" });
@@ -131,9 +130,9 @@ export async function unpack(path: string, options: UnpackOptions = {}): Promise
 }
 
 /**
- * The body of a request that continues the session, of a type that the provider's SDK takes.
- * Refuses with MODEL_UNKNOWN when no model was given and the session names none of this
- * provider's. The AI SDK's body never has a model: there it is an object.
+ * The body of a request that continues the session, typed for the provider's SDK. Throws
+ * MODEL_UNKNOWN if no model is given and the session names none of this provider. The AI SDK's body
+ * never has a model, because there it is an object.
  *
  * @example
  * const resumed = await resume("hello_world-1739012630", { for: "anthropic" });
@@ -148,7 +147,7 @@ export function requestBody<Name extends TargetName>(
   return bodyOf(resumed, options);
 }
 
-/** Recorded hooks that wait become lines of their session before it is read. */
+/** Drains waiting hooks into the session before it is read. */
 async function hooksFirst(
   session: string | Session,
   { root }: { readonly root?: string },

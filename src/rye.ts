@@ -23,8 +23,8 @@ import { badLineWarning, checkOnBadLine, type OnBadLine } from "./log/bad-line-w
 import { Store } from "./store/store.ts";
 
 /**
- * Wins the id `{directive}-{epoch_seconds}` by making its directory. Refuses with
- * SESSION_EXISTS when this second's is taken, or waits for the next free second.
+ * Claims the id `{directive}-{epoch_seconds}` by creating its directory. Throws SESSION_EXISTS if
+ * this second's id is taken, or waits for the next free second.
  */
 export async function newThreadId(
   directive: string,
@@ -36,7 +36,10 @@ export async function newThreadId(
   return new Store(nodeHost, { dialect: "rye", root: projectPath }).winSecond(directive, wait);
 }
 
-/** `thread.json`, or what the log says when that is missing or corrupt; null without either. */
+/**
+ * `thread.json`, or its reconstruction from the log if it is missing or corrupt; null without
+ * either.
+ */
 export async function readThreadMeta(
   projectPath: string,
   threadId: string,
@@ -46,9 +49,9 @@ export async function readThreadMeta(
 }
 
 /**
- * A signed `thread.json`, to grant something by: what a child thread may do, what it may spend.
- * Throws NOT_VERIFIED unless it is that thread's, signed by a key that you trust with threads, as new
- * as the log says, and not rebuilt. Nothing in it comes from a default.
+ * A signed `thread.json`, for granting capabilities and limits to a child thread. Throws
+ * NOT_VERIFIED unless it belongs to that thread, is signed by a key that you trust for threads, is
+ * as new as the log says, and was not rebuilt. Nothing in it comes from a default.
  *
  * @example
  * const { capabilities, limits } = await readVerifiedThreadMeta(".", parentThreadId);
@@ -63,9 +66,9 @@ export async function readVerifiedThreadMeta(
 }
 
 /**
- * Replaces `thread.json`, whole and durably. That of a signed thread is signed with your key, in a
- * higher revision; one that was altered is not written over (NOT_VERIFIED), nor is one of a thread
- * that is open elsewhere (LOG_LOCKED).
+ * Replaces `thread.json`, atomically and durably. For a signed thread it is signed with your key,
+ * with a higher revision. Throws NOT_VERIFIED if the current file was altered, and LOG_LOCKED if
+ * the thread is open elsewhere.
  */
 export async function writeThreadMeta(
   projectPath: string,
@@ -79,7 +82,7 @@ export async function writeThreadMeta(
 }
 
 export interface TranscriptOptions extends MarkdownOptions {
-  /** Default: `skip`, with one process warning that has the numbers of the bad lines. */
+  /** Default: `skip`, with one process warning that lists the bad line numbers. */
   readonly onBadLine?: OnBadLine<BadEntry>;
 }
 
@@ -90,7 +93,7 @@ const RENDER_OPTIONS: OptionKinds<TranscriptOptions> = {
   onBadLine: "any",
 };
 
-/** Renders a thread's log as markdown, whatever its `transcript.md` says. */
+/** Renders a thread's log as markdown, independent of its `transcript.md`. */
 export class TranscriptRenderer {
   readonly #options: MarkdownOptions;
   readonly #onBadLine: OnBadLine<BadEntry>;
@@ -124,12 +127,12 @@ export class TranscriptRenderer {
   }
 }
 
-/** Adds up what a project's threads cost, from their `thread.json`. */
+/** Sums up the cost of a project's threads, from their `thread.json`. */
 export class ThreadTelemetry {
   /**
-   * Threads made within `days` whole days, 7 by default, given as a number or as an option. Those
-   * without a usable `thread.json` are skipped; signed ones whose `thread.json` does not verify are
-   * named in `excluded`, and count for nothing.
+   * Threads created within `days` whole days, 7 by default, given as a number or as an option.
+   * Threads without a usable `thread.json` are skipped; signed ones whose `thread.json` does not
+   * verify are listed in `excluded` and do not count.
    */
   async aggregate(
     projectPath: string,

@@ -1,9 +1,9 @@
 /**
  * `verbatim-log/signing`: is this transcript what was recorded?
  *
- * A store signs with `openStore({ …, sign: true })`. Here is the other half: verifying, reading only
- * what verifies, signing what others wrote, and JSON objects with a `_signature`. Keys, trust and
- * remembered heads are the user's own; nothing is taken from a project or a transcript.
+ * A store signs with `openStore({ …, sign: true })`. This entry point verifies sessions, reads only
+ * what verifies, signs logs of other writers, and signs JSON objects with a `_signature`. Keys,
+ * trust and pinned heads are the user's own; nothing is taken from a project or a transcript.
  *
  * @example
  * const report = await verifySession("hello_world-1739012630");
@@ -41,15 +41,15 @@ export interface VerifyOptions {
   /** The store to look in: a project, or HomeAgent's base. Default: those found from here. */
   readonly root?: string;
   readonly dialect?: string;
-  /** Check every signature and line, also of files over 64 MiB. */
+  /** Check every signature and line, even in files over 64 MiB. */
   readonly deep?: boolean;
-  /** A session of which no head is remembered is `unpinned`. */
+  /** The verdict on a session without a pinned head is `unpinned`. */
   readonly requirePin?: boolean;
-  /** Remember the heads of sessions that are verified; throws when they cannot be written. */
+  /** Pin the heads of verified sessions; throws if the pins cannot be written. */
   readonly pin?: boolean;
-  /** A file of heads that another machine exported: they count too. */
+  /** A file of heads exported on another machine, used in addition to your pins. */
   readonly against?: string;
-  /** Read checkpoints of the Python original, too. */
+  /** Also read checkpoints of the Python original. */
   readonly profile?: LegacyProfile;
   readonly onWarning?: (warning: string) => void;
 }
@@ -66,10 +66,11 @@ const VERIFY_OPTIONS: OptionKinds<VerifyOptions> = {
 };
 
 /**
- * Reports on the sessions that are named: by ids, beginnings of ids, paths of logs, or directories.
- * For a server's data directory, on every stream in it. Without names, on all sessions found from
- * the current directory. Bad files never make it throw: the reports say what is wrong with them.
- * Throws SESSION_NOT_FOUND for a name that means nothing, and for bad keys or trust of the user's.
+ * Reports on sessions named by ids, beginnings of ids, paths of logs, or directories. For a
+ * server's data directory, reports on every stream in it. Without names, reports on all sessions
+ * found from the current directory. Bad files never make it throw: the reports say what is wrong
+ * with them. Throws SESSION_NOT_FOUND for an unknown name; also throws if the user's keys or trust
+ * are invalid.
  *
  * @example
  * for (const { session, verdict } of await verify([".ai/threads"])) console.log(session, verdict);
@@ -112,8 +113,8 @@ export async function verify(
 }
 
 /**
- * The report on one session. Only the verdict `verified` says that it is what was recorded; that
- * nothing is signed (`unsigned`) says nothing at all.
+ * The report on one session. Only the verdict `verified` means that it is what was recorded;
+ * `unsigned` proves nothing either way.
  *
  * @example const { verdict, findings } = await verifySession("hello_world-1739012630");
  */
@@ -128,9 +129,10 @@ export async function verifySession(
 }
 
 /**
- * Opens a session to read what verifies, from the very bytes that were verified. Strict by default:
- * throws NOT_VERIFIED for anything but `verified`. With the policy `lenient`, lines that nobody has
- * signed or vouched for are given too, with `verified: false`; all else is refused just the same.
+ * Opens a session to read what verifies, from the same bytes that were verified. Strict by default:
+ * throws NOT_VERIFIED for anything but `verified`. With the policy `lenient`, lines that are
+ * neither signed nor vouched for are returned too, with `verified: false`; other faults still
+ * throw.
  *
  * @example
  * const session = await openVerified("hello_world-1739012630");
@@ -149,9 +151,9 @@ export async function openVerified(
 }
 
 /**
- * Signs a JSON object with the user's key, which is made when there is none: a copy with the field
- * `_signature`, over Python-compatible canonical JSON. Refuses with UNSIGNABLE_JSON what readers
- * would not all read alike. Nothing in it says what the object is for: put that into the object.
+ * Signs a JSON object with the user's key, which is created if there is none: returns a copy with
+ * the field `_signature`, over Python-compatible canonical JSON. Throws UNSIGNABLE_JSON for JSON
+ * that readers interpret differently. The signature has no purpose field: put that into the object.
  *
  * @example writeFileSync("graph.json", JSON.stringify(await signJson({ step: 3, state: "done" })));
  */
@@ -165,9 +167,9 @@ export function signJson<T extends Readonly<Record<string, unknown>>>(
 export type SignedJson = string | Uint8Array | Readonly<Record<string, unknown>>;
 
 /**
- * Whether a JSON object is as it was signed, by a key that the user trusts with such (purpose
- * `thread`). Give the text of a file as it is: parsing turns Python's 1.0 into 1. Never throws;
- * `inspectJson` says why it is false.
+ * Whether a JSON object is unchanged since it was signed, by a key that the user trusts for it
+ * (purpose `thread`). Pass a file's text unparsed: parsing turns Python's 1.0 into 1. Never throws;
+ * `inspectJson` returns the reason.
  *
  * @example
  * const text = readFileSync("graph.json", "utf8");
@@ -178,8 +180,8 @@ export async function verifyJson(value: SignedJson): Promise<boolean> {
 }
 
 /**
- * As `verifyJson`, with the reason. It resolves to an object, which is true in an `if` whatever it
- * says: look at `valid`. Never throws.
+ * Like `verifyJson`, with the reason. Resolves to an object, which is always truthy in an `if`:
+ * check `valid`. Never throws.
  *
  * @example
  * const { valid, reason } = await inspectJson(readFileSync("graph.json", "utf8"));
@@ -190,7 +192,7 @@ export function inspectJson(value: SignedJson): Promise<JsonIntegrity> {
 }
 
 /**
- * The user's current key, ready to sign; made when there is none. Refuses one that was revoked.
+ * The user's current key, ready to sign; created if there is none. Throws if it was revoked.
  *
  * @example const { kid, fp } = await loadSigner();
  */
@@ -199,7 +201,7 @@ export function loadSigner(): Promise<Signer> {
 }
 
 /**
- * Whom the user trusts, and with what: their own keys, and those they added (`verbatim trust add`).
+ * The user's trusted keys, and for what: their own, and those they added (`verbatim trust add`).
  *
  * @example
  * const trust = await loadTrust();

@@ -12,7 +12,7 @@
 export {
   type CreateStreamOptions,
   JsonlEngine,
-  /** The engine under the name with which the document's flow begins: they are one here. */
+  /** The engine under the name that the document's first example uses. */
   JsonlEngine as DurableStore,
   type JsonlEngineOptions,
   type JsonlMessage,

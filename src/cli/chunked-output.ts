@@ -1,6 +1,6 @@
 /**
- * Chunked output: many short texts in few writes, since a write for each costs more than the text;
- * and whole documents, printed that way or written to a file.
+ * Chunked output: prints many short texts in few writes, because a write costs more than the text;
+ * and prints whole documents, or writes them to a file.
  */
 
 import type { Io } from "../command/command.ts";
@@ -15,7 +15,7 @@ export class ChunkedOutput {
     this.#io = io;
   }
 
-  /** Prints the text, now or with what follows. */
+  /** Prints the text, now or together with later ones. */
   async add(text: string): Promise<void> {
     this.#text += text;
     if (this.#text.length >= CHUNK_CHARS) await this.flush();
@@ -32,9 +32,9 @@ export interface DocumentTarget {
   readonly io: Io;
   /** Undefined prints the document. */
   readonly file: string | undefined;
-  /** The log that it is made from, which is never overwritten. */
+  /** The log of the document, which is never overwritten. */
   readonly logPath: string;
-  /** How a piece is printed. */
+  /** Formats a piece for printing. */
   readonly shown?: (piece: string) => string;
 }
 
@@ -50,6 +50,6 @@ export async function giveDocument(
   try {
     for await (const piece of pieces) await printed.add(shown(piece));
   } finally {
-    await printed.flush(); // Also when reading fails: the pieces before that are printed.
+    await printed.flush(); // Also if reading fails: print the pieces before that.
   }
 }

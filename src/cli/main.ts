@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
- * Main: where `verbatim` begins. An agent's hooks come several times a tool use, and it waits for them:
- * they are told apart here, before anything is loaded that they do not need (scripts/bundle-cli.mjs).
+ * Main: entry point of `verbatim`. An agent runs hooks several times per tool use and waits for
+ * them. So hooks are detected here, before anything is loaded that they do not need
+ * (scripts/bundle-cli.mjs).
  */
 
 import { hookAskedFor } from "../dialects/claude/door/hook-arguments.ts";

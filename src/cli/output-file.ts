@@ -1,10 +1,10 @@
 /**
- * Output file: a result written to a file of the user's, whole or not at all.
+ * Output file: writes a result to a user's file, atomically.
  *
- * OF1  Until everything is written and synced, what stood there before stands there still.
- * OF2  The log that is read is never what is written, by whatever name or link; nor is what is kept
- *      of any other (listing/log-places.ts, LP1).
- * OF3  What is no file (a device, a directory) is not replaced by one.
+ * - Until everything is written and synced, the old file stays in place.
+ * - The log that is read is never overwritten, under any name or link; nor are the files of any
+ *   other log (listing/log-places.ts, LP1).
+ * - A device or a directory is not replaced by a file.
  */
 
 import { randomUUID } from "node:crypto";
@@ -16,10 +16,10 @@ import { nodeHost } from "../base/node-host.ts";
 import { UsageError } from "../command/command.ts";
 import { isLogPlace } from "../listing/log-places.ts";
 
-/** Gathered before it is written: events are short, and a call for each would show. */
+/** Text is buffered before writing: events are short, and one call for each would be slow. */
 const CHUNK_CHARS = 64 * 1024;
 
-/** Puts `pieces` into the file at `path`, 0600 as all we write; refuses logs (OF2). */
+/** Writes `pieces` to the file at `path`, mode 0600 like all our files; refuses logs. */
 export async function writeWhole(
   path: string,
   pieces: AsyncIterable<string>,
@@ -62,7 +62,7 @@ async function writeAll(file: OpenFile, pieces: AsyncIterable<string>): Promise<
   writeText(file, text);
 }
 
-/** A write may be short; what a full disk refuses, it refuses of the rest. */
+/** A write may be short. If the disk is full, the next write throws. */
 function writeText(file: OpenFile, text: string): void {
   let bytes = Buffer.from(text);
   while (bytes.length > 0) bytes = bytes.subarray(file.write(bytes));
@@ -79,7 +79,7 @@ function refuseTarget(path: string, logPath: string): void {
   refuseLogPlace(path);
 }
 
-/** For what a user wants written or appended to (LP1). */
+/** Refuses a path of a log's files as output (LP1). */
 export function refuseLogPlace(path: string): void {
   if (!isLogPlace(path)) return;
   throw new UsageError(`${path} belongs to a log or is next to one; choose another file`);

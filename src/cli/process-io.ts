@@ -1,8 +1,8 @@
 /**
- * Process io: the terminal, pipes and signals of this process, as commands see them.
+ * Process io: the terminal, pipes and signals of this process, as an `Io` for commands.
  *
- * PI1  Nothing that goes to stderr can act on a terminal: file names, ids and arguments are shown
- *      escaped, whoever made them up.
+ * Nothing printed to stderr can control a terminal: file names, ids and arguments are escaped,
+ * whatever their source.
  */
 
 import { once } from "node:events";
@@ -13,7 +13,7 @@ import { safeText } from "../render/safe-text.ts";
 const COLUMNS_DEFAULT = 80;
 
 export interface ProcessIo extends Io {
-  /** Resolves when what was printed is out; throws what the operating system had against it. */
+  /** Resolves when all output is written; throws the operating system's error. */
   finish(): Promise<void>;
 }
 
@@ -23,7 +23,8 @@ export function processIo(): ProcessIo {
   let goesOnUnread = false;
   let failure: Error | null = null;
   let hasProgress = false;
-  // Here, not where it was printed: some streams tell of it later. `print` and `finish` pass it on.
+  // Handled here, not where it was printed: some streams report errors later. `print` and `finish`
+  // rethrow it.
   stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") isClosed = true;
     else failure ??= error;
@@ -40,7 +41,7 @@ export function processIo(): ProcessIo {
     async print(text) {
       refuseWhenDone();
       if (isClosed || stdout.write(text)) return;
-      // Whichever comes first: room, or the news that nobody reads.
+      // Whichever comes first: drained, or an error because the reader is gone.
       await once(stdout, "drain").catch(() => {});
       refuseWhenDone();
     },
@@ -61,17 +62,17 @@ export function processIo(): ProcessIo {
     hasColour: stdout.isTTY === true && !process.env.NO_COLOR,
     columns: stdout.columns || COLUMNS_DEFAULT,
     get input() {
-      // Node takes a directory for an input that is empty.
+      // Node reads a directory as an empty input.
       if (fstatSync(0).isDirectory()) {
         throw new UsageError("stdin is a directory; give a file or a pipe");
       }
-      return process.stdin; // Not before it is asked for: making it may touch the terminal.
+      return process.stdin; // Created on demand: creating it may touch the terminal.
     },
     interruption,
   };
 }
 
-/** A second signal finds no handler, and ends the process as it would any other. */
+/** A second signal has no handler, and ends the process. */
 function interruption(): AbortSignal {
   const controller = new AbortController();
   const signals = ["SIGINT", "SIGTERM"] as const;

@@ -1,4 +1,4 @@
-/** Program: `verbatim`, put together from its commands. */
+/** Program: builds `verbatim` from its commands. */
 
 import { existsSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
@@ -62,7 +62,7 @@ async function program(argv: readonly string[], io: ProcessIo): Promise<number> 
   }
 }
 
-/** What a person means: nothing asks for help, a path alone for what is in it, `-V` for `-v`. */
+/** Rewrites shortcuts: no arguments prints help, a path alone lists it, `-V` is `-v`. */
 function meant(argv: readonly string[]): readonly string[] {
   const [first, ...rest] = argv;
   if (first === undefined) return ["--help"];
@@ -71,7 +71,7 @@ function meant(argv: readonly string[]): readonly string[] {
   return !isCommand && !first.startsWith("-") && existsSync(first) ? ["show", ...argv] : argv;
 }
 
-/** `names` are those that a person types to get to it. */
+/** `names` is the full command as typed. */
 function addCommand(parent: Command, names: string, command: CliCommand): Command {
   const sub = parent.command(command.name).description(command.summary);
   for (const { name, summary } of command.args ?? []) sub.argument(name, summary);
@@ -90,13 +90,13 @@ function addCommand(parent: Command, names: string, command: CliCommand): Comman
     .addHelpText("after", ["", "Examples:", ...command.examples.map((e) => `  ${e}`)].join("\n"));
 }
 
-/** Refusals of what was typed, or of what was not. */
+/** Errors about the command line's arguments. */
 const USAGE_CODES: ReadonlySet<string> = new Set(["BAD_ID", "MODEL_UNKNOWN"]);
 
-/** Says what went wrong, without a stack unless it is a fault of ours. */
+/** Prints what failed, with a stack only for internal errors. */
 function exitCodeOf(error: unknown, commandName: string, io: Io): number {
   if (error instanceof OutputClosed) return 0;
-  // Commander has said what was wrong by itself; help that was asked for is no error.
+  // Commander has already printed the error; requested help is not an error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
   if (error instanceof UsageError) {
     io.err(`error: ${error.message}\n\`verbatim ${commandName} --help\` has examples`);
@@ -113,7 +113,7 @@ function exitCodeOf(error: unknown, commandName: string, io: Io): number {
   throw error;
 }
 
-/** Runs the command that this process was started with. */
+/** Runs the command line of this process. */
 export async function runProgram(): Promise<void> {
   const argv = process.argv.slice(2);
   process.exitCode = await program(argv, processIo());

@@ -1,9 +1,8 @@
 /**
- * Question: asks a person before something that cannot simply be taken back.
+ * Question: asks before an action that is hard to undo.
  *
- * Q1  Only a person at a terminal can be asked. A script says `--yes`, or it is wrong usage: what is
- *     piped in was never meant as an answer.
- * Q2  Anything but "y" or "yes" is no, the end of input too.
+ * Only a person at a terminal is asked. A script needs `--yes`; without it, that is a usage error:
+ * piped input is never an answer. Anything but "y" or "yes" is no, including the end of input.
  */
 
 import { type CommandOption, type Io, type Run, UsageError } from "../command/command.ts";
@@ -13,13 +12,13 @@ export const YES_OPTION: CommandOption = {
   summary: "do not ask for confirmation; for scripts",
 };
 
-/** The exit code of a command whose question was answered with no. */
+/** Exit code if the answer was no. */
 export const EXIT_DECLINED = 1;
 
-/** No answer is longer than a line, and a terminal's line is at most 4,095 bytes. */
+/** An answer is one line, and a terminal's line is at most 4,095 bytes. */
 const ANSWER_BYTES_MAX = 4096;
 
-/** Whether the person agrees, or `--yes` did; refuses where nobody can be asked (Q1). */
+/** Whether the person agrees, or `--yes` was given; refuses without a terminal. */
 export async function isAgreed({ options, io }: Run, question: string): Promise<boolean> {
   if (options.yes === true) return true;
   if (!io.input.isTTY) {
@@ -32,7 +31,7 @@ export async function isAgreed({ options, io }: Run, question: string): Promise<
   return false;
 }
 
-/** One line of the terminal, which is left in its own mode: Ctrl-C ends us as it always does. */
+/** One line of the terminal, whose mode is unchanged: Ctrl-C works as usual. */
 async function readAnswer(io: Io): Promise<string> {
   let answer = Buffer.alloc(0);
   for await (const chunk of io.input as AsyncIterable<Buffer>) {

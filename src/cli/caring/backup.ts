@@ -1,4 +1,4 @@
-/** `verbatim backup`: a copy of a server's data directory, taken while the server goes on. */
+/** `verbatim backup`: copies a server's data directory while the server runs. */
 
 import { resolve } from "node:path";
 import { type CliCommand, textOption } from "../../command/command.ts";

@@ -1,4 +1,4 @@
-/** Check data: `verbatim serve --check`, which examines a data directory and serves nothing. */
+/** Check data: `verbatim serve --check`, which checks a data directory without serving it. */
 
 import { resolve } from "node:path";
 import type { Io } from "../../command/command.ts";
@@ -7,7 +7,7 @@ import type { CheckFinding } from "../../findings/check-finding.ts";
 
 const EXIT_FOUND = 1;
 
-/** 0: nothing is damaged; what the next opening puts right is told. 1: something is. */
+/** 0: no damage; repairs due at the next opening are reported. 1: damage. */
 export async function checkData(name: string, isJson: boolean, io: Io): Promise<number> {
   io.goOnUnread();
   const { nodeHost } = await import("../../base/node-host.ts");

@@ -1,4 +1,4 @@
-/** `verbatim doctor`: looks for what is wrong with sessions, and touches nothing. */
+/** `verbatim doctor`: checks sessions without changing anything. */
 
 import type { CliCommand, Io } from "../../command/command.ts";
 import { jsonLine } from "../../command/json-line.ts";

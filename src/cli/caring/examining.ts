@@ -1,6 +1,5 @@
 /**
- * Examining: what `doctor` and `repair` share: what they are asked to look at, progress on the way,
- * and findings in words.
+ * Examining: shared by `doctor` and `repair`: their targets, progress, and the text of findings.
  */
 
 import { type Io, type Run, UsageError } from "../../command/command.ts";
@@ -12,15 +11,17 @@ import type { FoundStore } from "../../listing/find-stores.ts";
 import { safeLine } from "../../render/safe-text.ts";
 import { whereOf } from "../reading/reading.ts";
 
-/** What a person named: one session, or stores with all that is in them. */
+/** The user's target: one session, or stores with all their sessions. */
 export type Target =
   | { readonly session: FoundSession }
   | { readonly stores: readonly FoundStore[] };
 
-/** A log whose reading takes longer than it takes to say so: every so many bytes it is said. */
+/** Progress is printed after this many bytes of a log. */
 const TOLD_BYTES = 8 * 1024 * 1024;
 
-/** The stores found from here, or told with --root and --dialect; SESSION_NOT_FOUND when none is. */
+/**
+ * The stores found from here, or named by --root and --dialect; throws SESSION_NOT_FOUND if none.
+ */
 export async function allStores({ options }: Run): Promise<Target> {
   const { findStores } = await import("../../listing/find-stores.ts");
   const { VerbatimError } = await import("../../base/errors.ts");
@@ -48,13 +49,13 @@ export async function namedTarget(name: string, { options }: Run): Promise<Targe
       .filter(({ dialect }) => where.dialect === undefined || where.dialect === dialect);
     if (stores.length > 0) return { stores };
   } catch (cause) {
-    // It is no directory, and so no store's root: then it names a session.
+    // Not a directory, so not a store's root: treat it as a session.
     if (!(cause instanceof VerbatimError && cause.code === "IO_ERROR")) throw cause;
   }
   return { session: await findSession(nodeHost, name, where) };
 }
 
-/** A doctor on the real disk, who tells how far he is. */
+/** A Doctor on the real disk that prints its progress. */
 export async function nodeDoctor(io: Io): Promise<Doctor> {
   const { nodeHost: host } = await import("../../base/node-host.ts");
   const { nodeSurroundings: surroundings } = await import("../../base/node-surroundings.ts");
@@ -72,12 +73,12 @@ export async function nodeDoctor(io: Io): Promise<Doctor> {
   };
 }
 
-/** What a person types to name a session, also where its id would be taken for options. */
+/** A name for a session that works on the command line, even if its id looks like an option. */
 export function nameOf({ id, path }: FoundSession): string {
   return id === null || id.startsWith("-") ? path : id;
 }
 
-/** A finding on one line: what, where, and what is the matter. */
+/** A finding on one line: code, place and detail. */
 export function findingLine({ code, severity, line, offset, detail }: Finding): string {
   const places = [
     ...(line === undefined ? [] : [`line ${line}`]),

@@ -1,8 +1,8 @@
 /**
- * Findings report: findings for people, a paragraph per session: what was found, what it means, and
- * what can be done about it.
+ * Findings report: prints findings, a paragraph per session: what was found, what it means, and
+ * what to do about it.
  *
- * A session with a million bad lines is told in a few: of each code the first ones, and how many more.
+ * Long reports are shortened: the first findings of each code, and how many more.
  */
 
 import { FINDINGS, type Finding, type FindingCode } from "../../findings/finding.ts";
@@ -15,17 +15,17 @@ const LISTED_MAX = 5;
 interface Told {
   readonly listed: Finding[];
   count: number;
-  /** Of these, those that repair mends. */
+  /** Findings that repair can mend. */
   mends: number;
 }
 
-/** The findings of one session, or of a store's own. */
+/** The findings of one session, or of a store's own files. */
 export class FindingsReport {
   readonly #heading: string;
   readonly #repair: string;
   readonly #told = new Map<FindingCode, Told>();
 
-  /** Null: of what belongs to no session. */
+  /** Null: findings that belong to no session. */
   constructor(session: FoundSession | null) {
     this.#heading = session === null ? "store" : `${session.id ?? "(unknown)"}  ${session.path}`;
     this.#repair = session === null ? "repair --all" : `repair ${nameOf(session)}`;
@@ -39,7 +39,7 @@ export class FindingsReport {
     if (told.listed.length < LISTED_MAX) told.listed.push(finding);
   }
 
-  /** The paragraph; "" when nothing was found. */
+  /** The paragraph; "" if nothing was found. */
   text(): string {
     if (this.#told.size === 0) return "";
     const lines = [safeLine(this.#heading)];
@@ -55,7 +55,7 @@ export class FindingsReport {
   }
 }
 
-/** How much was found of each severity, and how much of it can be mended. */
+/** Counts findings of each severity, and those that can be mended. */
 export class FindingsCount {
   sessions = 0;
   errors = 0;
@@ -70,7 +70,7 @@ export class FindingsCount {
     if (mends) this.mends++;
   }
 
-  /** Notes are no reason to worry. */
+  /** Notes do not count. */
   get isClean(): boolean {
     return this.errors + this.warnings === 0;
   }

@@ -1,4 +1,4 @@
-/** Repair report: what repair did, would do, could not do and leaves, for people and for programs. */
+/** Repair report: what repair did, would do, could not do and left, as text and as JSON. */
 
 import type { RepairStep } from "../../doctor/repair.ts";
 import { FINDINGS } from "../../findings/finding.ts";
@@ -15,18 +15,18 @@ export interface RepairSummary {
 }
 
 export interface RepairLine {
-  /** "" for a session of which there is nothing to tell. */
+  /** "" for a session with nothing to report. */
   readonly text: string;
-  /** Null for what is only told to people. */
+  /** Null for text-only lines. */
   readonly json: Readonly<Record<string, unknown>> | null;
 }
 
 export class RepairReport {
   readonly summary: RepairSummary = { sessions: 0, mended: 0, would: 0, left: 0, failed: 0 };
   readonly #isDryRun: boolean;
-  /** The session that is looked at, as it stands above its lines. */
+  /** The current session, and its heading. */
   #session: { readonly id: string | null; readonly heading: string } | null = null;
-  /** What stands above the last line. */
+  /** Heading of the last printed line. */
   #heading = "";
 
   constructor({ isDryRun }: { readonly isDryRun: boolean }) {

@@ -1,4 +1,6 @@
-/** `verbatim repair`: mends what `doctor` finds, and says what it did and what it could not do. */
+/**
+ * `verbatim repair`: mends what `doctor` finds, and reports what it did and what it could not do.
+ */
 
 import { type CliCommand, type Run, UsageError } from "../../command/command.ts";
 import { jsonLine } from "../../command/json-line.ts";

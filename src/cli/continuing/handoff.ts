@@ -1,4 +1,4 @@
-/** `verbatim handoff`: a session in one file, for somebody else to go on from. */
+/** `verbatim handoff`: exports a session into one file that another person can continue. */
 
 import { type CliCommand, textOption } from "../../command/command.ts";
 import { jsonLine } from "../../command/json-line.ts";
@@ -12,7 +12,7 @@ import {
   whereOf,
 } from "../reading/reading.ts";
 
-/** What somebody says in a few words; longer texts belong into the session. */
+/** A summary is short; longer texts belong into the session. */
 const SUMMARY_BYTES_MAX = 1024 * 1024;
 
 export const handoff: CliCommand = {

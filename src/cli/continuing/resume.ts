@@ -1,4 +1,4 @@
-/** `verbatim resume`: a session as the request that goes on with it, and what was done to it. */
+/** `verbatim resume`: prints the request that continues a session, and reports the repairs. */
 
 import {
   type CliCommand,
@@ -83,7 +83,7 @@ export const resume: CliCommand = {
   },
 };
 
-/** What was resumed; the exit code of the verdict, once it was said, when that is not good. */
+/** The resumed session; or prints a bad verdict and returns its exit code. */
 async function resumeOrVerdict(
   { args, options, io }: Run,
   target: (typeof TARGETS)[number],
@@ -109,7 +109,7 @@ async function resumeOrVerdict(
   );
 }
 
-/** Puts the report where it belongs; answers the id of the session that has it. */
+/** Records the report in the session that continues; returns that session's id. */
 async function record({ report, source, ...rest }: Resumed, { io, options }: Run): Promise<string> {
   const isLegacy = options.profile === LEGACY_PROFILE;
   const { nodeHost } = await import("../../base/node-host.ts");

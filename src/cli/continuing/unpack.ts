@@ -1,4 +1,4 @@
-/** `verbatim unpack`: the session of a bundle, put into a store once it is verified. */
+/** `verbatim unpack`: verifies a bundle and puts its session into a store. */
 
 import { type CliCommand, textOption } from "../../command/command.ts";
 import { jsonLine } from "../../command/json-line.ts";

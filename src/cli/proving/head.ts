@@ -1,6 +1,6 @@
 /**
- * `verbatim head`: how far each signed session had come, as remembered outside of it; and each
- * signed stream, where `--root` is a server's data directory.
+ * `verbatim head`: manages pinned heads of signed sessions; and of signed streams, if `--root` is a
+ * server's data directory.
  */
 
 import { type CliCommand, type CommandGroup, type Run, UsageError } from "../../command/command.ts";
@@ -100,7 +100,7 @@ const importHeads: CliCommand = {
     const { nodeHost } = await import("../../base/node-host.ts");
     const pins = await readPinFile(nodeHost, mustBeNamed(run.args[0] ?? ""));
     const heads = await openHeads(run);
-    await readBook(run, heads); // To tell of what cannot be read of ours.
+    await readBook(run, heads); // For reporting unreadable files of ours.
     const { describeConflict } = await import("../../signing/heads/head-merge.ts");
     const { added, known, conflicts } = await heads.import(pins);
     for (const conflict of conflicts) run.io.err(describeConflict(conflict));
@@ -147,7 +147,7 @@ async function acceptOne(name: string, run: Run, heads: Heads): Promise<number> 
     run.io.err(`the checkpoints of what is lost are kept in ${keptAt}`);
   }
   await (loss ? heads.accept(head) : heads.pinNow([head]));
-  // Else what is pinned under another name of the store would say that it is lost, again and again.
+  // Otherwise pins under another name of the store would report the loss again and again.
   for (const place of loss ? otherPlaces : []) await heads.accept({ ...head, place });
   run.io.out(`accepted ${head.id} at checkpoint ${head.seq}`);
   return 0;

@@ -1,4 +1,4 @@
-/** New file: a short result in a file of its own, 0600 from the first byte, over nothing. */
+/** New file: writes a short result to a new file, mode 0600 from the first byte. */
 
 import { basename, dirname, resolve } from "node:path";
 import { errnoOf, ioError } from "../../base/errors.ts";
@@ -6,7 +6,7 @@ import type { Directory } from "../../base/files.ts";
 import { nodeHost } from "../../base/node-host.ts";
 import { UsageError } from "../../command/command.ts";
 
-/** Makes the file, durably; refuses where anything stands already. */
+/** Creates the file, durably; refuses an existing path. */
 export async function writeNewFile(path: string, text: string): Promise<void> {
   const full = resolve(path);
   try {

@@ -1,9 +1,9 @@
 /**
- * Pinned: which pins a person means by an id or the beginning of one. The session itself may be
- * gone: that is when one asks for its pin.
+ * Pinned: finds the pins for an id or the beginning of one. The session itself may be gone: that is
+ * when its pin is needed.
  *
- * PN1  Pins of the stores found from here come first, and those of any place when there is none.
- *      `--root` and `--dialect` look only there.
+ * Pins of the stores found from here come first; if there are none, pins of any place. `--root` and
+ * `--dialect` search only there.
  */
 
 import { resolve } from "node:path";
@@ -16,7 +16,7 @@ import { rootNames } from "../../signing/heads/root-names.ts";
 
 const LISTED_MAX = 10;
 
-/** The pins within `--root` and `--dialect`; all of them when neither is said. */
+/** The pins within `--root` and `--dialect`; without these options, all pins. */
 export async function pinsWithin(
   host: Host,
   pinned: readonly Pinned[],
@@ -30,7 +30,7 @@ export async function pinsWithin(
   });
 }
 
-/** The pins that `name` may mean; refuses with PIN_NOT_FOUND when there is none. */
+/** The pins that match `name`; throws PIN_NOT_FOUND if there is none. */
 export async function pinsNamed(
   host: Host,
   pinned: readonly Pinned[],
@@ -54,8 +54,8 @@ export async function pinsNamed(
 }
 
 /**
- * The pins of the one session that `name` means, under each name of its store; refuses where it may
- * mean several sessions.
+ * The pins of the one session that matches `name`, under each name of its store; refuses an
+ * ambiguous name.
  */
 export async function pinsOfOneNamed(
   host: Host,
@@ -76,7 +76,7 @@ export async function pinsOfOneNamed(
   );
 }
 
-/** Whether it is one session in one store, whose root has several names (root-names.ts). */
+/** Whether all are of one session in one store, whose root has several names (root-names.ts). */
 async function areOfOneSession(
   host: Host,
   all: readonly Pinned[],
@@ -90,7 +90,7 @@ async function areOfOneSession(
   return new Set(whose).size === 1;
 }
 
-/** A whole id, else the last part of one as a whole, else beginnings of either. */
+/** Matches a whole id, else the whole last part of one, else beginnings of either. */
 function byName(pinned: readonly Pinned[], name: string): Pinned[] {
   const lastPart = (id: string) => id.slice(id.lastIndexOf("/") + 1);
   const rules: readonly ((id: string) => boolean)[] = [
@@ -125,13 +125,13 @@ async function pinOfPath(
 }
 
 async function placesFromHere(host: Host, where: Where): Promise<string[]> {
-  if (where.root !== undefined) return []; // Then all that count are in one place anyway.
-  // A store that was asked for by its dialect need not be there.
+  if (where.root !== undefined) return []; // Then all matches are in one place anyway.
+  // A store selected by its dialect need not exist.
   const names = await Promise.all(findStores(where).map((store) => rootNames(host, store)));
   return names.flatMap(({ place, others }) => [place, ...others]);
 }
 
-/** Every name of a directory; of one that is gone, what they would be. */
+/** Every name of a directory; for a missing one, the names it would have. */
 async function pathsOf(host: Host, path: string): Promise<string[]> {
   const { place, others } = await rootNames(host, { dialect: "", root: path });
   return [place, ...others].map((each) => each.slice(1));

@@ -1,8 +1,8 @@
-/** Piped text: all of a short text that is piped in, such as a key. */
+/** Piped text: reads a short text from stdin, such as a key. */
 
 import { type Io, UsageError } from "../../command/command.ts";
 
-/** Reads stdin to its end; wrong usage when it is longer than anything it could be. */
+/** Reads stdin to its end; more than `bytesMax` bytes is a usage error. */
 export async function readPiped(io: Io, bytesMax: number): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -1,6 +1,6 @@
 /**
- * Signed head: the head of the session that a person names, verified, and what it lacks; or of a
- * stream, by its path, where `--root` is a server's data directory.
+ * Signed head: the verified head of a session, and what the session has lost; or of a stream, by
+ * its path, if `--root` is a server's data directory.
  */
 
 import { relative, resolve } from "node:path";
@@ -23,13 +23,13 @@ import { whereOf } from "../reading/reading.ts";
 import { streamJudging, streamNamed } from "./verify-streams.ts";
 
 export interface NamedHead extends Pick<SessionHead, "head" | "surplus"> {
-  /** What is pinned for the session, and in which way its log contradicts that. */
+  /** The pin of the session, and how its log contradicts it. */
   readonly loss: { readonly pin: Pin; readonly rollback: Rollback } | null;
-  /** Other names of its store under which it is pinned, too. */
+  /** Other names of its store under which it is pinned. */
   readonly otherPlaces: readonly string[];
 }
 
-/** The head of what `name` means; the verdict's exit code when it does not hold. */
+/** The head for `name`; or the exit code of a bad verdict. */
 export async function readNamedHead(name: string, run: Run): Promise<NamedHead | number> {
   try {
     return await withNamedLog(name, run, readHeadOf);
@@ -40,10 +40,10 @@ export async function readNamedHead(name: string, run: Run): Promise<NamedHead |
   }
 }
 
-/** Puts aside what covers more than the log of that head holds; answers where it is kept. */
+/** Moves aside checkpoints that cover more than the log contains; returns where they are kept. */
 export function giveUpSurplus(name: string, run: Run, head: Head): Promise<string> {
   return withNamedLog(name, run, async (log, options) => {
-    // Streams are held with their directory.
+    // A stream is locked with its data directory.
     const held = dialectNamed(log.dialect).isReadOnly
       ? null
       : await holdLog(nodeHost, log.logId, log.root);
@@ -55,7 +55,7 @@ export function giveUpSurplus(name: string, run: Run, head: Head): Promise<strin
   });
 }
 
-/** Has `work` look at the log that a person names, by their own trust and pins. */
+/** Calls `work` with the named log, the user's trust and pins. */
 async function withNamedLog<T>(
   name: string,
   run: Run,
@@ -83,7 +83,7 @@ async function readHeadOf(log: StoredLog, options: VerifyOptions): Promise<Named
   return { head, surplus, loss: pin && rollback && { pin, rollback }, otherPlaces };
 }
 
-/** What a session lacks of what was signed or seen of it, for people; empty for nothing. */
+/** Describes what a session has lost of its signed or pinned content; empty if nothing. */
 export function describeLosses({ head, loss, surplus }: NamedHead): string[] {
   const losses = loss ? [describeLoss(head, loss)] : [];
   const isToldOf = loss?.rollback === "BEHIND" && loss.pin.seq >= (surplus?.seq ?? 0);

@@ -1,4 +1,4 @@
-/** `verbatim trust`: whose signatures count, beside your own. */
+/** `verbatim trust`: manages the keys you trust besides your own. */
 
 import {
   type CliCommand,
@@ -186,7 +186,7 @@ async function sessionsOf(value: Run["options"][string]): Promise<string[]> {
   throw new UsageError(`--sessions takes globs of at most ${GLOB_CHARS_MAX} characters`);
 }
 
-/** Each once; what is empty is a slip of the finger. */
+/** Without duplicates and empty items. */
 function listOf(value: Run["options"][string]): string[] {
   return [
     ...new Set(
@@ -209,7 +209,7 @@ async function timeOption(
   throw new UsageError(`${flag} takes 2027-01-31 or 2027-01-31T12:00:00Z, not ${text}`);
 }
 
-/** The key itself: in base64url, in a file, or piped in. */
+/** The key: in base64url, in a file, or piped in. */
 async function givenKey({ args, io }: Run): Promise<Uint8Array> {
   const [source = ""] = args;
   const { keyRefused, readPublicKeyFile } = await import("../../signing/keys/key-files.ts");
@@ -230,14 +230,14 @@ async function askedKey(name: string): Promise<HeldKey> {
   return namedKey(name, (await Trust.load(places)).keys);
 }
 
-/** What is about to be changed, whole. */
+/** Prints the key that is about to change, in full. */
 async function tell({ io }: Run, { kid, owner }: HeldKey): Promise<void> {
   const { inGroups } = await import("../../signing/keys/key-names.ts");
   io.err(`id     ${inGroups(kid)}`);
   io.err(`owner  ${owner}`);
 }
 
-/** Every field is there, or null. */
+/** Every field is present, or null. */
 function jsonOf(key: HeldKey) {
   const { kid, fp, publicKey, owner, isOwn, scope, entry } = key;
   return {

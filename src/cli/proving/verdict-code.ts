@@ -1,8 +1,10 @@
-/** Verdict code: a session that is refused for its verdict ends a command with that verdict's code. */
+/**
+ * Verdict code: a command that refuses a session for its verdict exits with that verdict's code.
+ */
 
 import type { Io } from "../../command/command.ts";
 
-/** What `work` gives; the exit code of the verdict, once it was said, when that is not good. */
+/** The result of `work`; or prints a bad verdict and returns its exit code. */
 export async function orVerdictCode<T>(io: Io, work: () => Promise<T>): Promise<T | number> {
   const { VerbatimError } = await import("../../base/errors.ts");
   const { EXIT_CODES } = await import("../../proof/verdict.ts");

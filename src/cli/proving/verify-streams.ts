@@ -1,4 +1,4 @@
-/** Verify streams: data directories of streams, and streams in them, as people name them. */
+/** Verify streams: verifies data directories and the streams in them, by the user's names. */
 
 import { resolve } from "node:path";
 import type { Run } from "../../command/command.ts";
@@ -6,12 +6,12 @@ import type { VerifyReport } from "../../signing/judging/report.ts";
 import type { UserTrust } from "../../verifying/data-directories.ts";
 import type { StreamJudging } from "../../verifying/judge-streams.ts";
 
-/** The path of the stream that a person means. */
+/** The path of the named stream. */
 export function streamNamed(name: string): string {
   return name.startsWith("/") ? name : `/${name}`;
 }
 
-/** The report on each stream in them, and in which. */
+/** The report on each stream, and its data directory. */
 export async function* verifyStreams(
   names: readonly string[],
   judging: StreamJudging,
@@ -30,7 +30,7 @@ export async function* verifyStreams(
   }
 }
 
-/** The user's own trust and pins, as the options say to use them. */
+/** Loads the user's trust and pins, as the options ask. */
 export async function streamJudging(run: Run): Promise<StreamJudging> {
   const { nodeHost } = await import("../../base/node-host.ts");
   const { UserJudging } = await import("../../verifying/user-judging.ts");
@@ -38,7 +38,7 @@ export async function streamJudging(run: Run): Promise<StreamJudging> {
   return streamJudgingOf(await UserJudging.load(nodeHost, { onWarning }), run);
 }
 
-/** The same, by what is loaded already. */
+/** The same, from loaded trust. */
 export async function streamJudgingOf(user: UserTrust, { options }: Run): Promise<StreamJudging> {
   const { streamJudgingBy } = await import("../../verifying/data-directories.ts");
   const flags = { isDeep: options.deep === true, requiresPin: options.requirePin === true };

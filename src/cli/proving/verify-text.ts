@@ -1,4 +1,4 @@
-/** Verify text: a report as a person reads it. */
+/** Verify text: a report as text. */
 
 import { hasTurns } from "../../proof/envelopes.ts";
 import { grouped } from "../../render/phrases.ts";
@@ -19,7 +19,7 @@ export function describeReport(report: VerifyReport): string[] {
   ];
 }
 
-/** Of tampering the first of each kind: one cause shows at every checkpoint after it. */
+/** Only the first finding of each kind of tampering: one cause shows at every later checkpoint. */
 function reasonsOf({ verdict, findings }: VerifyReport): VerifyReport["findings"] {
   const reasons = findings.filter((finding) => finding.verdict === verdict || !finding.verdict);
   if (verdict !== "tampered") return reasons;
@@ -41,7 +41,7 @@ function detailOf(report: VerifyReport): string {
   return parts.length === 0 ? "" : `; ${parts.join("; ")}`;
 }
 
-/** How much is under the last signature that counts. */
+/** How much the last valid signature covers. */
 function amountOf({ signed_through: through, dialect }: VerifyReport): string {
   if (!through) return "nothing";
   const [count, word] = hasTurns(dialect)
@@ -57,7 +57,7 @@ function alteredOf({ bad_range: bad, dialect }: VerifyReport): string | null {
   return `${what} altered, from byte ${grouped(bad.from)} to ${grouped(bad.to)}`;
 }
 
-/** By whom the last signature that counts is, and when, as the signer says. */
+/** Signer and time of the last valid signature, as the signer states them. */
 function signerOf({ signed_through: through, keys }: VerifyReport): string[] {
   const key = through && keys.find(({ kid }) => kid === through.kid);
   if (!through || !key) return [];
@@ -100,10 +100,10 @@ const FRESHNESS: Readonly<Record<VerifyReport["freshness"], string>> = {
 function adviceOn(report: VerifyReport): string | undefined {
   const { verdict, signed_through: through, findings, path } = report;
   const has = (code: string) => findings.some((finding) => finding.code === code);
-  // Trusting the key more than it was is no way out: its finding says where to read on.
+  // Trusting the key more does not help: its finding says where to read more.
   if (verdict === "untrusted" && has("OLDER_FORMAT")) return undefined;
   if (verdict === "untrusted") return UNTRUSTED.find(([code]) => has(code))?.[1];
-  if (verdict === "tampered" && has("LINE_ENDINGS_CONVERTED")) return undefined; // It says what to do.
+  if (verdict === "tampered" && has("LINE_ENDINGS_CONVERTED")) return undefined; // The finding says what to do.
   const isOnlyWaiting = findings.filter((each) => each.verdict === "incomplete").length === 1;
   if (verdict === "incomplete" && isOnlyWaiting && has("HOOKS_WAITING")) {
     return "`verbatim show`, or any command that reads it, puts them into the log and signs them";
@@ -114,7 +114,7 @@ function adviceOn(report: VerifyReport): string | undefined {
   return `restore it from a copy, or give it up: \`verbatim head forget\`${beside}`;
 }
 
-/** What to do about it. */
+/** What to do about a verdict. */
 const ADVICE: Readonly<Partial<Record<VerifyReport["verdict"], string>>> = {
   tampered: "do not go on from it; restore it from a copy, and see docs/security.md",
   rollback: "restore it from a copy, or give up what is lost: `verbatim head accept`",
@@ -125,7 +125,7 @@ const ADVICE: Readonly<Partial<Record<VerifyReport["verdict"], string>>> = {
   incomplete: "`verbatim repair --vouch` signs what is there, after showing it to you",
 };
 
-/** Only a key that nothing is known of can be added. */
+/** Only an unknown key can be added. */
 const UNTRUSTED: readonly (readonly [string, string])[] = [
   ["KEY_UNKNOWN", "`verbatim trust add` trusts a key, once you know whose it is"],
   [

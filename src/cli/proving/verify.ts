@@ -1,4 +1,4 @@
-/** `verbatim verify`: the verdict on sessions, and what led to it. */
+/** `verbatim verify`: prints verdicts on sessions, and their reasons. */
 
 import { type CliCommand, type Run, textOption, UsageError } from "../../command/command.ts";
 import { jsonLine } from "../../command/json-line.ts";
@@ -49,14 +49,14 @@ export const verify: CliCommand = {
     const { nodeHost } = await import("../../base/node-host.ts");
     const { dataDirectoriesAmong } = await import("../../verifying/data-directories.ts");
     const { safeLine } = await import("../../render/safe-text.ts");
-    // Names come from the disk: one with a line end must not pass for a verdict of its own.
+    // Names come from the disk: one with a line break must not look like a second verdict.
     const textOf = (lines: readonly string[]) => `${lines.map(safeLine).join("\n")}\n`;
     const verifier = await openVerifier(run);
     const judging = await streamJudgingOf(verifier.judging, run);
     const directories = await dataDirectoriesAmong(nodeHost, args, judging);
     const names = args.filter((name) => !directories.includes(name));
     const targets = names.length > 0 || args.length === 0 ? await verifier.find(names) : [];
-    // A project may be kept where a server keeps its streams: what is there of both is meant.
+    // A project may be in a server's data directory: then both are verified.
     for (const directory of directories) targets.push(...(await verifier.findIn(directory)));
     const roots = [...directories, ...targets.map(({ root }) => root)];
     const lenientRoots = await lenientAmong(roots, run);
@@ -68,7 +68,7 @@ export const verify: CliCommand = {
         lenient: lenientRoots.has(root),
         allowUnsigned: options.allowUnsigned === true,
       };
-      // What is allowed of one session hides nothing of another.
+      // An allowed verdict of one session must not hide another's.
       if (exitCode(report.verdict, allowances) !== 0) worst = worse(worst, report.verdict);
       const text = options.json ? jsonLine(report) : textOf(describeReport(report));
       await io.print(text);
@@ -95,7 +95,7 @@ export const verify: CliCommand = {
   },
 };
 
-/** Where `--lenient` was said and holds: a project may insist on strict (policy.ts). */
+/** Whether `--lenient` was given and applies: a project may require strict (policy.ts). */
 async function lenientAmong(
   roots: readonly string[],
   { options, io }: Run,

@@ -1,6 +1,6 @@
 /**
- * Vouch: shows a person the lines that nobody signed, asks, and signs what was shown. Of sessions,
- * or of streams by their paths, where `--root` is a server's data directory.
+ * Vouch: shows the unsigned lines, asks, and signs what was shown. For sessions, or for streams by
+ * their paths, if `--root` is a server's data directory.
  */
 
 import { resolve } from "node:path";
@@ -27,7 +27,7 @@ import { EXIT_DECLINED, isAgreed } from "../question.ts";
 import { whereOf } from "../reading/reading.ts";
 import { streamJudging, streamNamed } from "./verify-streams.ts";
 
-/** A log that is to be vouched for, the report on it, and how what was shown of it is signed. */
+/** A log to vouch for, the report on it, and how to sign what was shown. */
 interface Vouchable {
   readonly log: SignableLog & { readonly id: string };
   readonly report: VerifyReport;
@@ -55,7 +55,7 @@ export async function vouchFor(run: Run): Promise<number> {
       if (code !== 0) return code;
     }
   } catch (cause) {
-    // There is more wrong than that lines are not signed.
+    // More is wrong than unsigned lines.
     if (!(cause instanceof VerbatimError && cause.code === "NOT_VERIFIED")) throw cause;
     io.err(`error: ${cause.message} (${cause.code})`);
     return EXIT_CODES[cause.details.verdict as Verdict];
@@ -140,7 +140,7 @@ async function vouchForOne(run: Run, { log, report, sign }: Vouchable): Promise<
   return 0;
 }
 
-/** The signatures of the Python original were checked with the rest: says so, or refuses. */
+/** Prints that the Python original's signatures were verified too, or refuses. */
 function tellOlder({ io }: Run, id: string, report: VerifyReport): void {
   const untrusted = report.keys.find(({ trusted }) => !trusted);
   if (untrusted) {

@@ -1,4 +1,4 @@
-/** `verbatim export`: a session in the words of another program. */
+/** `verbatim export`: a session in another program's format. */
 
 import {
   type CliCommand,
@@ -20,7 +20,7 @@ import {
   WHERE_OPTIONS,
 } from "./reading.ts";
 
-/** A session as text, piece by piece; what the format could not hold is told at the end. */
+/** Yields a session as text in pieces; at the end, reports what the format cannot hold. */
 type Exporter = (session: Session, badLines: BadLines, io: Io) => AsyncGenerator<string>;
 
 const FORMATS: Readonly<Record<keyof typeof EXPORT_FORMATS, Exporter>> = { etf: exportEtf };
@@ -143,7 +143,7 @@ async function* exportEtf(session: Session, badLines: BadLines, io: Io): AsyncGe
   );
 }
 
-/** A log with no message but a subagent's is its own: there they are the conversation. */
+/** A log with only a subagent's messages is its own: there they are the conversation. */
 async function isSubagentsLog(session: Session): Promise<boolean> {
   const { dialect, id } = session;
   for await (const { kind, native } of session.entries({ onBadLine: "skip" })) {

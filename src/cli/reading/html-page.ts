@@ -1,8 +1,8 @@
 /**
- * Html page: a session as one page for a browser, written piece by piece as its entries are read.
+ * Html page: a session as one HTML page, written in pieces as its entries are read.
  *
- * A whole session is read twice, because its head says what all of it comes to. Of a session's last
- * entries only what they say themselves is known: the rest is not read.
+ * A whole session is read twice, because the page's head has totals. For only the last entries, the
+ * rest is not read, and the head says what these entries say.
  */
 
 import { nodeHost } from "../../base/node-host.ts";
@@ -17,17 +17,17 @@ import type { Session } from "../../store/session.ts";
 import { giveDocument } from "../chunked-output.ts";
 import { BadLines, tellNotUnderstood, tellTornTail, tellUnshown, tornBytesOf } from "./reading.ts";
 
-/** Bad lines that follow each other are listed up to this; beyond it they are counted. */
+/** Maximum consecutive bad lines listed; further ones are counted. */
 export const BAD_LINES_IN_A_ROW_MAX = 100;
 
 export interface HtmlPageOptions {
-  /** Where the page goes; null prints it. */
+  /** Output file; null prints the page. */
   readonly file: string | null;
-  /** How many of the last entries; null for all. */
+  /** Number of last entries; null for all. */
   readonly last: number | null;
 }
 
-/** Writes or prints the session as a page, and tells what it does not show. */
+/** Writes or prints the session as a page, and reports what it does not show. */
 export async function giveHtmlPage(
   session: Session,
   { options, io }: Run,
@@ -62,7 +62,7 @@ async function* piecesOf(page: SessionPage, items: Items, session: Session) {
   yield page.foot({ tornBytes: await tornBytesOf(session) });
 }
 
-/** The session's entries, and what stands between them and is none. */
+/** The session's entries, and the bad lines between them. */
 async function* itemsInOrder(
   session: Session,
   onBadLine: (bad: BadEntry) => void,
@@ -79,7 +79,7 @@ async function* itemsInOrder(
   if (run.count > 0) yield run.take();
 }
 
-/** The same for the last entries, which are read from the end and held. */
+/** The same for the last entries, which are read from the end and held in memory. */
 async function itemsFromEnd(
   session: Session,
   last: number,
@@ -96,17 +96,17 @@ async function itemsFromEnd(
   const ordered: Item[] = [...badLines, ...entries.map((item) => ({ at: item.start, item }))]
     .sort((a, b) => a.at - b.at)
     .map(({ item }) => item);
-  // Those that were only counted stand before the others.
+  // The lines that were only counted come first.
   return more > 0 ? [{ listed: [], more }, ...ordered] : ordered;
 }
 
-/** Bad lines one after the other, however many. */
+/** Consecutive bad lines. */
 class BadRun {
   #listed: BadEntry[] = [];
   count = 0;
 
   add(bad: BadEntry): void {
-    if (bad.reason === "blank") return; // An empty line; nothing stood in it.
+    if (bad.reason === "blank") return; // An empty line.
     if (this.count++ < BAD_LINES_IN_A_ROW_MAX) this.#listed.push(bad);
   }
 
@@ -129,7 +129,7 @@ async function summarise(session: Session): Promise<Summary> {
   return fold.summary({ agent: agentOf(session, said), status: await standing(session) });
 }
 
-/** What is true of the session although only its end was read. */
+/** The summary if only the end was read. */
 async function summaryOfLast(session: Session, items: readonly Item[]): Promise<Summary> {
   const fold = new SummaryFold();
   let said: string | null = null;
@@ -143,13 +143,13 @@ async function summaryOfLast(session: Session, items: readonly Item[]): Promise<
   return { ...NOTHING_KNOWN, agent, model, status, updatedAt };
 }
 
-/** Who was at work, by its lines or else by its id; null where neither says. */
+/** The agent, from the lines or else from the id; null if neither has it. */
 function agentOf({ id, dialect }: Session, said: string | null): string | null {
   if (dialect.agentSaidIn) return said;
   return id.includes("/") ? (dialect.agentOf?.(id) ?? null) : null;
 }
 
-/** The status of a session that has not ended, by its dialect's files. */
+/** The status of a session that has not ended, from its dialect's files. */
 async function standing({ root, logId, dialect }: Session): Promise<SessionStatus | null> {
   const id = dialect.layout.idAt(logId.split("/"));
   const files = await dialect.files?.();

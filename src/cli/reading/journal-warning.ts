@@ -1,4 +1,4 @@
-/** Journal warning: readers of streams are told of what a killed server left in its journal. */
+/** Journal warning: warns readers of streams about a journal that a killed server left. */
 
 import type { Io } from "../../command/command.ts";
 import { dialectNamed } from "../../dialects/all.ts";

@@ -1,13 +1,15 @@
 /**
- * Listing: the sessions of the stores found from somewhere, printed for people or for programs.
+ * Listing: prints the sessions of the stores found from a place, as text or JSON.
  *
- * LI1  Loaded for each `verbatim ls`, so it loads little itself: what reads sessions comes only
- *      when one has to be read (store/list.ts, LS1).
- * LI2  All that is printed is escaped here, whatever the catalog says.
- * LI3  What was printed of many sessions is kept as it was printed (catalog/kept-text.ts). Not when it
- *      may be otherwise the next time although no log has changed: a thread that is running, and
- *      a terminal is told how long ago something was; and only as long as the live ones are live.
- *      Nor when something could not be looked at, which is told each time.
+ * Runs for each `verbatim ls`, so it loads little: code that reads sessions is loaded only if
+ * one has to be read (store/list.ts, LS1).
+ *
+ * The printed text of many sessions is cached (catalog/kept-text.ts). Not if it may change
+ * without a change of a log: for running threads, for relative times on a terminal, and only until
+ * the first live session is no longer live. Nor if something could not be read, which is reported
+ * each time.
+ *
+ * Everything printed is escaped here, whatever the catalog contains.
  */
 
 import { catalogPath, headsPath, keptListingPath } from "../../base/node-places.ts";
@@ -41,20 +43,20 @@ import { warnOfJournal } from "./journal-warning.ts";
 export interface ListingOptions {
   readonly sort: SessionSort;
   readonly limit: number;
-  /** One session a line, as JSON. */
+  /** One session per line, as JSON. */
   readonly isJson: boolean;
 }
 
 /** A session counts as live when it was appended to within this time. */
 const LIVE_MS = 60_000;
 
-/** A session that changed so recently will change again: what was printed is not worth keeping. */
+/** A session that changed this recently will change again: its text is not worth caching. */
 const REST_MS = 2000;
 
-/** Fewer take no time worth a file. */
+/** Fewer sessions are not worth a cache file. */
 const KEPT_FROM_SESSIONS = 1000;
 
-/** About 64 KB: few writes, and no text so large that the collector treats it apart. */
+/** About 64 KB: few writes, and below the size that the garbage collector treats as large. */
 const LINES_PER_PRINT = 120;
 
 export async function printListing(where: Where, options: ListingOptions, io: Io): Promise<void> {
@@ -85,7 +87,7 @@ export async function printListing(where: Where, options: ListingOptions, io: Io
   }
   io.progress(null);
   const gone = await goneLines(where, sort);
-  if (gone.length > 0) isWhole = false; // Said each time.
+  if (gone.length > 0) isWhole = false; // Reported each time.
   found = found.concat(gone);
   const sessions = sortLines(found).slice(0, limit);
   const pieces: string[] = [];
@@ -123,7 +125,7 @@ export async function printIds(where: Where, io: Io): Promise<void> {
   await io.print(safeText(ids.join("")));
 }
 
-/** Sessions whose head is pinned and whose log is gone; without pins nothing is loaded (LI1). */
+/** Sessions with a pinned head and no log; without pins nothing is loaded. */
 async function goneLines(where: Where, sort: SessionSort): Promise<SessionLine[]> {
   if (pinsStamp() === null) return [];
   const { nodeHost } = await import("../../base/node-host.ts");
@@ -144,13 +146,13 @@ function missingWarning(gone: readonly SessionLine[]): string {
   );
 }
 
-/** How the file of pins stands: which sessions are missing depends on it; null for no file. */
+/** State of the pins file, which determines the missing sessions; null for no file. */
 function pinsStamp(): string | null {
   const stats = statOf(headsPath());
   return stats === undefined ? null : `${stats.size} ${stats.mtimeMs}`;
 }
 
-/** The logs of all stores, each when it is asked for. */
+/** The logs of all stores, lazily. */
 function* logsOf(stores: readonly FoundStore[], onUnreadable: () => void): Generator<FoundLog> {
   for (const { dialect, root } of stores) {
     yield* eachLog(root, dialectNamed(dialect).layout, { onUnreadable });
@@ -162,17 +164,17 @@ function logOf({ line: { id, size, mtimeMs, logPathJson } }: SessionLine): Found
   return { id, path: JSON.parse(logPathJson) as string, size, mtimeMs };
 }
 
-/** A terminal is told how long ago something was: another text each time. */
+/** A terminal gets relative times, which change each time. */
 function isKept({ limit }: ListingOptions, io: Io): boolean {
   return limit === Infinity && !io.isTerminal;
 }
 
-/** Whether it is likely, and of those not at their end possible, that the same is true again. */
+/** Whether a session's line will probably stay the same. */
 function isAtRest({ line: { status, mtimeMs }, place }: SessionLine, nowMs: number): boolean {
   return !mayStandOtherwise(place.dialect, status) && nowMs - mtimeMs >= REST_MS;
 }
 
-/** When the first of those that are live no longer is; null when none is. */
+/** When the first live session is no longer live; null if none is live. */
 function endOfLife(sessions: readonly SessionLine[], nowMs: number): number | null {
   let endMs = Infinity;
   for (const { line } of sessions) {
@@ -181,7 +183,7 @@ function endOfLife(sessions: readonly SessionLine[], nowMs: number): number | nu
   return endMs === Infinity ? null : endMs;
 }
 
-/** All that an answer depends on but for the logs (LI3). */
+/** Everything that the output depends on except the logs. */
 function questionOf(stores: readonly FoundStore[], { sort, isJson }: ListingOptions): string {
   const places = stores.map(({ dialect, root }) => [dialect, root]);
   return JSON.stringify([CATALOG_VERSION, places, sort, isJson, pinsStamp()]);
@@ -209,7 +211,7 @@ function flagsOf({ line, isMissing }: SessionLine, nowMs: number): string {
   return isMissing ? '"live":false,"missing":true' : `"live":${isLive(line, nowMs)}`;
 }
 
-/** The store, with what reads its sessions loaded when it is asked for (LI1). */
+/** The store; code that reads its sessions is loaded on demand. */
 function listed({ dialect, root }: FoundStore, onWarning: Listed["onWarning"]): Listed {
   const summaries = async () => {
     const { nodeHost } = await import("../../base/node-host.ts");
@@ -256,7 +258,7 @@ function isLive({ mtimeMs }: Pick<RowLine, "mtimeMs">, nowMs: number): boolean {
   return nowMs - mtimeMs < LIVE_MS;
 }
 
-/** How long ago, or with null when exactly. */
+/** A relative time; with null, the exact time. */
 function updated({ updatedAt, mtimeMs }: SessionSummary, nowMs: number | null): string {
   const at = updatedAt ?? new Date(mtimeMs).toISOString();
   if (nowMs === null) return at;

@@ -1,4 +1,4 @@
-/** `verbatim ls`: every session of the stores found from here, without reading their logs twice. */
+/** `verbatim ls`: every session of the stores found from here, without reading a log twice. */
 
 import type { SessionSort } from "../../catalog/session-row.ts";
 import { type CliCommand, UsageError, wholeNumber } from "../../command/command.ts";

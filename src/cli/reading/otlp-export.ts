@@ -1,8 +1,8 @@
 /**
- * OTLP export: a session's spans from the command line: to a collector, or printed.
+ * OTLP export: sends a session's spans to a collector, or prints them.
  *
- * Headers come from `--header` and from the environment that every OpenTelemetry program reads, so
- * that a secret need not stand in a command line. They are never printed.
+ * Headers come from `--header` and from OpenTelemetry's environment variables, so that a secret
+ * need not be on a command line. They are never printed.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -23,7 +23,7 @@ import {
 import { safeText } from "../../render/safe-text.ts";
 import type { Session } from "../../store/session.ts";
 
-/** 1: the collector did not take all of it. */
+/** 1: the collector rejected some spans. */
 const EXIT_REJECTED = 1;
 const HEADERS_VARIABLE = "OTEL_EXPORTER_OTLP_HEADERS";
 
@@ -54,7 +54,7 @@ function targetOf({ options, io }: Pick<Run, "options" | "io">): SpanTarget {
   return { exporter: (body) => io.print(`${safeText(body)}\n`) };
 }
 
-/** What cannot be an address or a header is wrong usage, like any other bad option. */
+/** An invalid address or header is a usage error, like any other bad option. */
 function refuseBad(url: string, headers: Readonly<Record<string, string>>): void {
   try {
     endpointOf(url, headers);
@@ -63,7 +63,7 @@ function refuseBad(url: string, headers: Readonly<Record<string, string>>): void
   }
 }
 
-/** By lower-case names, so that an option stands for the same header of the environment. */
+/** Names in lower case, so that an option overrides the same header of the environment. */
 function headersOf(given: Run["options"][string]): Record<string, string> {
   const headers: Record<string, string> = {};
   const listed = process.env[HEADERS_VARIABLE]?.split(",") ?? [];
@@ -78,7 +78,7 @@ function headersOf(given: Run["options"][string]): Record<string, string> {
   return headers;
 }
 
-/** Says nothing of what it was given: it may be a secret. */
+/** Errors do not quote the header: it may be a secret. */
 function halves(text: string, from: string): [string, string] {
   const at = text.indexOf("=");
   if (at > 0) return [text.slice(0, at).trim(), text.slice(at + 1).trim()];

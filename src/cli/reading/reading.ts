@@ -1,6 +1,6 @@
 /**
- * Reading: what the commands that read one session have in common: naming it, printing its
- * entries, and saying at the end what could not be read.
+ * Reading: shared by commands that read one session: finding it, printing its entries, and
+ * reporting unreadable lines at the end.
  */
 
 import {
@@ -38,7 +38,7 @@ export const WHERE_OPTIONS: readonly CommandOption[] = [
   },
 ];
 
-/** Of the commands that verify one session. */
+/** For commands that verify one session. */
 export const PIN_OPTION: CommandOption = {
   flags: "--require-pin",
   summary: "refuse a session without a pinned head",
@@ -50,14 +50,14 @@ export const PROFILE_OPTION: CommandOption = {
   choices: [LEGACY_PROFILE],
 };
 
-/** How entries are printed; `--json` gives them whole. */
+/** How entries are printed; `--json` prints them whole. */
 export const VIEW_OPTIONS: readonly CommandOption[] = [
   { flags: "--json", summary: "print one JSON object per entry" },
   { flags: "--thinking", summary: "also show the model's thinking" },
   { flags: "--no-tools", summary: "show only tool names, without input and output" },
 ];
 
-/** Where to look, as the options say it. */
+/** The search place from the options. */
 export function whereOf(options: Run["options"]): Where {
   return {
     cwd: process.cwd(),
@@ -66,14 +66,14 @@ export function whereOf(options: Run["options"]): Where {
   };
 }
 
-/** The session that a person means; says so when nobody can tell which one it is. */
+/** The named session; reports an ambiguous name. */
 export async function openNamed(name: string, run: Run): Promise<Session> {
   const { openFound } = await import("../../listing/find-session.ts");
   const { nodeHost } = await import("../../base/node-host.ts");
   return openFound(nodeHost, await findNamed(name, run));
 }
 
-/** The same where it must be known whose it is: its lines may say so. */
+/** The same if its id must be known: its lines may contain it. */
 export async function openIdentifiedNamed(name: string, run: Run): Promise<Session> {
   const { openIdentified } = await import("../../listing/find-session.ts");
   const { nodeHost } = await import("../../base/node-host.ts");
@@ -96,13 +96,13 @@ async function findNamed(name: string, { options, io }: Run): Promise<FoundSessi
   return found;
 }
 
-/** Markdown as people see it: always escaped, coloured where there is colour. */
+/** Markdown for people: always escaped, coloured if colours are on. */
 export function shownMarkdown(markdown: string, io: Io): string {
   const safe = safeText(markdown);
   return io.hasColour ? colourMarkdown(safe) : safe;
 }
 
-/** Prints entries as the options ask, and counts those of which nothing was shown. */
+/** Prints entries as the options ask, and counts those that were not shown. */
 export class EntryPrinter {
   readonly #io: Io;
   readonly #output: ChunkedOutput;
@@ -117,7 +117,7 @@ export class EntryPrinter {
     this.#options = { thinking: options.thinking === true, tools: options.tools !== false };
   }
 
-  /** Prints the entry, now or with those that follow. */
+  /** Prints the entry, now or together with later ones. */
   add(entry: StoredEntry): Promise<void> {
     return this.#output.add(this.#isJson ? jsonLine(entry) : this.#shown(entry));
   }
@@ -138,7 +138,7 @@ export class EntryPrinter {
   }
 }
 
-/** Says when no line of the session is a message, and whose file it is. Returns what it said. */
+/** Reports a session without any message, and which program wrote the file. Returns the text. */
 export async function tellNotUnderstood(session: Session, io: Io): Promise<string | null> {
   const { notUnderstood, notUnderstoodText } = await import("../../listing/not-understood.ts");
   const { nodeHost } = await import("../../base/node-host.ts");
@@ -148,7 +148,7 @@ export async function tellNotUnderstood(session: Session, io: Io): Promise<strin
   return text;
 }
 
-/** Nothing is passed over in silence. */
+/** Reports entries that were not shown. */
 export function tellUnshown(count: number, io: Io): void {
   if (count === 0) return;
   const entries = count === 1 ? "1 entry says" : `${count} entries say`;
@@ -157,13 +157,13 @@ export function tellUnshown(count: number, io: Io): void {
 
 const BAD_LINES_LISTED_MAX = 5;
 
-/** Bad lines that were passed over, to be told at the end. */
+/** Skipped bad lines, reported at the end. */
 export class BadLines {
   readonly #listed: string[] = [];
   #count = 0;
 
   readonly add = ({ line, offset, reason }: BadEntry): void => {
-    if (reason === "blank") return; // An empty line; nothing stood in it.
+    if (reason === "blank") return; // An empty line.
     this.#count++;
     if (this.#count > BAD_LINES_LISTED_MAX) return;
     this.#listed.push(`${line === null ? `at byte ${offset}` : `line ${line}`} (${reason})`);
@@ -178,15 +178,15 @@ export class BadLines {
   }
 }
 
-/** How many bytes a crash left after the log's last line. */
+/** Bytes that a crash left after the log's last line. */
 export async function tornBytesOf(session: Session): Promise<number> {
   const reader = session.reader({ onBadLine: "skip" });
-  // Reading one line from the end is looking at the end.
+  // Reading one line backward finds the end.
   for await (const _ of reader.backward()) break;
   return reader.report.tornBytes;
 }
 
-/** Says when the log ends in bytes that a crash left. */
+/** Reports bytes that a crash left at the end of the log. */
 export async function tellTornTail(session: Session, io: Io): Promise<void> {
   const tornBytes = await tornBytesOf(session);
   if (tornBytes === 0) return;

@@ -1,4 +1,4 @@
-/** `verbatim render`: a session as a document: Markdown in its dialect's own words, or HTML. */
+/** `verbatim render`: a session as a document: its dialect's Markdown, or HTML. */
 
 import { type CliCommand, type Run, textOption, UsageError } from "../../command/command.ts";
 import { DIALECT_NAMES, dialectNamed } from "../../dialects/all.ts";
@@ -71,7 +71,7 @@ async function openGiven(run: Run) {
     throw new UsageError("name one session, by itself or with --thread-id");
   }
   if (threadId === undefined) return openNamed(name ?? "", run);
-  // The word of the one dialect whose sessions are called threads.
+  // The only dialect whose sessions are called threads.
   const dialect = DIALECT_NAMES.find((each) => dialectNamed(each).document !== undefined);
   if (options.dialect !== undefined && options.dialect !== dialect) {
     throw new UsageError(`--thread-id names a ${dialect} thread`);

@@ -1,4 +1,4 @@
-/** `verbatim search`: entries of all sessions that hold the words asked for. */
+/** `verbatim search`: finds entries of all sessions that contain the given words. */
 
 import { type CliCommand, UsageError, wholeNumber } from "../../command/command.ts";
 import { WHERE_OPTIONS, whereOf } from "./reading.ts";

@@ -1,7 +1,7 @@
 /**
- * Searching: the search index brought up to date, a query put to it, and what it found printed.
+ * Searching: updates the search index, runs a query, and prints the results.
  *
- * SR1  All that is printed is escaped here, whatever the sessions say.
+ * Everything printed is escaped here, whatever the sessions contain.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -27,7 +27,7 @@ import { Store } from "../../store/store.ts";
 import { warnOfJournal } from "./journal-warning.ts";
 
 export interface SearchAsked {
-  /** Null: only the index is brought up to date. */
+  /** Null: only update the index. */
   readonly query: string | null;
   readonly limit: number;
   readonly isJson: boolean;
@@ -36,11 +36,11 @@ export interface SearchAsked {
 
 const EXIT_NOTHING_FOUND = 1;
 const NOTHING_FOUND = "nothing found; try fewer words, or a beginning with * (`conn*`)";
-/** Entries of a page, which are shown before the next one is looked for. */
+/** Entries per page; a page is printed before the next one is searched. */
 const PAGE = 50;
-/** Sessions of a store that are looked at and named because nothing of them can be found. */
+/** Maximum sessions of a store that are checked and listed as not searchable. */
 const WORDLESS_MAX = 20;
-/** Entries that are looked at before somebody who waits is told so. */
+/** Entries examined before progress is printed. */
 const EXAMINED = 50_000;
 
 export async function runSearch(where: Where, asked: SearchAsked, io: Io): Promise<number> {
@@ -94,7 +94,7 @@ async function freshen(index: SearchIndex, stores: readonly FoundStore[], io: Io
   if (unreadable > 0) io.err(`warning: ${sessions} could not be read and searched`);
 }
 
-/** Says which sessions cannot be found because no message of theirs was understood. */
+/** Lists sessions that cannot be found because none of their messages was understood. */
 async function tellWordless(index: SearchIndex, place: FoundStore, io: Io): Promise<void> {
   const store = new Store(nodeHost, { ...place, onWarning: () => {} });
   for (const id of await index.wordless(place, WORDLESS_MAX)) {
@@ -103,7 +103,7 @@ async function tellWordless(index: SearchIndex, place: FoundStore, io: Io): Prom
       const found = await notUnderstood(nodeHost, session);
       if (found) io.err(`warning: ${safeLine(id)} is not searched: ${notUnderstoodText(found)}`);
     } catch (cause) {
-      if (!(cause instanceof VerbatimError)) throw cause; // Unreadable: told when it was indexed.
+      if (!(cause instanceof VerbatimError)) throw cause; // Unreadable: reported when it was indexed.
     }
   }
 }
@@ -144,7 +144,7 @@ function hitText({ id, role, at, tools, snippet }: SearchHit, io: Io): string {
   return `${io.hasColour ? bold(head) : head}\n    ${line}\n`;
 }
 
-/** Where there is no colour, hits stand out by nothing: the words are known to who asked. */
+/** Without colours, hits are not marked. */
 function pieceText({ text, isHit }: SnippetPiece, io: Io): string {
   const safe = safeLine(text);
   return isHit && io.hasColour ? hitColour(safe) : safe;

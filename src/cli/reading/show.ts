@@ -55,12 +55,12 @@ export const show: CliCommand = {
     const reading = { onBadLine: badLines.add };
     const entries = last === null ? session.entries(reading) : await session.last(last, reading);
     try {
-      // Programs get what each line says, people the usage of a message once.
+      // JSON has the usage of each line, text the usage of a message once.
       for await (const entry of options.json ? entries : usageOnce(entries)) {
         await printer.add(entry);
       }
     } finally {
-      await printer.flush(); // Also when reading fails: what came before is shown.
+      await printer.flush(); // Also if reading fails: show the entries before that.
     }
     printer.tellUnshown();
     await tellNotUnderstood(session, io);

@@ -1,4 +1,4 @@
-/** `verbatim tail`: the end of a session, and what any process appends to it from now on. */
+/** `verbatim tail`: the end of a session, and entries that any process appends from now on. */
 
 import { type ByteOffset, START } from "../../base/offset.ts";
 import { type CliCommand, type Io, wholeNumber } from "../../command/command.ts";
@@ -68,13 +68,13 @@ export const tail: CliCommand = {
 interface Showing {
   readonly printer: EntryPrinter;
   readonly badLines: BadLines;
-  /** The usage of a message is shown once: people want that, programs what each line says. */
+  /** Show the usage of a message once, for people; programs get the usage of each line. */
   readonly isOnce: boolean;
 }
 
 /**
- * Prints entries as they come. Those of a message that may go on wait HOLD_MS for its next line,
- * which repeats the usage; a message that pauses for longer shows its usage so far.
+ * Prints entries as they come. Entries of a message that may continue wait HOLD_MS for its next
+ * line, which repeats the usage; a message with a longer pause shows its usage so far.
  */
 class LivePrinter {
   readonly #printer: EntryPrinter;
@@ -98,13 +98,13 @@ class LivePrinter {
     );
   }
 
-  /** Prints what waits; rejects when printing has failed. */
+  /** Prints waiting entries; rejects if printing has failed. */
   async end(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#print([...this.#held.end()]);
   }
 
-  /** One after the other: a timer may print while an entry comes. A failure stays for the next. */
+  /** Serialised: a timer may print while an entry comes. A failure is kept for the next call. */
   #print(entries: readonly StoredEntry[]): Promise<void> {
     this.#printing = this.#printing.then(async () => {
       for (const entry of entries) await this.#printer.add(entry);
@@ -114,7 +114,7 @@ class LivePrinter {
   }
 }
 
-/** Prints the last entries; says which was the last, and up to where bad lines were counted. */
+/** Prints the last entries; returns the last one, and up to where bad lines were counted. */
 async function showEnd(
   session: Session,
   last: number,
@@ -125,7 +125,7 @@ async function showEnd(
     countedTo = Math.max(countedTo, bad.offset);
     badLines.add(bad);
   };
-  // One at the least: it is where following goes on.
+  // At least one: following starts there.
   const shown = await session.last(Math.max(last, 1), { onBadLine });
   const printed = isOnce ? usageOnce(shown) : shown;
   if (last > 0) for await (const entry of printed) await printer.add(entry);
@@ -133,7 +133,7 @@ async function showEnd(
   return { resumed: shown.at(-1) ?? null, countedTo };
 }
 
-/** What is appended; bad lines that were counted are not counted again, and a cut is told. */
+/** Follows appends; does not count bad lines twice, and reports a cut log. */
 function following(
   session: Session,
   reading: { readonly from: ByteOffset; readonly signal: AbortSignal },
@@ -155,8 +155,8 @@ function following(
 }
 
 /**
- * Following begins with the last line that was shown, not after it: that line may lack its LF as
- * yet, and only the follower can tell whether it still stands when it has one.
+ * Following begins with the last shown line, not after it: that line may not have its LF yet, and
+ * only the follower can tell whether it is still there afterwards.
  */
 function isSame(entry: StoredEntry, shown: StoredEntry): boolean {
   return entry.start === shown.start && jsonText(entry.native) === jsonText(shown.native);

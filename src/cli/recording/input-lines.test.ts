@@ -8,7 +8,7 @@ import { type InputLine, InputLines } from "./input-lines.ts";
 const running = new AbortController().signal;
 
 async function linesOf(chunks: readonly Buffer[], lineBytesMax: number): Promise<InputLine[]> {
-  // An empty chunk would end the stream, and no pipe gives one.
+  // An empty chunk would end the stream, and pipes produce none.
   const input = Readable.from(
     chunks.filter((chunk) => chunk.length > 0),
     { objectMode: false },

@@ -1,9 +1,11 @@
 /**
- * Input lines: what is piped in, line by line, however it is cut into chunks.
+ * Input lines: splits stdin into lines, however it is cut into chunks.
  *
- * IL1  Only LF splits. A last line without LF counts, but not when reading was interrupted: then
- *      nobody knows whether it is whole, and `droppedBytes` says how much of it was left.
- * IL2  No more than a line's limit is held: a longer one is read past, and given without bytes.
+ * IL1  Only LF splits. A last line without LF counts, but not if reading was interrupted: then it
+ * may be incomplete, and `droppedBytes` has its length.
+ *
+ * IL2  At most one line's limit is held in memory: a longer line is skipped, and returned without
+ * bytes.
  */
 
 import type { Readable } from "node:stream";
@@ -14,18 +16,18 @@ const CR = 0x0d;
 export interface InputLine {
   /** From 1. */
   readonly number: number;
-  /** Without its LF, or CR and LF; null when it is over the limit. */
+  /** Without its LF or CRLF; null if it is over the limit. */
   readonly bytes: Buffer | null;
 }
 
 export interface InputOptions {
   readonly lineBytesMax: number;
-  /** Stops reading; lines that have come in whole are still given. */
+  /** Stops reading; complete lines are still returned. */
   readonly signal: AbortSignal;
 }
 
 export class InputLines implements AsyncIterable<InputLine> {
-  /** What stood after the last LF when reading was interrupted. */
+  /** Bytes after the last LF when reading was interrupted. */
   droppedBytes = 0;
   readonly #input: Readable;
   readonly #options: InputOptions;
@@ -54,7 +56,7 @@ export class InputLines implements AsyncIterable<InputLine> {
   }
 }
 
-/** A line of which some has come in. */
+/** A line that is not complete yet. */
 class OpenLine {
   length = 0;
   readonly #lengthMax: number;
@@ -67,7 +69,7 @@ class OpenLine {
   add(part: Buffer): void {
     this.length += part.length;
     if (this.length > this.#lengthMax + 1)
-      this.#parts = []; // IL2; the one more may be a CR.
+      this.#parts = []; // IL2; the extra byte may be a CR.
     else if (part.length > 0) this.#parts.push(part);
   }
 
@@ -80,7 +82,7 @@ class OpenLine {
   }
 }
 
-/** The stream's chunks, up to its end or the signal; what was read by then is still given. */
+/** The stream's chunks, up to its end or the signal; chunks already read are still returned. */
 export async function* chunksOf(input: Readable, signal: AbortSignal): AsyncGenerator<Buffer> {
   let failure: Error | null = null;
   let hasEnded = false;
@@ -98,7 +100,7 @@ export async function* chunksOf(input: Readable, signal: AbortSignal): AsyncGene
   signal.addEventListener("abort", onReadable, { once: true });
   try {
     while (true) {
-      const isLast = signal.aborted; // Asked before reading: a fast writer would never let us go.
+      const isLast = signal.aborted; // Checked before reading: a fast writer would never let us stop.
       const chunk = input.read() as Buffer | null;
       if (chunk !== null) yield chunk;
       if (failure) throw failure;

@@ -1,6 +1,6 @@
 /**
- * Known rows: rows of an input whose `uuid` the log has already. The first row with a uuid is kept
- * (docs/formats/claude.md), so each later one is counted, and one with other content is named.
+ * Known rows: input rows whose `uuid` is already in the log. The first row with a uuid is kept
+ * (docs/formats/claude.md), so later ones are counted, and those with other content are listed.
  */
 
 import type { Io } from "../../command/command.ts";
@@ -25,7 +25,7 @@ export class KnownRows {
     };
   }
 
-  /** What an acknowledgement says of such a row. */
+  /** Field of the acknowledgement of such a row. */
   ackOf(native: Native): { readonly known?: "same" | "other" } {
     const isSame = this.#isSame.get(native);
     return isSame === undefined ? {} : { known: isSame ? "same" : "other" };

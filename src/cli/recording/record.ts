@@ -1,4 +1,4 @@
-/** `verbatim record`: entries from any program, as JSON lines on stdin, each one durable append. */
+/** `verbatim record`: appends entries from any program, as JSON lines on stdin, each durably. */
 
 import {
   type CliCommand,
@@ -16,7 +16,7 @@ import type { Store, StoreOptions } from "../../store/store.ts";
 import type { Outcome } from "./recording.ts";
 import type { SseSource } from "./sse-recording.ts";
 
-/** The options that one dialect brings. */
+/** Options of single dialects. */
 const OWN_OPTIONS = DIALECT_NAMES.flatMap((dialect) =>
   (dialectNamed(dialect).recording?.options ?? []).map((option) => ({ dialect, option })),
 );
@@ -89,7 +89,7 @@ export const record: CliCommand = {
     refuseSourceOptions(options);
     if (from !== undefined) refuseLineOptions(options);
     const asked = askedFor(options);
-    const { input } = io; // Before anything is made: what cannot be read is refused.
+    const { input } = io; // Before anything is created: refuse unreadable input.
     const store = await openStore(asked, io);
     const session = await openSession(store, asked);
     const writer = await session.openToAppend();
@@ -136,7 +136,7 @@ function askedFor(options: Run["options"]): Asked {
   for (const { dialect: owner, option } of OWN_OPTIONS) {
     const value = givenTo(option, options);
     if (value === undefined) continue;
-    // An option that would do nothing is a mistake.
+    // An option that would have no effect is an error.
     if (owner !== dialect) {
       throw new UsageError(`${flagOf(option)} is only for ${owner}, not for ${dialect}`);
     }
@@ -155,7 +155,7 @@ function askedFor(options: Run["options"]): Asked {
   };
 }
 
-/** `no` for a switch that takes something away and was given. */
+/** `no` for a given `--no-…` switch. */
 function givenTo(option: RecordOption, options: Run["options"]): string | undefined {
   const value = options[option.name];
   if (option.flags.startsWith("--no-")) return value === false ? "no" : undefined;
@@ -166,7 +166,7 @@ function flagOf({ flags }: RecordOption): string {
   return flags.split(" ")[0] ?? flags;
 }
 
-/** What has no meaning without the source that takes it. */
+/** Refuses options that only another source takes. */
 function refuseSourceOptions(options: Run["options"]): void {
   for (const { names, options: own } of RECORD_SOURCES) {
     const flag = own
@@ -179,7 +179,7 @@ function refuseSourceOptions(options: Run["options"]): void {
   }
 }
 
-/** What has no meaning where stdin holds no lines of entries. */
+/** Refuses options that need lines of entries on stdin. */
 function refuseLineOptions(options: Run["options"]): void {
   if (options.onError === "skip") {
     throw new UsageError("--on-error has no meaning with --from: each response is kept as it came");

@@ -1,11 +1,11 @@
 /**
- * Recorder: appends entries to a session as they come, many at once, and tells of each in order
+ * Recorder: appends entries to a session as they come, many at once, and acknowledges each in order
  * once it is durable.
  *
- * RC1  Acknowledgments are in the order of the entries, and none follows a failure: whoever counts
- *      them knows what is there. Entries after a failed one may be there too, unacknowledged.
- * RC2  An entry is judged before the next is taken, so that stopping at a bad one is exact.
- * RC3  Some are in flight at once, to share a sync; how many is bounded.
+ * - Acknowledgments are in the order of the entries, and none follows a failure: their count says
+ *   what is in the log. Entries after a failed one may be there too, unacknowledged.
+ * - An entry is validated before the next is taken, so that stopping at a bad one is exact.
+ * - A bounded number of entries is in flight at once, to share a sync.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -16,14 +16,14 @@ import type { Session } from "../../store/session.ts";
 const IN_FLIGHT_MAX = 256;
 /** Escaping makes a line up to six times as long; all of it must fit into the log's queue. */
 const IN_FLIGHT_BYTES_MAX = 4 * 1024 * 1024;
-/** What is wrong with an entry, not with the disk: nothing was written, and the log goes on. */
+/** Errors of an entry, not of the disk: nothing was written, and the log continues. */
 const REFUSALS: readonly string[] = ["INVALID_ENTRY", "INVALID_LINE", "LINE_TOO_LONG"];
 
 export interface RecordedLine {
-  /** Of the input, from 1; null for an entry of the recorder's own. */
+  /** Line number in the input, from 1; null for the recorder's own entry. */
   readonly number: number | null;
   readonly native: Native;
-  /** How long it is, about. */
+  /** Approximate length. */
   readonly bytes: number;
 }
 
@@ -45,18 +45,18 @@ export class Recorder {
   #told: Promise<void> = Promise.resolve();
   #failure: RecordFailure | null = null;
 
-  /** `onDurable` is told of the entries of the input, in order, with the offset after each. */
+  /** `onDurable` is called for the entries of the input, in order, with the offset after each. */
   constructor(session: Session, onDurable: (offset: ByteOffset, native: Native) => void) {
     this.#session = session;
     this.#onDurable = onDurable;
   }
 
-  /** The first entry that the disk did not take. No more are taken after it. */
+  /** The first entry that could not be written. No more are taken after it. */
   get failure(): RecordFailure | null {
     return this.#failure;
   }
 
-  /** Takes an entry, when there is room. Resolves to why the entry itself is refused, or null. */
+  /** Takes an entry, when there is room. Resolves to the error if the entry is refused, or null. */
   async add({ number, native, bytes }: RecordedLine): Promise<VerbatimError | null> {
     while (
       this.#inFlight.length >= IN_FLIGHT_MAX ||
@@ -101,8 +101,8 @@ export class Recorder {
 }
 
 /**
- * Resolves after every promise callback that is due has run. A session that is open refuses an
- * entry without waiting for anything, so by then it has (RC2).
+ * Resolves after all due promise callbacks have run. An open session refuses an entry without
+ * waiting, so by then it has.
  */
 function judgementPassed(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));

@@ -1,9 +1,9 @@
 /**
- * Recording: lines of input into entries of a session, until the input ends, is interrupted, or
- * something is wrong.
+ * Recording: turns lines of input into entries of a session, until the input ends, is interrupted,
+ * or fails.
  *
- * RG1  A line is recorded whole or not at all, and no line is passed over in silence: a malformed
- *      one is told with its number and its fault, never with its content.
+ * A line is recorded whole or not at all, and never skipped silently: a malformed one is reported
+ * with its number and its fault, never with its content.
  */
 
 import type { Io } from "../../command/command.ts";
@@ -15,21 +15,21 @@ import type { InputLines } from "./input-lines.ts";
 import { KnownRows } from "./known-rows.ts";
 import { Recorder } from "./recorder.ts";
 
-/** What became of the input. */
+/** How the recording ended. */
 export type Outcome =
   | "recorded"
-  /** A malformed line, and the caller asked to stop at such. */
+  /** A malformed line, with the option to stop there. */
   | "malformed"
-  /** The log took no more; what was acknowledged is there. */
+  /** The log failed; acknowledged entries are in it. */
   | "failed";
 
 export interface RecordingOptions {
   readonly input: InputLines;
-  /** Pass over malformed lines, instead of stopping at the first. */
+  /** Skip malformed lines instead of stopping at the first. */
   readonly isSkipping: boolean;
   /** Prints `{"offset":N}` for every entry of the input, once it is durable. */
   readonly isAcknowledging: boolean;
-  /** Written before the first entry unless that is one itself; null when the log has it. */
+  /** Written before the first entry unless that is one itself; null if the log has it. */
   readonly start: Native | null;
   readonly io: Io;
 }
@@ -102,7 +102,7 @@ function readEntry(bytes: Buffer | null): ReadEntry {
   return { native: value as Native, fault: null };
 }
 
-/** Whether it begins a thread, in either of rye's envelopes. */
+/** Whether a line starts a thread, in either of rye's envelopes. */
 function isStart(native: Native): boolean {
   return native.type === "thread_start" || native.event_type === "thread_start";
 }

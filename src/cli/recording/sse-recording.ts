@@ -1,8 +1,8 @@
 /**
- * SSE recording: a provider's responses on stdin, as server-sent events, into entries of a session.
+ * SSE recording: turns a provider's responses on stdin, as server-sent events, into entries.
  *
- * SC1  Each response becomes one entry, appended when its message has ended. One that is not whole is
- *      kept as partial, reported with its number, and no hindrance to the next.
+ * Each response becomes one entry, appended when its message has ended. An incomplete response is
+ * kept as partial and reported with its number; the next one is still recorded.
  */
 
 import type { Readable } from "node:stream";
@@ -25,12 +25,12 @@ export interface SseRecordingOptions {
   readonly signal: AbortSignal;
   /** Prints `{"offset":N}` for every entry, once it is durable. */
   readonly isAcknowledging: boolean;
-  /** Written before the first entry; null when the log has it. */
+  /** Written before the first entry; null if the log has it. */
   readonly start: Native | null;
   readonly io: Io;
 }
 
-/** What is wrong with a response, and not with the log: the next one can be recorded. */
+/** Errors of a response, not of the log: the next one can be recorded. */
 const FAULTS: readonly string[] = [
   "BAD_STREAM",
   "PROVIDER_ERROR",
@@ -56,7 +56,7 @@ export async function recordResponses(
       if (events === null) continue;
       count++;
       const captured = isAnthropic ? captureAnthropic(events, sink) : captureOpenAI(events, sink);
-      for await (const _ of captured); // To its end: what follows is the next one's.
+      for await (const _ of captured); // To its end: the rest belongs to the next response.
       await captured.result;
     } catch (error) {
       const isFault = error instanceof VerbatimError && FAULTS.includes(error.code);
@@ -70,7 +70,7 @@ export async function recordResponses(
   return "malformed";
 }
 
-/** A session as capturing needs it, with what goes before the first entry and after each. */
+/** A session as capture needs it; writes the start before the first entry and acknowledges each. */
 function entrySink(session: Session, options: SseRecordingOptions): CaptureSession {
   let { start } = options;
   return {

@@ -1,22 +1,25 @@
 /**
- * Waiting hooks: commands that read sessions first put recorded hooks into them that wait in a spool, and
- * commands that keep reading do so again and again.
+ * Waiting hooks: commands that read sessions first drain the hook spool; commands that keep reading
+ * drain it repeatedly.
  */
 
 import { nodeHost } from "../../base/node-host.ts";
 import type { Run } from "../../command/command.ts";
 import { bringInHooks } from "../../listing/bring-in-hooks.ts";
 
-/** Commands that read sessions. `verify` and `doctor` only look: they report what waits. */
+/** Commands that read sessions. `verify` and `doctor` only report waiting hooks. */
 const READERS: readonly string[] = [
   ...["ls", "search", "show", "tail", "render", "export", "stats", "resume", "handoff"],
   "repair",
 ];
-/** Those of them that run until they are stopped and do not drain by themselves. */
+/** Commands of these that run until stopped and do not drain by themselves. */
 const LASTING: readonly string[] = ["tail"];
 const AGAIN_AFTER_MS = 500;
 
-/** Resolves when what waits is in, or cannot be; call what it resolves to when the command is over. */
+/**
+ * Resolves when the spool is drained, or cannot be; call the returned function when the command
+ * ends.
+ */
 export async function hooksFirst(command: string, run: Run): Promise<() => void> {
   if (!READERS.includes(command)) return () => {};
   let told = "";

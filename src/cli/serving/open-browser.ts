@@ -1,8 +1,8 @@
-/** Open browser: shows a page in the user's browser, by the program that the system has for it. */
+/** Open browser: opens a page in the user's browser, with the system's opener. */
 
 import { spawn } from "node:child_process";
 
-/** Returns at once. `onFailure` hears why no browser was opened. */
+/** Returns at once. `onFailure` receives the reason if no browser was opened. */
 export function openInBrowser(url: string, onFailure: (why: string) => void): void {
   const opener = process.platform === "darwin" ? "open" : "xdg-open";
   // Detached: a browser started this way outlives the server.

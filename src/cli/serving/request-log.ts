@@ -1,8 +1,8 @@
 /**
- * Request log: one line of JSON for each request, on stderr or at the end of a file.
+ * Request log: one line of JSON for each request, on stderr or appended to a file.
  *
- * RL1  Nobody waits for it. What it cannot take in time is dropped and counted, and the count told
- *      as a line of its own as soon as there is room: a slow disk must not hold up appends.
+ * Requests never wait for it. Lines that it cannot take in time are dropped and counted, and the
+ * count is written as its own line as soon as there is room: a slow disk must not delay appends.
  */
 
 import { createWriteStream } from "node:fs";
@@ -10,7 +10,7 @@ import type { Writable } from "node:stream";
 import type { RequestRecord } from "../../server/http/request-track.ts";
 import { refuseLogPlace } from "../output-file.ts";
 
-/** How much waits to be written. */
+/** Maximum bytes waiting to be written. */
 export const LOG_BUFFER_BYTES_MAX = 1024 * 1024;
 
 export class RequestLog {
@@ -18,7 +18,10 @@ export class RequestLog {
   readonly #isFile: boolean;
   #dropped = 0;
 
-  /** `-` is stderr; a file is made 0600, only ever appended to, and no log of another kind. */
+  /**
+   * `-` is stderr; a file is created with mode 0600, only appended to, and must not be a log of
+   * ours.
+   */
   static open(path: string, onFailure: (cause: unknown) => void): RequestLog {
     if (path === "-") return new RequestLog(process.stderr, false);
     refuseLogPlace(path);
@@ -43,7 +46,7 @@ export class RequestLog {
     this.#to.write(`${lines}${JSON.stringify(record)}\n`);
   }
 
-  /** Resolves when what was taken is written. */
+  /** Resolves when everything taken is written. */
   async close(): Promise<void> {
     if (!this.#isFile || this.#to.destroyed) return;
     await new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Server access: the options of `serve` that say who reaches it, how, and how many. */
+/** Server access: the options of `serve` for access and limits. */
 
 import { resolve } from "node:path";
 import {
@@ -38,7 +38,7 @@ export const ACCESS_OPTIONS: readonly CommandOption[] = [
   { flags: "--request-log <file>", summary: "log each request as a JSON line; - for stderr" },
 ];
 
-/** What the options say; wrong usage where they cannot be meant. */
+/** The settings from the options; a usage error if they are invalid. */
 export function accessSettings(options: Run["options"]) {
   const { maxConnections, maxReaders } = options;
   const publicUrl = textOption("--public-url", options.publicUrl);

@@ -1,4 +1,4 @@
-/** `verbatim token`: who may use the server, and for what. */
+/** `verbatim token`: manages access tokens of the server. */
 
 import { resolve } from "node:path";
 import { momentOf } from "../../base/choice.ts";
@@ -172,7 +172,7 @@ function rowOf(entry: TokenEntry, state: string): string[] {
   return [id, name, scopes.join(", "), paths.join(", "), createdAt, told];
 }
 
-/** Every field is there, or null. */
+/** Every field is present, or null. */
 function jsonOf(entry: TokenEntry, state: string) {
   const { id, name, scopes, paths, createdAt, expiresAt = null, revokedAt = null } = entry;
   return { id, name, scopes, paths, createdAt, expiresAt, revokedAt, state };

@@ -1,6 +1,6 @@
 /**
- * `verbatim completions`: a script that lets a shell complete commands, options and values. Built
- * with the package (scripts/shell-files.mjs) from what the commands declare.
+ * `verbatim completions`: prints a shell completion script for commands, options and values. Built
+ * with the package (scripts/shell-files.mjs) from the commands' declarations.
  */
 
 import { type CliCommand, UsageError } from "../../command/command.ts";
