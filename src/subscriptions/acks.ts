@@ -1,9 +1,9 @@
 /**
  * Acks: who may move a subscription's cursors, and where to.
  *
- * AK1  A cursor never moves back within a stream, and never past its end.
- * AK2  An ack for a stream that was deleted, made anew or let go of during the wake is passed over:
- *      the worker could not know, and the rest of what it did must count.
+ * A cursor never moves back within a stream, and never past its end. An ack for a stream that was
+ * deleted, created again or unfollowed during the wake is ignored: the worker could not know, and
+ * its other acks must count.
  */
 
 import { type OffsetToken, parseOffset } from "../streams/offset-token.ts";
@@ -13,16 +13,16 @@ import { refused } from "./refusal.ts";
 import type { Subscription } from "./subscription.ts";
 import { judgeToken } from "./tokens.ts";
 
-/** What shows that one holds the current wake. */
+/** Proof that the sender holds the current wake. */
 export interface Fence {
   readonly token: string;
   readonly wakeId: string;
   readonly generation: number;
 }
 
-/** Processed up to this place, inclusive. */
+/** Processed up to this offset, inclusive. */
 export interface Ack {
-  /** As it goes over the wire: without the slash. */
+  /** As on the wire: without the slash. */
   readonly stream: string;
   readonly offset: string;
 }
@@ -32,7 +32,7 @@ export interface AckRequest extends Fence {
   readonly isDone: boolean;
 }
 
-/** Refuses whoever does not hold the current wake. */
+/** Throws unless the sender holds the current wake. */
 export function requireHolder(subscription: Subscription, fence: Fence, nowMs: number): void {
   const { id, secret } = subscription;
   const verdict = judgeToken(secret, fence.token, id, nowMs);
@@ -50,7 +50,7 @@ export function requireHolder(subscription: Subscription, fence: Fence, nowMs: n
   throw refused(id, "FENCED", `this wake of subscription ${id} is over; wait for its next one`);
 }
 
-/** The links as acknowledged; `refresh` looks up a stream's end when an ack is past the known one. */
+/** The links after the acks; `refresh` looks up a stream's end if an ack is past the known one. */
 export async function ackedLinks(
   subscription: Subscription,
   acks: readonly Ack[],
@@ -63,10 +63,10 @@ export async function ackedLinks(
     const place = parseOffset(offset);
     if (place === null) throw invalid(id, stream, "it is no offset of a stream");
     if (path === null) {
-      if (droppedInWake.has(`/${stream}`) || droppedInWake.has(stream)) continue; // AK2
+      if (droppedInWake.has(`/${stream}`) || droppedInWake.has(stream)) continue; // Unfollowed.
       throw invalid(id, stream, "the subscription does not follow this stream");
     }
-    const token = offset as OffsetToken; // It was parsed.
+    const token = offset as OffsetToken; // Already parsed.
     if (token > links.describe(path).tail) await refresh(path);
     const { acked, tail } = links.describe(path);
     if (token > tail) {
@@ -75,7 +75,7 @@ export async function ackedLinks(
     }
     const isOfThisStream = place.readSeq === parseOffset(acked)?.readSeq;
     if (token < (changes.get(path)?.cursor ?? acked)) {
-      if (!isOfThisStream) continue; // AK2
+      if (!isOfThisStream) continue; // Created again: ignored.
       throw invalid(id, stream, "it is before what was acknowledged already");
     }
     changes.set(path, { isExplicit: links.isExplicit(path), cursor: token });
@@ -83,7 +83,7 @@ export async function ackedLinks(
   return changes;
 }
 
-/** The links after all that a wake told of was processed. */
+/** The links after everything in a wake was processed. */
 export function acknowledged(
   { links }: Subscription,
   streams: readonly LinkedStream[],
@@ -91,14 +91,14 @@ export function acknowledged(
   const changes = new Map<string, Link>();
   for (const { path, tail } of streams) {
     const now = links.describe(path);
-    // One that was deleted meanwhile, or let go of, has nothing to acknowledge.
+    // A stream that was deleted or unfollowed meanwhile has nothing to acknowledge.
     if (!links.follows(path) || tail > now.tail || tail <= now.acked) continue;
     changes.set(path, { isExplicit: links.isExplicit(path), cursor: tail });
   }
   return changes;
 }
 
-/** The path that a worker means; a slash in front is passed over. */
+/** The followed path for a worker's stream name, with or without a leading slash. */
 function followedPath({ links }: Subscription, stream: string): string | null {
   if (links.follows(`/${stream}`)) return `/${stream}`;
   return stream.startsWith("/") && links.follows(stream) ? stream : null;

@@ -1,9 +1,9 @@
 /**
- * Configuration: what a subscription was asked to be. Fixed for its life; asked for again with
- * another, it is refused.
+ * Configuration: the parameters of a subscription. Fixed for its life; a request with other
+ * parameters for the same id is refused.
  *
- * Paths are the store's own, with their slash. What the other kind of delivery would need is left
- * out, so that two requests that mean the same are the same.
+ * Paths are the store's own, with their slash. Fields of the other kind of delivery are left out,
+ * so that equivalent requests are equal.
  */
 
 import { createHash } from "node:crypto";
@@ -12,11 +12,11 @@ export interface SubscriptionConfig {
   readonly type: "webhook" | "pull-wake";
   /** A glob over paths without their slash. */
   readonly pattern: string | null;
-  /** Streams by name, sorted, each once. */
+  /** Streams by name, sorted, without duplicates. */
   readonly streams: readonly string[];
-  /** Where a webhook's requests go; null for pull-wake. */
+  /** URL for webhook requests; null for pull-wake. */
   readonly webhookUrl: string | null;
-  /** Where wakes are written to; null for a webhook. */
+  /** Stream for wake events; null for a webhook. */
   readonly wakeStream: string | null;
   readonly leaseTtlMs: number;
   readonly description: string | null;
@@ -24,7 +24,7 @@ export interface SubscriptionConfig {
 
 export const LEASE_TTL_MS = { min: 1000, usual: 30_000, max: 600_000 } as const;
 
-/** Two configurations have one hash if and only if they are the same. */
+/** Two configurations have the same hash if and only if they are equal. */
 export function configHash(config: SubscriptionConfig): string {
   const { type, pattern, streams, webhookUrl, wakeStream, leaseTtlMs, description } = config;
   const fields = [type, pattern, streams, webhookUrl, wakeStream, leaseTtlMs, description];

@@ -1,15 +1,15 @@
 /**
- * Ends: where each followed stream begins and ends, as far as this process was told.
+ * Ends: where each followed stream begins and ends, as far as this process knows.
  *
- * EN1  What a change told is newer than what was looked up: a lookup that was under way meanwhile
- *      neither moves an end back nor brings a deleted stream to life.
+ * EN1  A change notification is newer than a lookup: a lookup that was running meanwhile neither
+ * moves an end back nor revives a deleted stream.
  */
 
 import type { OffsetToken } from "../streams/offset-token.ts";
 import type { StreamHead } from "../streams/stream-store.ts";
 
 export interface StreamEnd {
-  /** What nobody has acknowledged yet begins here: a fork's inherited part is history. */
+  /** Unacknowledged data begins here: a fork's inherited part is history. */
   readonly floor: OffsetToken;
   readonly end: OffsetToken;
 }
@@ -23,7 +23,7 @@ export class StreamEnds {
     return this.#ends.get(path);
   }
 
-  /** A change was told of a followed stream. */
+  /** A followed stream changed. */
   changed(path: string, head: StreamHead): void {
     this.#ends.set(path, { floor: head.fork?.at ?? head.start, end: head.end });
   }
@@ -34,12 +34,12 @@ export class StreamEnds {
     if (this.#lookups > 0) this.#deletedMeanwhile.add(path);
   }
 
-  /** Nobody follows the stream any more, so changes are not noted. */
+  /** The stream has no follower any more, so changes are not tracked. */
   forget(path: string): void {
     this.#ends.delete(path);
   }
 
-  /** Looks streams up; `learn` is called with each that is to be followed. */
+  /** Looks streams up; `learn` is called for each stream to follow. */
   async lookUp(work: (learn: (head: StreamHead) => void) => Promise<void>): Promise<void> {
     this.#lookups++;
     try {

@@ -10,7 +10,7 @@ import type { StreamStore } from "../streams/stream-store.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import type { WakeNotice } from "./waking.ts";
 
-// Method: a small life of a pull-wake subscription on a real store, in which one write of a record
+// Method: a short life of a pull-wake subscription on a real store, in which one write of a record
 // after the other is refused: first, second, third … until none is left to refuse.
 const CONFIG = webhookConfig({ ...PULL, streams: ["/named/a"], leaseTtlMs: 600_000 });
 
@@ -26,7 +26,7 @@ test("a server that ends at any write goes on with all that it had told", async 
   for (let at = 0; at < writes; at++) await life(at, "for good");
 });
 
-/** Lives through it; when writes end for good, starts anew on what is there and goes on. */
+/** Runs it; when writes fail for good, starts a new server on the same files and continues. */
 async function life(
   refusedAt: number,
   how: "once" | "for good",
@@ -59,7 +59,7 @@ async function life(
   await insist((on) => ack(on, claim, ["/events/b"], false));
   await insist((on) => on.removeStream("p", "/named/a"));
   await insist((on) => ack(on, claim, ["/named/b"], true));
-  time.pass(10_000); // What failed where nobody waited is tried again.
+  time.pass(10_000); // A failure in the background is retried.
   const last = await refusal(
     insist((on) => on.claim("p", "w")),
     "SUBSCRIPTION_REFUSED",
@@ -70,7 +70,7 @@ async function life(
   await insist((on) => on.remove("p"));
   await subscriptions.stop();
   disk.heal();
-  const after = await open(store, time); // Clears away what a refused write left over.
+  const after = await open(store, time); // Removes what a refused write left over.
   expect(await store.records("subscription/")).toHaveProperty("size", 0);
   await after.stop();
   await store.close();
@@ -97,7 +97,7 @@ function open(store: StreamStore, time: ManualTime): Promise<Subscriptions> {
   });
 }
 
-/** The store, but that writing records is refused from the `at`th on: once, or until it heals. */
+/** The store, but writing records is refused from the `at`th on: once, or until it heals. */
 function refusing(store: LocalStore, at: number, how: "once" | "for good") {
   let writes = 0;
   let isHealed = false;

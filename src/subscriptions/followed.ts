@@ -1,10 +1,11 @@
 /**
- * Followed streams: keeps every subscription's links in step with what happens to streams.
+ * Followed streams: updates every subscription's links when streams change.
  *
- * FS1  A subscription is added before its streams are looked up: what changes meanwhile is told, and
- *      wins over what the lookup found (EN1). So no append falls between the two.
- * FS2  Ends are kept of followed streams alone, and given up with the last follower: an end that
- *      nobody keeps in step would be taken for the present one later.
+ * FS1  A subscription is added before its streams are looked up: changes meanwhile are noted, and
+ * take precedence over the lookup (EN1). So no append is missed between the two.
+ *
+ * Ends are kept only for followed streams, and dropped with the last follower: an end that is no
+ * longer updated would later be taken for the current one.
  */
 
 import { VerbatimError } from "../base/errors.ts";
@@ -16,7 +17,7 @@ import type { Subscription } from "./subscription.ts";
 export interface FollowedListener {
   readonly onGrew: (subscription: Subscription) => void;
   readonly onDeleted: (subscription: Subscription, path: string) => void;
-  /** The stream that the subscription's wakes are written to was made, or grew. */
+  /** The subscription's wake stream was created, or grew. */
   readonly onWakeStream: (subscription: Subscription) => void;
 }
 
@@ -36,7 +37,7 @@ export class FollowedStreams {
     this.#listener = listener;
   }
 
-  /** How many subscriptions there are. */
+  /** Number of subscriptions. */
   get count(): number {
     return this.#followers.count;
   }
@@ -65,14 +66,14 @@ export class FollowedStreams {
     if (this.count === 0) this.close();
   }
 
-  /** Finds out where the streams end that these subscriptions follow. */
+  /** Looks up the ends of the streams that these subscriptions follow. */
   async lookUp(subscriptions: readonly Subscription[]): Promise<void> {
     const named = new Set(subscriptions.flatMap(({ links }) => links.paths()));
     await this.#lookUpNamed([...named]);
     if (subscriptions.some(({ config }) => config.pattern !== null)) await this.#lookUpAll();
   }
 
-  /** A link was made or removed: who follows the stream has changed. */
+  /** A link was added or removed: the stream's followers have changed. */
   async relink(paths: readonly string[]): Promise<void> {
     for (const path of paths) {
       this.#followers.changed(path);
@@ -81,7 +82,7 @@ export class FollowedStreams {
     await this.#lookUpNamed(paths.filter((path) => this.#followers.of(path).length > 0));
   }
 
-  /** Looks where a stream ends, when what we were told does not explain a request. */
+  /** Looks up a stream's end if the known one does not explain a request. */
   async refresh(path: string): Promise<StreamEnd | undefined> {
     const head = await this.headOf(path);
     if (head !== null && head.end > (this.ends.get(path)?.end ?? "")) {
@@ -131,10 +132,10 @@ export class FollowedStreams {
   }
 
   #forgetUnfollowed(path: string): void {
-    if (this.#followers.of(path).length === 0) this.ends.forget(path); // FS2
+    if (this.#followers.of(path).length === 0) this.ends.forget(path);
   }
 
-  /** Every append of every stream comes by here: as little as possible is done (FO1). */
+  /** Called for every append of every stream, so it does as little as possible (FO1). */
   #onChange(path: string, head: StreamHead | null): void {
     const followers = this.#followers.of(path);
     if (head === null) {
@@ -156,7 +157,7 @@ export class FollowedStreams {
   }
 }
 
-/** Whether a stream is not there, for whatever reason. */
+/** Whether a stream does not exist, for whatever reason. */
 export function isMissing(cause: unknown): boolean {
   return (
     cause instanceof VerbatimError &&

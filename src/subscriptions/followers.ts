@@ -1,8 +1,8 @@
 /**
- * Followers: which subscriptions follow a stream, answered for every append.
+ * Followers: which subscriptions follow a stream; looked up for every append.
  *
- * FO1  A path is matched once and remembered, until subscriptions come or go: an append costs one
- *      lookup, however many subscriptions and streams there are.
+ * FO1  A path is matched once and cached until subscriptions change: an append costs one lookup,
+ * however many subscriptions and streams there are.
  */
 
 import { segmentsOf } from "./glob.ts";
@@ -41,7 +41,7 @@ export class Followers {
     this.#byPath.clear();
   }
 
-  /** A link changed: who follows the stream is asked anew. */
+  /** A link changed: match the stream's followers again. */
   changed(path: string): void {
     this.#byPath.delete(path);
   }

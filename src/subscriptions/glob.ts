@@ -1,25 +1,25 @@
 /**
- * Globs: which streams a subscription's pattern names.
+ * Globs: which streams a subscription's pattern matches.
  *
- * `*` stands for one segment of a path, `**` for any number of them, none included; every other
- * segment for itself. `%2A` in a segment is a star that means itself.
+ * `*` matches one segment of a path, `**` any number of segments, including none; every other
+ * segment matches itself. `%2A` in a segment is a literal star.
  *
- * GL1  Matching never takes longer than pattern times path: on a mismatch only the last `**` is
- *      tried again, because an earlier one could reach nothing that it does not.
+ * Matching takes at most pattern times path steps: on a mismatch only the last `**` is tried again,
+ * because an earlier one could match nothing that the last cannot.
  */
 
 import { SUBSCRIPTION_LIMITS } from "../base/limits.ts";
 
-/** A pattern, taken apart once. */
+/** A parsed pattern. */
 export class Glob {
   readonly #segments: readonly Segment[];
 
-  /** The pattern must have no fault (`globFault`). */
+  /** The pattern must be valid (`globFault`). */
   constructor(pattern: string) {
     this.#segments = pattern.split("/").map(segmentOf);
   }
 
-  /** Whether it names the stream with these segments (`segmentsOf`). */
+  /** Whether it matches the stream with these segments (`segmentsOf`). */
   matches(given: readonly string[]): boolean {
     const segments = this.#segments;
     let at = 0;
@@ -35,7 +35,7 @@ export class Glob {
         at++;
         read++;
       } else if (lastRun >= 0) {
-        at = lastRun + 1; // GL1: the run takes one segment more.
+        at = lastRun + 1; // The last `**` takes one segment more.
         read = ++runEnd;
       } else {
         return false;
@@ -51,14 +51,14 @@ export function segmentsOf(path: string): readonly string[] {
   return path.slice(1).split("/");
 }
 
-/** Why a text is no pattern; null when it is one. */
+/** Why a text is not a valid pattern; null if it is. */
 export function globFault(pattern: string): string | null {
   if (pattern === "") return "it is empty";
   if (pattern.length > SUBSCRIPTION_LIMITS.patternCharsMax) return "it is too long";
   if (!pattern.isWellFormed()) return "it is not well-formed Unicode";
   for (const segment of pattern.split("/")) {
     if (segment === "") return "it has an empty segment";
-    // As a part of a segment it would stand for itself, and silently match nothing.
+    // As a part of a segment it would be literal, and silently match nothing.
     if (segment !== "*" && segment !== "**" && segment.includes("*")) {
       return "a star must be a whole segment; write %2A for a star that means itself";
     }

@@ -1,13 +1,16 @@
 /**
- * Links: the streams that one subscription follows, how far each was acknowledged, and which wait.
+ * Links: the streams that one subscription follows, their acknowledged offsets, and which are
+ * pending.
  *
- * A stream is followed because a request named it (explicit) or because the pattern does (glob).
+ * A stream is followed because a request named it (explicit) or because the pattern matches (glob).
  *
- * LK1  Only what must be remembered is kept: that a stream was named, and how far it was
- *      acknowledged. A stream without a link that the pattern names came after the subscription,
- *      and none of it was acknowledged; so nothing is written when one appears.
- * LK2  A stream waits if and only if its end is past both what was acknowledged and its floor. So an
- *      acknowledgement of a stream that was deleted says nothing about one made later (K1).
+ * Only two things are stored: that a stream was named, and its acknowledged offset. A stream
+ * without a link that the pattern matches was created after the subscription, and none of it was
+ * acknowledged; so nothing is written when one appears.
+ *
+ * LK2  A stream is pending if and only if its end is past both the acknowledged offset and its
+ * floor. So an acknowledgement of a deleted stream has no effect on one created later at the same
+ * path.
  */
 
 import { formatOffset, type OffsetToken } from "../streams/offset-token.ts";
@@ -20,7 +23,7 @@ export interface Link {
   readonly cursor: OffsetToken | null;
 }
 
-/** What a worker is told of one stream. */
+/** What a worker learns about one stream. */
 export interface LinkedStream {
   readonly path: string;
   readonly linkType: "explicit" | "glob";
@@ -29,7 +32,7 @@ export interface LinkedStream {
   readonly hasPending: boolean;
 }
 
-/** Links as they are to be; null: none. */
+/** New links by path; null removes one. */
 export type LinkChanges = ReadonlyMap<string, Link | null>;
 
 const ZERO = formatOffset(0, 0);
@@ -37,12 +40,12 @@ const ZERO = formatOffset(0, 0);
 export class Links {
   readonly #ends: StreamEnds;
   readonly #glob: Glob | null;
-  /** Never followed because of the pattern: each wake would wake again. */
+  /** Never followed because of the pattern: each wake would cause another one. */
   readonly #wakeStream: string | null;
   readonly #links = new Map<string, Link>();
-  /** Streams that exist and are followed. */
+  /** Existing streams that are followed. */
   readonly #streams = new Set<string>();
-  /** Those that wait, the longest first. */
+  /** Pending streams, the longest first. */
   readonly #pending = new Set<string>();
   #explicitCount = 0;
 
@@ -61,7 +64,7 @@ export class Links {
     return null;
   }
 
-  /** `segments` are the path's, for whoever asks many subscriptions about one stream. */
+  /** `segments` are the path's, for callers that check many subscriptions for one stream. */
   follows(path: string, segments?: readonly string[]): boolean {
     return this.isExplicit(path) || this.isMatched(path, segments);
   }
@@ -70,7 +73,7 @@ export class Links {
     return this.#links.get(path)?.isExplicit === true;
   }
 
-  /** Whether the pattern names it. */
+  /** Whether the pattern matches it. */
   isMatched(path: string, segments = segmentsOf(path)): boolean {
     return this.#glob !== null && path !== this.#wakeStream && this.#glob.matches(segments);
   }
@@ -79,7 +82,7 @@ export class Links {
     return this.#links.get(path) ?? null;
   }
 
-  /** Takes changes over, which are durable by now. */
+  /** Applies changes that are durable by now. */
   apply(changes: LinkChanges): void {
     for (const [path, link] of changes) {
       if (this.isExplicit(path)) this.#explicitCount--;
@@ -90,7 +93,7 @@ export class Links {
     }
   }
 
-  /** The stream grew, was made or deleted, or its link changed. */
+  /** The stream grew, was created or deleted, or its link changed. */
   refresh(path: string): void {
     const end = this.#ends.get(path);
     if (end === undefined || !this.follows(path)) {
@@ -103,18 +106,18 @@ export class Links {
     else this.#pending.delete(path);
   }
 
-  /** The stream, followed already, grew: the quick part of `refresh`. */
+  /** The stream, already followed, grew: the fast path of `refresh`. */
   grew(path: string): void {
     this.#streams.add(path);
     if (!this.#pending.has(path)) this.refresh(path);
   }
 
-  /** Up to where it was acknowledged, in terms of the stream that is there now (LK2). */
+  /** The acknowledged offset within the stream that exists now (LK2). */
   acked(path: string): OffsetToken {
     return this.#ackedWith(path, this.#links.get(path)?.cursor ?? null);
   }
 
-  /** Whether streams would wait if these changes were made. */
+  /** Whether streams would be pending after these changes. */
   isPendingAfter(changes: LinkChanges): boolean {
     for (const path of this.#pending) {
       const change = changes.get(path);
@@ -126,7 +129,7 @@ export class Links {
     return false;
   }
 
-  /** Those that wait, up to `pendingMax`; and while these are fewer than `othersMax`, others. */
+  /** Up to `pendingMax` pending streams; if these are fewer than `othersMax`, others too. */
   snapshot(pendingMax: number, othersMax: number): LinkedStream[] {
     const streams: LinkedStream[] = [];
     for (const path of this.#pending) {
@@ -140,7 +143,7 @@ export class Links {
     return streams;
   }
 
-  /** All that are followed, in order of path; those named that do not exist yet too. */
+  /** All followed streams, in order of path, including named ones that do not exist yet. */
   paths(): string[] {
     const paths = new Set(this.#streams);
     for (const [path, { isExplicit }] of this.#links) if (isExplicit) paths.add(path);

@@ -1,16 +1,16 @@
 /**
- * Records: subscriptions as the store keeps them, and the only writer of these.
+ * Records: subscriptions in the store's records. Only this file writes them.
  *
- *     subscription/<uid>/config       what it is, and its secret
+ *     subscription/<uid>/config       configuration and secret
  *     subscription/<uid>/phase        generation, wake, retry
  *     subscription/<uid>/link<path>   [isExplicit, cursor] of one stream
- *     subscription/<uid>/tails/<n>    [[path, cursor], …]: where streams stood when it was made
+ *     subscription/<uid>/tails/<n>    [[path, cursor], …]: ends of the streams at creation
  *
- * RE1  `config` is written last and removed first: what has none is left over, and is removed.
- * RE2  Links are written before the phase. A crash in between has moved cursors of which the worker
- *      was not told; its retry is accepted, and without one the wake goes out again.
- * RE3  `link` wins over `tails`. Where neither link nor stream is left, a cursor in `tails` is of an
- *      earlier stream and counts for nothing (LK2).
+ * - `config` is written last and removed first: records without one are left over, and are removed.
+ * - Links are written before the phase. A crash in between has moved cursors without the worker's
+ *   knowledge; its retry is accepted, and without one the wake is delivered again.
+ * - `link` takes precedence over `tails`. If neither link nor stream exists, a cursor in `tails`
+ *   belongs to an earlier stream and is ignored (LK2).
  */
 
 import type { OffsetToken } from "../streams/offset-token.ts";
@@ -23,10 +23,10 @@ import { Subscription } from "./subscription.ts";
 
 const PREFIX = "subscription/";
 const TAILS_PER_RECORD = 1000;
-/** Few enough to leave room in the store's queue for others. */
+/** Small enough to leave room in the store's queue for others. */
 const WRITES_AT_ONCE = 256;
 
-/** What a turn decided. */
+/** The result of a turn. */
 export interface Change {
   readonly phase?: Phase;
   readonly links?: LinkChanges;
@@ -41,7 +41,7 @@ export class SubscriptionRecords {
     this.#store = store;
   }
 
-  /** All there are, without what streams they follow: `ends` is still to be filled. */
+  /** Loads all subscriptions, without the streams they follow: `ends` is filled later. */
   async load(ends: StreamEnds): Promise<Subscription[]> {
     const byUid = new Map<string, Map<string, string>>();
     for (const [key, value] of await this.#store.records(PREFIX)) {
@@ -54,13 +54,13 @@ export class SubscriptionRecords {
     for (const [uid, parts] of byUid) {
       const config = parts.get("config");
       if (config === undefined)
-        await this.#removeAll(uid, [...parts.keys()]); // RE1
+        await this.#removeAll(uid, [...parts.keys()]); // Left over.
       else subscriptions.push(loaded(uid, config, parts, ends));
     }
     return subscriptions;
   }
 
-  /** Makes a new subscription durable, with its links; then they are its own. */
+  /** Makes a new subscription durable, with its links, then applies the links. */
   async create(subscription: Subscription, links: LinkChanges): Promise<void> {
     const { id, uid, config, createdAtMs, secret } = subscription;
     const writes: [string, string][] = [];
@@ -80,7 +80,7 @@ export class SubscriptionRecords {
     subscription.links.apply(links);
   }
 
-  /** Makes a change durable, then takes it over. To be called in a turn. */
+  /** Makes a change durable, then applies it. Must be called in a turn. */
   async commit(subscription: Subscription, change: Change): Promise<void> {
     const writes: [string, string | null][] = [];
     for (const [path, link] of change.links ?? []) {
@@ -95,12 +95,14 @@ export class SubscriptionRecords {
     }
   }
 
-  /** On resolving, the subscription is gone for good; the rest of its records may follow later. */
+  /**
+   * When it resolves, the subscription is gone for good; its other records may be removed later.
+   */
   async remove(uid: string): Promise<void> {
     await this.#put(uid, [["config", null]]);
   }
 
-  /** Removes what is left over of a subscription that is gone. */
+  /** Removes leftover records of a deleted subscription. */
   async removeRest(uid: string): Promise<void> {
     const start = `${PREFIX}${uid}/`;
     const keys = [...(await this.#store.records(start)).keys()];
@@ -118,8 +120,8 @@ export class SubscriptionRecords {
   }
 
   /**
-   * Many at once and in order, so that they share a sync, and a crash leaves the first ones of them.
-   * When one fails, the others' ends are waited for: nothing of this turn may land in the next.
+   * Writes many at once and in order, so that they share a sync, and a crash leaves a prefix of
+   * them. If one fails, the others are still awaited: nothing of this turn may land in the next.
    */
   async #put(uid: string, writes: readonly (readonly [string, string | null])[]): Promise<void> {
     for (let at = 0; at < writes.length; at += WRITES_AT_ONCE) {
@@ -149,7 +151,7 @@ function loaded(
   parts: ReadonlyMap<string, string>,
   ends: StreamEnds,
 ): Subscription {
-  // As `create` and `commit` wrote them: the store answers for its records as for its streams.
+  // As `create` and `commit` wrote them: the store guarantees its records like its streams.
   const { secret, ...rest } = JSON.parse(configText) as ConfigRecord;
   const bytes = Buffer.from(secret, "base64url");
   const subscription = new Subscription({ ...rest, uid, secret: bytes }, ends);
@@ -163,7 +165,7 @@ function loaded(
   for (const [part, text] of parts) {
     if (!part.startsWith("link/")) continue;
     const [isExplicit, cursor] = JSON.parse(text) as [boolean, OffsetToken | null];
-    links.set(part.slice("link".length), { isExplicit, cursor }); // RE3
+    links.set(part.slice("link".length), { isExplicit, cursor }); // Takes precedence over `tails`.
   }
   subscription.links.apply(links);
   const phase = parts.get("phase");

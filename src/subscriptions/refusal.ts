@@ -1,4 +1,4 @@
-/** Refusals of requests about subscriptions: one code of ours, with the protocol's word as reason. */
+/** Refusals of requests about subscriptions: one error code of ours, with the protocol's reason. */
 
 import { type SubscriptionRefusal, VerbatimError } from "../base/errors.ts";
 

@@ -1,4 +1,4 @@
-/** Requirements: what a subscription must be, or have room for, to do what is asked of it. */
+/** Requirements: conditions and limits of requests about subscriptions. */
 
 import { SUBSCRIPTION_LIMITS } from "../base/limits.ts";
 import type { SubscriptionConfig } from "./config.ts";
@@ -10,7 +10,7 @@ export function requireType({ id, config }: Subscription, type: SubscriptionConf
   throw refused(id, "INVALID_REQUEST", `subscription ${id} is of type ${config.type}, not ${type}`);
 }
 
-/** Those of the streams that were not named before; refuses what cannot be followed. */
+/** The streams that were not named before; throws for those that cannot be followed. */
 export function newlyNamed(
   { id, links, config }: Subscription,
   paths: readonly string[],

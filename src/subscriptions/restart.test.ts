@@ -5,7 +5,7 @@ import { formatOffset } from "../streams/offset-token.ts";
 import type { WakeNotice } from "./waking.ts";
 
 // Method: "killed" is another server on a copy of the files as they are at that moment, "restarted"
-// one on the same files after an orderly stop. Everything must go on in both alike.
+// one on the same files after a clean stop. Everything must continue in both alike.
 type Again = (desk: Subscribing) => Promise<Subscribing>;
 const WAYS: [string, Again][] = [
   ["killed", (desk) => desk.afterKill()],
@@ -35,7 +35,7 @@ test.each(WAYS)(
     expect(await next.create("s", config)).toBe(false);
     expect(() => next.subscriptions.get("gone")).toThrow("there is no subscription gone");
     await next.append("/events/new", 2);
-    expect((await next.delivery(0)).generation).toBe(2); // Generations go on.
+    expect((await next.delivery(0)).generation).toBe(2); // Generations continue.
   },
 );
 
@@ -183,7 +183,8 @@ test("a subscription made again under the same id wakes, though its generations 
 });
 
 test("killed after any of its writes, nothing acknowledged is lost and nothing is left over", async () => {
-  // Method: a small life, and a copy of the files after each step; each copy must be able to go on.
+  // Method: a short life, and a copy of the files after each step; each copy must be able to
+  // continue.
   const desk = await Subscribing.open();
   await desk.make("/wake/pool");
   await desk.make("/events/before", 1);
@@ -209,7 +210,7 @@ test("killed after any of its writes, nothing acknowledged is lost and nothing i
     expect(next.cursors("p"), `step ${at}`).toEqual(desk.cursors("p"));
     await next.settle("p");
     const end = await next.make("/events/then", 1);
-    await next.pass(30_000, "p"); // A lease that is held runs out.
+    await next.pass(30_000, "p"); // A held lease expires.
     const claim = await next.subscriptions.claim("p", "next");
     const then = claim.streams.find(({ path }) => path === "/events/then");
     expect(then).toMatchObject({ acked: ZERO, tail: end, hasPending: true });

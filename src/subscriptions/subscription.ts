@@ -1,9 +1,10 @@
 /**
  * One subscription: its configuration, its links, its phase, and the turns in which they change.
  *
- * SU1  Turns come one after another. In a turn one decides on what is there, makes it durable, and
- *      only then takes it over (`records.ts`): nobody sees what a crash could take back.
- * SU2  `links` may hear of streams that grew at any time, within turns too; that is no decision.
+ * SU1  Turns are serialised. A turn decides on the current state, makes the change durable, and
+ * only then applies it (`records.ts`): no state is visible that a crash could undo.
+ *
+ * `links` may be updated for grown streams at any time, even within turns.
  */
 
 import type { SubscriptionConfig } from "./config.ts";
@@ -11,18 +12,18 @@ import type { StreamEnds } from "./ends.ts";
 import { Links } from "./links.ts";
 import { NEW_PHASE, type Phase } from "./phase.ts";
 
-/** What never changes. */
+/** The immutable part. */
 export interface SubscriptionIdentity {
   readonly id: string;
-  /** Tells it from an earlier one with the same id. */
+  /** Distinguishes it from an earlier one with the same id. */
   readonly uid: string;
   readonly config: SubscriptionConfig;
   readonly createdAtMs: number;
-  /** What its tokens are signed with. */
+  /** Signs its tokens. */
   readonly secret: Uint8Array;
 }
 
-/** A webhook request that is under way. */
+/** A webhook request in flight. */
 export interface Attempt {
   readonly wakeId: string;
   readonly abort: AbortController;
@@ -39,11 +40,11 @@ export class Subscription implements SubscriptionIdentity {
   /** `made` once it is durable, `gone` once it is deleted. */
   state: "making" | "made" | "gone" = "making";
   attempt: Attempt | null = null;
-  /** Streams that were let go of during this wake: acknowledging them is no mistake. */
+  /** Streams that were unfollowed during this wake: acknowledging them is not an error. */
   readonly droppedInWake = new Set<string>();
-  /** What failed may work now: the wake stream was made. */
+  /** A failed delivery may work now: the wake stream was created. */
   isRetryEarly = false;
-  /** A look at it is due already. */
+  /** A `look` is already scheduled. */
   isLookDue = false;
   cancelTimer: () => void = () => {};
   #lastTurn: Promise<unknown> = Promise.resolve();
@@ -64,7 +65,7 @@ export class Subscription implements SubscriptionIdentity {
   /** Runs `work` after the turns before it (SU1). */
   turn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#lastTurn.then(work);
-    this.#lastTurn = turn.catch(() => {}); // The next one's turn comes all the same.
+    this.#lastTurn = turn.catch(() => {}); // A failure does not stop the next turn.
     return turn;
   }
 }

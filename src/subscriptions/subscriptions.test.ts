@@ -28,7 +28,7 @@ test("asked for again with the same configuration a subscription stays, with ano
     expect(error.details.reason, JSON.stringify(change)).toBe("SUBSCRIPTION_ALREADY_EXISTS");
   }
   await desk.subscriptions.addStreams("s", ["/c"]);
-  expect(await desk.create("s", config)).toBe(false); // What was added since is not part of it.
+  expect(await desk.create("s", config)).toBe(false); // Later additions are not part of it.
 });
 
 test("asked for many times at once, one subscription is made", async () => {
@@ -46,7 +46,7 @@ test("streams that exist are followed from their end, those that come later from
   await desk.make("/events/empty");
   await desk.create("s", { streams: ["/later", "/named"] });
   await desk.settle("s");
-  expect(desk.deliveries).toEqual([]); // Making it replays nothing.
+  expect(desk.deliveries).toEqual([]); // Creating it replays nothing.
   expect(desk.cursors("s")).toEqual({
     "/events/before": before,
     "/events/empty": ZERO,
@@ -64,7 +64,8 @@ test("streams that exist are followed from their end, those that come later from
 });
 
 test("streams that grow while a subscription is made are missed by nobody", async () => {
-  // Method: many streams, appended to all the time; each must be acknowledged at its end or wait.
+  // Method: many streams, appended to all the time; each must be acknowledged at its end or be
+  // pending.
   const desk = await Subscribing.open();
   const paths = Array.from({ length: 50 }, (_, n) => `/events/${n}`);
   await Promise.all(paths.map((path) => desk.make(path, 0)));
@@ -230,7 +231,7 @@ test("a subscription names as many streams as the limit says, and not one more",
 test("a wake tells of as many waiting streams as the limit says, and the next of the rest", async () => {
   const desk = await Subscribing.open();
   await desk.create("gate");
-  await desk.make("/events/first", 1); // Its wake is held up while the others come to wait.
+  await desk.make("/events/first", 1); // Its wake is delayed until the others are pending.
   const max = SUBSCRIPTION_LIMITS.wakeStreamsMax;
   await Promise.all(Array.from({ length: max }, (_, n) => desk.make(`/events/${n}`, 1)));
   (await desk.delivery(0)).answer("accepted");

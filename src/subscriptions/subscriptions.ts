@@ -1,13 +1,14 @@
 /**
- * Subscriptions: all of a server's, from being made to being deleted, and what is asked of them.
+ * Subscriptions: all subscriptions of a server, from creation to deletion, and requests to them.
  *
- * Durable in the store's records, so that a server that was killed goes on where it was: wakes,
- * leases, retries, cursors. No HTTP here: requests come decoded, webhooks go out through `deliver`.
+ * Durable in the store's records, so that a killed server continues where it was: wakes, leases,
+ * retries, cursors. No HTTP here: requests come decoded, webhooks go out through `deliver`.
  *
- * SS1  What a request was told is durable; a refused one changed nothing.
- * SS2  Streams that exist when a subscription is made are followed from their end, those that come
- *      later from their beginning. A stream that grows meanwhile is in time for either.
- * SS3  Only the holder of the current wake moves cursors: token, generation and wake id all agree.
+ * - An acknowledged request is durable; a refused one changed nothing.
+ * - Streams that exist when a subscription is created are followed from their end, later ones from
+ *   their beginning. A stream that grows meanwhile is not missed in either case.
+ * - Only the holder of the current wake moves cursors: token, generation and wake id must all
+ *   match.
  */
 
 import { SUBSCRIPTION_LIMITS } from "../base/limits.ts";
@@ -37,10 +38,10 @@ export class Subscriptions {
   readonly #subscriptionsMax: number;
   readonly #onFault: WakingOptions["onFault"];
   readonly #byId = new Map<string, Subscription>();
-  /** Ids that are being made or deleted: each by one at a time. */
+  /** Ids that are being created or deleted, each by one request at a time. */
   readonly #busyIds = new Map<string, Promise<unknown>>();
 
-  /** Loads what there is. Nothing is sent before `begin`. */
+  /** Loads all subscriptions. Sends nothing before `begin`. */
   static async open(options: SubscriptionsOptions): Promise<Subscriptions> {
     const subscriptions = new Subscriptions(options);
     try {
@@ -68,12 +69,12 @@ export class Subscriptions {
     });
   }
 
-  /** Goes on where the last server was: wakes, leases, retries. */
+  /** Continues where the last server stopped: wakes, leases, retries. */
   begin(): void {
     this.#waking.begin(this.#byId.values());
   }
 
-  /** Makes one; or finds that the same is there already. Refuses another one with its id. */
+  /** Creates one, or finds an equal one. Throws if a different one has the id. */
   create(
     id: string,
     config: SubscriptionConfig,
@@ -101,7 +102,7 @@ export class Subscriptions {
     throw notFound(id);
   }
 
-  /** Deletes it, if it is there. What is under way for it comes to nothing. */
+  /** Deletes it, if it exists. Requests in flight for it have no effect. */
   remove(id: string): Promise<void> {
     return this.#alone(id, async () => {
       const subscription = this.#byId.get(id);
@@ -120,14 +121,14 @@ export class Subscriptions {
     });
   }
 
-  /** Follows more streams by name, each from its present end. */
+  /** Follows more streams by name, each from its current end. */
   async addStreams(id: string, paths: readonly string[]): Promise<void> {
     await this.#turn(id, async (subscription) => {
       const { links } = subscription;
       const added = newlyNamed(subscription, paths);
       const named = new Map<string, Link>();
       for (const path of added) {
-        // One that the pattern names keeps what was acknowledged of it: adding changes nothing.
+        // A stream that the pattern matches keeps its cursor: adding it changes nothing.
         const cursor = links.isMatched(path)
           ? (links.get(path)?.cursor ?? null)
           : ((await this.#streams.headOf(path))?.end ?? null);
@@ -139,7 +140,7 @@ export class Subscriptions {
     });
   }
 
-  /** Follows a stream by name no more; the pattern may still name it. */
+  /** Stops following a stream by name; the pattern may still match it. */
   async removeStream(id: string, path: string): Promise<void> {
     await this.#turn(id, async (subscription) => {
       const { links, droppedInWake } = subscription;
@@ -153,7 +154,7 @@ export class Subscriptions {
     });
   }
 
-  /** Takes the lease of a pull-wake, for as long as `leaseTtlMs` or until it is prolonged. */
+  /** Takes the lease of a pull-wake, for `leaseTtlMs` or until it is extended. */
   claim(id: string, worker: string): Promise<WakeNotice> {
     return this.#turn(id, async (subscription) => {
       requireType(subscription, "pull-wake");
@@ -178,7 +179,7 @@ export class Subscriptions {
     });
   }
 
-  /** Acknowledges, and either prolongs the lease or gives it back; whether there is a next wake. */
+  /** Acknowledges, and extends or releases the lease; returns whether there is a next wake. */
   ack(
     id: string,
     type: SubscriptionConfig["type"],
@@ -198,7 +199,7 @@ export class Subscriptions {
     });
   }
 
-  /** Gives the lease back; what waits is for the next wake. */
+  /** Releases the lease; pending streams are for the next wake. */
   release(id: string, fence: Fence): Promise<void> {
     return this.#turn(id, async (subscription) => {
       requireType(subscription, "pull-wake");
@@ -207,7 +208,7 @@ export class Subscriptions {
     });
   }
 
-  /** Breaks off what is under way; a later `open` takes it up again. The store stays open. */
+  /** Aborts what is in flight; a later `open` resumes it. The store stays open. */
   async stop(): Promise<void> {
     this.#streams.close();
     await this.#waking.stop(this.#byId.values());
@@ -252,7 +253,7 @@ export class Subscriptions {
 
   #onGrew(subscription: Subscription): void {
     const { wake, retry } = subscription.phase;
-    // With a wake under way, or a retry to wait for, it is looked at when that ends.
+    // During a wake, or before a retry, it is checked when that ends.
     if (wake === null && retry === null) this.#waking.look(subscription);
   }
 
@@ -270,7 +271,7 @@ export class Subscriptions {
     }
     const link = links.get(path);
     if (link === null || link.isExplicit) return;
-    // The cursor of a stream that is gone is only in the way; killed before, it does no harm (LK2).
+    // The cursor of a deleted stream is useless; if a crash leaves it, it is harmless (LK2).
     subscription
       .turn(async () => {
         if (subscription.state !== "made" || this.#streams.ends.get(path)) return;
@@ -279,12 +280,12 @@ export class Subscriptions {
       .catch((cause: unknown) => this.#onFault(`the cursor of deleted stream ${path}`, cause));
   }
 
-  /** A turn of the subscription with this id, and then a look at what it brought about. */
+  /** Runs a turn of the subscription with this id, then a `look` at the result. */
   async #turn<T>(id: string, work: (subscription: Subscription) => Promise<T>): Promise<T> {
     const subscription = this.get(id);
     try {
       return await subscription.turn(() => {
-        if (subscription.state === "gone") throw notFound(id); // Before our turn came.
+        if (subscription.state === "gone") throw notFound(id); // Deleted before this turn.
         return work(subscription);
       });
     } finally {
@@ -296,7 +297,7 @@ export class Subscriptions {
     for (;;) {
       const other = this.#busyIds.get(id);
       if (other === undefined) break;
-      await other.catch(() => {}); // Its own caller hears of it.
+      await other.catch(() => {}); // Its own caller receives the error.
     }
     const mine = work();
     this.#busyIds.set(id, mine);

@@ -1,16 +1,16 @@
 /**
- * Tokens: what the one who was woken shows to acknowledge it.
+ * Tokens: authenticate the acknowledgements of a woken worker.
  *
- * `<base64url of JSON>.<base64url of HMAC-SHA256>`; the JSON says subscription, generation, expiry.
+ * `<base64url of JSON>.<base64url of HMAC-SHA256>`; the JSON has subscription, generation, expiry.
  *
- * TK1  Each subscription has a secret of its own, made with it and gone with it: no token of
- *      another, or of an earlier one with the same id, is valid.
- * TK2  Nothing of a token is looked at before its HMAC was found right, in constant time.
+ * Each subscription has its own secret, created and deleted with it: no token of another one, or of
+ * an earlier one with the same id, is valid. Nothing in a token is read before its HMAC is
+ * verified, in constant time.
  */
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** Leases can be prolonged for as long as somebody works, but not beyond this. */
+/** Leases can be extended while a worker is active, but not beyond this. */
 export const TOKEN_MS_MAX = 24 * 60 * 60 * 1000;
 
 const TOKEN_CHARS_MAX = 4096;
@@ -44,7 +44,7 @@ export function judgeToken(
   const dot = token.indexOf(".");
   if (dot < 0) return invalid;
   const payload = token.slice(0, dot);
-  // As text: base64url has several spellings for the same bytes, and a token has one.
+  // Compared as text: base64url has several spellings for the same bytes, and a token has one.
   const expected = Buffer.from(hmac(secret, payload));
   const given = Buffer.from(token.slice(dot + 1));
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return invalid;

@@ -1,4 +1,4 @@
-/** Wake events: what a pull-wake subscription writes to its wake stream. */
+/** Wake events: the messages that a pull-wake subscription writes to its wake stream. */
 
 import type { StreamStore } from "../streams/stream-store.ts";
 import { isMissing } from "./followed.ts";
@@ -7,9 +7,9 @@ import type { Subscription } from "./subscription.ts";
 export type WakeStreamStore = Pick<StreamStore, "head" | "append" | "touch">;
 
 /**
- * Appends the event of the current wake, unless it is there already: the generation is the epoch
- * of a producer, so however often it is tried, the stream holds it once. False when there is no
- * such stream, or it takes no more; the stream is the application's to make.
+ * Appends the event of the current wake, unless it is already there: the generation is the
+ * producer's epoch, so retries leave it in the stream once. False if the stream does not exist or
+ * is closed; the application creates it.
  */
 export async function appendWakeEvent(
   store: WakeStreamStore,

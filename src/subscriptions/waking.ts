@@ -1,15 +1,15 @@
 /**
- * Waking: carries out what a subscription's phase asks for, and moves it on with time.
+ * Waking: carries out a subscription's phase, and advances it with time.
  *
- * One look at a subscription does whatever is due: a lease that ran out, a wake to issue, one to
- * deliver. Appends, acknowledgements, timers and a start of the server all just ask for a look, so a
- * server that was killed goes on where it was without any code of its own.
+ * One `look` at a subscription does whatever is due: expire a lease, issue a wake, deliver one.
+ * Appends, acknowledgements, timers and the start of the server all just request a `look`, so a
+ * killed server continues where it was without special code.
  *
- * WK1  A wake is durable before anybody is told of it, so no generation is ever told twice with
- *      different ids. Killed before it knew that it had told, it tells again: the same wake.
- * WK2  A pull-wake's event is appended with the generation as the epoch of a producer, so however
- *      often it is tried, the wake stream holds it once.
- * WK3  What a webhook's `done` acknowledges is what its own request said, and nothing later.
+ * - A wake is durable before it is delivered, so no generation is ever delivered with two ids. If
+ *   the server is killed before it records the delivery, it delivers the same wake again.
+ * - A pull-wake's event is appended with the generation as producer epoch, so retries leave it in
+ *   the wake stream once.
+ * - A webhook's `done` acknowledges what its own request contained, and nothing later.
  */
 
 import { InFlight } from "../base/in-flight.ts";
@@ -33,7 +33,7 @@ import type { Attempt, Subscription, SubscriptionIdentity } from "./subscription
 import { mintToken, TOKEN_MS_MAX } from "./tokens.ts";
 import { appendWakeEvent } from "./wake-event.ts";
 
-/** What one is told who is woken. */
+/** What a woken worker receives. */
 export interface WakeNotice {
   readonly subscription: SubscriptionIdentity;
   readonly wakeId: string;
@@ -42,16 +42,16 @@ export interface WakeNotice {
   readonly token: string;
 }
 
-/** `done`: all of it was processed. `accepted`: a callback will follow. */
+/** `done`: everything was processed. `accepted`: a callback will follow. */
 export type DeliveryOutcome = "done" | "accepted" | "failed";
 
 /** Sends a webhook's request. Must end soon after the signal. */
 export type Deliver = (notice: WakeNotice, signal: AbortSignal) => Promise<DeliveryOutcome>;
 
-/** Time and chance, which a test owns. */
+/** Clock, timers and randomness, which tests replace. */
 export interface SubscriptionHost {
   readonly nowMs: () => number;
-  /** Calls back once, after `ms`; returns how to prevent that. */
+  /** Calls back once, after `ms`; returns a function that cancels it. */
   readonly setTimer: (ms: number, onTime: () => void) => () => void;
   readonly randomBytes: (count: number) => Uint8Array;
   /** From 0 to 1. */
@@ -64,12 +64,12 @@ export interface WakingOptions {
   readonly host: SubscriptionHost;
   readonly deliver: Deliver;
   readonly deliveriesMax: number;
-  /** What went wrong where nobody waits for an answer. */
+  /** Called for failures in the background. */
   readonly onFault: (what: string, cause: unknown) => void;
 }
 
 const NO_CHANGES: LinkChanges = new Map();
-/** With this many waiting streams or more, a wake tells of no others. */
+/** With this many pending streams or more, a wake lists no others. */
 const OTHERS_MAX = 100;
 const TIMER_MS_MAX = 2 ** 31 - 1;
 const AFTER_FAULT_MS = 5000;
@@ -77,10 +77,10 @@ const AFTER_FAULT_MS = 5000;
 export class Waking {
   readonly #options: WakingOptions;
   readonly #attempts = new Set<Attempt>();
-  /** Those that wait until fewer webhook requests are under way. */
+  /** Subscriptions that wait until fewer webhook requests are in flight. */
   readonly #waiting = new Set<Subscription>();
   readonly #inFlight = new InFlight();
-  /** Before it has begun, what is due waits; then `begin` looks at everything. */
+  /** Before `begin`, due work waits; then `begin` looks at everything. */
   #state: "waiting" | "running" | "stopped" = "waiting";
 
   constructor(options: WakingOptions) {
@@ -92,7 +92,7 @@ export class Waking {
     for (const subscription of subscriptions) this.look(subscription);
   }
 
-  /** Does what is due, soon; asked for again meanwhile, once. */
+  /** Schedules whatever is due; repeated calls meanwhile run once. */
   look(subscription: Subscription): void {
     if (subscription.isLookDue || this.#state !== "running") return;
     subscription.isLookDue = true;
@@ -108,14 +108,20 @@ export class Waking {
     );
   }
 
-  /** One that waits for room, if there is some. Each look asks for the next, so none is left out. */
+  /**
+   * Looks at one that waits for room, if there is some. Each look triggers the next, so none is
+   * missed.
+   */
   #lookAtWaiting(): void {
     const [first] = this.#waiting;
     const hasRoom = this.#attempts.size < this.#options.deliveriesMax;
     if (first !== undefined && hasRoom) this.look(first);
   }
 
-  /** The phase after a wake was acknowledged or given back: the next wake, if streams still wait. */
+  /**
+   * The phase after a wake was acknowledged or released: the next wake, if streams are still
+   * pending.
+   */
   next(subscription: Subscription, links: LinkChanges = NO_CHANGES): Phase {
     const phase = finished(subscription.phase);
     return subscription.links.isPendingAfter(links) ? this.issue(subscription, phase) : phase;
@@ -127,12 +133,12 @@ export class Waking {
     return issued(phase, id, subscription.isWebhook ? this.leaseEndMs(subscription) : null);
   }
 
-  /** When a lease that begins now runs out. */
+  /** When a lease that begins now expires. */
   leaseEndMs({ config }: SubscriptionIdentity): number {
     return this.#options.host.nowMs() + config.leaseTtlMs;
   }
 
-  /** What the one who has the current wake is given. */
+  /** The notice for the holder of the current wake. */
   notice(subscription: Subscription, wakeId: string): WakeNotice {
     const { id, secret, phase, links } = subscription;
     const { generation } = phase;
@@ -146,14 +152,14 @@ export class Waking {
     };
   }
 
-  /** Nothing is to be done for it any more: it was deleted. */
+  /** Cancels all work for a deleted subscription. */
   drop(subscription: Subscription): void {
     subscription.cancelTimer();
     subscription.attempt?.abort.abort();
     this.#waiting.delete(subscription);
   }
 
-  /** Breaks off what is under way, as if the process ended: the next start takes it up again. */
+  /** Aborts what is in flight, as if the process ended: the next start resumes it. */
   async stop(subscriptions: Iterable<Subscription>): Promise<void> {
     this.#state = "stopped";
     for (const subscription of subscriptions) subscription.cancelTimer();
@@ -193,7 +199,7 @@ export class Waking {
     const { wake, retry } = phase;
     const isInFlight = wake !== null && attempt?.wakeId === wake.id;
     if (links.firstPending === null) {
-      // A stream that waited was deleted or let go of, before anybody was told.
+      // A pending stream was deleted or unfollowed before the wake was delivered.
       const isMoot = !isInFlight && (wake === null ? retry !== null : !wake.isTold);
       return isMoot ? finished(phase) : phase;
     }
@@ -217,7 +223,7 @@ export class Waking {
     subscription.cancelTimer = this.#options.host.setTimer(wait, () => this.look(subscription));
   }
 
-  /** Writes a pull-wake's event to its wake stream (WK2). */
+  /** Writes a pull-wake's event to its wake stream. */
   async #announce(subscription: Subscription): Promise<void> {
     const { host, records, store, onFault } = this.#options;
     subscription.isRetryEarly = false;
@@ -254,12 +260,13 @@ export class Waking {
       onFault(what, cause);
     }
     this.#attempts.delete(attempt);
-    if (this.#state !== "running") return; // Broken off: nothing is known of how it went.
+    if (this.#state !== "running") return; // Aborted: the outcome is unknown.
     try {
       await subscription.turn(() => this.#delivered(subscription, attempt, notice, outcome));
     } catch (cause) {
       onFault(what, cause);
-      // Not durable: all the same, do not send it again and again while nothing can be written.
+      // Applied even if not durable, so that it is not sent repeatedly while nothing can be
+      // written.
       const { host } = this.#options;
       subscription.phase = undelivered(subscription.phase, host.nowMs(), host.random());
     }
@@ -276,7 +283,7 @@ export class Waking {
     if (subscription.attempt === attempt) subscription.attempt = null;
     const { host, records } = this.#options;
     const nowMs = host.nowMs();
-    // A callback was faster, or the lease has run out: this wake is over.
+    // A callback was faster, or the lease has expired: this wake is over.
     if (subscription.state !== "made" || subscription.phase.wake?.id !== attempt.wakeId) return;
     if (outcome === "failed") {
       const phase = undelivered(subscription.phase, nowMs, host.random());

@@ -49,7 +49,7 @@ test("a callback acknowledges, prolongs the lease, and is fenced after done", as
   const acks = [{ stream: "events/a", offset: middle }];
   expect(await desk.ack(wake, { acks })).toEqual({ isWokenAgain: false });
   expect(desk.cursors("s")).toEqual({ "/events/a": middle });
-  await desk.pass(999, "s"); // 1899 after the wake: the callback has prolonged the lease.
+  await desk.pass(999, "s"); // 1899 after the wake: the callback has extended the lease.
   const rest = [{ stream: "events/a", offset: end }];
   expect(await desk.ack(wake, { acks: rest, isDone: true })).toEqual({ isWokenAgain: false });
   const error = await refusal(desk.ack(wake, { isDone: true }), "SUBSCRIPTION_REFUSED");
@@ -86,7 +86,7 @@ test("a failed delivery is tried again, with the same wake, after 1, 2, 4 … se
       count: at + 1,
       atMs: desk.time.nowMs() + ms,
     });
-    await desk.append("/events/a", at); // New work does not hurry it.
+    await desk.append("/events/a", at); // New appends do not shorten the delay.
     await desk.pass(ms - 1, "s");
     expect(desk.deliveries).toHaveLength(at + 1);
     await desk.pass(1, "s");
@@ -169,7 +169,7 @@ test("a callback that is faster than the webhook's answer counts, and the answer
   await desk.ack(wake, { acks, isDone: true });
   const later = await desk.append("/events/a", 2);
   const next = await desk.delivery(1);
-  expect(wake.signal.aborted).toBe(false); // Its request may still be answered in peace.
+  expect(wake.signal.aborted).toBe(false); // Its request may still be answered.
   wake.answer("failed");
   await desk.settle("s");
   expect(desk.subscriptions.get("s").phase).toMatchObject({ generation: 2, retry: null });

@@ -63,7 +63,7 @@ test("an answer is read up to its limit, and no further", async () => {
     response.on("close", () => gate.open());
   };
   expect(await callWebhook(callTo(receiver.url), local, never)).toBe("accepted");
-  await gate.pass(); // The connection was let go of.
+  await gate.pass(); // The connection was released.
 });
 
 test("a receiver that takes too long, or is given up on, is a failure", async () => {
@@ -137,7 +137,7 @@ test("a URL that is no longer allowed is not called", async () => {
 test("over https the receiver must prove its name", async () => {
   const tls = selfSigned("hooks.example.com");
   const receiver = await WebhookReceiver.start(answerWith({ done: true }), tls);
-  // Method: a world in which this machine is public, since no test can have a public receiver.
+  // Method: this machine counts as public, since no test can have a public receiver.
   const world = { isPublic: (address: string) => address === "127.0.0.1", ca: tls.cert };
   const resolve = resolveTo("127.0.0.1");
   const url = (host: string) => callTo(`https://${host}:${receiver.port}/hook`);
