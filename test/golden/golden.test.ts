@@ -156,7 +156,7 @@ const inCorpus = new Set(
 
 function kindOf(made: string): string {
   if (inCorpus.has(made)) return made;
-  if (/^\d{4}-\d\d-\d\dT|^17\d{8,11}$/.test(made)) return "<time>";
+  if (/^\d{4}-\d\d-\d\dT|^17\d{8}(\.\d+)?$|^17\d{11}$/.test(made)) return "<time>";
   return /^[0-9a-f]{8}-/.test(made) ? "<uuid>" : "<hash>";
 }
 
