@@ -62,7 +62,7 @@ async function program(argv: readonly string[], io: ProcessIo): Promise<number> 
   }
 }
 
-/** Rewrites shortcuts: no arguments prints help, a path alone lists it, `-V` is `-v`. */
+/** Rewrites shortcuts: no arguments means `--help`, a path alone `show`, `-V` is `--version`. */
 function meant(argv: readonly string[]): readonly string[] {
   const [first, ...rest] = argv;
   if (first === undefined) return ["--help"];

@@ -1,13 +1,13 @@
 /**
- * Dialect: everything the product asks of an on-disk layout, as one object.
+ * Dialect: the interface of an on-disk layout.
  *
- *   id <-> path     where a session's log lies below the store's root
- *   line -> entry   what a line means
+ *   id <-> path     path of a session's log below the store's root
+ *   line -> entry   meaning of a line
  *   entry -> lines  how an entry is written, and what the writer adds to each line
  *   files           derived files next to the log, loaded when they are needed
  *
- * All but `files`, `inbox` and `hostFor` is pure: no files, no clock, no randomness. `all.ts` lists the
- * dialects. A dialect that is only read implements `name`, `isReadOnly`, `layout`, `signing`,
+ * All but `files`, `inbox` and `hostFor` is pure: no files, no clock, no randomness. `all.ts` lists
+ * the dialects. A read-only dialect implements `name`, `isReadOnly`, `layout`, `signing`,
  * `logPath`, `idAt`, `decode`, `express` and `complete`.
  */
 

@@ -46,7 +46,7 @@ export class Compacted {
     this.#held.push(entry);
   }
 
-  /** Passes on what is held. Call at the end. */
+  /** Passes on held entries. Call at the end. */
   finish(): void {
     for (const entry of [...this.#held, ...this.#kept]) this.#pass(entry);
     [this.#held, this.#kept] = [[], []];

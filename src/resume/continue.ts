@@ -1,5 +1,5 @@
 /**
- * Continue: continues from what was resumed, and records it.
+ * Continue: opens a resumed session for appending, and records the report.
  *
  * - The report is written to the log before the next message, as an entry that no provider sees;
  *   signed where the store signs.
@@ -72,7 +72,7 @@ export async function continueResumed(
   return { session, leftBehind: 0, notLinked: null };
 }
 
-/** Whether the log, its end repaired, is still what was judged. */
+/** Whether the log, its end repaired, is still the one that was verified. */
 async function isSame(host: Host, session: Session, { hash, end }: ResumedSource) {
   const found = await mendedLog(host, session, nodeCrypto);
   return found.end === end && found.hash === hash;

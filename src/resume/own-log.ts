@@ -48,7 +48,7 @@ export class OwnLog {
     this.#held.push(entry);
   }
 
-  /** Passes on what is held. Call at the end. */
+  /** Passes on held entries. Call at the end. */
   finish(): void {
     this.#letGo(true);
   }

@@ -1,5 +1,5 @@
 /**
- * Request: the body of a request, from what was resumed.
+ * Request: the body of a request, from a resumed session.
  *
  * - It can be sent as it is. For a session with tool calls, Anthropic requires tools, so the called
  *   ones are listed, without a description and with `tool_choice` none: a caller that has the tools

@@ -75,7 +75,7 @@ export interface Resumed<Name extends TargetName = TargetName> {
   readonly model: string | null;
   /** The tools that the messages call, by their names there. */
   readonly tools: readonly string[];
-  /** What was resumed, for `continue.ts`. */
+  /** The source of the resumed session, for `continue.ts`. */
   readonly source: ResumedSource;
 }
 

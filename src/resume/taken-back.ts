@@ -64,7 +64,7 @@ export class TakenBack {
     if (this.#standing.isEmpty) this.finish();
   }
 
-  /** Passes on what is held. Call at the end. */
+  /** Passes on held entries. Call at the end. */
   finish(): void {
     for (const entry of this.#held) this.#pass(entry);
     [this.#held, this.#room] = [[], new Room()];

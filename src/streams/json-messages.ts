@@ -1,5 +1,5 @@
 /**
- * JSON messages: splits what was posted to a JSON stream into the lines that are stored.
+ * JSON messages: splits a request body for a JSON stream into the lines that are stored.
  *
  * - A message is a slice of the source text. Numbers, key order, duplicate keys, escapes and spaces
  *   stay unchanged; nothing is serialised again.

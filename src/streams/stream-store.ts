@@ -26,7 +26,7 @@ export type Lifetime =
   /** `text`: the time as it was requested; it is returned unchanged. */
   | { readonly kind: "until"; readonly atMs: number; readonly text: string };
 
-/** What is known of a stream without reading it. */
+/** Metadata of a stream. */
 export interface StreamHead {
   readonly path: string;
   /** Unique, also if the same path is created again. */

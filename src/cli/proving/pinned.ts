@@ -76,7 +76,7 @@ export async function pinsOfOneNamed(
   );
 }
 
-/** Whether all are of one session in one store, whose root has several names (root-names.ts). */
+/** Whether all are of one session in one store, whose root has several names (signing/heads). */
 async function areOfOneSession(
   host: Host,
   all: readonly Pinned[],

@@ -95,7 +95,7 @@ export const verify: CliCommand = {
   },
 };
 
-/** Whether `--lenient` was given and applies: a project may require strict (policy.ts). */
+/** Whether `--lenient` applies: a project may require strict (signing/judging/policy.ts). */
 async function lenientAmong(
   roots: readonly string[],
   { options, io }: Run,

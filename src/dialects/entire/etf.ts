@@ -9,7 +9,7 @@
  * - Held lines are bounded: beyond the limit the oldest line is emitted as it is, and its calls
  *   count as unanswered.
  * - Content with no place in the format is counted, never dropped silently.
- * - A result goes only to the call that pairing.ts matches it with.
+ * - A result goes only to the call that model/pairing.ts matches it with.
  */
 
 import { compactJson } from "../../base/print-json.ts";

@@ -76,7 +76,7 @@ async function fill(session: Session, { parent, entry, natives }: ForkParts): Pr
   return leftBehind;
 }
 
-/** Who is at work, by a line of a session or, where lines do not say, by its id; null: neither says. */
+/** The agent, from a line of a session or else from its id; null if neither has it. */
 export function agentIn(dialect: string, id: string | null, native: Native): string | null {
   const { agentSaidIn, agentOf } = dialectNamed(dialect);
   if (agentSaidIn) return agentSaidIn(native);

@@ -30,7 +30,7 @@ export class BundleWriter {
     this.#file = file;
   }
 
-  /** What was written so far. */
+  /** The files written so far. */
   get members(): readonly ListedMember[] {
     return this.#members;
   }

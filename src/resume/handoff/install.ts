@@ -2,7 +2,7 @@
  * Install: puts a session that was verified elsewhere into a store, byte for byte; and removes one
  * that could not be finished.
  *
- * - The id is reserved first (session-ids.ts), the log comes last and at once, by renaming: no
+ * - The id is reserved first (store/session-ids.ts), the log comes last, by a rename: no
  *   reader, and no crash, ever finds a part of a log. Everything else is durable before.
  * - The written files have the stated hashes, or nothing of them stays.
  * - Removing deletes what we made and nothing else.
@@ -126,7 +126,7 @@ export class Traces {
     return new Traces(host, place, null);
   }
 
-  /** Removes what was added since. What cannot be removed stays; doctor lists it. */
+  /** Removes files added since. Those that cannot be removed stay; doctor lists them. */
   async remove(): Promise<void> {
     const logName = basename(this.#path);
     const directory = await openIfThere(this.#host, this.#root, dirname(this.#path));

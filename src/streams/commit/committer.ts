@@ -2,7 +2,7 @@
  * Committer: makes many requests durable together (group commit).
  *
  * decide on drafts → one write and one sync of the journal → bytes to each log file → publish,
- * notify, answer. The index follows some batches later (index-backlog.ts).
+ * notify, answer. The index follows some batches later (lookup/index-backlog.ts).
  *
  * - One batch at a time, decided on what the one before published. Requests that arrive
  *   meanwhile form the next.

@@ -16,7 +16,7 @@ export function decideSign(
 ): boolean {
   const state = batch.state(place.path);
   if (state?.streamId !== streamId || state.status === "deleted") return false;
-  // Found after the journal took it, it would stop all writes of the store (checked-files.ts).
+  // Found after the journal took it, it would stop all writes (reading/checked-files.ts).
   pool.useNow(place.file, ({ path, size }) => {
     if (size === place.pos) return;
     throw new VerbatimError(

@@ -1,7 +1,7 @@
 /**
  * Published streams: the state of each stream, as its readers and the next batch see it.
  *
- * The index has or will have all of them (index-backlog.ts); some are cached here: at most
+ * The index has or will have all of them (lookup/index-backlog.ts); some are cached here: at most
  * `statesMax` states and as many producers, least recently written first out. A use of a stream
  * with a sliding lifetime is noted here first, and takes effect at once.
  */

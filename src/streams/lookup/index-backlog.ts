@@ -3,7 +3,7 @@
  * transaction: one for each took a quarter of the processor time of single appends.
  *
  * Until then they are in the journal and in memory; after a crash the index is behind, and recovery
- * updates it (recovery.ts).
+ * updates it (journal/recovery.ts).
  *
  * IB1  No lookup sees that the index is behind: whatever it needs is written first; streams and
  *      producers are found here.

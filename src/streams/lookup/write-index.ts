@@ -6,7 +6,7 @@ import type { StreamIndex } from "./stream-index.ts";
 /** How many rows of deleted streams are removed at once: a few milliseconds' work. */
 export const ROWS_DROPPED_TOGETHER = 1000;
 
-/** What is left of deleted streams: their paths, and below which readSeq. */
+/** Leftover rows of deleted streams: their paths, and below which readSeq. */
 export type Leftovers = Map<string, number>;
 
 /** What one or several batches change in a stream, for the index. */
@@ -29,7 +29,7 @@ export function writeToIndex(
   for (const [file, deletedAtMs] of removals) index.putRemoval(file, deletedAtMs);
 }
 
-/** Removes some of what is left; call it again while there is anything. */
+/** Removes some leftover rows; call it again while there are more. */
 export function dropSome(index: StreamIndex, leftovers: Leftovers): void {
   for (const [path, belowReadSeq] of leftovers) {
     if (!index.dropOldMessages(path, belowReadSeq, ROWS_DROPPED_TOGETHER)) leftovers.delete(path);

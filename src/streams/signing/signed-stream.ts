@@ -174,7 +174,7 @@ export class SignedStream {
     return this.#inTurn(() => this.#sign());
   }
 
-  /** The newest checkpoint, which covers the file up to `to`; made when there is none such. */
+  /** The newest checkpoint, which covers the file up to `to`; created if there is none. */
   headCovering(to: number): Promise<Omit<ForeignHead, "at">> {
     return this.#inTurn(async () => {
       const signer = await this.#signer();

@@ -4,7 +4,7 @@
  * session, or a server moves it into the session's log.
  *
  * The agent waits for every hook. So this loads no store, log or lock unless it has to drain the
- * spool, and `main.ts` calls it before it loads anything else.
+ * spool, and `cli/main.ts` calls it before it loads anything else.
  *
  * - It never blocks the agent: the exit code is 0, stdout stays empty, and it exits after a time
  *   limit. (Exit code 2 would stop the agent's tool; stdout would go to the model.)
