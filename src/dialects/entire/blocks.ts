@@ -78,7 +78,7 @@ function providerOf(block: JsonObject): { readonly provider?: string } {
   return provider === null ? {} : { provider };
 }
 
-/** If the tool failed, the content is the reason; other output is there only next to an `error`. */
+/** For a failed tool without an `error` field, the text of the content is the error. */
 function resultOf(block: JsonObject): Part {
   const content = withStructured(get(block, "content", null), get(block, "structuredContent"));
   const output = get(block, "is_json") === true ? parsed(content) : content;

@@ -91,7 +91,7 @@ export function partOf(native: Native): readonly [number, number] {
   return (native.part as [number, number] | undefined) ?? [1, 1];
 }
 
-/** The lines before `next`, without those that were written together with it. */
+/** The lines before `next`; a group that this cuts is renumbered, so that it counts as complete. */
 export function cutBefore(natives: readonly Native[], next: Native): Native[] {
   const [n, of] = partOf(next);
   const before = natives.length - (n - 1);

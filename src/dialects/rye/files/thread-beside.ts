@@ -274,7 +274,7 @@ export class RyeBeside implements Beside {
     }
   }
 
-  /** The original's own text is not replaced; other text that differs is copied aside first. */
+  /** False for text by the original or the document's Python; other text is copied aside first. */
   async #mayReplace(directory: Directory, markdown: MarkdownFile, end: ByteOffset) {
     if (isOriginalsMarkdown(await markdown.beginning(MARKDOWN_HEAD_BYTES))) return false;
     if (await markdown.is(this.#render(START, end, DOCUMENT_OPTIONS))) return false;
