@@ -5,12 +5,14 @@
  * of a second, so it makes as few system calls as it can.
  *
  * - No symbolic link is followed below the root, in any part of a path.
- * D2  A directory whose link count is 2 has no sub-directories and is not listed: on the file
- *     systems where that holds (ext4, XFS, tmpfs …) each sub-directory's `..` counts as a link.
- *     Elsewhere the count says nothing (Btrfs: always 1; FUSE: anything), and all are listed.
+ *
+ * A directory whose link count is 2 has no sub-directories and is not listed: on the file
+ * systems where that holds (ext4, XFS, tmpfs …) each sub-directory's `..` counts as a link.
+ * Elsewhere the count says nothing (Btrfs: always 1; FUSE: anything), and all are listed.
+ *
  * - What may be a log, or contain some, and cannot be examined is reported to `onUnreadable`: an
  *   error of the disk, a link in a log's place, a link to a directory outside the root. A link in a
- *   directory that is not listed (D2) is not seen.
+ *   directory that is not listed is not seen.
  * - A file with a log's name where no session can be, such as in a directory whose name is not an
  *   id, is reported to `onNoId`: it may be a session that was renamed to hide it.
  */
@@ -56,7 +58,7 @@ export interface Unreadable {
 }
 
 export interface FindOptions {
-  /** False: never rely on link counts (D2), to see each link. */
+  /** False: never rely on link counts, to see each link. */
   readonly byLinkCount?: boolean;
   /** Default: unreadable ones are skipped. */
   readonly onUnreadable?: (unreadable: Unreadable) => void;
@@ -104,7 +106,7 @@ export function eachLog(
 interface Search {
   readonly root: string;
   readonly idAt: Layout["idAt"];
-  /** The device on which link counts are reliable (D2), or null. */
+  /** The device on which link counts are reliable, or null. */
   readonly countingDevice: number | null;
   readonly onUnreadable: (unreadable: Unreadable) => void;
   readonly onNoId: (path: string) => void;

@@ -3,8 +3,9 @@
  *
  * A public format: fields and reasons are added, never renamed. Page: docs/resume.md.
  *
- * RR1  Every entry that was read is among the lines of a message or of the system prompt, or an
- *      action says that it was left out.
+ * Every entry that was read is among the lines of a message or of the system prompt, or an
+ * action says that it was left out.
+ *
  * - No text of the conversation is repeated here: only lines, offsets, ids and counts.
  */
 

@@ -1,7 +1,8 @@
 /**
  * One subscription: its configuration, its links, its phase, and the turns in which they change.
  *
- * SU1  Turns are serialised. A turn decides on the current state, makes the change durable, and
+ * Turns are serialised. A turn decides on the current state, makes the change durable, and
+ *
  * only then applies it (`records.ts`): no state is visible that a crash could undo.
  *
  * `links` may be updated for grown streams at any time, even within turns.
@@ -62,7 +63,7 @@ export class Subscription implements SubscriptionIdentity {
     return this.config.type === "webhook";
   }
 
-  /** Runs `work` after the turns before it (SU1). */
+  /** Runs `work` after the turns before it. */
   turn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#lastTurn.then(work);
     this.#lastTurn = turn.catch(() => {}); // A failure does not stop the next turn.

@@ -6,9 +6,9 @@
  * size it had since the last sync; bytes within it that never arrived are zeros. Names behave the
  * same way: one made or removed since the directory's last sync may be there or not.
  *
- * P1  After a failed sync the pages it did not write read back as written, count as clean,
- *     and are gone after the crash. The next sync of every handle that was open reports the
- *     failure once; a handle opened later never reports it. (Linux does this since 4.13.)
+ * After a failed sync the pages it did not write read back as written, count as clean,
+ * and are gone after the crash. The next sync of every handle that was open reports the
+ * failure once; a handle opened later never reports it. (Linux does this since 4.13.)
  */
 
 import type { Random } from "./random.ts";

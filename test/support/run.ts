@@ -1,9 +1,9 @@
 /**
  * Run: what is set up once for all tests of a run, and removed after them.
  *
- * R1  Temporary directories are in memory, where the system has room for them there: a disk that
- *     is waited for thousands of times is most of what some tests cost. What is killed or starved
- *     for the disk's sake asks for a place on a real one (temp-directory.ts).
+ * Temporary directories are in memory, where the system has room for them there: a disk that
+ * is waited for thousands of times is most of what some tests cost. What is killed or starved
+ * for the disk's sake asks for a place on a real one (temp-directory.ts).
  */
 
 import {

@@ -6,7 +6,8 @@
  * the second uses a piece only if it has the same digest.
  *
  * N1  No byte is used that differs from the judged ones, whatever happens to the file.
- * N2  In strict mode no unsigned line is returned, whatever led to the verdict.
+ *
+ * In strict mode no unsigned line is returned, whatever led to the verdict.
  */
 
 import { VerbatimError } from "../../base/errors.ts";
@@ -257,7 +258,7 @@ async function* readAgain(
     const isFound = found.some(([first, past]) => at >= first && at < past);
     const isOwnVerified = at < (through?.end ?? 0) && !isFound;
     const isVerified = isWhole && (at < 0 ? inherited.isVerified : isOwnVerified);
-    if (!isVerified && verdict === "verified") throw changedWhileRead(path, start); // N2
+    if (!isVerified && verdict === "verified") throw changedWhileRead(path, start);
     return { line, start, isVerified };
   };
   for (const piece of pieces.list) {

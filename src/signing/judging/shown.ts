@@ -4,8 +4,9 @@
  * VO1  Exactly the bytes that were shown are signed. With the log locked, all of it is read once
  *      more; that one pass must give both the hash of what was shown and the hash that will be
  *      signed. Lines appended meanwhile are not signed.
- * VO2  Only bytes that are merely unsigned can be vouched for. If bytes were altered, cut back or
- *      signed by an unknown key, vouching is refused: signing would hide that.
+ *
+ * Only bytes that are merely unsigned can be vouched for. If bytes were altered, cut back or
+ * signed by an unknown key, vouching is refused: signing would hide that.
  */
 
 import { createHash } from "node:crypto";
@@ -32,7 +33,7 @@ export interface Unsigned {
   readonly tail: Found | null;
 }
 
-/** The part without a voucher, from the report on a log; refuses with NOT_VERIFIED (VO2). */
+/** The part without a voucher, from the report on a log; refuses with NOT_VERIFIED. */
 export function unsignedIn(report: VerifyReport): Unsigned {
   const { verdict, found, tail, file, path } = report;
   // The older format has no signature in our format yet, so all of it must be reviewed.

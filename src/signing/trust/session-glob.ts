@@ -2,8 +2,8 @@
  * Session glob: which sessions a pattern matches. `*` matches any run of characters except `/`,
  * `**` any run at all; all other characters match themselves.
  *
- * SG1  Matching reads the id once and keeps the set of all possible glob positions, so there is no
- *      backtracking and no input takes long.
+ * Matching reads the id once and keeps the set of all possible glob positions, so there is no
+ * backtracking and no input takes long.
  */
 
 export const GLOB_CHARS_MAX = 256;

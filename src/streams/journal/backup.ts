@@ -9,13 +9,16 @@
  * 3. the files of streams: they have all that the checkpoint covers, and maybe more
  * 4. the journal, to its end: it has all that the files have more
  *
- * BK1  Everything acknowledged before it began is in it, and nothing that a server with the same
- *      journal would not have shown.
- * BK2  The hold is a kernel lock: it ends with this process, however that ends.
- * BK3  When it resolves, the copy is durable, was opened, and its journal was replayed.
- * BK4  Names that begin with a dot are not copied. If the directory is also the home of the
- *      server's user, as under systemd, the signing key and the pins are there: with a copy of
- *      both, its holder could sign data and hide missing data.
+ * Everything acknowledged before it began is in it, and nothing that a server with the same
+ * journal would not have shown.
+ *
+ * The hold is a kernel lock: it ends with this process, however that ends.
+ *
+ * When it resolves, the copy is durable, was opened, and its journal was replayed.
+ *
+ * Names that begin with a dot are not copied. If the directory is also the home of the
+ * server's user, as under systemd, the signing key and the pins are there: with a copy of
+ * both, its holder could sign data and hide missing data.
  */
 
 import { readdirSync } from "node:fs";
@@ -48,7 +51,7 @@ const HOLD_POLL_MS = 1;
 const SYNCS_AT_ONCE = 3;
 const COUNTED_TOGETHER = 1000;
 const [META, LOGS, JOURNAL] = ["meta.jsonl", "logs", "journal"];
-/** Files of one process, files that can be rebuilt, files copied before, and dot files (BK4). */
+/** Files of one process, files that can be rebuilt, files copied before, and dot files. */
 const NOT_COPIED = /^(?:streams\.(?:lock|db|mark).*|meta\.jsonl|logs|journal|\..*)$/;
 
 export async function backUp(options: BackupOptions): Promise<BackupReport> {
@@ -223,7 +226,7 @@ class Copying {
   }
 }
 
-/** Opens the copy once, which replays its journal, and counts its contents (BK3). */
+/** Opens the copy once, which replays its journal, and counts its contents. */
 async function carriedOut(host: Host, path: string): Promise<number> {
   const store = await openLocalStore({ dataDirectory: path, host });
   try {

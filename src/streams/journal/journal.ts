@@ -4,10 +4,12 @@
  * Segments of records, `journal/<first lsn>.j`. `journal-scan.ts` reads them; `checkpoint.ts`
  * deletes them.
  *
- * J1  A write that was cut short is rolled back, and the truncation is durable before the next
- *     write: no record is ever joined to the remains of another (log/appender.ts, W3).
- * J2  A failed sync or truncation ends the journal: the state of the disk is unknown
- *     (log/appender.ts, W2). Opening the store again recovers.
+ * A write that was cut short is rolled back, and the truncation is durable before the next
+ * write: no record is ever joined to the remains of another (log/appender.ts, W3).
+ *
+ * A failed sync or truncation ends the journal: the state of the disk is unknown
+ * (log/appender.ts, W2). Opening the store again recovers.
+ *
  * J3  A segment's name and first line are durable before a record is written to it.
  */
 
@@ -130,7 +132,7 @@ export class Journal {
     this.#hasUnsyncedCut = false;
   }
 
-  /** Await it before a write (J1). */
+  /** Await it before a write. */
   async settle(): Promise<void> {
     if (this.#hasUnsyncedCut) await this.sync();
   }
@@ -154,7 +156,7 @@ export class Journal {
     this.#file.close();
   }
 
-  /** Ends this journal (J2). */
+  /** Ends this journal. */
   fail(reason: string, cause?: unknown): VerbatimError {
     this.#failure ??= new VerbatimError(
       "STORE_FAILED",
@@ -226,7 +228,7 @@ async function beginSegment(
   }
 }
 
-/** A failed sync is never tried again (J2), even if the disk was full. */
+/** A failed sync is never tried again, even if the disk was full. */
 async function synced(sync: Promise<void>, path: string): Promise<void> {
   try {
     await sync;

@@ -5,11 +5,13 @@
  * Lines of JSON, each with its crc, written in groups: a group is valid once its last line, the
  * checkpoint, is there. Format: docs/formats/streams.md, "meta.jsonl".
  *
- * MF1  Lines after the last checkpoint are incomplete, and their records are still in the journal:
- *      they are cut off, once the journal was found complete. The same for the last group,
- *      including its checkpoint, if one of its lines is bad: its pages may arrive in any order
- *      before the sync.
- * MF2  A bad line before that is damage: STORE_DAMAGED.
+ * Lines after the last checkpoint are incomplete, and their records are still in the journal:
+ * they are cut off, once the journal was found complete. The same for the last group,
+ * including its checkpoint, if one of its lines is bad: its pages may arrive in any order
+ * before the sync.
+ *
+ * A bad line before that is damage: STORE_DAMAGED.
+ *
  * MF3  The last group is written again in place and synced before it is used: after a failed sync
  *      the kernel may show bytes that it will never write (log/repair.ts, R2), and journal segments
  *      are deleted because of a group.
@@ -109,7 +111,7 @@ export class MetaFile {
     }
   }
 
-  /** Cuts off what is incomplete, and makes the rest durable (MF1, MF3). */
+  /** Cuts off what is incomplete, and makes the rest durable (MF3). */
   async settle(): Promise<void> {
     try {
       if (this.#file.size() > this.#end) this.#file.truncate(this.#end);
@@ -123,7 +125,7 @@ export class MetaFile {
     }
   }
 
-  /** How many bytes follow the last checkpoint: they are incomplete (MF1). */
+  /** How many bytes follow the last checkpoint: they are incomplete. */
   get bytesLeft(): number {
     return this.#file.size() - this.#end;
   }
@@ -259,7 +261,7 @@ async function look(path: string, file: OpenFile): Promise<Found | null> {
   const { storeId } = first;
   let last = await lastCheckpoint(file, lf, size);
   // Only the last group can be incomplete, and its pages may have arrived in any order: its
-  // checkpoint alone proves nothing (MF1).
+  // checkpoint alone proves nothing.
   if (last !== null && !(await isWhole(file, last.start, last.end))) {
     last = await lastCheckpoint(file, lf, last.start);
   }

@@ -7,12 +7,15 @@
  *
  * IB1  No lookup sees that the index is behind: whatever it needs is written first; streams and
  *      producers are found here.
- * IB2  The backlog is bounded: above `rowsMax` rows it is written along with the next batch, while
- *      the disk is busy with that one.
- * IB3  After a failed write nothing more is written: the store has failed. Lookups of waiting rows
- *      are refused from then on; all others continue.
- * IB4  Nothing waits longer than WAITING_MS_MAX: another program that opens the database sees every
- *      message soon after it was acknowledged.
+ *
+ * The backlog is bounded: above `rowsMax` rows it is written along with the next batch, while
+ * the disk is busy with that one.
+ *
+ * After a failed write nothing more is written: the store has failed. Lookups of waiting rows
+ * are refused from then on; all others continue.
+ *
+ * Nothing waits longer than WAITING_MS_MAX: another program that opens the database sees every
+ * message soon after it was acknowledged.
  */
 
 import type { VerbatimError } from "../../base/errors.ts";
@@ -94,7 +97,7 @@ export class IndexBacklog {
     return change?.dropsContents === true ? null : this.#parts.index.producer(path, id);
   }
 
-  /** Writes what waits; throws the store's failure when it cannot (IB3). */
+  /** Writes what waits; throws the store's failure when it cannot. */
   write(): void {
     if (this.#failure !== null) throw this.#failure;
     const lsn = this.#lsn;
@@ -119,14 +122,13 @@ export class IndexBacklog {
     this.#lsn = null;
   }
 
-  /** IB4. */
   async #writeSoon(): Promise<void> {
     const { signal } = this.#stopping;
     try {
       await this.#parts.clock.sleep(WAITING_MS_MAX, signal);
       if (!signal.aborted) this.write();
     } catch {
-      // Stopped, or writing failed: then the store has failed and reports it (IB3).
+      // Stopped, or writing failed: then the store has failed and reports it.
     }
     this.#soon = null;
   }

@@ -7,10 +7,13 @@
  *
  * SN1  Bytes that are read again must be those that were appended: the running hash must match.
  *      Other bytes are not signed (CHECKPOINT_MISMATCH).
- * SN2  Bytes from before this process that no checkpoint covers are stated as found
- *      (signing/writing/log-signer.ts, S3).
- * SN3  Checkpoints become durable through the journal, after the bytes that they cover: no crash
- *      leaves one over bytes that never existed.
+ *
+ * Bytes from before this process that no checkpoint covers are stated as found
+ * (signing/writing/log-signer.ts, S3).
+ *
+ * Checkpoints become durable through the journal, after the bytes that they cover: no crash
+ * leaves one over bytes that never existed.
+ *
  * SN4  Found bytes count as signed only once a person has confirmed them (`vouch`).
  * SN5  The genesis of a fork names the head of its source that covers what it has from there, and
  *      where that ends. It is made with the fork, even if no bytes follow: until then only
@@ -245,7 +248,7 @@ export class SignedStream {
     await this.#commit(draft, await this.#add(draft, dues));
   }
 
-  /** Verifies what was in the file before this process continued it (O1, SN2). */
+  /** Verifies what was in the file before this process continued it (O1). */
   async #signer(): Promise<LogSigner> {
     if (!this.#log.isOpen) await this.#log.caughtUp(this.#start, 0);
     return this.#log.signer;

@@ -2,21 +2,25 @@
  * Stream signing: which streams have unsigned bytes, and when they are signed: at closing, after 1
  * MiB or 1,000 appends, 1 s after the last append, and when the store closes.
  *
- * Appends do not wait for it, except a stream's first (SG5). What could not be signed is reported
+ * Appends do not wait for it, except a stream's first. What could not be signed is reported
  * as a warning, and by `verbatim verify`.
  *
- * SG1  A stream that cannot be signed (SN1, or refused on opening) is reported once and skipped
- *      until the store is opened again. Its appends are still accepted.
- * SG2  A few are signed at a time, and a few idle ones are kept: one that was dropped is verified
- *      again.
- * SG3  The pin of a deleted stream is removed, also after a crash: the pin is as old as the
- *      deletion in the journal. Pins are read and removed under every name of the data directory
- *      (signing/heads/root-names.ts).
- * SG4  A fork is signed at once, and its source before it, as far as the fork goes (SN5). If a
- *      killed server did not finish this, or closings, the next one does.
- * SG5  No crash leaves acknowledged bytes of a stream without a checkpoint before them: the genesis
- *      is in the same journal write as the first bytes (genesis.ts). Creating a fork is answered
- *      after its genesis, and appends to a fork without one wait for it.
+ * A stream that cannot be signed (SN1, or refused on opening) is reported once and skipped
+ * until the store is opened again. Its appends are still accepted.
+ *
+ * A few are signed at a time, and a few idle ones are kept: one that was dropped is verified
+ * again.
+ *
+ * The pin of a deleted stream is removed, also after a crash: the pin is as old as the
+ * deletion in the journal. Pins are read and removed under every name of the data directory
+ * (signing/heads/root-names.ts).
+ *
+ * A fork is signed at once, and its source before it, as far as the fork goes (SN5). If a
+ * killed server did not finish this, or closings, the next one does.
+ *
+ * No crash leaves acknowledged bytes of a stream without a checkpoint before them: the genesis
+ * is in the same journal write as the first bytes (genesis.ts). Creating a fork is answered
+ * after its genesis, and appends to a fork without one wait for it.
  */
 
 import { randomBytes } from "node:crypto";
@@ -94,7 +98,7 @@ export class StreamSigning {
   readonly #due = new Set<SignedStream>();
   readonly #atWork = new Map<SignedStream, Promise<void>>();
   readonly #refused = new Set<SignedStream>();
-  /** Forks without a genesis, by path (SG5). */
+  /** Forks without a genesis, by path. */
   readonly #newForks = new Map<string, NewFork>();
   readonly #stopping = new AbortController();
   #looking: Promise<void> | null = null;
@@ -117,7 +121,7 @@ export class StreamSigning {
     };
   }
 
-  /** Adds the geneses that a batch needs before it is written (SG5); null when it needs none. */
+  /** Adds the geneses that a batch needs before it is written; null when it needs none. */
   begin(batch: Batch): Promise<void> | null {
     const states = beginningIn(batch);
     if (states.length === 0) return null;
@@ -159,7 +163,7 @@ export class StreamSigning {
     if (this.#unsigned.size > 0) this.#looking ??= this.#look();
   }
 
-  /** Streams that were deleted, forked or closed in the journal before this process (SG3, SG4). */
+  /** Streams that were deleted, forked or closed in the journal before this process. */
   recovered(records: readonly JournalRecord[]): void {
     const deletions: DeleteOp[] = [];
     for (const { op } of records) {
@@ -232,7 +236,7 @@ export class StreamSigning {
     return stream;
   }
 
-  /** Signs a fork's source first, as far as the fork goes (SG4). */
+  /** Signs a fork's source first, as far as the fork goes. */
   async #sourceHead({ path, fork, base }: Signable): Promise<ForeignHead> {
     const { stateOf } = this.#parts;
     const state = fork === null ? null : stateOf(fork.source);
@@ -303,7 +307,7 @@ export class StreamSigning {
     this.#unsigned.delete(stream);
     this.#due.delete(stream);
     if (this.#streams.get(stream.of.path) !== stream) return; // It was deleted.
-    this.#refused.add(stream); // SG1
+    this.#refused.add(stream);
     const reason = cause instanceof Error ? cause.message : String(cause);
     this.#parts.onWarning(`${stream.of.path} is not signed any further: ${reason}`);
   }
@@ -315,7 +319,7 @@ export class StreamSigning {
     if (this.#streams.size <= KEPT_MAX) return;
     for (const oldest of this.#streams.values()) {
       if (oldest.isUnsigned || oldest.isBusy || this.#refused.has(oldest)) continue;
-      this.#streams.delete(oldest.of.path); // SG2
+      this.#streams.delete(oldest.of.path);
       return;
     }
   }

@@ -9,7 +9,7 @@
  * TH2  Listing and reading are synchronous, in slices: handing each small file to a worker thread
  * costs several times as much as reading it. Between slices the event loop runs.
  *
- * TH3  A directory with link count 2 has no subdirectories, on file systems that count so
+ * - A directory with link count 2 has no subdirectories, on file systems that count so
  * (catalog/find.ts). There its thread.json is read without listing the directory first.
  */
 
@@ -86,7 +86,7 @@ class InSlices implements AsyncIterator<FoundMeta> {
 class ThreadSearch {
   /** The directory of threads; null if there is none. */
   readonly #top: string | null;
-  /** The device on which TH3 holds, or null. */
+  /** The device on which link counts say that, or null. */
   readonly #countingDevice: number | null;
   readonly #buffer = Buffer.allocUnsafe(META_BYTES_MAX + 1);
 
